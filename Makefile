@@ -1,0 +1,53 @@
+# make demo    the main job: a word index kept by OCaml and owned by Rust
+# make test    all tests
+# make bench   the benchmarks
+# make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
+#
+# OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
+# PATH, ocamlfind, opam. If there is none, one is installed outside this folder; see
+# .ci/ocaml-toolchain.
+
+OCAML =
+FILES =
+# How often `make soak` runs each scenario, and which.
+RUNS = 200
+SCENARIOS = row_13 row_14 row_15
+
+# Used as $(with_ocaml) COMMAND.
+with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
+
+.PHONY: demo test test-debug bench lint soak bindings doc clean
+
+demo:
+	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
+
+test:
+	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
+	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
+	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
+
+# The tests on OCaml's debug runtime, with the heap verified in every cycle.
+test-debug:
+	@$(with_ocaml) BOXROOT_RUNTIME_VARIANT=d OCAMLRUNPARAM=V=1,v=0 cargo test --target-dir target/debug-runtime
+
+bench:
+	@$(with_ocaml) cargo bench
+
+# Repeats the scenarios whose failures are rare.
+soak:
+	@$(with_ocaml) .ci/soak $(RUNS) $(SCENARIOS)
+
+lint:
+	@$(with_ocaml) .ci/lint
+
+bindings:
+	@$(with_ocaml) cargo run -q -p boxroot-bindgen -- "$$("$$OCAMLOPT" -where)" > bindings.tmp
+	@mv bindings.tmp ocaml-boxroot-sys/src/bindings.rs
+
+# Needs no OCaml.
+doc:
+	DOCS_RS=1 cargo doc --no-deps -p ocaml-boxroot-sys -p ocaml-boxroot --features startup
+
+clean:
+	cargo clean
+	$(MAKE) -C boxroot-c clean

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* Boxroot: owning handles that keep OCaml values alive.
+
+   A boxroot owns one OCaml value. The garbage collector treats the value as a
+   root, and updates it when it moves, until the boxroot is deleted. Creating,
+   reading, changing and deleting a boxroot take constant time, a few
+   instructions each in the common case.
+
+   The lock. "The lock" below is the lock of an OCaml domain (OCaml 5) or the
+   runtime lock (OCaml 4): what caml_release_runtime_system gives up. A thread
+   holds it whenever it runs OCaml code or C code called from OCaml outside a
+   blocking section.
+
+   Errors. A function that fails changes nothing, sets errno, and leaves a
+   message for boxroot_error_string. No function here raises an OCaml exception,
+   runs the garbage collector, or blocks.
+
+   This file is valid C11 and C++17. */
+#ifndef BOXROOT_H
+#define BOXROOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <caml/mlvalues.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* With GNU C, small functions are inlined, and are in the library as functions too. */
+#if defined(__GNUC__)
+#define BOXROOT_INLINE inline
+#else
+#define BOXROOT_INLINE
+#endif
+
+/* An owned root. NULL owns nothing. */
+typedef struct boxroot_private *boxroot;
+
+/* boxroot_create(v) is a new boxroot that owns v.
+   Lock: required. Cost: about 8 instructions; a slow path once in a few dozen calls.
+   Failure: NULL, with errno
+     EPERM   the lock is not held, the library is not set up (OCaml 4) or is torn
+             down, or the call comes from a finaliser that runs inside a root scan;
+     ENOMEM  out of memory; everything that existed still works. */
+BOXROOT_INLINE boxroot boxroot_create(value v);
+
+/* boxroot_get(r) is the value that r owns; r must not be NULL.
+   Lock: required. Cost: one load. The result is an ordinary unrooted value: it is
+   valid until the next point where the garbage collector may run. */
+BOXROOT_INLINE value boxroot_get(boxroot r);
+
+/* boxroot_get_ref(r) is the address where r keeps its value; r must not be NULL.
+   Lock: required to read through it. It stays valid until r is deleted or modified.
+   Never write through it: use boxroot_modify. */
+BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
+
+/* boxroot_delete(r) gives up r and its value. NULL is a no-op.
+   Lock: none. Any thread may call it at any time: another domain, a thread unknown
+   to OCaml, a finaliser, after boxroot_teardown, after caml_shutdown. Cost: about
+   10 instructions on the domain that owns r; two or three atomic operations
+   elsewhere. It never fails. Deleting the same boxroot twice is undefined. */
+BOXROOT_INLINE void boxroot_delete(boxroot r);
+
+/* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root:
+   r itself is updated, and references from boxroot_get_ref are invalid afterwards.
+   Lock: required, of any domain. Neither &r nor r may be NULL.
+   Failure: false, with errno EPERM or ENOMEM as for boxroot_create; r and its old
+   value are intact. */
+BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
+
+/* Prepares the library. OCaml 4: required before the first create, with the lock
+   held, after the Thread module (if the program links it) is initialised, and best
+   before other threads start. OCaml 5: never needed, because the first create does
+   it; harmless. Returns false, with errno EPERM, if the lock is not held or the
+   library was torn down. */
+bool boxroot_setup(void);
+
+/* Ends the use of the library and gives its memory back. Accepted before or after
+   caml_shutdown, once or more often. No other thread may be creating, reading or
+   modifying boxroots. Afterwards create and modify fail, live boxroots are no longer
+   roots and must not be read, and deleting them remains safe from any thread. */
+void boxroot_teardown(void);
+
+enum boxroot_state {
+  BOXROOT_NOT_SETUP = 0, /* boxroot_setup has not run yet */
+  BOXROOT_RUNNING = 1,
+  BOXROOT_TORE_DOWN = 2, /* boxroot_teardown has run */
+  BOXROOT_INVALID = 3    /* OCaml 4: the Thread module was initialised after
+                            boxroot_setup; live roots are kept, create fails */
+};
+
+/* The state of the library, one of the constants above. Any thread. */
+int boxroot_status(void);
+
+/* A message, for people, about the last failure on this thread: what went wrong and
+   what to do. Never NULL; the string is static. Any thread. */
+char const *boxroot_error_string(void);
+
+/* Statistics. The counts of roots and pools are exact for the calling domain, and
+   as of their last root scan for the others. */
+struct boxroot_statistics {
+  size_t live_roots;       /* roots created and not yet deleted */
+  size_t pools;            /* pools in memory, in all states */
+  size_t pools_with_room;  /* pools with free slots, besides the current and empty ones */
+  size_t pools_empty;      /* pools that hold no root, kept for re-use */
+  size_t pool_bytes;       /* size of one pool, in bytes */
+  size_t slots_per_pool;   /* roots that one pool can hold */
+  size_t domains;          /* domains that own pools, orphans included */
+  uint64_t minor_scans;    /* root scans for minor collections */
+  uint64_t major_scans;    /* root scans to mark or to verify the major heap */
+  uint64_t remote_deletes; /* deletes that were deferred to the owning domain */
+  uint64_t pools_adopted;  /* pools taken over from domains that ended */
+};
+
+/* Fills *s. Any thread; exact only when the caller holds the lock. */
+void boxroot_get_statistics(struct boxroot_statistics *s);
+
+/* Prints boxroot_get_statistics to standard output. */
+void boxroot_print_stats(void);
+
+/* Checks every internal invariant of the calling domain's pools, in time linear in
+   their size. NULL if all hold, else a static string that names the broken one.
+   Lock: required; without it nothing is checked. For tests and debugging. */
+char const *boxroot_validate(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include "boxroot/inline.h"
+
+#endif /* BOXROOT_H */

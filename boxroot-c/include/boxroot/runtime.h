@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Private. The part of the fast paths that depends on the OCaml version: may this
+   thread touch the domain record that it has cached? */
+#ifndef BOXROOT_RUNTIME_H
+#define BOXROOT_RUNTIME_H
+
+#include <caml/mlvalues.h>
+#include <caml/version.h>
+
+#if defined(__GNUC__)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bxr_domain_head;
+
+/* initial-exec: one load from the thread pointer, also in a shared library. */
+#define BXR_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) __thread
+
+/* The domain record of this thread, or &bxr_no_domain. Never NULL. */
+extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self;
+
+#if OCAML_VERSION >= 50000
+
+/* OCaml 5. bxr_self is a cache that is never cleared when the lock is released; it
+   is valid only while the record belongs to the domain whose lock this thread holds.
+   Caml_state is NULL without the lock, and a record's runtime_state never is. */
+#include <caml/domain_state.h>
+#define BXR_OPEN(head) ((head)->runtime_state == (void *)Caml_state_opt)
+#define bxr_owner bxr_self
+
+#else
+
+/* OCaml 4. The blocking-section hooks set both variables to the only domain's record
+   when this thread takes the lock, and to &bxr_no_domain when it releases it.
+   bxr_owner is for deletes: it stays &bxr_no_domain on threads that may end without
+   passing through a hook, because their thread-local destructors would otherwise
+   pass for holders of the lock. */
+#define BXR_OPEN(head) ((void)(head), 1)
+extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner;
+
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* __GNUC__ */
+#endif /* BOXROOT_RUNTIME_H */

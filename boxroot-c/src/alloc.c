@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* The general paths of create, delete and modify. */
+#include "runtime.h"
+#include "setup.h"
+
+/* The functions that boxroot.h inlines are in the library too. */
+extern inline struct bxr_pool_head *bxr_pool_of(void *slot);
+extern inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head *pool);
+extern inline void bxr_store(void *slot, uintptr_t word);
+extern inline boxroot boxroot_create(value v);
+extern inline value boxroot_get(boxroot r);
+extern inline value const *boxroot_get_ref(boxroot r);
+extern inline void boxroot_delete(boxroot r);
+extern inline bool boxroot_modify(boxroot *r, value v);
+
+static boxroot create_in(struct bxr_domain *domain, value v) {
+  struct bxr_pool *pool = bxr_domain_next_pool(domain);
+  if (pool == NULL) {
+    bxr_fail(BXR_OUT_OF_MEMORY);
+    return NULL;
+  }
+  return bxr_pool_take(pool, v);
+}
+
+boxroot bxr_create_slow(value v) {
+  struct bxr_domain *domain = bxr_enter();
+  return domain == NULL ? NULL : create_in(domain, v);
+}
+
+void bxr_delete_slow(boxroot r) {
+  if (r == NULL) return;
+  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
+  struct bxr_domain *domain = bxr_enter_if_possible();
+  if (domain != NULL && bxr_owner == &domain->head &&
+      bxr_is_fast_owner(&domain->head, &pool->head))
+    bxr_pool_free(pool, (uintptr_t *)r);
+  else
+    bxr_domain_delete_remotely(r);
+}
+
+static bool is_young_block(value v) {
+  struct bxr_range minor_heap = bxr_runtime_minor_heap();
+  return Is_block(v) && (uintptr_t)v - minor_heap.start < minor_heap.size;
+}
+
+bool bxr_modify_slow(boxroot *r, value v) {
+  struct bxr_domain *domain = bxr_enter();
+  if (domain == NULL) return false;
+  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(*r));
+  if (bxr_is_fast_owner(&domain->head, &pool->head) &&
+      (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
+    bxr_store(*r, (uintptr_t)v);
+    return true;
+  }
+  /* A young value may not be in an old pool, and only the owner knows which pools of
+     its own are young. */
+  struct bxr_pool *target = bxr_pool_full(domain->head.current);
+  boxroot moved = target->head.free != BXR_NO_SLOT ? bxr_pool_take(target, v) : create_in(domain, v);
+  if (moved == NULL) return false;
+  boxroot old = *r;
+  *r = moved;
+  boxroot_delete(old);
+  return true;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT */
+#include "domain.h"
+
+#include "os.h"
+
+/* Pools are carved from regions of this many. */
+enum { REGION_POOLS = 64 };
+/* A record takes a page: they are few, and the tests count every mapping. */
+#define RECORD_SIZE ((size_t)4096)
+
+_Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");
+_Static_assert(offsetof(struct bxr_domain, head) == 0, "a record starts with its head");
+
+static struct bxr_pool_head no_pool = {.free = BXR_NO_SLOT};
+struct bxr_domain_head bxr_no_domain = {.runtime_state = BXR_CLOSED, .current = &no_pool};
+
+/* ---- stacks of records without a domain ---- */
+
+static struct bxr_domain *orphans, *spares, *registry;
+
+static void push_idle(struct bxr_domain **stack, struct bxr_domain *domain) {
+  domain->next_idle = __atomic_load_n(stack, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(stack, &domain->next_idle, domain, true, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED)) {}
+}
+
+/* Only ever empties the stack, so a record that comes back cannot be mistaken for one
+   that never left (the ABA problem). */
+static struct bxr_domain *take_all(struct bxr_domain **stack) {
+  if (__atomic_load_n(stack, __ATOMIC_RELAXED) == NULL) return NULL;
+  return __atomic_exchange_n(stack, NULL, __ATOMIC_ACQUIRE);
+}
+
+static struct bxr_domain *take_one(struct bxr_domain **stack) {
+  struct bxr_domain *taken = take_all(stack);
+  if (taken == NULL) return NULL;
+  for (struct bxr_domain *rest = taken->next_idle, *next; rest != NULL; rest = next) {
+    next = rest->next_idle;
+    push_idle(stack, rest);
+  }
+  return taken;
+}
+
+static struct bxr_domain *new_record(void) {
+  struct bxr_domain *domain = bxr_os_map(RECORD_SIZE, RECORD_SIZE);
+  if (domain == NULL) return NULL;
+  domain->head = (struct bxr_domain_head){.runtime_state = BXR_CLOSED, .current = &no_pool, .epoch = 1};
+  bxr_list_init(&domain->young);
+  bxr_list_init(&domain->young_room);
+  bxr_list_init(&domain->old);
+  bxr_list_init(&domain->old_room);
+  bxr_list_init(&domain->empty);
+  domain->next_registered = __atomic_load_n(&registry, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&registry, &domain->next_registered, domain, true,
+                                      __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {}
+  return domain;
+}
+
+struct bxr_domain *bxr_domain_obtain(void) {
+  struct bxr_domain *domain = take_one(&orphans);
+  if (domain == NULL) domain = take_one(&spares);
+  if (domain == NULL) domain = new_record();
+  return domain;
+}
+
+struct bxr_domain *bxr_domain_registry(void) {
+  return __atomic_load_n(&registry, __ATOMIC_ACQUIRE);
+}
+
+void bxr_domain_open(struct bxr_domain *domain, void *runtime_state) {
+  domain->head.runtime_state = runtime_state;
+}
+
+void bxr_domain_close(struct bxr_domain *domain) { bxr_domain_open(domain, BXR_CLOSED); }
+
+/* ---- counters that others read ---- */
+
+static void add_pools(struct bxr_domain *domain, size_t change) {
+  __atomic_store_n(&domain->pool_count, domain->pool_count + change, __ATOMIC_RELAXED);
+}
+
+static void count(uint64_t *counter, uint64_t change) {
+  __atomic_store_n(counter, *counter + change, __ATOMIC_RELAXED);
+}
+
+void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool) {
+  census->live_roots += bxr_pool_used(pool);
+  census->roomy += pool->kind == BXR_ROOMY;
+  census->empty += pool->kind == BXR_EMPTY;
+}
+
+void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census) {
+  __atomic_store_n(&domain->census.live_roots, census.live_roots, __ATOMIC_RELAXED);
+  __atomic_store_n(&domain->census.roomy, census.roomy, __ATOMIC_RELAXED);
+  __atomic_store_n(&domain->census.empty, census.empty, __ATOMIC_RELAXED);
+}
+
+/* ---- filing pools, and finding one to allocate from ---- */
+
+static bool is_young(struct bxr_domain *domain, struct bxr_pool *pool) {
+  return pool->head.epoch == domain->head.epoch;
+}
+
+void bxr_domain_file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used) {
+  if (used == 0) {
+    pool->kind = BXR_EMPTY;
+    pool->mark = 0;
+    pool->head.free = BXR_NO_SLOT;
+    pool->head.epoch = 0;
+    bxr_list_push(&domain->empty, pool);
+    domain->empty_count++;
+  } else if (BXR_SLOTS - used >= BXR_ROOM) {
+    pool->kind = BXR_ROOMY;
+    pool->head.countdown = (intptr_t)used;
+    bxr_list_push(is_young(domain, pool) ? &domain->young_room : &domain->old_room, pool);
+  } else {
+    pool->kind = BXR_FULL;
+    pool->head.countdown = (intptr_t)(used - (BXR_SLOTS - BXR_ROOM));
+    bxr_list_push(is_young(domain, pool) ? &domain->young : &domain->old, pool);
+  }
+}
+
+void bxr_pool_event(struct bxr_pool_head *head) {
+  struct bxr_pool *pool = bxr_pool_full(head);
+  uint32_t used = pool->kind == BXR_FULL ? BXR_SLOTS - BXR_ROOM : 0;
+  bxr_list_remove(pool);
+  bxr_domain_file(bxr_pool_owner(pool), pool, used);
+}
+
+struct bxr_pool *bxr_domain_current(struct bxr_domain *domain) {
+  return domain->head.current == &no_pool ? NULL : bxr_pool_full(domain->head.current);
+}
+
+static struct bxr_pool *activate(struct bxr_domain *domain, struct bxr_pool *pool) {
+  pool->kind = BXR_CURRENT;
+  pool->head.epoch = domain->head.epoch;
+  pool->head.countdown = INTPTR_MAX;
+  domain->head.current = &pool->head;
+  return pool;
+}
+
+/* Files the current and the parked pool. */
+static void retire(struct bxr_domain *domain) {
+  struct bxr_pool *pool = bxr_domain_current(domain);
+  if (pool != NULL) {
+    domain->head.current = &no_pool;
+    bxr_domain_file(domain, pool, bxr_pool_used(pool));
+  }
+  pool = domain->parked;
+  if (pool != NULL) {
+    domain->parked = NULL;
+    bxr_domain_file(domain, pool, bxr_pool_used(pool));
+  }
+}
+
+static bool has_free_slot(struct bxr_pool *pool) {
+  return pool->head.free != BXR_NO_SLOT || bxr_pool_extend(pool);
+}
+
+static struct bxr_pool *pop(struct bxr_link *list) {
+  if (bxr_list_is_empty(list)) return NULL;
+  struct bxr_pool *pool = bxr_list_pool(list->next);
+  bxr_list_remove(pool);
+  return pool;
+}
+
+static struct bxr_pool *pop_empty(struct bxr_domain *domain) {
+  struct bxr_pool *pool = pop(&domain->empty);
+  if (pool != NULL && --domain->empty_count < domain->empty_low)
+    domain->empty_low = domain->empty_count;
+  return pool;
+}
+
+static struct bxr_pool *carve(struct bxr_domain *domain) {
+  if (domain->region == domain->region_end) {
+    size_t size = REGION_POOLS * BXR_POOL_SIZE;
+    char *region = bxr_os_map(size, BXR_POOL_SIZE);
+    if (region == NULL) return NULL;
+    domain->region = region;
+    domain->region_end = region + size;
+  }
+  struct bxr_pool *pool = (struct bxr_pool *)(void *)domain->region;
+  domain->region += BXR_POOL_SIZE;
+  bxr_pool_init(pool, domain);
+  add_pools(domain, 1);
+  return pool;
+}
+
+struct bxr_pool *bxr_domain_next_pool(struct bxr_domain *domain) {
+  struct bxr_pool *pool = bxr_domain_current(domain);
+  if (pool != NULL && has_free_slot(pool)) return pool;
+  if (domain->parked != NULL && has_free_slot(domain->parked)) {
+    pool = domain->parked;
+    domain->parked = NULL;
+    return activate(domain, pool);
+  }
+  retire(domain);
+  bxr_domain_drain(domain);
+  /* Young pools first: the next minor scan visits them anyway. */
+  pool = pop(&domain->young_room);
+  if (pool == NULL) pool = pop(&domain->old_room);
+  if (pool == NULL) pool = pop_empty(domain);
+  if (pool == NULL) pool = carve(domain);
+  if (pool == NULL || !has_free_slot(pool)) return NULL;
+  return activate(domain, pool);
+}
+
+void bxr_domain_promote(struct bxr_domain *domain) {
+  bxr_list_splice(&domain->old, &domain->young);
+  bxr_list_splice(&domain->old_room, &domain->young_room);
+  domain->head.epoch++;
+  /* The current pool has become old like the others. It is parked, not kept, so that a
+     domain that creates nothing before the next minor scan has nothing to scan. */
+  if (bxr_domain_current(domain) != NULL) {
+    domain->parked = bxr_domain_current(domain);
+    domain->head.current = &no_pool;
+  }
+}
+
+void bxr_domain_trim(struct bxr_domain *domain) {
+  for (size_t n = domain->empty_low; n != 0; n--) {
+    struct bxr_pool *pool = pop_empty(domain);
+    if (!bxr_os_unmap(pool, BXR_POOL_SIZE)) {
+      bxr_domain_file(domain, pool, 0);
+      break;
+    }
+    add_pools(domain, (size_t)-1);
+  }
+  domain->empty_low = domain->empty_count;
+}
+
+/* ---- remote deletes (the numbers refer to the arguments in DESIGN.md) ---- */
+
+static void push_drain(struct bxr_domain *domain, struct bxr_pool *pool) {
+  pool->next_to_drain = __atomic_load_n(&domain->drain, __ATOMIC_RELAXED);
+  while (!__atomic_compare_exchange_n(&domain->drain, &pool->next_to_drain, pool, true,
+                                      __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {}
+}
+
+static struct bxr_pool *take_drain(struct bxr_domain *domain) {
+  return __atomic_exchange_n(&domain->drain, NULL, __ATOMIC_SEQ_CST);
+}
+
+/* Puts pools that the caller holds the list places of on their owners' drain lists. A
+   pool is not touched after it was pushed: its owner may unmap it. */
+static void enqueue(struct bxr_pool *list) {
+  while (list != NULL) {
+    struct bxr_pool *pool = list;
+    list = pool->next_to_drain;
+    struct bxr_domain *owner;
+    uint64_t merges;
+    do {
+      owner = bxr_pool_owner(pool);
+      merges = __atomic_load_n(&owner->merges, __ATOMIC_SEQ_CST);
+    } while (bxr_pool_owner(pool) != owner);
+    push_drain(owner, pool);
+    if (__atomic_load_n(&owner->merges, __ATOMIC_SEQ_CST) == merges) continue;
+    /* All pools of `owner` moved meanwhile, and the one who moved them may have looked
+       at this list before the push: take it, and start again with what is there. */
+    struct bxr_pool *rescued = take_drain(owner);
+    if (rescued == NULL) continue;
+    struct bxr_pool *last = rescued;
+    while (last->next_to_drain != NULL) last = last->next_to_drain;
+    last->next_to_drain = list;
+    list = rescued;
+  }
+}
+
+void bxr_domain_delete_remotely(boxroot r) {
+  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
+  if (bxr_pool_announce(pool)) {
+    pool->next_to_drain = NULL;
+    enqueue(pool);
+  }
+  bxr_pool_mark(pool, (uintptr_t *)r);
+}
+
+void bxr_domain_drain(struct bxr_domain *domain) {
+  if (__atomic_load_n(&domain->drain, __ATOMIC_RELAXED) == NULL) return;
+  uint64_t freed = 0;
+  struct bxr_pool *next;
+  for (struct bxr_pool *pool = take_drain(domain); pool != NULL; pool = next) {
+    next = pool->next_to_drain;
+    if (bxr_pool_owner(pool) == domain && !bxr_pool_harvest(pool, &freed)) continue;
+    pool->next_to_drain = NULL;
+    enqueue(pool);
+  }
+  count(&domain->remote_deletes, freed);
+}
+
+/* ---- domains that end ---- */
+
+void bxr_domain_orphan(struct bxr_domain *domain) {
+  bxr_domain_close(domain);
+  retire(domain);
+  push_idle(domain->pool_count != 0 ? &orphans : &spares, domain);
+}
+
+bool bxr_domain_has_orphans(void) { return __atomic_load_n(&orphans, __ATOMIC_ACQUIRE) != NULL; }
+
+/* Moves a list of pools to the domain, with this epoch. */
+static void move_pools(struct bxr_domain *domain, struct bxr_link *to, struct bxr_link *from,
+                       uint64_t epoch) {
+  for (struct bxr_link *link = from->next; link != from; link = link->next) {
+    struct bxr_pool *pool = bxr_list_pool(link);
+    pool->head.epoch = epoch;
+    bxr_pool_set_owner(pool, domain);
+  }
+  bxr_list_splice(to, from);
+}
+
+static void merge(struct bxr_domain *domain, struct bxr_domain *orphan) {
+  uint64_t epoch = domain->head.epoch;
+  move_pools(domain, &domain->young, &orphan->young, epoch);
+  move_pools(domain, &domain->young_room, &orphan->young_room, epoch);
+  move_pools(domain, &domain->old, &orphan->old, 0);
+  move_pools(domain, &domain->old_room, &orphan->old_room, 0);
+  move_pools(domain, &domain->empty, &orphan->empty, 0);
+  domain->empty_count += orphan->empty_count;
+  orphan->empty_count = orphan->empty_low = 0;
+  size_t pools = orphan->pool_count;
+  add_pools(orphan, 0 - pools);
+  add_pools(domain, pools);
+  count(&domain->pools_adopted, pools);
+  bxr_domain_publish(orphan, (struct bxr_census){0});
+  __atomic_add_fetch(&orphan->merges, 1, __ATOMIC_SEQ_CST);
+  enqueue(take_drain(orphan));
+  push_idle(&spares, orphan);
+}
+
+struct bxr_domain *bxr_domain_adopt(struct bxr_domain *domain) {
+  struct bxr_domain *next;
+  for (struct bxr_domain *orphan = take_all(&orphans); orphan != NULL; orphan = next) {
+    next = orphan->next_idle;
+    if (domain == NULL)
+      domain = orphan;
+    else
+      merge(domain, orphan);
+  }
+  return domain;
+}
+
+/* ---- teardown and fork ---- */
+
+static void forbid_fast_paths(struct bxr_pool *pool, void *context) {
+  (void)context;
+  __atomic_store_n(&pool->head.fast_owner, NULL, __ATOMIC_RELAXED);
+}
+
+void bxr_domain_shut(struct bxr_domain *domain) {
+  bxr_domain_close(domain);
+  retire(domain);
+  bxr_domain_each_pool(domain, forbid_fast_paths, NULL);
+}
+
+void bxr_domain_tear_down(struct bxr_domain *domain) {
+  bxr_domain_shut(domain);
+  bxr_domain_drain(domain);
+  domain->empty_low = domain->empty_count;
+  bxr_domain_trim(domain);
+  if (domain->region != domain->region_end &&
+      bxr_os_unmap(domain->region, (size_t)(domain->region_end - domain->region)))
+    domain->region = domain->region_end = NULL;
+}
+
+static void requeue_marked(struct bxr_pool *pool, void *domain) {
+  if (bxr_pool_forget_unmarked(pool)) push_drain(domain, pool);
+}
+
+void bxr_domain_after_fork(struct bxr_domain *domain) {
+  domain->drain = NULL;
+  bxr_domain_each_pool(domain, requeue_marked, domain);
+}
+
+void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
+                          void *context) {
+  struct bxr_link *lists[] = {&domain->young, &domain->young_room, &domain->old,
+                              &domain->old_room, &domain->empty};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+    for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
+      visit(bxr_list_pool(link), context);
+  if (bxr_domain_current(domain) != NULL) visit(bxr_domain_current(domain), context);
+  if (domain->parked != NULL) visit(domain->parked, context);
+}

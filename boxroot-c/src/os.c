@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include "os.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#ifdef BXR_FAULT_INJECTION
+static size_t calls, failing_call;
+static bool fails_for_good;
+
+size_t bxr_os_fail(size_t k, bool for_good) {
+  size_t seen = __atomic_exchange_n(&calls, 0, __ATOMIC_SEQ_CST);
+  fails_for_good = for_good;
+  __atomic_store_n(&failing_call, k, __ATOMIC_SEQ_CST);
+  return seen;
+}
+
+static bool injected_failure(void) {
+  size_t call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
+  size_t k = __atomic_load_n(&failing_call, __ATOMIC_SEQ_CST);
+  return k != 0 && (fails_for_good ? call >= k : call == k);
+}
+#else
+static bool injected_failure(void) { return false; }
+#endif
+
+void *bxr_os_map(size_t size, size_t align) {
+  if (injected_failure()) return NULL;
+  size_t mapped = size + align;
+  char *base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED) return NULL;
+  size_t before = (align - ((uintptr_t)base & (align - 1))) & (align - 1);
+  size_t after = mapped - size - before;
+  /* Trimming the ends of a fresh mapping splits nothing, so it cannot run out of
+     mappings; if it fails all the same, some address space is lost and no memory. */
+  if (before != 0) munmap(base, before);
+  if (after != 0) munmap(base + before + size, after);
+  return base + before;
+}
+
+bool bxr_os_unmap(void *start, size_t size) { return munmap(start, size) == 0; }
+
+bool bxr_os_at_fork(void (*child)(void)) { return pthread_atfork(NULL, NULL, child) == 0; }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The OCaml runtime, behind one contract. Everything that depends on the version of
+   OCaml is in include/boxroot/runtime.h (fast paths), here, and in runtime_ocaml4.c and
+   runtime_ocaml5.c, of which one compiles to nothing. */
+#ifndef BXR_RUNTIME_H
+#define BXR_RUNTIME_H
+
+#include "../include/boxroot.h"
+
+struct bxr_domain;
+
+/* What the runtime wants done with each root. */
+struct bxr_action {
+#if OCAML_VERSION >= 50000
+  void (*scan)(void *data, value v, value volatile *root);
+  void *data;
+#else
+  void (*scan)(value v, value *root);
+#endif
+};
+
+static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
+#if OCAML_VERSION >= 50000
+  action.scan(action.data, (value)*slot, (value volatile *)slot);
+#else
+  action.scan((value)*slot, (value *)slot);
+#endif
+}
+
+/* Addresses of values in the minor heap: v - start < size. On OCaml 5, of all domains'. */
+struct bxr_range {
+  uintptr_t start, size;
+};
+/* With the lock, or in a scan. */
+struct bxr_range bxr_runtime_minor_heap(void);
+
+/* True if the first create may set the library up: the runtime can tell by itself
+   whether this thread holds the lock. */
+bool bxr_runtime_sets_up_itself(void);
+
+/* Installs the hooks, once. False if this thread does not hold the lock. */
+bool bxr_runtime_setup(void);
+
+/* Forgets all domains. Hooks stay installed, and do nothing from now on. */
+void bxr_runtime_teardown(void);
+
+/* Checks that our hooks are still in place. If not, the lock cannot be tracked any
+   more: marks the library as invalid. With the lock. */
+void bxr_runtime_check(void);
+
+/* Where the record of this thread's domain is kept. NULL if this thread does not hold
+   the lock, or if its domain is ending. */
+struct bxr_domain **bxr_runtime_slot(void);
+
+/* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
+void *bxr_runtime_state(void);
+
+/* Opens the fast paths to this thread, for the record in its slot. With the lock. */
+void bxr_runtime_cache(struct bxr_domain *domain);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* OCaml 4: one domain, one lock, which the blocking-section hooks follow. */
+#define CAML_INTERNALS
+#define CAML_NAME_SPACE
+#include "runtime.h"
+
+#if OCAML_VERSION < 50000
+
+/* The runtime's own header has an old-style declaration. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#include <caml/address_class.h>
+#include <caml/callback.h>
+#include <caml/major_gc.h>
+#include <caml/minor_gc.h>
+#include <caml/roots.h>
+#include <caml/signals.h>
+#pragma GCC diagnostic pop
+
+#include "scan.h"
+#include "setup.h"
+
+/* In the systhreads library, if the program links it. */
+extern value caml_thread_self(value) __attribute__((weak));
+extern value caml_thread_id(value) __attribute__((weak));
+
+BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self = &bxr_no_domain;
+BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner = &bxr_no_domain;
+
+static struct bxr_domain *the_domain;
+static BXR_THREAD_LOCAL bool holds_lock;
+
+/* The thread that started the runtime. Threads made by Thread.create release the lock at
+   their end without passing through a hook, and holds_lock stays set while their
+   thread-local destructors run; so only the main thread may delete locally. */
+static BXR_THREAD_LOCAL bool is_main;
+
+static bool threads_at_setup;
+
+static void (*previous_scan_roots)(scanning_action);
+static void (*previous_enter)(void);
+static void (*previous_leave)(void);
+
+static bool threads_initialised(void) { return caml_named_value("Thread.at_shutdown") != NULL; }
+
+/* OCaml 4 keeps one state for the whole process; before setup there is no way to tell
+   who holds the lock, and the caller of boxroot_setup answers for it. */
+void *bxr_runtime_state(void) {
+  return boxroot_status() == BOXROOT_NOT_SETUP || holds_lock ? (void *)Caml_state : NULL;
+}
+
+struct bxr_domain **bxr_runtime_slot(void) { return holds_lock ? &the_domain : NULL; }
+
+int bxr_lock_state(void) { return holds_lock ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD; }
+
+static void set_cache(struct bxr_domain_head *head) {
+  bxr_self = head;
+  if (is_main) bxr_owner = head;
+}
+
+void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
+
+bool bxr_runtime_sets_up_itself(void) { return false; }
+
+struct bxr_range bxr_runtime_minor_heap(void) {
+  uintptr_t start = (uintptr_t)Caml_state->young_start;
+  return (struct bxr_range){start, (uintptr_t)Caml_state->young_end - start};
+}
+
+static void enter_blocking_section(void) {
+  holds_lock = false;
+  set_cache(&bxr_no_domain);
+  previous_enter();
+}
+
+static void leave_blocking_section(void) {
+  previous_leave();
+  holds_lock = true;
+  if (the_domain != NULL && boxroot_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
+}
+
+void bxr_runtime_check(void) {
+  /* Somebody who chains to our hooks is welcome; systhreads does not. */
+  if (caml_enter_blocking_section_hook != enter_blocking_section && !threads_at_setup &&
+      threads_initialised())
+    bxr_invalidate();
+}
+
+static void scan_roots(scanning_action action) {
+  if (previous_scan_roots != NULL) previous_scan_roots(action);
+  int status = boxroot_status();
+  if (status == BOXROOT_NOT_SETUP || status == BOXROOT_TORE_DOWN) return;
+  bxr_runtime_check();
+  /* A finaliser that the action runs must not find the fast paths open. */
+  struct bxr_domain_head *self = bxr_self, *owner = bxr_owner;
+  bxr_self = bxr_owner = &bxr_no_domain;
+  enum bxr_scan_kind kind = action == &caml_oldify_one ? BXR_SCAN_MINOR
+                            : action == &caml_darken   ? BXR_SCAN_DARKEN
+                                                       : BXR_SCAN_OTHER;
+  bxr_scan(kind, &the_domain, Caml_state, (struct bxr_action){action});
+  bxr_self = self;
+  bxr_owner = owner;
+}
+
+bool bxr_runtime_setup(void) {
+  threads_at_setup = threads_initialised();
+  is_main = !threads_at_setup ||
+            (caml_thread_self && caml_thread_id && caml_thread_id(caml_thread_self(Val_unit)) == Val_int(0));
+  holds_lock = true;
+  previous_scan_roots = caml_scan_roots_hook;
+  caml_scan_roots_hook = scan_roots;
+  previous_enter = caml_enter_blocking_section_hook;
+  caml_enter_blocking_section_hook = enter_blocking_section;
+  previous_leave = caml_leave_blocking_section_hook;
+  caml_leave_blocking_section_hook = leave_blocking_section;
+  return true;
+}
+
+void bxr_runtime_teardown(void) { the_domain = NULL; }
+
+#else
+typedef int bxr_not_ocaml4; /* a translation unit must declare something */
+#endif

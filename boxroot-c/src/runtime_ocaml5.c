@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* OCaml 5: one record per domain; Caml_state tells who holds a lock. */
+#define CAML_INTERNALS
+#include "runtime.h"
+
+#if OCAML_VERSION >= 50000
+
+#include <caml/address_class.h>
+#include <caml/domain.h>
+#include <caml/major_gc.h>
+#include <caml/misc.h>
+#include <caml/roots.h>
+
+#include "scan.h"
+#include "setup.h"
+
+/* The runtime's own upper bound on concurrent domains; it numbers them from 0. */
+enum { MAX_DOMAINS = 4096 };
+
+/* By domain number. An entry is used by the domain of that number only, under its lock;
+   the runtime orders one domain's end before the next one's start. */
+static struct {
+  struct bxr_domain *record; /* NULL: none */
+  int ended;                 /* 1 + the unique id of the last domain that ended here */
+} domains[MAX_DOMAINS];
+
+BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self = &bxr_no_domain;
+
+/* This thread's domain has ended. Its Caml_state may be non-NULL, and may already
+   describe another domain. */
+static BXR_THREAD_LOCAL bool domain_ended;
+
+static scan_roots_hook previous_scan_roots;
+static caml_timing_hook previous_domain_terminated;
+
+static struct bxr_domain **slot_of(caml_domain_state *state) {
+  if (state->id < 0 || state->id >= MAX_DOMAINS) return NULL;
+  /* The last collections of a domain come after its termination hook. It must neither
+     adopt orphans then (its own, for a start) nor get a new record. */
+  if (domains[state->id].ended == state->unique_id + 1) return NULL;
+  return &domains[state->id].record;
+}
+
+void *bxr_runtime_state(void) { return domain_ended ? NULL : Caml_state_opt; }
+
+struct bxr_domain **bxr_runtime_slot(void) {
+  caml_domain_state *state = bxr_runtime_state();
+  return state == NULL ? NULL : slot_of(state);
+}
+
+int bxr_lock_state(void) {
+  if (domain_ended) return BXR_LOCK_ENDED;
+  return Caml_state_opt != NULL ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD;
+}
+
+void bxr_runtime_cache(struct bxr_domain *domain) { bxr_self = &domain->head; }
+
+bool bxr_runtime_sets_up_itself(void) { return true; }
+
+void bxr_runtime_check(void) {}
+
+struct bxr_range bxr_runtime_minor_heap(void) {
+  uintptr_t start = (uintptr_t)caml_minor_heaps_start;
+  return (struct bxr_range){start, (uintptr_t)caml_minor_heaps_end - start};
+}
+
+static void scan_roots(scanning_action action, scanning_action_flags flags, void *data,
+                       caml_domain_state *state) {
+  if (previous_scan_roots != NULL) previous_scan_roots(action, flags, data, state);
+  int status = boxroot_status();
+  if (status != BOXROOT_RUNNING && status != BOXROOT_NOT_SETUP) return;
+  struct bxr_domain **slot = slot_of(state);
+  if (slot == NULL) return;
+  enum bxr_scan_kind kind = (flags & SCANNING_ONLY_YOUNG_VALUES) ? BXR_SCAN_MINOR
+                            : action == &caml_darken             ? BXR_SCAN_DARKEN
+                                                                 : BXR_SCAN_OTHER;
+  bxr_scan(kind, slot, state, (struct bxr_action){action, data});
+}
+
+static void domain_terminated(void) {
+  if (previous_domain_terminated != NULL) previous_domain_terminated();
+  if (boxroot_status() == BOXROOT_TORE_DOWN) return;
+  caml_domain_state *state = Caml_state;
+  struct bxr_domain **slot = slot_of(state);
+  bxr_self = &bxr_no_domain;
+  domain_ended = true;
+  if (slot == NULL) return;
+  domains[state->id].ended = state->unique_id + 1;
+  if (*slot != NULL) bxr_domain_orphan(*slot);
+  *slot = NULL;
+}
+
+bool bxr_runtime_setup(void) {
+  /* `previous` is in place before the hook that uses it. */
+  previous_scan_roots = atomic_load(&caml_scan_roots_hook);
+  while (!atomic_compare_exchange_weak(&caml_scan_roots_hook, &previous_scan_roots, scan_roots)) {}
+  previous_domain_terminated = atomic_load(&caml_domain_terminated_hook);
+  while (!atomic_compare_exchange_weak(&caml_domain_terminated_hook, &previous_domain_terminated,
+                                       domain_terminated)) {}
+  return true;
+}
+
+void bxr_runtime_teardown(void) {
+  for (int i = 0; i < MAX_DOMAINS; i++) domains[i].record = NULL;
+}
+
+#else
+typedef int bxr_not_ocaml5; /* a translation unit must declare something */
+#endif

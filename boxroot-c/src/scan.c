@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#include "scan.h"
+
+#include "setup.h"
+
+/* Slots may be deleted while these loops run (a finaliser may run inside the action);
+   such deletes are deferred, so no slot changes under the loop but by the action. */
+
+static void scan_young(struct bxr_pool *pool, struct bxr_range minor_heap,
+                       struct bxr_action action) {
+  uintptr_t *end = pool->slots + pool->mark;
+  for (uintptr_t *slot = pool->slots; slot < end; slot++) {
+    uintptr_t v = *slot;
+    if ((v & 1) == 0 && v - minor_heap.start < minor_heap.size) bxr_act(action, slot);
+  }
+}
+
+static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
+  struct bxr_range minor_heap = bxr_runtime_minor_heap();
+  struct bxr_link *lists[] = {&domain->young, &domain->young_room};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+    for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
+      scan_young(bxr_list_pool(link), minor_heap, action);
+  if (bxr_domain_current(domain) != NULL)
+    scan_young(bxr_domain_current(domain), minor_heap, action);
+}
+
+struct full_scan {
+  struct bxr_action action;
+  struct bxr_census census;
+};
+
+static void scan_blocks(struct bxr_pool *pool, void *context) {
+  struct full_scan *scan = context;
+  uintptr_t *end = pool->slots + pool->mark;
+  for (uintptr_t *slot = pool->slots; slot < end; slot++)
+    if ((*slot & 1) == 0) bxr_act(scan->action, slot);
+  bxr_census_add(&scan->census, pool);
+}
+
+static void scan_all(struct bxr_domain *domain, struct bxr_action action) {
+  struct full_scan scan = {.action = action};
+  bxr_domain_each_pool(domain, scan_blocks, &scan);
+  bxr_domain_publish(domain, scan.census);
+}
+
+static void count(uint64_t *counter) { __atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED); }
+
+void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **slot, void *runtime_state,
+              struct bxr_action action) {
+  if (kind == BXR_SCAN_MINOR && bxr_domain_has_orphans()) *slot = bxr_domain_adopt(*slot);
+  struct bxr_domain *domain = *slot;
+  if (domain == NULL) return;
+  bxr_domain_close(domain);
+  domain->scanning = true;
+  if (kind == BXR_SCAN_MINOR) {
+    bxr_domain_drain(domain);
+    scan_minor(domain, action);
+    bxr_domain_promote(domain);
+    count(&domain->minor_scans);
+  } else {
+    scan_all(domain, action);
+    if (kind == BXR_SCAN_DARKEN) bxr_domain_trim(domain);
+    count(&domain->major_scans);
+  }
+  domain->scanning = false;
+  if (boxroot_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);
+}

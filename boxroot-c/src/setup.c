@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "setup.h"
+
+#include <errno.h>
+
+#include "os.h"
+#include "runtime.h"
+
+static int status = BOXROOT_NOT_SETUP;
+static BXR_THREAD_LOCAL enum bxr_error last_error;
+
+int boxroot_status(void) { return __atomic_load_n(&status, __ATOMIC_ACQUIRE); }
+
+void bxr_fail(enum bxr_error error) {
+  last_error = error;
+  errno = error == BXR_OUT_OF_MEMORY ? ENOMEM : EPERM;
+}
+
+char const *boxroot_error_string(void) {
+  switch (last_error) {
+  case BXR_NO_ERROR: return "boxroot: no error on this thread";
+  case BXR_OUT_OF_MEMORY: return "boxroot: out of memory; existing roots are intact";
+  case BXR_NO_LOCK:
+    return "boxroot: this thread does not hold the lock of a running OCaml domain; start "
+           "the runtime, register the thread, and acquire the runtime system first";
+  case BXR_NOT_SETUP:
+    return "boxroot: not set up; on OCaml 4, call boxroot_setup after caml_startup and "
+           "before the first boxroot";
+  case BXR_TORE_DOWN: return "boxroot: boxroot_teardown was called; no root can be made any more";
+  case BXR_INVALID:
+    return "boxroot: the Thread module was initialised after boxroot_setup, so the runtime "
+           "lock cannot be tracked; link systhreads into the program, and call "
+           "boxroot_setup after its initialisation";
+  case BXR_SCANNING:
+    return "boxroot: create and modify are not allowed in a finaliser that runs while the "
+           "garbage collector scans roots; defer the work";
+  }
+  return "boxroot: unknown error";
+}
+
+static void after_fork(void) {
+  /* Without the lock another thread may have been changing the lists when the process
+     was copied: OCaml itself is unusable then. */
+  if (bxr_runtime_slot() == NULL) return;
+  for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
+    bxr_domain_after_fork(d);
+}
+
+bool boxroot_setup(void) {
+  static bool installed;
+  switch (boxroot_status()) {
+  case BOXROOT_RUNNING: return true;
+  case BOXROOT_TORE_DOWN: bxr_fail(BXR_TORE_DOWN); return false;
+  case BOXROOT_INVALID: bxr_fail(BXR_INVALID); return false;
+  default: break;
+  }
+  if (bxr_runtime_state() == NULL) {
+    bxr_fail(BXR_NO_LOCK);
+    return false;
+  }
+  /* Another domain that finds `installed` set may go on at once, although the hooks may
+     not be in place yet: no scan can start before the installing domain, which holds its
+     lock, has returned to OCaml. */
+  if (!__atomic_exchange_n(&installed, true, __ATOMIC_ACQ_REL)) {
+    if (!bxr_os_at_fork(after_fork)) {
+      __atomic_store_n(&installed, false, __ATOMIC_RELEASE);
+      bxr_fail(BXR_OUT_OF_MEMORY);
+      return false;
+    }
+    bxr_runtime_setup();
+  }
+  int expected = BOXROOT_NOT_SETUP;
+  __atomic_compare_exchange_n(&status, &expected, BOXROOT_RUNNING, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
+  return true;
+}
+
+void boxroot_teardown(void) {
+  if (__atomic_exchange_n(&status, BOXROOT_TORE_DOWN, __ATOMIC_ACQ_REL) == BOXROOT_TORE_DOWN)
+    return;
+  bxr_runtime_teardown();
+  for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
+    bxr_domain_tear_down(d);
+}
+
+void bxr_invalidate(void) {
+  int expected = BOXROOT_RUNNING;
+  if (!__atomic_compare_exchange_n(&status, &expected, BOXROOT_INVALID, false,
+                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return;
+  for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
+    bxr_domain_shut(d);
+}
+
+static struct bxr_domain *open(struct bxr_domain *domain) {
+  bxr_domain_open(domain, bxr_runtime_state());
+  bxr_runtime_cache(domain);
+  return domain;
+}
+
+static enum bxr_error not_running(void) {
+  switch (boxroot_status()) {
+  case BOXROOT_NOT_SETUP: return BXR_NOT_SETUP;
+  case BOXROOT_TORE_DOWN: return BXR_TORE_DOWN;
+  case BOXROOT_INVALID: return BXR_INVALID;
+  default: return BXR_NO_ERROR;
+  }
+}
+
+struct bxr_domain *bxr_enter(void) {
+  if (boxroot_status() == BOXROOT_NOT_SETUP && bxr_runtime_sets_up_itself() && !boxroot_setup())
+    return NULL;
+  struct bxr_domain **slot = bxr_runtime_slot();
+  if (slot != NULL) bxr_runtime_check();
+  enum bxr_error error = not_running();
+  if (error == BXR_NO_ERROR && slot == NULL) error = BXR_NO_LOCK;
+  if (error == BXR_NO_ERROR && *slot != NULL && (*slot)->scanning) error = BXR_SCANNING;
+  if (error == BXR_NO_ERROR && *slot == NULL && (*slot = bxr_domain_obtain()) == NULL)
+    error = BXR_OUT_OF_MEMORY;
+  if (error != BXR_NO_ERROR) {
+    bxr_fail(error);
+    return NULL;
+  }
+  return open(*slot);
+}
+
+struct bxr_domain *bxr_enter_if_possible(void) {
+  if (boxroot_status() != BOXROOT_RUNNING) return NULL;
+  struct bxr_domain **slot = bxr_runtime_slot();
+  if (slot == NULL || *slot == NULL || (*slot)->scanning) return NULL;
+  return open(*slot);
+}
+
+struct bxr_domain_head *bxr_domain_attach(void) {
+  struct bxr_domain *domain = bxr_enter();
+  return domain == NULL ? NULL : &domain->head;
+}

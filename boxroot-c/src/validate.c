@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* Recounts everything, and compares with the invariants of pool.h and domain.h. */
+#include "runtime.h"
+#include "setup.h"
+
+struct check {
+  struct bxr_domain *domain;
+  struct bxr_range minor_heap;
+  size_t pools, empty;
+  char const *broken;
+};
+
+static void require(struct check *check, bool holds, char const *invariant) {
+  if (!holds && check->broken == NULL) check->broken = invariant;
+}
+
+/* The length of the free list, or more than mark if it is not a list of free slots. */
+static uint32_t free_length(struct bxr_pool *pool) {
+  uint32_t length = 0;
+  for (uintptr_t link = pool->head.free; link != BXR_NO_SLOT; length++) {
+    uintptr_t slot = link - 1;
+    bool sane = slot % sizeof(value) == 0 && slot >= (uintptr_t)pool->slots &&
+                slot < (uintptr_t)(pool->slots + pool->mark) && length < pool->mark;
+    if (!sane) return UINT32_MAX;
+    link = *(uintptr_t *)slot;
+  }
+  return length;
+}
+
+static void check_pool(struct bxr_pool *pool, void *context) {
+  struct check *check = context;
+  check->pools++;
+  check->empty += pool->kind == BXR_EMPTY;
+  require(check, bxr_pool_owner(pool) == check->domain, "a pool's owner is the domain that lists it");
+  require(check, pool->head.fast_owner == &check->domain->head, "a pool's fast owner is its owner");
+  require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
+  require(check, pool->mark <= BXR_SLOTS, "the high-water mark is within the pool");
+  uint32_t free = free_length(pool);
+  require(check, free <= pool->mark, "the free list holds distinct slots below the high-water mark");
+  if (check->broken != NULL) return;
+  require(check, bxr_pool_used(pool) == pool->mark - free, "countdown and free list agree");
+  require(check, pool->kind == BXR_EMPTY || pool->head.countdown > 0, "countdown is positive");
+  uint64_t marked = 0;
+  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
+    marked += (uint64_t)__builtin_popcountll(__atomic_load_n(&pool->pending[i], __ATOMIC_RELAXED));
+  require(check, marked <= __atomic_load_n(&pool->announced, __ATOMIC_RELAXED),
+          "remote deletes are announced before they are marked");
+  if (pool->head.epoch == check->domain->head.epoch) return;
+  for (uint32_t i = 0; i < pool->mark; i++) {
+    uintptr_t v = pool->slots[i];
+    require(check, (v & 1) != 0 || v - check->minor_heap.start >= check->minor_heap.size,
+            "an old pool holds no young value");
+  }
+}
+
+static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind kind, bool young) {
+  for (struct bxr_link *link = list->next; link != list; link = link->next) {
+    struct bxr_pool *pool = bxr_list_pool(link);
+    require(check, link->next->prev == link && link->prev->next == link, "lists are doubly linked");
+    require(check, pool->kind == (uint32_t)kind, "a pool is in the list of its kind");
+    require(check, (pool->head.epoch == check->domain->head.epoch) == young,
+            "a pool is in the list of its generation");
+    if (check->broken != NULL) return;
+  }
+}
+
+char const *boxroot_validate(void) {
+  struct bxr_domain *domain = bxr_enter_if_possible();
+  if (domain == NULL) return NULL;
+  struct check check = {.domain = domain, .minor_heap = bxr_runtime_minor_heap()};
+  check_list(&check, &domain->young, BXR_FULL, true);
+  check_list(&check, &domain->young_room, BXR_ROOMY, true);
+  check_list(&check, &domain->old, BXR_FULL, false);
+  check_list(&check, &domain->old_room, BXR_ROOMY, false);
+  check_list(&check, &domain->empty, BXR_EMPTY, false);
+  if (check.broken != NULL) return check.broken;
+  bxr_domain_each_pool(domain, check_pool, &check);
+  require(&check, check.pools == domain->pool_count, "the pools are counted");
+  require(&check, check.empty == domain->empty_count, "the empty pools are counted");
+  require(&check, domain->empty_low <= domain->empty_count, "no more empty pools were spared than there are");
+  require(&check, domain->parked == NULL || bxr_domain_current(domain) == NULL,
+          "a pool is parked only while none is current");
+  return check.broken;
+}

@@ -1,0 +1,289 @@
+//! A word index, kept by OCaml, fed and owned by Rust.
+//!
+//! OCaml (`examples/ocaml/wordindex.ml`) keeps a persistent map from words to counts. Rust reads
+//! text files, feeds the words through an OCaml function, and keeps a `Boxroot` for every word, and
+//! for the map after every line: hundreds of thousands of live roots. Then several threads share
+//! the roots, ask OCaml about them, and drop them, with and without the lock.
+//!
+//! ```text
+//! make demo                              # the sources of the OCaml standard library
+//! make demo FILES="README.md Makefile"   # these files
+//! ```
+
+use indicatif::{ProgressBar, ProgressStyle};
+use ocaml_boxroot::{
+    stats, Boxroot, DomainLock, Function, OCamlInt, OCamlString, RootRef, Runtime, Value,
+};
+use std::collections::HashMap;
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// The OCaml type `int Map.Make(String).t`.
+enum Index {}
+// SAFETY: `Index` is never created; its OCaml value is immutable, so any thread may use it.
+unsafe impl Send for Index {}
+// SAFETY: as above.
+unsafe impl Sync for Index {}
+
+/// The functions of wordindex.ml.
+struct Functions {
+    add: Boxroot<Function<(Index, OCamlString), Index>>,
+    count: Boxroot<Function<(Index, OCamlString), OCamlInt>>,
+    top: Boxroot<Function<(Index, OCamlInt), OCamlString>>,
+    total: Boxroot<Function<(Index,), OCamlInt>>,
+    gc_counts: Boxroot<Function<(OCamlInt,), OCamlString>>,
+}
+
+impl Functions {
+    fn new(lock: &DomainLock) -> Option<Functions> {
+        // SAFETY: these are the names and the types of wordindex.ml.
+        unsafe {
+            Some(Functions {
+                add: lock.named("wordindex.add")?,
+                count: lock.named("wordindex.count")?,
+                top: lock.named("wordindex.top")?,
+                total: lock.named("wordindex.total")?,
+                gc_counts: lock.named("wordindex.gc_counts")?,
+            })
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("wordindex: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    let (texts, skipped) = read_texts(std::env::args_os().skip(1).map(PathBuf::from).collect())?;
+    let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
+
+    let mut runtime = Runtime::start()?;
+    let functions = Functions::new(runtime.lock()).ok_or("wordindex.ml is not linked")?;
+    // SAFETY: the name and the type of wordindex.ml.
+    let empty = unsafe { runtime.lock().named::<Index>("wordindex.empty") };
+    let empty = empty.ok_or("wordindex.ml is not linked")?;
+
+    // One root after every line, and the words seen so far, for the comparison.
+    let mut expected: HashMap<&str, usize> = HashMap::new();
+    let mut word_count = 0;
+    let mut words_before: Vec<usize> = Vec::with_capacity(lines.len());
+    let mut history: Vec<Boxroot<Index>> = Vec::with_capacity(lines.len());
+    let mut occurrences: Vec<Boxroot<OCamlString>> = Vec::new();
+    let progress = progress_bar(lines.len());
+    let mut index = empty.clone_in(runtime.lock())?;
+    for line in &lines {
+        for word in words(line) {
+            occurrences.push(add_word(runtime.lock(), &functions, &mut index, word)?);
+            *expected.entry(word).or_default() += 1;
+            word_count += 1;
+        }
+        words_before.push(word_count);
+        history.push(index.clone_in(runtime.lock())?);
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    let fed = start.elapsed();
+    let while_live = stats();
+
+    check(runtime.lock(), &functions, &index, &expected, word_count)?;
+    let top = ten_most_frequent(runtime.lock(), &functions, &index)?;
+    let sampled = runtime.lock().release(|| -> Result<usize, Box<dyn Error>> {
+        let sampled = ask_from_threads(&functions, &history, &words_before)?;
+        drop_on_threads(history)?;
+        drop_on_threads(occurrences)?;
+        Ok(sampled)
+    })?;
+
+    println!("{} lines and {word_count} words of {} files", lines.len(), texts.len());
+    if skipped > 0 {
+        println!("{skipped} files could not be read (see above)");
+    }
+    println!("\nthe most frequent words:\n{top}");
+    println!(
+        "OCaml and Rust agree on all {} distinct words and on {sampled} earlier states.",
+        expected.len()
+    );
+    println!("time: {fed:.2?} to feed, {:.2?} in all", start.elapsed());
+    let unused = Boxroot::new(runtime.lock(), Value::int(0));
+    let (counts, _) = functions.gc_counts.call(runtime.lock(), &unused)?;
+    println!("gc: {}", counts.to_text());
+    println!("boxroot, with all roots alive: {while_live}");
+    println!("boxroot, at the end: {}", stats());
+    Ok(())
+}
+
+/// Adds an occurrence of a word to the index, and returns the word.
+fn add_word(
+    lock: &mut DomainLock,
+    functions: &Functions,
+    index: &mut Boxroot<Index>,
+    word: &str,
+) -> Result<Boxroot<OCamlString>, Box<dyn Error>> {
+    let (word, now) = lock.alloc_string(word)?;
+    let word = Boxroot::try_new(now, word)?;
+    let (updated, lock) = functions.add.call(lock, index, &word)?;
+    index.try_set(lock, updated)?;
+    Ok(word)
+}
+
+fn count(
+    lock: &mut DomainLock,
+    functions: &Functions,
+    index: &RootRef<Index>,
+    word: &str,
+) -> Result<usize, Box<dyn Error>> {
+    let (word, now) = lock.alloc_string(word)?;
+    let word = Boxroot::try_new(now, word)?;
+    Ok(functions.count.call(lock, index, &word)?.0.to_int() as usize)
+}
+
+/// Compares the final index with what Rust counted.
+fn check(
+    lock: &mut DomainLock,
+    functions: &Functions,
+    index: &RootRef<Index>,
+    expected: &HashMap<&str, usize>,
+    word_count: usize,
+) -> Result<(), Box<dyn Error>> {
+    for (word, &n) in expected {
+        let counted = count(lock, functions, index, word)?;
+        if counted != n {
+            return Err(format!("OCaml counted {counted} of {word:?}, Rust {n}").into());
+        }
+    }
+    let total = functions.total.call(lock, index)?.0.to_int() as usize;
+    if total != word_count {
+        return Err(format!("OCaml counted {total} words, Rust {word_count}").into());
+    }
+    Ok(())
+}
+
+fn ten_most_frequent(
+    lock: &mut DomainLock,
+    functions: &Functions,
+    index: &RootRef<Index>,
+) -> Result<String, Box<dyn Error>> {
+    let ten = Boxroot::try_new(lock, Value::int(10))?;
+    let (text, _) = functions.top.call(lock, index, &ten)?;
+    Ok(text.to_text())
+}
+
+/// Two threads attach to OCaml and ask it about some of the earlier states. Returns the number of
+/// states that were checked.
+fn ask_from_threads(
+    functions: &Functions,
+    history: &[Boxroot<Index>],
+    words_before: &[usize],
+) -> Result<usize, String> {
+    let step = history.len() / 100 + 1;
+    let ask = &|first: usize| -> Result<usize, String> {
+        let states = (first * step / 2..history.len()).step_by(step);
+        let asked = states.len();
+        for i in states {
+            let total = DomainLock::attach(|lock| {
+                functions.total.call(lock, &history[i]).map(|(total, _)| total.to_int() as usize)
+            });
+            let total = total.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+            if total != words_before[i] {
+                let expected = words_before[i];
+                return Err(format!("after line {i} OCaml has {total} words, Rust {expected}"));
+            }
+        }
+        Ok(asked)
+    };
+    std::thread::scope(|scope| {
+        let threads = [0, 1].map(|first| scope.spawn(move || ask(first)));
+        let mut asked = 0;
+        for thread in threads {
+            asked += thread.join().map_err(|_| "a thread panicked")??;
+        }
+        Ok(asked)
+    })
+}
+
+/// Four threads drop a part of the roots each: two of them without ever holding the lock.
+fn drop_on_threads<T: Send>(mut roots: Vec<Boxroot<T>>) -> Result<(), ocaml_boxroot::Error> {
+    let quarter = roots.len() / 4 + 1;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|thread| {
+                let part = roots.split_off(roots.len().saturating_sub(quarter));
+                scope.spawn(move || {
+                    if thread % 2 == 0 {
+                        drop(part);
+                        return Ok(());
+                    }
+                    DomainLock::attach(|lock| part.into_iter().for_each(|r| r.delete_in(lock)))
+                })
+            })
+            .collect();
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())))
+    })
+}
+
+/// Words: runs of letters, digits and underscores.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The texts of the files, and how many could not be read.
+fn read_texts(mut files: Vec<PathBuf>) -> Result<(Vec<String>, usize), Box<dyn Error>> {
+    if files.is_empty() {
+        files = standard_library()?;
+    }
+    let mut texts = Vec::new();
+    for file in &files {
+        match std::fs::read(file).map(String::from_utf8) {
+            Ok(Ok(text)) => texts.push(text),
+            Ok(Err(error)) => {
+                let offset = error.utf8_error().valid_up_to();
+                eprintln!("wordindex: {}: not UTF-8 (byte {offset}); skipped", file.display());
+            }
+            Err(error) => eprintln!("wordindex: {}: {error}; skipped", file.display()),
+        }
+    }
+    if texts.is_empty() {
+        return Err("none of the files could be read".into());
+    }
+    let skipped = files.len() - texts.len();
+    Ok((texts, skipped))
+}
+
+/// The `.ml` and `.mli` files under OCaml's own folder, where this program was built.
+fn standard_library() -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut folders = vec![PathBuf::from(env!("OCAML_WHERE"))];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder)
+            .map_err(|error| format!("{}: {error}; name files to read", folder.display()))?;
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "ml" || e == "mli") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Drawn on standard error when that is a terminal, and hidden when it is not.
+fn progress_bar(length: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} lines, {eta} left");
+    let bar = ProgressBar::new(length as u64);
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(100));
+    bar
+}

@@ -1,0 +1,82 @@
+//! Builds the C library of `vendor/` against the OCaml that is installed.
+//!
+//! 1. Without the feature `bundle-boxroot`, or for docs.rs, there is nothing to do: the
+//!    crate and its documentation need no OCaml.
+//! 2. Find OCaml (`find_ocaml.rs`).
+//! 3. Compile `vendor/src/*.c`, optimised also in debug builds: the fast paths are the
+//!    point of this crate.
+//! 4. Tell dependants, through `links` metadata, where the C headers are
+//!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`).
+//! 5. With `link-ocaml-runtime-and-dummy-program`: link a runtime
+//!    with an empty program (`ocaml_object.rs`).
+
+mod find_ocaml;
+mod ocaml_object;
+
+use std::{env, error::Error, fs, path::PathBuf, process::ExitCode};
+
+fn main() -> ExitCode {
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nocaml-boxroot-sys: {error}\n");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+const HELP: &str = "\
+This crate compiles a C library against the headers of OCaml 4.13 or later. To install OCaml:
+  - Debian, Ubuntu:  apt-get install ocaml-nox
+  - macOS:           brew install ocaml
+  - anywhere:        https://opam.ocaml.org, then `opam init` and `eval $(opam env)`
+If OCaml is installed but not on PATH, set OCAMLOPT to its ocamlopt, or OCAML_WHERE_PATH to the
+folder that `ocamlopt -where` prints. To build the documentation only, set DOCS_RS=1.";
+
+fn build() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=build");
+    println!("cargo:rerun-if-env-changed=DOCS_RS");
+    for variable in find_ocaml::VARIABLES {
+        println!("cargo:rerun-if-env-changed={variable}");
+    }
+    let feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
+    if env::var_os("DOCS_RS").is_some() || !feature("BUNDLE_BOXROOT") {
+        return Ok(());
+    }
+    let ocaml = find_ocaml::find().map_err(|error| format!("{error}\n\n{HELP}"))?;
+    let vendor = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("vendor");
+    let include = vendor.join("include");
+
+    let mut compiler = cc::Build::new();
+    compiler.include(&include).include(&ocaml.where_path).opt_level(2).warnings(false);
+    compiler.flag_if_supported("-fvisibility=default");
+    if feature("FAULT_INJECTION") {
+        compiler.define("BXR_FAULT_INJECTION", None);
+    }
+    let source_folder = vendor.join("src");
+    let entries = fs::read_dir(&source_folder)
+        .map_err(|error| format!("cannot read {}: {error}", source_folder.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "c") {
+            compiler.file(path);
+        }
+    }
+    compiler.try_compile("boxroot").map_err(|error| format!("the C library: {error}"))?;
+
+    println!("cargo:rerun-if-changed={}", source_folder.display());
+    println!("cargo:rerun-if-changed={}", include.display());
+    println!("cargo:include={}", include.display());
+    println!("cargo:ocaml_where={}", ocaml.where_path.display());
+    println!("cargo:ocaml_version={}", ocaml.version);
+    if feature("LINK_OCAML_RUNTIME_AND_DUMMY_PROGRAM") {
+        let folder = ocaml_object::out_dir()?;
+        fs::write(folder.join("dummy_program.ml"), "")?;
+        let object = ocaml_object::compile(&ocaml, &folder, "runtime", &["dummy_program.ml"])?;
+        cc::Build::new().object(object).try_compile("ocaml_dummy_program")?;
+        for library in ocaml_object::native_c_libraries(&ocaml)? {
+            println!("cargo:rustc-link-lib={library}");
+        }
+    }
+    Ok(())
+}

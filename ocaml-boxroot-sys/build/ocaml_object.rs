@@ -1,0 +1,63 @@
+//! Compiles OCaml modules and a runtime into one object, for Rust programs that embed OCaml.
+//! Also used by the build script of the workspace's root package.
+
+use crate::find_ocaml::OCaml;
+use std::{env, error::Error, path::Path, path::PathBuf, process::Command};
+
+/// Runs `ocamlopt -output-complete-obj` in `folder` on `arguments`, with the `unix` and
+/// `threads` libraries. The object is `folder/name.o`; it needs [`native_c_libraries`].
+pub fn compile(
+    ocaml: &OCaml,
+    folder: &Path,
+    name: &str,
+    arguments: &[&str],
+) -> Result<PathBuf, Box<dyn Error>> {
+    let ocamlopt = ocamlopt(ocaml)?;
+    let object = folder.join(format!("{name}.o"));
+    // On OCaml 4, `unix` and `threads` are in the standard folder; on OCaml 5 in their own.
+    let output = Command::new(&ocamlopt[0])
+        .args(&ocamlopt[1..])
+        .current_dir(folder)
+        .args(["-g", "-linkall", "-output-complete-obj", "-o"])
+        .arg(&object)
+        .args(["-I", "+unix", "-I", "+threads", "-I", &c_library_folder()?])
+        .args(["unix.cmxa", "threads.cmxa"])
+        .args(arguments)
+        .output()?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("{} failed:\n{}", ocamlopt.join(" "), message.trim()).into());
+    }
+    Ok(object)
+}
+
+fn ocamlopt(ocaml: &OCaml) -> Result<&[String], Box<dyn Error>> {
+    Ok(ocaml.ocamlopt.as_ref().ok_or(
+        "an OCaml compiler is needed here, not only its headers: put ocamlopt on PATH, or set OCAMLOPT",
+    )?)
+}
+
+/// The names of the C libraries that OCaml's runtime needs.
+pub fn native_c_libraries(ocaml: &OCaml) -> Result<Vec<String>, Box<dyn Error>> {
+    let ocamlopt = ocamlopt(ocaml)?;
+    let output = Command::new(&ocamlopt[0])
+        .args(&ocamlopt[1..])
+        .args(["-config-var", "native_c_libraries"])
+        .output()?;
+    let flags = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(flags.split_whitespace().filter_map(|f| f.strip_prefix("-l")).map(String::from).collect())
+}
+
+/// The folder of the C library's archives. On OCaml 4, `threads.cmxa` asks for `-lpthread`,
+/// and a partial link does not look there by itself.
+fn c_library_folder() -> Result<String, Box<dyn Error>> {
+    let compiler = cc::Build::new().try_get_compiler()?;
+    let output = compiler.to_command().arg("-print-file-name=libpthread.a").output()?;
+    let file = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    Ok(Path::new(&file).parent().unwrap_or(Path::new(".")).display().to_string())
+}
+
+/// The build script's own folder for what it makes.
+pub fn out_dir() -> Result<PathBuf, Box<dyn Error>> {
+    Ok(env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: run this through cargo")?.into())
+}

@@ -1,0 +1,211 @@
+//! Raw bindings to **boxroot**, an allocator of fast owning roots for OCaml values.
+//!
+//! A [`BoxRoot`] owns one OCaml value: the garbage collector treats the value as a root, and
+//! updates it when it moves, until [`boxroot_delete`]. This crate compiles the C library
+//! against the OCaml that is installed, and links it.
+//!
+//! These functions are as unsafe as C. Most programs want the crate `ocaml-boxroot`, whose
+//! `Boxroot<T>` and `DomainLock` cannot be misused.
+//!
+//! # Rules
+//!
+//! *The lock* is the lock of an OCaml domain (OCaml 5) or the runtime lock (OCaml 4), which
+//! a thread holds while it runs OCaml code or code called from OCaml outside a blocking
+//! section. Creating, reading and modifying need it; deleting does not. On OCaml 4, call
+//! [`boxroot_setup`] first. On failure a function changes nothing and sets `errno` to
+//! `EPERM` or `ENOMEM`; [`boxroot_error_string`] says what went wrong. Nothing here raises
+//! an OCaml exception, runs the garbage collector, or blocks.
+//!
+//! # Finding OCaml
+//!
+//! The build script tries `OCAML_WHERE_PATH`, `$OCAMLOPT -where`, `ocamlopt`, `ocamlfind
+//! ocamlopt` and `opam exec -- ocamlopt`. It passes on, as `links` metadata, the C include
+//! folder (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's folder and version (`_OCAML_WHERE`,
+//! `_OCAML_VERSION`).
+//!
+//! # Features
+//!
+//! * `bundle-boxroot` (default): compile and link the C library.
+//! * `link-ocaml-runtime-and-dummy-program`: link an OCaml runtime with an empty program.
+
+#![no_std]
+
+use core::cell::UnsafeCell;
+use core::ffi::c_char;
+use core::ptr::NonNull;
+
+#[allow(dead_code, missing_docs, non_camel_case_types, clippy::missing_safety_doc)]
+mod bindings;
+pub mod token;
+
+pub use bindings::boxroot_statistics as Statistics;
+
+/// An OCaml `value`.
+pub type Value = isize;
+
+/// The memory where a root keeps its value. The garbage collector may change it.
+#[repr(transparent)]
+#[derive(Debug)]
+pub struct ValueCell(UnsafeCell<Value>);
+
+/// A root. A plain handle, like a pointer in C: it may be copied, and must be deleted
+/// exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is C's `NULL`.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BoxRoot(NonNull<ValueCell>);
+
+/// The state of the library.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// [`boxroot_setup`] has not run yet.
+    NotSetup = bindings::BOXROOT_NOT_SETUP as i32,
+    /// Roots can be created.
+    Running = bindings::BOXROOT_RUNNING as i32,
+    /// [`boxroot_teardown`] has run.
+    ToreDown = bindings::BOXROOT_TORE_DOWN as i32,
+    /// OCaml 4: the `Thread` module was initialised after [`boxroot_setup`].
+    Invalid = bindings::BOXROOT_INVALID as i32,
+}
+
+/// A new root that owns `init`. `None`, with `errno` `EPERM` or `ENOMEM`, on failure.
+///
+/// # Safety
+///
+/// `init` is a valid OCaml value.
+#[inline]
+pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
+    // SAFETY: `init` is valid (caller); everything else is checked by the function.
+    unsafe { bindings::boxroot_create(init) }
+}
+
+/// The value that `root` owns.
+///
+/// # Safety
+///
+/// `root` is live and the calling thread holds the lock. The result is an unrooted value.
+#[inline]
+pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
+    // SAFETY: a live root's cell is readable under the lock (caller).
+    unsafe { *root.0.as_ref().0.get() }
+}
+
+/// Where `root` keeps its value, until it is deleted or modified. Never `NULL`.
+#[inline]
+pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
+    root.0.as_ptr()
+}
+
+/// Gives up `root` and its value. Any thread may do it at any time, without the lock.
+///
+/// # Safety
+///
+/// `root` is live, and neither it nor a copy is used afterwards.
+#[inline]
+pub unsafe fn boxroot_delete(root: BoxRoot) {
+    // SAFETY: `root` is live (caller).
+    unsafe { bindings::boxroot_delete(Some(root)) }
+}
+
+/// Makes `*root` own `new_value` instead. May change `*root`: the root may move. `false`, with
+/// `errno` `EPERM` or `ENOMEM`, on failure; the root is then intact.
+///
+/// # Safety
+///
+/// `*root` is live and nobody else uses it; `new_value` is a valid OCaml value.
+#[inline]
+pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
+    // SAFETY: `BoxRoot` and a non-null `boxroot` have the same representation, and the
+    // function never stores NULL.
+    unsafe { bindings::boxroot_modify(root.cast(), new_value) }
+}
+
+/// Prepares the library: needed on OCaml 4, harmless on OCaml 5. `false` if the lock is not
+/// held or the library was torn down.
+///
+/// # Safety
+///
+/// On OCaml 4, the calling thread holds the lock of a started runtime.
+#[inline]
+pub unsafe fn boxroot_setup() -> bool {
+    // SAFETY: the lock is held where it cannot be checked (caller).
+    unsafe { bindings::boxroot_setup() }
+}
+
+/// Ends the use of the library, before or after `caml_shutdown`.
+///
+/// # Safety
+///
+/// No other thread creates, reads or modifies a root, and nobody reads one afterwards.
+#[inline]
+pub unsafe fn boxroot_teardown() {
+    // SAFETY: as promised by the caller.
+    unsafe { bindings::boxroot_teardown() }
+}
+
+/// The state of the library.
+#[inline]
+pub fn boxroot_status() -> Status {
+    // SAFETY: no precondition.
+    match unsafe { bindings::boxroot_status() } as u32 {
+        bindings::BOXROOT_NOT_SETUP => Status::NotSetup,
+        bindings::BOXROOT_RUNNING => Status::Running,
+        bindings::BOXROOT_TORE_DOWN => Status::ToreDown,
+        _ => Status::Invalid,
+    }
+}
+
+/// A static message about the last failure on this thread. Never `NULL`.
+#[inline]
+pub fn boxroot_error_string() -> *const c_char {
+    // SAFETY: no precondition.
+    unsafe { bindings::boxroot_error_string() }
+}
+
+/// Prints statistics to standard output.
+#[inline]
+pub fn boxroot_print_stats() {
+    // SAFETY: no precondition.
+    unsafe { bindings::boxroot_print_stats() }
+}
+
+/// Statistics: exact for the calling domain, as of its last major scan for each other one.
+#[inline]
+pub fn boxroot_get_statistics() -> Statistics {
+    let mut statistics = core::mem::MaybeUninit::uninit();
+    // SAFETY: the function fills the struct.
+    unsafe {
+        bindings::boxroot_get_statistics(statistics.as_mut_ptr());
+        statistics.assume_init()
+    }
+}
+
+/// Checks the allocator's invariants for the calling domain, in time linear in its pools.
+/// `NULL` if they hold or the lock is not held, else a static message. For tests.
+#[inline]
+pub fn boxroot_validate() -> *const c_char {
+    // SAFETY: no precondition.
+    unsafe { bindings::boxroot_validate() }
+}
+
+/// What [`lock_state`] answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockState {
+    /// This thread does not hold a domain's lock.
+    NotHeld,
+    /// This thread holds the lock of its domain.
+    Held,
+    /// This thread's domain has ended: it holds no lock, and never will again.
+    Ended,
+}
+
+/// Does this thread hold the lock? On OCaml 4, `NotHeld` before [`boxroot_setup`].
+#[inline]
+pub fn lock_state() -> LockState {
+    // SAFETY: no precondition.
+    match unsafe { bindings::bxr_lock_state() } as u32 {
+        bindings::BXR_LOCK_HELD => LockState::Held,
+        bindings::BXR_LOCK_ENDED => LockState::Ended,
+        _ => LockState::NotHeld,
+    }
+}

@@ -1,0 +1,125 @@
+//! The fast paths, inlined into Rust, for callers that prove once that they hold the lock.
+//!
+//! `boxroot_create` and its siblings check on every call that this thread holds the lock,
+//! and look up its domain. [`attach`] does both once; the functions here then take the
+//! [`Domain`] and need no call and no thread-local access. This is what `ocaml-boxroot`'s
+//! `DomainLock` is made of. The layouts are checked where `bindings.rs` is compiled, against
+//! the same assertions in C.
+
+use crate::bindings::{self, bxr_domain_head, bxr_pool_head};
+use crate::{BoxRoot, Value};
+use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
+use core::sync::atomic::{AtomicIsize, AtomicPtr, Ordering};
+
+/// A domain's allocator. It stays the same until the domain ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Domain(NonNull<bxr_domain_head>);
+
+const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
+const NO_SLOT: usize = bindings::BXR_NO_SLOT as usize;
+
+/// The allocator of this thread's domain; sets the library up on OCaml 5. `None`, with
+/// `errno` `EPERM` or `ENOMEM`, if the lock is not held, the library is not running, or
+/// memory is short.
+#[inline]
+pub fn attach() -> Option<Domain> {
+    // SAFETY: no precondition.
+    NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
+}
+
+/// [`boxroot_create`](crate::boxroot_create) without its checks.
+///
+/// # Safety
+///
+/// This thread holds the lock of `domain`, no root scan of it is running, and `value` is a
+/// valid OCaml value.
+#[inline(always)]
+pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
+    // SAFETY: the lock is held, so nobody else touches the record, its current pool, or a
+    // free slot; `free` is NO_SLOT or the address of a free slot, plus 1.
+    unsafe {
+        let pool = (*domain.0.as_ptr()).current;
+        let free = (*pool).free;
+        if free != NO_SLOT {
+            let slot = with_exposed_provenance_mut::<isize>(free - 1);
+            (*pool).free = *slot as usize;
+            store(slot, value);
+            return NonNull::new(slot.cast()).map(BoxRoot);
+        }
+        bindings::bxr_create_slow(value)
+    }
+}
+
+/// [`boxroot_delete`](crate::boxroot_delete), in a few instructions if `domain` owns `root`.
+///
+/// # Safety
+///
+/// This thread holds the lock of `domain`, no root scan of it is running, and `root` is live
+/// and not used afterwards.
+#[inline(always)]
+pub unsafe fn delete(domain: Domain, root: BoxRoot) {
+    let pool = pool_of(root);
+    // SAFETY: a live root's pool is mapped; the owner may free its slots under its lock.
+    unsafe {
+        if !is_fast_owner(domain, pool) {
+            return bindings::bxr_delete_slow(Some(root));
+        }
+        let slot: *mut isize = root.0.as_ptr().cast();
+        store(slot, (*pool).free as isize);
+        (*pool).free = slot.expose_provenance() | 1;
+        (*pool).countdown -= 1;
+        if (*pool).countdown == 0 {
+            bindings::bxr_pool_event(pool);
+        }
+    }
+}
+
+/// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young.
+///
+/// # Safety
+///
+/// This thread holds the lock of `domain`, no root scan of it is running, `*root` is live and
+/// nobody else uses it, and `value` is a valid OCaml value.
+#[inline(always)]
+pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
+    let pool = pool_of(*root);
+    // SAFETY: a live root's pool is mapped; the owner may store any value in a young pool.
+    unsafe {
+        if is_fast_owner(domain, pool) && (*pool).epoch == (*domain.0.as_ptr()).epoch {
+            store(root.0.as_ptr().cast(), value);
+            return true;
+        }
+        bindings::bxr_modify_slow((root as *mut BoxRoot).cast(), value)
+    }
+}
+
+/// Pools are aligned to their size.
+#[inline(always)]
+fn pool_of(root: BoxRoot) -> *mut bxr_pool_head {
+    root.0.as_ptr().map_addr(|address| address & !(POOL_SIZE - 1)).cast()
+}
+
+/// Whether the fast paths of `pool` are open to `domain`.
+///
+/// # Safety
+///
+/// `pool` is the pool of a live root.
+#[inline(always)]
+unsafe fn is_fast_owner(domain: Domain, pool: *mut bxr_pool_head) -> bool {
+    // SAFETY: the pool is mapped (caller); the read is atomic, because another domain that
+    // owns the pool may be changing the field.
+    let owner = unsafe { AtomicPtr::from_ptr(addr_of_mut!((*pool).fast_owner)) };
+    owner.load(Ordering::Relaxed) == domain.0.as_ptr()
+}
+
+/// Stores a value or a link in a slot.
+///
+/// # Safety
+///
+/// `slot` is in a mapped pool that this thread's domain owns, and the lock is held.
+#[inline(always)]
+unsafe fn store(slot: *mut isize, word: isize) {
+    // SAFETY: aligned and mapped (caller). Released, like `bxr_store` in C: the marker of
+    // another domain may be reading the slot, and must see the block behind the value.
+    unsafe { AtomicIsize::from_ptr(slot) }.store(word, Ordering::Release);
+}

@@ -1,0 +1,192 @@
+use crate::{DomainLock, Error, Value};
+use ocaml_boxroot_sys::{self as sys, token};
+use std::cell::UnsafeCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+
+/// The memory where a root keeps its value: what a [`Boxroot`] dereferences to.
+///
+/// A function that takes `&RootRef<T>` leaves the rooting to its caller: it can allocate, call
+/// OCaml, and read the value again, without rooting anything itself.
+#[repr(transparent)]
+pub struct RootRef<T: ?Sized> {
+    cell: UnsafeCell<sys::Value>,
+    _type: PhantomData<*const T>,
+}
+
+impl<T: ?Sized> RootRef<T> {
+    /// The value. One load.
+    #[inline(always)]
+    pub fn get<'l>(&self, _lock: &'l DomainLock) -> Value<'l, T> {
+        // SAFETY: the cell belongs to a live root. It is written by the garbage collector
+        // only, which does not run while this thread holds the lock, and by `Boxroot::set`,
+        // which has the only reference to the root. The value is live for as long as the
+        // token is borrowed, because the collector does not run.
+        unsafe { Value::from_raw(*self.cell.get()) }
+    }
+}
+
+// SAFETY: shared references to the cell only read it, under a lock; see `get`.
+unsafe impl<T: ?Sized + Sync> Sync for RootRef<T> {}
+
+/// An owned root: keeps one OCaml value alive until it is dropped.
+///
+/// * As large as a pointer; `Option<Boxroot<T>>` too.
+/// * [`Send`] and [`Sync`] if `T` is: any thread may own it, share it and drop it, with or
+///   without the lock, also after the runtime was shut down. Reading needs a token.
+/// * Dropping costs one call. With a token at hand, [`delete_in`](Boxroot::delete_in) is
+///   inlined.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{Boxroot, Runtime};
+///
+/// let mut runtime = Runtime::start()?;
+/// let (value, lock) = runtime.lock().alloc_string("kept")?;
+/// let root = Boxroot::new(lock, value);
+/// for i in 0..100_000 {
+///     runtime.lock().alloc_string(i.to_string())?; // the collector runs, "kept" moves
+/// }
+/// assert_eq!(root.get(runtime.lock()).to_text(), "kept");
+/// # Ok::<(), ocaml_boxroot::Error>(())
+/// ```
+#[repr(transparent)]
+pub struct Boxroot<T: ?Sized> {
+    /// Live, and owned by this `Boxroot` alone.
+    root: sys::BoxRoot,
+    _type: PhantomData<*const T>,
+}
+
+// SAFETY: a root is not tied to a thread: reading it needs a token, whose lock excludes the
+// collector on that thread's domain, and deleting it works on any thread. `T` is a name for
+// what the value is, and says whether it may be used elsewhere.
+unsafe impl<T: ?Sized + Send> Send for Boxroot<T> {}
+// SAFETY: as above; shared references only read.
+unsafe impl<T: ?Sized + Send + Sync> Sync for Boxroot<T> {}
+
+impl<T: ?Sized> Boxroot<T> {
+    /// Roots a value. Inlined: no call, no thread-local access in the common case.
+    ///
+    /// # Panics
+    ///
+    /// If memory runs out; [`try_new`](Boxroot::try_new) reports it.
+    #[inline(always)]
+    #[track_caller]
+    pub fn new(lock: &DomainLock, value: Value<'_, T>) -> Self {
+        match Self::try_new(lock, value) {
+            Ok(root) => root,
+            Err(error) => failed(error),
+        }
+    }
+
+    /// Roots a value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]: nothing changed, and existing roots are intact.
+    #[inline(always)]
+    pub fn try_new(lock: &DomainLock, value: Value<'_, T>) -> Result<Self, Error> {
+        // SAFETY: the token proves that the lock of its domain is held, and it is not lent
+        // to a scan; the value is live, because the token is borrowed, shared, right now, and
+        // only its mutable use could end the value's life.
+        match unsafe { token::create(lock.domain(), value.raw()) } {
+            Some(root) => Ok(Boxroot { root, _type: PhantomData }),
+            None => Err(Error::last()),
+        }
+    }
+
+    /// Makes this root own another value. The root may move in memory.
+    ///
+    /// # Panics
+    ///
+    /// If memory runs out; [`try_set`](Boxroot::try_set) reports it.
+    #[inline(always)]
+    #[track_caller]
+    pub fn set(&mut self, lock: &DomainLock, value: Value<'_, T>) {
+        if let Err(error) = self.try_set(lock, value) {
+            failed(error)
+        }
+    }
+
+    /// Makes this root own another value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`]: the root keeps its value.
+    #[inline(always)]
+    pub fn try_set(&mut self, lock: &DomainLock, value: Value<'_, T>) -> Result<(), Error> {
+        // SAFETY: as in `try_new`; `&mut self` proves that nobody else uses the root.
+        match unsafe { token::modify(lock.domain(), &mut self.root, value.raw()) } {
+            true => Ok(()),
+            false => Err(Error::last()),
+        }
+    }
+
+    /// A second root for the same value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[inline(always)]
+    pub fn clone_in(&self, lock: &DomainLock) -> Result<Self, Error> {
+        Self::try_new(lock, self.get(lock))
+    }
+
+    /// Drops the root, inlined: no call in the common case.
+    #[inline(always)]
+    pub fn delete_in(self, lock: &DomainLock) {
+        let this = ManuallyDrop::new(self);
+        // SAFETY: the token proves that the lock of its domain is held; the root is live and
+        // owned, and `ManuallyDrop` keeps it from being deleted again.
+        unsafe { token::delete(lock.domain(), this.root) }
+    }
+
+    /// Gives the root up to the raw interface, where it must be deleted.
+    pub fn into_raw(self) -> sys::BoxRoot {
+        ManuallyDrop::new(self).root
+    }
+
+    /// Takes a root from the raw interface.
+    ///
+    /// # Safety
+    ///
+    /// `root` is live, its value is a `T`, and nobody else will use it.
+    pub unsafe fn from_raw(root: sys::BoxRoot) -> Self {
+        Boxroot { root, _type: PhantomData }
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn failed(error: Error) -> ! {
+    panic!("boxroot: {error}")
+}
+
+impl<T: ?Sized> Deref for Boxroot<T> {
+    type Target = RootRef<T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &RootRef<T> {
+        // SAFETY: the root is live while it is borrowed; a `RootRef` is laid out like the cell,
+        // and allows it to change.
+        unsafe { &*sys::boxroot_get_ref(self.root).cast() }
+    }
+}
+
+impl<T: ?Sized> Drop for Boxroot<T> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the root is live and owned, and is not used again.
+        unsafe { sys::boxroot_delete(self.root) }
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Boxroot<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Boxroot({:p})", sys::boxroot_get_ref(self.root))
+    }
+}

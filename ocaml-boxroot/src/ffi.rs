@@ -1,0 +1,42 @@
+//! The functions of the OCaml runtime and of `shim.c` that this crate calls.
+
+use ocaml_boxroot_sys::Value;
+use std::ffi::{c_char, c_int, c_void};
+
+extern "C" {
+    /// Takes this thread's domain lock. Blocks. Runs no OCaml code.
+    pub fn caml_leave_blocking_section();
+    /// Releases it, without running signal handlers, so that it cannot raise.
+    pub fn caml_enter_blocking_section_no_pending();
+
+    /// Calls a closure. The result may be an encoded exception.
+    pub fn caml_callbackN_exn(closure: Value, count: c_int, arguments: *mut Value) -> Value;
+    /// A value registered with `Callback.register`; the cell is a root. `NULL` if unknown.
+    pub fn caml_named_value(name: *const c_char) -> *const Value;
+    /// A message in memory of `caml_stat_alloc`.
+    pub fn caml_format_exception(exception: Value) -> *mut c_char;
+    pub fn caml_stat_free(block: *mut c_void);
+
+    pub fn obx_has_threads() -> c_int;
+    pub fn obx_register_thread() -> c_int;
+    pub fn obx_unregister_thread();
+    pub fn obx_alloc_string(bytes: *const c_char, length: usize) -> Value;
+    pub fn obx_string_length(string: Value) -> usize;
+}
+
+#[cfg(feature = "startup")]
+extern "C" {
+    /// Starts the runtime and runs the program's modules. Leaves the lock held.
+    pub fn caml_startup_exn(argv: *const *const c_char) -> Value;
+    pub fn caml_shutdown();
+}
+
+/// Whether a result of an `_exn` function is an encoded exception; C: `Is_exception_result`.
+pub fn is_exception(result: Value) -> bool {
+    result & 3 == 2
+}
+
+/// The exception in it; C: `Extract_exception`.
+pub fn extract_exception(result: Value) -> Value {
+    result & !3
+}

@@ -1,0 +1,86 @@
+//! Safe owning handles to OCaml values.
+//!
+//! A [`Boxroot<T>`] owns one OCaml value and keeps it alive, like a `Box`: it can be stored in
+//! any data structure, sent to other threads, and is given up by dropping it. Creating, reading
+//! and deleting one takes a few instructions, so it replaces both global and local roots.
+//!
+//! A [`DomainLock`] proves that this thread holds the lock of its OCaml domain. Whatever may run
+//! OCaml's garbage collector takes it as `&mut`, whatever needs the collector to hold still
+//! takes it as `&`. So the borrow checker rejects the use of a value that may have moved:
+//!
+//! ```compile_fail
+//! # use ocaml_boxroot::{DomainLock, Error};
+//! fn wrong(lock: &mut DomainLock) -> Result<(), Error> {
+//!     let (value, _) = lock.alloc_string("not rooted")?;
+//!     lock.alloc_string("this may run the collector")?;
+//!     println!("{}", value.to_text());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Example
+//!
+//! A Rust program that embeds OCaml:
+//!
+//! ```
+//! use ocaml_boxroot::{Boxroot, DomainLock, Runtime};
+//!
+//! let mut runtime = Runtime::start()?;
+//! let (value, lock) = runtime.lock().alloc_string("from Rust")?;
+//! let root = Boxroot::new(lock, value);
+//! runtime.lock().release(|| {
+//!     // Without the lock: other threads can run OCaml code now.
+//!     let reader = std::thread::spawn(move || {
+//!         DomainLock::attach(|lock| root.get(lock).to_text())
+//!     });
+//!     assert_eq!(reader.join().unwrap(), Ok("from Rust".to_string()));
+//! });
+//! # Ok::<(), ocaml_boxroot::Error>(())
+//! ```
+//!
+//! # Threads and domains
+//!
+//! | operation | needs |
+//! |---|---|
+//! | create, read, change a root | the lock of any domain |
+//! | drop a root | nothing: any thread, at any time, also after shutdown |
+//! | allocate, call OCaml | `&mut DomainLock` |
+//!
+//! # Being called from OCaml
+//!
+//! OCaml reaches a Rust function through one of three C functions of this crate, which raise
+//! an exception only after every Rust frame is gone. The OCaml side declares
+//!
+//! ```ocaml
+//! external call : int -> 'a -> 'b = "ocaml_boxroot_call_1" (* and _2, _3 *)
+//! ```
+//!
+//! and passes the address of an `extern "C" fn(Value) -> Value` whose body is
+//! [`DomainLock::enter`]. A panic becomes the exception `Failure`.
+//!
+//! # Features
+//!
+//! * `startup`: [`Runtime`], for programs where Rust starts OCaml.
+//! * `link-runtime`: links an OCaml runtime with an empty program. Without it, you link your own
+//!   OCaml program (`ocamlopt -output-complete-obj`), or OCaml links you.
+
+mod boxroot;
+mod error;
+mod ffi;
+mod function;
+mod lock;
+#[cfg(feature = "startup")]
+mod runtime;
+mod stats;
+mod value;
+
+pub use boxroot::{Boxroot, RootRef};
+pub use error::Error;
+pub use function::{Exception, Function};
+pub use lock::DomainLock;
+#[cfg(feature = "startup")]
+pub use runtime::{Busy, Runtime};
+pub use stats::{stats, Stats};
+pub use value::{OCamlInt, OCamlString, Value};
+
+pub use ocaml_boxroot_sys as sys;

@@ -1,0 +1,120 @@
+use crate::{ffi, lock, DomainLock, Error};
+use ocaml_boxroot_sys as sys;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// An OCaml runtime embedded in this program. It holds the lock of its first domain.
+///
+/// A process can start one runtime, once. Other threads can use OCaml through
+/// [`DomainLock::attach`] while this thread is in [`DomainLock::release`].
+///
+/// Dropping a `Runtime` shuts it down, unless other threads use it: then it stays up until the
+/// process ends. [`shutdown`](Runtime::shutdown) reports that.
+///
+/// # Examples
+///
+/// ```
+/// let mut runtime = ocaml_boxroot::Runtime::start()?;
+/// let (hello, _) = runtime.lock().alloc_string("hello")?;
+/// assert_eq!(hello.to_text(), "hello");
+/// runtime.shutdown().map_err(|busy| busy.error)?;
+/// # Ok::<(), ocaml_boxroot::Error>(())
+/// ```
+pub struct Runtime {
+    lock: DomainLock,
+}
+
+impl Runtime {
+    /// Starts the runtime, which runs the initialisation of the OCaml modules that are linked
+    /// into the program.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyStarted`] the second time, and in a program that OCaml started;
+    /// [`Error::StartupException`] if a module raised an exception; [`Error::OutOfMemory`]. After
+    /// the last two the process holds a runtime that nobody can use.
+    pub fn start() -> Result<Runtime, Error> {
+        static STARTED: AtomicBool = AtomicBool::new(false);
+        if sys::boxroot_status() != sys::Status::NotSetup
+            || sys::lock_state() != sys::LockState::NotHeld
+            || STARTED.swap(true, Ordering::AcqRel)
+        {
+            return Err(Error::AlreadyStarted);
+        }
+        let arguments = [c"ocaml-boxroot".as_ptr(), std::ptr::null()];
+        // SAFETY: the first start in this process; the arguments are C strings, and the last
+        // one is NULL.
+        let result = unsafe { ffi::caml_startup_exn(arguments.as_ptr()) };
+        if ffi::is_exception(result) {
+            return Err(Error::StartupException);
+        }
+        // SAFETY: starting the runtime left the lock held.
+        if !unsafe { sys::boxroot_setup() } {
+            return Err(Error::last());
+        }
+        lock::set_known();
+        // SAFETY: the lock is held, and only `DomainLock::release` gives it up for a while;
+        // there is no other token.
+        Ok(Runtime { lock: unsafe { DomainLock::new() }? })
+    }
+
+    /// The token of the thread that started the runtime.
+    pub fn lock(&mut self) -> &mut DomainLock {
+        &mut self.lock
+    }
+
+    /// Shuts the runtime down: runs OCaml's `at_exit` functions, and frees the OCaml heap.
+    /// Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Busy`] while other threads use the runtime or are registered with it; a thread
+    /// that attached once is registered until it ends. The runtime comes back in the error.
+    pub fn shutdown(self) -> Result<(), Busy> {
+        let runtime = std::mem::ManuallyDrop::new(self);
+        runtime
+            .shut_down()
+            .map_err(|error| Busy { error, runtime: std::mem::ManuallyDrop::into_inner(runtime) })
+    }
+
+    fn shut_down(&self) -> Result<(), Error> {
+        lock::forbid_uses()?;
+        // SAFETY: nobody uses the runtime, or will (`forbid_uses`); this thread holds the lock;
+        // afterwards `self` is gone, and with it the last token. No root can be read without a
+        // token, so none is after `boxroot_teardown`.
+        unsafe {
+            ffi::caml_shutdown();
+            sys::boxroot_teardown();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Runtime {
+    fn drop(&mut self) {
+        // Busy: the runtime stays up. Nobody can use this token any more.
+        let _ = self.shut_down();
+    }
+}
+
+/// A runtime that could not be shut down.
+pub struct Busy {
+    /// [`Error::Busy`].
+    pub error: Error,
+    /// The runtime, which is intact.
+    pub runtime: Runtime,
+}
+
+impl fmt::Debug for Busy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl fmt::Display for Busy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.error, f)
+    }
+}
+
+impl std::error::Error for Busy {}

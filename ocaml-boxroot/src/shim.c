@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* What the crate cannot write in Rust: weak symbols, macros of the OCaml headers, and
+   raising OCaml exceptions, which must not jump over a Rust frame. */
+#define CAML_INTERNALS
+#define CAML_NAME_SPACE
+#include <string.h>
+
+#include <caml/mlvalues.h>
+
+#include <caml/alloc.h>
+#include <caml/callback.h>
+#include <caml/fail.h>
+#include <caml/memory.h>
+#include <caml/version.h>
+
+#if OCAML_VERSION < 50000
+#define caml_alloc_shr_noexc caml_alloc_shr_no_track_noexc
+#endif
+
+/* ---- threads ---- */
+
+/* In the systhreads library, if the program links it. */
+extern int caml_c_thread_register(void) __attribute__((weak));
+extern int caml_c_thread_unregister(void) __attribute__((weak));
+
+/* Whether the Thread module is linked and was initialised. */
+int obx_has_threads(void) {
+  return caml_c_thread_register != NULL && caml_named_value("Thread.at_shutdown") != NULL;
+}
+
+/* 1 if this call registered the thread, 0 if it was registered before or that failed. */
+int obx_register_thread(void) { return caml_c_thread_register(); }
+void obx_unregister_thread(void) { caml_c_thread_unregister(); }
+
+/* ---- values ---- */
+
+/* A new string, or 0 if out of memory. Does not raise. May run the GC. */
+value obx_alloc_string(char const *bytes, size_t length) {
+  mlsize_t words = length / sizeof(value) + 1;
+  if (words <= Max_young_wosize) return caml_alloc_initialized_string(length, bytes);
+  if (words > Max_wosize) return 0;
+  value string = caml_alloc_shr_noexc(words, String_tag);
+  if (string == 0) return 0;
+  mlsize_t last = words * sizeof(value) - 1;
+  Field(string, words - 1) = 0;
+  Byte_u(string, last) = (unsigned char)(last - length);
+  memcpy(Bp_val(string), bytes, length);
+  return caml_check_urgent_gc(string);
+}
+
+size_t obx_string_length(value string) { return caml_string_length(string); }
+
+/* ---- calls from OCaml ---- */
+
+/* Copies the message of the panic that this thread just caught. In Rust. */
+extern void ocaml_boxroot_take_panic(char *buffer, size_t size);
+
+/* What a Rust body returned: a value; or an encoded exception (as from the _exn functions),
+   which is raised here, after every Rust frame is gone; or, as exception 0, a panic. */
+static value finish(value result) {
+  if (!Is_exception_result(result)) return result;
+  value exception = Extract_exception(result);
+  if (exception != 0) caml_raise(exception);
+  char message[512];
+  ocaml_boxroot_take_panic(message, sizeof message);
+  caml_failwith(message);
+}
+
+/* external call : int -> 'a -> 'b = "ocaml_boxroot_call_1", and so on: calls the Rust
+   function whose address is the int. */
+value ocaml_boxroot_call_1(value f, value a) {
+  return finish(((value(*)(value))Long_val(f))(a));
+}
+value ocaml_boxroot_call_2(value f, value a, value b) {
+  return finish(((value(*)(value, value))Long_val(f))(a, b));
+}
+value ocaml_boxroot_call_3(value f, value a, value b, value c) {
+  return finish(((value(*)(value, value, value))Long_val(f))(a, b, c));
+}

@@ -1,0 +1,73 @@
+/* What the tests need and only C can do. */
+#define CAML_NAME_SPACE
+#include <boxroot.h>
+
+#include <caml/mlvalues.h>
+
+#include <caml/alloc.h>
+#include <caml/callback.h>
+#include <caml/custom.h>
+#include <caml/memory.h>
+#include <caml/minor_gc.h>
+
+/* ---- custom blocks whose finaliser uses boxroots ---- */
+
+static size_t finalised, creates_refused;
+
+/* The block holds one root, or NULL. */
+static void finalise(value v) {
+  boxroot root = *(boxroot *)Data_custom_val(v);
+  finalised++;
+  boxroot made = boxroot_create(Val_unit);
+  if (made == NULL)
+    creates_refused++;
+  else
+    boxroot_delete(made);
+  boxroot_delete(root);
+}
+
+static struct custom_operations operations = {
+  "boxroot.test.owner",       finalise,
+  custom_compare_default,     custom_hash_default,
+  custom_serialize_default,   custom_deserialize_default,
+  custom_compare_ext_default, custom_fixed_length_default,
+};
+
+/* A custom block that owns a root. */
+value test_custom_owner(boxroot root) {
+  value v = caml_alloc_custom(&operations, sizeof(boxroot), 0, 1);
+  *(boxroot *)Data_custom_val(v) = root;
+  return v;
+}
+
+size_t test_finalised(void) { return finalised; }
+size_t test_creates_refused(void) { return creates_refused; }
+
+/* ---- roots through the inlined C functions ---- */
+
+/* Creates, reads and deletes n roots; the number of those that did not keep their value. */
+size_t test_inline_round_trip(size_t n) {
+  size_t wrong = 0;
+  for (size_t i = 0; i < n; i++) {
+    boxroot root = boxroot_create(Val_long(i));
+    if (root == NULL) return n;
+    wrong += boxroot_get(root) != Val_long(i) || *boxroot_get_ref(root) != Val_long(i);
+    wrong += !boxroot_modify(&root, Val_long(~i)) || boxroot_get(root) != Val_long(~i);
+    boxroot_delete(root);
+  }
+  return wrong;
+}
+
+void test_delete_null(void) { boxroot_delete(NULL); }
+
+/* ---- hooks ---- */
+
+static void (*hook_body)(void);
+static void run_hook(void) { hook_body(); }
+
+/* Calls body at the beginning and at the end of each minor collection; NULL: not any more. */
+void test_minor_hooks(void (*body)(void)) {
+  hook_body = body;
+  caml_minor_gc_begin_hook = body == NULL ? NULL : run_hook;
+  caml_minor_gc_end_hook = body == NULL ? NULL : run_hook;
+}

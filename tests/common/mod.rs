@@ -1,0 +1,240 @@
+//! What the tests share: a runtime, the OCaml side (`tests/ocaml/testlib.ml`), roots whose
+//! values are known, and one process per test.
+
+#![allow(dead_code)] // each test program uses its own part
+
+use ocaml_boxroot as _; // testlib.ml calls Rust through its ocaml_boxroot_call_1
+use ocaml_boxroot_sys as sys;
+use std::ffi::{c_char, c_int, CStr, CString};
+use std::process::Command;
+use sys::{BoxRoot, Value};
+
+extern "C" {
+    fn caml_startup_exn(argv: *const *const c_char) -> Value;
+    pub fn caml_shutdown();
+    fn caml_named_value(name: *const c_char) -> *const Value;
+    fn caml_callbackN_exn(f: Value, n: c_int, args: *mut Value) -> Value;
+    fn caml_string_length(v: Value) -> usize;
+    pub fn caml_enter_blocking_section();
+    pub fn caml_leave_blocking_section();
+    pub fn caml_c_thread_register() -> c_int;
+    pub fn caml_c_thread_unregister() -> c_int;
+    pub fn test_custom_owner(root: Option<BoxRoot>) -> Value;
+    pub fn test_finalised() -> usize;
+    pub fn test_creates_refused() -> usize;
+    pub fn test_inline_round_trip(n: usize) -> usize;
+    pub fn test_delete_null();
+    pub fn test_minor_hooks(body: Option<extern "C" fn()>);
+    pub fn bxr_os_fail(k: usize, for_good: bool) -> usize;
+    pub fn test_pool_slots();
+    pub fn test_pool_kinds();
+    pub fn test_pool_remote_deletes();
+    pub fn test_domain_promotion();
+    pub fn test_domain_trim();
+    pub fn test_domain_orphans();
+    pub fn test_domain_late_delete();
+    #[cfg(cplusplus)]
+    pub fn test_cpp_pointer() -> c_int;
+    #[cfg(cplusplus)]
+    pub fn test_cpp_unwinding() -> c_int;
+}
+
+pub const UNIT: Value = 1;
+pub const OCAML5: bool = cfg!(ocaml5);
+
+pub fn int(n: usize) -> Value {
+    ((n as Value) << 1) | 1
+}
+
+pub fn to_int(v: Value) -> usize {
+    (v >> 1) as usize
+}
+
+/// Starts the runtime, and boxroot on it.
+pub fn start() {
+    start_runtime();
+    assert!(unsafe { sys::boxroot_setup() });
+}
+
+/// Starts the runtime, and leaves the lock with this thread.
+pub fn start_runtime() {
+    let arguments = [c"test".as_ptr(), std::ptr::null()];
+    let result = unsafe { caml_startup_exn(arguments.as_ptr()) };
+    assert_ne!(result & 3, 2, "the OCaml side could not start");
+}
+
+/// Calls a function of testlib.ml. Needs the lock, like most things here.
+pub fn ocaml(name: &str, arguments: &[Value]) -> Value {
+    let mut arguments = arguments.to_vec();
+    let c_name = CString::new(name).unwrap();
+    unsafe {
+        let f = caml_named_value(c_name.as_ptr());
+        assert!(!f.is_null(), "testlib.ml registers no {name}");
+        let result = caml_callbackN_exn(*f, arguments.len() as c_int, arguments.as_mut_ptr());
+        assert_ne!(result & 3, 2, "{name} raised an exception");
+        result
+    }
+}
+
+/// A body for OCaml to call; see `call_rust`.
+pub type Body = extern "C" fn(Value) -> Value;
+
+/// Has OCaml call `body(argument)`: `how` is a function of testlib.ml such as "spawn".
+pub fn call_rust(how: &str, body: Body, argument: usize) {
+    ocaml(how, &[int(body as usize), int(argument)]);
+}
+
+pub fn without_lock<R>(f: impl FnOnce() -> R) -> R {
+    unsafe { caml_enter_blocking_section() };
+    let result = f();
+    unsafe { caml_leave_blocking_section() };
+    result
+}
+
+/// On a thread that OCaml never saw, while this thread does not hold the lock.
+pub fn on_foreign_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
+    without_lock(|| std::thread::spawn(f).join().unwrap())
+}
+
+pub fn full_major() {
+    ocaml("full_major", &[UNIT]);
+}
+
+pub fn minor() {
+    ocaml("minor", &[UNIT]);
+}
+
+/// Garbage collection of every kind, and much allocation: whatever is not kept alive is
+/// overwritten by this.
+pub fn stress() {
+    ocaml("churn", &[int(50_000)]);
+    full_major();
+    ocaml("churn", &[int(50_000)]);
+    ocaml("compact", &[UNIT]);
+    ocaml("churn", &[int(50_000)]);
+    full_major();
+    validate();
+}
+
+pub fn validate() {
+    let broken = sys::boxroot_validate();
+    if !broken.is_null() {
+        panic!("invariant broken: {}", unsafe { CStr::from_ptr(broken) }.to_string_lossy());
+    }
+}
+
+/// A root for the OCaml string `n`.
+pub fn root(n: usize) -> BoxRoot {
+    unsafe { sys::boxroot_create(ocaml("string", &[int(n)])) }.expect("a root")
+}
+
+pub fn roots(range: std::ops::Range<usize>) -> Vec<BoxRoot> {
+    range.map(root).collect()
+}
+
+pub fn string(v: Value) -> String {
+    assert_eq!(v & 1, 0, "a string is a block");
+    let bytes = unsafe { std::slice::from_raw_parts(v as *const u8, caml_string_length(v)) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+pub fn check(root: BoxRoot, n: usize) {
+    assert_eq!(string(unsafe { sys::boxroot_get(root) }), n.to_string());
+}
+
+/// Checks that roots made by `roots(first..)` have their values.
+pub fn check_all(roots: &[BoxRoot], first: usize) {
+    for (i, &root) in roots.iter().enumerate() {
+        check(root, first + i);
+    }
+}
+
+pub fn delete(root: BoxRoot) {
+    unsafe { sys::boxroot_delete(root) }
+}
+
+pub fn delete_all(roots: &[BoxRoot]) {
+    roots.iter().for_each(|&root| delete(root));
+}
+
+pub fn modify(root: &mut BoxRoot, v: Value) -> bool {
+    unsafe { sys::boxroot_modify(root, v) }
+}
+
+pub fn live() -> usize {
+    sys::boxroot_get_statistics().live_roots
+}
+
+pub fn errno() -> c_int {
+    unsafe { *libc::__errno_location() }
+}
+
+pub fn error_string() -> String {
+    unsafe { CStr::from_ptr(sys::boxroot_error_string()) }.to_string_lossy().into_owned()
+}
+
+/// Roots that go from one thread to another.
+pub struct Roots(pub Vec<BoxRoot>);
+unsafe impl Send for Roots {}
+
+// ---- one process per test ----
+
+/// A test: its name, the runtimes that it applies to, its body, and settings for its process.
+pub struct Scenario {
+    pub name: &'static str,
+    pub applies: bool,
+    pub run: fn(),
+    pub environment: &'static [(&'static str, &'static str)],
+}
+
+/// The table of a test program's scenarios.
+#[macro_export]
+macro_rules! scenarios {
+    ($table:ident: $($name:ident $(, ocaml5 = $five:expr)? $(, environment = $environment:expr)?;)*) => {
+        static $table: &[$crate::common::Scenario] = &[$({
+            #[allow(unused_mut, unused_assignments)]
+            let mut applies = true;
+            $(applies = $five == $crate::common::OCAML5;)?
+            #[allow(unused_mut, unused_assignments)]
+            let mut environment: &[(&str, &str)] = &[];
+            $(environment = &$environment;)?
+            $crate::common::Scenario { name: stringify!($name), applies, run: $name, environment }
+        }),*];
+    };
+}
+
+const SCENARIO: &str = "BOXROOT_SCENARIO";
+
+/// The main function of a test program: runs each scenario in a process of its own, or, in such
+/// a process, the one that it was started for.
+pub fn run_scenarios(scenarios: &'static [Scenario]) -> ! {
+    if let Ok(name) = std::env::var(SCENARIO) {
+        let scenario = scenarios.iter().find(|s| s.name == name).expect("no such scenario");
+        (scenario.run)();
+        std::process::exit(0);
+    }
+    let mut arguments = libtest_mimic::Arguments::from_args();
+    // A domain's scenarios use all cores by themselves.
+    arguments.test_threads.get_or_insert(1);
+    let trials = scenarios
+        .iter()
+        .map(|scenario| {
+            libtest_mimic::Trial::test(scenario.name, || run_in_process(scenario))
+                .with_ignored_flag(!scenario.applies)
+        })
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit()
+}
+
+fn run_in_process(scenario: &Scenario) -> Result<(), libtest_mimic::Failed> {
+    let program = std::env::current_exe()?;
+    let output = Command::new(program)
+        .env(SCENARIO, scenario.name)
+        .envs(scenario.environment.iter().copied())
+        .output()?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Err(format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr)).into())
+}

@@ -1,0 +1,28 @@
+let domains : unit Domain.t list ref = ref []
+let spawn f = domains := Domain.spawn f :: !domains
+
+let join_all () =
+  List.iter Domain.join !domains;
+  domains := []
+
+(* A suspended computation, which resumes to a string that only it holds. *)
+type _ Effect.t += Pause : unit Effect.t
+
+let continuation () =
+  let computation () =
+    let kept = String.make 3 'k' in
+    Effect.perform Pause;
+    kept = "kkk"
+  in
+  Effect.Deep.match_with computation ()
+    { retc = Obj.repr;
+      exnc = raise;
+      effc =
+        (fun (type a) (e : a Effect.t) ->
+          match e with
+          | Pause -> Some (fun (k : (a, Obj.t) Effect.Deep.continuation) -> Obj.repr k)
+          | _ -> None) }
+
+let resume k =
+  let k : (unit, Obj.t) Effect.Deep.continuation = Obj.obj k in
+  (Obj.obj (Effect.Deep.continue k ()) : bool)

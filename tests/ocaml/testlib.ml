@@ -1,0 +1,139 @@
+(* The OCaml side of the tests: what only OCaml code can do. *)
+
+external call : int -> int -> unit = "ocaml_boxroot_call_1"
+(* Calls the Rust function at an address. *)
+
+let register = Callback.register
+
+(* ---- the collector ---- *)
+
+let () = register "minor" Gc.minor
+let () = register "full_major" Gc.full_major
+let () = register "compact" Gc.compact
+
+(* Allocates n short-lived strings, some of which survive a while. *)
+let churn n =
+  let keep = Array.make 64 "" in
+  for i = 0 to n - 1 do
+    keep.(i land 63) <- string_of_int i
+  done;
+  ignore (Sys.opaque_identity keep)
+
+let () = register "churn" churn
+
+let () =
+  register "minor_heap_words" (fun words -> Gc.set { (Gc.get ()) with minor_heap_size = words })
+
+let () =
+  register "minor_collections" (fun () -> (Gc.quick_stat ()).minor_collections);
+  register "major_collections" (fun () -> (Gc.quick_stat ()).major_collections)
+
+let () = register "start_major_slice" (fun n -> ignore (Gc.major_slice n))
+
+(* ---- values ---- *)
+
+let () = register "string" string_of_int
+let () = register "long_string" (fun n -> String.make 4096 (Char.chr (n land 255)))
+
+(* One value of each shape, and a check that it is still itself. The checks see the value
+   only through the array, which the caller keeps in a root. *)
+
+class counter = object
+  val mutable n = 41
+  method next = n <- n + 1; n
+end
+
+let rec even n = n = 0 || odd (n - 1)
+and odd n = n <> 0 && even (n - 1)
+
+let mutually_recursive k =
+  let rec f n = if n = 0 then k else g (n - 1)
+  and g n = if n = 0 then -k else f (n - 1) in
+  (f, g)
+
+let static_list = [ "a"; "b"; "c" ]
+
+let specimens () : Obj.t array =
+  let f, g = mutually_recursive 7 in
+  let weak = Weak.create 1 in
+  Weak.set weak 0 (Some static_list);
+  [| Obj.repr static_list;
+     Obj.repr even;
+     Obj.repr f;
+     Obj.repr g (* an infix pointer *);
+     Obj.repr (lazy (String.make 2 'l'));
+     Obj.repr (Lazy.from_val 3.5);
+     Obj.repr (Int64.of_int 64);
+     Obj.repr (Bigarray.Array1.of_array Bigarray.int Bigarray.c_layout [| 1; 2; 3 |]);
+     Obj.repr (Array.init 5 float_of_int);
+     Obj.repr (new counter);
+     Obj.repr weak;
+     Obj.repr (Bytes.make 100_000 'b');
+     Obj.repr 3.25;
+     Obj.repr [||];
+     Obj.repr (ref (Some "x"));
+     Obj.repr (Failure (string_of_int 12));
+     Multicore.continuation () |]
+
+let check_specimen i (v : Obj.t) =
+  match i with
+  | 0 -> (Obj.obj v : string list) = static_list
+  | 1 -> (Obj.obj v : int -> bool) 10
+  | 2 -> (Obj.obj v : int -> int) 4 = 7
+  | 3 -> (Obj.obj v : int -> int) 4 = -7
+  | 4 -> Lazy.force (Obj.obj v : string Lazy.t) = "ll"
+  | 5 -> Lazy.force (Obj.obj v : float Lazy.t) = 3.5
+  | 6 -> (Obj.obj v : int64) = 64L
+  | 7 -> Bigarray.Array1.get (Obj.obj v : (int, _, Bigarray.c_layout) Bigarray.Array1.t) 2 = 3
+  | 8 -> (Obj.obj v : float array) = [| 0.; 1.; 2.; 3.; 4. |]
+  | 9 -> (Obj.obj v : counter)#next = 42
+  | 10 -> Weak.get (Obj.obj v : string list Weak.t) 0 = Some static_list
+  | 11 -> Bytes.get (Obj.obj v : Bytes.t) 99_999 = 'b'
+  | 12 -> (Obj.obj v : float) = 3.25
+  | 13 -> (Obj.obj v : int array) = [||]
+  | 14 -> !(Obj.obj v : string option ref) = Some "x"
+  | 15 -> (Obj.obj v : exn) = Failure "12"
+  | 16 -> Multicore.resume v
+  | _ -> false
+
+let () = register "specimens" specimens
+let () = register "check_specimen" check_specimen
+
+(* ---- who calls Rust, and when ---- *)
+
+let () = register "call" call
+let () = register "spawn" (fun f x -> Multicore.spawn (fun () -> call f x))
+let () = register "join_all" Multicore.join_all
+
+let threads = ref []
+let () = register "thread" (fun f x -> threads := Thread.create (fun () -> call f x) () :: !threads)
+
+let () =
+  register "join_threads" (fun () ->
+      List.iter Thread.join !threads;
+      threads := [])
+
+let () = register "yield" Thread.yield
+
+(* Calls Rust when some value, dead from the start, is finalised. *)
+let () = register "on_finalise" (fun f x -> Gc.finalise (fun _ -> call f x) (ref x))
+let () = register "on_alarm" (fun f x -> ignore (Gc.create_alarm (fun () -> call f x)))
+
+let () =
+  register "on_signal" (fun f x ->
+      Sys.set_signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> call f x)))
+
+let () = register "raise_signal" (fun () -> Unix.kill (Unix.getpid ()) Sys.sigusr1; churn 1000)
+
+let () =
+  register "fork" (fun f x ->
+      match Unix.fork () with
+      | 0 ->
+        (try call f x with _ -> Unix._exit 1);
+        Unix._exit 0
+      | pid -> (
+        match Unix.waitpid [] pid with
+        | _, Unix.WEXITED status -> status
+        | _ -> 255))
+
+let () = register "fail" (fun message -> failwith message)

@@ -1,0 +1,1057 @@
+//! The situations that must be right, one test each, on the raw interface. `row_N_…` is row N
+//! of the table of situations in `boxroot-c/DESIGN.md`.
+
+mod common;
+
+use common::*;
+use ocaml_boxroot_sys as sys;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use sys::{BoxRoot, Status, Value};
+
+scenarios!(
+    SCENARIOS:
+    c_pool_slots;
+    c_pool_kinds;
+    c_pool_remote_deletes;
+    c_domain_promotion;
+    c_domain_trim;
+    c_domain_orphans;
+    c_domain_late_delete;
+    inlined_round_trip;
+    many_roots_survive;
+    modify_between_generations;
+    statistics_count;
+    memory_comes_back;
+    row_01_delete_null;
+    row_05_delete_in_callbacks;
+    row_06_delete_in_custom_finalisers;
+    row_07_create_is_refused_in_a_scan;
+    row_08_minor_hooks;
+    row_09_create_and_modify_without_the_lock;
+    row_10_delete_without_the_lock;
+    row_11_create_before_startup_and_after_teardown;
+    row_12_delete_after_teardown_and_shutdown;
+    row_12_delete_in_static_destructor;
+    row_12_delete_in_tls_destructors;
+    row_12_tls_destructor_after_the_domain_id_is_reused, ocaml5 = true;
+    row_13_domain_ends_alone, ocaml5 = true;
+    row_13_domain_ends_and_no_other_made_a_root, ocaml5 = true;
+    row_13_domains_end_at_once, ocaml5 = true;
+    row_14_domain_ids_are_reused, ocaml5 = true;
+    row_15_remote_deletes_race_with_the_end, ocaml5 = true;
+    row_16_many_domain_lives, ocaml5 = true;
+    row_16_128_domains, ocaml5 = true;
+    row_17_thread_registered_again;
+    row_18_fork_with_a_deleter;
+    row_19_systhreads;
+    row_20_panic_unwinds;
+    row_20_cpp_pointer_and_unwinding;
+    row_22_modify_while_read;
+    row_23_compaction;
+    row_24_heap_verification, environment = [("OCAMLRUNPARAM", "V=1,s=4k")];
+    row_25_moves_while_marking;
+    row_26_immediates_like_pointers;
+    row_27_values_of_all_shapes;
+    row_33_each_allocation_fails_once;
+    row_33_each_allocation_fails_for_good;
+);
+
+fn main() {
+    run_scenarios(SCENARIOS)
+}
+
+// ---- pools and records, without a runtime (boxroot-c/test) ----
+
+fn c_pool_slots() {
+    unsafe { test_pool_slots() }
+}
+
+fn c_pool_kinds() {
+    unsafe { test_pool_kinds() }
+}
+
+fn c_pool_remote_deletes() {
+    unsafe { test_pool_remote_deletes() }
+}
+
+fn c_domain_promotion() {
+    unsafe { test_domain_promotion() }
+}
+
+fn c_domain_trim() {
+    unsafe { test_domain_trim() }
+}
+
+fn c_domain_orphans() {
+    unsafe { test_domain_orphans() }
+}
+
+fn c_domain_late_delete() {
+    unsafe { test_domain_late_delete() }
+}
+
+// ---- the ordinary life of roots ----
+
+fn inlined_round_trip() {
+    start();
+    assert_eq!(unsafe { test_inline_round_trip(100_000) }, 0);
+    assert_eq!(live(), 0);
+}
+
+fn many_roots_survive() {
+    start();
+    let all = roots(0..100_000);
+    stress();
+    check_all(&all, 0);
+    // Half of them go; the others stay, and the free slots are used again.
+    let pools = sys::boxroot_get_statistics().pools;
+    for pair in all.chunks(2) {
+        delete(pair[0]);
+    }
+    let again = roots(0..50_000);
+    stress();
+    for (i, pair) in all.chunks(2).enumerate() {
+        check(pair[1], 2 * i + 1);
+        delete(pair[1]);
+    }
+    check_all(&again, 0);
+    assert!(sys::boxroot_get_statistics().pools <= pools + 2, "free slots are used again");
+    delete_all(&again);
+    assert_eq!(live(), 0);
+    validate();
+}
+
+fn modify_between_generations() {
+    start();
+    let mut young = root(1);
+    let mut old = root(2);
+    minor();
+    let mut other = root(3);
+    let old_string = unsafe { sys::boxroot_get(old) };
+    // A young value into an old pool, an old value into an old pool, immediates anywhere.
+    assert!(modify(&mut young, ocaml("string", &[int(10)])));
+    assert!(modify(&mut other, old_string));
+    assert!(modify(&mut old, int(5)));
+    stress();
+    check(young, 10);
+    check(other, 2);
+    assert_eq!(unsafe { sys::boxroot_get(old) }, int(5));
+    delete_all(&[young, old, other]);
+    assert_eq!(live(), 0);
+}
+
+fn statistics_count() {
+    start();
+    let all = roots(0..10_000);
+    let s = sys::boxroot_get_statistics();
+    assert_eq!(s.live_roots, 10_000);
+    assert_eq!(s.pools, 10_000_usize.div_ceil(s.slots_per_pool));
+    assert_eq!(s.domains, 1);
+    let scans = s.minor_scans;
+    minor();
+    full_major();
+    let s = sys::boxroot_get_statistics();
+    assert!(s.minor_scans > scans && s.major_scans > 0);
+    delete_all(&all);
+    let s = sys::boxroot_get_statistics();
+    assert_eq!(s.live_roots, 0);
+    sys::boxroot_print_stats();
+}
+
+fn memory_comes_back() {
+    start();
+    let all = roots(0..200_000);
+    full_major();
+    let pools = sys::boxroot_get_statistics().pools;
+    delete_all(&all);
+    full_major();
+    full_major();
+    let left = sys::boxroot_get_statistics().pools;
+    assert!(left * 10 <= pools, "{left} of {pools} pools are left");
+}
+
+// ---- the rows ----
+
+fn row_01_delete_null() {
+    unsafe { test_delete_null() } // before anything is set up
+    start();
+    unsafe { test_delete_null() }
+    assert_eq!(live(), 0);
+}
+
+static HANDED_OVER: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+static CALLS: AtomicUsize = AtomicUsize::new(0);
+
+/// Makes roots that some other code will delete.
+fn hand_over(roots: Vec<BoxRoot>) {
+    HANDED_OVER.lock().unwrap().0.extend(roots);
+}
+
+/// Deletes `n` of the roots that were handed over.
+extern "C" fn delete_handed_over(n: Value) -> Value {
+    let mut handed_over = HANDED_OVER.lock().unwrap();
+    let left = handed_over.0.len().saturating_sub(to_int(n));
+    delete_all(&handed_over.0.split_off(left));
+    CALLS.fetch_add(1, Ordering::SeqCst);
+    UNIT
+}
+
+fn row_05_delete_in_callbacks() {
+    start();
+    let kept = roots(0..1000);
+    hand_over(roots(0..10_000));
+    for how in ["on_finalise", "on_alarm", "on_signal", "thread"] {
+        call_rust(how, delete_handed_over, 1000);
+    }
+    full_major();
+    full_major();
+    ocaml("raise_signal", &[UNIT]);
+    ocaml("join_threads", &[UNIT]);
+    assert!(CALLS.load(Ordering::SeqCst) >= 4, "all four ways to call back ran");
+    stress();
+    let left = HANDED_OVER.lock().unwrap().0.len();
+    assert_eq!(live(), 1000 + left);
+    check_all(&kept, 0);
+}
+
+fn row_06_delete_in_custom_finalisers() {
+    start();
+    let kept = roots(0..1000);
+    // Custom blocks, some young and some old when they die, each of which owns a root; their
+    // roots are spread over all pools.
+    for round in 0..20 {
+        let owners: Vec<BoxRoot> = (0..5000)
+            .map(|i| {
+                let owner = unsafe { test_custom_owner(Some(root(i))) };
+                unsafe { sys::boxroot_create(owner) }.unwrap()
+            })
+            .collect();
+        if round % 2 == 0 {
+            full_major();
+        }
+        delete_all(&owners);
+        minor();
+        full_major();
+        validate();
+    }
+    full_major();
+    full_major();
+    assert_eq!(unsafe { test_finalised() }, 100_000);
+    assert_eq!(live(), 1000);
+    check_all(&kept, 0);
+}
+
+fn row_07_create_is_refused_in_a_scan() {
+    // A custom block's finaliser may run between scans or, while roots are promoted, inside
+    // one. Wherever it runs, its create either works or is refused, and nothing is lost.
+    start();
+    ocaml("minor_heap_words", &[int(4096)]);
+    let kept = roots(0..20_000);
+    for i in 0..50_000 {
+        unsafe { test_custom_owner(Some(root(i))) };
+    }
+    full_major();
+    full_major();
+    assert_eq!(unsafe { test_finalised() }, 50_000);
+    assert!(unsafe { test_creates_refused() } <= 50_000);
+    assert_eq!(live(), 20_000);
+    check_all(&kept, 0);
+    validate();
+}
+
+fn row_08_minor_hooks() {
+    start();
+    static MADE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+    extern "C" fn body() {
+        let mut made = MADE.lock().unwrap();
+        if made.0.len() >= 1000 {
+            delete_all(&made.0.split_off(500));
+        }
+        // No allocation is possible here: an immediate.
+        made.0.push(unsafe { sys::boxroot_create(int(77)) }.unwrap());
+    }
+    let kept = roots(0..5000);
+    unsafe { test_minor_hooks(Some(body)) };
+    for _ in 0..2000 {
+        ocaml("churn", &[int(100)]);
+        minor();
+    }
+    unsafe { test_minor_hooks(None) };
+    let made = MADE.lock().unwrap();
+    assert!(made.0.len() >= 500);
+    assert!(made.0.iter().all(|&r| unsafe { sys::boxroot_get(r) } == int(77)));
+    assert_eq!(live(), 5000 + made.0.len());
+    stress();
+    check_all(&kept, 0);
+}
+
+fn row_09_create_and_modify_without_the_lock() {
+    start();
+    let kept = Roots(vec![root(9)]);
+    let kept = on_foreign_thread(move || {
+        let mut kept = kept;
+        assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
+        assert_eq!(errno(), libc::EPERM);
+        assert!(error_string().contains("does not hold the lock"), "{}", error_string());
+        let before = kept.0[0];
+        assert!(!modify(&mut kept.0[0], int(1)));
+        assert_eq!(errno(), libc::EPERM);
+        assert_eq!(kept.0[0], before);
+        kept
+    });
+    // The same on a thread that OCaml knows, in a blocking section.
+    without_lock(|| {
+        assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
+        assert!(!modify(&mut { kept.0[0] }, int(1)));
+        assert_eq!(sys::lock_state(), sys::LockState::NotHeld);
+    });
+    assert_eq!(sys::lock_state(), sys::LockState::Held);
+    assert_eq!(live(), 1);
+    stress();
+    check(kept.0[0], 9);
+}
+
+/// Deletes, on threads that OCaml never saw, while this thread runs `work`.
+fn with_foreign_deleters(threads: usize, deletable: Vec<BoxRoot>, mut work: impl FnMut(usize)) {
+    let per_thread = deletable.len().div_ceil(threads).max(1);
+    let running = std::sync::Arc::new(AtomicUsize::new(0));
+    let handles: Vec<_> = deletable
+        .chunks(per_thread)
+        .map(|chunk| {
+            let roots = Roots(chunk.to_vec());
+            let running = running.clone();
+            running.fetch_add(1, Ordering::SeqCst);
+            std::thread::spawn(move || {
+                let roots = roots;
+                for &root in &roots.0 {
+                    delete(root);
+                }
+                running.fetch_sub(1, Ordering::SeqCst);
+            })
+        })
+        .collect();
+    let mut round = 0;
+    while running.load(Ordering::SeqCst) > 0 || round == 0 {
+        work(round);
+        round += 1;
+    }
+    without_lock(|| handles.into_iter().for_each(|h| h.join().unwrap()));
+}
+
+fn row_10_delete_without_the_lock() {
+    start();
+    ocaml("minor_heap_words", &[int(8192)]);
+    for _ in 0..10 {
+        // Interleaved, so that every pool has both kinds.
+        let all = roots(0..100_000);
+        let (kept, deleted): (Vec<_>, Vec<_>) =
+            all.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+        with_foreign_deleters(2, deleted, |round| {
+            ocaml("churn", &[int(1000)]);
+            if round % 4 == 0 {
+                full_major();
+            }
+        });
+        stress();
+        assert_eq!(live(), 50_000);
+        kept.iter().enumerate().for_each(|(i, &r)| check(r, 2 * i));
+        delete_all(&kept);
+        assert_eq!(live(), 0);
+    }
+}
+
+fn row_11_create_before_startup_and_after_teardown() {
+    assert_eq!(sys::boxroot_status(), Status::NotSetup);
+    assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
+    assert_eq!(errno(), libc::EPERM);
+    if OCAML5 {
+        assert!(!unsafe { sys::boxroot_setup() }, "no runtime, no lock");
+    }
+    start_runtime();
+    if OCAML5 {
+        assert!(unsafe { sys::boxroot_create(int(1)) }.is_some(), "the first create sets up");
+    } else {
+        assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
+        assert!(error_string().contains("boxroot_setup"), "{}", error_string());
+    }
+    assert!(unsafe { sys::boxroot_setup() && sys::boxroot_setup() });
+    assert_eq!(sys::boxroot_status(), Status::Running);
+    let mut kept = root(1);
+    unsafe { sys::boxroot_teardown() }
+    assert_eq!(sys::boxroot_status(), Status::ToreDown);
+    assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
+    assert_eq!(errno(), libc::EPERM);
+    assert!(error_string().contains("teardown"), "{}", error_string());
+    assert!(!modify(&mut kept, int(2)));
+    assert!(!unsafe { sys::boxroot_setup() });
+    full_major(); // the hooks are still there, and do nothing
+    delete(kept);
+    unsafe { caml_shutdown() }
+    assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
+}
+
+fn row_12_delete_after_teardown_and_shutdown() {
+    start();
+    let all = roots(0..20_000);
+    let (first, rest) = all.split_at(5000);
+    let (second, rest) = rest.split_at(5000);
+    let (third, fourth) = rest.split_at(5000);
+    unsafe { sys::boxroot_teardown() }
+    delete_all(first);
+    let second = Roots(second.to_vec());
+    on_foreign_thread(move || delete_all(&{ second }.0));
+    unsafe { caml_shutdown() }
+    delete_all(third);
+    let fourth = Roots(fourth.to_vec());
+    std::thread::spawn(move || delete_all(&{ fourth }.0)).join().unwrap();
+    unsafe { sys::boxroot_teardown() } // twice
+    assert_eq!(sys::boxroot_status(), Status::ToreDown);
+}
+
+fn row_12_delete_in_static_destructor() {
+    start();
+    hand_over(roots(0..10_000));
+    extern "C" fn at_exit() {
+        delete_handed_over(int(10_000));
+        assert_eq!(HANDED_OVER.lock().unwrap().0.len(), 0);
+    }
+    unsafe {
+        libc::atexit(at_exit);
+        caml_shutdown();
+    }
+}
+
+/// Deletes what it holds when its thread ends.
+struct OnThreadExit(std::cell::RefCell<Vec<BoxRoot>>);
+
+impl Drop for OnThreadExit {
+    fn drop(&mut self) {
+        delete_all(&self.0.borrow());
+        CALLS.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+thread_local! {
+    static ON_THREAD_EXIT: OnThreadExit = const { OnThreadExit(std::cell::RefCell::new(Vec::new())) };
+}
+
+fn row_12_delete_in_tls_destructors() {
+    start();
+    let kept = roots(0..1000);
+    extern "C" fn body(n: Value) -> Value {
+        ON_THREAD_EXIT.with(|on_exit| *on_exit.0.borrow_mut() = roots(0..to_int(n)));
+        UNIT
+    }
+    let (how, join) = if OCAML5 { ("spawn", "join_all") } else { ("thread", "join_threads") };
+    for _ in 0..50 {
+        for _ in 0..4 {
+            call_rust(how, body, 2000);
+        }
+        ocaml("churn", &[int(1000)]);
+        ocaml(join, &[UNIT]);
+        // The threads may still be running their destructors, without the lock, while we
+        // create and delete.
+        delete_all(&roots(0..1000));
+        full_major();
+    }
+    call_rust("thread", body, 2000);
+    ocaml("join_threads", &[UNIT]);
+    let expected = 50 * 4 + 1;
+    without_lock(|| {
+        while CALLS.load(Ordering::SeqCst) < expected {
+            std::thread::yield_now()
+        }
+    });
+    stress();
+    assert_eq!(live(), 1000);
+    check_all(&kept, 0);
+}
+
+fn row_12_tls_destructor_after_the_domain_id_is_reused() {
+    start();
+    // A thread whose domain has ended is still in its destructors when a new domain takes the
+    // same number, and the same state in memory: the thread must not pass for that domain.
+    static PHASE: AtomicUsize = AtomicUsize::new(0);
+    fn wait_for(phase: usize) {
+        while PHASE.load(Ordering::SeqCst) < phase {
+            std::thread::yield_now();
+        }
+    }
+    struct Late(std::cell::RefCell<Vec<BoxRoot>>);
+    impl Drop for Late {
+        fn drop(&mut self) {
+            PHASE.store(1, Ordering::SeqCst);
+            wait_for(2);
+            assert_eq!(sys::lock_state(), sys::LockState::Ended);
+            assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
+            assert_eq!(errno(), libc::EPERM);
+            delete_all(&self.0.borrow());
+            PHASE.store(3, Ordering::SeqCst);
+        }
+    }
+    thread_local! {
+        static LATE: Late = const { Late(std::cell::RefCell::new(Vec::new())) };
+    }
+    extern "C" fn first(n: Value) -> Value {
+        LATE.with(|late| *late.0.borrow_mut() = roots(0..to_int(n)));
+        UNIT
+    }
+    extern "C" fn second(n: Value) -> Value {
+        let made = roots(0..to_int(n));
+        PHASE.store(2, Ordering::SeqCst);
+        // Create and delete here while the other thread deletes.
+        while PHASE.load(Ordering::SeqCst) < 3 {
+            delete_all(&roots(0..100));
+        }
+        check_all(&made, 0);
+        delete_all(&made);
+        UNIT
+    }
+    call_rust("spawn", first, 5000);
+    without_lock(|| wait_for(1));
+    call_rust("spawn", second, 5000);
+    without_lock(|| wait_for(3));
+    ocaml("join_all", &[UNIT]);
+    stress();
+    assert_eq!(live(), 0);
+}
+
+/// Makes `n` roots and hands them over; the domain then ends with them.
+extern "C" fn make_and_hand_over(n: Value) -> Value {
+    let made = roots(0..to_int(n));
+    hand_over(made);
+    UNIT
+}
+
+/// Checks that the handed-over roots, in runs of `n`, are alive, and deletes them.
+fn check_handed_over(n: usize) {
+    let handed_over = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    assert_eq!(handed_over.len() % n, 0);
+    for run in handed_over.chunks(n) {
+        check_all(run, 0);
+    }
+    delete_all(&handed_over);
+    assert_eq!(live(), 0);
+}
+
+fn row_13_domain_ends_alone() {
+    start();
+    let mine = root(1);
+    call_rust("spawn", make_and_hand_over, 10_000);
+    ocaml("join_all", &[UNIT]);
+    stress();
+    assert_eq!(live(), 10_001);
+    delete(mine);
+    check_handed_over(10_000);
+}
+
+fn row_13_domain_ends_and_no_other_made_a_root() {
+    start();
+    call_rust("spawn", make_and_hand_over, 10_000);
+    ocaml("join_all", &[UNIT]);
+    stress();
+    assert_eq!(live(), 10_000);
+    check_handed_over(10_000);
+}
+
+fn row_13_domains_end_at_once() {
+    start();
+    for _ in 0..4 {
+        call_rust("spawn", make_and_hand_over, 20_000);
+    }
+    ocaml("join_all", &[UNIT]);
+    stress();
+    assert_eq!(live(), 80_000);
+    check_handed_over(20_000);
+}
+
+fn row_14_domain_ids_are_reused() {
+    start();
+    let mine = roots(0..1000);
+    extern "C" fn body(n: Value) -> Value {
+        // A newcomer deletes what its predecessors left, and leaves its own.
+        delete_handed_over(int(to_int(n) / 2));
+        make_and_hand_over(n)
+    }
+    for _ in 0..20 {
+        call_rust("spawn", body, 4000);
+        ocaml("churn", &[int(100)]);
+        ocaml("join_all", &[UNIT]);
+        delete_handed_over(int(500));
+        let some = {
+            let mut handed_over = HANDED_OVER.lock().unwrap();
+            let left = handed_over.0.len() - 500;
+            handed_over.0.split_off(left)
+        };
+        let some = Roots(some);
+        on_foreign_thread(move || delete_all(&{ some }.0));
+    }
+    stress();
+    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    assert_eq!(live(), 1000 + left.len());
+    check_all(&mine, 0);
+    delete_all(&mine);
+    delete_all(&left);
+    assert_eq!(live(), 0);
+}
+
+fn row_15_remote_deletes_race_with_the_end() {
+    start();
+    let mine = roots(0..1000);
+    static STOP: AtomicBool = AtomicBool::new(false);
+    static DELETED: AtomicUsize = AtomicUsize::new(0);
+    // Threads without any lock delete what domains made, while these end.
+    let deleters: Vec<_> = (0..2)
+        .map(|_| {
+            std::thread::spawn(|| loop {
+                let root = HANDED_OVER.lock().unwrap().0.pop();
+                match root {
+                    Some(root) => {
+                        delete(root);
+                        DELETED.fetch_add(1, Ordering::SeqCst);
+                    }
+                    None if STOP.load(Ordering::SeqCst) => return,
+                    None => std::thread::yield_now(),
+                }
+            })
+        })
+        .collect();
+    for _ in 0..25 {
+        for _ in 0..3 {
+            call_rust("spawn", make_and_hand_over, 3000);
+        }
+        ocaml("join_all", &[UNIT]);
+        minor();
+    }
+    STOP.store(true, Ordering::SeqCst);
+    without_lock(|| deleters.into_iter().for_each(|d| d.join().unwrap()));
+    assert_eq!(DELETED.load(Ordering::SeqCst), 25 * 3 * 3000);
+    stress();
+    assert_eq!(live(), 1000, "no delete was lost");
+    check_all(&mine, 0);
+}
+
+fn row_16_many_domain_lives() {
+    start();
+    let kept = root(16);
+    for _ in 0..1000 {
+        call_rust("spawn", make_and_hand_over, 50);
+        call_rust("spawn", delete_handed_over, 40);
+        ocaml("join_all", &[UNIT]);
+    }
+    full_major();
+    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    assert_eq!(live(), 1 + left.len());
+    delete_all(&left);
+    check(kept, 16);
+    full_major();
+    full_major();
+    full_major();
+    let s = sys::boxroot_get_statistics();
+    assert!(s.pools < 50, "{} pools are left", s.pools);
+}
+
+fn row_16_128_domains() {
+    start();
+    // 127 besides the first one, all alive at the same time.
+    static WAITING: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn body(n: Value) -> Value {
+        let made = roots(0..to_int(n));
+        WAITING.fetch_add(1, Ordering::SeqCst);
+        without_lock(|| {
+            while WAITING.load(Ordering::SeqCst) < 127 {
+                std::thread::yield_now()
+            }
+        });
+        check_all(&made, 0);
+        hand_over(made);
+        UNIT
+    }
+    for _ in 0..127 {
+        call_rust("spawn", body, 300);
+    }
+    ocaml("join_all", &[UNIT]);
+    stress();
+    check_handed_over(300);
+}
+
+fn row_17_thread_registered_again() {
+    start();
+    let kept = root(17);
+    on_foreign_thread(|| {
+        for i in 0..5 {
+            assert_eq!(unsafe { caml_c_thread_register() }, 1);
+            unsafe { caml_leave_blocking_section() };
+            let made = roots(0..1000);
+            full_major();
+            check_all(&made, 0);
+            delete_all(&made[..500]);
+            hand_over(made[500..].to_vec());
+            unsafe { caml_enter_blocking_section() };
+            delete_handed_over(int(250));
+            assert_eq!(unsafe { caml_c_thread_unregister() }, 1);
+            assert_eq!(unsafe { sys::boxroot_create(int(i)) }, None, "unregistered: no lock");
+        }
+    });
+    stress();
+    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    assert_eq!(left.len(), 5 * 250);
+    assert_eq!(live(), 1 + 5 * 250);
+    check(kept, 17);
+    delete_all(&left);
+}
+
+fn row_18_fork_with_a_deleter() {
+    start();
+    let kept = roots(0..1000);
+    static KEPT: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+    KEPT.lock().unwrap().0 = kept.clone();
+    // In the child: collect, check the roots that nobody deletes, make and delete more.
+    extern "C" fn in_child(_: Value) -> Value {
+        stress();
+        check_all(&KEPT.lock().unwrap().0, 0);
+        let more = roots(0..10_000);
+        minor();
+        delete_all(&more);
+        stress();
+        UNIT
+    }
+    let deletable = roots(0..400_000);
+    let mut forks = 0;
+    with_foreign_deleters(1, deletable, |_| {
+        let status = ocaml("fork", &[int(in_child as *const () as usize), int(0)]);
+        assert_eq!(status, int(0), "the child failed");
+        forks += 1;
+    });
+    assert!(forks > 0);
+    stress();
+    assert_eq!(live(), 1000);
+    check_all(&kept, 0);
+}
+
+fn row_19_systhreads() {
+    start();
+    let kept = roots(0..1000);
+    extern "C" fn body(n: Value) -> Value {
+        let mut mine = roots(0..to_int(n));
+        for round in 0..50 {
+            ocaml("yield", &[UNIT]);
+            let i = round * 37 % mine.len();
+            delete(mine[i]);
+            mine[i] = root(i);
+            assert!(modify(
+                &mut mine[(i + 1) % to_int(n)],
+                ocaml("string", &[int((i + 1) % to_int(n))])
+            ));
+            if round % 10 == 0 {
+                without_lock(std::thread::yield_now);
+                full_major();
+            }
+        }
+        check_all(&mine, 0);
+        // Half stay for others to delete.
+        delete_all(&mine[..mine.len() / 2]);
+        hand_over(mine.split_off(mine.len() / 2));
+        UNIT
+    }
+    for _ in 0..8 {
+        call_rust("thread", body, 1000);
+    }
+    if OCAML5 {
+        // A domain with threads of its own.
+        extern "C" fn domain(n: Value) -> Value {
+            for _ in 0..3 {
+                call_rust("thread", body, to_int(n));
+            }
+            body(n)
+        }
+        call_rust("spawn", domain, 1000);
+        ocaml("join_all", &[UNIT]);
+    }
+    ocaml("join_threads", &[UNIT]);
+    stress();
+    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    assert_eq!(live(), 1000 + left.len());
+    check_all(&kept, 0);
+    delete_all(&left);
+    assert_eq!(live(), 1000);
+}
+
+fn row_20_panic_unwinds() {
+    use ocaml_boxroot::{Boxroot, Runtime, Value};
+    let mut runtime = Runtime::start().unwrap();
+    fn panic_past(lock: &ocaml_boxroot::DomainLock, depth: isize) {
+        let root = Boxroot::new(lock, Value::int(depth));
+        if depth == 0 {
+            panic!("unwinding");
+        }
+        panic_past(lock, depth - 1);
+        drop(root);
+    }
+    let lock = runtime.lock();
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| panic_past(lock, 100)));
+    assert!(result.is_err());
+    assert_eq!(live(), 0);
+}
+
+#[cfg(cplusplus)]
+fn row_20_cpp_pointer_and_unwinding() {
+    start();
+    assert_eq!(unsafe { test_cpp_pointer() }, 0, "the line of the check that failed");
+    assert_eq!(unsafe { test_cpp_unwinding() }, 0, "the line of the check that failed");
+}
+
+#[cfg(not(cplusplus))]
+fn row_20_cpp_pointer_and_unwinding() {
+    panic!("a C++ compiler is needed for this test");
+}
+
+fn row_22_modify_while_read() {
+    start();
+    static READ: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+    READ.lock().unwrap().0 = vec![root(22)];
+    let before = unsafe { sys::boxroot_get(READ.lock().unwrap().0[0]) };
+    extern "C" fn modify_it(_: Value) -> Value {
+        let v = ocaml("string", &[int(23)]);
+        assert!(modify(&mut READ.lock().unwrap().0[0], v));
+        UNIT
+    }
+    // A caller that holds the handle calls OCaml, which calls back and modifies the root.
+    assert_eq!(string(before), "22");
+    call_rust("call", modify_it, 0);
+    stress();
+    call_rust("call", modify_it, 0);
+    check(READ.lock().unwrap().0[0], 23);
+    assert_eq!(live(), 1);
+}
+
+/// Roots on one value of each shape.
+fn specimen_roots() -> Vec<BoxRoot> {
+    let array = unsafe { sys::boxroot_create(ocaml("specimens", &[UNIT])) }.unwrap();
+    let count = if OCAML5 { 17 } else { 16 };
+    let roots = (0..count)
+        .map(|i| unsafe {
+            let fields = sys::boxroot_get(array) as *const Value;
+            sys::boxroot_create(*fields.add(i)).unwrap()
+        })
+        .collect();
+    delete(array);
+    roots
+}
+
+fn check_specimens(roots: &[BoxRoot]) {
+    for (i, &root) in roots.iter().enumerate() {
+        let ok = ocaml("check_specimen", &[int(i), unsafe { sys::boxroot_get(root) }]);
+        assert_eq!(ok, int(1), "specimen {i} is not what it was");
+    }
+}
+
+fn row_23_compaction() {
+    start();
+    let strings = roots(0..50_000);
+    let specimens = specimen_roots();
+    // Holes, so that compaction moves things.
+    let garbage = roots(0..50_000);
+    full_major();
+    delete_all(&garbage);
+    // Threads without the lock delete while the heap is compacted.
+    let deletable = roots(0..300_000);
+    with_foreign_deleters(1, deletable, |_| {
+        ocaml("compact", &[UNIT]);
+    });
+    ocaml("compact", &[UNIT]);
+    check_all(&strings, 0);
+    check_specimens(&specimens);
+    assert_eq!(live(), 50_000 + specimens.len());
+}
+
+fn row_24_heap_verification() {
+    // With V=1 the runtime verifies the heap, and calls our hook to do so, in every cycle.
+    start();
+    let specimens = specimen_roots();
+    let strings = roots(0..30_000);
+    let mut moving = roots(0..1000);
+    for round in 0..20 {
+        for (i, root) in moving.iter_mut().enumerate() {
+            if i % 20 == round {
+                assert!(modify(root, ocaml("string", &[int(i)])));
+            }
+        }
+        ocaml("churn", &[int(2000)]);
+        full_major();
+    }
+    ocaml("compact", &[UNIT]);
+    check_all(&strings, 0);
+    check_all(&moving, 0);
+    check_specimens(&specimens);
+    validate();
+}
+
+fn row_25_moves_while_marking() {
+    // The only reference to a string moves from root to root while the major collector
+    // marks: whatever the order, it must be seen.
+    start();
+    ocaml("minor_heap_words", &[int(4096)]);
+    let n = 20_000;
+    let mut cells = roots(0..n);
+    let mut names: Vec<usize> = (0..n).collect();
+    full_major();
+    let mut random = 12345_usize;
+    let mut next = || {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        random >> 33
+    };
+    for round in 0..300 {
+        for _ in 0..500 {
+            let (a, b) = (next() % n, next() % n);
+            match next() % 3 {
+                // Delete and create on the same value.
+                0 => {
+                    let v = unsafe { sys::boxroot_get(cells[a]) };
+                    let moved = unsafe { sys::boxroot_create(v) }.unwrap();
+                    delete(cells[a]);
+                    cells[a] = moved;
+                }
+                // Swap the values of two roots.
+                1 => {
+                    let (va, vb) =
+                        unsafe { (sys::boxroot_get(cells[a]), sys::boxroot_get(cells[b])) };
+                    assert!(modify(&mut cells[a], vb) && modify(&mut cells[b], va));
+                    names.swap(a, b);
+                }
+                // A fresh value.
+                _ => {
+                    let v = ocaml("string", &[int(round * n + a)]);
+                    assert!(modify(&mut cells[a], v));
+                    names[a] = round * n + a;
+                }
+            }
+        }
+        ocaml("start_major_slice", &[int(1000)]);
+        ocaml("churn", &[int(200)]);
+    }
+    stress();
+    for (&cell, &name) in cells.iter().zip(&names) {
+        check(cell, name);
+    }
+}
+
+fn row_26_immediates_like_pointers() {
+    start();
+    let strings = roots(0..5000);
+    // Every odd word that a slot's address, a pool's address or a link could be.
+    let address = |root: &BoxRoot| sys::boxroot_get_ref(*root) as usize;
+    let words: Vec<Value> = strings
+        .iter()
+        .flat_map(|r| [address(r) | 1, (address(r) & !0x3fff) | 1, address(r).wrapping_neg() | 1])
+        .chain([1, usize::MAX, isize::MIN as usize | 1])
+        .map(|word| word as Value)
+        .collect();
+    let made: Vec<BoxRoot> =
+        words.iter().map(|&w| unsafe { sys::boxroot_create(w) }.unwrap()).collect();
+    stress();
+    for (&root, &word) in made.iter().zip(&words) {
+        assert_eq!(unsafe { sys::boxroot_get(root) }, word);
+    }
+    assert_eq!(live(), 5000 + words.len());
+    delete_all(&made);
+    stress();
+    check_all(&strings, 0);
+    assert_eq!(live(), 5000);
+}
+
+fn row_27_values_of_all_shapes() {
+    start();
+    let specimens = specimen_roots();
+    let long = unsafe { sys::boxroot_create(ocaml("long_string", &[int(65)])) }.unwrap();
+    for _ in 0..3 {
+        stress();
+    }
+    check_specimens(&specimens);
+    assert_eq!(string(unsafe { sys::boxroot_get(long) }), "A".repeat(4096));
+}
+
+/// A run that makes the allocator map memory several times: every create and modify either
+/// works or says ENOMEM, and nothing is lost. Returns the roots made, and the failures.
+fn allocate_a_lot(cells: &mut [BoxRoot]) -> (Vec<BoxRoot>, usize) {
+    let mut made = Vec::new();
+    let mut failures = 0;
+    for i in 0..300_000 {
+        match unsafe { sys::boxroot_create(int(i)) } {
+            Some(root) => made.push(root),
+            None => {
+                assert_eq!(errno(), libc::ENOMEM);
+                assert!(error_string().contains("out of memory"));
+                failures += 1;
+            }
+        }
+        if i % 1000 == 0 {
+            let cell = i / 1000 % cells.len();
+            let before = cells[cell];
+            if !modify(&mut cells[cell], ocaml("string", &[int(cell)])) {
+                assert_eq!((errno(), cells[cell]), (libc::ENOMEM, before));
+                check(before, cell);
+                failures += 1;
+            }
+        }
+        if i % 50_000 == 0 {
+            full_major();
+        }
+    }
+    (made, failures)
+}
+
+fn allocation_failures(for_good: bool) {
+    let mut cells = roots(0..100);
+    unsafe { bxr_os_fail(0, false) };
+    let (made, failures) = allocate_a_lot(&mut cells);
+    assert_eq!(failures, 0);
+    delete_all(&made);
+    full_major();
+    full_major();
+    let calls = unsafe { bxr_os_fail(0, false) };
+    assert!(calls >= 2, "the run maps memory ({calls} times)");
+    let mut failed_runs = 0;
+    for k in 1..=calls {
+        unsafe { bxr_os_fail(k, for_good) };
+        let (made, failures) = allocate_a_lot(&mut cells);
+        failed_runs += (failures > 0) as usize;
+        validate();
+        // Memory is back: everything works again, and everything is still there.
+        unsafe { bxr_os_fail(0, false) };
+        let after = roots(0..10_000);
+        stress();
+        check_all(&after, 0);
+        check_all(&cells, 0);
+        assert_eq!(live(), made.len() + after.len() + cells.len());
+        for (a, b) in made.iter().zip(&made[1..]) {
+            assert!(unsafe { sys::boxroot_get(*a) < sys::boxroot_get(*b) });
+        }
+        delete_all(&made);
+        delete_all(&after);
+        full_major();
+        full_major();
+    }
+    assert!(failed_runs > 0, "some failure was seen");
+}
+
+fn row_33_each_allocation_fails_once() {
+    // The first allocations of all: the record and the first region.
+    start_runtime();
+    assert!(unsafe { sys::boxroot_setup() });
+    for k in 1..=2 {
+        unsafe { bxr_os_fail(k, false) };
+        assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
+        assert_eq!(errno(), libc::ENOMEM);
+    }
+    unsafe { bxr_os_fail(0, false) };
+    let first = unsafe { sys::boxroot_create(int(1)) }.unwrap();
+    delete(first);
+    allocation_failures(false);
+}
+
+fn row_33_each_allocation_fails_for_good() {
+    start();
+    allocation_failures(true);
+}
