@@ -48,7 +48,10 @@ scenarios!(
     row_20_panic_unwinds;
     row_20_cpp_pointer_and_unwinding;
     row_22_modify_while_read;
-    row_23_compaction;
+    // Without V=1, which `make test-debug` sets: with it, the debug runtime of OCaml 5.3 asserts
+    // that its statistics are right after a compaction, and they are wrong if there was garbage
+    // (an OCaml program alone shows it; see docs/campaigns.md).
+    row_23_compaction, environment = [("OCAMLRUNPARAM", "v=0")];
     row_24_heap_verification, environment = [("OCAMLRUNPARAM", "V=1,s=4k")];
     row_25_moves_while_marking;
     row_26_immediates_like_pointers;
