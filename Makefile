@@ -9,6 +9,7 @@
 
 OCAML =
 FILES =
+ONLY =
 # How often `make soak` runs each scenario, and which.
 RUNS = 200
 SCENARIOS = row_13 row_14 row_15
@@ -16,7 +17,7 @@ SCENARIOS = row_13 row_14 row_15
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-debug bench lint soak bindings doc clean
+.PHONY: demo test test-debug bench bench-peer lint soak bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -32,6 +33,10 @@ test-debug:
 
 bench:
 	@$(with_ocaml) cargo bench
+
+# Ours against the registry crate ocaml-boxroot-sys 0.4.0; ONLY="pair batch" picks programs.
+bench-peer:
+	@$(with_ocaml) ONLY="$(ONLY)" cargo bench -q --bench peer
 
 # Repeats the scenarios whose failures are rare.
 soak:

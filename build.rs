@@ -1,5 +1,5 @@
-//! Compiles the OCaml side of the tests and examples, each with a runtime, into
-//! one object that is linked into each test or example. No other build script
+//! Compiles the OCaml side of the tests, examples and benchmarks, each with a runtime, into one
+//! object that is linked into each of them. No other build script
 //! in the workspace compiles OCaml modules of ours.
 //!
 //! `BOXROOT_RUNTIME_VARIANT=d` links OCaml's debug runtime.
@@ -8,6 +8,8 @@
 mod find_ocaml;
 #[path = "ocaml-boxroot-sys/build/ocaml_object.rs"]
 mod ocaml_object;
+#[path = "benches/program.rs"]
+mod program;
 
 use std::{env, error::Error, fs, path::Path, process::ExitCode};
 
@@ -44,6 +46,8 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-link-arg-tests=-l{library}");
         println!("cargo::rustc-link-arg-examples=-l{library}");
     }
+
+    program::compile(Path::new("benches"), Path::new("boxroot-c/include"), "benches")?;
 
     let mut c = cc::Build::new();
     c.file("tests/c/stubs.c")

@@ -4,9 +4,11 @@
 #include "setup.h"
 
 /* The functions that boxroot.h inlines are in the library too. */
-extern inline struct bxr_pool_head *bxr_pool_of(void *slot);
+extern inline uintptr_t *bxr_slot(boxroot r);
+extern inline struct bxr_pool_head *bxr_pool_of(boxroot r);
 extern inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head *pool);
-extern inline void bxr_store(void *slot, uintptr_t word);
+extern inline void bxr_push(struct bxr_pool_head *pool, boxroot r);
+extern inline boxroot bxr_pop(struct bxr_pool_head *pool, value v);
 extern inline boxroot boxroot_create(value v);
 extern inline value boxroot_get(boxroot r);
 extern inline value const *boxroot_get_ref(boxroot r);
@@ -19,7 +21,7 @@ static boxroot create_in(struct bxr_domain *domain, value v) {
     bxr_fail(BXR_OUT_OF_MEMORY);
     return NULL;
   }
-  return bxr_pool_take(pool, v);
+  return bxr_pop(&pool->head, v);
 }
 
 boxroot bxr_create_slow(value v) {
@@ -33,7 +35,7 @@ void bxr_delete_slow(boxroot r) {
   struct bxr_domain *domain = bxr_enter_if_possible();
   if (domain != NULL && bxr_owner == &domain->head &&
       bxr_is_fast_owner(&domain->head, &pool->head))
-    bxr_pool_free(pool, (uintptr_t *)r);
+    bxr_pool_free(pool, r);
   else
     bxr_domain_delete_remotely(r);
 }
@@ -49,13 +51,13 @@ bool bxr_modify_slow(boxroot *r, value v) {
   struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(*r));
   if (bxr_is_fast_owner(&domain->head, &pool->head) &&
       (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
-    bxr_store(*r, (uintptr_t)v);
+    *bxr_slot(*r) = (uintptr_t)v;
     return true;
   }
   /* A young value may not be in an old pool, and only the owner knows which pools of
      its own are young. */
   struct bxr_pool *target = bxr_pool_full(domain->head.current);
-  boxroot moved = target->head.free != BXR_NO_SLOT ? bxr_pool_take(target, v) : create_in(domain, v);
+  boxroot moved = target->head.free != BXR_NONE ? bxr_pop(&target->head, v) : create_in(domain, v);
   if (moved == NULL) return false;
   boxroot old = *r;
   *r = moved;

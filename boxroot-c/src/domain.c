@@ -11,8 +11,9 @@ enum { REGION_POOLS = 64 };
 _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");
 _Static_assert(offsetof(struct bxr_domain, head) == 0, "a record starts with its head");
 
-static struct bxr_pool_head no_pool = {.free = BXR_NO_SLOT};
-struct bxr_domain_head bxr_no_domain = {.runtime_state = BXR_CLOSED, .current = &no_pool};
+static struct bxr_pool_head no_pool = {.free = BXR_NONE};
+struct bxr_domain_head bxr_no_domain = {
+  .runtime_state = BXR_CLOSED, .current = &no_pool, .uncounted = &no_pool};
 
 /* ---- stacks of records without a domain ---- */
 
@@ -42,9 +43,11 @@ static struct bxr_domain *take_one(struct bxr_domain **stack) {
 }
 
 static struct bxr_domain *new_record(void) {
-  struct bxr_domain *domain = bxr_os_map(RECORD_SIZE, RECORD_SIZE);
-  if (domain == NULL) return NULL;
-  domain->head = (struct bxr_domain_head){.runtime_state = BXR_CLOSED, .current = &no_pool, .epoch = 1};
+  char *page = bxr_os_map(RECORD_SIZE, RECORD_SIZE);
+  if (page == NULL) return NULL;
+  struct bxr_domain *domain = (struct bxr_domain *)(void *)(page + 2048);
+  domain->head = bxr_no_domain;
+  domain->head.epoch = 1;
   bxr_list_init(&domain->young);
   bxr_list_init(&domain->young_room);
   bxr_list_init(&domain->old);
@@ -105,7 +108,7 @@ void bxr_domain_file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t 
   if (used == 0) {
     pool->kind = BXR_EMPTY;
     pool->mark = 0;
-    pool->head.free = BXR_NO_SLOT;
+    pool->head.free = BXR_NONE;
     pool->head.epoch = 0;
     bxr_list_push(&domain->empty, pool);
     domain->empty_count++;
@@ -131,11 +134,15 @@ struct bxr_pool *bxr_domain_current(struct bxr_domain *domain) {
   return domain->head.current == &no_pool ? NULL : bxr_pool_full(domain->head.current);
 }
 
+static void set_current(struct bxr_domain *domain, struct bxr_pool_head *pool) {
+  domain->head.current = domain->head.uncounted = pool;
+}
+
 static struct bxr_pool *activate(struct bxr_domain *domain, struct bxr_pool *pool) {
   pool->kind = BXR_CURRENT;
   pool->head.epoch = domain->head.epoch;
   pool->head.countdown = INTPTR_MAX;
-  domain->head.current = &pool->head;
+  set_current(domain, &pool->head);
   return pool;
 }
 
@@ -143,7 +150,7 @@ static struct bxr_pool *activate(struct bxr_domain *domain, struct bxr_pool *poo
 static void retire(struct bxr_domain *domain) {
   struct bxr_pool *pool = bxr_domain_current(domain);
   if (pool != NULL) {
-    domain->head.current = &no_pool;
+    set_current(domain, &no_pool);
     bxr_domain_file(domain, pool, bxr_pool_used(pool));
   }
   pool = domain->parked;
@@ -154,7 +161,7 @@ static void retire(struct bxr_domain *domain) {
 }
 
 static bool has_free_slot(struct bxr_pool *pool) {
-  return pool->head.free != BXR_NO_SLOT || bxr_pool_extend(pool);
+  return pool->head.free != BXR_NONE || bxr_pool_extend(pool);
 }
 
 static struct bxr_pool *pop(struct bxr_link *list) {
@@ -213,7 +220,7 @@ void bxr_domain_promote(struct bxr_domain *domain) {
      domain that creates nothing before the next minor scan has nothing to scan. */
   if (bxr_domain_current(domain) != NULL) {
     domain->parked = bxr_domain_current(domain);
-    domain->head.current = &no_pool;
+    set_current(domain, &no_pool);
   }
 }
 
@@ -272,7 +279,7 @@ void bxr_domain_delete_remotely(boxroot r) {
     pool->next_to_drain = NULL;
     enqueue(pool);
   }
-  bxr_pool_mark(pool, (uintptr_t *)r);
+  bxr_pool_mark(pool, r);
 }
 
 void bxr_domain_drain(struct bxr_domain *domain) {

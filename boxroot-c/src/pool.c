@@ -46,8 +46,10 @@ struct bxr_pool *bxr_list_pool(struct bxr_link *link) {
 
 /* ---- slots ---- */
 
+static boxroot handle(uintptr_t *slot) { return (boxroot)((uintptr_t)slot + 1); }
+
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner) {
-  pool->head.free = BXR_NO_SLOT;
+  pool->head.free = BXR_NONE;
   pool->kind = BXR_EMPTY;
   bxr_pool_set_owner(pool, owner);
 }
@@ -57,16 +59,15 @@ bool bxr_pool_extend(struct bxr_pool *pool) {
   uint32_t end = BXR_SLOTS - start < EXTENT ? BXR_SLOTS : start + EXTENT;
   if (start == end) return false;
   for (uint32_t i = start; i < end - 1; i++)
-    pool->slots[i] = (uintptr_t)&pool->slots[i + 1] | 1;
-  pool->slots[end - 1] = BXR_NO_SLOT;
-  pool->head.free = (uintptr_t)&pool->slots[start] | 1;
+    pool->slots[i] = (uintptr_t)handle(&pool->slots[i + 1]);
+  pool->slots[end - 1] = (uintptr_t)BXR_NONE;
+  pool->head.free = handle(&pool->slots[start]);
   pool->mark = end;
   return true;
 }
 
-void bxr_pool_free(struct bxr_pool *pool, uintptr_t *slot) {
-  bxr_store(slot, pool->head.free);
-  pool->head.free = (uintptr_t)slot | 1;
+void bxr_pool_free(struct bxr_pool *pool, boxroot r) {
+  bxr_push(&pool->head, r);
   if (--pool->head.countdown == 0) bxr_pool_event(&pool->head);
 }
 
@@ -78,8 +79,7 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
   case BXR_CURRENT: break;
   }
   uint32_t used = pool->mark;
-  for (uintptr_t free = pool->head.free; free != BXR_NO_SLOT; free = *(uintptr_t *)(free - 1))
-    used--;
+  for (boxroot r = pool->head.free; r != BXR_NONE; r = (boxroot)*bxr_slot(r)) used--;
   return used;
 }
 
@@ -98,8 +98,8 @@ bool bxr_pool_announce(struct bxr_pool *pool) {
   return __atomic_fetch_add(&pool->announced, 1, __ATOMIC_ACQ_REL) == 0;
 }
 
-void bxr_pool_mark(struct bxr_pool *pool, uintptr_t *slot) {
-  uintptr_t word = ((uintptr_t)slot & (BXR_POOL_SIZE - 1)) / sizeof(value);
+void bxr_pool_mark(struct bxr_pool *pool, boxroot r) {
+  uintptr_t word = ((uintptr_t)r & (BXR_POOL_SIZE - 1)) / sizeof(value);
   __atomic_fetch_or(&pool->pending[word / 64], (uint64_t)1 << (word % 64), __ATOMIC_RELEASE);
 }
 
@@ -109,7 +109,7 @@ bool bxr_pool_harvest(struct bxr_pool *pool, uint64_t *freed) {
     if (__atomic_load_n(&pool->pending[i], __ATOMIC_RELAXED) == 0) continue;
     uint64_t bits = __atomic_exchange_n(&pool->pending[i], 0, __ATOMIC_ACQUIRE);
     for (; bits != 0; bits &= bits - 1, count++)
-      bxr_pool_free(pool, (uintptr_t *)pool + 64 * i + (size_t)__builtin_ctzll(bits));
+      bxr_pool_free(pool, handle((uintptr_t *)pool + 64 * i + (size_t)__builtin_ctzll(bits)));
   }
   *freed += count;
   return __atomic_sub_fetch(&pool->announced, count, __ATOMIC_ACQ_REL) != 0;

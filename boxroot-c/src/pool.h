@@ -71,16 +71,8 @@ struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool);
 /* Puts fresh slots on the free list, which is empty. False if there are none left. */
 bool bxr_pool_extend(struct bxr_pool *pool);
 
-/* Takes the first slot of the free list, which is not empty, for value v. */
-static inline boxroot bxr_pool_take(struct bxr_pool *pool, value v) {
-  uintptr_t *slot = (uintptr_t *)(pool->head.free - 1);
-  pool->head.free = *slot;
-  bxr_store(slot, (uintptr_t)v);
-  return (boxroot)slot;
-}
-
 /* Frees a slot, and counts it down. */
-void bxr_pool_free(struct bxr_pool *pool, uintptr_t *slot);
+void bxr_pool_free(struct bxr_pool *pool, boxroot r);
 
 /* The number of used slots. Linear in the length of the free list for BXR_CURRENT. */
 uint32_t bxr_pool_used(struct bxr_pool *pool);
@@ -89,7 +81,7 @@ uint32_t bxr_pool_used(struct bxr_pool *pool);
    pool on the drain list of its owner; mark is the caller's last access to the pool.
    Any thread. */
 bool bxr_pool_announce(struct bxr_pool *pool);
-void bxr_pool_mark(struct bxr_pool *pool, uintptr_t *slot);
+void bxr_pool_mark(struct bxr_pool *pool, boxroot r);
 
 /* Frees the slots marked so far. True if announced deletes remain to be marked, and
    the pool must go back on a drain list. *freed grows by the number of slots freed. */

@@ -17,12 +17,11 @@ static void require(struct check *check, bool holds, char const *invariant) {
 /* The length of the free list, or more than mark if it is not a list of free slots. */
 static uint32_t free_length(struct bxr_pool *pool) {
   uint32_t length = 0;
-  for (uintptr_t link = pool->head.free; link != BXR_NO_SLOT; length++) {
-    uintptr_t slot = link - 1;
-    bool sane = slot % sizeof(value) == 0 && slot >= (uintptr_t)pool->slots &&
-                slot < (uintptr_t)(pool->slots + pool->mark) && length < pool->mark;
+  for (boxroot r = pool->head.free; r != BXR_NONE; r = (boxroot)*bxr_slot(r)) {
+    uintptr_t *slot = bxr_slot(r);
+    bool sane = (uintptr_t)slot % sizeof(value) == 0 && slot >= pool->slots &&
+                slot < pool->slots + pool->mark && length++ < pool->mark;
     if (!sane) return UINT32_MAX;
-    link = *(uintptr_t *)slot;
   }
   return length;
 }

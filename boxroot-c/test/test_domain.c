@@ -6,9 +6,9 @@
 
 static boxroot create(struct bxr_domain *domain) {
   struct bxr_pool *pool = bxr_domain_current(domain);
-  if (pool == NULL || pool->head.free == BXR_NO_SLOT) pool = bxr_domain_next_pool(domain);
+  if (pool == NULL || pool->head.free == BXR_NONE) pool = bxr_domain_next_pool(domain);
   CHECK(pool != NULL);
-  return bxr_pool_take(pool, Val_unit);
+  return bxr_pop(&pool->head, Val_unit);
 }
 
 static uint32_t length(struct bxr_link *list) {
@@ -49,7 +49,7 @@ void test_domain_trim(void) {
   CHECK(n < sizeof roots / sizeof roots[0]);
   for (uint32_t i = 0; i < n; i++) roots[i] = create(domain);
   create(domain);
-  for (uint32_t i = 0; i < n; i++) bxr_pool_free(bxr_pool_full(bxr_pool_of(roots[i])), (uintptr_t *)roots[i]);
+  for (uint32_t i = 0; i < n; i++) bxr_pool_free(bxr_pool_full(bxr_pool_of(roots[i])), roots[i]);
   CHECK(domain->empty_count == 4 && domain->pool_count == 5);
   /* They became empty just now: a cycle without them is needed first. */
   bxr_domain_trim(domain);
@@ -110,7 +110,7 @@ void test_domain_late_delete(void) {
   CHECK(bxr_pool_announce(pool));
   pool->next_to_drain = NULL;
   a->drain = pool;
-  bxr_pool_mark(pool, (uintptr_t *)root);
+  bxr_pool_mark(pool, root);
   bxr_domain_drain(a);
   CHECK(a->drain == NULL && b->drain == pool);
   bxr_domain_drain(b);

@@ -14,11 +14,11 @@ static struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots) {
   struct bxr_pool *pool = bxr_domain_next_pool(domain);
   CHECK(pool != NULL && pool->kind == BXR_CURRENT);
   for (uint32_t i = 0; i < BXR_SLOTS; i++) {
-    if (pool->head.free == BXR_NO_SLOT) CHECK(bxr_pool_extend(pool));
-    roots[i] = bxr_pool_take(pool, Val_long(i));
+    if (pool->head.free == BXR_NONE) CHECK(bxr_pool_extend(pool));
+    roots[i] = bxr_pop(&pool->head, Val_long(i));
     CHECK(bxr_pool_of(roots[i]) == &pool->head);
   }
-  CHECK(pool->mark == BXR_SLOTS && pool->head.free == BXR_NO_SLOT && !bxr_pool_extend(pool));
+  CHECK(pool->mark == BXR_SLOTS && pool->head.free == BXR_NONE && !bxr_pool_extend(pool));
   return pool;
 }
 
@@ -34,12 +34,12 @@ void test_pool_slots(void) {
   CHECK(bxr_pool_used(pool) == BXR_SLOTS);
   for (uint32_t i = 0; i < BXR_SLOTS; i++) CHECK(boxroot_get(roots[i]) == Val_long(i));
   /* Last freed, first taken; links are odd. */
-  bxr_pool_free(pool, (uintptr_t *)roots[5]);
-  bxr_pool_free(pool, (uintptr_t *)roots[9]);
-  CHECK(*(uintptr_t *)roots[5] == BXR_NO_SLOT && *(uintptr_t *)roots[9] == ((uintptr_t)roots[5] | 1));
+  bxr_pool_free(pool, roots[5]);
+  bxr_pool_free(pool, roots[9]);
+  CHECK(*bxr_slot(roots[5]) == 1 && *bxr_slot(roots[9]) == (uintptr_t)roots[5]);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 2);
-  CHECK(bxr_pool_take(pool, Val_unit) == roots[9]);
-  CHECK(bxr_pool_take(pool, Val_unit) == roots[5]);
+  CHECK(bxr_pop(&pool->head, Val_unit) == roots[9]);
+  CHECK(bxr_pop(&pool->head, Val_unit) == roots[5]);
 }
 
 /* A pool goes from full to roomy to empty exactly when its count of free slots says so. */
@@ -50,14 +50,14 @@ void test_pool_kinds(void) {
   struct bxr_pool *next = bxr_domain_next_pool(domain);
   CHECK(next != pool && pool->kind == BXR_FULL);
   uint32_t i = 0;
-  for (; i < BXR_ROOM - 1; i++) bxr_pool_free(pool, (uintptr_t *)roots[i]);
+  for (; i < BXR_ROOM - 1; i++) bxr_pool_free(pool, roots[i]);
   CHECK(pool->kind == BXR_FULL && bxr_pool_used(pool) == BXR_SLOTS - i);
-  bxr_pool_free(pool, (uintptr_t *)roots[i++]);
+  bxr_pool_free(pool, roots[i++]);
   CHECK(pool->kind == BXR_ROOMY && bxr_pool_used(pool) == BXR_SLOTS - i);
   CHECK(bxr_list_pool(domain->young_room.next) == pool);
-  for (; i < BXR_SLOTS - 1; i++) bxr_pool_free(pool, (uintptr_t *)roots[i]);
+  for (; i < BXR_SLOTS - 1; i++) bxr_pool_free(pool, roots[i]);
   CHECK(pool->kind == BXR_ROOMY && domain->empty_count == 0);
-  bxr_pool_free(pool, (uintptr_t *)roots[i]);
+  bxr_pool_free(pool, roots[i]);
   CHECK(pool->kind == BXR_EMPTY && domain->empty_count == 1 && pool->mark == 0);
   /* It is used again before a new one is made. */
   fill(domain, more);
@@ -83,7 +83,7 @@ void test_pool_remote_deletes(void) {
   domain->drain = pool;
   bxr_domain_drain(domain);
   CHECK(domain->drain == pool && pool->announced == 1);
-  bxr_pool_mark(pool, (uintptr_t *)roots[1]);
+  bxr_pool_mark(pool, roots[1]);
   bxr_domain_drain(domain);
   CHECK(domain->drain == NULL && pool->announced == 0);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 101);

@@ -5,7 +5,11 @@ pub type boxroot = Option<crate::BoxRoot>;
 // Generated from boxroot.h by boxroot-bindgen; `make bindings` regenerates it.
 
 pub const BXR_POOL_LOG: u32 = 14;
-pub const BXR_NO_SLOT: u32 = 1;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct boxroot_private {
+    _unused: [u8; 0],
+}
 unsafe extern "C" {
     pub fn boxroot_create(v: value) -> boxroot;
 }
@@ -90,10 +94,9 @@ unsafe extern "C" {
     pub fn boxroot_validate() -> *const ::core::ffi::c_char;
 }
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct bxr_pool_head {
     pub fast_owner: *mut bxr_domain_head,
-    pub free: usize,
+    pub free: boxroot,
     pub epoch: u64,
     pub countdown: isize,
 }
@@ -115,10 +118,11 @@ pub struct bxr_domain_head {
     pub runtime_state: *mut ::core::ffi::c_void,
     pub current: *mut bxr_pool_head,
     pub epoch: u64,
+    pub uncounted: *mut bxr_pool_head,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 24usize];
+    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 32usize];
     ["Alignment of bxr_domain_head"][::core::mem::align_of::<bxr_domain_head>() - 8usize];
     ["Offset of field: bxr_domain_head::runtime_state"]
         [::core::mem::offset_of!(bxr_domain_head, runtime_state) - 0usize];
@@ -126,6 +130,8 @@ const _: () = {
         [::core::mem::offset_of!(bxr_domain_head, current) - 8usize];
     ["Offset of field: bxr_domain_head::epoch"]
         [::core::mem::offset_of!(bxr_domain_head, epoch) - 16usize];
+    ["Offset of field: bxr_domain_head::uncounted"]
+        [::core::mem::offset_of!(bxr_domain_head, uncounted) - 24usize];
 };
 unsafe extern "C" {
     pub fn bxr_create_slow(v: value) -> boxroot;

@@ -52,7 +52,7 @@ pub struct ValueCell(UnsafeCell<Value>);
 /// exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is C's `NULL`.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct BoxRoot(NonNull<ValueCell>);
+pub struct BoxRoot(NonNull<bindings::boxroot_private>);
 
 /// The state of the library.
 #[repr(i32)]
@@ -86,14 +86,20 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
 /// `root` is live and the calling thread holds the lock. The result is an unrooted value.
 #[inline]
 pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
-    // SAFETY: a live root's cell is readable under the lock (caller).
-    unsafe { *root.0.as_ref().0.get() }
+    // SAFETY: a live root's slot is readable under the lock (caller).
+    unsafe { *slot(root) }
 }
 
 /// Where `root` keeps its value, until it is deleted or modified. Never `NULL`.
 #[inline]
 pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
-    root.0.as_ptr()
+    slot(root).cast()
+}
+
+/// A handle is the address of its slot plus 1: it looks like an OCaml immediate.
+#[inline(always)]
+fn slot(root: BoxRoot) -> *mut Value {
+    root.0.as_ptr().wrapping_byte_sub(1).cast()
 }
 
 /// Gives up `root` and its value. Any thread may do it at any time, without the lock.

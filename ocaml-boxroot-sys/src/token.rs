@@ -7,16 +7,18 @@
 //! the same assertions in C.
 
 use crate::bindings::{self, bxr_domain_head, bxr_pool_head};
-use crate::{BoxRoot, Value};
+use crate::{slot, BoxRoot, Value};
 use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
-use core::sync::atomic::{AtomicIsize, AtomicPtr, Ordering};
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// A domain's allocator. It stays the same until the domain ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Domain(NonNull<bxr_domain_head>);
 
 const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
-const NO_SLOT: usize = bindings::BXR_NO_SLOT as usize;
+/// The end of a free list; C: `BXR_NONE`.
+// Address 1: the type behind the pointer has alignment 1.
+const NONE: BoxRoot = BoxRoot(NonNull::<bindings::boxroot_private>::dangling());
 
 /// The allocator of this thread's domain; sets the library up on OCaml 5. `None`, with
 /// `errno` `EPERM` or `ENOMEM`, if the lock is not held, the library is not running, or
@@ -36,17 +38,16 @@ pub fn attach() -> Option<Domain> {
 #[inline(always)]
 pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
     // SAFETY: the lock is held, so nobody else touches the record, its current pool, or a
-    // free slot; `free` is NO_SLOT or the address of a free slot, plus 1.
+    // free slot. The free list is made of handles, the last of which is NONE.
     unsafe {
         let pool = (*domain.0.as_ptr()).current;
-        let free = (*pool).free;
-        if free != NO_SLOT {
-            let slot = with_exposed_provenance_mut::<isize>(free - 1);
-            (*pool).free = *slot as usize;
-            store(slot, value);
-            return NonNull::new(slot.cast()).map(BoxRoot);
+        let root = (*pool).free.unwrap_unchecked(); // NONE is not NULL
+        if root == NONE {
+            return bindings::bxr_create_slow(value);
         }
-        bindings::bxr_create_slow(value)
+        (*pool).free = NonNull::new(with_exposed_provenance_mut(*slot(root) as usize)).map(BoxRoot);
+        *slot(root) = value;
+        Some(root)
     }
 }
 
@@ -61,12 +62,13 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
     let pool = pool_of(root);
     // SAFETY: a live root's pool is mapped; the owner may free its slots under its lock.
     unsafe {
+        if pool == (*domain.0.as_ptr()).uncounted {
+            return push(pool, root);
+        }
         if !is_fast_owner(domain, pool) {
             return bindings::bxr_delete_slow(Some(root));
         }
-        let slot: *mut isize = root.0.as_ptr().cast();
-        store(slot, (*pool).free as isize);
-        (*pool).free = slot.expose_provenance() | 1;
+        push(pool, root);
         (*pool).countdown -= 1;
         if (*pool).countdown == 0 {
             bindings::bxr_pool_event(pool);
@@ -86,10 +88,24 @@ pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     // SAFETY: a live root's pool is mapped; the owner may store any value in a young pool.
     unsafe {
         if is_fast_owner(domain, pool) && (*pool).epoch == (*domain.0.as_ptr()).epoch {
-            store(root.0.as_ptr().cast(), value);
+            *slot(*root) = value;
             return true;
         }
         bindings::bxr_modify_slow((root as *mut BoxRoot).cast(), value)
+    }
+}
+
+/// Puts a root's slot on its pool's free list.
+///
+/// # Safety
+///
+/// `pool` is the pool of `root`; the lock of the domain that owns it is held.
+#[inline(always)]
+unsafe fn push(pool: *mut bxr_pool_head, root: BoxRoot) {
+    // SAFETY: the owner may write slots and the free list, under its lock (caller).
+    unsafe {
+        *slot(root) = (*pool).free.unwrap_unchecked().0.as_ptr().expose_provenance() as isize;
+        (*pool).free = Some(root);
     }
 }
 
@@ -110,16 +126,4 @@ unsafe fn is_fast_owner(domain: Domain, pool: *mut bxr_pool_head) -> bool {
     // owns the pool may be changing the field.
     let owner = unsafe { AtomicPtr::from_ptr(addr_of_mut!((*pool).fast_owner)) };
     owner.load(Ordering::Relaxed) == domain.0.as_ptr()
-}
-
-/// Stores a value or a link in a slot.
-///
-/// # Safety
-///
-/// `slot` is in a mapped pool that this thread's domain owns, and the lock is held.
-#[inline(always)]
-unsafe fn store(slot: *mut isize, word: isize) {
-    // SAFETY: aligned and mapped (caller). Released, like `bxr_store` in C: the marker of
-    // another domain may be reading the slot, and must see the block behind the value.
-    unsafe { AtomicIsize::from_ptr(slot) }.store(word, Ordering::Release);
 }

@@ -17,17 +17,17 @@ extern "C" {
 #endif
 #define BXR_POOL_SIZE ((uintptr_t)1 << BXR_POOL_LOG)
 
-/* A free slot holds a link: the address of the next free slot with its low bit set,
-   or BXR_NO_SLOT at the end. A link is odd, so it looks like an OCaml immediate: all
-   the slots that were ever used are valid OCaml values, free or not. */
-#define BXR_NO_SLOT 1
+/* A handle is the address of its slot plus 1: it looks like an OCaml immediate. A free slot
+   holds the handle of the next free slot, or BXR_NONE. So all the slots that were ever used
+   hold valid OCaml values, free or not, and the free list needs no encoding. */
+#define BXR_NONE ((boxroot)1)
 
 struct bxr_domain_head;
 
 /* The start of a pool. Owner: the domain in fast_owner, under its lock. */
 struct bxr_pool_head {
   struct bxr_domain_head *fast_owner; /* who may take the fast paths; NULL: nobody */
-  uintptr_t free;                     /* first free slot, as a link */
+  boxroot free;                       /* first free slot, or BXR_NONE */
   uint64_t epoch;                     /* young iff equal to the owner's epoch */
   intptr_t countdown;                 /* local deletes until bxr_pool_event is due; > 0 */
 };
@@ -37,6 +37,7 @@ struct bxr_domain_head {
   void *runtime_state;           /* the runtime's record of the domain; (void *)1: closed */
   struct bxr_pool_head *current; /* where create takes slots; never NULL */
   uint64_t epoch;                /* 1 + the minor scans so far; no pool's epoch exceeds it */
+  struct bxr_pool_head *uncounted; /* where delete need not count: current, never NULL */
 };
 
 #ifdef __cplusplus
@@ -51,6 +52,7 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, epoch) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, countdown) == 24);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, current) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, epoch) == 16);
+BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 24);
 
 /* The general paths, which the fast paths fall into. */
 boxroot bxr_create_slow(value v);
@@ -71,13 +73,15 @@ int bxr_lock_state(void);
 
 #if defined(__GNUC__)
 
-inline value boxroot_get(boxroot r) { return *(value *)r; }
-inline value const *boxroot_get_ref(boxroot r) { return (value const *)r; }
+inline uintptr_t *bxr_slot(boxroot r) { return (uintptr_t *)((uintptr_t)r - 1); }
+
+inline value boxroot_get(boxroot r) { return (value)*bxr_slot(r); }
+inline value const *boxroot_get_ref(boxroot r) { return (value const *)bxr_slot(r); }
 
 #define BXR_LIKELY(e) __builtin_expect(!!(e), 1)
 
-inline struct bxr_pool_head *bxr_pool_of(void *slot) {
-  return (struct bxr_pool_head *)((uintptr_t)slot & ~(BXR_POOL_SIZE - 1));
+inline struct bxr_pool_head *bxr_pool_of(boxroot r) {
+  return (struct bxr_pool_head *)((uintptr_t)r & ~(BXR_POOL_SIZE - 1));
 }
 
 /* Relaxed: a thread that does not own the pool may look while the owner changes the
@@ -86,47 +90,62 @@ inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head
   return __atomic_load_n(&pool->fast_owner, __ATOMIC_RELAXED) == self;
 }
 
-/* Release: on OCaml 5 another domain's marker may be reading the slot, and must see
-   the initialised block behind the value. A plain store on x86. */
-inline void bxr_store(void *slot, uintptr_t word) {
-  __atomic_store_n((uintptr_t *)slot, word, __ATOMIC_RELEASE);
+/* Stores to slots, free lists and counts are plain: only the owner writes them, and only the
+   owner's own scans and marking read them, all under one lock. A loop of creates or deletes
+   can keep most of this in registers. */
+
+/* Puts a slot on its pool's free list. */
+inline void bxr_push(struct bxr_pool_head *pool, boxroot r) {
+  *bxr_slot(r) = (uintptr_t)pool->free;
+  pool->free = r;
+}
+
+/* Takes the first slot of the free list, which is not empty, for value v. */
+inline boxroot bxr_pop(struct bxr_pool_head *pool, value v) {
+  boxroot r = pool->free;
+  pool->free = (boxroot)*bxr_slot(r);
+  *bxr_slot(r) = (uintptr_t)v;
+  return r;
 }
 
 inline boxroot boxroot_create(value v) {
+  bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_self;
-  if (BXR_LIKELY(BXR_OPEN(self))) {
+  if (BXR_LIKELY(BXR_IS_OPEN(self, witness))) {
     struct bxr_pool_head *pool = self->current;
-    uintptr_t free = pool->free;
-    if (BXR_LIKELY(free != BXR_NO_SLOT)) {
-      uintptr_t *slot = (uintptr_t *)(free - 1);
-      pool->free = *slot;
-      bxr_store(slot, (uintptr_t)v);
-      return (boxroot)slot;
-    }
+    if (BXR_LIKELY(pool->free != BXR_NONE)) return bxr_pop(pool, v);
   }
   return bxr_create_slow(v);
 }
 
 inline void boxroot_delete(boxroot r) {
+  bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_owner;
   struct bxr_pool_head *pool = bxr_pool_of(r);
-  if (BXR_LIKELY(r != NULL && BXR_OPEN(self) && bxr_is_fast_owner(self, pool))) {
-    bxr_store(r, pool->free);
-    pool->free = (uintptr_t)r | 1;
-    if (BXR_LIKELY(--pool->countdown != 0)) return;
-    bxr_pool_event(pool);
-  } else {
-    bxr_delete_slow(r);
+  if (BXR_LIKELY(BXR_IS_OPEN(self, witness))) {
+    /* The current pool is not counted. NULL is in no pool: it takes the slow path. */
+    if (BXR_LIKELY(pool == self->uncounted)) {
+      bxr_push(pool, r);
+      return;
+    }
+    if (BXR_LIKELY(r != NULL && bxr_is_fast_owner(self, pool))) {
+      bxr_push(pool, r);
+      if (BXR_LIKELY(--pool->countdown != 0)) return;
+      bxr_pool_event(pool);
+      return;
+    }
   }
+  bxr_delete_slow(r);
 }
 
 /* In a young pool any value may be stored. */
 inline bool boxroot_modify(boxroot *r, value v) {
+  bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_owner;
   struct bxr_pool_head *pool = bxr_pool_of(*r);
-  if (BXR_LIKELY(BXR_OPEN(self) && bxr_is_fast_owner(self, pool) &&
+  if (BXR_LIKELY(BXR_IS_OPEN(self, witness) && bxr_is_fast_owner(self, pool) &&
                  pool->epoch == self->epoch)) {
-    bxr_store(*r, (uintptr_t)v);
+    *bxr_slot(*r) = (uintptr_t)v;
     return true;
   }
   return bxr_modify_slow(r, v);

@@ -27,8 +27,11 @@ extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self;
    is valid only while the record belongs to the domain whose lock this thread holds.
    Caml_state is NULL without the lock, and a record's runtime_state never is. */
 #include <caml/domain_state.h>
-#define BXR_OPEN(head) ((head)->runtime_state == (void *)Caml_state_opt)
 #define bxr_owner bxr_self
+typedef void *bxr_witness;
+/* Read before bxr_self: it may be a call, over which little should be alive. */
+#define BXR_WITNESS() ((void *)Caml_state_opt)
+#define BXR_IS_OPEN(head, witness) ((head)->runtime_state == (witness))
 
 #else
 
@@ -37,8 +40,10 @@ extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self;
    bxr_owner is for deletes: it stays &bxr_no_domain on threads that may end without
    passing through a hook, because their thread-local destructors would otherwise
    pass for holders of the lock. */
-#define BXR_OPEN(head) ((void)(head), 1)
 extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner;
+typedef int bxr_witness;
+#define BXR_WITNESS() 0
+#define BXR_IS_OPEN(head, witness) ((void)(head), (void)(witness), 1)
 
 #endif
 
