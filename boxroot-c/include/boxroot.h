@@ -41,6 +41,7 @@ typedef struct boxroot_private *boxroot;
 
 /* boxroot_create(v) is a new boxroot that owns v.
    Lock: required. Cost: about 8 instructions; a slow path once in a few dozen calls.
+   Not in the finaliser of a custom block: the collector may be at work.
    Failure: NULL, with errno
      EPERM   the lock is not held, the library is not set up (OCaml 4) or is torn
              down, or the call comes from a finaliser that runs inside a root scan;
@@ -59,7 +60,8 @@ BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
 
 /* boxroot_delete(r) gives up r and its value. NULL is a no-op.
    Lock: none. Any thread may call it at any time: another domain, a thread unknown
-   to OCaml, a finaliser, after boxroot_teardown, after caml_shutdown. Cost: about
+   to OCaml, a finaliser, after boxroot_teardown, after caml_shutdown (but where the
+   runtime frees all its memory, with caml_startup_pooled, after boxroot_teardown). Cost: about
    10 instructions on the domain that owns r; two or three atomic operations
    elsewhere. It never fails. Deleting the same boxroot twice is undefined. */
 BOXROOT_INLINE void boxroot_delete(boxroot r);
@@ -78,9 +80,9 @@ BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
    library was torn down. */
 bool boxroot_setup(void);
 
-/* Ends the use of the library and gives its memory back. Accepted before or after
-   caml_shutdown, once or more often. No other thread may be creating, reading or
-   modifying boxroots. Afterwards create and modify fail, live boxroots are no longer
+/* Ends the use of the library and gives its memory back. Accepted before caml_shutdown, with
+   the lock, or after it; once or more often. No other domain may be running, and no other
+   thread creating, reading or modifying boxroots. Afterwards create and modify fail, live boxroots are no longer
    roots and must not be read, and deleting them remains safe from any thread. */
 void boxroot_teardown(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The general paths of create, delete and modify. */
-#include "runtime.h"
+#include "mark.h"
 #include "setup.h"
 
 /* The functions that boxroot.h inlines are in the library too. */
@@ -32,9 +32,7 @@ boxroot bxr_create_slow(value v) {
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
   struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
-  struct bxr_domain *domain = bxr_enter_if_possible();
-  if (domain != NULL && bxr_owner == &domain->head &&
-      bxr_is_fast_owner(&domain->head, &pool->head))
+  if (bxr_runtime_owns(bxr_pool_owner(pool)))
     bxr_pool_free(pool, r);
   else
     bxr_domain_delete_remotely(r);
@@ -49,15 +47,16 @@ bool bxr_modify_slow(boxroot *r, value v) {
   struct bxr_domain *domain = bxr_enter();
   if (domain == NULL) return false;
   struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(*r));
-  if (bxr_is_fast_owner(&domain->head, &pool->head) &&
+  if (bxr_pool_owner(pool) == domain &&
       (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
-    *bxr_slot(*r) = (uintptr_t)v;
+    bxr_mark_before_overwrite(pool, *r);
+    __atomic_store_n(bxr_slot(*r), (uintptr_t)v, __ATOMIC_RELEASE);
     return true;
   }
   /* A young value may not be in an old pool, and only the owner knows which pools of
      its own are young. */
   struct bxr_pool *target = bxr_pool_full(domain->head.current);
-  boxroot moved = target->head.free != BXR_NONE ? bxr_pop(&target->head, v) : create_in(domain, v);
+  boxroot moved = target->head.free != NULL ? bxr_pop(&target->head, v) : create_in(domain, v);
   if (moved == NULL) return false;
   boxroot old = *r;
   *r = moved;

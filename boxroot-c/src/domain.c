@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "domain.h"
 
+#include "mark.h"
 #include "os.h"
 
 /* Pools are carved from regions of this many. */
@@ -11,7 +12,7 @@ enum { REGION_POOLS = 64 };
 _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");
 _Static_assert(offsetof(struct bxr_domain, head) == 0, "a record starts with its head");
 
-static struct bxr_pool_head no_pool = {.free = BXR_NONE};
+static struct bxr_pool_head no_pool; /* no free slot */
 struct bxr_domain_head bxr_no_domain = {
   .runtime_state = BXR_CLOSED, .current = &no_pool, .uncounted = &no_pool};
 
@@ -71,7 +72,7 @@ struct bxr_domain *bxr_domain_registry(void) {
 }
 
 void bxr_domain_open(struct bxr_domain *domain, void *runtime_state) {
-  domain->head.runtime_state = runtime_state;
+  __atomic_store_n(&domain->head.runtime_state, runtime_state, __ATOMIC_RELAXED);
 }
 
 void bxr_domain_close(struct bxr_domain *domain) { bxr_domain_open(domain, BXR_CLOSED); }
@@ -108,7 +109,7 @@ void bxr_domain_file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t 
   if (used == 0) {
     pool->kind = BXR_EMPTY;
     pool->mark = 0;
-    pool->head.free = BXR_NONE;
+    pool->head.free = NULL;
     pool->head.epoch = 0;
     bxr_list_push(&domain->empty, pool);
     domain->empty_count++;
@@ -135,7 +136,9 @@ struct bxr_pool *bxr_domain_current(struct bxr_domain *domain) {
 }
 
 static void set_current(struct bxr_domain *domain, struct bxr_pool_head *pool) {
-  domain->head.current = domain->head.uncounted = pool;
+  domain->head.current = pool;
+  /* While a pool is being marked, deletes in it must not take the fast path. */
+  domain->head.uncounted = pool->fast_owner == &domain->head ? pool : &no_pool;
 }
 
 static struct bxr_pool *activate(struct bxr_domain *domain, struct bxr_pool *pool) {
@@ -161,18 +164,21 @@ static void retire(struct bxr_domain *domain) {
 }
 
 static bool has_free_slot(struct bxr_pool *pool) {
-  return pool->head.free != BXR_NONE || bxr_pool_extend(pool);
+  return pool->head.free != NULL || bxr_pool_extend(pool);
 }
 
-static struct bxr_pool *pop(struct bxr_link *list) {
+/* The first pool of a list, if there is one and it may be allocated in. If the first one is
+   being marked, then most others are. */
+static struct bxr_pool *pop(struct bxr_link *list, enum bxr_handed most) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);
+  if (bxr_mark_state(pool) > most) return NULL;
   bxr_list_remove(pool);
   return pool;
 }
 
 static struct bxr_pool *pop_empty(struct bxr_domain *domain) {
-  struct bxr_pool *pool = pop(&domain->empty);
+  struct bxr_pool *pool = pop(&domain->empty, BXR_NOT_HANDED);
   if (pool != NULL && --domain->empty_count < domain->empty_low)
     domain->empty_low = domain->empty_count;
   return pool;
@@ -196,7 +202,8 @@ static struct bxr_pool *carve(struct bxr_domain *domain) {
 struct bxr_pool *bxr_domain_next_pool(struct bxr_domain *domain) {
   struct bxr_pool *pool = bxr_domain_current(domain);
   if (pool != NULL && has_free_slot(pool)) return pool;
-  if (domain->parked != NULL && has_free_slot(domain->parked)) {
+  if (domain->parked != NULL && bxr_mark_state(domain->parked) == BXR_NOT_HANDED &&
+      has_free_slot(domain->parked)) {
     pool = domain->parked;
     domain->parked = NULL;
     return activate(domain, pool);
@@ -204,9 +211,11 @@ struct bxr_pool *bxr_domain_next_pool(struct bxr_domain *domain) {
   retire(domain);
   bxr_domain_drain(domain);
   /* Young pools first: the next minor scan visits them anyway. */
-  pool = pop(&domain->young_room);
-  if (pool == NULL) pool = pop(&domain->old_room);
+  pool = pop(&domain->young_room, BXR_NOT_HANDED);
+  if (pool == NULL) pool = pop(&domain->old_room, BXR_NOT_HANDED);
   if (pool == NULL) pool = pop_empty(domain);
+  /* Deletes in a pool that is being marked are slower, but new memory is worse. */
+  if (pool == NULL) pool = pop(&domain->old_room, BXR_HANDED);
   if (pool == NULL) pool = carve(domain);
   if (pool == NULL || !has_free_slot(pool)) return NULL;
   return activate(domain, pool);
@@ -224,15 +233,26 @@ void bxr_domain_promote(struct bxr_domain *domain) {
   }
 }
 
-void bxr_domain_trim(struct bxr_domain *domain) {
-  for (size_t n = domain->empty_low; n != 0; n--) {
-    struct bxr_pool *pool = pop_empty(domain);
+/* Returns up to n empty pools to the system. */
+static void release_empty(struct bxr_domain *domain, size_t n) {
+  struct bxr_link *next;
+  for (struct bxr_link *link = domain->empty.next; n != 0 && link != &domain->empty; link = next) {
+    next = link->next;
+    struct bxr_pool *pool = bxr_list_pool(link);
+    if (pool->handed != BXR_NOT_HANDED) continue; /* it may be on a mark stack */
+    bxr_list_remove(pool);
     if (!bxr_os_unmap(pool, BXR_POOL_SIZE)) {
-      bxr_domain_file(domain, pool, 0);
-      break;
+      bxr_list_push(&domain->empty, pool);
+      return;
     }
+    domain->empty_count--;
     add_pools(domain, (size_t)-1);
+    n--;
   }
+}
+
+void bxr_domain_trim(struct bxr_domain *domain) {
+  release_empty(domain, domain->empty_low);
   domain->empty_low = domain->empty_count;
 }
 
@@ -297,9 +317,16 @@ void bxr_domain_drain(struct bxr_domain *domain) {
 
 /* ---- domains that end ---- */
 
+static void make_foreign(struct bxr_pool *pool, void *context) {
+  (void)context;
+  if (pool->handed == BXR_HANDED) pool->handed = BXR_HANDED_FOREIGN;
+}
+
 void bxr_domain_orphan(struct bxr_domain *domain) {
   bxr_domain_close(domain);
   retire(domain);
+  /* This domain's marker may not have visited them all yet. */
+  bxr_domain_each_pool(domain, make_foreign, NULL);
   push_idle(domain->pool_count != 0 ? &orphans : &spares, domain);
 }
 
@@ -362,9 +389,7 @@ void bxr_domain_shut(struct bxr_domain *domain) {
 
 void bxr_domain_tear_down(struct bxr_domain *domain) {
   bxr_domain_shut(domain);
-  bxr_domain_drain(domain);
-  domain->empty_low = domain->empty_count;
-  bxr_domain_trim(domain);
+  release_empty(domain, SIZE_MAX);
   if (domain->region != domain->region_end &&
       bxr_os_unmap(domain->region, (size_t)(domain->region_end - domain->region)))
     domain->region = domain->region_end = NULL;

@@ -35,6 +35,8 @@ struct bxr_domain {
   size_t empty_count;
   size_t empty_low;                /* the least empty_count since the last bxr_domain_trim */
   char *region, *region_end;       /* mapped memory not yet carved into pools */
+  uintptr_t *directory;            /* the pools handed over in this cycle (mark.h), or NULL */
+  size_t directory_size;           /* in bytes */
 
   /* Written by the owner, read by anybody for statistics. Atomic, relaxed. */
   size_t pool_count;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef BXR_FAULT_INJECTION
 static size_t calls, failing_call;
@@ -28,6 +29,8 @@ static bool injected_failure(void) { return false; }
 
 void *bxr_os_map(size_t size, size_t align) {
   if (injected_failure()) return NULL;
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  if (align < page) align = page;
   size_t mapped = size + align;
   char *base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) return NULL;
@@ -40,6 +43,10 @@ void *bxr_os_map(size_t size, size_t align) {
   return base + before;
 }
 
-bool bxr_os_unmap(void *start, size_t size) { return munmap(start, size) == 0; }
+bool bxr_os_unmap(void *start, size_t size) {
+  /* munmap would round up to pages, which may be larger than pools. */
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  return (uintptr_t)start % page == 0 && size % page == 0 && munmap(start, size) == 0;
+}
 
 bool bxr_os_at_fork(void (*child)(void)) { return pthread_atfork(NULL, NULL, child) == 0; }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "pool.h"
 
+#include "mark.h"
+
 #include <string.h>
 
 _Static_assert(BXR_POOL_LOG >= 12 && BXR_POOL_LOG <= 22, "a pool holds 4 KiB to 4 MiB");
@@ -46,10 +48,7 @@ struct bxr_pool *bxr_list_pool(struct bxr_link *link) {
 
 /* ---- slots ---- */
 
-static boxroot handle(uintptr_t *slot) { return (boxroot)((uintptr_t)slot + 1); }
-
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner) {
-  pool->head.free = BXR_NONE;
   pool->kind = BXR_EMPTY;
   bxr_pool_set_owner(pool, owner);
 }
@@ -59,14 +58,15 @@ bool bxr_pool_extend(struct bxr_pool *pool) {
   uint32_t end = BXR_SLOTS - start < EXTENT ? BXR_SLOTS : start + EXTENT;
   if (start == end) return false;
   for (uint32_t i = start; i < end - 1; i++)
-    pool->slots[i] = (uintptr_t)handle(&pool->slots[i + 1]);
-  pool->slots[end - 1] = (uintptr_t)BXR_NONE;
-  pool->head.free = handle(&pool->slots[start]);
+    pool->slots[i] = (uintptr_t)&pool->slots[i + 1] + 1;
+  pool->slots[end - 1] = (uintptr_t)NULL + 1;
+  pool->head.free = (boxroot)&pool->slots[start];
   pool->mark = end;
   return true;
 }
 
 void bxr_pool_free(struct bxr_pool *pool, boxroot r) {
+  bxr_mark_before_overwrite(pool, r);
   bxr_push(&pool->head, r);
   if (--pool->head.countdown == 0) bxr_pool_event(&pool->head);
 }
@@ -79,14 +79,15 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
   case BXR_CURRENT: break;
   }
   uint32_t used = pool->mark;
-  for (boxroot r = pool->head.free; r != BXR_NONE; r = (boxroot)*bxr_slot(r)) used--;
+  for (boxroot r = pool->head.free; r != NULL; r = (boxroot)(*bxr_slot(r) - 1)) used--;
   return used;
 }
 
 /* ---- remote deletes ---- */
 
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner) {
-  __atomic_store_n(&pool->head.fast_owner, (struct bxr_domain_head *)owner, __ATOMIC_RELAXED);
+  if (pool->handed == BXR_NOT_HANDED)
+    __atomic_store_n(&pool->head.fast_owner, (struct bxr_domain_head *)owner, __ATOMIC_RELAXED);
   __atomic_store_n(&pool->owner, owner, __ATOMIC_SEQ_CST);
 }
 
@@ -109,7 +110,7 @@ bool bxr_pool_harvest(struct bxr_pool *pool, uint64_t *freed) {
     if (__atomic_load_n(&pool->pending[i], __ATOMIC_RELAXED) == 0) continue;
     uint64_t bits = __atomic_exchange_n(&pool->pending[i], 0, __ATOMIC_ACQUIRE);
     for (; bits != 0; bits &= bits - 1, count++)
-      bxr_pool_free(pool, handle((uintptr_t *)pool + 64 * i + (size_t)__builtin_ctzll(bits)));
+      bxr_pool_free(pool, (boxroot)((uintptr_t *)pool + 64 * i + (size_t)__builtin_ctzll(bits)));
   }
   *freed += count;
   return __atomic_sub_fetch(&pool->announced, count, __ATOMIC_ACQ_REL) != 0;

@@ -20,6 +20,14 @@ enum bxr_kind {
   BXR_EMPTY    /* no slot used */
 };
 
+/* Whether a major collector's marker may visit the pool (see mark.h). Handed-over pools are
+   nobody's for the fast paths. */
+enum bxr_handed {
+  BXR_NOT_HANDED,
+  BXR_HANDED,        /* by its owner, in this cycle */
+  BXR_HANDED_FOREIGN /* by a domain that has ended; until the next cycle */
+};
+
 /* One bit for each word of the pool, so that a slot's bit is its offset in words. */
 #define BXR_PENDING_WORDS (BXR_POOL_SIZE / sizeof(value) / 64)
 
@@ -38,7 +46,8 @@ struct bxr_pool {
   struct bxr_pool_head head;
   struct bxr_link link;
   uint32_t mark; /* the high-water mark */
-  uint32_t kind; /* enum bxr_kind */
+  uint16_t kind;   /* enum bxr_kind */
+  uint16_t handed; /* enum bxr_handed */
 
   /* The rest of the header is shared with threads that delete remotely. Atomic. */
   _Alignas(64) struct bxr_domain *owner; /* on whose drain list remote deletes go */
@@ -46,7 +55,7 @@ struct bxr_pool {
   uint64_t announced;                    /* remote deletes begun and not yet drained */
   uint64_t pending[BXR_PENDING_WORDS];   /* slots deleted remotely */
 
-  /* Reserved for a block header, so that the slots can pass for one OCaml block. */
+  /* So that the slots can pass for an OCaml block. */
   uintptr_t block_header;
   uintptr_t slots[]; /* BXR_SLOTS of them */
 };
@@ -71,7 +80,7 @@ struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool);
 /* Puts fresh slots on the free list, which is empty. False if there are none left. */
 bool bxr_pool_extend(struct bxr_pool *pool);
 
-/* Frees a slot, and counts it down. */
+/* Frees a slot, and counts it down. Darkens its value first if need be. */
 void bxr_pool_free(struct bxr_pool *pool, boxroot r);
 
 /* The number of used slots. Linear in the length of the free list for BXR_CURRENT. */

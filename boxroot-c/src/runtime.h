@@ -34,12 +34,26 @@ struct bxr_range {
 /* With the lock, or in a scan. */
 struct bxr_range bxr_runtime_minor_heap(void);
 
+/* ---- marking in slices (mark.h); only if bxr_runtime_marks_ranges() ---- */
+
+/* Whether a block outside the OCaml heap can be marked like one inside. To be compiled with
+   -DBXR_MARK_SLOT_BY_SLOT where it cannot. */
+bool bxr_runtime_marks_ranges(void);
+/* The header of an unmarked block of this many values. In a scan that darkens. */
+uintptr_t bxr_runtime_unmarked_header(size_t size);
+/* Whether this thread's domain has nothing to mark, for now. With the lock. */
+bool bxr_runtime_marking_done(void);
+/* Marks a value, if it is a block of the major heap and was not marked. With the lock. */
+void bxr_runtime_darken(value v);
+
+/* ---- life cycle ---- */
+
 /* True if the first create may set the library up: the runtime can tell by itself
    whether this thread holds the lock. */
 bool bxr_runtime_sets_up_itself(void);
 
-/* Installs the hooks, once. False if this thread does not hold the lock. */
-bool bxr_runtime_setup(void);
+/* Installs the hooks, once. With the lock. */
+void bxr_runtime_setup(void);
 
 /* Forgets all domains. Hooks stay installed, and do nothing from now on. */
 void bxr_runtime_teardown(void);
@@ -51,6 +65,10 @@ void bxr_runtime_check(void);
 /* Where the record of this thread's domain is kept. NULL if this thread does not hold
    the lock, or if its domain is ending. */
 struct bxr_domain **bxr_runtime_slot(void);
+
+/* Whether this thread holds the lock of the domain that the record is of, outside scans, and may
+   delete in it. Does not touch the runtime's memory, which may be gone. */
+bool bxr_runtime_owns(struct bxr_domain *record);
 
 /* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
 void *bxr_runtime_state(void);

@@ -23,6 +23,8 @@
 /* In the systhreads library, if the program links it. */
 extern value caml_thread_self(value) __attribute__((weak));
 extern value caml_thread_id(value) __attribute__((weak));
+/* In native programs: how the main thread ends after Thread.exit. */
+extern void (*caml_termination_hook)(void *) __attribute__((weak));
 
 BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self = &bxr_no_domain;
 BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner = &bxr_no_domain;
@@ -32,7 +34,8 @@ static BXR_THREAD_LOCAL bool holds_lock;
 
 /* The thread that started the runtime. Threads made by Thread.create release the lock at
    their end without passing through a hook, and holds_lock stays set while their
-   thread-local destructors run; so only the main thread may delete locally. */
+   thread-local destructors run; so only the main thread may delete locally. It ends through
+   caml_termination_hook, if it ends before the process does. */
 static BXR_THREAD_LOCAL bool is_main;
 
 static bool threads_at_setup;
@@ -40,6 +43,7 @@ static bool threads_at_setup;
 static void (*previous_scan_roots)(scanning_action);
 static void (*previous_enter)(void);
 static void (*previous_leave)(void);
+static void (*previous_termination)(void *);
 
 static bool threads_initialised(void) { return caml_named_value("Thread.at_shutdown") != NULL; }
 
@@ -52,6 +56,8 @@ void *bxr_runtime_state(void) {
 struct bxr_domain **bxr_runtime_slot(void) { return holds_lock ? &the_domain : NULL; }
 
 int bxr_lock_state(void) { return holds_lock ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD; }
+
+bool bxr_runtime_owns(struct bxr_domain *record) { return bxr_owner == &record->head; }
 
 static void set_cache(struct bxr_domain_head *head) {
   bxr_self = head;
@@ -67,6 +73,12 @@ struct bxr_range bxr_runtime_minor_heap(void) {
   return (struct bxr_range){start, (uintptr_t)Caml_state->young_end - start};
 }
 
+/* caml_darken asks the page table first, and the mark stack is pruned by heap chunk. */
+bool bxr_runtime_marks_ranges(void) { return false; }
+uintptr_t bxr_runtime_unmarked_header(size_t size) { return size; }
+bool bxr_runtime_marking_done(void) { return true; }
+void bxr_runtime_darken(value v) { (void)v; }
+
 static void enter_blocking_section(void) {
   holds_lock = false;
   set_cache(&bxr_no_domain);
@@ -77,6 +89,12 @@ static void leave_blocking_section(void) {
   previous_leave();
   holds_lock = true;
   if (the_domain != NULL && boxroot_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
+}
+
+static void main_thread_exit(void *context) {
+  holds_lock = false;
+  set_cache(&bxr_no_domain);
+  previous_termination(context);
 }
 
 void bxr_runtime_check(void) {
@@ -102,10 +120,15 @@ static void scan_roots(scanning_action action) {
   bxr_owner = owner;
 }
 
-bool bxr_runtime_setup(void) {
+void bxr_runtime_setup(void) {
   threads_at_setup = threads_initialised();
+  if (threads_at_setup && &caml_termination_hook != NULL && caml_termination_hook != NULL) {
+    previous_termination = caml_termination_hook;
+    caml_termination_hook = main_thread_exit;
+  }
   is_main = !threads_at_setup ||
-            (caml_thread_self && caml_thread_id && caml_thread_id(caml_thread_self(Val_unit)) == Val_int(0));
+            (previous_termination != NULL && caml_thread_self != NULL && caml_thread_id != NULL &&
+             caml_thread_id(caml_thread_self(Val_unit)) == Val_int(0));
   holds_lock = true;
   previous_scan_roots = caml_scan_roots_hook;
   caml_scan_roots_hook = scan_roots;
@@ -113,7 +136,6 @@ bool bxr_runtime_setup(void) {
   caml_enter_blocking_section_hook = enter_blocking_section;
   previous_leave = caml_leave_blocking_section_hook;
   caml_leave_blocking_section_hook = leave_blocking_section;
-  return true;
 }
 
 void bxr_runtime_teardown(void) { the_domain = NULL; }

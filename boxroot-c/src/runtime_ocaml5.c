@@ -7,9 +7,11 @@
 
 #include <caml/address_class.h>
 #include <caml/domain.h>
+#include <caml/gc.h>
 #include <caml/major_gc.h>
 #include <caml/misc.h>
 #include <caml/roots.h>
+#include <caml/shared_heap.h>
 
 #include "scan.h"
 #include "setup.h"
@@ -17,12 +19,9 @@
 /* The runtime's own upper bound on concurrent domains; it numbers them from 0. */
 enum { MAX_DOMAINS = 4096 };
 
-/* By domain number. An entry is used by the domain of that number only, under its lock;
-   the runtime orders one domain's end before the next one's start. */
-static struct {
-  struct bxr_domain *record; /* NULL: none */
-  int ended;                 /* 1 + the unique id of the last domain that ended here */
-} domains[MAX_DOMAINS];
+/* By domain number; NULL: none. An entry is used by the domain of that number only, under its
+   lock; the runtime orders one domain's end before the next one's start. */
+static struct bxr_domain *records[MAX_DOMAINS];
 
 BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self = &bxr_no_domain;
 
@@ -37,8 +36,8 @@ static struct bxr_domain **slot_of(caml_domain_state *state) {
   if (state->id < 0 || state->id >= MAX_DOMAINS) return NULL;
   /* The last collections of a domain come after its termination hook. It must neither
      adopt orphans then (its own, for a start) nor get a new record. */
-  if (domains[state->id].ended == state->unique_id + 1) return NULL;
-  return &domains[state->id].record;
+  if (caml_domain_is_terminating()) return NULL;
+  return &records[state->id];
 }
 
 void *bxr_runtime_state(void) { return domain_ended ? NULL : Caml_state_opt; }
@@ -53,6 +52,11 @@ int bxr_lock_state(void) {
   return Caml_state_opt != NULL ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD;
 }
 
+bool bxr_runtime_owns(struct bxr_domain *record) {
+  void *state = bxr_runtime_state();
+  return state != NULL && __atomic_load_n(&record->head.runtime_state, __ATOMIC_RELAXED) == state;
+}
+
 void bxr_runtime_cache(struct bxr_domain *domain) { bxr_self = &domain->head; }
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
@@ -64,11 +68,24 @@ struct bxr_range bxr_runtime_minor_heap(void) {
   return (struct bxr_range){start, (uintptr_t)caml_minor_heaps_end - start};
 }
 
+#ifdef BXR_MARK_SLOT_BY_SLOT
+bool bxr_runtime_marks_ranges(void) { return false; }
+#else
+bool bxr_runtime_marks_ranges(void) { return true; }
+#endif
+
+uintptr_t bxr_runtime_unmarked_header(size_t size) {
+  return Make_header(size, 0, caml_global_heap_state.UNMARKED);
+}
+
+bool bxr_runtime_marking_done(void) { return Caml_state->marking_done != 0; }
+
+void bxr_runtime_darken(value v) { caml_darken(Caml_state, v, NULL); }
+
 static void scan_roots(scanning_action action, scanning_action_flags flags, void *data,
                        caml_domain_state *state) {
   if (previous_scan_roots != NULL) previous_scan_roots(action, flags, data, state);
-  int status = boxroot_status();
-  if (status != BOXROOT_RUNNING && status != BOXROOT_NOT_SETUP) return;
+  if (boxroot_status() == BOXROOT_TORE_DOWN) return;
   struct bxr_domain **slot = slot_of(state);
   if (slot == NULL) return;
   enum bxr_scan_kind kind = (flags & SCANNING_ONLY_YOUNG_VALUES) ? BXR_SCAN_MINOR
@@ -80,28 +97,25 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
 static void domain_terminated(void) {
   if (previous_domain_terminated != NULL) previous_domain_terminated();
   if (boxroot_status() == BOXROOT_TORE_DOWN) return;
-  caml_domain_state *state = Caml_state;
-  struct bxr_domain **slot = slot_of(state);
   bxr_self = &bxr_no_domain;
   domain_ended = true;
-  if (slot == NULL) return;
-  domains[state->id].ended = state->unique_id + 1;
-  if (*slot != NULL) bxr_domain_orphan(*slot);
-  *slot = NULL;
+  int id = Caml_state->id;
+  if (id < 0 || id >= MAX_DOMAINS || records[id] == NULL) return;
+  bxr_domain_orphan(records[id]);
+  records[id] = NULL;
 }
 
-bool bxr_runtime_setup(void) {
+void bxr_runtime_setup(void) {
   /* `previous` is in place before the hook that uses it. */
-  previous_scan_roots = atomic_load(&caml_scan_roots_hook);
-  while (!atomic_compare_exchange_weak(&caml_scan_roots_hook, &previous_scan_roots, scan_roots)) {}
   previous_domain_terminated = atomic_load(&caml_domain_terminated_hook);
   while (!atomic_compare_exchange_weak(&caml_domain_terminated_hook, &previous_domain_terminated,
                                        domain_terminated)) {}
-  return true;
+  previous_scan_roots = atomic_load(&caml_scan_roots_hook);
+  while (!atomic_compare_exchange_weak(&caml_scan_roots_hook, &previous_scan_roots, scan_roots)) {}
 }
 
 void bxr_runtime_teardown(void) {
-  for (int i = 0; i < MAX_DOMAINS; i++) domains[i].record = NULL;
+  for (int i = 0; i < MAX_DOMAINS; i++) records[i] = NULL;
 }
 
 #else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "scan.h"
 
+#include "mark.h"
 #include "setup.h"
 
 /* Slots may be deleted while these loops run (a finaliser may run inside the action);
@@ -59,7 +60,7 @@ void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **slot, void *runtime_s
     bxr_domain_promote(domain);
     count(&domain->minor_scans);
   } else {
-    scan_all(domain, action);
+    if (kind != BXR_SCAN_DARKEN || !bxr_mark_hand_over(domain, action)) scan_all(domain, action);
     if (kind == BXR_SCAN_DARKEN) bxr_domain_trim(domain);
     count(&domain->major_scans);
   }

@@ -7,6 +7,7 @@
 #include "runtime.h"
 
 static int status = BOXROOT_NOT_SETUP;
+static bool installing;
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
 int boxroot_status(void) { return __atomic_load_n(&status, __ATOMIC_ACQUIRE); }
@@ -39,6 +40,7 @@ char const *boxroot_error_string(void) {
 }
 
 static void after_fork(void) {
+  if (boxroot_status() != BOXROOT_RUNNING) return;
   /* Without the lock another thread may have been changing the lists when the process
      was copied: OCaml itself is unusable then. */
   if (bxr_runtime_slot() == NULL) return;
@@ -47,32 +49,36 @@ static void after_fork(void) {
 }
 
 bool boxroot_setup(void) {
-  static bool installed;
-  switch (boxroot_status()) {
-  case BOXROOT_RUNNING: return true;
-  case BOXROOT_TORE_DOWN: bxr_fail(BXR_TORE_DOWN); return false;
-  case BOXROOT_INVALID: bxr_fail(BXR_INVALID); return false;
-  default: break;
-  }
-  if (bxr_runtime_state() == NULL) {
-    bxr_fail(BXR_NO_LOCK);
-    return false;
-  }
-  /* Another domain that finds `installed` set may go on at once, although the hooks may
-     not be in place yet: no scan can start before the installing domain, which holds its
-     lock, has returned to OCaml. */
-  if (!__atomic_exchange_n(&installed, true, __ATOMIC_ACQ_REL)) {
-    if (!bxr_os_at_fork(after_fork)) {
-      __atomic_store_n(&installed, false, __ATOMIC_RELEASE);
-      bxr_fail(BXR_OUT_OF_MEMORY);
+  for (;;) {
+    switch (boxroot_status()) {
+    case BOXROOT_RUNNING: return true;
+    case BOXROOT_TORE_DOWN: bxr_fail(BXR_TORE_DOWN); return false;
+    case BOXROOT_INVALID: bxr_fail(BXR_INVALID); return false;
+    default: break;
+    }
+    if (bxr_runtime_state() == NULL) {
+      bxr_fail(BXR_NO_LOCK);
       return false;
     }
-    bxr_runtime_setup();
+    /* One domain installs the hooks; others wait for the few instructions that this takes: a
+       root must not be made, nor its domain end, before the hooks are in place. */
+    if (!__atomic_exchange_n(&installing, true, __ATOMIC_ACQ_REL)) break;
   }
-  int expected = BOXROOT_NOT_SETUP;
-  __atomic_compare_exchange_n(&status, &expected, BOXROOT_RUNNING, false, __ATOMIC_ACQ_REL,
-                              __ATOMIC_ACQUIRE);
-  return true;
+  if (boxroot_status() != BOXROOT_NOT_SETUP) { /* somebody did between the two looks */
+    __atomic_store_n(&installing, false, __ATOMIC_RELEASE);
+    return boxroot_setup();
+  }
+  bool installed = bxr_os_at_fork(after_fork);
+  if (installed) {
+    bxr_runtime_setup();
+    int expected = BOXROOT_NOT_SETUP;
+    __atomic_compare_exchange_n(&status, &expected, BOXROOT_RUNNING, false, __ATOMIC_ACQ_REL,
+                                __ATOMIC_ACQUIRE);
+  } else {
+    bxr_fail(BXR_OUT_OF_MEMORY);
+  }
+  __atomic_store_n(&installing, false, __ATOMIC_RELEASE);
+  return installed;
 }
 
 void boxroot_teardown(void) {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "runtime.h"
 #include "setup.h"
 
 static void visit(struct bxr_pool *pool, void *census) { bxr_census_add(census, pool); }
@@ -12,7 +13,7 @@ static void visit(struct bxr_pool *pool, void *census) { bxr_census_add(census, 
 void boxroot_get_statistics(struct boxroot_statistics *s) {
   *s = (struct boxroot_statistics){.pool_bytes = BXR_POOL_SIZE, .slots_per_pool = BXR_SLOTS};
   struct bxr_domain *self = bxr_enter_if_possible();
-  if (self != NULL) {
+  if (self != NULL && bxr_runtime_owns(self)) {
     bxr_domain_drain(self); /* or roots deleted elsewhere would count as live */
     struct bxr_census census = {0};
     bxr_domain_each_pool(self, visit, &census);

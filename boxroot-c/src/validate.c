@@ -17,7 +17,7 @@ static void require(struct check *check, bool holds, char const *invariant) {
 /* The length of the free list, or more than mark if it is not a list of free slots. */
 static uint32_t free_length(struct bxr_pool *pool) {
   uint32_t length = 0;
-  for (boxroot r = pool->head.free; r != BXR_NONE; r = (boxroot)*bxr_slot(r)) {
+  for (boxroot r = pool->head.free; r != NULL; r = (boxroot)(*bxr_slot(r) - 1)) {
     uintptr_t *slot = bxr_slot(r);
     bool sane = (uintptr_t)slot % sizeof(value) == 0 && slot >= pool->slots &&
                 slot < pool->slots + pool->mark && length++ < pool->mark;
@@ -31,7 +31,8 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   check->pools++;
   check->empty += pool->kind == BXR_EMPTY;
   require(check, bxr_pool_owner(pool) == check->domain, "a pool's owner is the domain that lists it");
-  require(check, pool->head.fast_owner == &check->domain->head, "a pool's fast owner is its owner");
+  require(check, pool->head.fast_owner == (pool->handed ? NULL : &check->domain->head),
+          "a pool's fast owner is its owner, or nobody while it is being marked");
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->mark <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool);
@@ -65,7 +66,7 @@ static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind
 
 char const *boxroot_validate(void) {
   struct bxr_domain *domain = bxr_enter_if_possible();
-  if (domain == NULL) return NULL;
+  if (domain == NULL || !bxr_runtime_owns(domain)) return NULL;
   struct check check = {.domain = domain, .minor_heap = bxr_runtime_minor_heap()};
   check_list(&check, &domain->young, BXR_FULL, true);
   check_list(&check, &domain->young_room, BXR_ROOMY, true);

@@ -6,7 +6,7 @@
 
 static boxroot create(struct bxr_domain *domain) {
   struct bxr_pool *pool = bxr_domain_current(domain);
-  if (pool == NULL || pool->head.free == BXR_NONE) pool = bxr_domain_next_pool(domain);
+  if (pool == NULL || pool->head.free == NULL) pool = bxr_domain_next_pool(domain);
   CHECK(pool != NULL);
   return bxr_pop(&pool->head, Val_unit);
 }

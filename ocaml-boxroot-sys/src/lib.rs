@@ -96,10 +96,10 @@ pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
     slot(root).cast()
 }
 
-/// A handle is the address of its slot plus 1: it looks like an OCaml immediate.
+/// A handle is the address of its slot.
 #[inline(always)]
 fn slot(root: BoxRoot) -> *mut Value {
-    root.0.as_ptr().wrapping_byte_sub(1).cast()
+    root.0.as_ptr().cast()
 }
 
 /// Gives up `root` and its value. Any thread may do it at any time, without the lock.

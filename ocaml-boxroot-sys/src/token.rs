@@ -16,9 +16,6 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 pub struct Domain(NonNull<bxr_domain_head>);
 
 const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
-/// The end of a free list; C: `BXR_NONE`.
-// Address 1: the type behind the pointer has alignment 1.
-const NONE: BoxRoot = BoxRoot(NonNull::<bindings::boxroot_private>::dangling());
 
 /// The allocator of this thread's domain; sets the library up on OCaml 5. `None`, with
 /// `errno` `EPERM` or `ENOMEM`, if the lock is not held, the library is not running, or
@@ -38,14 +35,14 @@ pub fn attach() -> Option<Domain> {
 #[inline(always)]
 pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
     // SAFETY: the lock is held, so nobody else touches the record, its current pool, or a
-    // free slot. The free list is made of handles, the last of which is NONE.
+    // free slot, which holds the handle of the next one, or NULL, plus 1.
     unsafe {
         let pool = (*domain.0.as_ptr()).current;
-        let root = (*pool).free.unwrap_unchecked(); // NONE is not NULL
-        if root == NONE {
+        let Some(root) = (*pool).free else {
             return bindings::bxr_create_slow(value);
-        }
-        (*pool).free = NonNull::new(with_exposed_provenance_mut(*slot(root) as usize)).map(BoxRoot);
+        };
+        (*pool).free =
+            NonNull::new(with_exposed_provenance_mut(*slot(root) as usize - 1)).map(BoxRoot);
         *slot(root) = value;
         Some(root)
     }
@@ -104,7 +101,8 @@ pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
 unsafe fn push(pool: *mut bxr_pool_head, root: BoxRoot) {
     // SAFETY: the owner may write slots and the free list, under its lock (caller).
     unsafe {
-        *slot(root) = (*pool).free.unwrap_unchecked().0.as_ptr().expose_provenance() as isize;
+        let next = (*pool).free.map_or(0, |next| slot(next).expose_provenance());
+        *slot(root) = next as isize + 1;
         (*pool).free = Some(root);
     }
 }

@@ -9,14 +9,15 @@ extern "C" {
     /// Releases it, without running signal handlers, so that it cannot raise.
     pub fn caml_enter_blocking_section_no_pending();
 
-    /// Calls a closure. The result may be an encoded exception.
-    pub fn caml_callbackN_exn(closure: Value, count: c_int, arguments: *mut Value) -> Value;
     /// A value registered with `Callback.register`; the cell is a root. `NULL` if unknown.
     pub fn caml_named_value(name: *const c_char) -> *const Value;
     /// A message in memory of `caml_stat_alloc`.
     pub fn caml_format_exception(exception: Value) -> *mut c_char;
     pub fn caml_stat_free(block: *mut c_void);
 
+    /// Calls a closure. The result may be an encoded exception; exception 0 means that there
+    /// is no stack left.
+    pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
     pub fn obx_has_threads() -> c_int;
     pub fn obx_register_thread() -> c_int;
     pub fn obx_unregister_thread();
@@ -29,6 +30,8 @@ extern "C" {
     /// Starts the runtime and runs the program's modules. Leaves the lock held.
     pub fn caml_startup_exn(argv: *const *const c_char) -> Value;
     pub fn caml_shutdown();
+    pub fn obx_is_started() -> c_int;
+    pub fn obx_other_domains() -> usize;
 }
 
 /// Whether a result of an `_exn` function is an encoded exception; C: `Is_exception_result`.

@@ -57,8 +57,10 @@ impl DomainLock {
     ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no
         // unrooted value is used after the call; the function returns exceptions as results.
-        let result =
-            unsafe { ffi::caml_callbackN_exn(closure, N as c_int, arguments.as_mut_ptr()) };
+        let result = unsafe { ffi::obx_callback(closure, N as c_int, arguments.as_mut_ptr()) };
+        if ffi::is_exception(result) && ffi::extract_exception(result) == 0 {
+            return Err(Exception("Stack_overflow".to_string()));
+        }
         if ffi::is_exception(result) {
             // SAFETY: a live exception; formatting does not run the collector.
             return Err(unsafe { format_exception(ffi::extract_exception(result)) });

@@ -6,6 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
 
 /// Proof that this thread holds the lock of its OCaml domain.
 ///
@@ -85,7 +86,7 @@ struct Registration(#[allow(dead_code)] Use);
 impl Drop for Registration {
     fn drop(&mut self) {
         KNOWN.set(false);
-        if sys::boxroot_status() == sys::Status::Running {
+        if sys::boxroot_status() != sys::Status::ToreDown {
             // SAFETY: we registered this thread, it does not hold the lock (tokens do not
             // outlive the calls that made them), and the `Use` keeps the runtime up.
             unsafe { ffi::obx_unregister_thread() }
@@ -93,13 +94,21 @@ impl Drop for Registration {
     }
 }
 
+/// Whether the OCaml program has the `Thread` module. The first token that is made asks, under
+/// the lock, which OCaml 4 needs for the question.
+fn has_threads() -> bool {
+    static HAS_THREADS: OnceLock<bool> = OnceLock::new();
+    // SAFETY: the runtime was started, because boxroot was set up (callers check, or have done
+    // it); under the lock the first time, unless some other library set boxroot up.
+    *HAS_THREADS.get_or_init(|| unsafe { ffi::obx_has_threads() } != 0)
+}
+
 /// Makes this thread known to the runtime.
 fn register() -> Result<(), Error> {
     if KNOWN.get() {
         return Ok(());
     }
-    // SAFETY: the runtime was started, because boxroot was set up (checked by the caller).
-    if unsafe { ffi::obx_has_threads() } == 0 {
+    if !has_threads() {
         return Err(Error::SystemThreadsMissing);
     }
     REGISTRATION
@@ -150,13 +159,16 @@ impl DomainLock {
     /// other token of this thread is used meanwhile.
     pub(crate) unsafe fn new() -> Result<DomainLock, Error> {
         let domain = token::attach().ok_or_else(Error::last)?;
+        has_threads();
         Ok(DomainLock { domain, _not_send: PhantomData })
     }
 
     /// Takes the lock, calls `f`, and releases the lock, also if `f` panics. The first time on
     /// a thread, registers the thread with OCaml, until it ends.
     ///
-    /// Any thread may call this. On OCaml 5, threads attach to the first domain.
+    /// Any thread may call this. On OCaml 5, threads attach to the first domain. A registered
+    /// thread takes the lock once more when it ends, to unregister: join it inside
+    /// [`release`](DomainLock::release), not while holding the lock.
     ///
     /// # Errors
     ///

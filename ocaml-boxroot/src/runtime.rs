@@ -35,8 +35,10 @@ impl Runtime {
     /// the last two the process holds a runtime that nobody can use.
     pub fn start() -> Result<Runtime, Error> {
         static STARTED: AtomicBool = AtomicBool::new(false);
-        if sys::boxroot_status() != sys::Status::NotSetup
-            || sys::lock_state() != sys::LockState::NotHeld
+        // SAFETY: no precondition.
+        let is_started = unsafe { ffi::obx_is_started() } != 0;
+        if is_started
+            || sys::boxroot_status() != sys::Status::NotSetup
             || STARTED.swap(true, Ordering::AcqRel)
         {
             return Err(Error::AlreadyStarted);
@@ -68,8 +70,9 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] while other threads use the runtime or are registered with it; a thread
-    /// that attached once is registered until it ends. The runtime comes back in the error.
+    /// [`Error::Busy`] while other threads use the runtime or are registered with it, or other
+    /// domains run; a thread that attached once is registered until it ends. The runtime comes
+    /// back in the error.
     pub fn shutdown(self) -> Result<(), Busy> {
         let runtime = std::mem::ManuallyDrop::new(self);
         runtime
@@ -78,6 +81,11 @@ impl Runtime {
     }
 
     fn shut_down(&self) -> Result<(), Error> {
+        // SAFETY: no precondition.
+        let uses = unsafe { ffi::obx_other_domains() };
+        if uses != 0 {
+            return Err(Error::Busy { uses });
+        }
         lock::forbid_uses()?;
         // SAFETY: nobody uses the runtime, or will (`forbid_uses`); this thread holds the lock;
         // afterwards `self` is gone, and with it the last token. No root can be read without a

@@ -13,6 +13,11 @@
 #include <caml/memory.h>
 #include <caml/version.h>
 
+#if OCAML_VERSION >= 50000
+#include <caml/domain.h>
+#include <caml/fiber.h>
+#endif
+
 #if OCAML_VERSION < 50000
 #define caml_alloc_shr_noexc caml_alloc_shr_no_track_noexc
 #endif
@@ -49,6 +54,56 @@ value obx_alloc_string(char const *bytes, size_t length) {
 }
 
 size_t obx_string_length(value string) { return caml_string_length(string); }
+
+/* ---- calls to OCaml ---- */
+
+#if OCAML_VERSION >= 50000
+/* The callback functions grow OCaml's stack first, and raise where they were called if that
+   fails. Does the same without raising. */
+static int grow_stack(void) {
+  struct stack_info *stack = Caml_state->current_stack;
+  uintnat available = (uintnat)((value *)stack->sp - Stack_base(stack));
+  uintnat needed = Stack_threshold / sizeof(value) + 64; /* and what a start of OCaml pushes */
+  if (available < needed && !caml_try_realloc_stack(needed)) return 0;
+  if (Caml_state->gc_regs_buckets == NULL) {
+    /* Memory for OCaml's registers: at most 64 words on any processor. */
+    value *bucket = caml_stat_alloc_noexc(64 * sizeof(value));
+    if (bucket == NULL) return 0;
+    bucket[0] = 0;
+    Caml_state->gc_regs_buckets = bucket;
+  }
+  return 1;
+}
+#else
+static int grow_stack(void) { return 1; }
+#endif
+
+/* caml_callbackN_exn, but it never raises: if there is no stack left, the result is an encoded
+   exception 0. */
+value obx_callback(value closure, int count, value *arguments) {
+  if (!grow_stack()) return Make_exception_result((value)0);
+  return caml_callbackN_exn(closure, count, arguments);
+}
+
+/* ---- the runtime ---- */
+
+/* Whether OCaml was started in this process. */
+int obx_is_started(void) {
+#if OCAML_VERSION >= 50000
+  return caml_named_value("Pervasives.do_at_exit") != NULL;
+#else
+  return Caml_state != NULL;
+#endif
+}
+
+/* How many domains run besides the caller's. */
+uintnat obx_other_domains(void) {
+#if OCAML_VERSION >= 50000
+  return !caml_domain_alone();
+#else
+  return 0;
+#endif
+}
 
 /* ---- calls from OCaml ---- */
 

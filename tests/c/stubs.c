@@ -51,6 +51,7 @@ size_t test_inline_round_trip(size_t n) {
   for (size_t i = 0; i < n; i++) {
     boxroot root = boxroot_create(Val_long(i));
     if (root == NULL) return n;
+    wrong += (uintptr_t)root % sizeof(value) != 0; /* C code relies on it: root | 1 */
     wrong += boxroot_get(root) != Val_long(i) || *boxroot_get_ref(root) != Val_long(i);
     wrong += !boxroot_modify(&root, Val_long(~i)) || boxroot_get(root) != Val_long(~i);
     boxroot_delete(root);

@@ -17,17 +17,16 @@ extern "C" {
 #endif
 #define BXR_POOL_SIZE ((uintptr_t)1 << BXR_POOL_LOG)
 
-/* A handle is the address of its slot plus 1: it looks like an OCaml immediate. A free slot
-   holds the handle of the next free slot, or BXR_NONE. So all the slots that were ever used
-   hold valid OCaml values, free or not, and the free list needs no encoding. */
-#define BXR_NONE ((boxroot)1)
+/* A handle is the address of its slot. A free slot holds a link: the handle of the next free
+   slot, or NULL, plus 1. A link looks like an OCaml immediate: all the slots that were ever
+   used hold valid OCaml values, free or not. */
 
 struct bxr_domain_head;
 
 /* The start of a pool. Owner: the domain in fast_owner, under its lock. */
 struct bxr_pool_head {
   struct bxr_domain_head *fast_owner; /* who may take the fast paths; NULL: nobody */
-  boxroot free;                       /* first free slot, or BXR_NONE */
+  boxroot free;                       /* first free slot, or NULL */
   uint64_t epoch;                     /* young iff equal to the owner's epoch */
   intptr_t countdown;                 /* local deletes until bxr_pool_event is due; > 0 */
 };
@@ -73,7 +72,7 @@ int bxr_lock_state(void);
 
 #if defined(__GNUC__)
 
-inline uintptr_t *bxr_slot(boxroot r) { return (uintptr_t *)((uintptr_t)r - 1); }
+inline uintptr_t *bxr_slot(boxroot r) { return (uintptr_t *)r; }
 
 inline value boxroot_get(boxroot r) { return (value)*bxr_slot(r); }
 inline value const *boxroot_get_ref(boxroot r) { return (value const *)bxr_slot(r); }
@@ -96,14 +95,14 @@ inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head
 
 /* Puts a slot on its pool's free list. */
 inline void bxr_push(struct bxr_pool_head *pool, boxroot r) {
-  *bxr_slot(r) = (uintptr_t)pool->free;
+  *bxr_slot(r) = (uintptr_t)pool->free + 1;
   pool->free = r;
 }
 
 /* Takes the first slot of the free list, which is not empty, for value v. */
 inline boxroot bxr_pop(struct bxr_pool_head *pool, value v) {
   boxroot r = pool->free;
-  pool->free = (boxroot)*bxr_slot(r);
+  pool->free = (boxroot)(*bxr_slot(r) - 1);
   *bxr_slot(r) = (uintptr_t)v;
   return r;
 }
@@ -113,7 +112,7 @@ inline boxroot boxroot_create(value v) {
   struct bxr_domain_head *self = bxr_self;
   if (BXR_LIKELY(BXR_IS_OPEN(self, witness))) {
     struct bxr_pool_head *pool = self->current;
-    if (BXR_LIKELY(pool->free != BXR_NONE)) return bxr_pop(pool, v);
+    if (BXR_LIKELY(pool->free != NULL)) return bxr_pop(pool, v);
   }
   return bxr_create_slow(v);
 }
