@@ -51,7 +51,7 @@ pub struct ValueCell(UnsafeCell<Value>);
 /// A root. A plain handle, like a pointer in C: it may be copied, and must be deleted
 /// exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is C's `NULL`.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoxRoot(NonNull<bindings::boxroot_private>);
 
 /// The state of the library.
@@ -74,7 +74,7 @@ pub enum Status {
 ///
 /// `init` is a valid OCaml value.
 #[inline]
-pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
+pub unsafe extern "C" fn boxroot_create(init: Value) -> Option<BoxRoot> {
     // SAFETY: `init` is valid (caller); everything else is checked by the function.
     unsafe { bindings::boxroot_create(init) }
 }
@@ -108,7 +108,7 @@ fn slot(root: BoxRoot) -> *mut Value {
 ///
 /// `root` is live, and neither it nor a copy is used afterwards.
 #[inline]
-pub unsafe fn boxroot_delete(root: BoxRoot) {
+pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
     // SAFETY: `root` is live (caller).
     unsafe { bindings::boxroot_delete(Some(root)) }
 }
@@ -120,7 +120,7 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
 ///
 /// `*root` is live and nobody else uses it; `new_value` is a valid OCaml value.
 #[inline]
-pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
+pub unsafe extern "C" fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
     // SAFETY: `BoxRoot` and a non-null `boxroot` have the same representation, and the
     // function never stores NULL.
     unsafe { bindings::boxroot_modify(root.cast(), new_value) }
@@ -133,7 +133,7 @@ pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
 ///
 /// On OCaml 4, the calling thread holds the lock of a started runtime.
 #[inline]
-pub unsafe fn boxroot_setup() -> bool {
+pub unsafe extern "C" fn boxroot_setup() -> bool {
     // SAFETY: the lock is held where it cannot be checked (caller).
     unsafe { bindings::boxroot_setup() }
 }
@@ -144,14 +144,14 @@ pub unsafe fn boxroot_setup() -> bool {
 ///
 /// No other thread creates, reads or modifies a root, and nobody reads one afterwards.
 #[inline]
-pub unsafe fn boxroot_teardown() {
+pub unsafe extern "C" fn boxroot_teardown() {
     // SAFETY: as promised by the caller.
     unsafe { bindings::boxroot_teardown() }
 }
 
 /// The state of the library.
 #[inline]
-pub fn boxroot_status() -> Status {
+pub extern "C" fn boxroot_status() -> Status {
     // SAFETY: no precondition.
     match unsafe { bindings::boxroot_status() } as u32 {
         bindings::BOXROOT_NOT_SETUP => Status::NotSetup,
@@ -163,14 +163,14 @@ pub fn boxroot_status() -> Status {
 
 /// A static message about the last failure on this thread. Never `NULL`.
 #[inline]
-pub fn boxroot_error_string() -> *const c_char {
+pub extern "C" fn boxroot_error_string() -> *const c_char {
     // SAFETY: no precondition.
     unsafe { bindings::boxroot_error_string() }
 }
 
 /// Prints statistics to standard output.
 #[inline]
-pub fn boxroot_print_stats() {
+pub extern "C" fn boxroot_print_stats() {
     // SAFETY: no precondition.
     unsafe { bindings::boxroot_print_stats() }
 }
