@@ -17,7 +17,7 @@ SCENARIOS = row_13 row_14 row_15
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-debug bench bench-peer lint soak bindings doc clean
+.PHONY: demo test test-interop test-debug bench bench-peer lint soak bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -26,6 +26,13 @@ test:
 	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
 	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
+	@$(MAKE) --no-print-directory test-interop OCAML=$(OCAML)
+
+# The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys. The first is for
+# OCaml 5 only.
+test-interop:
+	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
+	cargo test --workspace $$skip --manifest-path tests/interop/Cargo.toml --target-dir target/interop
 
 # The tests on OCaml's debug runtime, with the heap verified in every cycle.
 test-debug:

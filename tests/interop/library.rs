@@ -1,0 +1,18 @@
+//! What the tests ask our crate itself, beyond what the published one can answer.
+
+use ocaml_boxroot_sys as sys;
+
+/// Checks the allocator's invariants. The caller holds the lock.
+pub fn validate() {
+    let broken = sys::boxroot_validate();
+    if !broken.is_null() {
+        // SAFETY: not NULL, so a static string.
+        let message = unsafe { std::ffi::CStr::from_ptr(broken) };
+        panic!("invariant broken: {}", message.to_string_lossy());
+    }
+}
+
+/// How many roots there are. Exact if the caller holds the lock of the only domain.
+pub fn live_roots() -> usize {
+    sys::boxroot_get_statistics().live_roots
+}
