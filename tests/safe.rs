@@ -29,6 +29,8 @@ scenarios!(
     attach_in_a_callback_is_refused;
     strings_of_all_lengths;
     roots_are_shared_between_threads;
+    exhausted_stack_does_not_unwind_rust, environment = [("OCAMLRUNPARAM", "l=4k")];
+    start_where_ocaml_runs_already;
 );
 
 fn main() {
@@ -274,6 +276,49 @@ fn strings_of_all_lengths() {
         let (value, _) = lock.alloc_string(&bytes).unwrap();
         assert_eq!(value.to_bytes(), bytes);
     }
+}
+
+fn exhausted_stack_does_not_unwind_rust() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static ENTERED: AtomicUsize = AtomicUsize::new(0);
+    static LEFT: AtomicUsize = AtomicUsize::new(0);
+    struct Guard;
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            LEFT.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    // Called at every depth of a recursion, also where OCaml's stack has no room left.
+    extern "C" fn body(_: sys::Value) -> sys::Value {
+        // SAFETY: called from OCaml through ocaml_boxroot_call_1.
+        unsafe {
+            DomainLock::enter(|lock| {
+                ENTERED.fetch_add(1, Ordering::SeqCst);
+                let _guard = Guard;
+                let f: Boxroot<Function<(OCamlInt,), OCamlString>> = function(lock, "string");
+                let n = Boxroot::new(lock, Value::int(1));
+                let _ = f.call(lock, &n).is_ok();
+                Value::int(0).raw()
+            })
+        }
+    }
+    let mut runtime = start();
+    let lock = runtime.lock();
+    let deep: Boxroot<Function<(OCamlInt, OCamlInt), OCamlInt>> = function(lock, "deep");
+    let address = Boxroot::new(lock, Value::int(body as usize as isize));
+    let depth = Boxroot::new(lock, Value::int(9000));
+    deep.call(lock, &address, &depth).unwrap();
+    drop((deep, address, depth));
+    assert_eq!(ENTERED.load(Ordering::SeqCst), LEFT.load(Ordering::SeqCst));
+    assert_eq!(stats().live_roots, 0);
+    runtime.shutdown().unwrap();
+}
+
+fn start_where_ocaml_runs_already() {
+    common::start_runtime(); // stands for a program that OCaml started
+    let elsewhere = || thread::spawn(|| Runtime::start().err()).join().unwrap();
+    assert_eq!(elsewhere(), Some(Error::AlreadyStarted));
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
 }
 
 fn roots_are_shared_between_threads() {

@@ -19,9 +19,12 @@
 /* The runtime's own upper bound on concurrent domains; it numbers them from 0. */
 enum { MAX_DOMAINS = 4096 };
 
-/* By domain number; NULL: none. An entry is used by the domain of that number only, under its
-   lock; the runtime orders one domain's end before the next one's start. */
-static struct bxr_domain *records[MAX_DOMAINS];
+/* By domain number. An entry is used by the domain of that number only, under its lock; the
+   runtime orders one domain's end before the next one's start. */
+static struct {
+  struct bxr_domain *record; /* NULL: none */
+  uintnat ended;             /* 1 + the unique id of the last domain that ended here */
+} domains[MAX_DOMAINS];
 
 BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self = &bxr_no_domain;
 
@@ -36,8 +39,8 @@ static struct bxr_domain **slot_of(caml_domain_state *state) {
   if (state->id < 0 || state->id >= MAX_DOMAINS) return NULL;
   /* The last collections of a domain come after its termination hook. It must neither
      adopt orphans then (its own, for a start) nor get a new record. */
-  if (caml_domain_is_terminating()) return NULL;
-  return &records[state->id];
+  if (domains[state->id].ended == (uintnat)state->unique_id + 1) return NULL;
+  return &domains[state->id].record;
 }
 
 void *bxr_runtime_state(void) { return domain_ended ? NULL : Caml_state_opt; }
@@ -88,6 +91,8 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
   if (boxroot_status() == BOXROOT_TORE_DOWN) return;
   struct bxr_domain **slot = slot_of(state);
   if (slot == NULL) return;
+  /* A domain that was past its termination hook when we installed ours must not adopt. */
+  if (*slot == NULL && caml_domain_is_terminating()) return;
   enum bxr_scan_kind kind = (flags & SCANNING_ONLY_YOUNG_VALUES) ? BXR_SCAN_MINOR
                             : action == &caml_darken             ? BXR_SCAN_DARKEN
                                                                  : BXR_SCAN_OTHER;
@@ -99,10 +104,11 @@ static void domain_terminated(void) {
   if (boxroot_status() == BOXROOT_TORE_DOWN) return;
   bxr_self = &bxr_no_domain;
   domain_ended = true;
-  int id = Caml_state->id;
-  if (id < 0 || id >= MAX_DOMAINS || records[id] == NULL) return;
-  bxr_domain_orphan(records[id]);
-  records[id] = NULL;
+  struct bxr_domain **slot = slot_of(Caml_state);
+  if (slot == NULL) return;
+  domains[Caml_state->id].ended = (uintnat)Caml_state->unique_id + 1;
+  if (*slot != NULL) bxr_domain_orphan(*slot);
+  *slot = NULL;
 }
 
 void bxr_runtime_setup(void) {
@@ -115,7 +121,7 @@ void bxr_runtime_setup(void) {
 }
 
 void bxr_runtime_teardown(void) {
-  for (int i = 0; i < MAX_DOMAINS; i++) records[i] = NULL;
+  for (int i = 0; i < MAX_DOMAINS; i++) domains[i].record = NULL;
 }
 
 #else

@@ -136,4 +136,20 @@ let () =
         | _, Unix.WEXITED status -> status
         | _ -> 255))
 
+(* Calls Rust at every level of a recursion, which may exhaust the stack. Returns how often a
+   level found it exhausted. *)
+let deep f n =
+  let overflows = ref 0 in
+  let rec go n =
+    if n > 0 then begin
+      (try call f n with Stack_overflow -> incr overflows);
+      (try go (n - 1) with Stack_overflow -> incr overflows);
+      ignore (Sys.opaque_identity n)
+    end
+  in
+  go n;
+  !overflows
+
+let () = register "deep" deep
+
 let () = register "fail" (fun message -> failwith message)
