@@ -32,7 +32,6 @@ fn build() -> Result<(), Box<dyn Error>> {
     let out = ocaml_object::out_dir()?;
     println!("cargo::rustc-check-cfg=cfg(ocaml5)");
     println!("cargo::rustc-check-cfg=cfg(cplusplus)");
-    println!("cargo::rustc-env=OCAML_VERSION={}", ocaml.version);
     println!("cargo::rustc-env=OCAML_WHERE={}", ocaml.where_path.display());
     let ocaml5 = !ocaml.version.starts_with('4');
     if ocaml5 {

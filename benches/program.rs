@@ -15,6 +15,7 @@ pub fn compile(benches: &Path, include: &Path, kind: &str) -> Result<(), Box<dyn
         println!("cargo::rerun-if-changed={}", benches.join(folder).display());
     }
     let ocaml = find_ocaml::find()?;
+    println!("cargo::rustc-env=OCAML_VERSION={}", ocaml.version);
     let copies = ocaml_object::out_dir()?.join("benches");
     fs::create_dir_all(&copies)?;
     for module in MODULES {

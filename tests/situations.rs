@@ -26,6 +26,7 @@ scenarios!(
     row_01_delete_null;
     row_05_delete_in_callbacks;
     row_06_delete_in_custom_finalisers;
+    row_06_07_finalisers_inside_a_scan, ocaml5 = true;
     row_07_create_is_refused_in_a_scan;
     row_08_minor_hooks;
     row_09_create_and_modify_without_the_lock;
@@ -243,6 +244,38 @@ fn row_06_delete_in_custom_finalisers() {
     assert_eq!(unsafe { test_finalised() }, 100_000);
     assert_eq!(live(), 1000);
     check_all(&kept, 0);
+}
+
+fn row_06_07_finalisers_inside_a_scan() {
+    // A minor scan promotes values; OCaml 5 then looks for memory in pools that are not yet swept,
+    // and finalises the dead custom blocks that it finds: inside our scan. There deletes are
+    // deferred, and creates refused (which the finaliser counts).
+    start();
+    ocaml("minor_heap_words", &[int(32768)]);
+    let kept = roots(0..5000);
+    let mut made = 0;
+    while unsafe { test_creates_refused() } < 10_000 {
+        let owners: Vec<BoxRoot> = (0..2000)
+            .map(|i| unsafe { sys::boxroot_create(test_custom_owner(Some(root(i)))) }.unwrap())
+            .collect();
+        made += owners.len();
+        minor();
+        delete_all(&owners);
+        // Blocks of the same size as the dead custom blocks, promoted through roots.
+        let young: Vec<BoxRoot> =
+            (0..2000).map(|i| unsafe { sys::boxroot_create(test_pair(int(i))) }.unwrap()).collect();
+        minor();
+        delete_all(&young);
+        assert!(made < 40_000_000, "{} finalisers ran inside a scan", unsafe {
+            test_creates_refused()
+        });
+    }
+    full_major();
+    full_major();
+    assert_eq!(unsafe { test_finalised() }, made);
+    assert_eq!(live(), 5000, "no delete was lost");
+    check_all(&kept, 0);
+    validate();
 }
 
 fn row_07_create_is_refused_in_a_scan() {

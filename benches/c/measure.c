@@ -77,12 +77,17 @@ value bench_micro(value name, value n) {
 static boxroot *all;
 static long all_count;
 
-/* Roots values.(order.(i)), for all i. */
-value bench_roots(value values, value order) {
-  all_count = (long)Wosize_val(values);
+/* Memory for the handles, resident from now on. */
+value bench_reserve(value count) {
+  all_count = Long_val(count);
   all = malloc((size_t)all_count * sizeof *all);
   if (all == NULL) abort();
-  memset(all, 0, (size_t)all_count * sizeof *all); /* resident from now on */
+  memset(all, 1, (size_t)all_count * sizeof *all);
+  return Val_unit;
+}
+
+/* Roots values.(order.(i)), for all i. */
+value bench_roots(value values, value order) {
   for (long i = 0; i < all_count; i++) {
     all[i] = boxroot_create(Field(values, Long_val(Field(order, i))));
     if (all[i] == NULL) abort();

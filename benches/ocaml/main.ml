@@ -7,6 +7,7 @@ external resident : unit -> int = "bench_resident"
 external micro : string -> int -> unit = "bench_micro"
 external watch_hook : unit -> unit = "bench_watch_hook"
 external longest_major_hook : unit -> float = "bench_longest_major_hook"
+external reserve : int -> unit = "bench_reserve"
 external roots : 'a array -> int array -> unit = "bench_roots"
 external delete_in_order : int -> int -> unit = "bench_delete" [@@noalloc]
 external delete_where : (int -> bool) -> unit = "bench_delete_where"
@@ -36,6 +37,7 @@ let shuffled n =
 let random_roots n =
   let values = Array.init n (fun i -> ref i) in
   Gc.full_major ();
+  reserve n;
   roots values (shuffled n)
 
 (* The longest of several minor collections with few young roots, over many old ones. *)
@@ -55,10 +57,11 @@ let pause n =
   print "ten_majors" (time (fun () -> for _ = 1 to 10 do Gc.major () done))
 
 let memory n =
-  let values = Array.init n (fun _ -> ref 0) in
+  let values = Array.init n (fun _ -> ref 0) and order = Array.init n Fun.id in
   Gc.full_major ();
+  reserve n;
   let before = resident () in
-  roots values (Array.init n Fun.id);
+  roots values order;
   let full = resident () - before in
   print "bytes_per_root" (float full /. float n);
   Random.init 3;
@@ -68,15 +71,16 @@ let memory n =
   delete_in_order 0 n;
   Gc.full_major ();
   Gc.full_major ();
-  print "given_back" (1. -. (float (resident () - before) /. float full))
+  print "given_back" (1. -. (float (resident () - before) /. float full));
+  ignore (Sys.opaque_identity (values, order))
 
-let delete_old n ~marking =
+(* Right after a full major collection a new cycle has begun, so the roots are being marked. *)
+let delete_old n =
   let values = Array.init n (fun _ -> ref 0) in
+  reserve n;
   roots values (Array.init n Fun.id);
   Gc.full_major ();
   Gc.full_major ();
-  (* A new cycle has just begun; finish its marking, or leave it to do. *)
-  if not marking then ignore (Gc.major_slice max_int);
   print "seconds" (time (fun () -> delete_in_order 0 n));
   ignore (Sys.opaque_identity values)
 
@@ -95,8 +99,7 @@ let () =
       ("batch", fun () -> print "seconds" (time (fun () -> micro "batch" (size 100_000))));
       ("pause", fun () -> pause (size 10_000_000));
       ("memory", fun () -> memory (size 10_000_000));
-      ("delete_old", fun () -> delete_old (size 10_000_000) ~marking:false);
-      ("delete_old_marking", fun () -> delete_old (size 10_000_000) ~marking:true) ]
+      ("delete_old_marking", fun () -> delete_old (size 10_000_000)) ]
   in
   let name = try Sys.getenv "BENCH" with Not_found -> "" in
   match List.assoc_opt name programs with

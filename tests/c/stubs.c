@@ -40,6 +40,14 @@ value test_custom_owner(boxroot root) {
   return v;
 }
 
+/* A block of the same size. */
+value test_pair(value first) {
+  value pair = caml_alloc_small(2, 0);
+  Field(pair, 0) = first;
+  Field(pair, 1) = Val_unit;
+  return pair;
+}
+
 size_t test_finalised(void) { return finalised; }
 size_t test_creates_refused(void) { return creates_refused; }
 

@@ -20,6 +20,7 @@ extern "C" {
     pub fn caml_c_thread_register() -> c_int;
     pub fn caml_c_thread_unregister() -> c_int;
     pub fn test_custom_owner(root: Option<BoxRoot>) -> Value;
+    pub fn test_pair(first: Value) -> Value;
     pub fn test_finalised() -> usize;
     pub fn test_creates_refused() -> usize;
     pub fn test_inline_round_trip(n: usize) -> usize;
