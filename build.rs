@@ -8,7 +8,7 @@
 mod find_ocaml;
 #[path = "ocaml-boxroot-sys/build/ocaml_object.rs"]
 mod ocaml_object;
-#[path = "benches/program.rs"]
+#[path = "benches/build/program.rs"]
 mod program;
 
 use std::{env, error::Error, fs, path::Path, process::ExitCode};

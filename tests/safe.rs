@@ -225,7 +225,7 @@ fn call_back(
     body: extern "C" fn(sys::Value) -> sys::Value,
 ) -> Result<(), String> {
     let call: Boxroot<Function<(OCamlInt, OCamlInt), ()>> = function(lock, "call");
-    let address = Boxroot::new(lock, Value::int(body as usize as isize));
+    let address = Boxroot::new(lock, Value::int(body as *const () as isize));
     let argument = Boxroot::new(lock, Value::int(5));
     call.call(lock, &address, &argument).map(|_| ()).map_err(|e| e.to_string())
 }
@@ -305,7 +305,7 @@ fn exhausted_stack_does_not_unwind_rust() {
     let mut runtime = start();
     let lock = runtime.lock();
     let deep: Boxroot<Function<(OCamlInt, OCamlInt), OCamlInt>> = function(lock, "deep");
-    let address = Boxroot::new(lock, Value::int(body as usize as isize));
+    let address = Boxroot::new(lock, Value::int(body as *const () as isize));
     let depth = Boxroot::new(lock, Value::int(9000));
     deep.call(lock, &address, &depth).unwrap();
     drop((deep, address, depth));

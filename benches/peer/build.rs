@@ -4,7 +4,7 @@
 mod find_ocaml;
 #[path = "../../ocaml-boxroot-sys/build/ocaml_object.rs"]
 mod ocaml_object;
-#[path = "../program.rs"]
+#[path = "../build/program.rs"]
 mod program;
 
 use std::{env, error::Error, path::Path, path::PathBuf, process::Command, process::ExitCode};

@@ -1,4 +1,4 @@
-//! Build-script code: compiles the benchmark programs of this folder, OCaml and C, for the
+//! Build-script code: compiles the benchmark programs of `benches/`, OCaml and C, for the
 //! boxroot whose header is in `include`.
 
 use crate::{find_ocaml, ocaml_object};
