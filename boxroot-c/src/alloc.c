@@ -32,10 +32,13 @@ boxroot bxr_create_slow(value v) {
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
   struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
-  if (bxr_runtime_owns(bxr_pool_owner(pool)))
+  struct bxr_domain *owner = bxr_pool_owner(pool);
+  if (bxr_runtime_owns(owner)) {
+    bxr_runtime_cache(owner);
     bxr_pool_free(pool, r);
-  else
+  } else {
     bxr_domain_delete_remotely(r);
+  }
 }
 
 static bool is_young_block(value v) {

@@ -57,7 +57,10 @@ struct bxr_domain **bxr_runtime_slot(void) { return holds_lock ? &the_domain : N
 
 int bxr_lock_state(void) { return holds_lock ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD; }
 
-bool bxr_runtime_owns(struct bxr_domain *record) { return bxr_owner == &record->head; }
+/* After an invalidation, bxr_owner may be out of date. */
+bool bxr_runtime_owns(struct bxr_domain *record) {
+  return bxr_owner == &record->head && boxroot_status() == BOXROOT_RUNNING;
+}
 
 static void set_cache(struct bxr_domain_head *head) {
   bxr_self = head;

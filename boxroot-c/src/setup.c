@@ -48,37 +48,44 @@ static void after_fork(void) {
     bxr_domain_after_fork(d);
 }
 
+static enum bxr_error not_running(void) {
+  switch (boxroot_status()) {
+  case BOXROOT_NOT_SETUP: return BXR_NOT_SETUP;
+  case BOXROOT_TORE_DOWN: return BXR_TORE_DOWN;
+  case BOXROOT_INVALID: return BXR_INVALID;
+  default: return BXR_NO_ERROR;
+  }
+}
+
+/* False if out of memory. */
+static bool install(void) {
+  if (!bxr_os_at_fork(after_fork)) return false;
+  bxr_runtime_setup();
+  int expected = BOXROOT_NOT_SETUP;
+  __atomic_compare_exchange_n(&status, &expected, BOXROOT_RUNNING, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
+  return true;
+}
+
 bool boxroot_setup(void) {
-  for (;;) {
-    switch (boxroot_status()) {
-    case BOXROOT_RUNNING: return true;
-    case BOXROOT_TORE_DOWN: bxr_fail(BXR_TORE_DOWN); return false;
-    case BOXROOT_INVALID: bxr_fail(BXR_INVALID); return false;
-    default: break;
-    }
+  while (boxroot_status() == BOXROOT_NOT_SETUP) {
     if (bxr_runtime_state() == NULL) {
       bxr_fail(BXR_NO_LOCK);
       return false;
     }
     /* One domain installs the hooks; others wait for the few instructions that this takes: a
        root must not be made, nor its domain end, before the hooks are in place. */
-    if (!__atomic_exchange_n(&installing, true, __ATOMIC_ACQ_REL)) break;
-  }
-  if (boxroot_status() != BOXROOT_NOT_SETUP) { /* somebody did between the two looks */
+    if (__atomic_exchange_n(&installing, true, __ATOMIC_ACQ_REL)) continue;
+    bool installed = boxroot_status() != BOXROOT_NOT_SETUP || install();
     __atomic_store_n(&installing, false, __ATOMIC_RELEASE);
-    return boxroot_setup();
+    if (!installed) {
+      bxr_fail(BXR_OUT_OF_MEMORY);
+      return false;
+    }
   }
-  bool installed = bxr_os_at_fork(after_fork);
-  if (installed) {
-    bxr_runtime_setup();
-    int expected = BOXROOT_NOT_SETUP;
-    __atomic_compare_exchange_n(&status, &expected, BOXROOT_RUNNING, false, __ATOMIC_ACQ_REL,
-                                __ATOMIC_ACQUIRE);
-  } else {
-    bxr_fail(BXR_OUT_OF_MEMORY);
-  }
-  __atomic_store_n(&installing, false, __ATOMIC_RELEASE);
-  return installed;
+  enum bxr_error error = not_running();
+  if (error != BXR_NO_ERROR) bxr_fail(error);
+  return error == BXR_NO_ERROR;
 }
 
 void boxroot_teardown(void) {
@@ -102,15 +109,6 @@ static struct bxr_domain *open(struct bxr_domain *domain) {
   bxr_domain_open(domain, bxr_runtime_state());
   bxr_runtime_cache(domain);
   return domain;
-}
-
-static enum bxr_error not_running(void) {
-  switch (boxroot_status()) {
-  case BOXROOT_NOT_SETUP: return BXR_NOT_SETUP;
-  case BOXROOT_TORE_DOWN: return BXR_TORE_DOWN;
-  case BOXROOT_INVALID: return BXR_INVALID;
-  default: return BXR_NO_ERROR;
-  }
 }
 
 struct bxr_domain *bxr_enter(void) {
