@@ -1,6 +1,6 @@
 //! Compiles the OCaml side of the tests, examples and benchmarks, each with a runtime, into one
-//! object that is linked into each of them. No other build script
-//! in the workspace compiles OCaml modules of ours.
+//! object that is linked into each of them. No other build script in the workspace compiles
+//! OCaml modules of ours.
 //!
 //! `BOXROOT_RUNTIME_VARIANT=d` links OCaml's debug runtime.
 
@@ -11,7 +11,7 @@ mod ocaml_object;
 #[path = "benches/build/program.rs"]
 mod program;
 
-use std::{env, error::Error, fs, path::Path, process::ExitCode};
+use std::{env, error::Error, path::Path, process::ExitCode};
 
 fn main() -> ExitCode {
     match build() {
@@ -38,15 +38,17 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-cfg=ocaml5");
     }
 
+    let variant = env::var("BOXROOT_RUNTIME_VARIANT").unwrap_or_default();
+    let flags: &[&str] = if variant.is_empty() { &[] } else { &["-runtime-variant", &variant] };
     let multicore = if ocaml5 { "multicore_5.ml" } else { "multicore_4.ml" };
-    ocaml_program(&ocaml, &out, "tests", "tests/ocaml", &[multicore, "testlib.ml"])?;
-    ocaml_program(&ocaml, &out, "examples", "examples/ocaml", &["wordindex.ml"])?;
-    for library in ocaml_object::native_c_libraries(&ocaml)? {
-        println!("cargo::rustc-link-arg-tests=-l{library}");
-        println!("cargo::rustc-link-arg-examples=-l{library}");
-    }
-
-    program::compile(Path::new("benches"), Path::new("boxroot-c/include"), "benches")?;
+    let tests = [
+        (Path::new("tests/ocaml").join(multicore), "multicore.ml"),
+        ("tests/ocaml/testlib.ml".into(), "testlib.ml"),
+    ];
+    ocaml_object::link_into("tests", &ocaml, &out.join("tests"), flags, &tests)?;
+    let examples = [("examples/ocaml/wordindex.ml".into(), "wordindex.ml")];
+    ocaml_object::link_into("examples", &ocaml, &out.join("examples"), flags, &examples)?;
+    program::link(&ocaml, Path::new("benches"), Path::new("boxroot-c/include"), "benches")?;
 
     let mut c = cc::Build::new();
     c.file("tests/c/stubs.c")
@@ -75,34 +77,5 @@ fn build() -> Result<(), Box<dyn Error>> {
         }
         Err(error) => println!("cargo::warning=the C++ pointer is not tested: {error}"),
     }
-    Ok(())
-}
-
-/// Compiles modules of one folder into one object, for one kind of target.
-fn ocaml_program(
-    ocaml: &find_ocaml::OCaml,
-    out: &Path,
-    kind: &str,
-    folder: &str,
-    modules: &[&str],
-) -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={folder}");
-    // Compiled from a copy, because ocamlopt leaves its files beside the sources.
-    let copies = out.join(kind);
-    fs::create_dir_all(&copies)?;
-    let mut arguments = Vec::new();
-    let variant = env::var("BOXROOT_RUNTIME_VARIANT").unwrap_or_default();
-    if !variant.is_empty() {
-        arguments.extend(["-runtime-variant", &variant]);
-    }
-    for module in modules {
-        // multicore_5.ml is the module Multicore of OCaml 5.
-        let name = module.replace("_4.ml", ".ml").replace("_5.ml", ".ml");
-        let source = Path::new(folder).join(module);
-        fs::copy(&source, copies.join(&name)).map_err(|e| format!("{}: {e}", source.display()))?;
-        arguments.push(name.leak());
-    }
-    let object = ocaml_object::compile(ocaml, &copies, "program", &arguments)?;
-    println!("cargo::rustc-link-arg-{kind}={}", object.display());
     Ok(())
 }

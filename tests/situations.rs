@@ -157,6 +157,11 @@ fn statistics_count() {
     full_major();
     let s = sys::boxroot_get_statistics();
     assert!(s.minor_scans > scans && s.major_scans > 0);
+    // A thread without the lock sees the counts of the last major scan.
+    let more = roots(0..10_000);
+    full_major();
+    assert_eq!(on_foreign_thread(live), 20_000);
+    delete_all(&more);
     delete_all(&all);
     let s = sys::boxroot_get_statistics();
     assert_eq!(s.live_roots, 0);

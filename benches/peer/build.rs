@@ -20,8 +20,11 @@ fn main() -> ExitCode {
 }
 
 fn build() -> Result<(), Box<dyn Error>> {
+    for variable in find_ocaml::VARIABLES {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
     let header = peer_folder()?.join("vendor").join("boxroot");
-    program::compile(Path::new(".."), &header, "bins")
+    program::link(&find_ocaml::find()?, Path::new(".."), &header, "bins")
 }
 
 /// Where cargo keeps the sources of the registry crate.

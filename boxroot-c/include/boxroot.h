@@ -82,8 +82,9 @@ bool boxroot_setup(void);
 
 /* Ends the use of the library and gives its memory back. Accepted before caml_shutdown, with
    the lock, or after it; once or more often. No other domain may be running, and no other
-   thread creating, reading or modifying boxroots. Afterwards create and modify fail, live boxroots are no longer
-   roots and must not be read, and deleting them remains safe from any thread. */
+   thread creating, reading or modifying boxroots. Afterwards create and modify fail, live
+   boxroots are no longer roots and must not be read, and deleting them remains safe
+   from any thread. */
 void boxroot_teardown(void);
 
 enum boxroot_state {

@@ -44,9 +44,8 @@ static struct bxr_domain *take_one(struct bxr_domain **stack) {
 }
 
 static struct bxr_domain *new_record(void) {
-  char *page = bxr_os_map(RECORD_SIZE, RECORD_SIZE);
-  if (page == NULL) return NULL;
-  struct bxr_domain *domain = (struct bxr_domain *)(void *)(page + 2048);
+  struct bxr_domain *domain = bxr_os_map(RECORD_SIZE, RECORD_SIZE);
+  if (domain == NULL) return NULL;
   domain->head = bxr_no_domain;
   domain->head.epoch = 1;
   bxr_list_init(&domain->young);

@@ -28,12 +28,14 @@ static bool grow_directory(struct bxr_domain *domain) {
 struct directory {
   uintptr_t *fields;
   size_t count;
+  struct bxr_census census;
 };
 
 /* With directory->fields == NULL: ends the last cycle for the pool, and no more. */
 static void hand_over(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
   if (directory->fields == NULL || pool->kind == BXR_EMPTY) {
+    directory->census.empty += pool->kind == BXR_EMPTY;
     if (pool->handed != BXR_NOT_HANDED) reopen(pool);
     return;
   }
@@ -41,6 +43,7 @@ static void hand_over(struct bxr_pool *pool, void *context) {
   pool->handed = BXR_HANDED;
   __atomic_store_n(&pool->head.fast_owner, NULL, __ATOMIC_RELAXED);
   directory->fields[directory->count++] = (uintptr_t)pool->slots;
+  bxr_census_add(&directory->census, pool);
 }
 
 bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action) {
@@ -54,25 +57,21 @@ bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action) {
   domain->directory[0] = bxr_runtime_unmarked_header(directory.count);
   uintptr_t root = (uintptr_t)directory.fields;
   bxr_act(action, &root);
+  bxr_domain_publish(domain, directory.census);
   return true;
 }
 
 /* ---- until marking is done ---- */
 
-/* BXR_HANDED pools were pushed on the mark stack of the domain that owns them, in this cycle:
-   when that domain has nothing to mark any more, it has marked them. */
-
 void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r) {
-  if (pool->handed == BXR_NOT_HANDED) return;
-  if (pool->handed == BXR_HANDED && bxr_runtime_marking_done())
-    reopen(pool);
-  else
-    bxr_runtime_darken(boxroot_get(r));
+  if (bxr_mark_state(pool) != BXR_NOT_HANDED) bxr_runtime_darken(boxroot_get(r));
 }
 
 enum bxr_handed bxr_mark_state(struct bxr_pool *pool) {
-  /* All that an empty pool held at the start of the cycle was darkened when it was deleted.
-     The marker may still visit it: this domain's marker only, under the same lock. */
+  /* BXR_HANDED pools were pushed on the mark stack of the domain that owns them, in this cycle:
+     when that domain has nothing to mark any more, it has marked them. And all that an empty
+     pool held at the start of the cycle was darkened when it was deleted. The marker may still
+     visit it: this domain's marker only, under the same lock. */
   if (pool->handed == BXR_HANDED && (pool->kind == BXR_EMPTY || bxr_runtime_marking_done()))
     reopen(pool);
   return (enum bxr_handed)pool->handed;

@@ -70,9 +70,8 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:ocaml_where={}", ocaml.where_path.display());
     println!("cargo:ocaml_version={}", ocaml.version);
     if feature("LINK_OCAML_RUNTIME_AND_DUMMY_PROGRAM") {
-        let folder = ocaml_object::out_dir()?;
-        fs::write(folder.join("dummy_program.ml"), "")?;
-        let object = ocaml_object::compile(&ocaml, &folder, "runtime", &["dummy_program.ml"])?;
+        // The runtime and its libraries, and no module of a program.
+        let object = ocaml_object::compile(&ocaml, &ocaml_object::out_dir()?, &[], &[])?;
         cc::Build::new().object(object).try_compile("ocaml_dummy_program")?;
         for library in ocaml_object::native_c_libraries(&ocaml)? {
             println!("cargo:rustc-link-lib={library}");

@@ -2,18 +2,25 @@
 //! Also used by the build script of the workspace's root package.
 
 use crate::find_ocaml::OCaml;
-use std::{env, error::Error, path::Path, path::PathBuf, process::Command};
+use std::{env, error::Error, fs, path::Path, path::PathBuf, process::Command};
 
-/// Runs `ocamlopt -output-complete-obj` in `folder` on `arguments`, with the `unix` and
-/// `threads` libraries. The object is `folder/name.o`; it needs [`native_c_libraries`].
+/// Runs `ocamlopt -output-complete-obj` on the sources, in this order, with the `unix` and
+/// `threads` libraries, and returns the object; it needs [`native_c_libraries`]. A source is a
+/// file and the name to compile it under. It is compiled from a copy in `folder`, because
+/// ocamlopt leaves its files beside the sources.
 pub fn compile(
     ocaml: &OCaml,
     folder: &Path,
-    name: &str,
-    arguments: &[&str],
+    flags: &[&str],
+    sources: &[(PathBuf, &str)],
 ) -> Result<PathBuf, Box<dyn Error>> {
     let ocamlopt = ocamlopt(ocaml)?;
-    let object = folder.join(format!("{name}.o"));
+    fs::create_dir_all(folder)?;
+    for (source, name) in sources {
+        println!("cargo:rerun-if-changed={}", source.display());
+        fs::copy(source, folder.join(name)).map_err(|e| format!("{}: {e}", source.display()))?;
+    }
+    let object = folder.join("complete_object.o");
     // On OCaml 4, `unix` and `threads` are in the standard folder; on OCaml 5 in their own.
     let output = Command::new(&ocamlopt[0])
         .args(&ocamlopt[1..])
@@ -22,13 +29,31 @@ pub fn compile(
         .arg(&object)
         .args(["-I", "+unix", "-I", "+threads", "-I", &c_library_folder()?])
         .args(["unix.cmxa", "threads.cmxa"])
-        .args(arguments)
+        .args(flags)
+        .args(sources.iter().map(|(_, name)| name))
         .output()?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         return Err(format!("{} failed:\n{}", ocamlopt.join(" "), message.trim()).into());
     }
     Ok(object)
+}
+
+/// [`compile`]s, and links the result into one kind of target: `tests`, `bins`, ...
+#[allow(dead_code)] // ocaml-boxroot-sys itself makes a library of the object
+pub fn link_into(
+    kind: &str,
+    ocaml: &OCaml,
+    folder: &Path,
+    flags: &[&str],
+    sources: &[(PathBuf, &str)],
+) -> Result<(), Box<dyn Error>> {
+    let object = compile(ocaml, folder, flags, sources)?;
+    println!("cargo::rustc-link-arg-{kind}={}", object.display());
+    for library in native_c_libraries(ocaml)? {
+        println!("cargo::rustc-link-arg-{kind}=-l{library}");
+    }
+    Ok(())
 }
 
 fn ocamlopt(ocaml: &OCaml) -> Result<&[String], Box<dyn Error>> {

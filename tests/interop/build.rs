@@ -7,7 +7,7 @@ mod find_ocaml;
 #[path = "../../ocaml-boxroot-sys/build/ocaml_object.rs"]
 mod ocaml_object;
 
-use std::{error::Error, fs, path::Path, process::ExitCode};
+use std::{error::Error, process::ExitCode};
 
 fn main() -> ExitCode {
     match build() {
@@ -27,17 +27,6 @@ fn build() -> Result<(), Box<dyn Error>> {
     if ocaml.version.starts_with('4') && std::env::var("CARGO_PKG_NAME")?.ends_with("-interop") {
         return Err(format!("ocaml-interop needs OCaml 5, and this is {}", ocaml.version).into());
     }
-    let out = ocaml_object::out_dir()?;
-    // Compiled from a copy, because ocamlopt leaves its files beside the sources.
-    for source in ["../stress.ml", "program.ml"].map(Path::new) {
-        println!("cargo:rerun-if-changed={}", source.display());
-        let name = source.file_name().ok_or("a source is a file")?;
-        fs::copy(source, out.join(name)).map_err(|e| format!("{}: {e}", source.display()))?;
-    }
-    let object = ocaml_object::compile(&ocaml, &out, "linked", &["stress.ml", "program.ml"])?;
-    println!("cargo::rustc-link-arg-tests={}", object.display());
-    for library in ocaml_object::native_c_libraries(&ocaml)? {
-        println!("cargo::rustc-link-arg-tests=-l{library}");
-    }
-    Ok(())
+    let sources = [("../stress.ml".into(), "stress.ml"), ("program.ml".into(), "program.ml")];
+    ocaml_object::link_into("tests", &ocaml, &ocaml_object::out_dir()?, &[], &sources)
 }
