@@ -67,15 +67,16 @@ fn build() -> Result<(), Box<dyn Error>> {
     let mut cpp = cc::Build::new();
     cpp.cpp(true).std("c++17").file("tests/c/pointer.cpp").includes(include);
     cpp.include(&ocaml.where_path).warnings(false).cpp_link_stdlib(None);
-    match cpp.try_compile_intermediates() {
-        Ok(objects) => {
-            for object in objects {
-                println!("cargo::rustc-link-arg-tests={}", object.display());
-            }
-            println!("cargo::rustc-link-arg-tests=-lstdc++");
-            println!("cargo::rustc-cfg=cplusplus");
-        }
-        Err(error) => println!("cargo::warning=the C++ pointer is not tested: {error}"),
+    let compiler = cpp.try_get_compiler()?;
+    if compiler.to_command().arg("--version").output().is_err() {
+        let name = compiler.path().display();
+        println!("cargo::warning=the C++ pointer is not tested: '{name}' does not run");
+        return Ok(());
     }
+    for object in cpp.try_compile_intermediates()? {
+        println!("cargo::rustc-link-arg-tests={}", object.display());
+    }
+    println!("cargo::rustc-link-arg-tests=-lstdc++");
+    println!("cargo::rustc-cfg=cplusplus");
     Ok(())
 }

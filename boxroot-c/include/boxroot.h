@@ -102,27 +102,40 @@ int boxroot_status(void);
    what to do. Never NULL; the string is static. Any thread. */
 char const *boxroot_error_string(void);
 
-/* Statistics. The counts of roots and pools are exact for the calling domain, and
-   as of their last root scan for the others. */
-struct boxroot_statistics {
-  size_t live_roots;       /* roots created and not yet deleted */
-  size_t pools;            /* pools in memory, in all states */
-  size_t pools_with_room;  /* pools with free slots, besides the current and empty ones */
-  size_t pools_empty;      /* pools that hold no root, kept for re-use */
-  size_t pool_bytes;       /* size of one pool, in bytes */
-  size_t slots_per_pool;   /* roots that one pool can hold */
-  size_t domains;          /* domains that own pools, orphans included */
-  uint64_t minor_scans;    /* root scans for minor collections */
-  uint64_t major_scans;    /* root scans to mark or to verify the major heap */
-  uint64_t remote_deletes; /* deletes that were deferred to the owning domain */
-  uint64_t pools_adopted;  /* pools taken over from domains that ended */
+/* Statistics. The counts of roots and of pools by state are exact for the calling domain,
+   and as of their last major root scan for the others. Times are in nanoseconds of wall-clock
+   time, the longest of any domain; counts are since the library was loaded. */
+struct boxroot_stats {
+  size_t live_roots;      /* roots created and not yet deleted */
+  size_t pools;           /* pools in memory, in all states */
+  size_t pools_current;   /* pools that domains are allocating from, at most 2 for each */
+  size_t pools_full;      /* pools with too few free slots to allocate from */
+  size_t pools_with_room; /* pools to allocate from next */
+  size_t pools_empty;     /* pools that hold no root, kept for re-use */
+  size_t bytes;           /* memory of all pools */
+  size_t slots_per_pool;  /* roots that one pool can hold */
+  size_t domains;         /* domains that own pools, orphans included */
+  uint64_t minor_scans;   /* root scans for minor collections */
+  uint64_t major_scans;   /* root scans to mark, verify or compact the major heap */
+  uint64_t longest_minor_scan;
+  uint64_t longest_major_scan;
+  uint64_t deferred_deletes; /* deletes from elsewhere, or inside a root scan */
+  uint64_t barrier_hits;     /* deletes and modifies slowed down by marking */
+  uint64_t pools_adopted;    /* pools taken over from domains that ended */
 };
 
 /* Fills *s. Any thread; exact only when the caller holds the lock. */
-void boxroot_get_statistics(struct boxroot_statistics *s);
+void boxroot_stats(struct boxroot_stats *s);
 
-/* Prints boxroot_get_statistics to standard output. */
+/* Prints boxroot_stats to standard output. */
 void boxroot_print_stats(void);
+
+/* Gives the memory of the calling domain's empty pools back, and returns how many bytes.
+   Without it, each start of a major collection gives back the empty pools that were not
+   needed since the last one. Pools that the collector may still be visiting are given back
+   then too.
+   Lock: required; without it nothing is done. */
+size_t boxroot_trim(void);
 
 /* Checks every internal invariant of the calling domain's pools, in time linear in
    their size. NULL if all hold, else a static string that names the broken one.

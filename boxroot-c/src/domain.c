@@ -82,20 +82,19 @@ static void add_pools(struct bxr_domain *domain, size_t change) {
   __atomic_store_n(&domain->pool_count, domain->pool_count + change, __ATOMIC_RELAXED);
 }
 
-static void count(uint64_t *counter, uint64_t change) {
+void bxr_domain_count(uint64_t *counter, uint64_t change) {
   __atomic_store_n(counter, *counter + change, __ATOMIC_RELAXED);
 }
 
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool) {
   census->live_roots += bxr_pool_used(pool);
-  census->roomy += pool->kind == BXR_ROOMY;
-  census->empty += pool->kind == BXR_EMPTY;
+  census->pools[pool->kind]++;
 }
 
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census) {
   __atomic_store_n(&domain->census.live_roots, census.live_roots, __ATOMIC_RELAXED);
-  __atomic_store_n(&domain->census.roomy, census.roomy, __ATOMIC_RELAXED);
-  __atomic_store_n(&domain->census.empty, census.empty, __ATOMIC_RELAXED);
+  for (int kind = 0; kind < BXR_KINDS; kind++)
+    __atomic_store_n(&domain->census.pools[kind], census.pools[kind], __ATOMIC_RELAXED);
 }
 
 /* ---- filing pools, and finding one to allocate from ---- */
@@ -177,7 +176,7 @@ static struct bxr_pool *pop(struct bxr_link *list, enum bxr_handed most) {
 }
 
 static struct bxr_pool *pop_empty(struct bxr_domain *domain) {
-  struct bxr_pool *pool = pop(&domain->empty, BXR_NOT_HANDED);
+  struct bxr_pool *pool = pop(&domain->empty, BXR_REOPENED);
   if (pool != NULL && --domain->empty_count < domain->empty_low)
     domain->empty_low = domain->empty_count;
   return pool;
@@ -201,7 +200,7 @@ static struct bxr_pool *carve(struct bxr_domain *domain) {
 struct bxr_pool *bxr_domain_next_pool(struct bxr_domain *domain) {
   struct bxr_pool *pool = bxr_domain_current(domain);
   if (pool != NULL && has_free_slot(pool)) return pool;
-  if (domain->parked != NULL && bxr_mark_state(domain->parked) == BXR_NOT_HANDED &&
+  if (domain->parked != NULL && bxr_mark_state(domain->parked) <= BXR_REOPENED &&
       has_free_slot(domain->parked)) {
     pool = domain->parked;
     domain->parked = NULL;
@@ -210,8 +209,8 @@ struct bxr_pool *bxr_domain_next_pool(struct bxr_domain *domain) {
   retire(domain);
   bxr_domain_drain(domain);
   /* Young pools first: the next minor scan visits them anyway. */
-  pool = pop(&domain->young_room, BXR_NOT_HANDED);
-  if (pool == NULL) pool = pop(&domain->old_room, BXR_NOT_HANDED);
+  pool = pop(&domain->young_room, BXR_REOPENED);
+  if (pool == NULL) pool = pop(&domain->old_room, BXR_REOPENED);
   if (pool == NULL) pool = pop_empty(domain);
   /* Deletes in a pool that is being marked are slower, but new memory is worse. */
   if (pool == NULL) pool = pop(&domain->old_room, BXR_HANDED);
@@ -232,27 +231,40 @@ void bxr_domain_promote(struct bxr_domain *domain) {
   }
 }
 
-/* Returns up to n empty pools to the system. */
-static void release_empty(struct bxr_domain *domain, size_t n) {
+/* Returns up to n empty pools to the system, and the number of those that were. */
+static size_t release_empty(struct bxr_domain *domain, size_t n) {
+  size_t released = 0;
   struct bxr_link *next;
-  for (struct bxr_link *link = domain->empty.next; n != 0 && link != &domain->empty; link = next) {
+  for (struct bxr_link *link = domain->empty.next; released < n && link != &domain->empty;
+       link = next) {
     next = link->next;
     struct bxr_pool *pool = bxr_list_pool(link);
     if (pool->handed != BXR_NOT_HANDED) continue; /* it may be on a mark stack */
     bxr_list_remove(pool);
     if (!bxr_os_unmap(pool, BXR_POOL_SIZE)) {
       bxr_list_push(&domain->empty, pool);
-      return;
+      break;
     }
-    domain->empty_count--;
-    add_pools(domain, (size_t)-1);
-    n--;
+    released++;
   }
+  domain->empty_count -= released;
+  add_pools(domain, 0 - released);
+  return released;
 }
 
 void bxr_domain_trim(struct bxr_domain *domain) {
   release_empty(domain, domain->empty_low);
   domain->empty_low = domain->empty_count;
+}
+
+size_t bxr_domain_trim_all(struct bxr_domain *domain) {
+  bxr_domain_drain(domain);
+  retire(domain);
+  for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next)
+    bxr_mark_state(bxr_list_pool(link));
+  size_t released = release_empty(domain, SIZE_MAX);
+  domain->empty_low = domain->empty_count;
+  return released;
 }
 
 /* ---- remote deletes (the numbers refer to the arguments in DESIGN.md) ---- */
@@ -311,20 +323,19 @@ void bxr_domain_drain(struct bxr_domain *domain) {
     pool->next_to_drain = NULL;
     enqueue(pool);
   }
-  count(&domain->remote_deletes, freed);
+  bxr_domain_count(&domain->deferred_deletes, freed);
 }
 
 /* ---- domains that end ---- */
 
 static void make_foreign(struct bxr_pool *pool, void *context) {
   (void)context;
-  if (pool->handed == BXR_HANDED) pool->handed = BXR_HANDED_FOREIGN;
+  bxr_mark_make_foreign(pool);
 }
 
 void bxr_domain_orphan(struct bxr_domain *domain) {
   bxr_domain_close(domain);
   retire(domain);
-  /* This domain's marker may not have visited them all yet. */
   bxr_domain_each_pool(domain, make_foreign, NULL);
   push_idle(domain->pool_count != 0 ? &orphans : &spares, domain);
 }
@@ -354,7 +365,7 @@ static void merge(struct bxr_domain *domain, struct bxr_domain *orphan) {
   size_t pools = orphan->pool_count;
   add_pools(orphan, 0 - pools);
   add_pools(domain, pools);
-  count(&domain->pools_adopted, pools);
+  bxr_domain_count(&domain->pools_adopted, pools);
   bxr_domain_publish(orphan, (struct bxr_census){0});
   __atomic_add_fetch(&orphan->merges, 1, __ATOMIC_SEQ_CST);
   enqueue(take_drain(orphan));

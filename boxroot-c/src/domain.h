@@ -14,10 +14,15 @@
 
 /* What statistics count per pool. */
 struct bxr_census {
-  size_t live_roots, roomy, empty;
+  size_t live_roots, pools[BXR_KINDS];
 };
 
-/* A domain's record. Records are never unmapped: a remote delete may be about to push
+/* A domain's record, laid out by cache lines of 64 bytes: what create, modify and the fast deletes
+   touch is on the first, with the little that the start of a scan looks at; the slow paths'
+   lists come next; and what other threads write is on the last, so that remote deletes do
+   not take the first from the owner's cache.
+
+   Records are never unmapped: a remote delete may be about to push
    on one whose domain ended long ago. Each record is in the registry; a record without
    a domain is also on the stack of orphans (it may own pools) or of spares (it owns
    none).
@@ -31,7 +36,7 @@ struct bxr_domain {
   struct bxr_domain_head head;
   struct bxr_pool *parked; /* the current pool before the last scan, or NULL */
   bool scanning;           /* a root scan is running: everything is closed */
-  struct bxr_link young, young_room, old, old_room, empty;
+  _Alignas(64) struct bxr_link young, young_room, old, old_room, empty;
   size_t empty_count;
   size_t empty_low;                /* the least empty_count since the last bxr_domain_trim */
   char *region, *region_end;       /* mapped memory not yet carved into pools */
@@ -41,9 +46,10 @@ struct bxr_domain {
   /* Written by the owner, read by anybody for statistics. Atomic, relaxed. */
   size_t pool_count;
   struct bxr_census census; /* as of the last major scan */
-  uint64_t minor_scans, major_scans, remote_deletes, pools_adopted;
+  uint64_t minor_scans, major_scans, longest_minor_scan, longest_major_scan;
+  uint64_t deferred_deletes, barrier_hits, pools_adopted;
 
-  /* Shared. On a line of its own: remote deletes must not slow the owner down. */
+  /* Shared. */
   _Alignas(64) struct bxr_pool *drain;   /* pools with pending deletes; a lock-free stack */
   uint64_t merges;                       /* how often all pools moved to another record */
   struct bxr_domain *next_idle;          /* in the stack of orphans or of spares */
@@ -80,6 +86,10 @@ void bxr_domain_promote(struct bxr_domain *domain);
 /* Returns the empty pools that were not needed since the last call to the system. */
 void bxr_domain_trim(struct bxr_domain *domain);
 
+/* Returns all empty pools to the system that the collector does not visit any more, and the others
+   at the next bxr_domain_trim. The number of pools returned now. */
+size_t bxr_domain_trim_all(struct bxr_domain *domain);
+
 /* The current pool, or NULL. */
 struct bxr_pool *bxr_domain_current(struct bxr_domain *domain);
 
@@ -97,12 +107,15 @@ struct bxr_domain *bxr_domain_adopt(struct bxr_domain *domain);
 /* Makes create, modify and local delete fall into the slow paths for good. */
 void bxr_domain_shut(struct bxr_domain *domain);
 
+/* Adds to one of the counters above. */
+void bxr_domain_count(uint64_t *counter, uint64_t change);
+
 /* Adds a pool to a census, and publishes a census of all the domain's pools. */
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census);
 
-/* Shuts the domain, and gives all memory back but pools that hold roots; nobody may be using the domain. Deletes
-   remain safe. */
+/* Shuts the domain, and gives all memory back but pools that hold roots; nobody may be using the
+   domain. Deletes remain safe. */
 void bxr_domain_tear_down(struct bxr_domain *domain);
 
 /* In the child of a fork: forgets remote deletes that other threads had begun. */

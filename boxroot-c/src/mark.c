@@ -5,10 +5,16 @@
 
 #define PAGE ((size_t)4096)
 
+/* How many more slots of a pool a slow delete darkens (docs/tuning.md). A pool is open after at
+   most BXR_SLOTS / STEP deletes; a single delete is slower by as many darkenings. */
+#ifndef BXR_STEP
+#define BXR_STEP 32
+#endif
+
 /* ---- handing over ---- */
 
-static void reopen(struct bxr_pool *pool) {
-  pool->handed = BXR_NOT_HANDED;
+static void reopen(struct bxr_pool *pool, enum bxr_handed handed) {
+  pool->handed = (uint16_t)handed;
   __atomic_store_n(&pool->head.fast_owner, &bxr_pool_owner(pool)->head, __ATOMIC_RELAXED);
 }
 
@@ -35,11 +41,12 @@ struct directory {
 static void hand_over(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
   if (directory->fields == NULL || pool->kind == BXR_EMPTY) {
-    directory->census.empty += pool->kind == BXR_EMPTY;
-    if (pool->handed != BXR_NOT_HANDED) reopen(pool);
+    directory->census.pools[BXR_EMPTY] += pool->kind == BXR_EMPTY;
+    if (pool->handed != BXR_NOT_HANDED) reopen(pool, BXR_NOT_HANDED);
     return;
   }
   pool->block_header = bxr_runtime_unmarked_header(pool->mark);
+  pool->undarkened = pool->mark;
   pool->handed = BXR_HANDED;
   __atomic_store_n(&pool->head.fast_owner, NULL, __ATOMIC_RELAXED);
   directory->fields[directory->count++] = (uintptr_t)pool->slots;
@@ -64,15 +71,32 @@ bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action) {
 /* ---- until marking is done ---- */
 
 void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r) {
-  if (bxr_mark_state(pool) != BXR_NOT_HANDED) bxr_runtime_darken(boxroot_get(r));
+  enum bxr_handed handed = bxr_mark_state(pool);
+  if (handed <= BXR_REOPENED) return;
+  bxr_domain_count(&bxr_pool_owner(pool)->barrier_hits, 1);
+  bxr_runtime_darken(bxr_slot(r), 1);
+  if (handed == BXR_HANDED_FOREIGN) return; /* its old marker may be reading it */
+  uint32_t step = pool->undarkened < BXR_STEP ? pool->undarkened : BXR_STEP;
+  pool->undarkened -= step;
+  bxr_runtime_darken(pool->slots + pool->undarkened, step);
+  if (pool->undarkened == 0) reopen(pool, BXR_REOPENED);
 }
 
 enum bxr_handed bxr_mark_state(struct bxr_pool *pool) {
-  /* BXR_HANDED pools were pushed on the mark stack of the domain that owns them, in this cycle:
-     when that domain has nothing to mark any more, it has marked them. And all that an empty
-     pool held at the start of the cycle was darkened when it was deleted. The marker may still
-     visit it: this domain's marker only, under the same lock. */
-  if (pool->handed == BXR_HANDED && (pool->kind == BXR_EMPTY || bxr_runtime_marking_done()))
-    reopen(pool);
+  if (pool->handed == BXR_NOT_HANDED) return BXR_NOT_HANDED;
+  /* No mark stack holds anything, or BXR_HANDED and BXR_REOPENED pools were pushed on the mark
+     stack of the domain that owns them, in this cycle: when that domain has nothing to mark any
+     more, it has marked them. */
+  if (!bxr_runtime_marking() || (pool->handed != BXR_HANDED_FOREIGN && bxr_runtime_marking_done()))
+    reopen(pool, BXR_NOT_HANDED);
+  /* All that an empty pool held when the cycle began was darkened when it was deleted. */
+  else if (pool->handed == BXR_HANDED && pool->kind == BXR_EMPTY)
+    reopen(pool, BXR_REOPENED);
   return (enum bxr_handed)pool->handed;
+}
+
+void bxr_mark_make_foreign(struct bxr_pool *pool) {
+  if (pool->handed == BXR_NOT_HANDED) return;
+  pool->handed = BXR_HANDED_FOREIGN;
+  __atomic_store_n(&pool->head.fast_owner, NULL, __ATOMIC_RELAXED);
 }

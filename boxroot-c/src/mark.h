@@ -9,8 +9,9 @@
 
    Marking sees a snapshot of the beginning of the cycle, so a value that a handed-over slot
    holds must be darkened before it is overwritten. Pools that were handed over are closed to
-   the fast paths until the domain has finished marking; the slow paths darken. Values that are
-   created meanwhile are not in the snapshot, and need nothing. */
+   the fast paths; the slow paths darken that value, and some more of the pool, so that a pool
+   with many deletes is soon open again. It is also when the domain has finished marking. Values
+   that are created meanwhile are not in the snapshot, and need nothing. */
 #ifndef BXR_MARK_H
 #define BXR_MARK_H
 
@@ -22,12 +23,14 @@
    the only moment when memory of the last cycle may be unmapped or used for something else. */
 bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action);
 
-/* Before the owner overwrites a slot in a pool that is handed over: darkens the slot's value,
-   or re-opens the pool if marking is done. */
+/* Before the owner overwrites a slot: darkens the slot's value if need be. */
 void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r);
 
 /* Re-opens the pool if that is possible now, and returns what it is then. The owner may allocate
-   in a pool that is not BXR_HANDED_FOREIGN. */
+   in a pool that is not BXR_HANDED_FOREIGN, and unmap an empty one that is BXR_NOT_HANDED. */
 enum bxr_handed bxr_mark_state(struct bxr_pool *pool);
+
+/* When the owner's domain ends: its marker may not have visited the pool yet. */
+void bxr_mark_make_foreign(struct bxr_pool *pool);
 
 #endif

@@ -3,8 +3,8 @@
 #include "os.h"
 
 #include <pthread.h>
-#include <stdint.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef BXR_FAULT_INJECTION
@@ -47,6 +47,12 @@ bool bxr_os_unmap(void *start, size_t size) {
   /* munmap would round up to pages, which may be larger than pools. */
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   return (uintptr_t)start % page == 0 && size % page == 0 && munmap(start, size) == 0;
+}
+
+uint64_t bxr_os_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 bool bxr_os_at_fork(void (*child)(void)) { return pthread_atfork(NULL, NULL, child) == 0; }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Zeroed memory, aligned to `align` (a power of two, at least a page), or NULL.
    Any thread. `size` is a multiple of `align`. */
@@ -14,6 +15,9 @@ void *bxr_os_map(size_t size, size_t align);
 /* Gives back any `align`-aligned part of what bxr_os_map returned. Any thread. False
    if the system refuses: the part then still belongs to the caller, unchanged. */
 bool bxr_os_unmap(void *start, size_t size);
+
+/* A clock that never goes back. Any thread. */
+uint64_t bxr_os_nanoseconds(void);
 
 /* Runs `child` in the child process after every later fork. False on failure. */
 bool bxr_os_at_fork(void (*child)(void));

@@ -19,11 +19,13 @@ enum bxr_kind {
   BXR_ROOMY,   /* BXR_ROOM free slots or more, and at least one used */
   BXR_EMPTY    /* no slot used */
 };
+#define BXR_KINDS (BXR_EMPTY + 1)
 
-/* Whether a major collector's marker may visit the pool (see mark.h). Handed-over pools are
+/* What a major collector's marker has to do with the pool (see mark.h). The last two are closed:
    nobody's for the fast paths. */
 enum bxr_handed {
-  BXR_NOT_HANDED,
+  BXR_NOT_HANDED,    /* the marker does not visit it any more */
+  BXR_REOPENED,      /* the marker may visit it, but whatever it can find there was darkened */
   BXR_HANDED,        /* by its owner, in this cycle */
   BXR_HANDED_FOREIGN /* by a domain that has ended; until the next cycle */
 };
@@ -45,9 +47,10 @@ struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
   struct bxr_link link;
-  uint32_t mark; /* the high-water mark */
-  uint16_t kind;   /* enum bxr_kind */
-  uint16_t handed; /* enum bxr_handed */
+  uint32_t mark;       /* the high-water mark */
+  uint32_t undarkened; /* BXR_HANDED: only slots below this may hold values not yet darkened */
+  uint16_t kind;       /* enum bxr_kind */
+  uint16_t handed;     /* enum bxr_handed */
 
   /* The rest of the header is shared with threads that delete remotely. Atomic. */
   _Alignas(64) struct bxr_domain *owner; /* on whose drain list remote deletes go */

@@ -19,6 +19,16 @@ struct bxr_action {
 #endif
 };
 
+/* Loads the header of a block into the cache. Any word will do. */
+static inline void bxr_prefetch_header(uintptr_t v) {
+  __builtin_prefetch((char const *)v - sizeof(header_t), 1);
+}
+
+/* How many values ahead of an action that reads headers to prefetch them (docs/tuning.md). */
+#ifndef BXR_AHEAD
+#define BXR_AHEAD 8
+#endif
+
 static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 #if OCAML_VERSION >= 50000
   action.scan(action.data, (value)*slot, (value volatile *)slot);
@@ -41,10 +51,13 @@ struct bxr_range bxr_runtime_minor_heap(void);
 bool bxr_runtime_marks_ranges(void);
 /* The header of an unmarked block of this many values. In a scan that darkens. */
 uintptr_t bxr_runtime_unmarked_header(size_t size);
+/* Whether a mark phase is running: from when roots are darkened, to the end of the cycle. Before
+   OCaml 5.5, always. With the lock. */
+bool bxr_runtime_marking(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
-/* Marks a value, if it is a block of the major heap and was not marked. With the lock. */
-void bxr_runtime_darken(value v);
+/* Marks the blocks of the major heap among `count` values. With the lock, in a mark phase. */
+void bxr_runtime_darken(uintptr_t const *values, size_t count);
 
 /* ---- life cycle ---- */
 

@@ -81,9 +81,20 @@ uintptr_t bxr_runtime_unmarked_header(size_t size) {
   return Make_header(size, 0, caml_global_heap_state.UNMARKED);
 }
 
+#if OCAML_VERSION >= 50500
+bool bxr_runtime_marking(void) { return caml_marking_started(); }
+#else
+bool bxr_runtime_marking(void) { return true; }
+#endif
+
 bool bxr_runtime_marking_done(void) { return Caml_state->marking_done != 0; }
 
-void bxr_runtime_darken(value v) { caml_darken(Caml_state, v, NULL); }
+void bxr_runtime_darken(uintptr_t const *values, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (i + BXR_AHEAD < count) bxr_prefetch_header(values[i + BXR_AHEAD]);
+    if ((values[i] & 1) == 0) caml_darken(Caml_state, (value)values[i], NULL);
+  }
+}
 
 static void scan_roots(scanning_action action, scanning_action_flags flags, void *data,
                        caml_domain_state *state) {

@@ -2,6 +2,7 @@
 #include "scan.h"
 
 #include "mark.h"
+#include "os.h"
 #include "setup.h"
 
 /* Slots may be deleted while these loops run (a finaliser may run inside the action);
@@ -34,8 +35,10 @@ struct full_scan {
 static void scan_blocks(struct bxr_pool *pool, void *context) {
   struct full_scan *scan = context;
   uintptr_t *end = pool->slots + pool->mark;
-  for (uintptr_t *slot = pool->slots; slot < end; slot++)
+  for (uintptr_t *slot = pool->slots; slot < end; slot++) {
+    if (slot + BXR_AHEAD < end) bxr_prefetch_header(slot[BXR_AHEAD]);
     if ((*slot & 1) == 0) bxr_act(scan->action, slot);
+  }
   bxr_census_add(&scan->census, pool);
 }
 
@@ -45,24 +48,29 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action) {
   bxr_domain_publish(domain, scan.census);
 }
 
-static void count(uint64_t *counter) { __atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED); }
+static void count(uint64_t *scans, uint64_t *longest, uint64_t start) {
+  bxr_domain_count(scans, 1);
+  uint64_t took = bxr_os_nanoseconds() - start;
+  if (took > *longest) __atomic_store_n(longest, took, __ATOMIC_RELAXED);
+}
 
 void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **slot, void *runtime_state,
               struct bxr_action action) {
   if (kind == BXR_SCAN_MINOR && bxr_domain_has_orphans()) *slot = bxr_domain_adopt(*slot);
   struct bxr_domain *domain = *slot;
   if (domain == NULL) return;
+  uint64_t start = bxr_os_nanoseconds();
   bxr_domain_close(domain);
   domain->scanning = true;
   if (kind == BXR_SCAN_MINOR) {
     bxr_domain_drain(domain);
     scan_minor(domain, action);
     bxr_domain_promote(domain);
-    count(&domain->minor_scans);
+    count(&domain->minor_scans, &domain->longest_minor_scan, start);
   } else {
     if (kind != BXR_SCAN_DARKEN || !bxr_mark_hand_over(domain, action)) scan_all(domain, action);
     if (kind == BXR_SCAN_DARKEN) bxr_domain_trim(domain);
-    count(&domain->major_scans);
+    count(&domain->major_scans, &domain->longest_major_scan, start);
   }
   domain->scanning = false;
   if (boxroot_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);

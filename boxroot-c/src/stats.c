@@ -10,8 +10,12 @@ static void visit(struct bxr_pool *pool, void *census) { bxr_census_add(census, 
 /* A counter that its owner may be changing. */
 #define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
 
-void boxroot_get_statistics(struct boxroot_statistics *s) {
-  *s = (struct boxroot_statistics){.pool_bytes = BXR_POOL_SIZE, .slots_per_pool = BXR_SLOTS};
+static void keep_greatest(uint64_t *greatest, uint64_t x) {
+  if (x > *greatest) *greatest = x;
+}
+
+void boxroot_stats(struct boxroot_stats *s) {
+  *s = (struct boxroot_stats){.slots_per_pool = BXR_SLOTS};
   struct bxr_domain *self = bxr_enter_if_possible();
   if (self != NULL && bxr_runtime_owns(self)) {
     bxr_domain_drain(self); /* or roots deleted elsewhere would count as live */
@@ -22,24 +26,38 @@ void boxroot_get_statistics(struct boxroot_statistics *s) {
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     s->live_roots += LOAD(d->census.live_roots);
     s->pools += LOAD(d->pool_count);
-    s->pools_with_room += LOAD(d->census.roomy);
-    s->pools_empty += LOAD(d->census.empty);
+    s->pools_current += LOAD(d->census.pools[BXR_CURRENT]);
+    s->pools_full += LOAD(d->census.pools[BXR_FULL]);
+    s->pools_with_room += LOAD(d->census.pools[BXR_ROOMY]);
+    s->pools_empty += LOAD(d->census.pools[BXR_EMPTY]);
     s->domains += LOAD(d->pool_count) != 0;
     s->minor_scans += LOAD(d->minor_scans);
     s->major_scans += LOAD(d->major_scans);
-    s->remote_deletes += LOAD(d->remote_deletes);
+    keep_greatest(&s->longest_minor_scan, LOAD(d->longest_minor_scan));
+    keep_greatest(&s->longest_major_scan, LOAD(d->longest_major_scan));
+    s->deferred_deletes += LOAD(d->deferred_deletes);
+    s->barrier_hits += LOAD(d->barrier_hits);
     s->pools_adopted += LOAD(d->pools_adopted);
   }
+  s->bytes = s->pools * BXR_POOL_SIZE;
 }
 
 void boxroot_print_stats(void) {
-  struct boxroot_statistics s;
-  boxroot_get_statistics(&s);
-  printf("boxroot: %zu live roots in %zu pools of %zu KiB (%zu slots each), %zu domains\n"
-         "boxroot: %zu pools with room, %zu empty, %zu adopted from ended domains\n"
-         "boxroot: %" PRIu64 " minor scans, %" PRIu64 " major scans, %" PRIu64
-         " remote deletes\n",
-         s.live_roots, s.pools, s.pool_bytes / 1024, s.slots_per_pool, s.domains,
-         s.pools_with_room, s.pools_empty, (size_t)s.pools_adopted, s.minor_scans,
-         s.major_scans, s.remote_deletes);
+  struct boxroot_stats s;
+  boxroot_stats(&s);
+  printf("boxroot: %zu live roots of %zu domains in %zu pools of %zu slots (%zu KiB)\n"
+         "boxroot: pools: %zu current, %zu full, %zu with room, %zu empty; %" PRIu64 " adopted\n"
+         "boxroot: %" PRIu64 " minor scans, the longest %" PRIu64 " us; %" PRIu64
+         " major scans, the longest %" PRIu64 " us\n"
+         "boxroot: %" PRIu64 " deferred deletes, %" PRIu64 " barrier hits\n",
+         s.live_roots, s.domains, s.pools, s.slots_per_pool, s.bytes / 1024, s.pools_current,
+         s.pools_full, s.pools_with_room, s.pools_empty, s.pools_adopted, s.minor_scans,
+         s.longest_minor_scan / 1000, s.major_scans, s.longest_major_scan / 1000,
+         s.deferred_deletes, s.barrier_hits);
+}
+
+size_t boxroot_trim(void) {
+  struct bxr_domain *self = bxr_enter_if_possible();
+  if (self == NULL || !bxr_runtime_owns(self)) return 0;
+  return bxr_domain_trim_all(self) * BXR_POOL_SIZE;
 }

@@ -31,7 +31,7 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   check->pools++;
   check->empty += pool->kind == BXR_EMPTY;
   require(check, bxr_pool_owner(pool) == check->domain, "a pool's owner is the domain that lists it");
-  require(check, pool->head.fast_owner == (pool->handed ? NULL : &check->domain->head),
+  require(check, pool->head.fast_owner == (pool->handed > BXR_REOPENED ? NULL : &check->domain->head),
           "a pool's fast owner is its owner, or nobody while it is being marked");
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->mark <= BXR_SLOTS, "the high-water mark is within the pool");
@@ -40,6 +40,8 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   if (check->broken != NULL) return;
   require(check, bxr_pool_used(pool) == pool->mark - free, "countdown and free list agree");
   require(check, pool->kind == BXR_EMPTY || pool->head.countdown > 0, "countdown is positive");
+  require(check, pool->handed != BXR_HANDED || pool->kind == BXR_EMPTY || pool->undarkened <= pool->mark,
+          "what is still to be darkened is below the high-water mark");
   uint64_t marked = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
     marked += (uint64_t)__builtin_popcountll(__atomic_load_n(&pool->pending[i], __ATOMIC_RELAXED));

@@ -76,7 +76,7 @@ void test_pool_remote_deletes(void) {
   CHECK(boxroot_get(roots[0]) == Val_long(0) && bxr_pool_used(pool) == BXR_SLOTS);
   bxr_domain_drain(domain);
   CHECK(domain->drain == NULL && pool->announced == 0);
-  CHECK(bxr_pool_used(pool) == BXR_SLOTS - 100 && domain->remote_deletes == 100);
+  CHECK(bxr_pool_used(pool) == BXR_SLOTS - 100 && domain->deferred_deletes == 100);
   /* A delete that is announced and not yet marked keeps the pool on the list. */
   CHECK(bxr_pool_announce(pool));
   pool->next_to_drain = NULL;

@@ -44,51 +44,69 @@ unsafe extern "C" {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
-pub struct boxroot_statistics {
+pub struct boxroot_stats {
     pub live_roots: usize,
     pub pools: usize,
+    pub pools_current: usize,
+    pub pools_full: usize,
     pub pools_with_room: usize,
     pub pools_empty: usize,
-    pub pool_bytes: usize,
+    pub bytes: usize,
     pub slots_per_pool: usize,
     pub domains: usize,
     pub minor_scans: u64,
     pub major_scans: u64,
-    pub remote_deletes: u64,
+    pub longest_minor_scan: u64,
+    pub longest_major_scan: u64,
+    pub deferred_deletes: u64,
+    pub barrier_hits: u64,
     pub pools_adopted: u64,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of boxroot_statistics"][::core::mem::size_of::<boxroot_statistics>() - 88usize];
-    ["Alignment of boxroot_statistics"][::core::mem::align_of::<boxroot_statistics>() - 8usize];
-    ["Offset of field: boxroot_statistics::live_roots"]
-        [::core::mem::offset_of!(boxroot_statistics, live_roots) - 0usize];
-    ["Offset of field: boxroot_statistics::pools"]
-        [::core::mem::offset_of!(boxroot_statistics, pools) - 8usize];
-    ["Offset of field: boxroot_statistics::pools_with_room"]
-        [::core::mem::offset_of!(boxroot_statistics, pools_with_room) - 16usize];
-    ["Offset of field: boxroot_statistics::pools_empty"]
-        [::core::mem::offset_of!(boxroot_statistics, pools_empty) - 24usize];
-    ["Offset of field: boxroot_statistics::pool_bytes"]
-        [::core::mem::offset_of!(boxroot_statistics, pool_bytes) - 32usize];
-    ["Offset of field: boxroot_statistics::slots_per_pool"]
-        [::core::mem::offset_of!(boxroot_statistics, slots_per_pool) - 40usize];
-    ["Offset of field: boxroot_statistics::domains"]
-        [::core::mem::offset_of!(boxroot_statistics, domains) - 48usize];
-    ["Offset of field: boxroot_statistics::minor_scans"]
-        [::core::mem::offset_of!(boxroot_statistics, minor_scans) - 56usize];
-    ["Offset of field: boxroot_statistics::major_scans"]
-        [::core::mem::offset_of!(boxroot_statistics, major_scans) - 64usize];
-    ["Offset of field: boxroot_statistics::remote_deletes"]
-        [::core::mem::offset_of!(boxroot_statistics, remote_deletes) - 72usize];
-    ["Offset of field: boxroot_statistics::pools_adopted"]
-        [::core::mem::offset_of!(boxroot_statistics, pools_adopted) - 80usize];
+    ["Size of boxroot_stats"][::core::mem::size_of::<boxroot_stats>() - 128usize];
+    ["Alignment of boxroot_stats"][::core::mem::align_of::<boxroot_stats>() - 8usize];
+    ["Offset of field: boxroot_stats::live_roots"]
+        [::core::mem::offset_of!(boxroot_stats, live_roots) - 0usize];
+    ["Offset of field: boxroot_stats::pools"]
+        [::core::mem::offset_of!(boxroot_stats, pools) - 8usize];
+    ["Offset of field: boxroot_stats::pools_current"]
+        [::core::mem::offset_of!(boxroot_stats, pools_current) - 16usize];
+    ["Offset of field: boxroot_stats::pools_full"]
+        [::core::mem::offset_of!(boxroot_stats, pools_full) - 24usize];
+    ["Offset of field: boxroot_stats::pools_with_room"]
+        [::core::mem::offset_of!(boxroot_stats, pools_with_room) - 32usize];
+    ["Offset of field: boxroot_stats::pools_empty"]
+        [::core::mem::offset_of!(boxroot_stats, pools_empty) - 40usize];
+    ["Offset of field: boxroot_stats::bytes"]
+        [::core::mem::offset_of!(boxroot_stats, bytes) - 48usize];
+    ["Offset of field: boxroot_stats::slots_per_pool"]
+        [::core::mem::offset_of!(boxroot_stats, slots_per_pool) - 56usize];
+    ["Offset of field: boxroot_stats::domains"]
+        [::core::mem::offset_of!(boxroot_stats, domains) - 64usize];
+    ["Offset of field: boxroot_stats::minor_scans"]
+        [::core::mem::offset_of!(boxroot_stats, minor_scans) - 72usize];
+    ["Offset of field: boxroot_stats::major_scans"]
+        [::core::mem::offset_of!(boxroot_stats, major_scans) - 80usize];
+    ["Offset of field: boxroot_stats::longest_minor_scan"]
+        [::core::mem::offset_of!(boxroot_stats, longest_minor_scan) - 88usize];
+    ["Offset of field: boxroot_stats::longest_major_scan"]
+        [::core::mem::offset_of!(boxroot_stats, longest_major_scan) - 96usize];
+    ["Offset of field: boxroot_stats::deferred_deletes"]
+        [::core::mem::offset_of!(boxroot_stats, deferred_deletes) - 104usize];
+    ["Offset of field: boxroot_stats::barrier_hits"]
+        [::core::mem::offset_of!(boxroot_stats, barrier_hits) - 112usize];
+    ["Offset of field: boxroot_stats::pools_adopted"]
+        [::core::mem::offset_of!(boxroot_stats, pools_adopted) - 120usize];
 };
 unsafe extern "C" {
-    pub fn boxroot_get_statistics(s: *mut boxroot_statistics);
+    pub fn boxroot_stats(s: *mut boxroot_stats);
 }
 unsafe extern "C" {
     pub fn boxroot_print_stats();
+}
+unsafe extern "C" {
+    pub fn boxroot_trim() -> usize;
 }
 unsafe extern "C" {
     pub fn boxroot_validate() -> *const ::core::ffi::c_char;

@@ -38,7 +38,7 @@ use core::ptr::NonNull;
 mod bindings;
 pub mod token;
 
-pub use bindings::boxroot_statistics as Statistics;
+pub use bindings::boxroot_stats as Stats;
 
 /// An OCaml `value`.
 pub type Value = isize;
@@ -177,13 +177,22 @@ pub extern "C" fn boxroot_print_stats() {
 
 /// Statistics: exact for the calling domain, as of its last major scan for each other one.
 #[inline]
-pub fn boxroot_get_statistics() -> Statistics {
-    let mut statistics = core::mem::MaybeUninit::uninit();
+pub fn boxroot_stats() -> Stats {
+    let mut stats = core::mem::MaybeUninit::uninit();
     // SAFETY: the function fills the struct.
     unsafe {
-        bindings::boxroot_get_statistics(statistics.as_mut_ptr());
-        statistics.assume_init()
+        bindings::boxroot_stats(stats.as_mut_ptr());
+        stats.assume_init()
     }
+}
+
+/// Gives the memory of the calling domain's empty pools back, and returns how many bytes. Pools
+/// that the collector may still be visiting follow at the start of its next major cycle. Does
+/// nothing if this thread does not hold the lock.
+#[inline]
+pub fn boxroot_trim() -> usize {
+    // SAFETY: no precondition.
+    unsafe { bindings::boxroot_trim() }
 }
 
 /// Checks the allocator's invariants for the calling domain, in time linear in its pools.

@@ -80,7 +80,7 @@ pub use function::{Exception, Function};
 pub use lock::DomainLock;
 #[cfg(feature = "startup")]
 pub use runtime::{Busy, Runtime};
-pub use stats::{stats, Stats};
+pub use stats::{stats, trim, Stats};
 pub use value::{OCamlInt, OCamlString, Value};
 
 pub use ocaml_boxroot_sys as sys;

@@ -1,69 +1,99 @@
+use crate::DomainLock;
 use ocaml_boxroot_sys as sys;
 use std::fmt;
+use std::time::Duration;
 
-/// What the allocator holds and did. The counts of roots and pools are exact for the calling
-/// thread's domain, if it holds the lock, and as of its last major root scan for each other
-/// domain.
+/// What the allocator holds and did. The counts of roots and of pools by state are exact for the
+/// calling thread's domain, if it holds the lock, and as of its last major root scan for each
+/// other domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Roots created and not yet deleted.
     pub live_roots: usize,
-    /// Pools in memory.
+    /// Pools in memory, in all states.
     pub pools: usize,
-    /// Pools with free slots, besides current and empty ones.
+    /// Pools that domains are allocating from, at most two for each.
+    pub pools_current: usize,
+    /// Pools with too few free slots to allocate from.
+    pub pools_full: usize,
+    /// Pools to allocate from next.
     pub pools_with_room: usize,
     /// Pools that hold no root, kept for re-use.
     pub pools_empty: usize,
-    /// The size of one pool, in bytes.
-    pub pool_bytes: usize,
+    /// The memory of all pools, in bytes.
+    pub bytes: usize,
     /// How many roots one pool can hold.
     pub slots_per_pool: usize,
     /// Domains that own pools.
     pub domains: usize,
     /// Root scans for minor collections.
     pub minor_scans: u64,
-    /// Root scans to mark or to verify the major heap.
+    /// Root scans to mark, verify or compact the major heap.
     pub major_scans: u64,
-    /// Deletes that were deferred to the owning domain.
-    pub remote_deletes: u64,
+    /// The longest root scan of a minor collection, in any domain.
+    pub longest_minor_scan: Duration,
+    /// The longest root scan of a major collection, in any domain: the pause that roots cause.
+    pub longest_major_scan: Duration,
+    /// Deletes from elsewhere than the owning domain, or inside a root scan.
+    pub deferred_deletes: u64,
+    /// Deletes and changes that were slowed down because the collector was marking.
+    pub barrier_hits: u64,
     /// Pools taken over from domains that ended.
     pub pools_adopted: u64,
 }
 
 /// Statistics of the allocator. Any thread.
 pub fn stats() -> Stats {
-    let s = sys::boxroot_get_statistics();
+    let s = sys::boxroot_stats();
     Stats {
         live_roots: s.live_roots,
         pools: s.pools,
+        pools_current: s.pools_current,
+        pools_full: s.pools_full,
         pools_with_room: s.pools_with_room,
         pools_empty: s.pools_empty,
-        pool_bytes: s.pool_bytes,
+        bytes: s.bytes,
         slots_per_pool: s.slots_per_pool,
         domains: s.domains,
         minor_scans: s.minor_scans,
         major_scans: s.major_scans,
-        remote_deletes: s.remote_deletes,
+        longest_minor_scan: Duration::from_nanos(s.longest_minor_scan),
+        longest_major_scan: Duration::from_nanos(s.longest_major_scan),
+        deferred_deletes: s.deferred_deletes,
+        barrier_hits: s.barrier_hits,
         pools_adopted: s.pools_adopted,
     }
+}
+
+/// Gives the memory of the calling thread's domain's empty pools back to the system, and
+/// returns how many bytes. Pools that the collector may still be visiting follow at the start of
+/// its next major cycle.
+///
+/// There is no need to call this: each major cycle gives back the empty pools that the last one
+/// did not need.
+pub fn trim(_lock: &DomainLock) -> usize {
+    sys::boxroot_trim()
 }
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} live roots in {} pools of {} KiB ({} with room, {} empty, {} adopted); \
-             {} minor and {} major root scans, {} remote deletes",
+            "{} live roots in {} pools, {} KiB ({} current, {} full, {} with room, {} empty); \
+             {} minor scans, at most {:?}; {} major scans, at most {:?}; {} deferred deletes",
             self.live_roots,
             self.pools,
-            self.pool_bytes / 1024,
+            self.bytes / 1024,
+            self.pools_current,
+            self.pools_full,
             self.pools_with_room,
             self.pools_empty,
-            self.pools_adopted,
             self.minor_scans,
+            self.longest_minor_scan,
             self.major_scans,
-            self.remote_deletes,
+            self.longest_major_scan,
+            self.deferred_deletes,
         )
     }
 }

@@ -8,8 +8,8 @@
 using boxroots::Root;
 
 static size_t live() {
-  boxroot_statistics s;
-  boxroot_get_statistics(&s);
+  struct boxroot_stats s;
+  boxroot_stats(&s);
   return s.live_roots;
 }
 

@@ -101,6 +101,18 @@ pub fn full_major() {
     ocaml("full_major", &[UNIT]);
 }
 
+/// Allocates until the roots are scanned for a major cycle.
+pub fn next_major_scan() {
+    let scans = sys::boxroot_stats().major_scans;
+    for _ in 0..100_000 {
+        if sys::boxroot_stats().major_scans != scans {
+            return;
+        }
+        ocaml("churn_major", &[int(20)]);
+    }
+    panic!("no major cycle began");
+}
+
 pub fn minor() {
     ocaml("minor", &[UNIT]);
 }
@@ -163,7 +175,7 @@ pub fn modify(root: &mut BoxRoot, v: Value) -> bool {
 }
 
 pub fn live() -> usize {
-    sys::boxroot_get_statistics().live_roots
+    sys::boxroot_stats().live_roots
 }
 
 pub fn errno() -> c_int {

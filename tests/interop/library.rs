@@ -14,5 +14,5 @@ pub fn validate() {
 
 /// How many roots there are. Exact if the caller holds the lock of the only domain.
 pub fn live_roots() -> usize {
-    sys::boxroot_get_statistics().live_roots
+    sys::boxroot_stats().live_roots
 }

@@ -9,6 +9,7 @@ let register = Callback.register
 
 let () = register "minor" Gc.minor
 let () = register "full_major" Gc.full_major
+let () = register "major" Gc.major
 let () = register "compact" Gc.compact
 
 (* Allocates n short-lived strings, some of which survive a while. *)
@@ -20,6 +21,13 @@ let churn n =
   ignore (Sys.opaque_identity keep)
 
 let () = register "churn" churn
+
+(* The same in the major heap, n blocks. *)
+let () =
+  register "churn_major" (fun n ->
+      for i = 1 to n do
+        ignore (Sys.opaque_identity (Array.make 300 i))
+      done)
 
 let () =
   register "minor_heap_words" (fun words -> Gc.set { (Gc.get ()) with minor_heap_size = words })
@@ -33,6 +41,7 @@ let () = register "start_major_slice" (fun n -> ignore (Gc.major_slice n))
 (* ---- values ---- *)
 
 let () = register "string" string_of_int
+let () = register "list" (fun n -> List.init n Fun.id)
 let () = register "long_string" (fun n -> String.make 4096 (Char.chr (n land 255)))
 
 (* One value of each shape, and a check that it is still itself. The checks see the value
