@@ -1,6 +1,7 @@
 # make demo    the main job: a word index kept by OCaml and owned by Rust
 # make test    all tests
 # make bench   the benchmarks
+# make matrix  all versions of OCaml, with the longer campaigns (an hour)
 # make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
 #
 # OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
@@ -14,10 +15,13 @@ ONLY =
 RUNS = 200
 SCENARIOS = row_13 row_14 row_15
 
+# What `make matrix` runs.
+VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
+
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-debug bench bench-peer lint soak bindings doc clean
+.PHONY: demo test test-interop test-debug bench bench-peer lint soak matrix bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -48,6 +52,11 @@ bench-peer:
 # Repeats the scenarios whose failures are rare.
 soak:
 	@$(with_ocaml) .ci/soak $(RUNS) $(SCENARIOS)
+
+# Every version of OCaml that is supported: all tests, debug runtime, ending domains. 4.13.1 needs
+# root, or a machine that has it.
+matrix:
+	@.ci/matrix $(RUNS) $(VERSIONS)
 
 lint:
 	@$(with_ocaml) .ci/lint

@@ -101,18 +101,6 @@ pub fn full_major() {
     ocaml("full_major", &[UNIT]);
 }
 
-/// Allocates until the roots are scanned for a major cycle.
-pub fn next_major_scan() {
-    let scans = sys::boxroot_stats().major_scans;
-    for _ in 0..100_000 {
-        if sys::boxroot_stats().major_scans != scans {
-            return;
-        }
-        ocaml("churn_major", &[int(20)]);
-    }
-    panic!("no major cycle began");
-}
-
 pub fn minor() {
     ocaml("minor", &[UNIT]);
 }
