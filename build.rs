@@ -1,6 +1,5 @@
-//! Compiles the OCaml side of the tests, examples and benchmarks, each with a runtime, into one
-//! object that is linked into each of them. No other build script in the workspace compiles
-//! OCaml modules of ours.
+//! Compiles the OCaml side of the tests and examples, each with a runtime, into one object that is
+//! linked into each of them. (The benchmarks' is compiled by `benches/programs/build.rs`.)
 //!
 //! `BOXROOT_RUNTIME_VARIANT=d` links OCaml's debug runtime.
 
@@ -8,8 +7,6 @@
 mod find_ocaml;
 #[path = "ocaml-boxroot-sys/build/ocaml_object.rs"]
 mod ocaml_object;
-#[path = "benches/build/program.rs"]
-mod program;
 
 use std::{env, error::Error, path::Path, process::ExitCode};
 
@@ -32,6 +29,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let out = ocaml_object::out_dir()?;
     println!("cargo::rustc-check-cfg=cfg(ocaml5)");
     println!("cargo::rustc-check-cfg=cfg(cplusplus)");
+    println!("cargo::rustc-env=OCAML_VERSION={}", ocaml.version);
     println!("cargo::rustc-env=OCAML_WHERE={}", ocaml.where_path.display());
     let ocaml5 = !ocaml.version.starts_with('4');
     if ocaml5 {
@@ -48,7 +46,6 @@ fn build() -> Result<(), Box<dyn Error>> {
     ocaml_object::link_into("tests", &ocaml, &out.join("tests"), flags, &tests)?;
     let examples = [("examples/ocaml/wordindex.ml".into(), "wordindex.ml")];
     ocaml_object::link_into("examples", &ocaml, &out.join("examples"), flags, &examples)?;
-    program::link(&ocaml, Path::new("benches"), Path::new("boxroot-c/include"), "benches")?;
 
     let mut c = cc::Build::new();
     c.file("tests/c/stubs.c")

@@ -8,36 +8,26 @@
 //! Each figure comes from processes that alternate, ours, peer, ours, peer, …; the table gives
 //! medians, their ratio, and the spread (the smallest and largest ratio of neighbours).
 
-use ocaml_boxroot_sys as _;
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-extern "C" {
-    fn caml_main(argv: *const *const c_char);
-}
-
 /// A program, its implementations other than `boxroot` on both sides, and how often it runs.
-const PROGRAMS: [(&str, &[&str], usize); 8] = [
+const PROGRAMS: [(&str, &[&str], usize); 10] = [
     ("perm_count", &["gc", "ocaml_ref"], 5),
     ("synthetic", &["gc", "ocaml_ref"], 5),
-    ("globroots", &["gc", "ocaml_ref"], 5),
-    ("pair", &[], 7),
-    ("batch", &[], 7),
+    ("globroots", &["gc", "ocaml_ref"], 9),
+    ("pair", &[], 9),
+    ("batch", &[], 9),
     ("pause", &[], 3),
+    ("majors", &[], 5),
     ("memory", &[], 1),
+    ("delete_old", &[], 5),
     ("delete_old_marking", &[], 5),
 ];
 
 fn main() -> ExitCode {
-    if std::env::var_os("BENCH").is_some() {
-        let arguments = [c"bench".as_ptr(), std::ptr::null()];
-        // SAFETY: the only start of the runtime in this process.
-        unsafe { caml_main(arguments.as_ptr()) }
-        return ExitCode::SUCCESS;
-    }
     match compare() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -50,8 +40,8 @@ fn main() -> ExitCode {
 type Figures = BTreeMap<String, f64>;
 
 fn compare() -> Result<(), Box<dyn Error>> {
-    let ours = std::env::current_exe()?;
-    let peer = build_peer()?;
+    let ours = build("ours")?;
+    let peer = build("peer")?;
     let only = std::env::var("ONLY").unwrap_or_default();
     let only: Vec<&str> = only.split_whitespace().collect();
     if let Some(unknown) = only.iter().find(|name| PROGRAMS.iter().all(|p| p.0 != **name)) {
@@ -71,11 +61,9 @@ fn compare() -> Result<(), Box<dyn Error>> {
             continue;
         }
         let times = std::env::var("TIMES").ok().and_then(|t| t.parse().ok()).unwrap_or(times);
-        let sides: Vec<(&str, &Path, &str)> =
-            [("ours", ours.as_path(), "boxroot"), ("peer 0.4.0", &peer, "boxroot")]
-                .into_iter()
-                .chain(others.iter().map(|&other| (other, ours.as_path(), other)))
-                .collect();
+        let mut sides: Vec<(&str, &Path, &str)> =
+            vec![("ours", &ours, "boxroot"), ("peer 0.4.0", &peer, "boxroot")];
+        sides.extend(others.iter().map(|&other| (other, ours.as_path(), other)));
         let mut runs: Vec<Vec<Figures>> = vec![Vec::new(); sides.len()];
         for _ in 0..times {
             for ((_, executable, implementation), runs) in sides.iter().zip(&mut runs) {
@@ -119,17 +107,19 @@ fn run(executable: &Path, program: &str, implementation: &str) -> Result<Figures
     Ok(text.lines().filter_map(parse).collect())
 }
 
-fn build_peer() -> Result<PathBuf, Box<dyn Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/peer");
-    let target = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/peer");
+/// The executable with the programs, on our crate or on the peer's. They are alike but for that
+/// crate, because the layout of an executable alone can make some percents.
+fn build(side: &str) -> Result<PathBuf, Box<dyn Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let target = root.join("target/programs").join(side);
     let status = Command::new(std::env::var("CARGO").unwrap_or("cargo".into()))
         .args(["build", "--release", "--quiet", "--manifest-path"])
-        .arg(folder.join("Cargo.toml"))
+        .arg(root.join("benches/programs").join(side).join("Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)
         .status()?;
     if !status.success() {
-        return Err("the peer's executable could not be built".into());
+        return Err(format!("the programs could not be built on {side}").into());
     }
-    Ok(target.join("release/boxroot-peer"))
+    Ok(target.join("release/boxroot-programs"))
 }

@@ -11,6 +11,7 @@ external reserve : int -> unit = "bench_reserve"
 external roots : 'a array -> int array -> unit = "bench_roots"
 external delete_in_order : int -> int -> unit = "bench_delete" [@@noalloc]
 external delete_where : (int -> bool) -> unit = "bench_delete_where"
+external finish_marking : unit -> unit = "bench_finish_marking"
 external refill : unit -> int = "bench_refill"
 
 let print name x = Printf.printf "%s %.9f\n%!" name x
@@ -74,15 +75,30 @@ let memory n =
   print "given_back" (1. -. (float (resident () - before) /. float full));
   ignore (Sys.opaque_identity (values, order))
 
-(* Right after a full major collection a new cycle has begun, so the roots are being marked. *)
-let delete_old n =
+let majors n =
+  random_roots n;
+  print "ten_majors" (time (fun () -> for _ = 1 to 10 do Gc.major () done))
+
+let old_roots n =
   let values = Array.init n (fun _ -> ref 0) in
   reserve n;
   roots values (Array.init n Fun.id);
   Gc.full_major ();
   Gc.full_major ();
+  values
+
+let time_deletes n values =
   print "seconds" (time (fun () -> delete_in_order 0 n));
   ignore (Sys.opaque_identity values)
+
+(* Right after a full major collection a new cycle has begun, so the roots are being marked. *)
+let delete_old_marking n = time_deletes n (old_roots n)
+
+(* When all is marked and the cycle has not ended. *)
+let delete_old n =
+  let values = old_roots n in
+  finish_marking ();
+  time_deletes n values
 
 let () =
   setup ();
@@ -99,7 +115,9 @@ let () =
       ("batch", fun () -> print "seconds" (time (fun () -> micro "batch" (size 100_000))));
       ("pause", fun () -> pause (size 10_000_000));
       ("memory", fun () -> memory (size 10_000_000));
-      ("delete_old_marking", fun () -> delete_old (size 10_000_000)) ]
+      ("majors", fun () -> majors (size 1_000_000));
+      ("delete_old", fun () -> delete_old (size 10_000_000));
+      ("delete_old_marking", fun () -> delete_old_marking (size 10_000_000)) ]
   in
   let name = try Sys.getenv "BENCH" with Not_found -> "" in
   match List.assoc_opt name programs with
