@@ -21,7 +21,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-debug bench bench-peer lint soak matrix bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-peer lint soak matrix bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -30,13 +30,17 @@ test:
 	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
 	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
-	@$(MAKE) --no-print-directory test-interop OCAML=$(OCAML)
+	@$(MAKE) --no-print-directory test-negative test-interop OCAML=$(OCAML)
 
 # The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys. The first is for
 # OCaml 5 only.
 test-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
 	cargo test --workspace $$skip --manifest-path tests/interop/Cargo.toml --target-dir target/interop
+
+# Breaks one rule of the allocator at a time, and expects a test to fail.
+test-negative:
+	@$(with_ocaml) .ci/negative
 
 # The tests on OCaml's debug runtime, with the heap verified in every cycle.
 test-debug:

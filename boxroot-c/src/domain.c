@@ -239,7 +239,8 @@ static size_t release_empty(struct bxr_domain *domain, size_t n) {
        link = next) {
     next = link->next;
     struct bxr_pool *pool = bxr_list_pool(link);
-    if (pool->handed != BXR_NOT_HANDED) continue; /* it may be on a mark stack */
+    /* It may be on a mark stack. */
+    if (pool->handed != BXR_NOT_HANDED && BXR_WITHOUT != 5) continue;
     bxr_list_remove(pool);
     if (!bxr_os_unmap(pool, BXR_POOL_SIZE)) {
       bxr_list_push(&domain->empty, pool);

@@ -45,10 +45,10 @@ static void hand_over(struct bxr_pool *pool, void *context) {
     if (pool->handed != BXR_NOT_HANDED) reopen(pool, BXR_NOT_HANDED);
     return;
   }
-  pool->block_header = bxr_runtime_unmarked_header(pool->mark);
+  pool->block_header = bxr_runtime_unmarked_header(BXR_WITHOUT == 1 ? BXR_SLOTS : pool->mark);
   pool->undarkened = pool->mark;
   pool->handed = BXR_HANDED;
-  __atomic_store_n(&pool->head.fast_owner, NULL, __ATOMIC_RELAXED);
+  if (BXR_WITHOUT != 4) __atomic_store_n(&pool->head.fast_owner, NULL, __ATOMIC_RELAXED);
   directory->fields[directory->count++] = (uintptr_t)pool->slots;
   bxr_census_add(&directory->census, pool);
 }
@@ -64,6 +64,12 @@ bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action) {
   domain->directory[0] = bxr_runtime_unmarked_header(directory.count);
   uintptr_t root = (uintptr_t)directory.fields;
   bxr_act(action, &root);
+  if (!bxr_runtime_is_marked(domain->directory[0])) {
+    /* This runtime does not take our memory for a block. */
+    directory.fields = NULL;
+    bxr_domain_each_pool(domain, hand_over, &directory);
+    return false;
+  }
   bxr_domain_publish(domain, directory.census);
   return true;
 }
@@ -72,7 +78,7 @@ bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action) {
 
 void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r) {
   enum bxr_handed handed = bxr_mark_state(pool);
-  if (handed <= BXR_REOPENED) return;
+  if (handed <= BXR_REOPENED || BXR_WITHOUT == 2) return;
   bxr_domain_count(&bxr_pool_owner(pool)->barrier_hits, 1);
   bxr_runtime_darken(bxr_slot(r), 1);
   if (handed == BXR_HANDED_FOREIGN) return; /* its old marker may be reading it */
@@ -87,7 +93,8 @@ enum bxr_handed bxr_mark_state(struct bxr_pool *pool) {
   /* No mark stack holds anything, or BXR_HANDED and BXR_REOPENED pools were pushed on the mark
      stack of the domain that owns them, in this cycle: when that domain has nothing to mark any
      more, it has marked them. */
-  if (!bxr_runtime_marking() || (pool->handed != BXR_HANDED_FOREIGN && bxr_runtime_marking_done()))
+  bool marked = BXR_WITHOUT == 3 || bxr_runtime_marking_done();
+  if (!bxr_runtime_marking() || (pool->handed != BXR_HANDED_FOREIGN && marked))
     reopen(pool, BXR_NOT_HANDED);
   /* All that an empty pool held when the cycle began was darkened when it was deleted. */
   else if (pool->handed == BXR_HANDED && pool->kind == BXR_EMPTY)

@@ -7,6 +7,12 @@
 
 #include "../include/boxroot.h"
 
+/* Negative controls: -DBXR_WITHOUT=n breaks one rule, and `make test-negative` proves that a test
+   fails then. The rules are numbered in DESIGN.md, "Negative controls". */
+#ifndef BXR_WITHOUT
+#define BXR_WITHOUT 0
+#endif
+
 /* A node of a circular doubly linked list; a list is a node that stands for its ends. */
 struct bxr_link {
   struct bxr_link *next, *prev;

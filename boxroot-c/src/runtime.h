@@ -49,8 +49,10 @@ struct bxr_range bxr_runtime_minor_heap(void);
 /* Whether a block outside the OCaml heap can be marked like one inside. To be compiled with
    -DBXR_MARK_SLOT_BY_SLOT where it cannot. */
 bool bxr_runtime_marks_ranges(void);
-/* The header of an unmarked block of this many values. In a scan that darkens. */
+/* The header of an unmarked block of this many values, and whether it was marked since. In a
+   scan that darkens. */
 uintptr_t bxr_runtime_unmarked_header(size_t size);
+bool bxr_runtime_is_marked(uintptr_t header);
 /* Whether a mark phase is running: from when roots are darkened, to the end of the cycle. Before
    OCaml 5.5, always. With the lock. */
 bool bxr_runtime_marking(void);

@@ -79,6 +79,7 @@ struct bxr_range bxr_runtime_minor_heap(void) {
 /* caml_darken asks the page table first, and the mark stack is pruned by heap chunk. */
 bool bxr_runtime_marks_ranges(void) { return false; }
 uintptr_t bxr_runtime_unmarked_header(size_t size) { return size; }
+bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
 bool bxr_runtime_marking(void) { return false; }
 bool bxr_runtime_marking_done(void) { return true; }
 void bxr_runtime_darken(uintptr_t const *values, size_t count) { (void)values, (void)count; }

@@ -81,7 +81,11 @@ uintptr_t bxr_runtime_unmarked_header(size_t size) {
   return Make_header(size, 0, caml_global_heap_state.UNMARKED);
 }
 
-#if OCAML_VERSION >= 50500
+bool bxr_runtime_is_marked(uintptr_t header) {
+  return Has_status_hd(header, caml_global_heap_state.MARKED);
+}
+
+#if OCAML_VERSION >= 50500 && BXR_WITHOUT != 9
 bool bxr_runtime_marking(void) { return caml_marking_started(); }
 #else
 bool bxr_runtime_marking(void) { return true; }
@@ -114,7 +118,7 @@ static void domain_terminated(void) {
   if (previous_domain_terminated != NULL) previous_domain_terminated();
   if (boxroot_status() == BOXROOT_TORE_DOWN) return;
   bxr_self = &bxr_no_domain;
-  domain_ended = true;
+  domain_ended = BXR_WITHOUT != 13;
   struct bxr_domain **slot = slot_of(Caml_state);
   if (slot == NULL) return;
   domains[Caml_state->id].ended = (uintnat)Caml_state->unique_id + 1;

@@ -56,19 +56,20 @@ static void count(uint64_t *scans, uint64_t *longest, uint64_t start) {
 
 void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **slot, void *runtime_state,
               struct bxr_action action) {
-  if (kind == BXR_SCAN_MINOR && bxr_domain_has_orphans()) *slot = bxr_domain_adopt(*slot);
+  if (kind == BXR_SCAN_MINOR && bxr_domain_has_orphans() && BXR_WITHOUT != 12) *slot = bxr_domain_adopt(*slot);
   struct bxr_domain *domain = *slot;
   if (domain == NULL) return;
   uint64_t start = bxr_os_nanoseconds();
   bxr_domain_close(domain);
-  domain->scanning = true;
+  domain->scanning = BXR_WITHOUT != 11;
   if (kind == BXR_SCAN_MINOR) {
     bxr_domain_drain(domain);
     scan_minor(domain, action);
     bxr_domain_promote(domain);
     count(&domain->minor_scans, &domain->longest_minor_scan, start);
   } else {
-    if (kind != BXR_SCAN_DARKEN || !bxr_mark_hand_over(domain, action)) scan_all(domain, action);
+    bool darkens = kind == BXR_SCAN_DARKEN || BXR_WITHOUT == 7;
+    if (!darkens || !bxr_mark_hand_over(domain, action)) scan_all(domain, action);
     if (kind == BXR_SCAN_DARKEN) bxr_domain_trim(domain);
     count(&domain->major_scans, &domain->longest_major_scan, start);
   }
