@@ -11,6 +11,7 @@
 OCAML =
 FILES =
 ONLY =
+UPDATE =
 # How often `make soak` runs each scenario, and which.
 RUNS = 200
 SCENARIOS = row_13 row_14 row_15
@@ -21,7 +22,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-peer lint soak matrix bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-peer bench-instructions lint soak matrix bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -52,6 +53,10 @@ bench:
 # Ours against the registry crate ocaml-boxroot-sys 0.4.0; ONLY="pair batch" picks programs.
 bench-peer:
 	@$(with_ocaml) ONLY="$(ONLY)" cargo bench -q --bench peer
+
+# Exact instruction counts of the fast paths, against docs/instructions/; UPDATE=1 replaces them.
+bench-instructions:
+	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
 
 # Repeats the scenarios whose failures are rare.
 soak:

@@ -44,8 +44,16 @@ fn build() -> Result<(), Box<dyn Error>> {
         ("tests/ocaml/testlib.ml".into(), "testlib.ml"),
     ];
     ocaml_object::link_into("tests", &ocaml, &out.join("tests"), flags, &tests)?;
+    ocaml_object::link_into("benches", &ocaml, &out.join("benches"), &[], &[])?;
     let examples = [("examples/ocaml/wordindex.ml".into(), "wordindex.ml")];
     ocaml_object::link_into("examples", &ocaml, &out.join("examples"), flags, &examples)?;
+
+    let mut c = cc::Build::new();
+    c.file("benches/c/instructions.c").include("boxroot-c/include").include(&ocaml.where_path);
+    println!("cargo::rerun-if-changed=benches/c/instructions.c");
+    for object in c.opt_level(2).warnings(false).try_compile_intermediates()? {
+        println!("cargo::rustc-link-arg-benches={}", object.display());
+    }
 
     let mut c = cc::Build::new();
     c.file("tests/c/stubs.c")

@@ -64,7 +64,7 @@ bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action) {
   domain->directory[0] = bxr_runtime_unmarked_header(directory.count);
   uintptr_t root = (uintptr_t)directory.fields;
   bxr_act(action, &root);
-  if (!bxr_runtime_is_marked(domain->directory[0])) {
+  if (!bxr_runtime_is_marked(domain->directory[0]) && BXR_WITHOUT != 7) {
     /* This runtime does not take our memory for a block. */
     directory.fields = NULL;
     bxr_domain_each_pool(domain, hand_over, &directory);

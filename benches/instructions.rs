@@ -1,0 +1,205 @@
+//! Exact instruction counts of the fast paths, counted by valgrind's callgrind through
+//! `iai-callgrind`. `make bench-instructions` runs this and makes the table of
+//! `docs/instructions.md`.
+//!
+//! Each benchmark does 1000 operations, slow paths included as they come.
+
+use iai_callgrind::{library_benchmark, library_benchmark_group, main};
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, Runtime, Value};
+use ocaml_boxroot_sys::{self as sys, BoxRoot};
+use std::hint::black_box;
+
+const N: usize = 1000;
+
+extern "C" {
+    fn bench_create(roots: *mut Option<BoxRoot>, n: usize);
+    fn bench_delete(roots: *mut Option<BoxRoot>, n: usize);
+    fn bench_pair(n: usize);
+    fn bench_get(roots: *mut Option<BoxRoot>, n: usize) -> sys::Value;
+    fn bench_modify(roots: *mut Option<BoxRoot>, n: usize);
+}
+
+type Root = Boxroot<OCamlInt>;
+
+/// A runtime that stays up, for good: one benchmark runs in one process.
+fn lock() -> &'static DomainLock {
+    Box::leak(Box::new(Runtime::start().expect("OCaml starts"))).lock()
+}
+
+/// Room for N roots, and the first create, which sets the library up, behind us.
+fn room() -> (&'static DomainLock, Vec<Root>) {
+    let lock = lock();
+    Boxroot::new(lock, Value::int(0)).delete_in(lock);
+    (lock, Vec::with_capacity(N))
+}
+
+/// N young roots.
+fn young() -> (&'static DomainLock, Vec<Root>) {
+    let (lock, mut roots) = room();
+    roots.extend((0..N as isize).map(|i| Boxroot::new(lock, Value::int(i))));
+    (lock, roots)
+}
+
+fn raw(state: (&'static DomainLock, Vec<Root>)) -> Vec<Option<BoxRoot>> {
+    let mut roots: Vec<_> = state.1.into_iter().map(|root| Some(root.into_raw())).collect();
+    roots.resize(N, None);
+    roots
+}
+
+fn raw_room() -> Vec<Option<BoxRoot>> {
+    raw(room())
+}
+
+fn raw_young() -> Vec<Option<BoxRoot>> {
+    raw(young())
+}
+
+// ---- C, inlined ----
+
+#[library_benchmark(setup = raw_room)]
+#[bench::inlined()]
+fn c_create(mut roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
+    // SAFETY: the runtime is up, this thread holds its lock, and there is room for N roots.
+    unsafe { bench_create(roots.as_mut_ptr(), N) }
+    roots
+}
+
+#[library_benchmark(setup = raw_young)]
+#[bench::inlined()]
+fn c_delete(mut roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
+    // SAFETY: N live roots, which nobody uses again.
+    unsafe { bench_delete(roots.as_mut_ptr(), N) }
+    roots
+}
+
+#[library_benchmark(setup = raw_room)]
+#[bench::inlined()]
+fn c_create_and_delete(roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
+    // SAFETY: this thread holds the lock.
+    unsafe { bench_pair(N) }
+    roots
+}
+
+#[library_benchmark(setup = raw_young)]
+#[bench::inlined()]
+fn c_get(mut roots: Vec<Option<BoxRoot>>) -> sys::Value {
+    // SAFETY: N live roots, and this thread holds the lock.
+    let sum = unsafe { bench_get(roots.as_mut_ptr(), N) };
+    std::mem::forget(roots);
+    sum
+}
+
+#[library_benchmark(setup = raw_young)]
+#[bench::inlined()]
+fn c_modify_young(mut roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
+    // SAFETY: N live roots, and this thread holds the lock.
+    unsafe { bench_modify(roots.as_mut_ptr(), N) }
+    roots
+}
+
+// ---- raw Rust ----
+
+#[library_benchmark(setup = raw_room)]
+#[bench::call()]
+fn raw_create(mut roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
+    for root in &mut roots {
+        // SAFETY: 3 is a valid value: the integer 1.
+        *root = unsafe { sys::boxroot_create(3) };
+    }
+    roots
+}
+
+#[library_benchmark(setup = raw_young)]
+#[bench::call()]
+fn raw_delete(roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
+    for root in roots.iter().flatten() {
+        // SAFETY: live, and not used again.
+        unsafe { sys::boxroot_delete(*root) }
+    }
+    roots
+}
+
+// ---- safe Rust ----
+
+#[library_benchmark(setup = room)]
+#[bench::token()]
+fn safe_new(state: (&'static DomainLock, Vec<Root>)) -> Vec<Root> {
+    let (lock, mut roots) = state;
+    let value = black_box(Value::int(1));
+    roots.extend((0..N).map(|_| Boxroot::new(lock, value)));
+    roots
+}
+
+#[library_benchmark(setup = young)]
+#[bench::token()]
+fn safe_delete_in(state: (&'static DomainLock, Vec<Root>)) {
+    let (lock, mut roots) = state;
+    for root in roots.drain(..) {
+        root.delete_in(lock);
+    }
+    std::mem::forget(roots);
+}
+
+#[library_benchmark(setup = room)]
+#[bench::token()]
+fn safe_new_and_delete_in(state: (&'static DomainLock, Vec<Root>)) -> Vec<Root> {
+    let (lock, roots) = state;
+    let value = black_box(Value::int(1));
+    for _ in 0..N {
+        black_box(Boxroot::new(lock, value)).delete_in(lock);
+    }
+    roots
+}
+
+#[library_benchmark(setup = young)]
+#[bench::no_token()]
+fn safe_drop(state: (&'static DomainLock, Vec<Root>)) {
+    let (_, mut roots) = state;
+    for root in roots.drain(..) {
+        drop(root);
+    }
+    std::mem::forget(roots);
+}
+
+#[library_benchmark(setup = young)]
+#[bench::token()]
+fn safe_get(state: (&'static DomainLock, Vec<Root>)) -> (isize, Vec<Root>) {
+    let (lock, roots) = state;
+    let mut sum = 0;
+    for root in &roots {
+        sum ^= root.get(lock).raw();
+    }
+    (sum, roots)
+}
+
+#[library_benchmark(setup = young)]
+#[bench::token()]
+fn safe_set_young(state: (&'static DomainLock, Vec<Root>)) -> Vec<Root> {
+    let (lock, mut roots) = state;
+    let value = black_box(Value::int(1));
+    for root in &mut roots {
+        root.set(lock, value);
+    }
+    roots
+}
+
+// What a loop over the roots costs by itself, to be compared with `get`.
+#[library_benchmark(setup = young)]
+#[bench::empty()]
+fn loop_alone(state: (&'static DomainLock, Vec<Root>)) -> (usize, Vec<Root>) {
+    let (_, roots) = state;
+    let mut sum = 0;
+    for root in &roots {
+        sum ^= black_box(root) as *const Root as usize;
+    }
+    (sum, roots)
+}
+
+library_benchmark_group!(
+    name = fast_paths;
+    benchmarks = c_create, c_delete, c_create_and_delete, c_get, c_modify_young,
+        raw_create, raw_delete,
+        safe_new, safe_delete_in, safe_new_and_delete_in, safe_drop, safe_get, safe_set_young,
+        loop_alone
+);
+main!(library_benchmark_groups = fast_paths);
