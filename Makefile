@@ -22,7 +22,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-peer bench-instructions lint soak matrix bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-peer bench-instructions tuning lint soak matrix bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -57,6 +57,10 @@ bench-peer:
 # Exact instruction counts of the fast paths, against docs/instructions/; UPDATE=1 replaces them.
 bench-instructions:
 	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
+
+# The allocator's constants against each other, for docs/tuning.md.
+tuning:
+	@$(with_ocaml) .ci/tuning
 
 # Repeats the scenarios whose failures are rare.
 soak:

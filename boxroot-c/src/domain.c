@@ -4,8 +4,13 @@
 #include "mark.h"
 #include "os.h"
 
-/* Pools are carved from regions of this many. */
-enum { REGION_POOLS = 64 };
+/* Pools are carved from regions of 2^BXR_REGION_LOG bytes (docs/tuning.md). */
+#ifndef BXR_REGION_LOG
+#define BXR_REGION_LOG 20
+#endif
+#define REGION_SIZE ((size_t)1 << BXR_REGION_LOG)
+_Static_assert(REGION_SIZE >= BXR_POOL_SIZE, "a region holds a pool");
+
 /* A record takes a page: they are few, and the tests count every mapping. */
 #define RECORD_SIZE ((size_t)4096)
 
@@ -184,11 +189,10 @@ static struct bxr_pool *pop_empty(struct bxr_domain *domain) {
 
 static struct bxr_pool *carve(struct bxr_domain *domain) {
   if (domain->region == domain->region_end) {
-    size_t size = REGION_POOLS * BXR_POOL_SIZE;
-    char *region = bxr_os_map(size, BXR_POOL_SIZE);
+    char *region = bxr_os_map(REGION_SIZE, REGION_SIZE);
     if (region == NULL) return NULL;
     domain->region = region;
-    domain->region_end = region + size;
+    domain->region_end = region + REGION_SIZE;
   }
   struct bxr_pool *pool = (struct bxr_pool *)(void *)domain->region;
   domain->region += BXR_POOL_SIZE;

@@ -40,6 +40,10 @@ void *bxr_os_map(size_t size, size_t align) {
      mappings; if it fails all the same, some address space is lost and no memory. */
   if (before != 0) munmap(base, before);
   if (after != 0) munmap(base + before + size, after);
+#ifdef BXR_HUGE_PAGES
+  /* Only advice; see docs/tuning.md for what it does. */
+  (void)madvise(base + before, size, MADV_HUGEPAGE);
+#endif
   return base + before;
 }
 

@@ -72,8 +72,11 @@ struct bxr_pool {
 #define BXR_SLOTS ((uint32_t)((BXR_POOL_SIZE - offsetof(struct bxr_pool, slots)) / sizeof(value)))
 
 /* Free slots that make a pool worth allocating from again. A lower threshold finds
-   room sooner but visits more pools, and makes more old roots young. */
-#define BXR_ROOM (BXR_SLOTS / 2)
+   room sooner but visits more pools, and makes more old roots young (docs/tuning.md). */
+#ifndef BXR_ROOM_PERCENT
+#define BXR_ROOM_PERCENT 50
+#endif
+#define BXR_ROOM (BXR_SLOTS * BXR_ROOM_PERCENT / 100)
 
 static inline struct bxr_pool *bxr_pool_full(struct bxr_pool_head *head) {
   return (struct bxr_pool *)head;

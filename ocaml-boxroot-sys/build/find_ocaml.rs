@@ -14,6 +14,7 @@ pub struct OCaml {
     /// The standard library's folder, which holds `caml/*.h`.
     pub where_path: PathBuf,
     /// As in `caml/version.h`, for example `5.3.0`.
+    #[allow(dead_code)] // not every build script needs it
     pub version: String,
     /// The command that compiles OCaml, with its first arguments, if it is known.
     pub ocamlopt: Option<Vec<String>>,
