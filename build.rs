@@ -42,6 +42,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let tests = [
         (Path::new("tests/ocaml").join(multicore), "multicore.ml"),
         ("tests/ocaml/testlib.ml".into(), "testlib.ml"),
+        ("tests/ocaml/exported.ml".into(), "exported.ml"),
     ];
     ocaml_object::link_into("tests", &ocaml, &out.join("tests"), flags, &tests)?;
     ocaml_object::link_into("benches", &ocaml, &out.join("benches"), &[], &[])?;

@@ -2,12 +2,15 @@
 
 mod common;
 
+use common::exported::{churn, HANDED_OVER, LEVELS};
 use common::run_scenarios;
 use ocaml_boxroot::{
-    stats, sys, Boxroot, DomainLock, Error, Function, OCamlInt, OCamlString, Runtime, Value,
+    stats, sys, trim, Boxroot, DomainLock, Error, FromOCaml, Function, OCamlArray, OCamlBytes,
+    OCamlFloat, OCamlInt, OCamlList, OCamlString, RootRef, Runtime, ToOCaml, Value,
 };
 use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
@@ -31,6 +34,20 @@ scenarios!(
     roots_are_shared_between_threads;
     exhausted_stack_does_not_unwind_rust, environment = [("OCAMLRUNPARAM", "l=4k")];
     start_where_ocaml_runs_already;
+    conversions_there_and_back;
+    conversions_agree_with_ocaml;
+    large_arrays_and_long_lists;
+    exported_functions;
+    exported_functions_fail_as_exceptions;
+    a_hundred_levels_of_callbacks;
+    calls_with_many_arguments;
+    break_in_a_blocking_section;
+    drop_in_another_domain, ocaml5 = true;
+    drop_in_a_finaliser_of_ocaml;
+    forgotten_things;
+    a_function_that_needs_no_local_roots;
+    assumed_lock;
+    trimming;
 );
 
 fn main() {
@@ -44,13 +61,6 @@ fn start() -> Runtime {
 fn string(lock: &mut DomainLock, text: &str) -> Boxroot<OCamlString> {
     let (value, lock) = lock.alloc_string(text).unwrap();
     Boxroot::new(lock, value)
-}
-
-/// Allocates enough for several collections.
-fn churn(lock: &mut DomainLock) {
-    for i in 0..200_000 {
-        lock.alloc_string(format!("garbage {i}")).unwrap();
-    }
 }
 
 /// A function of testlib.ml.
@@ -232,7 +242,7 @@ fn call_back(
 
 fn panics_become_exceptions() {
     extern "C" fn body(argument: sys::Value) -> sys::Value {
-        // SAFETY: called from OCaml through ocaml_boxroot_call_1.
+        // SAFETY: called from OCaml through test_call.
         unsafe {
             DomainLock::enter(|lock| {
                 let kept = string(lock, "dropped by the panic");
@@ -252,7 +262,7 @@ fn panics_become_exceptions() {
 fn attach_in_a_callback_is_refused() {
     extern "C" fn body(_: sys::Value) -> sys::Value {
         assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
-        // SAFETY: called from OCaml through ocaml_boxroot_call_1.
+        // SAFETY: called from OCaml through test_call.
         unsafe {
             DomainLock::enter(|lock| {
                 assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
@@ -279,7 +289,6 @@ fn strings_of_all_lengths() {
 }
 
 fn exhausted_stack_does_not_unwind_rust() {
-    use std::sync::atomic::{AtomicUsize, Ordering};
     static ENTERED: AtomicUsize = AtomicUsize::new(0);
     static LEFT: AtomicUsize = AtomicUsize::new(0);
     struct Guard;
@@ -290,7 +299,7 @@ fn exhausted_stack_does_not_unwind_rust() {
     }
     // Called at every depth of a recursion, also where OCaml's stack has no room left.
     extern "C" fn body(_: sys::Value) -> sys::Value {
-        // SAFETY: called from OCaml through ocaml_boxroot_call_1.
+        // SAFETY: called from OCaml through test_call.
         unsafe {
             DomainLock::enter(|lock| {
                 ENTERED.fetch_add(1, Ordering::SeqCst);
@@ -341,4 +350,232 @@ fn roots_are_shared_between_threads() {
         })
     });
     assert_eq!(stats().live_roots, 1000);
+}
+
+/// `x`, copied to OCaml, through some collections, and back.
+fn round_trip<T, R: ToOCaml<T> + FromOCaml<T>>(lock: &mut DomainLock, x: &R) -> R {
+    let root: Boxroot<T> = x.to_ocaml(lock).unwrap();
+    churn(lock);
+    root.get(lock).to_rust()
+}
+
+fn conversions_there_and_back() {
+    let mut runtime = start();
+    let lock = runtime.lock();
+    round_trip::<(), ()>(lock, &());
+    assert!(round_trip::<bool, _>(lock, &true) && !round_trip::<bool, _>(lock, &false));
+    for n in [0, 1, -1, isize::MAX >> 1, isize::MIN >> 1] {
+        assert_eq!(round_trip::<OCamlInt, _>(lock, &n), n);
+    }
+    for x in [0., -1.5, f64::INFINITY, f64::MIN_POSITIVE] {
+        assert_eq!(round_trip::<OCamlFloat, _>(lock, &x), x);
+    }
+    assert_eq!(round_trip::<OCamlString, _>(lock, &"Grüße".to_string()), "Grüße");
+    assert_eq!(round_trip::<Option<OCamlInt>, Option<isize>>(lock, &None), None);
+    assert_eq!(round_trip::<Option<Option<OCamlInt>>, _>(lock, &Some(None)), Some(None::<isize>));
+    assert_eq!(round_trip::<(OCamlInt, OCamlFloat), _>(lock, &(3, 0.5)), (3, 0.5));
+    let words: Vec<String> = (0..1000).map(|i| i.to_string()).collect();
+    assert_eq!(round_trip::<OCamlList<OCamlString>, _>(lock, &words), words);
+    assert_eq!(round_trip::<OCamlArray<OCamlString>, _>(lock, &words), words);
+    let floats = vec![1., 2., 3.];
+    assert_eq!(round_trip::<OCamlArray<OCamlFloat>, _>(lock, &floats), floats);
+    assert_eq!(round_trip::<OCamlList<OCamlFloat>, _>(lock, &floats), floats);
+    let empty: Vec<isize> = vec![];
+    assert_eq!(round_trip::<OCamlArray<OCamlInt>, _>(lock, &empty), empty);
+    let nested = vec![vec![Some((1, true)), None], vec![]];
+    type Nested = OCamlList<OCamlArray<Option<(OCamlInt, bool)>>>;
+    assert_eq!(round_trip::<Nested, Vec<Vec<Option<(isize, bool)>>>>(lock, &nested), nested);
+    let bytes: Boxroot<OCamlBytes> = b"abc"[..].to_ocaml(lock).unwrap();
+    assert_eq!(bytes.get(lock).to_bytes(), b"abc");
+    drop(bytes);
+    assert_eq!(stats().live_roots, 0);
+}
+
+fn conversions_agree_with_ocaml() {
+    let mut runtime = start();
+    let lock = runtime.lock();
+    type Everything =
+        (OCamlList<(OCamlInt, OCamlString)>, (OCamlArray<OCamlFloat>, Option<OCamlBytes>));
+    let describe: Boxroot<Function<(Everything,), OCamlString>> = function(lock, "describe");
+    let list = vec![(1, "one".to_string()), (2, "two".to_string())];
+    struct Bytes(&'static [u8]);
+    impl ToOCaml<OCamlBytes> for Bytes {
+        fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
+            self.0.to_ocaml(lock)
+        }
+    }
+    let everything: Boxroot<Everything> =
+        (list, (vec![0.5, 1.5], Some(Bytes(b"xyz")))).to_ocaml(lock).unwrap();
+    let (text, _) = describe.call(lock, &everything).unwrap();
+    assert_eq!(text.to_text(), "1=one,2=two;0.5,1.5;xyz");
+    let make: Boxroot<Function<(OCamlInt,), OCamlArray<OCamlFloat>>> = function(lock, "floats");
+    let three = Boxroot::new(lock, Value::int(3));
+    let (array, _) = make.call(lock, &three).unwrap();
+    assert_eq!((array.len(), array.get(0).is_none()), (3, true));
+    assert_eq!(array.to_rust::<Vec<f64>>(), [0., 1., 2.]);
+}
+
+fn large_arrays_and_long_lists() {
+    let mut runtime = start();
+    let lock = runtime.lock();
+    for n in [255, 256, 257, 100_000] {
+        let numbers: Vec<isize> = (0..n).collect();
+        assert_eq!(round_trip::<OCamlArray<OCamlInt>, _>(lock, &numbers), numbers);
+        assert_eq!(round_trip::<OCamlList<OCamlInt>, _>(lock, &numbers), numbers);
+        let floats: Vec<f64> = (0..n).map(|i| i as f64).collect();
+        assert_eq!(round_trip::<OCamlArray<OCamlFloat>, _>(lock, &floats), floats);
+        let strings: Vec<String> = (0..n).map(|i| i.to_string()).collect();
+        assert_eq!(round_trip::<OCamlArray<OCamlString>, _>(lock, &strings), strings);
+    }
+    assert_eq!(stats().live_roots, 0);
+}
+
+/// A function of testlib.ml that takes its functions from Rust.
+fn through_ocaml(lock: &mut DomainLock, name: &str, n: isize) -> Result<isize, String> {
+    let f: Boxroot<Function<(OCamlInt,), OCamlInt>> = function(lock, name);
+    let n = Boxroot::new(lock, Value::int(n));
+    f.call(lock, &n).map(|(result, _)| result.to_int()).map_err(|e| e.to_string())
+}
+
+fn exported_functions() {
+    let mut runtime = start();
+    let lock = runtime.lock();
+    assert_eq!(through_ocaml(lock, "repeated_length", 5), Ok(15));
+    assert_eq!(stats().live_roots, 0);
+}
+
+fn exported_functions_fail_as_exceptions() {
+    let mut runtime = start();
+    let lock = runtime.lock();
+    assert_eq!(
+        through_ocaml(lock, "repeated_length", -2),
+        Err("OCaml exception: Failure(\"-2 times\")".to_string())
+    );
+    assert_eq!(
+        through_ocaml(lock, "descend", -1),
+        Err("OCaml exception: Failure(\"at the bottom\")".to_string())
+    );
+    assert_eq!(LEVELS.load(Ordering::SeqCst), 0);
+    assert_eq!(stats().live_roots, 0);
+}
+
+fn a_hundred_levels_of_callbacks() {
+    let mut runtime = start();
+    let kept = string(runtime.lock(), "kept");
+    let lock = runtime.lock();
+    // OCaml's `descend n` calls Rust's `safe_deeper`, which calls `descend (n - 1)`, …
+    assert_eq!(through_ocaml(lock, "descend", 100), Ok(100));
+    // An exception at the bottom is an error in Rust and an exception in OCaml at each level.
+    assert_eq!(
+        through_ocaml(lock, "descend_and_raise", 100),
+        Err("OCaml exception: Failure(\"raised at the bottom\")".to_string())
+    );
+    // So is a panic.
+    assert_eq!(
+        through_ocaml(lock, "descend_and_panic", 100),
+        Err("OCaml exception: Failure(\"at the bottom\")".to_string())
+    );
+    assert_eq!(LEVELS.load(Ordering::SeqCst), 0, "every level was left");
+    assert_eq!(stats().live_roots, 1, "no level left a root");
+    churn(lock);
+    assert_eq!(kept.get(lock).to_text(), "kept");
+}
+
+fn calls_with_many_arguments() {
+    let mut runtime = start();
+    let lock = runtime.lock();
+    type I = OCamlInt;
+    let f: Boxroot<Function<(I, I, I, I, I, I, I, I), OCamlString>> = function(lock, "eight");
+    let [a, b, c, d, e, f1, g, h] =
+        [1, 2, 3, 4, 5, 6, 7, 8].map(|n| Boxroot::<OCamlInt>::new(lock, Value::int(n)));
+    let (text, _) = f.call(lock, &a, &b, &c, &d, &e, &f1, &g, &h).unwrap();
+    assert_eq!(text.to_text(), "12345678");
+}
+
+fn break_in_a_blocking_section() {
+    let mut runtime = start();
+    let kept = string(runtime.lock(), "kept");
+    let lock = runtime.lock();
+    through_ocaml(lock, "catch_break", 1).unwrap();
+    lock.release(|| {
+        // SAFETY: OCaml handles the signal, by noting that it came.
+        assert_eq!(unsafe { libc::raise(libc::SIGINT) }, 0);
+    });
+    // The exception is raised where OCaml runs, and is a result there.
+    let error = through_ocaml(lock, "allocate", 1_000_000).unwrap_err();
+    assert!(error.contains("Break"), "{error}");
+    assert_eq!(through_ocaml(lock, "allocate", 10), Ok(10), "once");
+    assert_eq!(kept.get(lock).to_text(), "kept");
+}
+
+fn drop_in_another_domain() {
+    let mut runtime = start();
+    let lock = runtime.lock();
+    let mine: Vec<_> = (0..5000).map(|i| string(lock, &i.to_string())).collect();
+    *HANDED_OVER.lock().unwrap() = (0..5000).map(|i| string(lock, &i.to_string())).collect();
+    through_ocaml(lock, "drop_roots_in_a_domain", 0).unwrap();
+    churn(lock);
+    assert_eq!(stats().live_roots, 5000);
+    for (i, root) in mine.iter().enumerate() {
+        assert_eq!(root.get(lock).to_text(), i.to_string());
+    }
+}
+
+fn drop_in_a_finaliser_of_ocaml() {
+    let mut runtime = start();
+    let lock = runtime.lock();
+    *HANDED_OVER.lock().unwrap() = (0..100).map(|i| string(lock, &i.to_string())).collect();
+    through_ocaml(lock, "drop_roots_in_a_finaliser", 0).unwrap();
+    assert_eq!(stats().live_roots, 0);
+}
+
+fn forgotten_things() {
+    let mut runtime = start();
+    let root = string(runtime.lock(), "kept");
+    std::mem::forget(root.clone_in(runtime.lock()));
+    // What a closure is given cannot be forgotten, only what it makes.
+    runtime.lock().release(|| {
+        DomainLock::attach(|lock| std::mem::forget(lock.alloc_string("x").map(|(v, _)| v))).unwrap()
+    });
+    assert_eq!(root.get(runtime.lock()).to_text(), "kept");
+    std::mem::forget(runtime);
+    // The lock stays with this thread.
+    assert!(DomainLock::is_held());
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    drop(root);
+    assert_eq!(stats().live_roots, 1, "the forgotten one");
+}
+
+fn a_function_that_needs_no_local_roots() {
+    /// Allocates between two uses of its argument, which its caller keeps rooted.
+    fn twice(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> String {
+        let before = text.get(lock).to_text();
+        churn(lock);
+        before + &text.get(lock).to_text()
+    }
+    let mut runtime = start();
+    let root = string(runtime.lock(), "ab");
+    assert_eq!(twice(runtime.lock(), &root), "abab");
+    assert_eq!(stats().live_roots, 1);
+}
+
+fn assumed_lock() {
+    common::start_runtime(); // some other library holds the lock
+                             // SAFETY: this thread started the runtime and holds its lock; there is no other token.
+    let mut lock = unsafe { DomainLock::assume_held() }.unwrap();
+    let root = string(&mut lock, "kept");
+    churn(&mut lock);
+    assert_eq!(root.get(&lock).to_text(), "kept");
+}
+
+fn trimming() {
+    let mut runtime = start();
+    let lock = runtime.lock();
+    let roots: Vec<Boxroot<OCamlInt>> =
+        (0..100_000).map(|i| Boxroot::new(lock, Value::int(i))).collect();
+    let full = stats().bytes;
+    roots.into_iter().for_each(|root| root.delete_in(lock));
+    let given_back = trim(lock);
+    assert!(given_back > 0 && stats().bytes == full - given_back);
 }

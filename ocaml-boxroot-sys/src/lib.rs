@@ -27,6 +27,9 @@
 //!
 //! * `bundle-boxroot` (default): compile and link the C library.
 //! * `link-ocaml-runtime-and-dummy-program`: link an OCaml runtime with an empty program.
+//! * `debug-checks`: keeps a record of each root that is created from Rust, and panics on a double
+//!   delete, a use after delete, a stale handle, a handle that is no root, and a read without the
+//!   lock, naming the places in the program that created and deleted the root. Slow, and uses `std`.
 
 #![no_std]
 
@@ -36,9 +39,20 @@ use core::ptr::NonNull;
 
 #[allow(dead_code, missing_docs, non_camel_case_types, clippy::missing_safety_doc)]
 mod bindings;
+#[cfg(feature = "debug-checks")]
+mod checked;
+#[cfg(not(feature = "debug-checks"))]
+mod plain;
 pub mod token;
 
 pub use bindings::boxroot_stats as Stats;
+#[cfg(feature = "debug-checks")]
+pub use checked::{
+    boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify, leak_report,
+    live_roots_by_site,
+};
+#[cfg(not(feature = "debug-checks"))]
+pub use plain::{boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify};
 
 /// An OCaml `value`.
 pub type Value = isize;
@@ -68,62 +82,10 @@ pub enum Status {
     Invalid = bindings::BOXROOT_INVALID as i32,
 }
 
-/// A new root that owns `init`. `None`, with `errno` `EPERM` or `ENOMEM`, on failure.
-///
-/// # Safety
-///
-/// `init` is a valid OCaml value.
-#[inline]
-pub unsafe extern "C" fn boxroot_create(init: Value) -> Option<BoxRoot> {
-    // SAFETY: `init` is valid (caller); everything else is checked by the function.
-    unsafe { bindings::boxroot_create(init) }
-}
-
-/// The value that `root` owns.
-///
-/// # Safety
-///
-/// `root` is live and the calling thread holds the lock. The result is an unrooted value.
-#[inline]
-pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
-    // SAFETY: a live root's slot is readable under the lock (caller).
-    unsafe { *slot(root) }
-}
-
-/// Where `root` keeps its value, until it is deleted or modified. Never `NULL`.
-#[inline]
-pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
-    slot(root).cast()
-}
-
 /// A handle is the address of its slot.
 #[inline(always)]
 fn slot(root: BoxRoot) -> *mut Value {
     root.0.as_ptr().cast()
-}
-
-/// Gives up `root` and its value. Any thread may do it at any time, without the lock.
-///
-/// # Safety
-///
-/// `root` is live, and neither it nor a copy is used afterwards.
-#[inline]
-pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
-    // SAFETY: `root` is live (caller).
-    unsafe { bindings::boxroot_delete(Some(root)) }
-}
-
-/// Makes `*root` own `new_value` instead. May change `*root`: the root may move. `false`, with
-/// `errno` `EPERM` or `ENOMEM`, on failure; the root is then intact.
-///
-/// # Safety
-///
-/// `*root` is live and nobody else uses it; `new_value` is a valid OCaml value.
-#[inline]
-pub unsafe extern "C" fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
-    // SAFETY: `BoxRoot` and a non-null `boxroot` have the same representation, and the
-    // function never stores NULL.
-    unsafe { bindings::boxroot_modify(root.cast(), new_value) }
 }
 
 /// Prepares the library: needed on OCaml 4, harmless on OCaml 5. `false` if the lock is not
@@ -180,10 +142,16 @@ pub extern "C" fn boxroot_print_stats() {
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
     // SAFETY: the function fills the struct.
-    unsafe {
+    #[allow(unused_mut)]
+    let mut stats = unsafe {
         bindings::boxroot_stats(stats.as_mut_ptr());
         stats.assume_init()
+    };
+    #[cfg(feature = "debug-checks")]
+    {
+        stats.live_roots -= checked::kept_aside().min(stats.live_roots);
     }
+    stats
 }
 
 /// Gives the memory of the calling domain's empty pools back, and returns how many bytes. Pools

@@ -88,6 +88,7 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// [`Error::OutOfMemory`]: nothing changed, and existing roots are intact.
     #[inline(always)]
+    #[track_caller]
     pub fn try_new(lock: &DomainLock, value: Value<'_, T>) -> Result<Self, Error> {
         // SAFETY: the token proves that the lock of its domain is held, and it is not lent
         // to a scan; the value is live, because the token is borrowed, shared, right now, and
@@ -117,6 +118,7 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// [`Error::OutOfMemory`]: the root keeps its value.
     #[inline(always)]
+    #[track_caller]
     pub fn try_set(&mut self, lock: &DomainLock, value: Value<'_, T>) -> Result<(), Error> {
         // SAFETY: as in `try_new`; `&mut self` proves that nobody else uses the root.
         match unsafe { token::modify(lock.domain(), &mut self.root, value.raw()) } {
@@ -131,12 +133,14 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// [`Error::OutOfMemory`].
     #[inline(always)]
+    #[track_caller]
     pub fn clone_in(&self, lock: &DomainLock) -> Result<Self, Error> {
         Self::try_new(lock, self.get(lock))
     }
 
     /// Drops the root, inlined: no call in the common case.
     #[inline(always)]
+    #[track_caller]
     pub fn delete_in(self, lock: &DomainLock) {
         let this = ManuallyDrop::new(self);
         // SAFETY: the token proves that the lock of its domain is held; the root is live and
@@ -179,6 +183,7 @@ impl<T: ?Sized> Deref for Boxroot<T> {
 
 impl<T: ?Sized> Drop for Boxroot<T> {
     #[inline]
+    #[track_caller]
     fn drop(&mut self) {
         // SAFETY: the root is live and owned, and is not used again.
         unsafe { sys::boxroot_delete(self.root) }

@@ -23,6 +23,23 @@ extern "C" {
     pub fn obx_unregister_thread();
     pub fn obx_alloc_string(bytes: *const c_char, length: usize) -> Value;
     pub fn obx_string_length(string: Value) -> usize;
+
+    /// A block of 1 to 256 fields, copied from roots.
+    pub fn obx_alloc_block(tag: c_int, size: usize, fields: *const *const Value) -> Value;
+    /// An array of units; 0 if out of memory.
+    pub fn obx_alloc_array(length: usize) -> Value;
+    pub fn obx_store(block: Value, i: usize, value: Value);
+    pub fn obx_alloc_float(x: f64) -> Value;
+    pub fn obx_float(value: Value) -> f64;
+    pub fn obx_is_float(value: Value) -> c_int;
+    pub static obx_float_arrays_are_flat: c_int;
+    /// A flat array of floats; 0 if out of memory.
+    pub fn obx_alloc_flat_floats(floats: *const f64, length: usize) -> Value;
+    pub fn obx_size(block: Value) -> usize;
+    pub fn obx_is_flat_floats(array: Value) -> c_int;
+
+    /// Raises what a body returned if it is an encoded exception, else returns it.
+    pub fn ocaml_boxroot_finish(result: Value) -> Value;
 }
 
 #[cfg(feature = "startup")]
@@ -37,6 +54,11 @@ extern "C" {
 /// Whether a result of an `_exn` function is an encoded exception; C: `Is_exception_result`.
 pub fn is_exception(result: Value) -> bool {
     result & 3 == 2
+}
+
+/// An encoded exception; C: `Make_exception_result`.
+pub fn exception_result(exception: Value) -> Value {
+    exception | 2
 }
 
 /// The exception in it; C: `Extract_exception`.

@@ -3,6 +3,7 @@ use ocaml_boxroot_sys as sys;
 use std::ffi::{c_int, CStr, CString};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// The type of an OCaml function from `Args` (a tuple) to `R`, as in
 /// `Boxroot<Function<(OCamlString,), OCamlInt>>`.
@@ -13,13 +14,31 @@ unsafe impl<Args, R: ?Sized> Send for Function<Args, R> {}
 // SAFETY: as above.
 unsafe impl<Args, R: ?Sized> Sync for Function<Args, R> {}
 
-/// An exception that OCaml raised, as its text: the exception's name and arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exception(String);
+/// The type of OCaml's `exn`.
+#[derive(Debug)]
+pub enum OCamlException {}
+
+/// An exception that OCaml raised. As text: the exception's name and arguments.
+///
+/// An exported function that returns it as its error raises it again, unchanged; see
+/// [`export!`](crate::export!).
+#[derive(Clone, Debug)]
+pub struct Exception {
+    message: String,
+    /// `None` if the runtime had no room left to make one.
+    value: Option<Arc<Boxroot<OCamlException>>>,
+}
+
+impl Exception {
+    /// The exception itself. `None` for a stack overflow in which OCaml had no room for one.
+    pub fn value(&self) -> Option<&RootRef<OCamlException>> {
+        Some(self.value.as_ref()?)
+    }
+}
 
 impl fmt::Display for Exception {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OCaml exception: {}", self.0)
+        write!(f, "OCaml exception: {}", self.message)
     }
 }
 
@@ -58,12 +77,9 @@ impl DomainLock {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no
         // unrooted value is used after the call; the function returns exceptions as results.
         let result = unsafe { ffi::obx_callback(closure, N as c_int, arguments.as_mut_ptr()) };
-        if ffi::is_exception(result) && ffi::extract_exception(result) == 0 {
-            return Err(Exception("Stack_overflow".to_string()));
-        }
         if ffi::is_exception(result) {
-            // SAFETY: a live exception; formatting does not run the collector.
-            return Err(unsafe { format_exception(ffi::extract_exception(result)) });
+            // SAFETY: a live exception, or 0.
+            return Err(unsafe { exception(self, ffi::extract_exception(result)) });
         }
         // SAFETY: a live result of this type (caller); the token is borrowed, shared, for 'l.
         Ok((unsafe { Value::from_raw(result) }, self))
@@ -72,23 +88,29 @@ impl DomainLock {
 
 /// # Safety
 ///
-/// The lock is held, and `exception` is a live exception.
-unsafe fn format_exception(exception: sys::Value) -> Exception {
-    // SAFETY: (caller); the message is a C string that is ours to free.
+/// `raw` is a live exception, or 0: there was no room on the stack.
+unsafe fn exception(lock: &DomainLock, raw: sys::Value) -> Exception {
+    if raw == 0 {
+        return Exception { message: "Stack_overflow".to_string(), value: None };
+    }
+    // SAFETY: a live exception (caller), which formatting does not move; the message is a C string
+    // that is ours to free.
     unsafe {
-        let message = ffi::caml_format_exception(exception);
-        if message.is_null() {
-            return Exception(Error::OutOfMemory.to_string());
+        let value = Boxroot::try_new(lock, Value::from_raw(raw)).ok().map(Arc::new);
+        let text = ffi::caml_format_exception(raw);
+        if text.is_null() {
+            return Exception { message: Error::OutOfMemory.to_string(), value };
         }
-        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
-        ffi::caml_stat_free(message.cast());
-        Exception(text)
+        let message = CStr::from_ptr(text).to_string_lossy().into_owned();
+        ffi::caml_stat_free(text.cast());
+        Exception { message, value }
     }
 }
 
 macro_rules! callable {
     ($($argument:ident: $type:ident),+) => {
         impl<$($type,)+ R: ?Sized> RootRef<Function<($($type,)+), R>> {
+            #[allow(clippy::too_many_arguments)]
             /// Calls the function. The caller keeps the arguments rooted.
             ///
             /// # Errors
@@ -111,3 +133,8 @@ macro_rules! callable {
 callable!(a: A);
 callable!(a: A, b: B);
 callable!(a: A, b: B, c: C);
+callable!(a: A, b: B, c: C, d: D);
+callable!(a: A, b: B, c: C, d: D, e: E);
+callable!(a: A, b: B, c: C, d: D, e: E, f: F);
+callable!(a: A, b: B, c: C, d: D, e: E, f: F, g: G);
+callable!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H);

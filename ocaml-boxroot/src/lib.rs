@@ -46,26 +46,22 @@
 //! | drop a root | nothing: any thread, at any time, also after shutdown |
 //! | allocate, call OCaml | `&mut DomainLock` |
 //!
-//! # Being called from OCaml
-//!
-//! OCaml reaches a Rust function through one of three C functions of this crate, which raise
-//! an exception only after every Rust frame is gone. The OCaml side declares
-//!
-//! ```ocaml
-//! external call : int -> 'a -> 'b = "ocaml_boxroot_call_1" (* and _2, _3 *)
-//! ```
-//!
-//! and passes the address of an `extern "C" fn(Value) -> Value` whose body is
-//! [`DomainLock::enter`]. A panic becomes the exception `Failure`.
+//! The [`guide`] explains the rest: calling OCaml and being called, conversions, finalisers,
+//! embedding, and crates that build on this one.
 //!
 //! # Features
 //!
 //! * `startup`: [`Runtime`], for programs where Rust starts OCaml.
 //! * `link-runtime`: links an OCaml runtime with an empty program. Without it, you link your own
 //!   OCaml program (`ocamlopt -output-complete-obj`), or OCaml links you.
+//! * `debug-checks`: every root is on record with the place in the program that created it; misuse of
+//!   raw handles panics and names that place, [`leaks`] lists the live roots by place, and
+//!   [`Runtime`] prints them when it is shut down. Slow.
 
 mod boxroot;
+mod convert;
 mod error;
+mod export;
 mod ffi;
 mod function;
 mod lock;
@@ -75,12 +71,24 @@ mod stats;
 mod value;
 
 pub use boxroot::{Boxroot, RootRef};
+pub use convert::{FromOCaml, ToOCaml};
 pub use error::Error;
-pub use function::{Exception, Function};
-pub use lock::DomainLock;
+pub use function::{Exception, Function, OCamlException};
+pub use lock::{AssumedLock, DomainLock};
 #[cfg(feature = "startup")]
 pub use runtime::{Busy, Runtime};
 pub use stats::{stats, trim, Stats};
-pub use value::{OCamlInt, OCamlString, Value};
+#[cfg(feature = "debug-checks")]
+pub use sys::{leak_report, live_roots_by_site as leaks};
+pub use value::{OCamlArray, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlString, Value};
+
+/// For [`export!`].
+#[doc(hidden)]
+pub mod export_support {
+    pub use crate::export::{answer, finish};
+}
+
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 
 pub use ocaml_boxroot_sys as sys;

@@ -244,18 +244,17 @@ impl DomainLock {
         sys::boxroot_status() != sys::Status::ToreDown && sys::lock_state() == sys::LockState::Held
     }
 
-    /// The body of an `extern "C"` function that OCaml calls through `ocaml_boxroot_call_1` to
-    /// `_3` (see the [crate documentation](crate#being-called-from-ocaml)): calls `f` with a
-    /// token. If `f` panics, OCaml sees the exception `Failure` with the panic's message.
+    /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. What it
+    /// returns goes to `ocaml_boxroot_finish`, a C function of this crate, which raises it if it is
+    /// an exception, and else returns it. If `f` panics, OCaml sees the exception `Failure` with the
+    /// panic's message. [`export!`](crate::export!) does all of this.
     ///
     /// # Safety
     ///
-    /// OCaml called this function through `ocaml_boxroot_call_*`, which raises what is
-    /// returned here as an exception; it is not a finaliser of a custom block. `f` returns a
-    /// valid value, or an exception encoded as the `_exn` functions of OCaml's C interface do.
+    /// OCaml called this function, which is not a finaliser of a custom block; the result goes to
+    /// `ocaml_boxroot_finish`. `f` returns a valid value, or an exception encoded as the `_exn`
+    /// functions of OCaml's C interface do.
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
-        /// An encoded exception 0, which stands for a panic.
-        const PANICKED: sys::Value = 2;
         /// OCaml knows this thread while it runs code that OCaml called, maybe not later.
         struct RestoreKnown(bool);
         impl Drop for RestoreKnown {
@@ -285,8 +284,25 @@ impl DomainLock {
                 },
             },
         };
-        let _ = PANIC.try_with(|panic| *panic.borrow_mut() = message);
-        PANICKED
+        failure(message)
+    }
+
+    /// A token for code that holds the lock by other means, such as a library that tracks it in a
+    /// way of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`attach`](DomainLock::attach), when boxroot cannot be set up.
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lock of its domain for all of `'a`, no root scan is running, and no
+    /// other token of this thread is used in `'a`.
+    pub unsafe fn assume_held<'a>() -> Result<AssumedLock<'a>, Error> {
+        // SAFETY: the lock is held, also where this cannot be checked before setup (caller).
+        let _is_set_up = unsafe { sys::boxroot_setup() };
+        // SAFETY: as promised by the caller.
+        Ok(AssumedLock { lock: unsafe { DomainLock::new() }?, _life: PhantomData })
     }
 
     /// Runs `f`, which may allocate in the OCaml heap, and gives its result the lifetime of the
@@ -310,6 +326,34 @@ impl DomainLock {
     pub(crate) fn domain(&self) -> token::Domain {
         self.domain
     }
+}
+
+/// A token from [`DomainLock::assume_held`], to be used through a reference.
+pub struct AssumedLock<'a> {
+    lock: DomainLock,
+    _life: PhantomData<&'a mut DomainLock>,
+}
+
+impl std::ops::Deref for AssumedLock<'_> {
+    type Target = DomainLock;
+
+    fn deref(&self) -> &DomainLock {
+        &self.lock
+    }
+}
+
+impl std::ops::DerefMut for AssumedLock<'_> {
+    fn deref_mut(&mut self) -> &mut DomainLock {
+        &mut self.lock
+    }
+}
+
+/// The result of a body that failed: OCaml will see the exception `Failure message`.
+pub(crate) fn failure(message: String) -> sys::Value {
+    /// An encoded exception 0.
+    const FAILED: sys::Value = 2;
+    let _ = PANIC.try_with(|panic| *panic.borrow_mut() = message);
+    FAILED
 }
 
 /// For `shim.c`: copies the last panic's message on this thread, cut to fit and ended by NUL.

@@ -87,6 +87,8 @@ impl Runtime {
             return Err(Error::Busy { uses });
         }
         lock::forbid_uses()?;
+        #[cfg(feature = "debug-checks")]
+        eprint!("{}", sys::leak_report());
         // SAFETY: nobody uses the runtime, or will (`forbid_uses`); this thread holds the lock;
         // afterwards `self` is gone, and with it the last token. No root can be read without a
         // token, so none is after `boxroot_teardown`.

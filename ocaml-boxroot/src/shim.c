@@ -55,6 +55,53 @@ value obx_alloc_string(char const *bytes, size_t length) {
 
 size_t obx_string_length(value string) { return caml_string_length(string); }
 
+/* A block of 1 to Max_young_wosize fields, which are copied from roots. Does not raise. May run
+   the GC. */
+value obx_alloc_block(int tag, size_t size, value const *const *fields) {
+  value block = caml_alloc_small(size, (tag_t)tag);
+  for (size_t i = 0; i < size; i++) Field(block, i) = *fields[i];
+  return block;
+}
+
+/* A block that the caller fills at once, or 0 if out of memory. Does not raise. May run the GC. */
+static value alloc_uninitialised(size_t size, tag_t tag) {
+  if (size == 0) return Atom(0);
+  if (size <= Max_young_wosize) return caml_alloc_small(size, tag);
+  return size > Max_wosize ? 0 : caml_alloc_shr_noexc(size, tag);
+}
+
+/* An array of units, or 0. */
+value obx_alloc_array(size_t length) {
+  value array = alloc_uninitialised(length, 0);
+  if (array == 0) return 0;
+  for (size_t i = 0; i < length; i++) Field(array, i) = Val_unit;
+  return length > Max_young_wosize ? caml_check_urgent_gc(array) : array;
+}
+
+void obx_store(value block, size_t i, value v) { caml_modify(&Field(block, i), v); }
+
+value obx_alloc_float(double x) { return caml_copy_double(x); }
+double obx_float(value v) { return Double_val(v); }
+int obx_is_float(value v) { return Is_block(v) && Tag_val(v) == Double_tag; }
+
+#ifdef FLAT_FLOAT_ARRAY
+int const obx_float_arrays_are_flat = 1;
+#else
+int const obx_float_arrays_are_flat = 0;
+#endif
+
+/* An array of floats in their flat form, or 0. */
+value obx_alloc_flat_floats(double const *floats, size_t length) {
+  if (length > Max_wosize / Double_wosize) return 0;
+  value array = alloc_uninitialised(length * Double_wosize, Double_array_tag);
+  if (array == 0 || length == 0) return array;
+  memcpy((double *)array, floats, length * sizeof(double));
+  return length * Double_wosize > Max_young_wosize ? caml_check_urgent_gc(array) : array;
+}
+
+size_t obx_size(value block) { return Wosize_val(block); }
+int obx_is_flat_floats(value array) { return Tag_val(array) == Double_array_tag; }
+
 /* ---- calls to OCaml ---- */
 
 #if OCAML_VERSION >= 50000
@@ -111,24 +158,13 @@ uintnat obx_other_domains(void) {
 extern void ocaml_boxroot_take_panic(char *buffer, size_t size);
 
 /* What a Rust body returned: a value; or an encoded exception (as from the _exn functions),
-   which is raised here, after every Rust frame is gone; or, as exception 0, a panic. */
-static value finish(value result) {
+   which is raised here; or, as exception 0, a panic. The one Rust frame that may be left is that of
+   an exported function, which has nothing to drop. */
+value ocaml_boxroot_finish(value result) {
   if (!Is_exception_result(result)) return result;
   value exception = Extract_exception(result);
   if (exception != 0) caml_raise(exception);
   char message[512];
   ocaml_boxroot_take_panic(message, sizeof message);
   caml_failwith(message);
-}
-
-/* external call : int -> 'a -> 'b = "ocaml_boxroot_call_1", and so on: calls the Rust
-   function whose address is the int. */
-value ocaml_boxroot_call_1(value f, value a) {
-  return finish(((value(*)(value))Long_val(f))(a));
-}
-value ocaml_boxroot_call_2(value f, value a, value b) {
-  return finish(((value(*)(value, value))Long_val(f))(a, b));
-}
-value ocaml_boxroot_call_3(value f, value a, value b, value c) {
-  return finish(((value(*)(value, value, value))Long_val(f))(a, b, c));
 }

@@ -80,3 +80,13 @@ void test_minor_hooks(void (*body)(void)) {
   caml_minor_gc_begin_hook = body == NULL ? NULL : run_hook;
   caml_minor_gc_end_hook = body == NULL ? NULL : run_hook;
 }
+
+/* ---- calls from OCaml ---- */
+
+/* In ocaml-boxroot: raises what is an encoded exception. */
+extern value ocaml_boxroot_finish(value result);
+
+/* Calls the Rust function whose address is f. */
+value test_call(value f, value argument) {
+  return ocaml_boxroot_finish(((value(*)(value))Long_val(f))(argument));
+}

@@ -3,7 +3,8 @@
 
 #![allow(dead_code)] // each test program uses its own part
 
-use ocaml_boxroot as _; // testlib.ml calls Rust through its ocaml_boxroot_call_1
+pub mod exported;
+
 use ocaml_boxroot_sys as sys;
 use std::ffi::{c_char, c_int, CStr, CString};
 use std::process::Command;

@@ -1,6 +1,6 @@
 (* The OCaml side of the tests: what only OCaml code can do. *)
 
-external call : int -> int -> unit = "ocaml_boxroot_call_1"
+external call : int -> int -> unit = "test_call"
 (* Calls the Rust function at an address. *)
 
 let register = Callback.register
@@ -162,3 +162,25 @@ let deep f n =
 let () = register "deep" deep
 
 let () = register "fail" (fun message -> failwith message)
+
+(* ---- for tests/safe.rs ---- *)
+
+let () =
+  register "describe" (fun (list, (floats, bytes)) ->
+      String.concat ";"
+        [ String.concat "," (List.map (fun (n, word) -> Printf.sprintf "%d=%s" n word) list);
+          String.concat "," (Array.to_list (Array.map (Printf.sprintf "%g") floats));
+          (match bytes with None -> "" | Some b -> Bytes.to_string b) ])
+
+let () = register "floats" (fun n -> Array.init n float_of_int)
+
+let () =
+  register "eight" (fun a b c d e f g h ->
+      String.concat "" (List.map string_of_int [ a; b; c; d; e; f; g; h ]))
+
+let () = register "catch_break" (fun on -> Sys.catch_break (on <> 0); 0)
+
+let () =
+  register "allocate" (fun n ->
+      for i = 1 to n do ignore (Sys.opaque_identity (string_of_int i)) done;
+      n)

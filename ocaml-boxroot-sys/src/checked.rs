@@ -1,0 +1,234 @@
+//! The operations on roots under the feature `debug-checks`: each root is on record, with the place
+//! in the program that created it, and every misuse panics with a message that names that place.
+//!
+//! The slot of a deleted root is kept aside for a while, so that a stale handle is not mistaken for
+//! a new root. Roots that C code creates or deletes by itself are not on record.
+
+extern crate std;
+
+use crate::{
+    bindings, boxroot_status, lock_state, slot, BoxRoot, LockState, Status, Value, ValueCell,
+};
+use core::panic::Location;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::string::String;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
+
+type Site = &'static Location<'static>;
+
+/// How many deleted roots are remembered, and how many slots are kept aside.
+const REMEMBERED: usize = 4096;
+
+#[derive(Clone, Copy)]
+struct Record {
+    created: Site,
+    deleted: Option<Site>,
+}
+
+#[derive(Default)]
+struct Records {
+    /// By handle: all live roots, and the deleted ones in `deleted`.
+    records: HashMap<usize, Record>,
+    /// The handles deleted last, the oldest first.
+    deleted: VecDeque<usize>,
+    /// Slots of deleted roots that `boxroot_create` offered again. They hold `()`.
+    aside: Vec<BoxRoot>,
+}
+
+static RECORDS: Mutex<Option<Records>> = Mutex::new(None);
+
+/// Runs `f` on the records. `f` does not panic: a misuse is reported after the mutex is released.
+fn with<R>(f: impl FnOnce(&mut Records) -> R) -> R {
+    let mut records: MutexGuard<'_, Option<Records>> =
+        RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
+    f(records.get_or_insert_with(Records::default))
+}
+
+fn handle(root: BoxRoot) -> usize {
+    slot(root) as usize
+}
+
+/// Panics unless `root` is a live root on record.
+#[track_caller]
+fn require_live(root: BoxRoot, operation: &str) {
+    match with(|records| records.records.get(&handle(root)).copied()) {
+        Some(Record { deleted: None, .. }) => {}
+        Some(record) => report_deleted(root, operation, record),
+        None => panic!("boxroot: {operation} of {root:?}, which is not a root"),
+    }
+}
+
+#[track_caller]
+#[cold]
+fn report_deleted(root: BoxRoot, operation: &str, record: Record) -> ! {
+    let Record { created, deleted } = record;
+    match deleted {
+        Some(deleted) => panic!(
+            "boxroot: {operation} of {root:?}, which was created at {created} and deleted at {deleted}"
+        ),
+        None => panic!("boxroot: {operation} of {root:?}, which was created at {created}"),
+    }
+}
+
+#[track_caller]
+fn require_lock(operation: &str) {
+    if boxroot_status() == Status::Running && lock_state() != LockState::Held {
+        panic!("boxroot: {operation} on a thread that does not hold the OCaml lock");
+    }
+}
+
+/// A new root that owns `init`. `None`, with `errno` `EPERM` or `ENOMEM`, on failure.
+///
+/// # Safety
+///
+/// `init` is a valid OCaml value.
+#[track_caller]
+pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
+    let created = Location::caller();
+    loop {
+        // SAFETY: `init` is valid (caller); everything else is checked by the function.
+        let mut root = unsafe { bindings::boxroot_create(init) }?;
+        let is_fresh = with(|records| {
+            let known = records.records.get(&handle(root));
+            // A root on record as live was deleted by C code, unseen.
+            let is_fresh = !matches!(known, Some(Record { deleted: Some(_), .. }));
+            if is_fresh {
+                records.records.insert(handle(root), Record { created, deleted: None });
+            }
+            is_fresh
+        });
+        if is_fresh {
+            return Some(root);
+        }
+        const UNIT: Value = 1;
+        // SAFETY: the root is live and ours. It is young, so it stays where it is.
+        unsafe { bindings::boxroot_modify((&raw mut root).cast(), UNIT) };
+        with(|records| records.aside.push(root));
+    }
+}
+
+/// The value that `root` owns.
+///
+/// # Safety
+///
+/// `root` is live and the calling thread holds the lock. The result is an unrooted value.
+///
+/// # Panics
+///
+/// If `root` is not live, or the lock is not held.
+#[track_caller]
+pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
+    require_live(root, "get");
+    require_lock("get");
+    // SAFETY: a live root's slot is readable under the lock (just checked).
+    unsafe { *slot(root) }
+}
+
+/// Where `root` keeps its value, until it is deleted or modified. Never `NULL`.
+///
+/// # Panics
+///
+/// If `root` is not live.
+#[track_caller]
+pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
+    require_live(root, "get_ref");
+    slot(root).cast()
+}
+
+/// Gives up `root` and its value. Any thread may do it at any time, without the lock.
+///
+/// # Safety
+///
+/// `root` is live, and neither it nor a copy is used afterwards.
+///
+/// # Panics
+///
+/// If `root` is not live.
+#[track_caller]
+pub unsafe fn boxroot_delete(root: BoxRoot) {
+    let deleted = Some(Location::caller());
+    let (known, forgotten) = with(|records| {
+        let known = records.records.get(&handle(root)).copied();
+        if !matches!(known, Some(Record { deleted: None, .. })) {
+            return (known, None);
+        }
+        records.records.entry(handle(root)).and_modify(|record| record.deleted = deleted);
+        records.deleted.push_back(handle(root));
+        (known, forget_oldest(records))
+    });
+    match known {
+        Some(Record { deleted: None, .. }) => {}
+        Some(record) => report_deleted(root, "second delete", record),
+        None => panic!("boxroot: delete of {root:?}, which is not a root"),
+    }
+    // SAFETY: `root` is live (just checked), and a slot kept aside is nobody else's.
+    unsafe {
+        bindings::boxroot_delete(Some(root));
+        bindings::boxroot_delete(forgotten);
+    }
+}
+
+/// Forgets the oldest deleted root, if there are enough. Its slot, if it was kept aside, is
+/// to be given up.
+fn forget_oldest(records: &mut Records) -> Option<BoxRoot> {
+    if records.deleted.len() <= REMEMBERED {
+        return None;
+    }
+    let oldest = records.deleted.pop_front()?;
+    records.records.remove(&oldest);
+    let place = records.aside.iter().position(|&root| handle(root) == oldest)?;
+    Some(records.aside.swap_remove(place))
+}
+
+/// Makes `*root` own `new_value` instead. May change `*root`: the root may move. `false`, with
+/// `errno` `EPERM` or `ENOMEM`, on failure; the root is then intact.
+///
+/// # Safety
+///
+/// `*root` is live and nobody else uses it; `new_value` is a valid OCaml value.
+///
+/// # Panics
+///
+/// If `*root` is not live.
+#[track_caller]
+pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
+    // SAFETY: the caller has the only use of `*root`.
+    let before = unsafe { *root };
+    require_live(before, "modify");
+    // A new root instead, so that the old handle is known to be stale.
+    // SAFETY: `new_value` is valid (caller); `before` is live (just checked).
+    unsafe {
+        let Some(after) = boxroot_create(new_value) else { return false };
+        boxroot_delete(before);
+        *root = after;
+    }
+    true
+}
+
+/// How many roots are only kept aside: they count as live in the allocator's own statistics.
+pub(crate) fn kept_aside() -> usize {
+    with(|records| records.aside.len())
+}
+
+/// The live roots, grouped by the place in the program that created them: the most first. With the
+/// feature `debug-checks`.
+pub fn live_roots_by_site() -> Vec<(&'static Location<'static>, usize)> {
+    let mut by_site: BTreeMap<Site, usize> = BTreeMap::new();
+    with(|records| {
+        for record in records.records.values().filter(|record| record.deleted.is_none()) {
+            *by_site.entry(record.created).or_default() += 1;
+        }
+    });
+    let mut sites: Vec<_> = by_site.into_iter().collect();
+    sites.sort_by_key(|&(_, count)| core::cmp::Reverse(count));
+    sites
+}
+
+/// [`live_roots_by_site`], as text: one line for each place. Empty if there are no live roots.
+pub fn leak_report() -> String {
+    live_roots_by_site()
+        .iter()
+        .map(|(site, count)| std::format!("boxroot: {count} live roots were created at {site}\n"))
+        .collect()
+}

@@ -1,0 +1,9 @@
+//! The type of a named value is a promise.
+
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlString};
+
+fn wrong(lock: &DomainLock) -> Option<Boxroot<OCamlString>> {
+    lock.named("an integer")
+}
+
+fn main() {}

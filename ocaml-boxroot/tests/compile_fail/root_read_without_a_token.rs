@@ -1,0 +1,9 @@
+//! Reading needs the lock.
+
+use ocaml_boxroot::{Boxroot, OCamlString};
+
+fn wrong(root: &Boxroot<OCamlString>) -> String {
+    root.get().to_text()
+}
+
+fn main() {}

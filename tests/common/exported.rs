@@ -1,0 +1,61 @@
+//! Functions for tests/ocaml/exported.ml.
+
+use ocaml_boxroot::{
+    export, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, ToOCaml, Value,
+};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+
+export! {
+    /// external repeat : string -> int -> string = "safe_repeat"
+    unsafe fn safe_repeat(lock, text: OCamlString, times: OCamlInt) -> Result<OCamlString, String> {
+        churn(lock);
+        let times = times.get(lock).to_int();
+        if times < 0 {
+            return Err(format!("{times} times"));
+        }
+        let repeated = text.get(lock).to_text().repeat(times as usize);
+        repeated.to_ocaml(lock).map_err(|e| e.to_string())
+    }
+
+    /// external deeper : (int -> int) -> int -> int = "safe_deeper": calls the function.
+    unsafe fn safe_deeper(lock, f: Function<(OCamlInt,), OCamlInt>, n: OCamlInt)
+        -> Result<OCamlInt, Exception>
+    {
+        LEVELS.fetch_add(1, Ordering::SeqCst);
+        let _level = Level;
+        if n.get(lock).to_int() == -1 {
+            panic!("at the bottom");
+        }
+        churn(lock);
+        let (result, lock) = f.call(lock, n)?;
+        Ok(Boxroot::new(lock, result))
+    }
+
+    /// external drop_roots : unit -> unit = "safe_drop_roots"
+    unsafe fn safe_drop_roots(lock, _unit: ()) -> Result<(), Error> {
+        HANDED_OVER.lock().unwrap().clear();
+        Ok(Boxroot::new(lock, Value::unit()))
+    }
+}
+
+/// How deep `safe_deeper` is.
+pub static LEVELS: AtomicUsize = AtomicUsize::new(0);
+/// What `safe_drop_roots` drops.
+pub static HANDED_OVER: Mutex<Vec<Boxroot<OCamlString>>> = Mutex::new(Vec::new());
+
+/// Counts the levels that are left.
+struct Level;
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        LEVELS.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Allocates enough for several collections.
+pub fn churn(lock: &mut DomainLock) {
+    for i in 0..20_000 {
+        lock.alloc_string(format!("garbage {i}")).unwrap();
+    }
+}
