@@ -30,6 +30,7 @@ demo:
 test:
 	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
 	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
+	@$(with_ocaml) cargo test --features debug-checks --test debug_checks --test safe
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(MAKE) --no-print-directory test-negative test-interop OCAML=$(OCAML)
 

@@ -8,7 +8,7 @@ mod find_ocaml;
 #[path = "ocaml-boxroot-sys/build/ocaml_object.rs"]
 mod ocaml_object;
 
-use std::{env, error::Error, path::Path, process::ExitCode};
+use std::{env, error::Error, path::Path, path::PathBuf, process::ExitCode};
 
 fn main() -> ExitCode {
     match build() {
@@ -46,6 +46,16 @@ fn build() -> Result<(), Box<dyn Error>> {
     ];
     ocaml_object::link_into("tests", &ocaml, &out.join("tests"), flags, &tests)?;
     ocaml_object::link_into("benches", &ocaml, &out.join("benches"), &[], &[])?;
+    // Programs that do without the threads library, or initialise it late.
+    let no_threads = [(PathBuf::new(), "unix.cmxa")];
+    ocaml_object::link_into("bin=no_threads", &ocaml, &out.join("no_threads"), flags, &no_threads)?;
+    let late_threads = [
+        ("tests/ocaml/late_setup.ml".into(), "late_setup.ml"),
+        (PathBuf::new(), "unix.cmxa"),
+        (PathBuf::new(), "threads.cmxa"),
+    ];
+    let late_folder = out.join("late_threads");
+    ocaml_object::link_into("bin=late_threads", &ocaml, &late_folder, flags, &late_threads)?;
     let examples = [("examples/ocaml/wordindex.ml".into(), "wordindex.ml")];
     ocaml_object::link_into("examples", &ocaml, &out.join("examples"), flags, &examples)?;
 

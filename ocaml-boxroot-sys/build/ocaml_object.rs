@@ -4,10 +4,10 @@
 use crate::find_ocaml::OCaml;
 use std::{env, error::Error, fs, path::Path, path::PathBuf, process::Command};
 
-/// Runs `ocamlopt -output-complete-obj` on the sources, in this order, with the `unix` and
-/// `threads` libraries, and returns the object; it needs [`native_c_libraries`]. A source is a
-/// file and the name to compile it under. It is compiled from a copy in `folder`, because
-/// ocamlopt leaves its files beside the sources.
+/// Runs `ocamlopt -output-complete-obj` on the sources, in this order, and returns the object; it
+/// needs [`native_c_libraries`]. A source is a file and the name to compile it under; it is
+/// compiled from a copy in `folder`, because ocamlopt leaves its files beside the sources. Or it is
+/// no file and the name of a library of OCaml's; without any, `unix` and `threads` come first.
 pub fn compile(
     ocaml: &OCaml,
     folder: &Path,
@@ -16,10 +16,12 @@ pub fn compile(
 ) -> Result<PathBuf, Box<dyn Error>> {
     let ocamlopt = ocamlopt(ocaml)?;
     fs::create_dir_all(folder)?;
-    for (source, name) in sources {
+    for (source, name) in sources.iter().filter(|(source, _)| !source.as_os_str().is_empty()) {
         println!("cargo:rerun-if-changed={}", source.display());
         fs::copy(source, folder.join(name)).map_err(|e| format!("{}: {e}", source.display()))?;
     }
+    let has_libraries = sources.iter().any(|(source, _)| source.as_os_str().is_empty());
+    let libraries: &[&str] = if has_libraries { &[] } else { &["unix.cmxa", "threads.cmxa"] };
     let object = folder.join("complete_object.o");
     // On OCaml 4, `unix` and `threads` are in the standard folder; on OCaml 5 in their own.
     let output = Command::new(&ocamlopt[0])
@@ -28,8 +30,8 @@ pub fn compile(
         .args(["-g", "-linkall", "-output-complete-obj", "-o"])
         .arg(&object)
         .args(["-I", "+unix", "-I", "+threads", "-I", &c_library_folder()?])
-        .args(["unix.cmxa", "threads.cmxa"])
         .args(flags)
+        .args(libraries)
         .args(sources.iter().map(|(_, name)| name))
         .output()?;
     if !output.status.success() {

@@ -33,8 +33,13 @@ struct Records {
     /// The handles deleted last, the oldest first.
     deleted: VecDeque<usize>,
     /// Slots of deleted roots that `boxroot_create` offered again. They hold `()`.
-    aside: Vec<BoxRoot>,
+    aside: Vec<Aside>,
 }
+
+struct Aside(BoxRoot);
+
+// SAFETY: a root may be deleted on any thread, and nothing else is done with these.
+unsafe impl Send for Aside {}
 
 static RECORDS: Mutex<Option<Records>> = Mutex::new(None);
 
@@ -104,7 +109,7 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
         const UNIT: Value = 1;
         // SAFETY: the root is live and ours. It is young, so it stays where it is.
         unsafe { bindings::boxroot_modify((&raw mut root).cast(), UNIT) };
-        with(|records| records.aside.push(root));
+        with(|records| records.aside.push(Aside(root)));
     }
 }
 
@@ -177,8 +182,8 @@ fn forget_oldest(records: &mut Records) -> Option<BoxRoot> {
     }
     let oldest = records.deleted.pop_front()?;
     records.records.remove(&oldest);
-    let place = records.aside.iter().position(|&root| handle(root) == oldest)?;
-    Some(records.aside.swap_remove(place))
+    let place = records.aside.iter().position(|aside| handle(aside.0) == oldest)?;
+    Some(records.aside.swap_remove(place).0)
 }
 
 /// Makes `*root` own `new_value` instead. May change `*root`: the root may move. `false`, with

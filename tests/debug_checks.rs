@@ -1,0 +1,186 @@
+//! The feature `debug-checks`: each misuse of a raw root is reported, with the place in the program
+//! that created it. (Rows 2, 3, 4 and 9 of the table of situations.)
+
+mod common;
+
+use common::{run_scenarios, start, Roots};
+use ocaml_boxroot::{
+    leak_report, leaks, stats, sys, Boxroot, DomainLock, OCamlInt, Runtime, Value,
+};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::thread;
+use sys::BoxRoot;
+
+scenarios!(
+    SCENARIOS:
+    double_delete;
+    double_delete_on_two_threads;
+    use_after_delete;
+    stale_handle_whose_slot_is_in_use_again;
+    pointers_that_are_no_roots;
+    reading_without_the_lock;
+    roots_that_c_deletes;
+    slots_come_back;
+    leaks_by_place;
+    no_leaks_in_safe_code;
+);
+
+fn main() {
+    run_scenarios(SCENARIOS)
+}
+
+/// The message of the panic that `f` ends in.
+fn report<R>(f: impl FnOnce() -> R) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(f)).err().expect("misuse is reported");
+    *payload.downcast::<String>().expect("a message")
+}
+
+/// A root, and the line that creates it.
+fn root(n: isize) -> (BoxRoot, String) {
+    // SAFETY: an immediate.
+    let root = unsafe { sys::boxroot_create((n << 1) | 1) }.unwrap();
+    (root, format!("created at {}:{}", file!(), line!() - 1))
+}
+
+fn delete(root: BoxRoot) -> String {
+    // SAFETY: checked, in this build.
+    unsafe { sys::boxroot_delete(root) };
+    format!("deleted at {}:{}", file!(), line!() - 1)
+}
+
+fn get(root: BoxRoot) -> isize {
+    // SAFETY: checked, in this build.
+    unsafe { sys::boxroot_get(root) >> 1 }
+}
+
+fn double_delete() {
+    start();
+    let (root, created) = root(1);
+    let deleted = delete(root);
+    let message = report(|| delete(root));
+    assert!(message.contains("second delete"), "{message}");
+    assert!(message.contains(&created) && message.contains(&deleted), "{message}");
+}
+
+fn double_delete_on_two_threads() {
+    start();
+    let (root, created) = root(1);
+    let handle = Roots(vec![root]);
+    thread::spawn(move || delete({ handle }.0[0])).join().unwrap();
+    assert!(report(|| delete(root)).contains(&created));
+}
+
+fn use_after_delete() {
+    start();
+    let (mut root, created) = root(1);
+    let deleted = delete(root);
+    let messages = [
+        report(|| get(root)),
+        report(|| sys::boxroot_get_ref(root)),
+        // SAFETY: checked, in this build.
+        report(|| unsafe { sys::boxroot_modify(&mut root, 3) }),
+    ];
+    for message in messages {
+        assert!(message.contains(&created) && message.contains(&deleted), "{message}");
+    }
+}
+
+fn stale_handle_whose_slot_is_in_use_again() {
+    start();
+    let (stale, created) = root(1);
+    delete(stale);
+    let others: Vec<BoxRoot> = (0..3000).map(|i| root(i).0).collect();
+    assert!(report(|| get(stale)).contains(&created));
+    // A handle from before a modify is stale, too.
+    let mut modified = others[0];
+    // SAFETY: live.
+    assert!(unsafe { sys::boxroot_modify(&mut modified, 15) });
+    assert_eq!(get(modified), 7);
+    assert!(report(|| get(others[0])).contains("get of"));
+}
+
+fn pointers_that_are_no_roots() {
+    start();
+    let (root, _) = root(1);
+    let somewhere = Box::new(3_isize);
+    // SAFETY: handles are pointers; these are not null.
+    let wrong: [BoxRoot; 2] = unsafe {
+        [
+            std::mem::transmute::<*const isize, BoxRoot>(&*somewhere),
+            std::mem::transmute::<*const u8, BoxRoot>(
+                sys::boxroot_get_ref(root).cast::<u8>().wrapping_add(4),
+            ),
+        ]
+    };
+    for root in wrong {
+        assert!(report(|| get(root)).contains("is not a root"));
+        assert!(report(|| delete(root)).contains("is not a root"));
+    }
+    assert_eq!(get(root), 1);
+}
+
+fn reading_without_the_lock() {
+    start();
+    let (root, _) = root(1);
+    let message = common::without_lock(|| report(|| get(root)));
+    assert!(message.contains("does not hold the OCaml lock"), "{message}");
+    assert_eq!(get(root), 1);
+}
+
+fn roots_that_c_deletes() {
+    extern "C" {
+        fn boxroot_delete(root: Option<BoxRoot>);
+    }
+    start();
+    for i in 0..10_000 {
+        let (root, _) = root(i);
+        assert_eq!(get(root), i);
+        // SAFETY: live; C code took it over.
+        unsafe { boxroot_delete(Some(root)) };
+    }
+    assert!(stats().pools <= 2, "{:?}", stats());
+}
+
+fn slots_come_back() {
+    start();
+    for round in 0..50 {
+        let roots: Vec<BoxRoot> = (0..10_000).map(|i| root(i).0).collect();
+        for (i, &root) in roots.iter().enumerate() {
+            assert_eq!(get(root), i as isize, "round {round}");
+            delete(root);
+        }
+    }
+    assert_eq!(stats().live_roots, 0);
+    assert!(stats().pools < 20, "{:?}", stats());
+}
+
+fn leaks_by_place() {
+    let mut runtime = Runtime::start().unwrap();
+    let lock = runtime.lock();
+    let many: Vec<Boxroot<OCamlInt>> = (0..30).map(|i| Boxroot::new(lock, Value::int(i))).collect();
+    let many_line = line!() - 1;
+    let one = Boxroot::<OCamlInt>::new(lock, Value::int(1));
+    let one_line = line!() - 1;
+    let sites: Vec<(u32, usize)> = leaks().iter().map(|(site, n)| (site.line(), *n)).collect();
+    assert_eq!(sites, [(many_line, 30), (one_line, 1)]);
+    assert!(leak_report().contains(&format!("30 live roots were created at {}", file!())));
+    drop(many);
+    one.delete_in(lock);
+    assert_eq!(leak_report(), "");
+}
+
+fn no_leaks_in_safe_code() {
+    let mut runtime = Runtime::start().unwrap();
+    let mut root = Boxroot::<OCamlInt>::new(runtime.lock(), Value::int(1));
+    root.set(runtime.lock(), Value::int(2));
+    let copy = root.clone_in(runtime.lock()).unwrap();
+    let sum = runtime.lock().release(|| {
+        thread::scope(|scope| {
+            let read = || DomainLock::attach(|lock| copy.get(lock).to_int()).unwrap();
+            (0..4).map(|_| scope.spawn(read)).map(|thread| thread.join().unwrap()).sum::<isize>()
+        })
+    });
+    assert_eq!(sum, 8);
+    drop((root, copy));
+    assert!(leaks().is_empty());
+}

@@ -1,0 +1,55 @@
+//! An OCaml program that calls `boxroot_setup` before it initialises the threads library (row 37):
+//! on OCaml 4 the lock cannot be tracked any more, which is said, and roots are kept.
+
+use ocaml_boxroot::{sys, DomainLock, Error, Runtime};
+use std::ffi::CStr;
+use std::sync::OnceLock;
+use sys::{BoxRoot, Status, Value};
+
+struct Early(BoxRoot);
+// SAFETY: a root may be deleted on any thread.
+unsafe impl Send for Early {}
+// SAFETY: as above.
+unsafe impl Sync for Early {}
+
+static EARLY: OnceLock<Early> = OnceLock::new();
+
+/// `external setup : string -> unit = "late_threads_setup"`, before threads are initialised.
+#[no_mangle]
+unsafe extern "C" fn late_threads_setup(text: Value) -> Value {
+    // SAFETY: OCaml calls, with a live string.
+    unsafe {
+        assert!(sys::boxroot_setup());
+        let root = sys::boxroot_create(text).expect("set up");
+        assert!(EARLY.set(Early(root)).is_ok());
+    }
+    1
+}
+
+fn main() {
+    let started = Runtime::start();
+    if cfg!(ocaml5) {
+        // Nothing depends on the order. Boxroot was set up by OCaml, not by Runtime::start.
+        let mut runtime = started.expect("OCaml 5 does not mind");
+        assert_eq!(sys::boxroot_status(), Status::Running);
+        runtime.lock().alloc_string("x").unwrap();
+        return;
+    }
+    assert_eq!(started.err(), Some(Error::Invalid));
+    assert_eq!(sys::boxroot_status(), Status::Invalid);
+    // SAFETY: an immediate; this thread started the runtime and holds its lock.
+    let refused = unsafe { sys::boxroot_create(3) };
+    assert!(refused.is_none(), "and it stays so");
+    // SAFETY: a static message.
+    let message = unsafe { CStr::from_ptr(sys::boxroot_error_string()) }.to_string_lossy();
+    assert!(message.contains("Thread module"), "{message}");
+    assert!(matches!(DomainLock::attach(|_| ()), Err(Error::Invalid | Error::AlreadyHeld)));
+    // The root of before is a root still, and can be deleted.
+    let early = EARLY.get().expect("OCaml called").0;
+    // SAFETY: live; this thread holds the lock.
+    unsafe {
+        let text = sys::boxroot_get(early) as *const u8;
+        assert_eq!(std::slice::from_raw_parts(text, 5), b"early");
+        sys::boxroot_delete(early);
+    }
+}
