@@ -22,7 +22,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-peer bench-instructions tuning lint soak matrix bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-peer bench-instructions tuning lint soak matrix msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -74,6 +74,15 @@ matrix:
 
 lint:
 	@$(with_ocaml) .ci/lint
+
+# The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml).
+MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+msrv:
+	rustup toolchain install $(MSRV) --profile minimal
+	@$(with_ocaml) cargo +$(MSRV) check -p ocaml-boxroot-sys -p ocaml-boxroot \
+	  --features ocaml-boxroot/startup --target-dir target/msrv
+	@$(with_ocaml) cargo +$(MSRV) check -p ocaml-boxroot-sys -p ocaml-boxroot \
+	  --features ocaml-boxroot/startup,ocaml-boxroot/debug-checks --target-dir target/msrv
 
 bindings:
 	@$(with_ocaml) cargo run -q -p boxroot-bindgen -- "$$("$$OCAMLOPT" -where)" > bindings.tmp

@@ -55,7 +55,7 @@
 //! * `link-runtime`: links an OCaml runtime with an empty program. Without it, you link your own
 //!   OCaml program (`ocamlopt -output-complete-obj`), or OCaml links you.
 //! * `debug-checks`: every root is on record with the place in the program that created it; misuse of
-//!   raw handles panics and names that place, [`leaks`] lists the live roots by place, and
+//!   raw handles panics and names that place, `leaks` lists the live roots by place, and
 //!   [`Runtime`] prints them when it is shut down. Slow.
 
 mod boxroot;
