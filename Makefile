@@ -22,7 +22,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-peer bench-instructions tuning lint soak matrix msrv bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-peer bench-instructions assembly tuning lint soak matrix msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -58,6 +58,11 @@ bench-peer:
 # Exact instruction counts of the fast paths, against docs/instructions/; UPDATE=1 replaces them.
 bench-instructions:
 	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
+
+# What the compiler makes of the operations under a token.
+assembly:
+	@$(with_ocaml) .ci/assembly > assembly.tmp
+	@mv assembly.tmp docs/assembly.md
 
 # The allocator's constants against each other, for docs/tuning.md.
 tuning:
