@@ -84,12 +84,19 @@ static void timed(scanning_action action) {
 }
 #endif
 
-/* From now on, times the root scans of major cycles, by a hook. Returns whether there is one. After
-   the first create. */
+/* The hook before any implementation was set up: NULL, or that of OCaml's own threads. */
+static void *initial;
+value bench_note_hook(value unit) {
+  initial = (void *)caml_scan_roots_hook;
+  return unit;
+}
+
+/* From now on, times the root scans of major cycles, if the implementation has a hook for them;
+   returns whether it has. After the first create. */
 value bench_watch_hook(value unit) {
   (void)unit;
+  if ((void *)caml_scan_roots_hook == initial) return Val_false;
   inner = caml_scan_roots_hook;
-  if (inner == NULL) return Val_false;
   caml_scan_roots_hook = timed;
   return Val_true;
 }

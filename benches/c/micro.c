@@ -41,7 +41,7 @@ value bench_batches(value n, value batch) {
 
 /* Roots all of the array's values. Nothing moves meanwhile. */
 value bench_create(value values) {
-  implementation->create(cells, &Field(values, 0), count);
+  implementation->create(cells, (value const *)values, count);
   return Val_unit;
 }
 

@@ -79,7 +79,7 @@ value bench_send(value values) {
   struct batch *batch = free_batches; /* only this thread takes from it */
   free_batches = batch->next;
   pthread_mutex_unlock(&mutex);
-  implementation->create(batch->cells, &Field(values, 0), batch->count);
+  implementation->create(batch->cells, (value const *)values, batch->count);
   pthread_mutex_lock(&mutex);
   batch->next = full;
   full = batch;

@@ -60,7 +60,10 @@ let run bench implementation =
       Measure.print_count "major_collections" s.major_collections;
       Measure.print_count "peak_resident" (Measure.peak_resident ()))
 
+external note_hook : unit -> unit = "bench_note_hook"
+
 let () =
+  note_hook ();
   let variable name default = Option.value (Sys.getenv_opt name) ~default in
   try
     match variable "BENCH" "" with
