@@ -66,7 +66,7 @@ value bench_slots_per_pool(value unit) {
 static double longest;
 
 #if OCAML_VERSION >= 50000
-static scan_roots_hook inner;
+static scan_roots_hook inner, initial;
 static void timed(scanning_action action, scanning_action_flags flags, void *data,
                   caml_domain_state *state) {
   double start = now();
@@ -75,7 +75,7 @@ static void timed(scanning_action action, scanning_action_flags flags, void *dat
   if (!(flags & SCANNING_ONLY_YOUNG_VALUES) && took > longest) longest = took;
 }
 #else
-static void (*inner)(scanning_action);
+static void (*inner)(scanning_action), (*initial)(scanning_action);
 static void timed(scanning_action action) {
   double start = now();
   inner(action);
@@ -84,10 +84,9 @@ static void timed(scanning_action action) {
 }
 #endif
 
-/* The hook before any implementation was set up: NULL, or that of OCaml's own threads. */
-static void *initial;
+/* Remembers the hook before any implementation is set up: NULL, or that of OCaml's own threads. */
 value bench_note_hook(value unit) {
-  initial = (void *)caml_scan_roots_hook;
+  initial = caml_scan_roots_hook;
   return unit;
 }
 
@@ -95,7 +94,7 @@ value bench_note_hook(value unit) {
    returns whether it has. After the first create. */
 value bench_watch_hook(value unit) {
   (void)unit;
-  if ((void *)caml_scan_roots_hook == initial) return Val_false;
+  if (caml_scan_roots_hook == initial) return Val_false;
   inner = caml_scan_roots_hook;
   caml_scan_roots_hook = timed;
   return Val_true;

@@ -1,7 +1,6 @@
 //! What was measured, as it is kept in `docs/benchmarks/*.json`.
 
 use crate::harness::{median, Figures, Result, COUNTS};
-use crate::Named;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -34,7 +33,7 @@ pub struct Machine {
 pub struct Series {
     pub program: String,
     pub implementation: String,
-    pub settings: Named,
+    pub settings: BTreeMap<String, String>,
     pub runs: Vec<Figures>,
 }
 

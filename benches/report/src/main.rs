@@ -23,7 +23,6 @@ use data::{Machine, Measured, Report, Series};
 use harness::{chosen, number, Result, Suite};
 use indicatif::{ProgressBar, ProgressStyle};
 use parts::Part;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -126,6 +125,3 @@ fn implementations<'a>(suite: &'a Suite, part: &Part, program: &str) -> Vec<&'a 
     }
     all
 }
-
-/// Settings by name.
-pub type Named = BTreeMap<String, String>;

@@ -2,6 +2,7 @@
 
 use crate::data::{Report, Series};
 use crate::harness::Result;
+use plotters::coord::combinators::{BindKeyPoints, LogCoord, WithKeyPoints};
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -26,8 +27,8 @@ const COLOURS: [(&str, RGBColor); 18] = [
     ("dll_boxroot", RGBColor(110, 110, 220)),
     ("rem_boxroot", RGBColor(190, 160, 40)),
     ("bitmap_boxroot", RGBColor(110, 180, 60)),
-    ("unsafe", RGBColor(47, 158, 88)),
-    ("force_remote", RGBColor(140, 107, 191)),
+    ("unsafe", RGBColor(236, 140, 120)),
+    ("force_remote", RGBColor(150, 60, 90)),
     ("rust_raw", RGBColor(217, 119, 6)),
     ("rust_token", RGBColor(31, 154, 166)),
     ("rust_drop", RGBColor(59, 130, 196)),
@@ -66,7 +67,7 @@ pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
         "time, ours = 1",
         &groups("programs"),
         &bars_of("programs", true, "seconds"),
-        true,
+        Scale::Logarithmic,
     )?;
     bars(
         &file("levels"),
@@ -74,7 +75,7 @@ pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
         "ns",
         &groups("levels"),
         &bars_of("levels", false, "ns_per_operation"),
-        false,
+        Scale::Linear,
     )?;
 
     for (name, part, text) in [
@@ -150,6 +151,14 @@ fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (low * 0.9, values.fold(0., f64::max) * 1.1)
 }
 
+/// A logarithmic axis, with lines at 1, 2, 5, 10, 20, …, or at the powers of ten if they are many.
+fn logarithmic((low, high): (f64, f64)) -> WithKeyPoints<LogCoord<f64>> {
+    let steps: &[f64] = if high / low < 1000. { &[1., 2., 5.] } else { &[1.] };
+    let powers = low.log10().floor() as i32..=high.log10() as i32;
+    let points = powers.flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)));
+    (low..high).log_scale().with_key_points(points.filter(|p| (low..high).contains(p)).collect())
+}
+
 fn style(size: u32) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&GREY)
 }
@@ -181,8 +190,7 @@ fn curves(
     match scale {
         Scale::Linear => draw_curves(file, title, axes, lines, 0. ..x.1, 0. ..y.1, 5),
         Scale::Logarithmic => {
-            let (x, y) = ((x.0..x.1).log_scale(), (y.0..y.1).log_scale());
-            draw_curves(file, title, axes, lines, x, y, 10)
+            draw_curves(file, title, axes, lines, logarithmic(x), logarithmic(y), 10)
         }
     }
 }
@@ -240,16 +248,17 @@ fn bars(
     y_title: &str,
     groups: &[String],
     lines: &[Line],
-    logarithmic: bool,
+    scale: Scale,
 ) -> Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
     let (low, high) = range(lines.iter().flat_map(|line| &line.points).map(|p| p.1));
-    if logarithmic {
-        draw_bars(file, title, y_title, groups, lines, (low..high).log_scale(), low)
-    } else {
-        draw_bars(file, title, y_title, groups, lines, 0. ..high, 0.)
+    match scale {
+        Scale::Linear => draw_bars(file, title, y_title, groups, lines, 0. ..high, 0.),
+        Scale::Logarithmic => {
+            draw_bars(file, title, y_title, groups, lines, logarithmic((low, high)), low)
+        }
     }
 }
 
