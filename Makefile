@@ -1,6 +1,7 @@
 # make demo    the main job: a word index kept by OCaml and owned by Rust
 # make test    all tests
-# make bench   the benchmarks
+# make bench   the benchmarks, one by one, under criterion
+# make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make matrix  all versions of OCaml, with the longer campaigns (an hour)
 # make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
 #
@@ -12,6 +13,7 @@ OCAML =
 FILES =
 ONLY =
 UPDATE =
+FILTER =
 # How often `make soak` runs each scenario, and which.
 RUNS = 200
 SCENARIOS = row_13 row_14 row_15
@@ -22,7 +24,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-peer bench-instructions assembly tuning lint soak matrix msrv bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak matrix msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -48,8 +50,19 @@ test-negative:
 test-debug:
 	@$(with_ocaml) BOXROOT_RUNTIME_VARIANT=d OCAMLRUNPARAM=V=1,v=0 cargo test --target-dir target/debug-runtime
 
+# All programs on all implementations, under criterion; takes long. Parameters of the programs and a
+# filter: N=8 make bench FILTER=perm_count/boxroot. See docs/benchmarks/README.md.
 bench:
-	@$(with_ocaml) cargo bench
+	@$(with_ocaml) cargo bench -- $(FILTER)
+
+# One test for every implementation that is compared, and a small run of everything.
+bench-check:
+	@$(with_ocaml) cargo bench -q --bench check
+
+# The tables, plots and data of docs/benchmarks/. ONLY picks parts; QUICK=1 takes a minute.
+report:
+	@$(with_ocaml) ONLY="$(ONLY)" cargo run -q --release --manifest-path benches/report/Cargo.toml \
+	  --target-dir target/report
 
 # Ours against the registry crate ocaml-boxroot-sys 0.4.0; ONLY="pair batch" picks programs.
 bench-peer:

@@ -1,10 +1,9 @@
-/* The C side of benches/ocaml/main.ml: clocks, memory, loops over inlined boxroots, and a root
-   scanning hook around the one that is measured. */
+/* Clocks, memory, and a root scanning hook around the one that is measured. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,10 +11,7 @@
 
 #include <boxroot.h>
 #include <caml/alloc.h>
-#include <caml/callback.h>
-#include <caml/memory.h>
 #include <caml/roots.h>
-#include <caml/major_gc.h>
 #include <caml/version.h>
 
 #if OCAML_VERSION < 50000
@@ -42,105 +38,35 @@ value bench_resident(value unit) {
   return Val_long(resident * sysconf(_SC_PAGESIZE));
 }
 
-value bench_setup(value unit) {
-  if (!boxroot_setup()) abort();
-  return unit;
-}
-
-/* ---- loops ---- */
-
-enum { BATCH = 1000 };
-
-/* "pair": n times create and delete. "batch": n times 1000 creates, then 1000 deletes.
-   "few_young": n roots on a fresh block each, which stay. */
-value bench_micro(value name, value n) {
-  long count = Long_val(n);
-  if (strcmp(String_val(name), "pair") == 0) {
-    for (long i = 0; i < count; i++) boxroot_delete(boxroot_create(Val_long(i)));
-  } else if (strcmp(String_val(name), "batch") == 0) {
-    static boxroot batch[BATCH];
-    for (long i = 0; i < count; i++) {
-      for (int j = 0; j < BATCH; j++) batch[j] = boxroot_create(Val_long(j));
-      for (int j = 0; j < BATCH; j++) boxroot_delete(batch[j]);
-    }
-  } else {
-    for (long i = 0; i < count; i++) {
-      value block = caml_alloc_small(1, 0);
-      Field(block, 0) = Val_long(i);
-      if (boxroot_create(block) == NULL) abort();
-    }
-  }
-  return Val_unit;
-}
-
-/* ---- many roots ---- */
-
-static boxroot *all;
-static long all_count;
-
-/* Memory for the handles, resident from now on. */
-value bench_reserve(value count) {
-  all_count = Long_val(count);
-  all = malloc((size_t)all_count * sizeof *all);
-  if (all == NULL) abort();
-  memset(all, 1, (size_t)all_count * sizeof *all);
-  return Val_unit;
-}
-
-/* Roots values.(order.(i)), for all i. */
-value bench_roots(value values, value order) {
-  for (long i = 0; i < all_count; i++) {
-    all[i] = boxroot_create(Field(values, Long_val(Field(order, i))));
-    if (all[i] == NULL) abort();
-  }
-  return Val_unit;
-}
-
-value bench_delete(value first, value end) {
-  for (long i = Long_val(first); i < Long_val(end); i++) {
-    boxroot_delete(all[i]);
-    all[i] = NULL;
-  }
-  return Val_unit;
-}
-
-value bench_delete_where(value predicate) {
-  CAMLparam1(predicate);
-  for (long i = 0; i < all_count; i++) {
-    if (!Bool_val(caml_callback(predicate, Val_long(i)))) continue;
-    boxroot_delete(all[i]);
-    all[i] = NULL;
-  }
-  CAMLreturn(Val_unit);
-}
-
-/* Creates as many as were deleted; returns how many. */
-value bench_refill(value unit) {
+value bench_peak_resident(value unit) {
   (void)unit;
-  long count = 0;
-  for (long i = 0; i < all_count; i++) {
-    if (all[i] != NULL) continue;
-    all[i] = boxroot_create(Val_long(i));
-    count++;
-  }
-  return Val_long(count);
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return Val_long(usage.ru_maxrss * 1024);
 }
 
-/* Marks whatever is left to mark, and does not go on to the next cycle. On OCaml 4, nothing is
-   being marked after a full major collection. */
-value bench_finish_marking(value unit) {
-#if OCAML_VERSION >= 50000
-  caml_finish_marking();
-#endif
-  return unit;
+#ifdef BENCH_VARIANTS
+static struct boxroot_stats stats(void) {
+  struct boxroot_stats s;
+  boxroot_stats(&s);
+  return s;
 }
+value bench_pools(value unit) {
+  (void)unit;
+  return Val_long(stats().pools);
+}
+value bench_slots_per_pool(value unit) {
+  (void)unit;
+  return Val_long(stats().slots_per_pool);
+}
+#endif
 
 /* ---- the hook ---- */
 
 static double longest;
 
 #if OCAML_VERSION >= 50000
-static scan_roots_hook inner;
+static scan_roots_hook inner, initial;
 static void timed(scanning_action action, scanning_action_flags flags, void *data,
                   caml_domain_state *state) {
   double start = now();
@@ -149,7 +75,7 @@ static void timed(scanning_action action, scanning_action_flags flags, void *dat
   if (!(flags & SCANNING_ONLY_YOUNG_VALUES) && took > longest) longest = took;
 }
 #else
-static void (*inner)(scanning_action);
+static void (*inner)(scanning_action), (*initial)(scanning_action);
 static void timed(scanning_action action) {
   double start = now();
   inner(action);
@@ -158,12 +84,20 @@ static void timed(scanning_action action) {
 }
 #endif
 
-/* From now on, times the root scans of major cycles. After the first boxroot. */
+/* Remembers the hook before any implementation is set up: NULL, or that of OCaml's own threads. */
+value bench_note_hook(value unit) {
+  initial = caml_scan_roots_hook;
+  return unit;
+}
+
+/* From now on, times the root scans of major cycles, if the implementation has a hook for them;
+   returns whether it has. After the first create. */
 value bench_watch_hook(value unit) {
   (void)unit;
+  if (caml_scan_roots_hook == initial) return Val_false;
   inner = caml_scan_roots_hook;
   caml_scan_roots_hook = timed;
-  return Val_unit;
+  return Val_true;
 }
 
 value bench_longest_major_hook(value unit) {

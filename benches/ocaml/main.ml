@@ -1,131 +1,72 @@
-(* Runs one program on one implementation, as BENCH and IMPL say, and prints what it measured
-   as lines "name value". Times are in seconds, sizes in bytes. *)
+(* Runs the program BENCH on the implementation IMPL, and prints what it measured as lines
+   "name value". BENCH=list tells which there are. *)
 
-external setup : unit -> unit = "bench_setup"
-external clock : unit -> float = "bench_clock"
-external resident : unit -> int = "bench_resident"
-external micro : string -> int -> unit = "bench_micro"
-external watch_hook : unit -> unit = "bench_watch_hook"
-external longest_major_hook : unit -> float = "bench_longest_major_hook"
-external reserve : int -> unit = "bench_reserve"
-external roots : 'a array -> int array -> unit = "bench_roots"
-external delete_in_order : int -> int -> unit = "bench_delete" [@@noalloc]
-external delete_where : (int -> bool) -> unit = "bench_delete_where"
-external finish_marking : unit -> unit = "bench_finish_marking"
-external refill : unit -> int = "bench_refill"
+(* A program, and what it runs for each implementation it supports. *)
+type program = { name : string; runs : (string * (unit -> unit)) list }
 
-let print name x = Printf.printf "%s %.9f\n%!" name x
-let time f = let t = clock () in f (); clock () -. t
+let cells = Cell.all @ Variants.cells
+let run_on run (module C : Cell.S) = (C.name, fun () -> C.setup (); run (module C : Cell.S))
+let on_cells (name, run) = { name; runs = List.map (run_on run) cells }
 
-let implementation () =
-  let name = try Sys.getenv "IMPL" with Not_found -> "boxroot" in
-  try Cell.find name with Not_found ->
-    let names = List.map (fun (module C : Cell.S) -> C.name) Cell.all in
-    failwith (Printf.sprintf "IMPL=%s: choose one of %s" name (String.concat " " names))
+let on_domains (name, run) =
+  let multi_domain = List.filter (fun (module C : Cell.S) -> C.multi_domain) cells in
+  { name; runs = List.map (run_on run) multi_domain }
 
-let shuffled n =
-  let a = Array.init n Fun.id in
-  let state = Random.State.make [| 7 |] in
-  for i = n - 1 downto 1 do
-    let j = Random.State.full_int state (i + 1) in
-    let x = a.(i) in
-    a.(i) <- a.(j);
-    a.(j) <- x
-  done;
-  a
+let in_c implementations (name, run) =
+  { name; runs = List.map (fun i -> (i, fun () -> Micro.select i; run ())) implementations }
 
-(* n roots on n blocks of the major heap, in random order of memory. *)
-let random_roots n =
-  let values = Array.init n (fun i -> ref i) in
-  Gc.full_major ();
-  reserve n;
-  roots values (shuffled n)
+(* The implementation's own setup, if it has one. *)
+let set_up name =
+  List.iter (fun (module C : Cell.S) -> if C.name = name then C.setup ()) cells
 
-(* The longest of several minor collections with few young roots, over many old ones. *)
-let pause n =
-  random_roots n;
-  Gc.full_major ();
-  watch_hook ();
-  Gc.full_major ();
-  Gc.full_major ();
-  print "longest_major_hook" (longest_major_hook ());
-  let longest = ref 0. in
-  for _ = 1 to 50 do
-    micro "few_young" 100;
-    longest := max !longest (time Gc.minor)
-  done;
-  print "longest_minor" !longest;
-  print "ten_majors" (time (fun () -> for _ = 1 to 10 do Gc.major () done))
+let local_roots =
+  let run (name, fixpoint) =
+    let uses = match name with "naive" | "rust_token" -> "boxroot" | _ -> name in
+    (name, fun () -> set_up uses; Local_roots.run fixpoint ())
+  in
+  { name = "local_roots"; runs = List.map run Local_roots.fixpoints }
 
-let memory n =
-  let values = Array.init n (fun _ -> ref 0) and order = Array.init n Fun.id in
-  Gc.full_major ();
-  reserve n;
-  let before = resident () in
-  roots values order;
-  let full = resident () - before in
-  print "bytes_per_root" (float full /. float n);
-  Random.init 3;
-  delete_where (fun _ -> Random.int 4 <> 0);
-  ignore (refill ());
-  print "growth_after_refill" (float (resident () - before) /. float full);
-  delete_in_order 0 n;
-  Gc.full_major ();
-  Gc.full_major ();
-  print "given_back" (1. -. (float (resident () - before) /. float full));
-  ignore (Sys.opaque_identity (values, order))
+let programs =
+  List.map on_cells
+    [ ("perm_count", Perm_count.run); ("synthetic", Synthetic.run); ("globroots", Globroots.run);
+      ("pause", Many.pause); ("majors", Many.majors); ("memory", Many.memory);
+      ("check", Check.run) ]
+  @ [ local_roots ]
+  @ List.map (in_c Micro.implementations) Micro.programs
+  @ [ in_c Lockless.implementations ("lockless", Lockless.run) ]
+  @ List.map on_domains Parallel.programs
 
-let majors n =
-  random_roots n;
-  print "ten_majors" (time (fun () -> for _ = 1 to 10 do Gc.major () done))
+let list () =
+  Printf.printf "ocaml %s\n" Sys.ocaml_version;
+  let names p = String.concat " " (List.map fst p.runs) in
+  List.iter (fun p -> Printf.printf "program %s %s\n%!" p.name (names p)) programs
 
-let old_roots n =
-  let values = Array.init n (fun _ -> ref 0) in
-  reserve n;
-  roots values (Array.init n Fun.id);
-  Gc.full_major ();
-  Gc.full_major ();
-  values
+let choose variable text names =
+  let names = String.concat " " names in
+  Printf.ksprintf failwith "%s=%s: choose one of %s" variable text names
 
-let time_deletes n values =
-  print "seconds" (time (fun () -> delete_in_order 0 n));
-  ignore (Sys.opaque_identity values)
+let run bench implementation =
+  match List.find_opt (fun p -> p.name = bench) programs with
+  | None when List.mem bench Parallel.needs_ocaml5 ->
+    Printf.ksprintf failwith "BENCH=%s needs OCaml 5, and this is %s" bench Sys.ocaml_version
+  | None -> choose "BENCH" bench ("list" :: List.map (fun p -> p.name) programs)
+  | Some program -> (
+    match List.assoc_opt implementation program.runs with
+    | None -> choose ("BENCH=" ^ bench ^ " IMPL") implementation (List.map fst program.runs)
+    | Some run ->
+      run ();
+      let s = Gc.quick_stat () in
+      Measure.print_count "minor_collections" s.minor_collections;
+      Measure.print_count "major_collections" s.major_collections;
+      Measure.print_count "peak_resident" (Measure.peak_resident ()))
 
-(* Right after a full major collection a new cycle has begun, so the roots are being marked. *)
-let delete_old_marking n = time_deletes n (old_roots n)
-
-(* When all is marked and the cycle has not ended. *)
-let delete_old n =
-  let values = old_roots n in
-  finish_marking ();
-  time_deletes n values
+external note_hook : unit -> unit = "bench_note_hook"
 
 let () =
-  setup ();
-  let (module C : Cell.S) = implementation () in
-  let module P = Perm_count.Make (C) in
-  let module S = Synthetic.Make (C) in
-  let module G = Globroots.Make (C) in
-  let size default = Synthetic.int "SIZE" default in
-  let programs =
-    [ ("perm_count", fun () -> let n = size 10 in print "seconds" (time (fun () -> P.count n)));
-      ("synthetic", fun () -> print "seconds" (time S.run));
-      ("globroots", fun () -> let n = size 500_000 in print "seconds" (time (fun () -> G.run n)));
-      ("pair", fun () -> print "seconds" (time (fun () -> micro "pair" (size 100_000_000))));
-      ("batch", fun () -> print "seconds" (time (fun () -> micro "batch" (size 100_000))));
-      ("pause", fun () -> pause (size 10_000_000));
-      ("memory", fun () -> memory (size 10_000_000));
-      ("majors", fun () -> majors (size 1_000_000));
-      ("delete_old", fun () -> delete_old (size 10_000_000));
-      ("delete_old_marking", fun () -> delete_old_marking (size 10_000_000)) ]
-  in
-  let name = try Sys.getenv "BENCH" with Not_found -> "" in
-  match List.assoc_opt name programs with
-  | None ->
-    failwith
-      (Printf.sprintf "BENCH=%s: choose one of %s" name (String.concat " " (List.map fst programs)))
-  | Some program ->
-    program ();
-    let s = Gc.quick_stat () in
-    print "minor_collections" (float s.minor_collections);
-    print "major_collections" (float s.major_collections)
+  note_hook ();
+  let variable name default = Option.value (Sys.getenv_opt name) ~default in
+  try
+    match variable "BENCH" "" with
+    | "list" -> list ()
+    | bench -> run bench (variable "IMPL" "boxroot")
+  with Failure message -> prerr_endline message; exit 2

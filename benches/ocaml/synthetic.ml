@@ -1,27 +1,20 @@
 (* Roots and values are created and dropped with fixed probabilities. *)
 
-let parameter name default convert =
-  match Sys.getenv_opt name with
-  | None | Some "" -> default
-  | Some text -> (
-    match convert text with
-    | Some x -> x
-    | None -> failwith (Printf.sprintf "%s=%s is not a number" name text))
-
-let int name default = parameter name default int_of_string_opt
-let rate name default = parameter name default float_of_string_opt
-
-let n = int "N" 8
-let small_roots = int "SMALL_ROOTS" 10_000
-let young_ratio = rate "YOUNG_RATIO" 1.
-let large_roots = int "LARGE_ROOTS" 20
-let small_root_promotion_rate = rate "SMALL_ROOT_PROMOTION_RATE" 0.2
-let large_root_promotion_rate = rate "LARGE_ROOT_PROMOTION_RATE" 1.
-let root_survival_rate = rate "ROOT_SURVIVAL_RATE" 0.99
-let gc_promotion_rate = rate "GC_PROMOTION_RATE" 0.1
-let gc_survival_rate = rate "GC_SURVIVAL_RATE" 0.5
+open Parameters
 
 module Make (Cell : Cell.S) = struct
+  let n = int "N" 8
+  let small_roots = int "SMALL_ROOTS" 10_000
+  let young_ratio = rate "YOUNG_RATIO" 1.
+  let large_roots = int "LARGE_ROOTS" 20
+  let small_root_promotion_rate = rate "SMALL_ROOT_PROMOTION_RATE" 0.2
+  let large_root_promotion_rate = rate "LARGE_ROOT_PROMOTION_RATE" 1.
+  let root_survival_rate = rate "ROOT_SURVIVAL_RATE" 0.99
+  let gc_promotion_rate = rate "GC_PROMOTION_RATE" 0.1
+  let gc_survival_rate = rate "GC_SURVIVAL_RATE" 0.5
+
+  let creates = ref 0
+  let create x = incr creates; Cell.create x
   let choose rate = Random.float 1. < rate
 
   let round () =
@@ -35,12 +28,12 @@ module Make (Cell : Cell.S) = struct
         free := Gc.get_minor_free ();
         if !small_count < small_limit then begin
           incr small_count;
-          let cell = Cell.create (Obj.repr (Some !small_count)) in
+          let cell = create (Obj.repr (Some !small_count)) in
           if choose small_root_promotion_rate then small := cell :: !small else Cell.delete cell
         end;
         if !large_count < large_roots then begin
           incr large_count;
-          let cell = Cell.create (Obj.repr (Array.make 512 !large_count)) in
+          let cell = create (Obj.repr (Array.make 512 !large_count)) in
           if choose large_root_promotion_rate then large := cell :: !large else Cell.delete cell
         end;
         let value = ref 0 in
@@ -56,5 +49,11 @@ module Make (Cell : Cell.S) = struct
 
   let run () =
     Random.init 42;
+    Gc.minor (); (* generations end with the minor heap *)
     for _ = 1 to 10 do round () done
 end
+
+let run (module C : Cell.S) =
+  let module S = Make (C) in
+  Measure.print_time S.run;
+  Measure.print_count "creates" !S.creates

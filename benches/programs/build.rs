@@ -8,7 +8,44 @@ mod ocaml_object;
 
 use std::{env, error::Error, path::Path, path::PathBuf, process::Command, process::ExitCode};
 
-const MODULES: [&str; 5] = ["cell.ml", "perm_count.ml", "synthetic.ml", "globroots.ml", "main.ml"];
+/// In the order of linking. A pair is a file, and the module that it is compiled as.
+fn modules(ocaml5: bool, variants: bool) -> Vec<(&'static str, &'static str)> {
+    let parallel = if ocaml5 { "parallel_5.ml" } else { "parallel_4.ml" };
+    let variants = if variants { "variants_ours.ml" } else { "variants_none.ml" };
+    vec![
+        ("parameters.ml", "parameters.ml"),
+        ("measure.ml", "measure.ml"),
+        ("cell.ml", "cell.ml"),
+        (variants, "variants.ml"),
+        ("perm_count.ml", "perm_count.ml"),
+        ("synthetic.ml", "synthetic.ml"),
+        ("globroots.ml", "globroots.ml"),
+        ("local_roots.ml", "local_roots.ml"),
+        ("micro.ml", "micro.ml"),
+        ("many.ml", "many.ml"),
+        ("lockless.ml", "lockless.ml"),
+        ("check.ml", "check.ml"),
+        (parallel, "parallel.ml"),
+        ("main.ml", "main.ml"),
+    ]
+}
+
+const C: [&str; 13] = [
+    "c/implementations.c",
+    "c/measure.c",
+    "c/micro.c",
+    "c/local_roots.c",
+    "c/threads.c",
+    "impls/hook.c",
+    "impls/gc.c",
+    "impls/global.c",
+    "impls/generational.c",
+    "impls/boxroot.c",
+    "impls/dll.c",
+    "impls/rem.c",
+    "impls/bitmap.c",
+];
+const C_VARIANTS: [&str; 2] = ["impls/unsafe.c", "impls/force_remote.c"];
 
 fn main() -> ExitCode {
     match build() {
@@ -27,14 +64,25 @@ fn build() -> Result<(), Box<dyn Error>> {
     let ocaml = find_ocaml::find()?;
     let benches = Path::new("../..");
     println!("cargo::rerun-if-changed=../build.rs");
-    println!("cargo::rerun-if-changed={}", benches.join("c").display());
+    for folder in ["c", "impls"] {
+        println!("cargo::rerun-if-changed={}", benches.join(folder).display());
+    }
     let folder = ocaml_object::out_dir()?.join("programs");
-    let sources = MODULES.map(|module| (benches.join("ocaml").join(module), module));
+    println!("cargo::rustc-check-cfg=cfg(variants)");
+    let variants = env::var_os("CARGO_FEATURE_VARIANTS").is_some();
+    if variants {
+        println!("cargo::rustc-cfg=variants");
+    }
+    let sources: Vec<_> = modules(!ocaml.version.starts_with('4'), variants)
+        .into_iter()
+        .map(|(file, module)| (benches.join("ocaml").join(file), module))
+        .collect();
     ocaml_object::link_into("bins", &ocaml, &folder, &["-inline", "100"], &sources)?;
 
     let mut c = cc::Build::new();
-    for file in ["cells.c", "measure.c"] {
-        c.file(benches.join("c").join(file));
+    c.files(C.map(|file| benches.join(file)));
+    if variants {
+        c.files(C_VARIANTS.map(|file| benches.join(file))).define("BENCH_VARIANTS", None);
     }
     c.include(include_folder()?).include(&ocaml.where_path).opt_level(2).warnings(false);
     for object in c.try_compile_intermediates()? {

@@ -3,6 +3,9 @@
 use ocaml_boxroot_sys as _;
 use std::ffi::c_char;
 
+#[cfg(variants)]
+mod rust;
+
 extern "C" {
     fn caml_main(argv: *const *const c_char);
 }

@@ -1,0 +1,47 @@
+//! Checks the benchmark programs: every implementation passes the same test of what a cell must
+//! do, every program runs on every implementation it supports, and wrong parameters are refused
+//! with a list of the right ones.
+//!
+//! ```text
+//! make bench-check OCAML=5.3.0
+//! ```
+
+mod harness;
+
+use harness::{Result, Suite};
+use std::path::Path;
+
+/// Small sizes, for all programs.
+const SETTINGS: [(&str, &str); 3] = [("N", "5"), ("SIZE", "20000"), ("CHOICE", "ephemeral")];
+
+fn main() -> Result<()> {
+    let suite = Suite::build(Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    let settings = SETTINGS.map(|(name, value)| (name, value.to_string()));
+    let programs: Vec<&str> = suite.programs().collect();
+    for program in programs {
+        let implementations = suite.implementations(program);
+        let mut creates = Vec::new();
+        for implementation in &implementations {
+            let figures = suite.run(program, implementation, &settings)?;
+            creates.extend(figures.get("creates").copied());
+        }
+        // What synthetic creates depends on what else is in the minor heap.
+        if program != "synthetic" && creates.windows(2).any(|pair| pair[0] != pair[1]) {
+            return Err(format!("{program}: creates differ: {creates:?}").into());
+        }
+        println!("{program}: {}", implementations.join(" "));
+    }
+    refused(&suite, "perm_count", "no_such", "choose one of ocaml ocaml_ref")?;
+    refused(&suite, "no_such", "boxroot", "choose one of list perm_count")?;
+    if suite.ocaml_version.starts_with('4') {
+        refused(&suite, "prodcons", "boxroot", "needs OCaml 5")?;
+    }
+    Ok(())
+}
+
+fn refused(suite: &Suite, program: &str, implementation: &str, message: &str) -> Result<()> {
+    match suite.run_in_variants(program, implementation, &[]) {
+        Err(error) if error.to_string().contains(message) => Ok(()),
+        other => Err(format!("{program} of {implementation} should be refused: {other:?}").into()),
+    }
+}

@@ -1,0 +1,176 @@
+//! Builds the benchmark programs, runs them, and reads what they print.
+#![allow(dead_code)] // each of its users needs a part
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// What one run printed: times in seconds, sizes in bytes, counts.
+pub type Figures = BTreeMap<String, f64>;
+
+/// Environment variables that a program reads.
+pub type Settings<'a> = [(&'a str, String)];
+
+/// Figures that are not measured but counted.
+pub const COUNTS: [&str; 4] = ["creates", "pools", "minor_collections", "major_collections"];
+
+/// One executable with all the programs.
+struct Executable {
+    path: PathBuf,
+    /// The programs, in its order, and the implementations that each supports.
+    programs: Vec<(String, Vec<String>)>,
+}
+
+impl Executable {
+    fn implementations(&self, program: &str) -> &[String] {
+        self.programs.iter().find(|p| p.0 == program).map_or(&[], |p| &p.1)
+    }
+}
+
+/// All the executables: on our crate, on the registry crate (alike but for that crate, because the
+/// layout of an executable alone can make some percents), and on our crate with implementations
+/// that the others do not have.
+pub struct Suite {
+    pub ocaml_version: String,
+    ours: Executable,
+    peer: Executable,
+    variants: Executable,
+}
+
+/// The registry crate's implementations, and what they are called here.
+const PEER: [(&str, &str); 2] = [("peer", "boxroot"), ("peer_naive", "naive")];
+
+impl Suite {
+    /// Builds the executables of the repository at `root`.
+    pub fn build(root: &Path) -> Result<Suite> {
+        let (ocaml_version, ours) = build(root, "ours", "ours", &[])?;
+        let (_, peer) = build(root, "peer", "peer", &[])?;
+        let (_, variants) = build(root, "ours", "variants", &["--features", "variants"])?;
+        Ok(Suite { ocaml_version, ours, peer, variants })
+    }
+
+    pub fn programs(&self) -> impl Iterator<Item = &str> {
+        self.ours.programs.iter().map(|p| p.0.as_str())
+    }
+
+    /// The implementations of a program: ours, the peer's, the others. Empty if this version of
+    /// OCaml does not have the program.
+    pub fn implementations(&self, program: &str) -> Vec<&str> {
+        let ours = self.ours.implementations(program);
+        let peer = PEER.iter().filter(|(_, name)| ours.iter().any(|i| i == name)).map(|p| p.0);
+        let variants = self.variants.implementations(program);
+        let only_variants = variants.iter().filter(|i| !ours.contains(i));
+        ours.iter()
+            .map(String::as_str)
+            .chain(peer)
+            .chain(only_variants.map(String::as_str))
+            .collect()
+    }
+
+    fn executable<'a>(&self, program: &str, implementation: &'a str) -> (&Executable, &'a str) {
+        if let Some((_, name)) = PEER.iter().find(|p| p.0 == implementation) {
+            (&self.peer, name)
+        } else if self.ours.implementations(program).iter().any(|i| i == implementation) {
+            (&self.ours, implementation)
+        } else {
+            (&self.variants, implementation)
+        }
+    }
+
+    /// Runs a program once, in a process of its own.
+    pub fn run(&self, program: &str, implementation: &str, settings: &Settings) -> Result<Figures> {
+        let (executable, name) = self.executable(program, implementation);
+        run(&executable.path, program, name, settings)
+    }
+
+    /// Like `run`, in the executable that also holds what only we have.
+    pub fn run_in_variants(
+        &self,
+        program: &str,
+        implementation: &str,
+        settings: &Settings,
+    ) -> Result<Figures> {
+        run(&self.variants.path, program, implementation, settings)
+    }
+}
+
+fn run(path: &Path, program: &str, implementation: &str, settings: &Settings) -> Result<Figures> {
+    let parse = |line: &str| -> Option<(String, f64)> {
+        let (name, value) = line.split_once(' ')?;
+        Some((name.to_string(), value.trim().parse().ok()?))
+    };
+    Ok(output(path, program, implementation, settings)?.lines().filter_map(parse).collect())
+}
+
+fn output(path: &Path, program: &str, implementation: &str, settings: &Settings) -> Result<String> {
+    let output = Command::new(path)
+        .env("BENCH", program)
+        .env("IMPL", implementation)
+        .envs(settings.iter().map(|(name, value)| (name, value)))
+        .output()?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        let status = output.status;
+        return Err(format!("{program} of {implementation}: {status}: {}", message.trim()).into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn build(
+    root: &Path,
+    package: &str,
+    name: &str,
+    arguments: &[&str],
+) -> Result<(String, Executable)> {
+    let target = root.join("target/programs").join(name);
+    let status = Command::new(std::env::var("CARGO").unwrap_or("cargo".into()))
+        .args(["build", "--release", "--quiet", "--manifest-path"])
+        .arg(root.join("benches/programs").join(package).join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        .args(arguments)
+        .status()?;
+    if !status.success() {
+        return Err(format!("the programs could not be built ({name})").into());
+    }
+    let path = target.join("release/boxroot-programs");
+    let mut version = String::new();
+    let mut programs = Vec::new();
+    for line in output(&path, "list", "", &[])?.lines() {
+        let mut words = line.split_whitespace().map(String::from);
+        match words.next().as_deref() {
+            Some("ocaml") => version = words.next().unwrap_or_default(),
+            _ => programs.push((words.next().unwrap_or_default(), words.collect())),
+        }
+    }
+    Ok((version, Executable { path, programs }))
+}
+
+pub fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+/// The names in a list that a variable holds, or all if it is empty.
+pub fn chosen<'a>(variable: &str, all: &[&'a str]) -> Result<Vec<&'a str>> {
+    let text = std::env::var(variable).unwrap_or_default();
+    let wanted: Vec<&str> = text.split_whitespace().collect();
+    if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
+        return Err(format!("{variable}={unknown}: choose among {}", all.join(" ")).into());
+    }
+    let is_chosen = |name: &&&str| wanted.is_empty() || wanted.contains(*name);
+    Ok(all.iter().filter(is_chosen).copied().collect())
+}
+
+/// A number from the environment.
+pub fn number(variable: &str, default: f64) -> Result<f64> {
+    match std::env::var(variable) {
+        Ok(text) if !text.is_empty() => {
+            text.parse().map_err(|_| format!("{variable}={text}: a number is needed").into())
+        }
+        _ => Ok(default),
+    }
+}

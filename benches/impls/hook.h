@@ -1,0 +1,32 @@
+/* One hook for root scans, alike for OCaml 4 and 5. On OCaml 5 the runtime calls it on every
+   domain at once; only the first domain scans, which is there as long as the program is. */
+#ifndef BENCH_HOOK_H
+#define BENCH_HOOK_H
+
+#define CAML_INTERNALS
+#define CAML_NAME_SPACE
+#include <stdbool.h>
+
+#include <caml/mlvalues.h>
+
+#include <caml/roots.h>
+#include <caml/version.h>
+
+struct scan {
+  bool minor; /* only values of the minor heap matter */
+  scanning_action action;
+  void *data;
+};
+
+static inline void scan_word(struct scan const *scan, value *word) {
+#if OCAML_VERSION >= 50000
+  scan->action(scan->data, *word, word);
+#else
+  scan->action(*word, word);
+#endif
+}
+
+/* From now on, root scans call this function. Once in a program. */
+void scan_with(void (*function)(struct scan const *));
+
+#endif

@@ -1,0 +1,11 @@
+(* Clocks, memory, and how figures are printed: "name value". Seconds and bytes. *)
+
+external clock : unit -> float = "bench_clock"
+external resident : unit -> int = "bench_resident"
+external peak_resident : unit -> int = "bench_peak_resident"
+
+(* A ratio to nothing is not printed. *)
+let print name x = if Float.is_finite x then Printf.printf "%s %.9f\n%!" name x
+let print_count name n = Printf.printf "%s %d\n%!" name n
+let time f = let t = clock () in f (); clock () -. t
+let print_time f = print "seconds" (time f)

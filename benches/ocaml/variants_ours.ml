@@ -1,0 +1,49 @@
+(* Implementations that look inside our library, or use it from Rust. *)
+
+(* Ours without the check for the lock. *)
+module Unsafe : Cell.S = struct
+  type 'a t
+  let name = "unsafe"
+  let multi_domain = false
+  external setup : unit -> unit = "unsafe_cell_setup"
+  external create : 'a -> 'a t = "unsafe_cell_create" [@@noalloc]
+  external get : 'a t -> 'a = "foreign_cell_get" [@@noalloc]
+  external delete : 'a t -> unit = "unsafe_cell_delete" [@@noalloc]
+  external modify : 'a t array -> int -> 'a -> unit = "unsafe_cell_modify" [@@noalloc]
+end
+
+(* Ours, with every delete as if it came from another domain. *)
+module Force_remote : Cell.S = struct
+  type 'a t
+  let name = "force_remote"
+  let multi_domain = true
+  external setup : unit -> unit = "force_remote_cell_setup"
+  external create : 'a -> 'a t = "force_remote_cell_create" [@@noalloc]
+  external get : 'a t -> 'a = "foreign_cell_get" [@@noalloc]
+  external delete : 'a t -> unit = "force_remote_cell_delete" [@@noalloc]
+  external modify : 'a t array -> int -> 'a -> unit = "force_remote_cell_modify" [@@noalloc]
+end
+
+let cells : (module Cell.S) list = [ (module Unsafe); (module Force_remote) ]
+
+(* Loops that are written in Rust. *)
+let rust = [ "rust_raw"; "rust_token"; "rust_drop" ]
+
+external fixpoint_rust_token : (float -> float) -> float -> float = "rust_token_fixpoint"
+external fixpoint_unsafe : (float -> float) -> float -> float = "unsafe_fixpoint"
+external fixpoint_force_remote : (float -> float) -> float -> float = "force_remote_fixpoint"
+
+let fixpoints =
+  [ ("unsafe", fixpoint_unsafe); ("force_remote", fixpoint_force_remote);
+    ("rust_token", fixpoint_rust_token) ]
+
+external pools : unit -> int = "bench_pools"
+external slots_per_pool : unit -> int = "bench_slots_per_pool"
+
+(* Roots that were created one after another fill their pools. *)
+let check_pools n =
+  let slots = slots_per_pool () in
+  let needed = (n + slots - 1) / slots in
+  Printf.printf "pools %d\n" (pools ());
+  (* one more: the pool that was in use before *)
+  assert (needed <= pools () && pools () <= needed + 1)

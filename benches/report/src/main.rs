@@ -1,0 +1,127 @@
+//! Measures every benchmark program on every implementation, and writes the tables, the plots and
+//! the raw data of `docs/benchmarks/`.
+//!
+//! ```text
+//! make report OCAML=5.3.0
+//! make report OCAML=5.3.0 ONLY="pause memory"   # some parts; the others' data stay
+//! make report OCAML=5.3.0 ONLY=plots            # draws again, from the data
+//! QUICK=1 make report OCAML=5.3.0               # small, for a look, into target/report-quick/
+//! TIMES=9 make report OCAML=5.3.0               # how often everything is measured
+//! ```
+//!
+//! Implementations alternate: each is measured once, then each again.
+
+#[path = "../../harness/mod.rs"]
+mod harness;
+
+mod data;
+mod parts;
+mod plots;
+mod tables;
+
+use data::{Machine, Measured, Report, Series};
+use harness::{chosen, number, Result, Suite};
+use indicatif::{ProgressBar, ProgressStyle};
+use parts::Part;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// What takes longer than this is measured once.
+const SLOW: Duration = Duration::from_secs(12);
+
+fn main() -> ExitCode {
+    match report() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("report: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn report() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
+    let quick = std::env::var("QUICK").is_ok_and(|quick| !quick.is_empty());
+    let parts = parts::all(quick);
+    let names: Vec<&str> = parts.iter().map(|p| p.name).chain(["plots"]).collect();
+    let only = chosen("ONLY", &names)?;
+    let times = number("TIMES", 0.)? as usize;
+
+    let suite = Suite::build(&root)?;
+    let folder = root.join(if quick { "target/report-quick" } else { "docs/benchmarks" });
+    std::fs::create_dir_all(&folder)?;
+    let data = folder.join(format!("{}.json", suite.ocaml_version));
+    let mut report = match std::fs::read(&data) {
+        Ok(text) => serde_json::from_slice(&text)?,
+        Err(_) => Report::new(),
+    };
+    for part in parts.iter().filter(|p| only.contains(&p.name)) {
+        let times = if times > 0 { times } else { part.times };
+        let series = measure(&suite, part, times)?;
+        if series.is_empty() {
+            continue; // not on this version of OCaml
+        }
+        let measured = Measured { machine: Machine::this(&suite.ocaml_version)?, series };
+        report.parts.insert(part.name.to_string(), measured);
+        std::fs::write(&data, serde_json::to_string_pretty(&report)?)?;
+    }
+    let version = &suite.ocaml_version;
+    std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
+    plots::all(&folder, version, &report)?;
+    println!("{}", folder.join(format!("{version}.md")).display());
+    match report.varying_counts() {
+        varying if varying.is_empty() => Ok(()),
+        varying => Err(format!("counts that should not vary do:\n{}", varying.join("\n")).into()),
+    }
+}
+
+/// Every point of a part, on every implementation, `times` times in turn.
+fn measure(suite: &Suite, part: &Part, times: usize) -> Result<Vec<Series>> {
+    let mut all = Vec::new();
+    let runs: usize =
+        part.points.iter().map(|p| implementations(suite, part, p.program).len()).sum();
+    let bar = ProgressBar::new((runs * times) as u64);
+    bar.set_style(ProgressStyle::with_template(
+        "{prefix:12} {bar:30} {pos}/{len} {elapsed}, {eta} left: {msg}",
+    )?);
+    bar.set_prefix(part.name);
+    for point in &part.points {
+        let mut series: Vec<Series> = implementations(suite, part, point.program)
+            .into_iter()
+            .map(|implementation| Series {
+                program: point.program.to_string(),
+                implementation: implementation.to_string(),
+                settings: point.settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect(),
+                runs: Vec::new(),
+            })
+            .collect();
+        let mut slow = vec![false; series.len()];
+        for _ in 0..times {
+            for (series, slow) in series.iter_mut().zip(&mut slow) {
+                bar.inc(1);
+                if *slow {
+                    continue;
+                }
+                bar.set_message(format!("{} of {}", series.program, series.implementation));
+                let start = Instant::now();
+                let run = if part.one_executable { Suite::run_in_variants } else { Suite::run };
+                let figures = run(suite, point.program, &series.implementation, &point.settings)?;
+                series.runs.push(figures);
+                *slow = start.elapsed() > SLOW;
+            }
+        }
+        all.append(&mut series);
+    }
+    bar.finish_with_message("done");
+    Ok(all)
+}
+
+/// Those of the part that the program has on this version of OCaml.
+fn implementations<'a>(suite: &'a Suite, part: &Part, program: &str) -> Vec<&'a str> {
+    let mut all = suite.implementations(program);
+    if !part.implementations.is_empty() {
+        all.retain(|name| part.implementations.contains(name));
+    }
+    all
+}

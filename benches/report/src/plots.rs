@@ -1,0 +1,321 @@
+//! The plots. Without a background, in middle tones: they are read on white and on black.
+
+use crate::data::{Report, Series};
+use crate::harness::Result;
+use plotters::coord::combinators::{BindKeyPoints, LogCoord, WithKeyPoints};
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use std::path::Path;
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+const GREY: RGBColor = RGBColor(128, 128, 128);
+
+/// The colour of an implementation is the same in all plots.
+const COLOURS: [(&str, RGBColor); 18] = [
+    ("boxroot", RGBColor(214, 69, 65)),
+    ("peer", RGBColor(59, 130, 196)),
+    ("generational", RGBColor(47, 158, 88)),
+    ("global", RGBColor(140, 107, 191)),
+    ("ocaml", RGBColor(128, 128, 128)),
+    ("ocaml_ref", RGBColor(160, 114, 74)),
+    ("gc", RGBColor(217, 119, 6)),
+    ("local", RGBColor(217, 119, 6)),
+    ("naive", RGBColor(211, 107, 166)),
+    ("peer_naive", RGBColor(31, 154, 166)),
+    ("dll_boxroot", RGBColor(110, 110, 220)),
+    ("rem_boxroot", RGBColor(190, 160, 40)),
+    ("bitmap_boxroot", RGBColor(110, 180, 60)),
+    ("unsafe", RGBColor(236, 140, 120)),
+    ("force_remote", RGBColor(150, 60, 90)),
+    ("rust_raw", RGBColor(217, 119, 6)),
+    ("rust_token", RGBColor(31, 154, 166)),
+    ("rust_drop", RGBColor(59, 130, 196)),
+];
+
+fn colour(implementation: &str) -> RGBColor {
+    COLOURS.iter().find(|c| c.0 == implementation).map_or(GREY, |c| c.1)
+}
+
+pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
+    let file = |name: &str| folder.join(format!("{version}-{name}.svg"));
+    let title = |text: &str| format!("{text}, OCaml {version}");
+
+    let groups = |part: &str| -> Vec<String> {
+        let all = report.series(part).iter().map(group_name);
+        all.fold(Vec::new(), |mut known, name| {
+            if !known.contains(&name) {
+                known.push(name);
+            }
+            known
+        })
+    };
+    let bars_of = |part: &str, relative: bool, figure: &str| -> Vec<Line> {
+        let names = groups(part);
+        lines(report.series(part), |s| {
+            let x = names.iter().position(|n| *n == group_name(s))? as f64;
+            let ours =
+                |o: &&Series| o.implementation == "boxroot" && group_name(o) == group_name(s);
+            let unit = report.series(part).iter().find(ours)?.median(figure)?;
+            Some((x, s.median(figure)? / if relative { unit } else { 1. }))
+        })
+    };
+    bars(
+        &file("global-roots"),
+        &title("Programs that use global roots"),
+        "time, ours = 1",
+        &groups("programs"),
+        &bars_of("programs", true, "seconds"),
+        Scale::Logarithmic,
+    )?;
+    bars(
+        &file("levels"),
+        &title("Single operations by level of the interface"),
+        "ns",
+        &groups("levels"),
+        &bars_of("levels", false, "ns_per_operation"),
+        Scale::Linear,
+    )?;
+
+    for (name, part, text) in [
+        ("local-roots", "local_roots", "Local roots: a chain of N calls"),
+        ("checks", "checks", "Local roots: checks for threads, and Rust"),
+    ] {
+        let all = lines(report.series(part), |s| Some((s.setting("N")?, s.median("ns_per_call")?)));
+        curves(&file(name), &title(text), ("N", "ns per call"), &all, Scale::Logarithmic)?;
+    }
+
+    for (name, figure, text) in [
+        ("pause", "longest_major_hook", "Longest scan of the roots"),
+        ("longest-pause", "longest_pause", "Longest pause of a program that allocates"),
+    ] {
+        let point = |s: &Series| Some((s.setting("SIZE")?, s.median(figure)? * 1e3));
+        let all = lines(report.series("pause"), point);
+        curves(&file(name), &title(text), ("live roots", "ms"), &all, Scale::Logarithmic)?;
+    }
+    let all =
+        lines(report.series("memory"), |s| Some((s.setting("SIZE")?, s.median("bytes_per_root")?)));
+    let axes = ("live roots", "bytes per root");
+    curves(&file("memory"), &title("Memory"), axes, &all, Scale::Logarithmic)?;
+
+    for (name, part, program, doms, text) in [
+        ("par-perm-count", "domains", "par_perm_count", "DOMS", "Each domain uses its own roots"),
+        ("prodcons", "domains", "prodcons", "DOMS", "Created on one domain, deleted on another"),
+        ("lockless", "lockless", "lockless", "THREADS", "Deleted by threads without a lock"),
+    ] {
+        let all = lines(report.series(part), |s| {
+            let per_second = s.median("creates")? / s.median("seconds")? / 1e6;
+            (s.program == program).then_some((s.setting(doms)?, per_second))
+        });
+        let axes = (if doms == "DOMS" { "domains" } else { "threads" }, "million roots per second");
+        curves(&file(name), &title(text), axes, &all, Scale::Linear)?;
+    }
+    Ok(())
+}
+
+/// What a bar or a curve shows of one implementation.
+struct Line {
+    name: String,
+    points: Vec<(f64, f64)>,
+}
+
+/// The points of each implementation, in the order of the data. Without points, no line.
+fn lines(all: &[Series], point: impl Fn(&Series) -> Option<(f64, f64)>) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::new();
+    for series in all {
+        let Some(point) = point(series).filter(|(_, y)| *y > 0.) else { continue };
+        match lines.iter_mut().find(|l| l.name == series.implementation) {
+            Some(line) => line.points.push(point),
+            None => lines.push(Line { name: series.implementation.clone(), points: vec![point] }),
+        }
+    }
+    lines
+}
+
+fn group_name(series: &Series) -> String {
+    match series.settings.get("CHOICE") {
+        Some(choice) => format!("{} ({choice})", series.program),
+        None => series.program.clone(),
+    }
+}
+
+enum Scale {
+    Linear,
+    Logarithmic,
+}
+
+/// The smallest and the largest, with some room.
+fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let low = values.clone().fold(f64::INFINITY, f64::min);
+    (low * 0.9, values.fold(0., f64::max) * 1.1)
+}
+
+/// A logarithmic axis, with lines at 1, 2, 5, 10, 20, …, or at the powers of ten if they are many.
+fn logarithmic((low, high): (f64, f64)) -> WithKeyPoints<LogCoord<f64>> {
+    let steps: &[f64] = if high / low < 1000. { &[1., 2., 5.] } else { &[1.] };
+    let powers = low.log10().floor() as i32..=high.log10() as i32;
+    let points = powers.flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)));
+    (low..high).log_scale().with_key_points(points.filter(|p| (low..high).contains(p)).collect())
+}
+
+fn style(size: u32) -> TextStyle<'static> {
+    ("sans-serif", size).into_font().color(&GREY)
+}
+
+/// Splits off the legend.
+fn legend<'a>(root: &Area<'a>, lines: &[Line]) -> Result<Area<'a>> {
+    let (plot, legend) = root.split_horizontally(640);
+    for (i, line) in lines.iter().enumerate() {
+        let y = 60 + 22 * i as i32;
+        let line_colour = colour(&line.name).filled();
+        legend.draw(&Rectangle::new([(4, y), (24, y + 8)], line_colour))?;
+        legend.draw(&Text::new(line.name.clone(), (30, y - 3), style(14)))?;
+    }
+    Ok(plot)
+}
+
+fn curves(
+    file: &Path,
+    title: &str,
+    axes: (&str, &str),
+    lines: &[Line],
+    scale: Scale,
+) -> Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let (x, y) = (range(points().map(|p| p.0)), range(points().map(|p| p.1)));
+    match scale {
+        Scale::Linear => draw_curves(file, title, axes, lines, 0. ..x.1, 0. ..y.1, 5),
+        Scale::Logarithmic => {
+            draw_curves(file, title, axes, lines, logarithmic(x), logarithmic(y), 10)
+        }
+    }
+}
+
+fn draw_curves<X, Y>(
+    file: &Path,
+    title: &str,
+    axes: (&str, &str),
+    lines: &[Line],
+    x: X,
+    y: Y,
+    x_labels: usize,
+) -> Result<()>
+where
+    X: AsRangedCoord<Value = f64>,
+    Y: AsRangedCoord<Value = f64>,
+    X::CoordDescType: ValueFormatter<f64>,
+    Y::CoordDescType: ValueFormatter<f64>,
+{
+    let root = SVGBackend::new(file, (800, 420)).into_drawing_area();
+    let plot = legend(&root, lines)?;
+    let mut chart = ChartBuilder::on(&plot)
+        .caption(title, style(18))
+        .margin(8)
+        .x_label_area_size(42)
+        .y_label_area_size(64)
+        .build_cartesian_2d(x, y)?;
+    chart
+        .configure_mesh()
+        .axis_style(GREY)
+        .bold_line_style(GREY.mix(0.25))
+        .light_line_style(TRANSPARENT)
+        .label_style(style(13))
+        .axis_desc_style(style(14))
+        .x_labels(x_labels)
+        .x_label_formatter(&|x| number(*x))
+        .y_label_formatter(&|y| number(*y))
+        .x_desc(axes.0)
+        .y_desc(axes.1)
+        .draw()?;
+    for line in lines {
+        let stroke = colour(&line.name).stroke_width(if line.name == "boxroot" { 3 } else { 2 });
+        chart.draw_series(LineSeries::new(line.points.iter().copied(), stroke))?;
+        let dot = |point: &(f64, f64)| Circle::new(*point, 3, colour(&line.name).filled());
+        chart.draw_series(line.points.iter().map(dot))?;
+    }
+    root.present()?;
+    Ok(())
+}
+
+/// Groups of bars; x of a point is the number of its group.
+fn bars(
+    file: &Path,
+    title: &str,
+    y_title: &str,
+    groups: &[String],
+    lines: &[Line],
+    scale: Scale,
+) -> Result<()> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let (low, high) = range(lines.iter().flat_map(|line| &line.points).map(|p| p.1));
+    match scale {
+        Scale::Linear => draw_bars(file, title, y_title, groups, lines, 0. ..high, 0.),
+        Scale::Logarithmic => {
+            draw_bars(file, title, y_title, groups, lines, logarithmic((low, high)), low)
+        }
+    }
+}
+
+fn draw_bars<Y>(
+    file: &Path,
+    title: &str,
+    y_title: &str,
+    groups: &[String],
+    lines: &[Line],
+    y: Y,
+    bottom: f64,
+) -> Result<()>
+where
+    Y: AsRangedCoord<Value = f64>,
+    Y::CoordDescType: ValueFormatter<f64>,
+{
+    let root = SVGBackend::new(file, (800, 420)).into_drawing_area();
+    let plot = legend(&root, lines)?;
+    let mut chart = ChartBuilder::on(&plot)
+        .caption(title, style(18))
+        .margin(8)
+        .x_label_area_size(30)
+        .y_label_area_size(64)
+        .build_cartesian_2d(0. ..groups.len() as f64, y)?;
+    chart
+        .configure_mesh()
+        .axis_style(GREY)
+        .bold_line_style(GREY.mix(0.25))
+        .light_line_style(TRANSPARENT)
+        .label_style(style(13))
+        .axis_desc_style(style(14))
+        .disable_x_mesh()
+        .x_labels(0)
+        .y_label_formatter(&|y| number(*y))
+        .y_desc(y_title)
+        .draw()?;
+    let width = 0.8 / lines.len() as f64;
+    for (i, line) in lines.iter().enumerate() {
+        chart.draw_series(line.points.iter().map(|&(group, y)| {
+            let left = group + 0.1 + width * i as f64;
+            Rectangle::new([(left, bottom), (left + width * 0.9, y)], colour(&line.name).filled())
+        }))?;
+    }
+    let width = chart.plotting_area().dim_in_pixel().0 as i32 / groups.len() as i32;
+    for (i, group) in groups.iter().enumerate() {
+        let x = 72 + width * i as i32 + width / 8;
+        plot.draw(&Text::new(group.clone(), (x, 390), style(12)))?;
+    }
+    root.present()?;
+    Ok(())
+}
+
+/// 1, 0.25, 10 000.
+fn number(x: f64) -> String {
+    match x {
+        _ if x >= 1e6 => format!("{}M", x / 1e6),
+        _ if x >= 1e3 => format!("{}k", x / 1e3),
+        _ => format!("{}", (x * 1e4).round() / 1e4),
+    }
+}
