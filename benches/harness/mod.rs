@@ -41,7 +41,8 @@ pub struct Suite {
 }
 
 /// The registry crate's implementations, and what they are called here.
-const PEER: [(&str, &str); 2] = [("peer", "boxroot"), ("peer_naive", "naive")];
+const PEER: [(&str, &str); 3] =
+    [("peer", "boxroot"), ("peer_naive", "naive"), ("peer_rust_raw", "rust_raw")];
 
 impl Suite {
     /// Builds the executables of the repository at `root`.

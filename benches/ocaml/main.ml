@@ -26,12 +26,19 @@ let local_roots =
   in
   { name = "local_roots"; runs = List.map run Local_roots.fixpoints }
 
+let attach =
+  let run (name, attaches) =
+    let n = Parameters.int "SIZE" 10_000_000 in
+    (name, fun () -> Measure.print_time (fun () -> attaches n))
+  in
+  { name = "attach"; runs = List.map run Variants.attaches }
+
 let programs =
   List.map on_cells
     [ ("perm_count", Perm_count.run); ("synthetic", Synthetic.run); ("globroots", Globroots.run);
       ("pause", Many.pause); ("majors", Many.majors); ("memory", Many.memory);
       ("check", Check.run) ]
-  @ [ local_roots ]
+  @ List.filter (fun p -> p.runs <> []) [ local_roots; attach ]
   @ List.map (in_c Micro.implementations) Micro.programs
   @ [ in_c Lockless.implementations ("lockless", Lockless.run) ]
   @ List.map on_domains Parallel.programs

@@ -13,7 +13,7 @@ external shuffle : unit -> unit = "bench_shuffle" [@@noalloc]
 external finish_marking : unit -> unit = "bench_finish_marking"
 
 let implementations =
-  [ "boxroot"; "global"; "generational"; "dll_boxroot"; "rem_boxroot"; "bitmap_boxroot" ]
+  [ "boxroot"; "global"; "generational"; "dll_boxroot"; "rem_boxroot"; "bitmap_boxroot"; "rust_raw" ]
   @ List.map (fun (module C : Cell.S) -> C.name) Variants.cells
   @ Variants.rust
 

@@ -3,4 +3,5 @@
 let cells : (module Cell.S) list = []
 let rust : string list = []
 let fixpoints : (string * ((float -> float) -> float -> float)) list = []
+let attaches : (string * (int -> unit)) list = []
 let check_pools (_ : int) = ()

@@ -27,7 +27,7 @@ end
 let cells : (module Cell.S) list = [ (module Unsafe); (module Force_remote) ]
 
 (* Loops that are written in Rust. *)
-let rust = [ "rust_raw"; "rust_token"; "rust_drop" ]
+let rust = [ "rust_token"; "rust_drop" ]
 
 external fixpoint_rust_token : (float -> float) -> float -> float = "rust_token_fixpoint"
 external fixpoint_unsafe : (float -> float) -> float -> float = "unsafe_fixpoint"
@@ -36,6 +36,12 @@ external fixpoint_force_remote : (float -> float) -> float -> float = "force_rem
 let fixpoints =
   [ ("unsafe", fixpoint_unsafe); ("force_remote", fixpoint_force_remote);
     ("rust_token", fixpoint_rust_token) ]
+
+external attach : int -> unit = "rust_attach"
+external take_and_release : int -> unit = "rust_take_and_release"
+
+(* Taking the lock of a thread that OCaml knows, and releasing it, so often. *)
+let attaches = [ ("rust_token", attach); ("runtime", take_and_release) ]
 
 external pools : unit -> int = "bench_pools"
 external slots_per_pool : unit -> int = "bench_slots_per_pool"

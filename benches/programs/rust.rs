@@ -1,10 +1,10 @@
-//! The loops of `benches/impls/cell.h` in Rust: with the raw functions, in safe Rust with a token,
-//! and in safe Rust that drops without one.
+//! The loops of `benches/impls/cell.h` in safe Rust: with a token, and dropping without one.
 
-use ocaml_boxroot::sys::{self, BoxRoot};
+use crate::Implementation;
+use ocaml_boxroot::sys;
 use ocaml_boxroot::{Boxroot, DomainLock, Function, RootRef, Value};
-use std::ffi::{c_char, CStr};
-use std::marker::PhantomData;
+use std::ffi::CStr;
+use std::hint::black_box;
 
 /// Calls `f` with a token. OCaml holds the lock.
 fn with_lock(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
@@ -34,27 +34,6 @@ trait Level {
     fn get(lock: &DomainLock, root: &Self::Root) -> sys::Value;
     fn set(lock: &DomainLock, root: &mut Self::Root, value: Value<'_, Any>);
     fn delete(lock: &DomainLock, root: Self::Root);
-}
-
-struct Raw;
-impl Level for Raw {
-    type Root = BoxRoot;
-    fn create(_: &DomainLock, value: Value<'_, Any>) -> BoxRoot {
-        // SAFETY: the value is valid.
-        unsafe { sys::boxroot_create(value.raw()) }.expect("a root")
-    }
-    fn get(_: &DomainLock, root: &BoxRoot) -> sys::Value {
-        // SAFETY: live, and the token proves the lock.
-        unsafe { sys::boxroot_get(*root) }
-    }
-    fn set(_: &DomainLock, root: &mut BoxRoot, value: Value<'_, Any>) {
-        // SAFETY: live, and nobody else uses it.
-        assert!(unsafe { sys::boxroot_modify(root, value.raw()) });
-    }
-    fn delete(_: &DomainLock, root: BoxRoot) {
-        // SAFETY: live, and not used again.
-        unsafe { sys::boxroot_delete(root) }
-    }
 }
 
 struct Token;
@@ -92,22 +71,6 @@ impl Level for Drops {
     }
 }
 
-/// `struct implementation` of `benches/impls/implementation.h`.
-#[repr(C)]
-struct Implementation<L: Level> {
-    name: *const c_char,
-    prepare: extern "C" fn(),
-    pairs: extern "C" fn(isize),
-    create: unsafe extern "C" fn(*mut L::Root, *const sys::Value, isize),
-    get: unsafe extern "C" fn(*const L::Root, isize) -> sys::Value,
-    modify: unsafe extern "C" fn(*mut L::Root, sys::Value, isize),
-    delete: unsafe extern "C" fn(*const L::Root, isize),
-    _level: PhantomData<L>,
-}
-
-// SAFETY: a constant; the name is static.
-unsafe impl<L: Level> Sync for Implementation<L> {}
-
 const UNIT: sys::Value = 1;
 
 /// A value that OCaml or C passes to a loop, which does not run the collector.
@@ -116,8 +79,11 @@ fn value(_: &DomainLock, raw: sys::Value) -> Value<'_, Any> {
     unsafe { Value::from_raw(raw) }
 }
 
-impl<L: Level> Implementation<L> {
-    const fn new(name: &'static CStr) -> Self {
+/// The loops of one level.
+struct Loops<L>(L);
+
+impl<L: Level> Loops<L> {
+    const fn implementation(name: &'static CStr) -> Implementation<L::Root> {
         Implementation {
             name: name.as_ptr(),
             prepare: Self::prepare,
@@ -126,7 +92,6 @@ impl<L: Level> Implementation<L> {
             get: Self::get,
             modify: Self::modify,
             delete: Self::delete,
-            _level: PhantomData,
         }
     }
 
@@ -188,11 +153,11 @@ impl<L: Level> Implementation<L> {
 }
 
 #[no_mangle]
-static rust_raw_implementation: Implementation<Raw> = Implementation::new(c"rust_raw");
+static rust_token_implementation: Implementation<Boxroot<Any>> =
+    Loops::<Token>::implementation(c"rust_token");
 #[no_mangle]
-static rust_token_implementation: Implementation<Token> = Implementation::new(c"rust_token");
-#[no_mangle]
-static rust_drop_implementation: Implementation<Drops> = Implementation::new(c"rust_drop");
+static rust_drop_implementation: Implementation<Boxroot<Any>> =
+    Loops::<Drops>::implementation(c"rust_drop");
 
 // ---- local_roots ----
 
@@ -239,5 +204,45 @@ extern "C" fn rust_token_fixpoint(f: sys::Value, x: sys::Value) -> sys::Value {
         y.delete_in(lock);
         f.delete_in(lock);
         result
+    })
+}
+
+// ---- attach ----
+
+/// Takes the lock and releases it, as a token, `n` times.
+#[no_mangle]
+extern "C" fn rust_attach(n: sys::Value) -> sys::Value {
+    with_lock(|lock| {
+        lock.release(|| {
+            for _ in 0..n >> 1 {
+                DomainLock::attach(|lock| {
+                    black_box(lock);
+                })
+                .expect("the thread is known to OCaml");
+            }
+        });
+        UNIT
+    })
+}
+
+extern "C" {
+    fn caml_enter_blocking_section_no_pending();
+    fn caml_leave_blocking_section();
+}
+
+/// The same with the runtime's own functions.
+#[no_mangle]
+extern "C" fn rust_take_and_release(n: sys::Value) -> sys::Value {
+    with_lock(|lock| {
+        lock.release(|| {
+            for _ in 0..n >> 1 {
+                // SAFETY: this thread is known to OCaml and does not hold the lock.
+                unsafe {
+                    caml_leave_blocking_section();
+                    caml_enter_blocking_section_no_pending();
+                }
+            }
+        });
+        UNIT
     })
 }

@@ -38,8 +38,8 @@ impl fmt::Debug for DomainLock {
     }
 }
 
-/// Uses of the runtime that forbid its shutdown: live tokens but the `Runtime`'s own, and
-/// threads that we registered. `DOWN` once it was shut down.
+/// Uses of the runtime that forbid its shutdown: threads that we registered, and functions that
+/// OCaml called. `DOWN` once it was shut down.
 static USES: AtomicUsize = AtomicUsize::new(0);
 const DOWN: usize = 1 << (usize::BITS - 1);
 
@@ -73,7 +73,8 @@ pub(crate) fn forbid_uses() -> Result<(), Error> {
 
 thread_local! {
     /// The runtime knows this thread: we registered it, it started the runtime, or OCaml
-    /// called us on it.
+    /// called us on it. It stays up then: the first and the last case have a `Use`, and the
+    /// thread that started the runtime is the one that can shut it down, outside of any token.
     static KNOWN: Cell<bool> = const { Cell::new(false) };
     /// Unregisters this thread at its end, if we registered it.
     static REGISTRATION: RefCell<Option<Registration>> = const { RefCell::new(None) };
@@ -132,14 +133,14 @@ pub(crate) fn set_known() {
 }
 
 /// Holds the lock; gives it back when dropped, also by a panic.
-struct Acquired(#[allow(dead_code)] Use);
+struct Acquired;
 
 impl Acquired {
-    fn new(used: Use) -> Acquired {
-        // SAFETY: this thread is known to the runtime and does not hold the lock (caller),
-        // and the `Use` keeps the runtime up.
+    fn new() -> Acquired {
+        // SAFETY: this thread is known to the runtime and does not hold the lock (caller). The
+        // runtime stays up, see `KNOWN`.
         unsafe { ffi::caml_leave_blocking_section() }
-        Acquired(used)
+        Acquired
     }
 }
 
@@ -203,9 +204,8 @@ impl DomainLock {
             (sys::Status::Running, sys::LockState::NotHeld) => {}
             (_, sys::LockState::NotHeld) => return Err(Error::last()),
         }
-        let used = Use::new()?;
         register()?;
-        let _acquired = Acquired::new(used);
+        let _acquired = Acquired::new();
         // SAFETY: the lock is held until `_acquired` is dropped, which is after the token.
         // This thread did not hold the lock before, so no other token is in use.
         let mut lock = unsafe { DomainLock::new() }?;
