@@ -47,6 +47,14 @@ static bool is_young_block(value v) {
 }
 
 bool bxr_modify_slow(boxroot *r, value v) {
+  /* The most frequent reason to be here: an old root gets an old value. */
+  bxr_witness witness = BXR_WITNESS();
+  struct bxr_domain_head *self = bxr_owner;
+  if (BXR_IS_OPEN(self, witness) && bxr_is_fast_owner(self, bxr_pool_of(*r)) &&
+      !is_young_block(v)) {
+    *bxr_slot(*r) = (uintptr_t)v;
+    return true;
+  }
   struct bxr_domain *domain = bxr_enter();
   if (domain == NULL) return false;
   struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(*r));

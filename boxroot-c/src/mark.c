@@ -5,10 +5,10 @@
 
 #define PAGE ((size_t)4096)
 
-/* How many more slots of a pool a slow delete darkens (docs/tuning.md). A pool is open after at
-   most BXR_SLOTS / STEP deletes; a single delete is slower by as many darkenings. */
+/* How many more slots of a pool a slow delete darkens: one, and this part of those that were darkened
+   before (docs/tuning.md). So a few deletes cost little, and after some dozens the pool is open. */
 #ifndef BXR_STEP
-#define BXR_STEP 32
+#define BXR_STEP 16
 #endif
 
 /* ---- handing over ---- */
@@ -82,7 +82,8 @@ void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r) {
   bxr_domain_count(&bxr_pool_owner(pool)->barrier_hits, 1);
   bxr_runtime_darken(bxr_slot(r), 1);
   if (handed == BXR_HANDED_FOREIGN) return; /* its old marker may be reading it */
-  uint32_t step = pool->undarkened < BXR_STEP ? pool->undarkened : BXR_STEP;
+  uint32_t step = 1 + (pool->mark - pool->undarkened) / BXR_STEP;
+  if (step > pool->undarkened) step = pool->undarkened;
   pool->undarkened -= step;
   bxr_runtime_darken(pool->slots + pool->undarkened, step);
   if (pool->undarkened == 0) reopen(pool, BXR_REOPENED);

@@ -137,13 +137,13 @@ inline void boxroot_delete(boxroot r) {
   bxr_delete_slow(r);
 }
 
-/* In a young pool any value may be stored. */
+/* In a young pool any value may be stored, and an immediate in any pool. */
 inline bool boxroot_modify(boxroot *r, value v) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_owner;
   struct bxr_pool_head *pool = bxr_pool_of(*r);
   if (BXR_LIKELY(BXR_IS_OPEN(self, witness) && bxr_is_fast_owner(self, pool) &&
-                 pool->epoch == self->epoch)) {
+                 (pool->epoch == self->epoch || (v & 1) != 0))) {
     *bxr_slot(*r) = (uintptr_t)v;
     return true;
   }

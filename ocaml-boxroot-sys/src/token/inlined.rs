@@ -62,9 +62,12 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
 #[inline(always)]
 pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     let pool = pool_of(*root);
-    // SAFETY: a live root's pool is mapped; the owner may store any value in a young pool.
+    // SAFETY: a live root's pool is mapped; the owner may store any value in a young pool, and
+    // an immediate in any.
     unsafe {
-        if is_fast_owner(domain, pool) && (*pool).epoch == (*domain.0.as_ptr()).epoch {
+        if is_fast_owner(domain, pool)
+            && ((*pool).epoch == (*domain.0.as_ptr()).epoch || value & 1 == 1)
+        {
             *slot(*root) = value;
             return true;
         }
