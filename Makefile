@@ -24,7 +24,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak matrix msrv bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak matrix asan msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -92,6 +92,14 @@ matrix:
 
 lint:
 	@$(with_ocaml) .ci/lint
+
+# The tests under the address sanitizer: Rust, and the C of this project. Needs a nightly compiler, and
+# clang. What live roots keep is no leak.
+asan:
+	@$(with_ocaml) ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address CC=clang \
+	  CFLAGS="-fsanitize=address -fno-omit-frame-pointer" cargo +nightly test \
+	  --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan \
+	  --test safe --test situations --test model
 
 # The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml).
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
