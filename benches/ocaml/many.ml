@@ -92,7 +92,7 @@ module Make (Cell : Cell.S) = struct
     Gc.full_major ();
     Gc.full_major ();
     print "given_back" (1. -. (float (resident () - before - grown) /. float full));
-    ignore (Sys.opaque_identity (values, deleted))
+    ignore (Sys.opaque_identity (values, cells, deleted))
 end
 
 let pause (module C : Cell.S) = let module M = Make (C) in M.pause ()

@@ -131,7 +131,7 @@ pub fn all(quick: bool) -> Vec<Part> {
         Part {
             name: "pause",
             title: "Pauses with many live roots",
-            figures: &["longest_major_hook", "longest_pause", "longest_minor", "ten_majors"],
+            figures: &["longest_pause", "longest_major_hook", "longest_minor", "ten_majors"],
             points: roots.map(|n| point("pause", [("SIZE", n)])).into(),
             implementations: many,
             one_executable: false,
