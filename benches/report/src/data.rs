@@ -49,13 +49,14 @@ impl Report {
         self.parts.get(part).map_or(&[], |measured| &measured.series)
     }
 
-    /// Counts that differ between two runs of a deterministic program, and creates that differ
-    /// between two runs of any.
+    /// Counts that differ between two runs of a deterministic program, and creates and pools that
+    /// differ between two runs of any.
     pub fn varying_counts(&self) -> Vec<String> {
         let mut varying = Vec::new();
         for series in self.parts.values().flat_map(|measured| &measured.series) {
             let deterministic = DETERMINISTIC.contains(&series.program.as_str());
-            for count in COUNTS.iter().filter(|c| deterministic || **c == "creates") {
+            let never_vary = ["creates", "pools"];
+            for count in COUNTS.iter().filter(|c| deterministic || never_vary.contains(c)) {
                 let values: Vec<f64> = series.all(count);
                 if values.windows(2).any(|pair| pair[0] != pair[1]) {
                     let Series { program, implementation, .. } = series;

@@ -64,7 +64,7 @@ fn report() -> Result<()> {
         }
         let measured = Measured { machine: Machine::this(&suite.ocaml_version)?, series };
         report.parts.insert(part.name.to_string(), measured);
-        std::fs::write(&data, serde_json::to_string_pretty(&report)?)?;
+        std::fs::write(&data, serde_json::to_string(&report)?)?;
     }
     let version = &suite.ocaml_version;
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;

@@ -131,7 +131,7 @@ pub fn all(quick: bool) -> Vec<Part> {
         Part {
             name: "pause",
             title: "Pauses with many live roots",
-            figures: &["longest_major_hook", "longest_pause", "longest_minor", "ten_majors"],
+            figures: &["longest_pause", "longest_major_hook", "longest_minor", "ten_majors"],
             points: roots.map(|n| point("pause", [("SIZE", n)])).into(),
             implementations: many,
             one_executable: false,
@@ -140,10 +140,19 @@ pub fn all(quick: bool) -> Vec<Part> {
         Part {
             name: "memory",
             title: "Memory of many live roots",
-            figures: &["bytes_per_root", "given_back", "growth_after_refill", "pools"],
+            figures: &["bytes_per_root", "given_back", "growth_after_refill"],
             points: roots.map(|n| point("memory", [("SIZE", n)])).into(),
             implementations: many,
             one_executable: false,
+            times: times(2),
+        },
+        Part {
+            name: "pools",
+            title: "Pools of ours",
+            figures: &["pools"],
+            points: roots[..3].iter().map(|&n| point("memory", [("SIZE", n)])).collect(),
+            implementations: &["boxroot"],
+            one_executable: true,
             times: times(2),
         },
         Part {
