@@ -28,13 +28,14 @@ impl<T: ?Sized> RootRef<T> {
     }
 }
 
-// SAFETY: shared references to the cell only read it, under a lock; see `get`.
-unsafe impl<T: ?Sized + Sync> Sync for RootRef<T> {}
+// SAFETY: shared references to the cell only read it, under a lock; see `get`. Whoever reads it can
+// make another root for the value: see `Boxroot`.
+unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 
 /// An owned root: keeps one OCaml value alive until it is dropped.
 ///
 /// * As large as a pointer; `Option<Boxroot<T>>` too.
-/// * [`Send`] and [`Sync`] if `T` is: any thread may own it, share it and drop it, with or
+/// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own it, share it and drop it, with or
 ///   without the lock, also after the runtime was shut down. Reading needs a token.
 /// * Dropping costs one call. With a token at hand, [`delete_in`](Boxroot::delete_in) is
 ///   inlined.
@@ -62,8 +63,9 @@ pub struct Boxroot<T: ?Sized> {
 
 // SAFETY: a root is not tied to a thread: reading it needs a token, whose lock excludes the
 // collector on that thread's domain, and deleting it works on any thread. `T` is a name for
-// what the value is, and says whether it may be used elsewhere.
-unsafe impl<T: ?Sized + Send> Send for Boxroot<T> {}
+// what the value is, and says whether it may be used elsewhere. The value may have other roots, on
+// other threads, whose domains run at the same time: so it must be `Sync`, too.
+unsafe impl<T: ?Sized + Send + Sync> Send for Boxroot<T> {}
 // SAFETY: as above; shared references only read.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Boxroot<T> {}
 

@@ -9,10 +9,11 @@ use std::sync::Arc;
 /// `Boxroot<Function<(OCamlString,), OCamlInt>>`.
 pub struct Function<Args, R: ?Sized>(PhantomData<(Args, *const R)>);
 
-// SAFETY: a name for a type; a closure may be called from any domain and any thread.
-unsafe impl<Args, R: ?Sized> Send for Function<Args, R> {}
+// SAFETY: a name for a type; a closure may be called from any domain and any thread, which gets at
+// what the closure takes and returns.
+unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Send for Function<Args, R> {}
 // SAFETY: as above.
-unsafe impl<Args, R: ?Sized> Sync for Function<Args, R> {}
+unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Sync for Function<Args, R> {}
 
 /// The type of OCaml's `exn`.
 #[derive(Debug)]
@@ -51,7 +52,8 @@ impl DomainLock {
     /// # Safety
     ///
     /// The value is a `T`. For a [`Function`]: it accepts arguments of these types and returns a
-    /// result of that type.
+    /// result of that type, and on OCaml 4 does not call `Thread.exit`, which would jump over the
+    /// frames of Rust.
     ///
     /// # Panics
     ///

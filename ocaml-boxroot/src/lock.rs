@@ -1,5 +1,6 @@
 use crate::{ffi, Error, Value};
 use ocaml_boxroot_sys::{self as sys, token};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_char;
 use std::fmt;
@@ -87,9 +88,11 @@ struct Registration(#[allow(dead_code)] Use);
 impl Drop for Registration {
     fn drop(&mut self) {
         KNOWN.set(false);
-        if sys::boxroot_status() != sys::Status::ToreDown {
-            // SAFETY: we registered this thread, it does not hold the lock (tokens do not
-            // outlive the calls that made them), and the `Use` keeps the runtime up.
+        // A process that ends under the lock runs this under the frames that hold it; they do not
+        // go on, and nobody gets the lock any more.
+        if sys::boxroot_status() != sys::Status::ToreDown && !DomainLock::is_held() {
+            // SAFETY: we registered this thread, it does not hold the lock (just checked), and the
+            // `Use` keeps the runtime up.
             unsafe { ffi::obx_unregister_thread() }
         }
     }
@@ -276,13 +279,7 @@ impl DomainLock {
         let message = match result {
             Ok(Ok(value)) => return value,
             Ok(Err(error)) => error.to_string(),
-            Err(payload) => match payload.downcast::<String>() {
-                Ok(message) => *message,
-                Err(payload) => match payload.downcast_ref::<&str>() {
-                    Some(message) => (*message).to_string(),
-                    None => "a Rust function panicked".to_string(),
-                },
-            },
+            Err(payload) => panic_message(payload),
         };
         failure(message)
     }
@@ -346,6 +343,19 @@ impl std::ops::DerefMut for AssumedLock<'_> {
     fn deref_mut(&mut self) -> &mut DomainLock {
         &mut self.lock
     }
+}
+
+/// The message of a panic. A payload that panics when it is dropped is dropped all the same.
+fn panic_message(payload: Box<dyn Any + Send>) -> String {
+    let message = match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
+        (Some(message), _) => message.clone(),
+        (None, Some(message)) => (*message).to_string(),
+        (None, None) => "a Rust function panicked".to_string(),
+    };
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(another);
+    }
+    message
 }
 
 /// The result of a body that failed: OCaml will see the exception `Failure message`.

@@ -61,7 +61,13 @@ impl Runtime {
     }
 
     /// The token of the thread that started the runtime.
+    ///
+    /// # Panics
+    ///
+    /// If the lock is released: in a thread-local destructor that runs because the process ends
+    /// in [`DomainLock::release`].
     pub fn lock(&mut self) -> &mut DomainLock {
+        assert!(DomainLock::is_held(), "boxroot: {}", Error::LockNotHeld);
         &mut self.lock
     }
 
@@ -71,8 +77,9 @@ impl Runtime {
     /// # Errors
     ///
     /// [`Error::Busy`] while other threads use the runtime or are registered with it, or other
-    /// domains run; a thread that attached once is registered until it ends. The runtime comes
-    /// back in the error.
+    /// domains run; a thread that attached once is registered until it ends.
+    /// [`Error::LockNotHeld`] where [`lock`](Runtime::lock) panics. The runtime comes back in the
+    /// error.
     pub fn shutdown(self) -> Result<(), Busy> {
         let runtime = std::mem::ManuallyDrop::new(self);
         runtime
@@ -81,6 +88,9 @@ impl Runtime {
     }
 
     fn shut_down(&self) -> Result<(), Error> {
+        if !DomainLock::is_held() {
+            return Err(Error::LockNotHeld);
+        }
         // SAFETY: no precondition.
         let uses = unsafe { ffi::obx_other_domains() };
         if uses != 0 {
@@ -89,7 +99,8 @@ impl Runtime {
         lock::forbid_uses()?;
         #[cfg(feature = "debug-checks")]
         eprint!("{}", sys::leak_report());
-        // SAFETY: nobody uses the runtime, or will (`forbid_uses`); this thread holds the lock;
+        // SAFETY: nobody uses the runtime, or will (`forbid_uses`); this thread holds the lock
+        // (checked, because `release` may be among the frames that a process leaves when it ends);
         // afterwards `self` is gone, and with it the last token. No root can be read without a
         // token, so none is after `boxroot_teardown`.
         unsafe {
@@ -102,14 +113,14 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // Busy: the runtime stays up. Nobody can use this token any more.
+        // Busy, or the process ends: the runtime stays up. Nobody can use this token any more.
         let _ = self.shut_down();
     }
 }
 
 /// A runtime that could not be shut down.
 pub struct Busy {
-    /// [`Error::Busy`].
+    /// [`Error::Busy`] or [`Error::LockNotHeld`].
     pub error: Error,
     /// The runtime, which is intact.
     pub runtime: Runtime,

@@ -1,7 +1,8 @@
 //! Functions for tests/ocaml/exported.ml.
 
 use ocaml_boxroot::{
-    export, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, ToOCaml, Value,
+    export, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, RootRef,
+    ToOCaml, Value,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -37,7 +38,18 @@ export! {
         HANDED_OVER.lock().unwrap().clear();
         Ok(Boxroot::new(lock, Value::unit()))
     }
+
+    /// external run : int -> int = "safe_run"
+    unsafe fn safe_run(lock, n: OCamlInt) -> Result<OCamlInt, Box<dyn std::error::Error>> {
+        let body = *RUN.lock().unwrap();
+        body.ok_or("nothing to run")?(lock, n)?;
+        Ok(n.get(lock).to_int().to_ocaml(lock)?)
+    }
 }
+
+/// What `safe_run` runs.
+pub static RUN: Mutex<Option<Run>> = Mutex::new(None);
+pub type Run = fn(&mut DomainLock, &RootRef<OCamlInt>) -> Result<(), Box<dyn std::error::Error>>;
 
 /// How deep `safe_deeper` is.
 pub static LEVELS: AtomicUsize = AtomicUsize::new(0);

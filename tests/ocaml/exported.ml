@@ -3,6 +3,7 @@
 external repeat : string -> int -> string = "safe_repeat"
 external deeper : (int -> int) -> int -> int = "safe_deeper"
 external drop_roots : unit -> unit = "safe_drop_roots"
+external run : int -> int = "safe_run"
 
 let register = Callback.register
 let () = register "repeated_length" (fun n -> String.length (repeat "abc" n))
@@ -26,3 +27,36 @@ let () =
       Gc.finalise (fun _ -> drop_roots ()) (ref 0);
       Gc.full_major ();
       0)
+
+(* Runs the test's function: here, and wherever else OCaml code runs. *)
+let () =
+  register "run" run;
+  register "run_in_a_thread" (fun n ->
+      Thread.join (Thread.create (fun () -> ignore (run n)) ());
+      n);
+  register "run_in_a_domain" (fun n ->
+      Multicore.spawn (fun () -> ignore (run n));
+      Multicore.join_all ();
+      n);
+  register "run_in_a_finaliser" (fun n ->
+      Gc.finalise (fun _ -> ignore (run n)) (ref 0);
+      Gc.full_major ();
+      n);
+  register "run_at_exit" (fun n ->
+      at_exit (fun () -> ignore (run n));
+      n);
+  register "exit" (fun n -> exit n)
+
+(* Changes bytes in another thread, or domain, until they start with 'x'. *)
+let change b =
+  while Bytes.get b 0 <> 'x' do
+    Bytes.fill b 1 (Bytes.length b - 1) 'b';
+    Bytes.fill b 1 (Bytes.length b - 1) 'a';
+    Thread.yield ()
+  done
+
+let () =
+  register "start_changing" (fun b -> Multicore.spawn (fun () -> change b));
+  register "stop_changing" (fun b ->
+      Bytes.set b 0 'x';
+      Multicore.join_all ())
