@@ -99,7 +99,7 @@ asan:
 	@$(with_ocaml) ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address CC=clang \
 	  CFLAGS="-fsanitize=address -fno-omit-frame-pointer" cargo +nightly test \
 	  --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan \
-	  --test safe --test situations --test model
+	  --test safe --test attacks --test situations --test model
 
 # The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml).
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)

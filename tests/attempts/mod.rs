@@ -523,7 +523,7 @@ fn runtime_comes_back_and_goes() {
         });
         runtime.lock().release(|| is_ready.recv().unwrap());
         let busy = runtime.shutdown().unwrap_err();
-        assert_eq!(busy.error, Error::Busy { uses: 2 });
+        assert_eq!(busy.error, Error::Busy { uses: 1 });
         runtime = busy.runtime;
         churn(runtime.lock());
         stop.send(()).unwrap();
