@@ -208,7 +208,7 @@ fn ask_from_threads(
 }
 
 /// Four threads drop a part of the roots each: two of them without ever holding the lock.
-fn drop_on_threads<T: Send>(mut roots: Vec<Boxroot<T>>) -> Result<(), ocaml_boxroot::Error> {
+fn drop_on_threads<T: Send + Sync>(mut roots: Vec<Boxroot<T>>) -> Result<(), ocaml_boxroot::Error> {
     let quarter = roots.len() / 4 + 1;
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
