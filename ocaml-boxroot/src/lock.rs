@@ -98,12 +98,23 @@ impl Drop for Registration {
     }
 }
 
-/// Whether the OCaml program has the `Thread` module. The first token that is made asks, under
-/// the lock, which OCaml 4 needs for the question.
+/// Sets boxroot up, if nobody did. Before another thread can attach, asks what OCaml 4 answers under
+/// the lock only.
+///
+/// # Safety
+///
+/// This thread holds the lock of a started runtime.
+pub(crate) unsafe fn set_up() -> bool {
+    has_threads();
+    // SAFETY: the lock is held (caller).
+    unsafe { sys::boxroot_setup() }
+}
+
+/// Whether the OCaml program has the `Thread` module.
 fn has_threads() -> bool {
     static HAS_THREADS: OnceLock<bool> = OnceLock::new();
-    // SAFETY: the runtime was started, because boxroot was set up (callers check, or have done
-    // it); under the lock the first time, unless some other library set boxroot up.
+    // SAFETY: the runtime was started (`set_up`, or boxroot was set up); under the lock the first
+    // time, unless some other library set boxroot up.
     *HAS_THREADS.get_or_init(|| unsafe { ffi::obx_has_threads() } != 0)
 }
 
@@ -163,7 +174,6 @@ impl DomainLock {
     /// other token of this thread is used meanwhile.
     pub(crate) unsafe fn new() -> Result<DomainLock, Error> {
         let domain = token::attach().ok_or_else(Error::last)?;
-        has_threads();
         Ok(DomainLock { domain, _not_send: PhantomData })
     }
 
@@ -172,7 +182,8 @@ impl DomainLock {
     ///
     /// Any thread may call this. On OCaml 5, threads attach to the first domain. A registered
     /// thread takes the lock once more when it ends, to unregister: join it inside
-    /// [`release`](DomainLock::release), not while holding the lock.
+    /// [`release`](DomainLock::release), not while holding the lock. On OCaml 4, registering runs
+    /// OCaml's signal handlers; an exception that one raises there ends the process.
     ///
     /// # Errors
     ///
@@ -268,7 +279,7 @@ impl DomainLock {
         let result = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: OCaml called, so the lock is held; also on OCaml 4, where this cannot
             // be checked before setup.
-            let _is_set_up = unsafe { sys::boxroot_setup() };
+            let _is_set_up = unsafe { set_up() };
             let _used = Use::new()?;
             let _restore = RestoreKnown(KNOWN.replace(true));
             // SAFETY: the lock is held until OCaml gets control back. A token that an outer
@@ -297,7 +308,7 @@ impl DomainLock {
     /// other token of this thread is used in `'a`.
     pub unsafe fn assume_held<'a>() -> Result<AssumedLock<'a>, Error> {
         // SAFETY: the lock is held, also where this cannot be checked before setup (caller).
-        let _is_set_up = unsafe { sys::boxroot_setup() };
+        let _is_set_up = unsafe { set_up() };
         // SAFETY: as promised by the caller.
         Ok(AssumedLock { lock: unsafe { DomainLock::new() }?, _life: PhantomData })
     }

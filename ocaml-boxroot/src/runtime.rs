@@ -51,7 +51,7 @@ impl Runtime {
             return Err(Error::StartupException);
         }
         // SAFETY: starting the runtime left the lock held.
-        if !unsafe { sys::boxroot_setup() } {
+        if !unsafe { lock::set_up() } {
             return Err(Error::last());
         }
         lock::set_known();
