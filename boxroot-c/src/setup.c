@@ -138,8 +138,10 @@ struct bxr_domain *bxr_enter_if_possible(void) {
 struct bxr_domain_head *bxr_domain_attach(void) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_self;
-  if (self != &bxr_no_domain && BXR_IS_OPEN(self, witness) && boxroot_status() == BOXROOT_RUNNING)
-    return self;
+  if (self != &bxr_no_domain && BXR_IS_OPEN(self, witness)) {
+    bxr_runtime_check();
+    if (boxroot_status() == BOXROOT_RUNNING) return self;
+  }
   struct bxr_domain *domain = bxr_enter();
   return domain == NULL ? NULL : &domain->head;
 }
