@@ -24,6 +24,20 @@ fn point<const N: usize>(program: &'static str, settings: [(&'static str, usize)
     Point { program, settings: settings.map(|(name, value)| (name, value.to_string())).into() }
 }
 
+/// The implementations of cells in the two executables that differ in the crate only.
+const ALIKE: [&str; 10] = [
+    "ocaml",
+    "ocaml_ref",
+    "gc",
+    "global",
+    "generational",
+    "boxroot",
+    "peer",
+    "dll_boxroot",
+    "rem_boxroot",
+    "bitmap_boxroot",
+];
+
 pub fn all(quick: bool) -> Vec<Part> {
     // Sizes of single runs, or small ones.
     let size = |full: usize| if quick { full / 50 } else { full };
@@ -33,6 +47,14 @@ pub fn all(quick: bool) -> Vec<Part> {
     let choice = |choice: &str| Point {
         program: "perm_count",
         settings: vec![("N", n(10).to_string()), ("CHOICE", choice.to_string())],
+    };
+    let programs = || {
+        vec![
+            choice("persistent"),
+            choice("ephemeral"),
+            point("synthetic", [("N", n(6))]),
+            point("globroots", [("SIZE", size(500_000))]),
+        ]
     };
     let chains = [1, 2, 3, 5, 7, 10, 30, 100, 300, 1000];
     let chains = || chains.map(|n| point("local_roots", [("N", n), ("SIZE", size(10_000_000))]));
@@ -54,13 +76,8 @@ pub fn all(quick: bool) -> Vec<Part> {
             name: "programs",
             title: "Programs that use global roots",
             figures: time,
-            points: vec![
-                choice("persistent"),
-                choice("ephemeral"),
-                point("synthetic", [("N", n(6))]),
-                point("globroots", [("SIZE", size(500_000))]),
-            ],
-            implementations: &[],
+            points: programs(),
+            implementations: &ALIKE,
             one_executable: false,
             times: times(3),
         },
@@ -92,6 +109,15 @@ pub fn all(quick: bool) -> Vec<Part> {
             implementations: &["local", "boxroot", "unsafe", "force_remote", "rust_token"],
             one_executable: true,
             times: times(5),
+        },
+        Part {
+            name: "program_checks",
+            title: "Programs that use global roots: the price of checks for threads",
+            figures: &["seconds"],
+            points: programs(),
+            implementations: &["boxroot", "unsafe", "force_remote"],
+            one_executable: true,
+            times: times(3),
         },
         Part {
             name: "micro",
