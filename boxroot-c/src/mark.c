@@ -13,9 +13,12 @@
 
 /* ---- handing over ---- */
 
-static void reopen(struct bxr_pool *pool, enum bxr_handed handed) {
+/* The fast paths are open to the owner, or to nobody. */
+static void set_handed(struct bxr_pool *pool, enum bxr_handed handed) {
+  bool open = handed <= BXR_REOPENED || BXR_WITHOUT == 4;
+  struct bxr_domain_head *owner = open ? &bxr_pool_owner(pool)->head : NULL;
   pool->handed = (uint16_t)handed;
-  __atomic_store_n(&pool->head.fast_owner, &bxr_pool_owner(pool)->head, __ATOMIC_RELAXED);
+  __atomic_store_n(&pool->head.fast_owner, owner, __ATOMIC_RELAXED);
 }
 
 /* Makes room for one field per pool. */
@@ -42,13 +45,12 @@ static void hand_over(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
   if (directory->fields == NULL || pool->kind == BXR_EMPTY) {
     directory->census.pools[BXR_EMPTY] += pool->kind == BXR_EMPTY;
-    if (pool->handed != BXR_NOT_HANDED) reopen(pool, BXR_NOT_HANDED);
+    if (pool->handed != BXR_NOT_HANDED) set_handed(pool, BXR_NOT_HANDED);
     return;
   }
   pool->block_header = bxr_runtime_unmarked_header(BXR_WITHOUT == 1 ? BXR_SLOTS : pool->mark);
   pool->undarkened = pool->mark;
-  pool->handed = BXR_HANDED;
-  if (BXR_WITHOUT != 4) __atomic_store_n(&pool->head.fast_owner, NULL, __ATOMIC_RELAXED);
+  set_handed(pool, BXR_HANDED);
   directory->fields[directory->count++] = (uintptr_t)pool->slots;
   bxr_census_add(&directory->census, pool);
 }
@@ -86,7 +88,7 @@ void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r) {
   if (step > pool->undarkened) step = pool->undarkened;
   pool->undarkened -= step;
   bxr_runtime_darken(pool->slots + pool->undarkened, step);
-  if (pool->undarkened == 0) reopen(pool, BXR_REOPENED);
+  if (pool->undarkened == 0) set_handed(pool, BXR_REOPENED);
 }
 
 enum bxr_handed bxr_mark_state(struct bxr_pool *pool) {
@@ -96,15 +98,13 @@ enum bxr_handed bxr_mark_state(struct bxr_pool *pool) {
      more, it has marked them. */
   bool marked = BXR_WITHOUT == 3 || bxr_runtime_marking_done();
   if (!bxr_runtime_marking() || (pool->handed != BXR_HANDED_FOREIGN && marked))
-    reopen(pool, BXR_NOT_HANDED);
+    set_handed(pool, BXR_NOT_HANDED);
   /* All that an empty pool held when the cycle began was darkened when it was deleted. */
   else if (pool->handed == BXR_HANDED && pool->kind == BXR_EMPTY)
-    reopen(pool, BXR_REOPENED);
+    set_handed(pool, BXR_REOPENED);
   return (enum bxr_handed)pool->handed;
 }
 
 void bxr_mark_make_foreign(struct bxr_pool *pool) {
-  if (pool->handed == BXR_NOT_HANDED) return;
-  pool->handed = BXR_HANDED_FOREIGN;
-  __atomic_store_n(&pool->head.fast_owner, NULL, __ATOMIC_RELAXED);
+  if (pool->handed != BXR_NOT_HANDED) set_handed(pool, BXR_HANDED_FOREIGN);
 }

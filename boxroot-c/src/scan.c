@@ -56,7 +56,8 @@ static void count(uint64_t *scans, uint64_t *longest, uint64_t start) {
 
 void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **slot, void *runtime_state,
               struct bxr_action action) {
-  if (kind == BXR_SCAN_MINOR && bxr_domain_has_orphans() && BXR_WITHOUT != 12) *slot = bxr_domain_adopt(*slot);
+  if (kind == BXR_SCAN_MINOR && bxr_domain_has_orphans() && BXR_WITHOUT != 12)
+    *slot = bxr_domain_adopt(*slot);
   struct bxr_domain *domain = *slot;
   if (domain == NULL) return;
   uint64_t start = bxr_os_nanoseconds();
