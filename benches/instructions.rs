@@ -17,6 +17,7 @@ extern "C" {
     fn bench_pair(n: usize);
     fn bench_get(roots: *mut Option<BoxRoot>, n: usize) -> sys::Value;
     fn bench_modify(roots: *mut Option<BoxRoot>, n: usize);
+    fn caml_minor_collection();
 }
 
 type Root = Boxroot<OCamlInt>;
@@ -40,6 +41,14 @@ fn young() -> (&'static DomainLock, Vec<Root>) {
     (lock, roots)
 }
 
+/// N old roots.
+fn old() -> (&'static DomainLock, Vec<Root>) {
+    let state = young();
+    // SAFETY: this thread holds the lock, and no value is used across the collection.
+    unsafe { caml_minor_collection() }
+    state
+}
+
 fn raw(state: (&'static DomainLock, Vec<Root>)) -> Vec<Option<BoxRoot>> {
     let mut roots: Vec<_> = state.1.into_iter().map(|root| Some(root.into_raw())).collect();
     roots.resize(N, None);
@@ -52,6 +61,10 @@ fn raw_room() -> Vec<Option<BoxRoot>> {
 
 fn raw_young() -> Vec<Option<BoxRoot>> {
     raw(young())
+}
+
+fn raw_old() -> Vec<Option<BoxRoot>> {
+    raw(old())
 }
 
 // ---- C, inlined ----
@@ -92,6 +105,14 @@ fn c_get(mut roots: Vec<Option<BoxRoot>>) -> sys::Value {
 #[library_benchmark(setup = raw_young)]
 #[bench::inlined()]
 fn c_modify_young(mut roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
+    // SAFETY: N live roots, and this thread holds the lock.
+    unsafe { bench_modify(roots.as_mut_ptr(), N) }
+    roots
+}
+
+#[library_benchmark(setup = raw_old)]
+#[bench::inlined()]
+fn c_modify_old(mut roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
     // SAFETY: N live roots, and this thread holds the lock.
     unsafe { bench_modify(roots.as_mut_ptr(), N) }
     roots
@@ -176,9 +197,18 @@ fn safe_get(state: (&'static DomainLock, Vec<Root>)) -> (isize, Vec<Root>) {
 #[bench::token()]
 fn safe_set_young(state: (&'static DomainLock, Vec<Root>)) -> Vec<Root> {
     let (lock, mut roots) = state;
-    let value = black_box(Value::int(1));
     for root in &mut roots {
-        root.set(lock, value);
+        root.set(lock, black_box(Value::int(1)));
+    }
+    roots
+}
+
+#[library_benchmark(setup = old)]
+#[bench::token()]
+fn safe_set_old(state: (&'static DomainLock, Vec<Root>)) -> Vec<Root> {
+    let (lock, mut roots) = state;
+    for root in &mut roots {
+        root.set(lock, black_box(Value::int(1)));
     }
     roots
 }
@@ -197,9 +227,9 @@ fn loop_alone(state: (&'static DomainLock, Vec<Root>)) -> (usize, Vec<Root>) {
 
 library_benchmark_group!(
     name = fast_paths;
-    benchmarks = c_create, c_delete, c_create_and_delete, c_get, c_modify_young,
+    benchmarks = c_create, c_delete, c_create_and_delete, c_get, c_modify_young, c_modify_old,
         raw_create, raw_delete,
-        safe_new, safe_delete_in, safe_new_and_delete_in, safe_drop, safe_get, safe_set_young,
+        safe_new, safe_delete_in, safe_new_and_delete_in, safe_drop, safe_get, safe_set_young, safe_set_old,
         loop_alone
 );
 main!(library_benchmark_groups = fast_paths);

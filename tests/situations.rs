@@ -18,6 +18,7 @@ scenarios!(
     c_domain_trim;
     c_domain_orphans;
     c_domain_late_delete;
+    c_domain_batches;
     inlined_round_trip;
     many_roots_survive;
     modify_between_generations;
@@ -43,6 +44,7 @@ scenarios!(
     row_13_domains_end_at_once, ocaml5 = true;
     row_14_domain_ids_are_reused, ocaml5 = true;
     row_15_remote_deletes_race_with_the_end, ocaml5 = true;
+    row_15_deleter_waits_or_ends, ocaml5 = true;
     row_16_many_domain_lives, ocaml5 = true;
     row_16_128_domains, ocaml5 = true;
     row_17_thread_registered_again;
@@ -97,6 +99,10 @@ fn c_domain_orphans() {
 
 fn c_domain_late_delete() {
     unsafe { test_domain_late_delete() }
+}
+
+fn c_domain_batches() {
+    unsafe { test_domain_batches() }
 }
 
 // ---- the ordinary life of roots ----
@@ -738,6 +744,37 @@ fn row_15_remote_deletes_race_with_the_end() {
     stress();
     assert_eq!(live(), 1000, "no delete was lost");
     check_all(&mine, 0);
+}
+
+fn row_15_deleter_waits_or_ends() {
+    start();
+    static PHASE: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn body(_: Value) -> Value {
+        delete_handed_over(int(150));
+        PHASE.store(1, Ordering::SeqCst);
+        without_lock(|| {
+            while PHASE.load(Ordering::SeqCst) == 1 {
+                std::thread::yield_now();
+            }
+        });
+        delete_handed_over(int(150));
+        UNIT
+    }
+    hand_over(roots(0..300));
+    call_rust("spawn", body, 0);
+    without_lock(|| {
+        while PHASE.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+    });
+    // A domain's deletes arrive with the second minor collection at the latest, ...
+    minor();
+    minor();
+    assert_eq!(live(), 150);
+    PHASE.store(2, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+    // ... and when it ends.
+    assert_eq!(live(), 0);
 }
 
 fn row_16_many_domain_lives() {

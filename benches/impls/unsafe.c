@@ -37,9 +37,11 @@ static void unsafe_delete_cell(cell c) {
 static cell unsafe_modify_cell(cell c, value v) {
   boxroot r = (boxroot)c;
   struct bxr_pool_head *pool = bxr_pool_of(r);
-  if (BXR_LIKELY(pool->fast_owner == self && pool->epoch == self->epoch)) *c = v;
-  else bxr_modify_slow(&r, v);
-  return (cell)r;
+  if (!BXR_LIKELY(pool->fast_owner == self &&
+                  (pool->epoch == self->epoch || !bxr_may_be_in(bxr_minor_heap(), v))))
+    return (cell)bxr_modify_slow(r, v);
+  *c = v;
+  return c;
 }
 
 #define CELL(name) unsafe_##name

@@ -62,8 +62,10 @@ BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
    Lock: none. Any thread may call it at any time: another domain, a thread unknown
    to OCaml, a finaliser, after boxroot_teardown, after caml_shutdown (but where the
    runtime frees all its memory, with caml_startup_pooled, after boxroot_teardown). Cost: about
-   10 instructions on the domain that owns r; two or three atomic operations
-   elsewhere. It never fails. Deleting the same boxroot twice is undefined. */
+   10 instructions on the domain that owns r. Elsewhere two or three atomic operations,
+   which deletes of neighbouring roots share if the thread holds a domain's lock; the slot
+   is free again after two minor collections at the latest. It never fails. Deleting the
+   same boxroot twice is undefined. */
 BOXROOT_INLINE void boxroot_delete(boxroot r);
 
 /* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root:

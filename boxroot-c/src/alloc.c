@@ -9,6 +9,8 @@ extern inline struct bxr_pool_head *bxr_pool_of(boxroot r);
 extern inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head *pool);
 extern inline void bxr_push(struct bxr_pool_head *pool, boxroot r);
 extern inline boxroot bxr_pop(struct bxr_pool_head *pool, value v);
+extern inline struct bxr_range bxr_minor_heap(void);
+extern inline bool bxr_may_be_in(struct bxr_range range, value v);
 extern inline boxroot boxroot_create(value v);
 extern inline value boxroot_get(boxroot r);
 extern inline value const *boxroot_get_ref(boxroot r);
@@ -31,46 +33,34 @@ boxroot bxr_create_slow(value v) {
 
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
+  struct bxr_domain *self = bxr_enter_owned(true);
   struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
-  struct bxr_domain *owner = bxr_pool_owner(pool);
-  if (bxr_runtime_owns(owner)) {
-    bxr_runtime_cache(owner);
-    bxr_pool_free(pool, r);
-  } else {
+  if (self == NULL)
     bxr_domain_delete_remotely(r);
-  }
+  else if (bxr_pool_owner(pool) == self)
+    bxr_pool_free(pool, r);
+  else
+    bxr_domain_delete_batched(self, r);
 }
 
 static bool is_young_block(value v) {
-  struct bxr_range minor_heap = bxr_runtime_minor_heap();
-  return Is_block(v) && (uintptr_t)v - minor_heap.start < minor_heap.size;
+  return Is_block(v) && bxr_may_be_in(bxr_minor_heap(), v);
 }
 
-bool bxr_modify_slow(boxroot *r, value v) {
-  /* The most frequent reason to be here: an old root gets an old value. */
-  bxr_witness witness = BXR_WITNESS();
-  struct bxr_domain_head *self = bxr_owner;
-  if (BXR_IS_OPEN(self, witness) && bxr_is_fast_owner(self, bxr_pool_of(*r)) &&
-      !is_young_block(v)) {
-    *bxr_slot(*r) = (uintptr_t)v;
-    return true;
-  }
+boxroot bxr_modify_slow(boxroot r, value v) {
   struct bxr_domain *domain = bxr_enter();
-  if (domain == NULL) return false;
-  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(*r));
+  if (domain == NULL) return NULL;
+  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
   if (bxr_pool_owner(pool) == domain &&
       (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
-    bxr_mark_before_overwrite(pool, *r);
-    __atomic_store_n(bxr_slot(*r), (uintptr_t)v, __ATOMIC_RELEASE);
-    return true;
+    bxr_mark_before_overwrite(pool, r);
+    __atomic_store_n(bxr_slot(r), (uintptr_t)v, __ATOMIC_RELEASE);
+    return r;
   }
   /* A young value may not be in an old pool, and only the owner knows which pools of
      its own are young. */
   struct bxr_pool *target = bxr_pool_full(domain->head.current);
   boxroot moved = target->head.free != NULL ? bxr_pop(&target->head, v) : create_in(domain, v);
-  if (moved == NULL) return false;
-  boxroot old = *r;
-  *r = moved;
-  boxroot_delete(old);
-  return true;
+  if (moved != NULL) boxroot_delete(r);
+  return moved;
 }

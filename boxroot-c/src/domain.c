@@ -309,13 +309,30 @@ static void enqueue(struct bxr_pool *list) {
   }
 }
 
-void bxr_domain_delete_remotely(boxroot r) {
-  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
-  if (bxr_pool_announce(pool)) {
-    pool->next_to_drain = NULL;
-    enqueue(pool);
+static void send(struct bxr_batch batch) {
+  if (bxr_pool_announce(batch)) {
+    batch.pool->next_to_drain = NULL;
+    enqueue(batch.pool);
   }
-  bxr_pool_mark(pool, r);
+  bxr_pool_mark(batch);
+}
+
+void bxr_domain_delete_remotely(boxroot r) { send(bxr_batch_of(r)); }
+
+void bxr_domain_delete_batched(struct bxr_domain *self, boxroot r) {
+  struct bxr_batch batch = bxr_batch_of(r);
+  if (batch.pool == self->outgoing.pool && batch.word == self->outgoing.word) {
+    self->outgoing.bits |= batch.bits;
+    return;
+  }
+  bxr_domain_flush(self);
+  self->outgoing = batch;
+}
+
+void bxr_domain_flush(struct bxr_domain *self) {
+  struct bxr_batch batch = self->outgoing;
+  self->outgoing = (struct bxr_batch){0};
+  if (batch.bits != 0) send(batch);
 }
 
 void bxr_domain_drain(struct bxr_domain *domain) {
@@ -340,6 +357,7 @@ static void make_foreign(struct bxr_pool *pool, void *context) {
 
 void bxr_domain_orphan(struct bxr_domain *domain) {
   bxr_domain_close(domain);
+  if (BXR_WITHOUT != 14) bxr_domain_flush(domain);
   retire(domain);
   bxr_domain_each_pool(domain, make_foreign, NULL);
   push_idle(domain->pool_count != 0 ? &orphans : &spares, domain);

@@ -37,6 +37,7 @@ struct bxr_domain {
   struct bxr_pool *parked; /* the current pool before the last scan, or NULL */
   bool scanning;           /* a root scan is running: everything is closed */
   _Alignas(64) struct bxr_link young, young_room, old, old_room, empty;
+  struct bxr_batch outgoing;       /* deletes of other domains' roots, to be sent */
   size_t empty_count;
   size_t empty_low;                /* the least empty_count since the last bxr_domain_trim */
   char *region, *region_end;       /* mapped memory not yet carved into pools */
@@ -76,6 +77,11 @@ void bxr_domain_file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t 
 /* Deletes r, which some pool of any domain holds, without touching its slot. Any
    thread. */
 void bxr_domain_delete_remotely(boxroot r);
+
+/* The same, by the owner of `self`, outside scans. Deletes of neighbouring slots are sent together,
+   at the latest when `self` is flushed: at its next minor scan, or its end. */
+void bxr_domain_delete_batched(struct bxr_domain *self, boxroot r);
+void bxr_domain_flush(struct bxr_domain *self);
 
 /* Frees the slots that were deleted remotely. */
 void bxr_domain_drain(struct bxr_domain *domain);

@@ -66,7 +66,7 @@ bool bxr_pool_extend(struct bxr_pool *pool) {
 }
 
 void bxr_pool_free(struct bxr_pool *pool, boxroot r) {
-  bxr_mark_before_overwrite(pool, r);
+  if (pool->handed != BXR_NOT_HANDED) bxr_mark_before_overwrite(pool, r);
   bxr_push(&pool->head, r);
   if (--pool->head.countdown == 0) bxr_pool_event(&pool->head);
 }
@@ -91,17 +91,13 @@ void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner) {
   __atomic_store_n(&pool->owner, owner, __ATOMIC_SEQ_CST);
 }
 
-struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool) {
-  return __atomic_load_n(&pool->owner, __ATOMIC_SEQ_CST);
+bool bxr_pool_announce(struct bxr_batch batch) {
+  uint64_t count = (uint64_t)__builtin_popcountll(batch.bits);
+  return __atomic_fetch_add(&batch.pool->announced, count, __ATOMIC_ACQ_REL) == 0;
 }
 
-bool bxr_pool_announce(struct bxr_pool *pool) {
-  return __atomic_fetch_add(&pool->announced, 1, __ATOMIC_ACQ_REL) == 0;
-}
-
-void bxr_pool_mark(struct bxr_pool *pool, boxroot r) {
-  uintptr_t word = ((uintptr_t)r & (BXR_POOL_SIZE - 1)) / sizeof(value);
-  __atomic_fetch_or(&pool->pending[word / 64], (uint64_t)1 << (word % 64), __ATOMIC_RELEASE);
+void bxr_pool_mark(struct bxr_batch batch) {
+  __atomic_fetch_or(&batch.pool->pending[batch.word], batch.bits, __ATOMIC_RELEASE);
 }
 
 bool bxr_pool_harvest(struct bxr_pool *pool, uint64_t *freed) {

@@ -87,7 +87,9 @@ void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner);
 
 /* Changes the owner. Sequentially consistent: see DESIGN.md, argument 5. */
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner);
-struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool);
+static inline struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool) {
+  return __atomic_load_n(&pool->owner, __ATOMIC_SEQ_CST);
+}
 
 /* Puts fresh slots on the free list, which is empty. False if there are none left. */
 bool bxr_pool_extend(struct bxr_pool *pool);
@@ -98,11 +100,23 @@ void bxr_pool_free(struct bxr_pool *pool, boxroot r);
 /* The number of used slots. Linear in the length of the free list for BXR_CURRENT. */
 uint32_t bxr_pool_used(struct bxr_pool *pool);
 
+/* Slots of one pool that are to be deleted remotely: bits of one of its pending words. */
+struct bxr_batch {
+  struct bxr_pool *pool;
+  size_t word;
+  uint64_t bits; /* 0: none */
+};
+
+static inline struct bxr_batch bxr_batch_of(boxroot r) {
+  size_t word = ((uintptr_t)r & (BXR_POOL_SIZE - 1)) / sizeof(value);
+  return (struct bxr_batch){bxr_pool_full(bxr_pool_of(r)), word / 64, (uint64_t)1 << (word % 64)};
+}
+
 /* A remote delete, in two steps. Announce returns true if the caller must now put the
    pool on the drain list of its owner; mark is the caller's last access to the pool.
    Any thread. */
-bool bxr_pool_announce(struct bxr_pool *pool);
-void bxr_pool_mark(struct bxr_pool *pool, boxroot r);
+bool bxr_pool_announce(struct bxr_batch batch);
+void bxr_pool_mark(struct bxr_batch batch);
 
 /* Frees the slots marked so far. True if announced deletes remain to be marked, and
    the pool must go back on a drain list. *freed grows by the number of slots freed. */

@@ -37,13 +37,6 @@ static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 #endif
 }
 
-/* Addresses of values in the minor heap: v - start < size. On OCaml 5, of all domains'. */
-struct bxr_range {
-  uintptr_t start, size;
-};
-/* With the lock, or in a scan. */
-struct bxr_range bxr_runtime_minor_heap(void);
-
 /* ---- marking in slices (mark.h); only if bxr_runtime_marks_ranges() ---- */
 
 /* Whether a block outside the OCaml heap can be marked like one inside. To be compiled with
@@ -63,9 +56,9 @@ void bxr_runtime_darken(uintptr_t const *values, size_t count);
 
 /* ---- life cycle ---- */
 
-/* True if the first create may set the library up: the runtime can tell by itself
-   whether this thread holds the lock. */
-bool bxr_runtime_sets_up_itself(void);
+/* True if the runtime can tell by itself whether this thread holds the lock. Then the first create
+   may set the library up. */
+bool bxr_runtime_knows_holder(void);
 
 /* Installs the hooks, once. With the lock. */
 void bxr_runtime_setup(void);
@@ -80,10 +73,6 @@ void bxr_runtime_check(void);
 /* Where the record of this thread's domain is kept. NULL if this thread does not hold
    the lock, or if its domain is ending. */
 struct bxr_domain **bxr_runtime_slot(void);
-
-/* Whether this thread holds the lock of the domain that the record is of, outside scans, and may
-   delete in it. Does not touch the runtime's memory, which may be gone. */
-bool bxr_runtime_owns(struct bxr_domain *record);
 
 /* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
 void *bxr_runtime_state(void);

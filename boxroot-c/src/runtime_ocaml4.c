@@ -57,11 +57,6 @@ struct bxr_domain **bxr_runtime_slot(void) { return holds_lock ? &the_domain : N
 
 int bxr_lock_state(void) { return holds_lock ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD; }
 
-/* After an invalidation, bxr_owner may be out of date. */
-bool bxr_runtime_owns(struct bxr_domain *record) {
-  return bxr_owner == &record->head && boxroot_status() == BOXROOT_RUNNING;
-}
-
 static void set_cache(struct bxr_domain_head *head) {
   bxr_self = head;
   if (is_main) bxr_owner = head;
@@ -69,12 +64,7 @@ static void set_cache(struct bxr_domain_head *head) {
 
 void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
 
-bool bxr_runtime_sets_up_itself(void) { return false; }
-
-struct bxr_range bxr_runtime_minor_heap(void) {
-  uintptr_t start = (uintptr_t)Caml_state->young_start;
-  return (struct bxr_range){start, (uintptr_t)Caml_state->young_end - start};
-}
+bool bxr_runtime_knows_holder(void) { return false; }
 
 /* caml_darken asks the page table first, and the mark stack is pruned by heap chunk. */
 bool bxr_runtime_marks_ranges(void) { return false; }

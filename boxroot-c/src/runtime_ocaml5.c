@@ -55,21 +55,11 @@ int bxr_lock_state(void) {
   return Caml_state_opt != NULL ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD;
 }
 
-bool bxr_runtime_owns(struct bxr_domain *record) {
-  void *state = bxr_runtime_state();
-  return state != NULL && __atomic_load_n(&record->head.runtime_state, __ATOMIC_RELAXED) == state;
-}
-
 void bxr_runtime_cache(struct bxr_domain *domain) { bxr_self = &domain->head; }
 
-bool bxr_runtime_sets_up_itself(void) { return true; }
+bool bxr_runtime_knows_holder(void) { return true; }
 
 void bxr_runtime_check(void) {}
-
-struct bxr_range bxr_runtime_minor_heap(void) {
-  uintptr_t start = (uintptr_t)caml_minor_heaps_start;
-  return (struct bxr_range){start, (uintptr_t)caml_minor_heaps_end - start};
-}
 
 #ifdef BXR_MARK_SLOT_BY_SLOT
 bool bxr_runtime_marks_ranges(void) { return false; }

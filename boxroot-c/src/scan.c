@@ -13,12 +13,12 @@ static void scan_young(struct bxr_pool *pool, struct bxr_range minor_heap,
   uintptr_t *end = pool->slots + pool->mark;
   for (uintptr_t *slot = pool->slots; slot < end; slot++) {
     uintptr_t v = *slot;
-    if ((v & 1) == 0 && v - minor_heap.start < minor_heap.size) bxr_act(action, slot);
+    if ((v & 1) == 0 && bxr_may_be_in(minor_heap, (value)v)) bxr_act(action, slot);
   }
 }
 
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
-  struct bxr_range minor_heap = bxr_runtime_minor_heap();
+  struct bxr_range minor_heap = bxr_minor_heap();
   struct bxr_link *lists[] = {&domain->young, &domain->young_room};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
@@ -64,6 +64,7 @@ void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **slot, void *runtime_s
   bxr_domain_close(domain);
   domain->scanning = BXR_WITHOUT != 11;
   if (kind == BXR_SCAN_MINOR) {
+    if (BXR_WITHOUT != 15) bxr_domain_flush(domain);
     bxr_domain_drain(domain);
     scan_minor(domain, action);
     bxr_domain_promote(domain);

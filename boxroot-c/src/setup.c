@@ -112,7 +112,7 @@ static struct bxr_domain *open(struct bxr_domain *domain) {
 }
 
 struct bxr_domain *bxr_enter(void) {
-  if (boxroot_status() == BOXROOT_NOT_SETUP && bxr_runtime_sets_up_itself() && !boxroot_setup())
+  if (boxroot_status() == BOXROOT_NOT_SETUP && bxr_runtime_knows_holder() && !boxroot_setup())
     return NULL;
   struct bxr_domain **slot = bxr_runtime_slot();
   if (slot != NULL) bxr_runtime_check();
@@ -128,11 +128,13 @@ struct bxr_domain *bxr_enter(void) {
   return open(*slot);
 }
 
-struct bxr_domain *bxr_enter_if_possible(void) {
-  if (boxroot_status() != BOXROOT_RUNNING) return NULL;
+struct bxr_domain *bxr_enter_owned_slow(bool make) {
+  /* On OCaml 4 a thread that has ended may still seem to hold the lock; bxr_owner knows. */
+  if (boxroot_status() != BOXROOT_RUNNING || !bxr_runtime_knows_holder()) return NULL;
   struct bxr_domain **slot = bxr_runtime_slot();
-  if (slot == NULL || *slot == NULL || (*slot)->scanning) return NULL;
-  return open(*slot);
+  if (slot == NULL) return NULL;
+  if (*slot == NULL && make) *slot = bxr_domain_obtain();
+  return *slot == NULL || (*slot)->scanning ? NULL : open(*slot);
 }
 
 struct bxr_domain_head *bxr_domain_attach(void) {

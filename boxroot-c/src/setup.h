@@ -22,9 +22,17 @@ void bxr_fail(enum bxr_error error);
    returns the record of this thread's domain, open to the thread. NULL after bxr_fail. */
 struct bxr_domain *bxr_enter(void);
 
-/* For the others: the record of this thread's domain, open to the thread; NULL if there
-   is none, if this thread does not hold the lock, or in a scan. No error is set. */
-struct bxr_domain *bxr_enter_if_possible(void);
+/* For the others, which must not be mistaken about the lock: the record of this thread's domain,
+   open to the thread, and made if there is none and `make` is true. NULL if there is no record, if
+   this thread does not surely hold the lock, or in a scan. No error is set. */
+struct bxr_domain *bxr_enter_owned_slow(bool make);
+static inline struct bxr_domain *bxr_enter_owned(bool make) {
+  bxr_witness witness = BXR_WITNESS();
+  struct bxr_domain_head *self = bxr_owner;
+  if (BXR_IS_OPEN(self, witness) && self->runtime_state != BXR_CLOSED)
+    return (struct bxr_domain *)self;
+  return bxr_enter_owned_slow(make);
+}
 
 /* From RUNNING to INVALID: shuts all domains. Roots stay roots. */
 void bxr_invalidate(void);

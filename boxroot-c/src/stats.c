@@ -16,9 +16,11 @@ static void keep_greatest(uint64_t *greatest, uint64_t x) {
 
 void boxroot_stats(struct boxroot_stats *s) {
   *s = (struct boxroot_stats){.slots_per_pool = BXR_SLOTS};
-  struct bxr_domain *self = bxr_enter_if_possible();
-  if (self != NULL && bxr_runtime_owns(self)) {
-    bxr_domain_drain(self); /* or roots deleted elsewhere would count as live */
+  struct bxr_domain *self = bxr_enter_owned(false);
+  if (self != NULL) {
+    /* Or roots that were deleted would count as live. */
+    bxr_domain_flush(self);
+    bxr_domain_drain(self);
     struct bxr_census census = {0};
     bxr_domain_each_pool(self, visit, &census);
     bxr_domain_publish(self, census);
@@ -57,7 +59,7 @@ void boxroot_print_stats(void) {
 }
 
 size_t boxroot_trim(void) {
-  struct bxr_domain *self = bxr_enter_if_possible();
-  if (self == NULL || !bxr_runtime_owns(self)) return 0;
+  struct bxr_domain *self = bxr_enter_owned(false);
+  if (self == NULL) return 0;
   return bxr_domain_trim_all(self) * BXR_POOL_SIZE;
 }

@@ -50,7 +50,7 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   if (pool->head.epoch == check->domain->head.epoch) return;
   for (uint32_t i = 0; i < pool->mark; i++) {
     uintptr_t v = pool->slots[i];
-    require(check, (v & 1) != 0 || v - check->minor_heap.start >= check->minor_heap.size,
+    require(check, (v & 1) != 0 || !bxr_may_be_in(check->minor_heap, (value)v),
             "an old pool holds no young value");
   }
 }
@@ -67,9 +67,9 @@ static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind
 }
 
 char const *boxroot_validate(void) {
-  struct bxr_domain *domain = bxr_enter_if_possible();
-  if (domain == NULL || !bxr_runtime_owns(domain)) return NULL;
-  struct check check = {.domain = domain, .minor_heap = bxr_runtime_minor_heap()};
+  struct bxr_domain *domain = bxr_enter_owned(false);
+  if (domain == NULL) return NULL;
+  struct check check = {.domain = domain, .minor_heap = bxr_minor_heap()};
   check_list(&check, &domain->young, BXR_FULL, true);
   check_list(&check, &domain->young_room, BXR_ROOMY, true);
   check_list(&check, &domain->old, BXR_FULL, false);

@@ -96,6 +96,26 @@ void test_domain_orphans(void) {
   CHECK((d == a && e == b) || (d == b && e == a));
 }
 
+/* Deletes of another domain's roots are sent by words of 64 neighbouring slots. */
+void test_domain_batches(void) {
+  struct bxr_domain *owner = bxr_domain_obtain(), *other = bxr_domain_obtain();
+  static boxroot roots[200];
+  for (int i = 0; i < 200; i++) roots[i] = create(owner);
+  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(roots[0]));
+  int first = 0;
+  while (bxr_batch_of(roots[first]).word != 1) first++;
+  for (int i = 0; i < 64; i++) bxr_domain_delete_batched(other, roots[first + i]);
+  CHECK(pool->announced == 0 && owner->drain == NULL && used(owner) == 200);
+  bxr_domain_delete_batched(other, roots[first + 64]);
+  CHECK(pool->announced == 64 && owner->drain == pool);
+  bxr_domain_drain(owner);
+  CHECK(pool->announced == 0 && used(owner) == 136);
+  bxr_domain_orphan(other);
+  CHECK(pool->announced == 1 && owner->drain == pool && other->outgoing.bits == 0);
+  bxr_domain_drain(owner);
+  CHECK(used(owner) == 135 && owner->deferred_deletes == 65);
+}
+
 /* A pool that a late delete put on the list of a record whose pools have moved on is
    passed on to its owner. */
 void test_domain_late_delete(void) {
@@ -107,10 +127,10 @@ void test_domain_late_delete(void) {
   bxr_domain_orphan(a);
   bxr_domain_adopt(b);
   /* As if the deleter had read the owner before the adoption. */
-  CHECK(bxr_pool_announce(pool));
+  CHECK(bxr_pool_announce(bxr_batch_of(root)));
   pool->next_to_drain = NULL;
   a->drain = pool;
-  bxr_pool_mark(pool, root);
+  bxr_pool_mark(bxr_batch_of(root));
   bxr_domain_drain(a);
   CHECK(a->drain == NULL && b->drain == pool);
   bxr_domain_drain(b);

@@ -78,12 +78,12 @@ void test_pool_remote_deletes(void) {
   CHECK(domain->drain == NULL && pool->announced == 0);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 100 && domain->deferred_deletes == 100);
   /* A delete that is announced and not yet marked keeps the pool on the list. */
-  CHECK(bxr_pool_announce(pool));
+  CHECK(bxr_pool_announce(bxr_batch_of(roots[1])));
   pool->next_to_drain = NULL;
   domain->drain = pool;
   bxr_domain_drain(domain);
   CHECK(domain->drain == pool && pool->announced == 1);
-  bxr_pool_mark(pool, roots[1]);
+  bxr_pool_mark(bxr_batch_of(roots[1]));
   bxr_domain_drain(domain);
   CHECK(domain->drain == NULL && pool->announced == 0);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 101);

@@ -35,6 +35,7 @@ folder that `ocamlopt -where` prints. To build the documentation only, set DOCS_
 
 fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build");
+    println!("cargo::rustc-check-cfg=cfg(ocaml5)");
     println!("cargo:rerun-if-env-changed=DOCS_RS");
     for variable in find_ocaml::VARIABLES {
         println!("cargo:rerun-if-env-changed={variable}");
@@ -69,6 +70,9 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:include={}", include.display());
     println!("cargo:ocaml_where={}", ocaml.where_path.display());
     println!("cargo:ocaml_version={}", ocaml.version);
+    if !ocaml.version.starts_with('4') {
+        println!("cargo::rustc-cfg=ocaml5");
+    }
     if feature("LINK_OCAML_RUNTIME_AND_DUMMY_PROGRAM") {
         // The runtime and its libraries, and no module of a program.
         let object = ocaml_object::compile(&ocaml, &ocaml_object::out_dir()?, &[], &[])?;

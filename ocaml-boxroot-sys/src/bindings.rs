@@ -158,7 +158,7 @@ unsafe extern "C" {
     pub fn bxr_delete_slow(r: boxroot);
 }
 unsafe extern "C" {
-    pub fn bxr_modify_slow(r: *mut boxroot, v: value) -> bool;
+    pub fn bxr_modify_slow(r: boxroot, v: value) -> boxroot;
 }
 unsafe extern "C" {
     pub fn bxr_pool_event(pool: *mut bxr_pool_head);

@@ -35,6 +35,7 @@ extern "C" {
     pub fn test_domain_trim();
     pub fn test_domain_orphans();
     pub fn test_domain_late_delete();
+    pub fn test_domain_batches();
     #[cfg(cplusplus)]
     pub fn test_cpp_pointer() -> c_int;
     #[cfg(cplusplus)]

@@ -56,7 +56,8 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 24);
 /* The general paths, which the fast paths fall into. */
 boxroot bxr_create_slow(value v);
 void bxr_delete_slow(boxroot r);
-bool bxr_modify_slow(boxroot *r, value v);
+/* The root after the change, which may have moved. NULL: an error, and no change. */
+boxroot bxr_modify_slow(boxroot r, value v);
 /* A pool's countdown reached 0. Called with the lock, after the slot was freed. */
 void bxr_pool_event(struct bxr_pool_head *pool);
 
@@ -137,17 +138,21 @@ inline void boxroot_delete(boxroot r) {
   bxr_delete_slow(r);
 }
 
-/* In a young pool any value may be stored, and an immediate in any pool. */
+/* In a young pool any value may be stored, and an old one in any pool. */
 inline bool boxroot_modify(boxroot *r, value v) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_owner;
-  struct bxr_pool_head *pool = bxr_pool_of(*r);
+  boxroot root = *r;
+  struct bxr_pool_head *pool = bxr_pool_of(root);
   if (BXR_LIKELY(BXR_IS_OPEN(self, witness) && bxr_is_fast_owner(self, pool) &&
-                 (pool->epoch == self->epoch || (v & 1) != 0))) {
-    *bxr_slot(*r) = (uintptr_t)v;
+                 (pool->epoch == self->epoch || !bxr_may_be_in(bxr_minor_heap(), v)))) {
+    *bxr_slot(root) = (uintptr_t)v;
     return true;
   }
-  return bxr_modify_slow(r, v);
+  root = bxr_modify_slow(root, v);
+  if (root == NULL) return false;
+  *r = root;
+  return true;
 }
 
 #endif /* __GNUC__ */

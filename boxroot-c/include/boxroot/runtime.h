@@ -33,6 +33,11 @@ typedef void *bxr_witness;
 #define BXR_WITNESS() ((void *)Caml_state_opt)
 #define BXR_IS_OPEN(head, witness) ((head)->runtime_state == (witness))
 
+/* All domains'. They change while the world is stopped. */
+extern uintnat caml_minor_heaps_start, caml_minor_heaps_end;
+#define BXR_MINOR_HEAP_START caml_minor_heaps_start
+#define BXR_MINOR_HEAP_END caml_minor_heaps_end
+
 #else
 
 /* OCaml 4. The blocking-section hooks set both variables to the only domain's record
@@ -45,7 +50,29 @@ typedef int bxr_witness;
 #define BXR_WITNESS() 0
 #define BXR_IS_OPEN(head, witness) ((void)(head), (void)(witness), 1)
 
+#include <caml/domain_state.h>
+#define BXR_MINOR_HEAP_START Caml_state_field(young_start)
+#define BXR_MINOR_HEAP_END Caml_state_field(young_end)
+
 #endif
+
+/* Addresses of the minor heap: v - start < size. */
+struct bxr_range {
+  uintptr_t start, size;
+};
+
+/* With the lock, or in a scan. */
+inline struct bxr_range bxr_minor_heap(void) {
+  struct bxr_range range;
+  range.start = (uintptr_t)BXR_MINOR_HEAP_START;
+  range.size = (uintptr_t)BXR_MINOR_HEAP_END - range.start;
+  return range;
+}
+
+/* Also true for immediates that look like an address in the range. */
+inline bool bxr_may_be_in(struct bxr_range range, value v) {
+  return (uintptr_t)v - range.start < range.size;
+}
 
 #ifdef __cplusplus
 }

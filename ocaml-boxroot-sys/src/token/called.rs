@@ -27,7 +27,8 @@ pub unsafe fn delete(_domain: Domain, root: BoxRoot) {
     unsafe { crate::boxroot_delete(root) }
 }
 
-/// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young.
+/// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young, or `value`
+/// is old (on OCaml 4, an immediate).
 ///
 /// # Safety
 ///

@@ -53,7 +53,8 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
     }
 }
 
-/// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young.
+/// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young, or `value`
+/// is old (on OCaml 4, an immediate).
 ///
 /// # Safety
 ///
@@ -63,15 +64,42 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
 pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     let pool = pool_of(*root);
     // SAFETY: a live root's pool is mapped; the owner may store any value in a young pool, and
-    // an immediate in any.
+    // an old one in any. The lock is held.
     unsafe {
         if is_fast_owner(domain, pool)
-            && ((*pool).epoch == (*domain.0.as_ptr()).epoch || value & 1 == 1)
+            && ((*pool).epoch == (*domain.0.as_ptr()).epoch || !may_be_young(value))
         {
             *slot(*root) = value;
             return true;
         }
-        bindings::bxr_modify_slow((root as *mut BoxRoot).cast(), value)
+        let Some(changed) = bindings::bxr_modify_slow(Some(*root), value) else {
+            return false;
+        };
+        *root = changed;
+        true
+    }
+}
+
+/// Never false for a value of a minor heap.
+///
+/// # Safety
+///
+/// A domain's lock is held.
+#[inline(always)]
+unsafe fn may_be_young(value: Value) -> bool {
+    #[cfg(ocaml5)]
+    {
+        extern "C" {
+            static mut caml_minor_heaps_start: usize;
+            static mut caml_minor_heaps_end: usize;
+        }
+        // SAFETY: they change while the world is stopped, when nobody else holds a lock.
+        let (start, end) = unsafe { (caml_minor_heaps_start, caml_minor_heaps_end) };
+        (value as usize).wrapping_sub(start) < end - start
+    }
+    #[cfg(not(ocaml5))]
+    {
+        value & 1 == 0
     }
 }
 
@@ -93,7 +121,7 @@ unsafe fn push(pool: *mut bxr_pool_head, root: BoxRoot) {
 /// Pools are aligned to their size.
 #[inline(always)]
 fn pool_of(root: BoxRoot) -> *mut bxr_pool_head {
-    root.0.as_ptr().map_addr(|address| address & !(POOL_SIZE - 1)).cast()
+    with_exposed_provenance_mut(root.0.as_ptr().expose_provenance() & !(POOL_SIZE - 1))
 }
 
 /// Whether the fast paths of `pool` are open to `domain`.
