@@ -12,8 +12,9 @@ static void scan_young(struct bxr_pool *pool, struct bxr_range minor_heap,
                        struct bxr_action action) {
   uintptr_t *end = pool->slots + pool->mark;
   for (uintptr_t *slot = pool->slots; slot < end; slot++) {
-    uintptr_t v = *slot;
-    if ((v & 1) == 0 && bxr_may_be_in(minor_heap, (value)v)) bxr_act(action, slot);
+    value v = (value)*slot;
+    /* Nearly all slots fail the first test, immediates too. */
+    if (!BXR_LIKELY(!bxr_may_be_in(minor_heap, v)) && Is_block(v)) bxr_act(action, slot);
   }
 }
 
@@ -34,11 +35,16 @@ struct full_scan {
 
 static void scan_blocks(struct bxr_pool *pool, void *context) {
   struct full_scan *scan = context;
+  struct bxr_action action = scan->action;
   uintptr_t *end = pool->slots + pool->mark;
-  for (uintptr_t *slot = pool->slots; slot < end; slot++) {
-    if (slot + BXR_AHEAD < end) bxr_prefetch_header(slot[BXR_AHEAD]);
-    if ((*slot & 1) == 0) bxr_act(scan->action, slot);
+  uintptr_t *ahead = pool->mark > BXR_AHEAD ? end - BXR_AHEAD : pool->slots;
+  uintptr_t *slot = pool->slots;
+  for (; slot < ahead; slot++) {
+    bxr_prefetch_header(slot[BXR_AHEAD]);
+    if ((*slot & 1) == 0) bxr_act(action, slot);
   }
+  for (; slot < end; slot++)
+    if ((*slot & 1) == 0) bxr_act(action, slot);
   bxr_census_add(&scan->census, pool);
 }
 
