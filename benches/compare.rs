@@ -23,7 +23,7 @@ const FIGURES: [&str; 3] = ["seconds", "longest_pause", "ten_majors"];
 const NOT_TIMED: [&str; 2] = ["check", "memory"];
 
 /// Sizes that replace the programs' own, which are for single runs.
-const SIZES: [(&str, &str); 10] = [
+const SIZES: [(&str, &str); 11] = [
     ("local_roots", "10000000"),
     ("pair", "10000000"),
     ("batch", "10000"),
@@ -34,6 +34,7 @@ const SIZES: [(&str, &str); 10] = [
     ("delete_old", "1000000"),
     ("delete_shuffled", "1000000"),
     ("delete_old_marking", "1000000"),
+    ("mark_and_delete_old", "1000000"),
 ];
 
 fn main() -> ExitCode {

@@ -65,6 +65,15 @@ let delete_old_marking () =
   print n delete;
   ignore (Sys.opaque_identity values)
 
+(* The same, and the work around it: sweeping, the start of the cycle that marks the roots, and
+   marking what the deletes have not marked. *)
+let mark_and_delete_old () =
+  let n = size 10_000_000 in
+  let values = old_roots n in
+  finish_marking ();
+  print n (fun () -> Gc.major (); delete (); finish_marking ());
+  ignore (Sys.opaque_identity values)
+
 (* When all is marked and the cycle has not ended. *)
 let delete_old order () =
   let n = size 10_000_000 in
@@ -77,4 +86,5 @@ let delete_old order () =
 let programs =
   [ ("pair", pair); ("batch", batches); ("get", get); ("modify_young", modify_young);
     ("modify_old", modify_old); ("delete_old", delete_old `In_order);
-    ("delete_shuffled", delete_old `Shuffled); ("delete_old_marking", delete_old_marking) ]
+    ("delete_shuffled", delete_old `Shuffled); ("delete_old_marking", delete_old_marking);
+    ("mark_and_delete_old", mark_and_delete_old) ]

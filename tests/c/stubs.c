@@ -1,4 +1,5 @@
 /* What the tests need and only C can do. */
+#define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <boxroot.h>
 
@@ -9,6 +10,7 @@
 #include <caml/custom.h>
 #include <caml/memory.h>
 #include <caml/minor_gc.h>
+#include <caml/roots.h>
 
 /* ---- custom blocks whose finaliser uses boxroots ---- */
 
@@ -74,6 +76,36 @@ void test_delete_null(void) { boxroot_delete(NULL); }
 static void (*hook_body)(void);
 static void run_hook(void) { hook_body(); }
 
+/* Another library that scans roots: its hook counts, and calls the one that was there before. */
+#if OCAML_VERSION >= 50000
+#define SCAN_PARAMETERS scanning_action action, scanning_action_flags flags, void *data, caml_domain_state *state
+#define SCAN_ARGUMENTS action, flags, data, state
+#else
+#define SCAN_PARAMETERS scanning_action action
+#define SCAN_ARGUMENTS action
+#endif
+static size_t other_scans[2];
+typedef void (*scan_hook)(SCAN_PARAMETERS);
+static scan_hook previous_scan_roots[2];
+
+static void other_first(SCAN_PARAMETERS) {
+  other_scans[0]++;
+  if (previous_scan_roots[0] != NULL) previous_scan_roots[0](SCAN_ARGUMENTS);
+}
+
+static void other_second(SCAN_PARAMETERS) {
+  other_scans[1]++;
+  if (previous_scan_roots[1] != NULL) previous_scan_roots[1](SCAN_ARGUMENTS);
+}
+
+/* Installs the first or the second such library. */
+void test_install_other(int second) {
+  previous_scan_roots[second] = caml_scan_roots_hook;
+  caml_scan_roots_hook = second ? other_second : other_first;
+}
+
+size_t test_other_scans(int second) { return other_scans[second]; }
+
 /* Calls body at the beginning and at the end of each minor collection; NULL: not any more. */
 void test_minor_hooks(void (*body)(void)) {
   hook_body = body;
@@ -82,6 +114,14 @@ void test_minor_hooks(void (*body)(void)) {
 }
 
 /* ---- calls from OCaml ---- */
+
+/* Calls f, which raises: the exception passes this frame, and the root in it. */
+value test_root_and_call(value f) {
+  boxroot root = boxroot_create(caml_copy_string("lost"));
+  caml_callback(f, Val_unit);
+  boxroot_delete(root);
+  return Val_unit;
+}
 
 /* In ocaml-boxroot: raises what is an encoded exception. */
 extern value ocaml_boxroot_finish(value result);

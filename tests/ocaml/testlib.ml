@@ -161,6 +161,12 @@ let deep f n =
 
 let () = register "deep" deep
 
+external root_and_call : (unit -> unit) -> unit = "test_root_and_call"
+
+let () =
+  register "call_and_catch" (fun () ->
+      match root_and_call (fun () -> raise Exit) with () -> failwith "returned" | exception Exit -> ())
+
 let () = register "fail" (fun message -> failwith message)
 
 (* ---- for tests/safe.rs ---- *)

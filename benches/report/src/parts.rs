@@ -132,6 +132,7 @@ pub fn all(quick: bool) -> Vec<Part> {
                 micro("delete_old"),
                 micro("delete_shuffled"),
                 micro("delete_old_marking"),
+                micro("mark_and_delete_old"),
             ],
             implementations: &[
                 "boxroot",
