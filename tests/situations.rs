@@ -39,6 +39,8 @@ scenarios!(
     row_12_delete_in_static_destructor;
     row_12_delete_in_tls_destructors;
     row_12_tls_destructor_after_the_domain_id_is_reused, ocaml5 = true;
+    row_12_domain_ended_before_setup, ocaml5 = true;
+    row_12_domain_ended_before_setup_and_its_number_is_used_again, ocaml5 = true;
     row_13_domain_ends_alone, ocaml5 = true;
     row_13_domain_ends_and_no_other_made_a_root, ocaml5 = true;
     row_13_domains_end_at_once, ocaml5 = true;
@@ -635,6 +637,70 @@ fn row_12_tls_destructor_after_the_domain_id_is_reused() {
     assert_eq!(live(), 0);
 }
 
+/// A domain ends before the library is set up, so no hook of ours sees it. Its thread deletes roots in
+/// a destructor; it must not pass for a domain, neither for its own nor for one that has taken the
+/// same number and state meanwhile.
+fn domain_ended_before_setup(number_is_used_again: bool) {
+    start_runtime();
+    static PHASE: AtomicUsize = AtomicUsize::new(0);
+    static OTHERS: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+    fn wait_for(phase: usize) {
+        while PHASE.load(Ordering::SeqCst) < phase {
+            std::thread::yield_now();
+        }
+    }
+    fn delete_others() {
+        delete_all(&std::mem::take(&mut OTHERS.lock().unwrap().0));
+    }
+    struct Late(std::cell::Cell<bool>);
+    impl Drop for Late {
+        fn drop(&mut self) {
+            PHASE.store(1, Ordering::SeqCst);
+            wait_for(2);
+            delete_others();
+            PHASE.store(3, Ordering::SeqCst);
+        }
+    }
+    thread_local! {
+        static LATE: Late = const { Late(std::cell::Cell::new(false)) };
+    }
+    extern "C" fn first(_: Value) -> Value {
+        LATE.with(|late| late.0.set(true));
+        UNIT
+    }
+    extern "C" fn second(_: Value) -> Value {
+        let mine = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+        PHASE.store(2, Ordering::SeqCst);
+        delete_all(&mine);
+        UNIT
+    }
+    call_rust("spawn", first, 0);
+    without_lock(|| wait_for(1));
+    ocaml("join_all", &[UNIT]);
+    // Only now is the library set up.
+    let all = roots(0..200_000);
+    let (others, mine) = all.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
+    OTHERS.lock().unwrap().0 = others;
+    hand_over(mine);
+    if number_is_used_again {
+        call_rust("spawn", second, 0);
+    } else {
+        second(UNIT);
+    }
+    without_lock(|| wait_for(3));
+    ocaml("join_all", &[UNIT]);
+    stress();
+    assert_eq!(live(), 0);
+}
+
+fn row_12_domain_ended_before_setup() {
+    domain_ended_before_setup(false);
+}
+
+fn row_12_domain_ended_before_setup_and_its_number_is_used_again() {
+    domain_ended_before_setup(true);
+}
+
 /// Makes `n` roots and hands them over; the domain then ends with them.
 extern "C" fn make_and_hand_over(n: Value) -> Value {
     let made = roots(0..to_int(n));
@@ -754,6 +820,8 @@ fn row_15_deleter_waits_or_ends() {
     start();
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn body(_: Value) -> Value {
+        // From its first scan on it is certain that this thread belongs to a domain.
+        minor();
         delete_handed_over(int(150));
         PHASE.store(1, Ordering::SeqCst);
         without_lock(|| {

@@ -63,9 +63,9 @@ BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
    to OCaml, a finaliser, after boxroot_teardown, after caml_shutdown (but where the
    runtime frees all its memory, with caml_startup_pooled, after boxroot_teardown). Cost: about
    10 instructions on the domain that owns r. Elsewhere two or three atomic operations,
-   which deletes of neighbouring roots share if the thread holds a domain's lock; the slot
-   is free again after two minor collections at the latest. It never fails. Deleting the
-   same boxroot twice is undefined. */
+   which deletes of neighbouring roots share if the thread holds a domain's lock; these
+   arrive at that domain's next minor collection at the latest. It never fails. Deleting
+   the same boxroot twice is undefined. */
 BOXROOT_INLINE void boxroot_delete(boxroot r);
 
 /* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root:
@@ -105,7 +105,8 @@ int boxroot_status(void);
 char const *boxroot_error_string(void);
 
 /* Statistics. The counts of roots and of pools by state are exact for the calling domain,
-   and as of their last major root scan for the others. Times are in nanoseconds of wall-clock
+   but for deletes that have not arrived (see boxroot_delete), and as of their last major
+   root scan for the others. Times are in nanoseconds of wall-clock
    time, the longest of any domain; counts are since the library was loaded. */
 struct boxroot_stats {
   size_t live_roots;      /* roots created and not yet deleted */

@@ -64,11 +64,14 @@ static struct bxr_domain *new_record(void) {
   return domain;
 }
 
+struct bxr_domain *bxr_domain_obtain_empty(void) {
+  struct bxr_domain *domain = take_one(&spares);
+  return domain != NULL ? domain : new_record();
+}
+
 struct bxr_domain *bxr_domain_obtain(void) {
   struct bxr_domain *domain = take_one(&orphans);
-  if (domain == NULL) domain = take_one(&spares);
-  if (domain == NULL) domain = new_record();
-  return domain;
+  return domain != NULL ? domain : bxr_domain_obtain_empty();
 }
 
 struct bxr_domain *bxr_domain_registry(void) {

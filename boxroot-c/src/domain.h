@@ -63,6 +63,9 @@ extern struct bxr_domain_head bxr_no_domain;
 /* The record for a domain that has none: an orphan, a spare, or a new one. Its fast
    paths are closed. NULL if out of memory. */
 struct bxr_domain *bxr_domain_obtain(void);
+/* The same without orphans, for deletes: finalisers may run among the scans of a minor collection,
+   and an orphan must be in its place when they begin. */
+struct bxr_domain *bxr_domain_obtain_empty(void);
 
 /* Opens the fast paths for the domain with this runtime state, or closes them. */
 void bxr_domain_open(struct bxr_domain *domain, void *runtime_state);

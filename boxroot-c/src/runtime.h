@@ -56,9 +56,9 @@ void bxr_runtime_darken(uintptr_t const *values, size_t count);
 
 /* ---- life cycle ---- */
 
-/* True if the runtime can tell by itself whether this thread holds the lock. Then the first create
-   may set the library up. */
-bool bxr_runtime_knows_holder(void);
+/* True if the first create may set the library up: the runtime can tell by itself
+   whether this thread holds the lock. */
+bool bxr_runtime_sets_up_itself(void);
 
 /* Installs the hooks, once. With the lock. */
 void bxr_runtime_setup(void);
@@ -73,6 +73,10 @@ void bxr_runtime_check(void);
 /* Where the record of this thread's domain is kept. NULL if this thread does not hold
    the lock, or if its domain is ending. */
 struct bxr_domain **bxr_runtime_slot(void);
+
+/* Whether bxr_runtime_slot can be trusted on this thread, whatever its callers promise. A thread that
+   has ended, or whose domain ended before our hooks were there, may seem to hold the lock. */
+bool bxr_runtime_is_certain(void);
 
 /* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
 void *bxr_runtime_state(void);

@@ -64,7 +64,10 @@ static void set_cache(struct bxr_domain_head *head) {
 
 void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
 
-bool bxr_runtime_knows_holder(void) { return false; }
+bool bxr_runtime_sets_up_itself(void) { return false; }
+
+/* Whoever is certain has it in bxr_owner. */
+bool bxr_runtime_is_certain(void) { return false; }
 
 /* caml_darken asks the page table first, and the mark stack is pruned by heap chunk. */
 bool bxr_runtime_marks_ranges(void) { return false; }

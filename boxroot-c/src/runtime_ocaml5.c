@@ -32,6 +32,10 @@ BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self = &bxr_no_domain;
    describe another domain. */
 static BXR_THREAD_LOCAL bool domain_ended;
 
+/* This thread made a root, or scanned roots for a domain that had not ended: if its domain ends, our
+   hook will tell. */
+static BXR_THREAD_LOCAL bool certain;
+
 static scan_roots_hook previous_scan_roots;
 static caml_timing_hook previous_domain_terminated;
 
@@ -55,9 +59,14 @@ int bxr_lock_state(void) {
   return Caml_state_opt != NULL ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD;
 }
 
-void bxr_runtime_cache(struct bxr_domain *domain) { bxr_self = &domain->head; }
+void bxr_runtime_cache(struct bxr_domain *domain) {
+  bxr_self = &domain->head;
+  certain = true;
+}
 
-bool bxr_runtime_knows_holder(void) { return true; }
+bool bxr_runtime_sets_up_itself(void) { return true; }
+
+bool bxr_runtime_is_certain(void) { return certain || BXR_WITHOUT == 16; }
 
 void bxr_runtime_check(void) {}
 
@@ -96,8 +105,10 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
   if (boxroot_status() == BOXROOT_TORE_DOWN) return;
   struct bxr_domain **slot = slot_of(state);
   if (slot == NULL) return;
-  /* A domain that was past its termination hook when we installed ours must not adopt. */
-  if (*slot == NULL && caml_domain_is_terminating()) return;
+  if (!caml_domain_is_terminating())
+    certain = true;
+  else if (*slot == NULL)
+    return; /* past its termination hook when we installed ours: it must not adopt */
   enum bxr_scan_kind kind = (flags & SCANNING_ONLY_YOUNG_VALUES) ? BXR_SCAN_MINOR
                             : action == &caml_darken             ? BXR_SCAN_DARKEN
                                                                  : BXR_SCAN_OTHER;

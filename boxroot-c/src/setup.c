@@ -112,7 +112,7 @@ static struct bxr_domain *open(struct bxr_domain *domain) {
 }
 
 struct bxr_domain *bxr_enter(void) {
-  if (boxroot_status() == BOXROOT_NOT_SETUP && bxr_runtime_knows_holder() && !boxroot_setup())
+  if (boxroot_status() == BOXROOT_NOT_SETUP && bxr_runtime_sets_up_itself() && !boxroot_setup())
     return NULL;
   struct bxr_domain **slot = bxr_runtime_slot();
   if (slot != NULL) bxr_runtime_check();
@@ -128,12 +128,12 @@ struct bxr_domain *bxr_enter(void) {
   return open(*slot);
 }
 
-struct bxr_domain *bxr_enter_owned_slow(bool make) {
-  /* On OCaml 4 a thread that has ended may still seem to hold the lock; bxr_owner knows. */
-  if (boxroot_status() != BOXROOT_RUNNING || !bxr_runtime_knows_holder()) return NULL;
+struct bxr_domain *bxr_enter_if_certain_slow(void) {
+  /* In this order: without the runtime, there may be no memory to look at. */
+  if (boxroot_status() != BOXROOT_RUNNING || !bxr_runtime_is_certain()) return NULL;
   struct bxr_domain **slot = bxr_runtime_slot();
   if (slot == NULL) return NULL;
-  if (*slot == NULL && make) *slot = bxr_domain_obtain();
+  if (*slot == NULL) *slot = bxr_domain_obtain_empty();
   return *slot == NULL || (*slot)->scanning ? NULL : open(*slot);
 }
 

@@ -18,20 +18,20 @@ enum bxr_error {
 /* Sets errno and the message of boxroot_error_string. */
 void bxr_fail(enum bxr_error error);
 
-/* For create and modify: sets the library up if that is needed and possible, and
+/* For what needs the lock: sets the library up if that is needed and possible, and
    returns the record of this thread's domain, open to the thread. NULL after bxr_fail. */
 struct bxr_domain *bxr_enter(void);
 
-/* For the others, which must not be mistaken about the lock: the record of this thread's domain,
-   open to the thread, and made if there is none and `make` is true. NULL if there is no record, if
-   this thread does not surely hold the lock, or in a scan. No error is set. */
-struct bxr_domain *bxr_enter_owned_slow(bool make);
-static inline struct bxr_domain *bxr_enter_owned(bool make) {
+/* For delete and statistics, which any thread may call: the record of this thread's domain, open to
+   the thread and made if there is none. NULL if this thread does not hold the lock, or if that is not
+   certain (bxr_runtime_is_certain), in a scan, or if there is no memory. No message is set. */
+struct bxr_domain *bxr_enter_if_certain_slow(void);
+static inline struct bxr_domain *bxr_enter_if_certain(void) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_owner;
   if (BXR_IS_OPEN(self, witness) && self->runtime_state != BXR_CLOSED)
     return (struct bxr_domain *)self;
-  return bxr_enter_owned_slow(make);
+  return bxr_enter_if_certain_slow();
 }
 
 /* From RUNNING to INVALID: shuts all domains. Roots stay roots. */

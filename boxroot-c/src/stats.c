@@ -16,7 +16,7 @@ static void keep_greatest(uint64_t *greatest, uint64_t x) {
 
 void boxroot_stats(struct boxroot_stats *s) {
   *s = (struct boxroot_stats){.slots_per_pool = BXR_SLOTS};
-  struct bxr_domain *self = bxr_enter_owned(false);
+  struct bxr_domain *self = bxr_enter_if_certain();
   if (self != NULL) {
     /* Or roots that were deleted would count as live. */
     bxr_domain_flush(self);
@@ -59,7 +59,8 @@ void boxroot_print_stats(void) {
 }
 
 size_t boxroot_trim(void) {
-  struct bxr_domain *self = bxr_enter_owned(false);
+  if (boxroot_status() != BOXROOT_RUNNING) return 0;
+  struct bxr_domain *self = bxr_enter();
   if (self == NULL) return 0;
   return bxr_domain_trim_all(self) * BXR_POOL_SIZE;
 }

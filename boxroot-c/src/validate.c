@@ -67,7 +67,8 @@ static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind
 }
 
 char const *boxroot_validate(void) {
-  struct bxr_domain *domain = bxr_enter_owned(false);
+  if (boxroot_status() != BOXROOT_RUNNING) return NULL;
+  struct bxr_domain *domain = bxr_enter();
   if (domain == NULL) return NULL;
   struct check check = {.domain = domain, .minor_heap = bxr_minor_heap()};
   check_list(&check, &domain->young, BXR_FULL, true);
@@ -80,6 +81,8 @@ char const *boxroot_validate(void) {
   require(&check, check.pools == domain->pool_count, "the pools are counted");
   require(&check, check.empty == domain->empty_count, "the empty pools are counted");
   require(&check, domain->empty_low <= domain->empty_count, "no more empty pools were spared than there are");
+  require(&check, domain->outgoing.bits == 0 || bxr_pool_owner(domain->outgoing.pool) != domain,
+          "a domain sends deletes of other domains' roots only");
   require(&check, domain->parked == NULL || bxr_domain_current(domain) == NULL,
           "a pool is parked only while none is current");
   return check.broken;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public header, alone and twice. Compiled twice, with two names, and linked. */
+/* The public header, alone and twice, and after one of OCaml's. Compiled with two names, and linked. */
 #include <boxroot.h>
 #include <boxroot.h>
 

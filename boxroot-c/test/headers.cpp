@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C++ header, alone and twice. Compiled twice, with two names, and linked.
+// The C++ header, alone and twice, and after one of OCaml's. Compiled with two names, and linked.
 #include <boxroot.hpp>
 #include <boxroot.hpp>
 

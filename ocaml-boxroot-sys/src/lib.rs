@@ -137,7 +137,8 @@ pub extern "C" fn boxroot_print_stats() {
     unsafe { bindings::boxroot_print_stats() }
 }
 
-/// Statistics: exact for the calling domain, as of its last major scan for each other one.
+/// Statistics: exact for the calling domain, as of its last major scan for each other one. Deletes
+/// by another domain may be missing until its next minor collection.
 #[inline]
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();

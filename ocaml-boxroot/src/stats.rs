@@ -5,7 +5,8 @@ use std::time::Duration;
 
 /// What the allocator holds and did. The counts of roots and of pools by state are exact for the
 /// calling thread's domain, if it holds the lock, and as of its last major root scan for each
-/// other domain.
+/// other domain. Roots that another domain dropped may count as live until its next minor
+/// collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {

@@ -138,7 +138,7 @@ inline void boxroot_delete(boxroot r) {
   bxr_delete_slow(r);
 }
 
-/* In a young pool any value may be stored, and an old one in any pool. */
+/* In a young pool any value may be stored, and an old value or an immediate in any pool. */
 inline bool boxroot_modify(boxroot *r, value v) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_owner;

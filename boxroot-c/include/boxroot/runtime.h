@@ -34,7 +34,7 @@ typedef void *bxr_witness;
 #define BXR_IS_OPEN(head, witness) ((head)->runtime_state == (witness))
 
 /* All domains'. They change while the world is stopped. */
-extern uintnat caml_minor_heaps_start, caml_minor_heaps_end;
+#include <caml/address_class.h>
 #define BXR_MINOR_HEAP_START caml_minor_heaps_start
 #define BXR_MINOR_HEAP_END caml_minor_heaps_end
 

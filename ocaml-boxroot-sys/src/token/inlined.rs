@@ -64,7 +64,7 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
 pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     let pool = pool_of(*root);
     // SAFETY: a live root's pool is mapped; the owner may store any value in a young pool, and
-    // an old one in any. The lock is held.
+    // an old one or an immediate in any. The lock is held.
     unsafe {
         if is_fast_owner(domain, pool)
             && ((*pool).epoch == (*domain.0.as_ptr()).epoch || !may_be_young(value))
