@@ -37,7 +37,7 @@ void bxr_delete_slow(boxroot r) {
   struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
   if (self == NULL)
     bxr_domain_delete_remotely(r);
-  else if (bxr_pool_owner(pool) == self)
+  else if (&pool->head != self->head.remote && bxr_pool_owner(pool) == self)
     bxr_pool_free(pool, r);
   else
     bxr_domain_delete_batched(self, r);

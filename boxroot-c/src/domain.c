@@ -330,11 +330,13 @@ void bxr_domain_delete_batched(struct bxr_domain *self, boxroot r) {
   }
   bxr_domain_flush(self);
   self->outgoing = batch;
+  self->head.remote = &batch.pool->head;
 }
 
 void bxr_domain_flush(struct bxr_domain *self) {
   struct bxr_batch batch = self->outgoing;
   self->outgoing = (struct bxr_batch){0};
+  self->head.remote = NULL;
   if (batch.bits != 0) send(batch);
 }
 

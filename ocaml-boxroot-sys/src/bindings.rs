@@ -137,10 +137,11 @@ pub struct bxr_domain_head {
     pub current: *mut bxr_pool_head,
     pub epoch: u64,
     pub uncounted: *mut bxr_pool_head,
+    pub remote: *mut bxr_pool_head,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 32usize];
+    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 40usize];
     ["Alignment of bxr_domain_head"][::core::mem::align_of::<bxr_domain_head>() - 8usize];
     ["Offset of field: bxr_domain_head::runtime_state"]
         [::core::mem::offset_of!(bxr_domain_head, runtime_state) - 0usize];
@@ -150,6 +151,8 @@ const _: () = {
         [::core::mem::offset_of!(bxr_domain_head, epoch) - 16usize];
     ["Offset of field: bxr_domain_head::uncounted"]
         [::core::mem::offset_of!(bxr_domain_head, uncounted) - 24usize];
+    ["Offset of field: bxr_domain_head::remote"]
+        [::core::mem::offset_of!(bxr_domain_head, remote) - 32usize];
 };
 unsafe extern "C" {
     pub fn bxr_create_slow(v: value) -> boxroot;

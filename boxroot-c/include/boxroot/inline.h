@@ -37,6 +37,7 @@ struct bxr_domain_head {
   struct bxr_pool_head *current; /* where create takes slots; never NULL */
   uint64_t epoch;                /* 1 + the minor scans so far; no pool's epoch exceeds it */
   struct bxr_pool_head *uncounted; /* where delete need not count: current, never NULL */
+  struct bxr_pool_head *remote;    /* another domain's, of the last delete there; or NULL */
 };
 
 #ifdef __cplusplus
@@ -52,6 +53,7 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, countdown) == 24);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, current) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, epoch) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 24);
+BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, remote) == 32);
 
 /* The general paths, which the fast paths fall into. */
 boxroot bxr_create_slow(value v);
@@ -128,7 +130,8 @@ inline void boxroot_delete(boxroot r) {
       bxr_push(pool, r);
       return;
     }
-    if (BXR_LIKELY(r != NULL && bxr_is_fast_owner(self, pool))) {
+    /* Another domain may be writing to the pool's head: a run of deletes there looks once. */
+    if (BXR_LIKELY(pool != self->remote && r != NULL && bxr_is_fast_owner(self, pool))) {
       bxr_push(pool, r);
       if (BXR_LIKELY(--pool->countdown != 0)) return;
       bxr_pool_event(pool);
