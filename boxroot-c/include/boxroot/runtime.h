@@ -27,9 +27,17 @@ extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self;
    is valid only while the record belongs to the domain whose lock this thread holds.
    Caml_state is NULL without the lock, and a record's runtime_state never is. */
 #include <caml/domain_state.h>
+#ifdef HAS_FULL_THREAD_VARIABLES
+/* Again, so that it is one load also in position-independent code, and not a call. */
+#ifdef CAMLthread_local
+extern __attribute__((tls_model("initial-exec"))) CAMLthread_local caml_domain_state *caml_state;
+#else
+extern BXR_THREAD_LOCAL caml_domain_state *caml_state;
+#endif
+#endif
 #define bxr_owner bxr_self
 typedef void *bxr_witness;
-/* Read before bxr_self: it may be a call, over which little should be alive. */
+/* Read before bxr_self: where it is a call, little should be alive over it. */
 #define BXR_WITNESS() ((void *)Caml_state_opt)
 #define BXR_IS_OPEN(head, witness) ((head)->runtime_state == (witness))
 
