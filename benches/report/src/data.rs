@@ -14,6 +14,16 @@ pub struct Report {
 pub struct Measured {
     pub machine: Machine,
     pub series: Vec<Series>,
+    /// By point, what `against_peer` was in the run before.
+    #[serde(default)]
+    pub before: BTreeMap<String, f64>,
+}
+
+/// Ours to the registry crate's, in seconds; the spread is that of neighbouring runs.
+pub struct Ratio {
+    pub median: f64,
+    pub low: f64,
+    pub high: f64,
 }
 
 /// Where and when.
@@ -68,7 +78,37 @@ impl Report {
     }
 }
 
+impl Measured {
+    /// By point: what is measured in seconds on both. The chains of local_roots have a table and a
+    /// plot of their own.
+    pub fn against_peer(&self) -> Vec<(String, Ratio)> {
+        let of = |name: &'static str| {
+            let timed = |s: &&Series| !s.all("seconds").is_empty() && s.program != "local_roots";
+            self.series.iter().filter(move |s| s.implementation == name).filter(timed)
+        };
+        let ratio = |ours: &Series, peer: &Series| {
+            let (a, b) = (ours.all("seconds"), peer.all("seconds"));
+            let pairs = || a.iter().zip(&b).map(|(a, b)| a / b);
+            let low = pairs().fold(f64::INFINITY, f64::min);
+            let high = pairs().fold(0., f64::max);
+            Ratio { median: median(a.clone()) / median(b.clone()), low, high }
+        };
+        of("boxroot")
+            .filter_map(|ours| {
+                let peer = of("peer").find(|peer| peer.point() == ours.point())?;
+                Some((ours.point(), ratio(ours, peer)))
+            })
+            .collect()
+    }
+}
+
 impl Series {
+    /// The program and its settings.
+    pub fn point(&self) -> String {
+        let settings: Vec<_> = self.settings.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        format!("{} {}", self.program, settings.join(" "))
+    }
+
     /// A figure of every run.
     pub fn all(&self, figure: &str) -> Vec<f64> {
         self.runs.iter().filter_map(|run| run.get(figure).copied()).collect()

@@ -62,7 +62,15 @@ fn report() -> Result<()> {
         if series.is_empty() {
             continue; // not on this version of OCaml
         }
-        let measured = Measured { machine: Machine::this(&suite.ocaml_version)?, series };
+        let before = report.parts.get(part.name).map_or_else(Default::default, |measured| {
+            measured
+                .against_peer()
+                .into_iter()
+                .map(|(point, ratio)| (point, ratio.median))
+                .collect()
+        });
+        let machine = Machine::this(&suite.ocaml_version)?;
+        let measured = Measured { machine, series, before };
         report.parts.insert(part.name.to_string(), measured);
         std::fs::write(&data, serde_json::to_string(&report)?)?;
     }

@@ -1,7 +1,7 @@
 //! The tables, as one Markdown file for a version of OCaml.
 
-use crate::data::{Measured, Report, Series};
-use crate::harness::{median, COUNTS};
+use crate::data::{Measured, Ratio, Report, Series};
+use crate::harness::COUNTS;
 use crate::parts::Part;
 use std::fmt::Write;
 
@@ -40,10 +40,10 @@ fn matrix(figure: &str, all: &[Series]) -> String {
     let mut text = format!("\n`{figure}`:\n\n| | {} |\n|---|", columns.join(" | "));
     text += &"---|".repeat(columns.len());
     text += "\n";
-    for point in in_order(all.iter().map(point_name)) {
+    for point in in_order(all.iter().map(Series::point)) {
         let _ = write!(text, "| {point} |");
         for column in &columns {
-            let series = all.iter().find(|s| s.implementation == *column && point_name(s) == point);
+            let series = all.iter().find(|s| s.implementation == *column && s.point() == point);
             let _ = write!(text, " {} |", series.map_or(String::new(), |s| cell(figure, s)));
         }
         text += "\n";
@@ -55,8 +55,8 @@ fn matrix(figure: &str, all: &[Series]) -> String {
 /// seconds first is compared with ours.
 fn one_by_one(figures: &[&str], all: &[Series]) -> String {
     let mut text = String::new();
-    for point in in_order(all.iter().map(point_name)) {
-        let rows: Vec<&Series> = all.iter().filter(|s| point_name(s) == point).collect();
+    for point in in_order(all.iter().map(Series::point)) {
+        let rows: Vec<&Series> = all.iter().filter(|s| s.point() == point).collect();
         let ours = rows.iter().find(|s| s.implementation == "boxroot");
         let _ = write!(text, "\n### {point}\n\n| | {} | of ours |\n|---|", figures.join(" | "));
         text += &"---|".repeat(figures.len() + 1);
@@ -77,49 +77,42 @@ fn one_by_one(figures: &[&str], all: &[Series]) -> String {
 /// The ratios of ours to the registry crate's, and their geometric mean over the programs.
 fn against_peer(report: &Report) -> String {
     let mut text = String::from("\n## Ours against the registry crate\n\n");
-    text += "Below 1, ours takes less. The spread is that of neighbouring runs.\n\n";
-    text += "| program | ratio | spread |\n|---|---|---|\n";
-    let mut ratios = Vec::new();
+    text += "Below 1, ours takes less. The spread is that of neighbouring runs. \"Before\" is the ratio when\n\
+             the same was measured the last time.\n\n";
+    text += "| program | ratio | spread | before |\n|---|---|---|---|\n";
+    let (mut programs, mut programs_before) = (Vec::new(), Vec::new());
+    let (mut known, mut agree) = (0, 0);
     for (part, measured) in &report.parts {
-        let is = |s: &&Series, name: &str| s.implementation == name;
-        for ours in measured.series.iter().filter(|s| is(s, "boxroot") && !is_chain(s)) {
-            let point = point_name(ours);
-            let mut others = measured.series.iter().filter(|s| is(s, "peer"));
-            let Some(peer) = others.find(|s| point_name(s) == point) else { continue };
-            let (a, b) = (ours.all("seconds"), peer.all("seconds"));
-            if a.is_empty() || b.is_empty() {
-                continue;
-            }
-            let pairs = || a.iter().zip(&b).map(|(a, b)| a / b);
-            let low = pairs().fold(f64::INFINITY, f64::min);
-            let high = pairs().fold(0., f64::max);
-            let ratio = median(a.clone()) / median(b.clone());
-            let _ = writeln!(text, "| {point} | {ratio:.3} | {low:.3}–{high:.3} |");
+        for (point, Ratio { median, low, high }) in measured.against_peer() {
+            let earlier = measured.before.get(&point);
+            let cell = earlier.map_or(String::new(), |ratio| format!("{ratio:.3}"));
+            let _ = writeln!(text, "| {point} | {median:.3} | {low:.3}–{high:.3} | {cell} |");
+            known += earlier.is_some() as usize;
+            agree += earlier.is_some_and(|ratio| (low..=high).contains(ratio)) as usize;
             if ["programs", "domains"].contains(&part.as_str()) {
-                ratios.push(ratio);
+                programs.push(median);
+                programs_before.extend(earlier);
             }
         }
     }
-    if !ratios.is_empty() {
-        let mean = ratios.iter().map(|r| r.ln()).sum::<f64>() / ratios.len() as f64;
+    if known > 0 {
+        let _ = write!(text, "\n{agree} of {known} ratios before are within the spread.\n");
+    }
+    if let Some(mean) = geometric_mean(&programs) {
+        let before = geometric_mean(&programs_before).map(|mean| format!("; before, {mean:.3}"));
         let _ = write!(
             text,
             "\nGeometric mean of perm_count, synthetic, globroots, par_perm_count and prodcons, as\n\
-             far as there are: **{:.3}**.\n",
-            mean.exp()
+             far as there are: **{mean:.3}**{}.\n",
+            before.unwrap_or_default()
         );
     }
     text
 }
 
-/// The chains of local_roots have a table and a plot of their own.
-fn is_chain(series: &Series) -> bool {
-    series.program == "local_roots"
-}
-
-fn point_name(series: &Series) -> String {
-    let settings: Vec<String> = series.settings.iter().map(|(n, v)| format!("{n}={v}")).collect();
-    format!("{} {}", series.program, settings.join(" "))
+fn geometric_mean(all: &[f64]) -> Option<f64> {
+    let logarithms = all.iter().map(|x| x.ln()).sum::<f64>();
+    (!all.is_empty()).then(|| (logarithms / all.len() as f64).exp())
 }
 
 fn in_order(names: impl Iterator<Item = String>) -> Vec<String> {
