@@ -71,6 +71,10 @@ scenarios!(
     row_33_each_allocation_fails_for_good;
     row_35_producer_and_consumer_without_collections, ocaml5 = true;
     row_36_one_root_per_pool;
+    row_39_roots_made_in_minor_hooks, ocaml5 = true;
+    row_39_roots_made_in_slice_hooks, ocaml5 = true;
+    row_39_roots_made_in_slice_hooks_of_several_domains, ocaml5 = true;
+    row_39_roots_made_in_other_libraries_hooks, ocaml5 = true;
 );
 
 fn main() {
@@ -380,6 +384,12 @@ fn row_07_create_is_refused_in_a_scan() {
     validate();
 }
 
+/// For `test_hooks`.
+const MINOR_BEGIN: i32 = 1;
+const MINOR_END: i32 = 2;
+const SLICE_BEGIN: i32 = 4;
+const SLICE_END: i32 = 8;
+
 fn row_08_minor_hooks() {
     start();
     static MADE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
@@ -392,12 +402,12 @@ fn row_08_minor_hooks() {
         made.0.push(unsafe { sys::boxroot_create(int(77)) }.unwrap());
     }
     let kept = roots(0..5000);
-    unsafe { test_minor_hooks(Some(body)) };
+    unsafe { test_hooks(MINOR_BEGIN | MINOR_END, Some(body)) };
     for _ in 0..2000 {
         ocaml("churn", &[int(100)]);
         minor();
     }
-    unsafe { test_minor_hooks(None) };
+    unsafe { test_hooks(0, None) };
     let made = MADE.lock().unwrap();
     assert!(made.0.len() >= 500);
     assert!(made.0.iter().all(|&r| unsafe { sys::boxroot_get(r) } == int(77)));
@@ -1418,4 +1428,82 @@ fn row_36_one_root_per_pool() {
     full_major();
     assert!(sys::boxroot_stats().pools <= 2, "memory comes back");
     validate();
+}
+
+/// The root that `replace_a_root` made last.
+static REPLACED: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+
+/// For hooks, where nothing may be allocated: an immediate's root goes, and another one comes.
+extern "C" fn replace_a_root() {
+    let mut replaced = REPLACED.lock().unwrap();
+    delete_all(&replaced.0);
+    replaced.0.clear();
+    // Refused inside a root scan.
+    replaced.0.extend(unsafe { sys::boxroot_create(int(39)) });
+}
+
+/// The only references to values that were rooted when a cycle began move to a block that is made while
+/// the collector marks, and is not visited in this cycle. They must be marked all the same.
+fn move_values_to_a_new_block() {
+    const N: usize = 5000;
+    for _ in 0..5 {
+        let all = roots(0..N);
+        full_major();
+        full_major();
+        let cycles = sys::boxroot_stats().major_scans;
+        while sys::boxroot_stats().major_scans == cycles {
+            ocaml("churn_major", &[int(20)]);
+        }
+        let block = unsafe { sys::boxroot_create(ocaml("block", &[int(N)])) }.unwrap();
+        validate();
+        for (i, &root) in all.iter().enumerate() {
+            unsafe {
+                ocaml("set_field", &[sys::boxroot_get(block), int(i), sys::boxroot_get(root)]);
+            }
+            delete(root);
+        }
+        validate();
+        stress();
+        let value_of = |i| unsafe { *(sys::boxroot_get(block) as *const Value).add(i) };
+        let lost = (0..N).filter(|&i| string(value_of(i)) != i.to_string()).count();
+        assert_eq!(lost, 0, "of {N} values");
+        delete(block);
+    }
+}
+
+fn row_39_roots_made_in_minor_hooks() {
+    start();
+    unsafe { test_hooks(MINOR_BEGIN | MINOR_END, Some(replace_a_root)) };
+    move_values_to_a_new_block();
+}
+
+fn row_39_roots_made_in_slice_hooks() {
+    start();
+    unsafe { test_hooks(SLICE_BEGIN | SLICE_END, Some(replace_a_root)) };
+    move_values_to_a_new_block();
+}
+
+fn row_39_roots_made_in_slice_hooks_of_several_domains() {
+    start();
+    static STOP: AtomicBool = AtomicBool::new(false);
+    extern "C" fn allocate(_: Value) -> Value {
+        while !STOP.load(Ordering::SeqCst) {
+            ocaml("churn", &[int(1000)]);
+        }
+        UNIT
+    }
+    unsafe { test_hooks(SLICE_BEGIN | SLICE_END, Some(replace_a_root)) };
+    call_rust("spawn", allocate, 0);
+    move_values_to_a_new_block();
+    STOP.store(true, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+}
+
+fn row_39_roots_made_in_other_libraries_hooks() {
+    start_runtime();
+    unsafe { test_install_other(0) };
+    assert!(unsafe { sys::boxroot_setup() });
+    unsafe { test_install_other(1) };
+    unsafe { test_other_body(Some(replace_a_root)) };
+    move_values_to_a_new_block();
 }

@@ -13,12 +13,16 @@
 
 /* ---- handing over ---- */
 
-/* The fast paths are open to the owner, or to nobody. */
+/* The fast paths are open to the owner, or to nobody. There are two ways in: fast_owner, and
+   uncounted, for a pool may be handed over while it is current: hooks of the collector may create
+   roots between the minor scan and the start of a cycle. */
 static void set_handed(struct bxr_pool *pool, enum bxr_handed handed) {
   bool open = handed <= BXR_REOPENED || BXR_WITHOUT == 4;
-  struct bxr_domain_head *owner = open ? &bxr_pool_owner(pool)->head : NULL;
+  struct bxr_domain_head *owner = &bxr_pool_owner(pool)->head;
   pool->handed = (uint16_t)handed;
-  __atomic_store_n(&pool->head.fast_owner, owner, __ATOMIC_RELAXED);
+  __atomic_store_n(&pool->head.fast_owner, open ? owner : NULL, __ATOMIC_RELAXED);
+  if (!open && owner->uncounted == &pool->head && BXR_WITHOUT != 17)
+    owner->uncounted = bxr_no_domain.uncounted;
 }
 
 /* Makes room for one field per pool. */

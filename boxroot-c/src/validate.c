@@ -78,6 +78,11 @@ char const *boxroot_validate(void) {
   check_list(&check, &domain->empty, BXR_EMPTY, false);
   if (check.broken != NULL) return check.broken;
   bxr_domain_each_pool(domain, check_pool, &check);
+  struct bxr_pool_head *uncounted = domain->head.uncounted;
+  require(&check, uncounted == bxr_no_domain.uncounted || uncounted == domain->head.current,
+          "only the current pool is not counted");
+  require(&check, uncounted == bxr_no_domain.uncounted || uncounted->fast_owner == &domain->head,
+          "a pool that is being marked is closed to deletes that are not counted, too");
   require(&check, check.pools == domain->pool_count, "the pools are counted");
   require(&check, check.empty == domain->empty_count, "the empty pools are counted");
   require(&check, domain->empty_low <= domain->empty_count, "no more empty pools were spared than there are");

@@ -10,6 +10,7 @@
 #include <caml/custom.h>
 #include <caml/memory.h>
 #include <caml/minor_gc.h>
+#include <caml/misc.h>
 #include <caml/roots.h>
 
 /* ---- custom blocks whose finaliser uses boxroots ---- */
@@ -76,6 +77,16 @@ void test_delete_null(void) { boxroot_delete(NULL); }
 static void (*hook_body)(void);
 static void run_hook(void) { hook_body(); }
 
+/* Calls body from some of the collector's hooks: 1 and 2, when a minor collection begins and ends;
+   4 and 8, when a slice of the major collector does. */
+void test_hooks(int which, void (*body)(void)) {
+  hook_body = body;
+  caml_minor_gc_begin_hook = which & 1 ? run_hook : NULL;
+  caml_minor_gc_end_hook = which & 2 ? run_hook : NULL;
+  caml_major_slice_begin_hook = which & 4 ? run_hook : NULL;
+  caml_major_slice_end_hook = which & 8 ? run_hook : NULL;
+}
+
 /* Another library that scans roots: its hook counts, and calls the one that was there before. */
 #if OCAML_VERSION >= 50000
 #define SCAN_PARAMETERS scanning_action action, scanning_action_flags flags, void *data, caml_domain_state *state
@@ -88,15 +99,20 @@ static size_t other_scans[2];
 typedef void (*scan_hook)(SCAN_PARAMETERS);
 static scan_hook previous_scan_roots[2];
 
-static void other_first(SCAN_PARAMETERS) {
-  other_scans[0]++;
-  if (previous_scan_roots[0] != NULL) previous_scan_roots[0](SCAN_ARGUMENTS);
+static void (*other_body)(void);
+
+static void other_scan(int which, SCAN_PARAMETERS) {
+  other_scans[which]++;
+  if (other_body != NULL) other_body();
+  if (previous_scan_roots[which] != NULL) previous_scan_roots[which](SCAN_ARGUMENTS);
+  if (other_body != NULL) other_body();
 }
 
-static void other_second(SCAN_PARAMETERS) {
-  other_scans[1]++;
-  if (previous_scan_roots[1] != NULL) previous_scan_roots[1](SCAN_ARGUMENTS);
-}
+static void other_first(SCAN_PARAMETERS) { other_scan(0, SCAN_ARGUMENTS); }
+static void other_second(SCAN_PARAMETERS) { other_scan(1, SCAN_ARGUMENTS); }
+
+/* What such a library does besides, before and after it calls the hook that was there before. */
+void test_other_body(void (*body)(void)) { other_body = body; }
 
 /* Installs the first or the second such library. */
 void test_install_other(int second) {
@@ -105,13 +121,6 @@ void test_install_other(int second) {
 }
 
 size_t test_other_scans(int second) { return other_scans[second]; }
-
-/* Calls body at the beginning and at the end of each minor collection; NULL: not any more. */
-void test_minor_hooks(void (*body)(void)) {
-  hook_body = body;
-  caml_minor_gc_begin_hook = body == NULL ? NULL : run_hook;
-  caml_minor_gc_end_hook = body == NULL ? NULL : run_hook;
-}
 
 /* ---- calls from OCaml ---- */
 

@@ -28,7 +28,8 @@ extern "C" {
     pub fn test_delete_null();
     pub fn test_install_other(second: c_int);
     pub fn test_other_scans(second: c_int) -> usize;
-    pub fn test_minor_hooks(body: Option<extern "C" fn()>);
+    pub fn test_hooks(which: c_int, body: Option<extern "C" fn()>);
+    pub fn test_other_body(body: Option<extern "C" fn()>);
     pub fn bxr_os_fail(k: usize, for_good: bool) -> usize;
     pub fn test_pool_slots();
     pub fn test_pool_kinds();

@@ -42,6 +42,8 @@ let () = register "start_major_slice" (fun n -> ignore (Gc.major_slice n))
 
 let () = register "string" string_of_int
 let () = register "list" (fun n -> List.init n Fun.id)
+let () = register "block" (fun n -> Obj.repr (Array.make n 0))
+let () = register "set_field" Obj.set_field
 let () = register "long_string" (fun n -> String.make 4096 (Char.chr (n land 255)))
 
 (* One value of each shape, and a check that it is still itself. The checks see the value
