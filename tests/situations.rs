@@ -75,6 +75,8 @@ scenarios!(
     row_39_roots_made_in_slice_hooks, ocaml5 = true;
     row_39_roots_made_in_slice_hooks_of_several_domains, ocaml5 = true;
     row_39_roots_made_in_other_libraries_hooks, ocaml5 = true;
+    row_40_teardown_while_marking;
+    row_41_memory_after_a_teardown_while_marking;
 );
 
 fn main() {
@@ -1506,4 +1508,52 @@ fn row_39_roots_made_in_other_libraries_hooks() {
     unsafe { test_install_other(1) };
     unsafe { test_other_body(Some(replace_a_root)) };
     move_values_to_a_new_block();
+}
+
+/// Returns at the beginning of a cycle in which the collector has much to mark.
+fn when_a_cycle_has_begun() {
+    let long_to_mark = unsafe { sys::boxroot_create(ocaml("list", &[int(3_000_000)])) };
+    full_major();
+    let cycles = sys::boxroot_stats().major_scans;
+    while sys::boxroot_stats().major_scans == cycles {
+        ocaml("churn_major", &[int(20)]);
+    }
+    delete(long_to_mark.unwrap());
+}
+
+fn row_40_teardown_while_marking() {
+    start();
+    // Pools with room: the roots of young values go where the marker will still come by.
+    let all = roots(0..60_000);
+    full_major();
+    let kept: Vec<BoxRoot> = all.iter().copied().step_by(3).collect();
+    all.iter().enumerate().filter(|(i, _)| i % 3 != 0).for_each(|(_, &root)| delete(root));
+    when_a_cycle_has_begun();
+    let scans = sys::boxroot_stats().minor_scans;
+    let young = roots(0..20_000);
+    assert_eq!(sys::boxroot_stats().minor_scans, scans, "they are young still");
+    unsafe { sys::boxroot_teardown() }
+    // The minor heap moves.
+    ocaml("minor_heap_words", &[int(2_000_000)]);
+    for _ in 0..3 {
+        ocaml("churn", &[int(100_000)]);
+        full_major();
+    }
+    delete_all(&young);
+    delete_all(&kept);
+    full_major();
+}
+
+fn row_41_memory_after_a_teardown_while_marking() {
+    start();
+    let all = roots(0..60_000);
+    when_a_cycle_has_begun();
+    delete_all(&all);
+    assert!(sys::boxroot_stats().pools >= 30);
+    unsafe { sys::boxroot_teardown() }
+    // At once on OCaml 4, else when the cycle is over.
+    full_major();
+    full_major();
+    let s = sys::boxroot_stats();
+    assert_eq!((s.pools, s.bytes, unsafe { test_directories() }), (0, 0, 0));
 }

@@ -82,8 +82,9 @@ BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
    library was torn down. */
 bool boxroot_setup(void);
 
-/* Ends the use of the library and gives its memory back. Accepted before caml_shutdown, with
-   the lock, or after it; once or more often. No other domain may be running, and no other
+/* Ends the use of the library and gives its memory back, but for pools that hold roots: at once, or,
+   what the collector is marking just then, at the start of its next cycle, if there is one.
+   Accepted before caml_shutdown, with the lock, or after it; once or more often. No other domain may be running, and no other
    thread creating, reading or modifying boxroots. Afterwards create and modify fail, live
    boxroots are no longer roots and must not be read, and deleting them remains safe
    from any thread. */

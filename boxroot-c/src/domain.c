@@ -425,8 +425,20 @@ void bxr_domain_shut(struct bxr_domain *domain) {
   bxr_domain_each_pool(domain, forbid_fast_paths, NULL);
 }
 
+/* Nobody updates the pool any more, but the marker may still come by; by then the minor heap may
+   have moved, and what was a young value would be taken for an old block. */
+static void forget_young_values(struct bxr_pool *pool, void *context) {
+  (void)context;
+  if (pool->handed == BXR_NOT_HANDED || BXR_WITHOUT == 18) return;
+  struct bxr_range range = bxr_minor_heap();
+  for (uint32_t i = 0; i < pool->mark; i++)
+    if (bxr_may_be_in(range, (value)pool->slots[i]) && Is_block((value)pool->slots[i]))
+      __atomic_store_n(&pool->slots[i], (uintptr_t)Val_unit, __ATOMIC_RELEASE);
+}
+
 void bxr_domain_tear_down(struct bxr_domain *domain) {
   bxr_domain_shut(domain);
+  bxr_domain_each_pool(domain, forget_young_values, NULL);
   release_empty(domain, SIZE_MAX);
   if (domain->region != domain->region_end &&
       bxr_os_unmap(domain->region, (size_t)(domain->region_end - domain->region)))

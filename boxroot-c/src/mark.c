@@ -80,6 +80,15 @@ bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action) {
   return true;
 }
 
+void bxr_mark_end(struct bxr_domain *domain) {
+  struct directory none = {0};
+  bxr_domain_each_pool(domain, hand_over, &none);
+  if (domain->directory != NULL && bxr_os_unmap(domain->directory, domain->directory_size)) {
+    domain->directory = NULL;
+    domain->directory_size = 0;
+  }
+}
+
 /* ---- until marking is done ---- */
 
 void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r) {

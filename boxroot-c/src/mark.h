@@ -23,6 +23,10 @@
    the only moment when memory of the last cycle may be unmapped or used for something else. */
 bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action);
 
+/* After teardown, when a major cycle starts and all mark stacks are empty: the marker does not come by
+   any more, and the memory of the directory is given back. */
+void bxr_mark_end(struct bxr_domain *domain);
+
 /* Before the owner overwrites a slot: darkens the slot's value if need be. */
 void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r);
 

@@ -102,7 +102,10 @@ void bxr_runtime_darken(uintptr_t const *values, size_t count) {
 static void scan_roots(scanning_action action, scanning_action_flags flags, void *data,
                        caml_domain_state *state) {
   if (previous_scan_roots != NULL) previous_scan_roots(action, flags, data, state);
-  if (boxroot_status() == BOXROOT_TORE_DOWN) return;
+  if (boxroot_status() == BOXROOT_TORE_DOWN) {
+    if (action == &caml_darken) bxr_give_back_the_rest();
+    return;
+  }
   struct bxr_domain **slot = slot_of(state);
   if (slot == NULL) return;
   if (!caml_domain_is_terminating())

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 
+#include "mark.h"
 #include "os.h"
 #include "runtime.h"
 
 static int status = BOXROOT_NOT_SETUP;
 static bool installing;
+static bool rest; /* after teardown: there may be memory that the marker was visiting */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
 int boxroot_status(void) { return __atomic_load_n(&status, __ATOMIC_ACQUIRE); }
@@ -89,11 +91,25 @@ bool boxroot_setup(void) {
 }
 
 void boxroot_teardown(void) {
+  struct bxr_domain *self = bxr_enter_if_certain();
+  if (self != NULL) {
+    bxr_domain_flush(self);
+    bxr_domain_drain(self);
+  }
   if (__atomic_exchange_n(&status, BOXROOT_TORE_DOWN, __ATOMIC_ACQ_REL) == BOXROOT_TORE_DOWN)
     return;
   bxr_runtime_teardown();
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
     bxr_domain_tear_down(d);
+  __atomic_store_n(&rest, true, __ATOMIC_RELEASE);
+}
+
+void bxr_give_back_the_rest(void) {
+  if (!__atomic_exchange_n(&rest, false, __ATOMIC_ACQ_REL)) return;
+  for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
+    bxr_mark_end(d);
+    bxr_domain_tear_down(d);
+  }
 }
 
 void bxr_invalidate(void) {

@@ -34,6 +34,10 @@ static inline struct bxr_domain *bxr_enter_if_certain(void) {
   return bxr_enter_if_certain_slow();
 }
 
+/* After teardown, when a major cycle starts: gives back what the marker could still visit until now.
+   Any number of domains may call it at a time. */
+void bxr_give_back_the_rest(void);
+
 /* From RUNNING to INVALID: shuts all domains. Roots stay roots. */
 void bxr_invalidate(void);
 

@@ -136,3 +136,11 @@ void test_domain_late_delete(void) {
   bxr_domain_drain(b);
   CHECK(used(b) == 2);
 }
+
+/* How many records have a directory mapped. */
+size_t test_directories(void) {
+  size_t n = 0;
+  for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
+    n += d->directory != NULL;
+  return n;
+}

@@ -39,6 +39,7 @@ extern "C" {
     pub fn test_domain_orphans();
     pub fn test_domain_late_delete();
     pub fn test_domain_batches();
+    pub fn test_directories() -> usize;
     #[cfg(cplusplus)]
     pub fn test_cpp_pointer() -> c_int;
     #[cfg(cplusplus)]
