@@ -77,6 +77,7 @@ scenarios!(
     row_39_roots_made_in_other_libraries_hooks, ocaml5 = true;
     row_40_teardown_while_marking;
     row_41_memory_after_a_teardown_while_marking;
+    row_42_nothing_believes_the_lock_on_a_thread_that_ends;
 );
 
 fn main() {
@@ -1556,4 +1557,55 @@ fn row_41_memory_after_a_teardown_while_marking() {
     full_major();
     let s = sys::boxroot_stats();
     assert_eq!((s.pools, s.bytes, unsafe { test_directories() }), (0, 0, 0));
+}
+
+/// On OCaml 4 a thread made by `Thread.create` gives the lock up, at its end, without a hook.
+fn row_42_nothing_believes_the_lock_on_a_thread_that_ends() {
+    start();
+    static ENDING: AtomicUsize = AtomicUsize::new(0);
+    static DONE: AtomicBool = AtomicBool::new(false);
+    struct Late;
+    impl Drop for Late {
+        fn drop(&mut self) {
+            ENDING.fetch_add(1, Ordering::SeqCst);
+            while !DONE.load(Ordering::SeqCst) {
+                assert_ne!(sys::lock_state(), sys::LockState::Held);
+                assert_eq!(sys::boxroot_trim(), 0);
+                assert!(sys::boxroot_validate().is_null());
+                sys::boxroot_stats();
+                assert!(ocaml_boxroot::DomainLock::attach(|_| ()).is_err());
+            }
+            ENDING.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+    thread_local! {
+        static LATE: Late = const { Late };
+    }
+    extern "C" fn body(_: Value) -> Value {
+        LATE.with(|_| ());
+        delete_all(&roots(0..5000));
+        UNIT
+    }
+    call_rust("thread", body, 0);
+    call_rust("thread", body, 0);
+    ocaml("join_threads", &[UNIT]);
+    without_lock(|| {
+        while ENDING.load(Ordering::SeqCst) < 2 {
+            std::thread::yield_now();
+        }
+    });
+    // The slots of live roots are distinct, whatever those threads do meanwhile.
+    for _ in 0..100 {
+        let all = roots(0..5000);
+        check_all(&all, 0);
+        delete_all(&all);
+        validate();
+    }
+    DONE.store(true, Ordering::SeqCst);
+    without_lock(|| {
+        while ENDING.load(Ordering::SeqCst) > 0 {
+            std::thread::yield_now();
+        }
+    });
+    assert_eq!(live(), 0);
 }

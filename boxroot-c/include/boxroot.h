@@ -44,7 +44,9 @@ typedef struct boxroot_private *boxroot;
    Not in the finaliser of a custom block: the collector may be at work.
    Failure: NULL, with errno
      EPERM   the lock is not held, the library is not set up (OCaml 4) or is torn
-             down, or the call comes from a finaliser that runs inside a root scan;
+             down, or the call comes from a finaliser that runs inside a root scan.
+             OCaml 4: in a thread-local destructor of a thread that Thread.create made, the
+             lock is not held, but that cannot be detected: do not call it there;
      ENOMEM  out of memory; everything that existed still works. */
 BOXROOT_INLINE boxroot boxroot_create(value v);
 
@@ -138,12 +140,13 @@ void boxroot_print_stats(void);
    Without it, each start of a major collection gives back the empty pools that were not
    needed since the last one. Pools that the collector may still be visiting are given back
    then too.
-   Lock: required; without it nothing is done. */
+   Lock: required; without it nothing is done, nor, on OCaml 4, on a thread other than the main one. */
 size_t boxroot_trim(void);
 
 /* Checks every internal invariant of the calling domain's pools, in time linear in
    their size. NULL if all hold, else a static string that names the broken one.
-   Lock: required; without it nothing is checked. For tests and debugging. */
+   Lock: required; without it nothing is checked, nor, on OCaml 4, on a thread other than the main
+   one. For tests and debugging. */
 char const *boxroot_validate(void);
 
 #ifdef __cplusplus

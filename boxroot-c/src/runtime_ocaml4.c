@@ -55,7 +55,10 @@ void *bxr_runtime_state(void) {
 
 struct bxr_domain **bxr_runtime_slot(void) { return holds_lock ? &the_domain : NULL; }
 
-int bxr_lock_state(void) { return holds_lock ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD; }
+int bxr_lock_state(void) {
+  if (!holds_lock) return BXR_LOCK_NOT_HELD;
+  return is_main || BXR_WITHOUT == 19 ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
+}
 
 static void set_cache(struct bxr_domain_head *head) {
   bxr_self = head;
@@ -66,8 +69,7 @@ void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
 
 bool bxr_runtime_sets_up_itself(void) { return false; }
 
-/* Whoever is certain has it in bxr_owner. */
-bool bxr_runtime_is_certain(void) { return false; }
+bool bxr_runtime_is_certain(void) { return is_main || BXR_WITHOUT == 19; }
 
 /* caml_darken asks the page table first, and the mark stack is pruned by heap chunk. */
 bool bxr_runtime_marks_ranges(void) { return false; }

@@ -22,7 +22,7 @@ void bxr_fail(enum bxr_error error);
    returns the record of this thread's domain, open to the thread. NULL after bxr_fail. */
 struct bxr_domain *bxr_enter(void);
 
-/* For delete and statistics, which any thread may call: the record of this thread's domain, open to
+/* For what any thread may call, delete, statistics, trim and validate: the record of this thread's domain, open to
    the thread and made if there is none. NULL if this thread does not hold the lock, or if that is not
    certain (bxr_runtime_is_certain), in a scan, or if there is no memory. No message is set. */
 struct bxr_domain *bxr_enter_if_certain_slow(void);

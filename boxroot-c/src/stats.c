@@ -59,8 +59,10 @@ void boxroot_print_stats(void) {
 }
 
 size_t boxroot_trim(void) {
-  if (boxroot_status() != BOXROOT_RUNNING) return 0;
-  struct bxr_domain *self = bxr_enter();
-  if (self == NULL) return 0;
-  return bxr_domain_trim_all(self) * BXR_POOL_SIZE;
+  struct bxr_domain *self = bxr_enter_if_certain();
+  return self == NULL ? 0 : bxr_domain_trim_empty(&self->head);
+}
+
+size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
+  return bxr_domain_trim_all((struct bxr_domain *)self) * BXR_POOL_SIZE;
 }

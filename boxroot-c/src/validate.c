@@ -67,8 +67,7 @@ static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind
 }
 
 char const *boxroot_validate(void) {
-  if (boxroot_status() != BOXROOT_RUNNING) return NULL;
-  struct bxr_domain *domain = bxr_enter();
+  struct bxr_domain *domain = bxr_enter_if_certain();
   if (domain == NULL) return NULL;
   struct check check = {.domain = domain, .minor_heap = bxr_minor_heap()};
   check_list(&check, &domain->young, BXR_FULL, true);

@@ -169,9 +169,13 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn bxr_domain_attach() -> *mut bxr_domain_head;
 }
+unsafe extern "C" {
+    pub fn bxr_domain_trim_empty(self_: *mut bxr_domain_head) -> usize;
+}
 pub const BXR_LOCK_NOT_HELD: bxr_lock = 0;
 pub const BXR_LOCK_HELD: bxr_lock = 1;
 pub const BXR_LOCK_ENDED: bxr_lock = 2;
+pub const BXR_LOCK_UNCERTAIN: bxr_lock = 3;
 pub type bxr_lock = ::core::ffi::c_uint;
 unsafe extern "C" {
     pub fn bxr_lock_state() -> ::core::ffi::c_int;

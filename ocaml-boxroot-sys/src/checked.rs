@@ -78,7 +78,9 @@ fn report_deleted(root: BoxRoot, operation: &str, record: Record) -> ! {
 
 #[track_caller]
 fn require_lock(operation: &str) {
-    if boxroot_status() == Status::Running && lock_state() != LockState::Held {
+    if boxroot_status() == Status::Running
+        && matches!(lock_state(), LockState::NotHeld | LockState::Ended)
+    {
         panic!("boxroot: {operation} on a thread that does not hold the OCaml lock");
     }
 }

@@ -157,7 +157,8 @@ pub fn boxroot_stats() -> Stats {
 
 /// Gives the memory of the calling domain's empty pools back, and returns how many bytes. Pools
 /// that the collector may still be visiting follow at the start of its next major cycle. Does
-/// nothing if this thread does not hold the lock.
+/// nothing if this thread does not hold the lock, nor, on OCaml 4, on a thread other than the main one
+/// (but see [`token::trim`]).
 #[inline]
 pub fn boxroot_trim() -> usize {
     // SAFETY: no precondition.
@@ -165,7 +166,8 @@ pub fn boxroot_trim() -> usize {
 }
 
 /// Checks the allocator's invariants for the calling domain, in time linear in its pools.
-/// `NULL` if they hold or the lock is not held, else a static message. For tests.
+/// `NULL` if they hold or the lock is not held, else a static message. On OCaml 4 it checks nothing on
+/// threads other than the main one. For tests.
 #[inline]
 pub fn boxroot_validate() -> *const c_char {
     // SAFETY: no precondition.
@@ -181,6 +183,9 @@ pub enum LockState {
     Held,
     /// This thread's domain has ended: it holds no lock, and never will again.
     Ended,
+    /// OCaml 4, on a thread other than the main one: this thread holds the lock, unless `Thread.create`
+    /// made it and it is running its thread-local destructors.
+    Uncertain,
 }
 
 /// Does this thread hold the lock? On OCaml 4, `NotHeld` before [`boxroot_setup`].
@@ -190,6 +195,7 @@ pub fn lock_state() -> LockState {
     match unsafe { bindings::bxr_lock_state() } as u32 {
         bindings::BXR_LOCK_HELD => LockState::Held,
         bindings::BXR_LOCK_ENDED => LockState::Ended,
+        bindings::BXR_LOCK_UNCERTAIN => LockState::Uncertain,
         _ => LockState::NotHeld,
     }
 }

@@ -25,8 +25,24 @@ pub struct Domain(NonNull<bxr_domain_head>);
 /// The allocator of this thread's domain; sets the library up on OCaml 5. `None`, with
 /// `errno` `EPERM` or `ENOMEM`, if the lock is not held, the library is not running, or
 /// memory is short.
+///
+/// # Safety
+///
+/// On OCaml 4, this is not a thread-local destructor of a thread that `Thread.create` made: it does not
+/// hold the lock, which cannot be detected.
 #[inline]
-pub fn attach() -> Option<Domain> {
-    // SAFETY: no precondition.
+pub unsafe fn attach() -> Option<Domain> {
+    // SAFETY: a thread that seems to hold the lock does (caller).
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
+}
+
+/// [`boxroot_trim`](crate::boxroot_trim) without its checks.
+///
+/// # Safety
+///
+/// This thread holds the lock of `domain`, and no root scan of it is running.
+#[inline]
+pub unsafe fn trim(domain: Domain) -> usize {
+    // SAFETY: as promised by the caller.
+    unsafe { bindings::bxr_domain_trim_empty(domain.0.as_ptr()) }
 }

@@ -42,8 +42,10 @@ impl Error {
             sys::Status::NotSetup => Error::NotSetup,
             sys::Status::ToreDown => Error::TornDown,
             sys::Status::Invalid => Error::Invalid,
-            sys::Status::Running if sys::lock_state() == sys::LockState::Held => Error::OutOfMemory,
-            sys::Status::Running => Error::LockNotHeld,
+            sys::Status::Running => match sys::lock_state() {
+                sys::LockState::Held | sys::LockState::Uncertain => Error::OutOfMemory,
+                sys::LockState::NotHeld | sys::LockState::Ended => Error::LockNotHeld,
+            },
         }
     }
 }

@@ -173,7 +173,8 @@ impl DomainLock {
     /// The lock is held for as long as the token lives, no root scan is running, and no
     /// other token of this thread is used meanwhile.
     pub(crate) unsafe fn new() -> Result<DomainLock, Error> {
-        let domain = token::attach().ok_or_else(Error::last)?;
+        // SAFETY: the lock is held (caller).
+        let domain = unsafe { token::attach() }.ok_or_else(Error::last)?;
         Ok(DomainLock { domain, _not_send: PhantomData })
     }
 
@@ -213,7 +214,9 @@ impl DomainLock {
     pub fn attach<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         match (sys::boxroot_status(), sys::lock_state()) {
             (sys::Status::ToreDown, _) => return Err(Error::TornDown),
-            (_, sys::LockState::Held) => return Err(Error::AlreadyHeld),
+            (_, sys::LockState::Held | sys::LockState::Uncertain) => {
+                return Err(Error::AlreadyHeld)
+            }
             (_, sys::LockState::Ended) => return Err(Error::ThreadNotRegistered),
             (sys::Status::Running, sys::LockState::NotHeld) => {}
             (_, sys::LockState::NotHeld) => return Err(Error::last()),
@@ -253,9 +256,11 @@ impl DomainLock {
     }
 
     /// Whether this thread holds the lock of an OCaml domain. `false` after the runtime was shut
-    /// down, and on OCaml 4 before boxroot was set up.
+    /// down, and on OCaml 4 before boxroot was set up. On OCaml 4 also `true`, which it should not be, in a
+    /// thread-local destructor of a thread that `Thread.create` made.
     pub fn is_held() -> bool {
-        sys::boxroot_status() != sys::Status::ToreDown && sys::lock_state() == sys::LockState::Held
+        sys::boxroot_status() != sys::Status::ToreDown
+            && matches!(sys::lock_state(), sys::LockState::Held | sys::LockState::Uncertain)
     }
 
     /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. What it

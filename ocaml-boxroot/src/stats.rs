@@ -73,8 +73,9 @@ pub fn stats() -> Stats {
 ///
 /// There is no need to call this: each major cycle gives back the empty pools that the last one
 /// did not need.
-pub fn trim(_lock: &DomainLock) -> usize {
-    sys::boxroot_trim()
+pub fn trim(lock: &DomainLock) -> usize {
+    // SAFETY: the token proves that the lock is held, and exists outside of root scans only.
+    unsafe { sys::token::trim(lock.domain()) }
 }
 
 impl fmt::Display for Stats {

@@ -63,14 +63,24 @@ boxroot bxr_modify_slow(boxroot r, value v);
 /* A pool's countdown reached 0. Called with the lock, after the slot was freed. */
 void bxr_pool_event(struct bxr_pool_head *pool);
 
-/* For callers that prove once that they hold the lock (the Rust domain lock): sets the
+/* For callers that know that they hold the lock (the Rust domain lock): sets the
    library up if need be, and returns the record of the caller's domain, which stays
    the same until the domain ends. NULL with errno EPERM or ENOMEM. */
 struct bxr_domain_head *bxr_domain_attach(void);
 
+/* boxroot_trim, for such callers. */
+size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
+
 /* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its
-   domain ended. On OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
-enum bxr_lock { BXR_LOCK_NOT_HELD = 0, BXR_LOCK_HELD = 1, BXR_LOCK_ENDED = 2 };
+   domain ended. UNCERTAIN: yes, unless it is running its thread-local destructors (OCaml 4, threads
+   other than the main one: those made by Thread.create give the lock up without telling anybody). On
+   OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
+enum bxr_lock {
+  BXR_LOCK_NOT_HELD = 0,
+  BXR_LOCK_HELD = 1,
+  BXR_LOCK_ENDED = 2,
+  BXR_LOCK_UNCERTAIN = 3
+};
 int bxr_lock_state(void);
 
 #if defined(__GNUC__)
