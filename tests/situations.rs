@@ -19,6 +19,7 @@ scenarios!(
     c_domain_orphans;
     c_domain_late_delete;
     c_domain_batches;
+    c_os_errno;
     inlined_round_trip;
     many_roots_survive;
     modify_between_generations;
@@ -78,6 +79,9 @@ scenarios!(
     row_40_teardown_while_marking;
     row_41_memory_after_a_teardown_while_marking;
     row_42_nothing_believes_the_lock_on_a_thread_that_ends;
+    row_46_fork_while_domains_run, ocaml5 = true;
+    row_46_fork_while_a_domain_changes_its_lists, ocaml5 = true;
+    row_50_deletes_keep_errno;
 );
 
 fn main() {
@@ -116,6 +120,10 @@ fn c_domain_late_delete() {
 
 fn c_domain_batches() {
     unsafe { test_domain_batches() }
+}
+
+fn c_os_errno() {
+    unsafe { test_os_errno() }
 }
 
 // ---- the ordinary life of roots ----
@@ -1607,5 +1615,109 @@ fn row_42_nothing_believes_the_lock_on_a_thread_that_ends() {
             std::thread::yield_now();
         }
     });
+    assert_eq!(live(), 0);
+}
+
+/// Forks, and has the child use its domain's roots. The collector cannot run there, because it waits for
+/// the other domains. A child that hangs, also inside fork, fails.
+fn fork_and_use_roots(kept: &[BoxRoot]) {
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let more: Vec<_> =
+            (0..10_000).map(|_| unsafe { sys::boxroot_create(int(46)) }.unwrap()).collect();
+        check_all(kept, 0);
+        delete_all(&more);
+        validate();
+        unsafe { libc::_exit(0) };
+    }
+    let started = std::time::Instant::now();
+    let mut status = 0;
+    while unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } == 0 {
+        if started.elapsed().as_secs() >= 10 {
+            unsafe { libc::kill(child, libc::SIGKILL) };
+        }
+        std::thread::yield_now();
+    }
+    assert_eq!(status, 0, "the child failed, or hung");
+}
+
+fn row_46_fork_while_domains_run() {
+    start();
+    static STOP: AtomicBool = AtomicBool::new(false);
+    // Changes the lists of its pools all the time, and deletes another domain's roots.
+    extern "C" fn work(_: Value) -> Value {
+        while !STOP.load(Ordering::SeqCst) {
+            let made: Vec<_> =
+                (0..20_000).map(|_| unsafe { sys::boxroot_create(int(46)) }.unwrap()).collect();
+            delete_handed_over(int(100));
+            delete_all(&made);
+        }
+        UNIT
+    }
+    for _ in 0..3 {
+        call_rust("spawn", work, 0);
+    }
+    let kept = roots(0..5000);
+    for _ in 0..50 {
+        hand_over(roots(0..100));
+        fork_and_use_roots(&kept);
+    }
+    STOP.store(true, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+    stress();
+    check_all(&kept, 0);
+}
+
+fn row_46_fork_while_a_domain_changes_its_lists() {
+    start();
+    static PHASE: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn body(_: Value) -> Value {
+        extern "C" fn wait_for_the_fork() {
+            PHASE.store(1, Ordering::SeqCst);
+            while PHASE.load(Ordering::SeqCst) == 1 {
+                std::thread::yield_now();
+            }
+        }
+        let made = roots(0..10_000);
+        minor();
+        let more = roots(0..10_000);
+        unsafe { test_in_the_midst_of_a_promotion(wait_for_the_fork) };
+        delete_all(&made);
+        delete_all(&more);
+        UNIT
+    }
+    let kept = roots(0..5000);
+    call_rust("spawn", body, 0);
+    without_lock(|| {
+        while PHASE.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+    });
+    fork_and_use_roots(&kept);
+    PHASE.store(2, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+    check_all(&kept, 0);
+    assert_eq!(live(), 5000);
+}
+
+fn row_50_deletes_keep_errno() {
+    start();
+    hand_over(roots(0..100));
+    // Without a record of its own, a domain needs memory to delete another one's roots; without
+    // memory it deletes them all the same.
+    extern "C" fn body(n: Value) -> Value {
+        minor();
+        unsafe { bxr_os_fail(1, true) };
+        let roots = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+        unsafe { *libc::__errno_location() = 50 };
+        delete_all(&roots);
+        assert_eq!(errno(), 50);
+        assert!(unsafe { bxr_os_fail(0, false) } > 0 || !OCAML5, "memory was asked for");
+        assert_eq!(roots.len(), to_int(n));
+        UNIT
+    }
+    call_rust(if OCAML5 { "spawn" } else { "thread" }, body, 100);
+    ocaml(if OCAML5 { "join_all" } else { "join_threads" }, &[UNIT]);
+    stress();
     assert_eq!(live(), 0);
 }

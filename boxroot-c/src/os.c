@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "os.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -21,13 +22,15 @@ size_t bxr_os_fail(size_t k, bool for_good) {
 static bool injected_failure(void) {
   size_t call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
   size_t k = __atomic_load_n(&failing_call, __ATOMIC_SEQ_CST);
-  return k != 0 && (fails_for_good ? call >= k : call == k);
+  bool fails = k != 0 && (fails_for_good ? call >= k : call == k);
+  if (fails) errno = ENOMEM;
+  return fails;
 }
 #else
 static bool injected_failure(void) { return false; }
 #endif
 
-void *bxr_os_map(size_t size, size_t align) {
+static void *map(size_t size, size_t align) {
   if (injected_failure()) return NULL;
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   if (align < page) align = page;
@@ -47,10 +50,24 @@ void *bxr_os_map(size_t size, size_t align) {
   return base + before;
 }
 
-bool bxr_os_unmap(void *start, size_t size) {
+void *bxr_os_map(size_t size, size_t align) {
+  int saved = errno;
+  void *memory = map(size, align);
+  errno = saved;
+  return memory;
+}
+
+static bool unmap(void *start, size_t size) {
   /* munmap would round up to pages, which may be larger than pools. */
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
   return (uintptr_t)start % page == 0 && size % page == 0 && munmap(start, size) == 0;
+}
+
+bool bxr_os_unmap(void *start, size_t size) {
+  int saved = errno;
+  bool unmapped = unmap(start, size);
+  errno = saved;
+  return unmapped;
 }
 
 uint64_t bxr_os_nanoseconds(void) {

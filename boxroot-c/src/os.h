@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the allocator needs from the operating system. The only file besides runtime*
-   to change for a port, and the place where the tests make allocation fail. */
+   to change for a port, and the place where the tests make allocation fail. Nothing here changes
+   errno: deletes and root scans must not. */
 #ifndef BXR_OS_H
 #define BXR_OS_H
 

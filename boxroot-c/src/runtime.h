@@ -81,6 +81,9 @@ bool bxr_runtime_is_certain(void);
 /* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
 void *bxr_runtime_state(void);
 
+/* Whether no other domain runs that could be using its record. With the lock. */
+bool bxr_runtime_is_alone(void);
+
 /* Opens the fast paths to this thread, for the record in its slot. With the lock. */
 void bxr_runtime_cache(struct bxr_domain *domain);
 

@@ -69,6 +69,8 @@ void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
 
 bool bxr_runtime_sets_up_itself(void) { return false; }
 
+bool bxr_runtime_is_alone(void) { return true; }
+
 bool bxr_runtime_is_certain(void) { return is_main || BXR_WITHOUT == 19; }
 
 /* caml_darken asks the page table first, and the mark stack is pruned by heap chunk. */

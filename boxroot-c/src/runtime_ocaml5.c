@@ -66,6 +66,8 @@ void bxr_runtime_cache(struct bxr_domain *domain) {
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
 
+bool bxr_runtime_is_alone(void) { return caml_domain_alone(); }
+
 bool bxr_runtime_is_certain(void) { return certain || BXR_WITHOUT == 16; }
 
 void bxr_runtime_check(void) {}

@@ -43,9 +43,15 @@ char const *boxroot_error_string(void) {
 
 static void after_fork(void) {
   if (boxroot_status() != BOXROOT_RUNNING) return;
-  /* Without the lock another thread may have been changing the lists when the process
-     was copied: OCaml itself is unusable then. */
-  if (bxr_runtime_slot() == NULL) return;
+  /* What another thread may have been changing when the process was copied is left alone: all of
+     it, without the lock; other domains' records and orphans, if other domains were running. OCaml
+     cannot collect garbage in such a child, which should exec or exit soon. */
+  struct bxr_domain **slot = bxr_runtime_slot();
+  if (slot == NULL) return;
+  if (!bxr_runtime_is_alone() && BXR_WITHOUT != 20) {
+    if (*slot != NULL) bxr_domain_after_fork(*slot);
+    return;
+  }
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
     bxr_domain_after_fork(d);
 }

@@ -2,6 +2,7 @@
 /* Promotion, trimming, orphans and adoption: no OCaml runtime runs. */
 #include "domain.h"
 #include "os.h"
+#include "setup.h"
 #include "test.h"
 
 static boxroot create(struct bxr_domain *domain) {
@@ -143,4 +144,14 @@ size_t test_directories(void) {
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
     n += d->directory != NULL;
   return n;
+}
+
+/* Calls meanwhile() while the lists of the calling domain's pools are as they are after the first
+   store of a promotion: the list of young pools does not come back to its start. */
+void test_in_the_midst_of_a_promotion(void (*meanwhile)(void)) {
+  struct bxr_domain *domain = bxr_enter();
+  CHECK(!bxr_list_is_empty(&domain->young) && !bxr_list_is_empty(&domain->old));
+  domain->young.prev->next = domain->old.next;
+  meanwhile();
+  domain->young.prev->next = &domain->young;
 }

@@ -40,6 +40,8 @@ extern "C" {
     pub fn test_domain_late_delete();
     pub fn test_domain_batches();
     pub fn test_directories() -> usize;
+    pub fn test_os_errno();
+    pub fn test_in_the_midst_of_a_promotion(meanwhile: extern "C" fn());
     #[cfg(cplusplus)]
     pub fn test_cpp_pointer() -> c_int;
     #[cfg(cplusplus)]
