@@ -1581,7 +1581,8 @@ fn row_42_nothing_believes_the_lock_on_a_thread_that_ends() {
                 assert_eq!(sys::boxroot_trim(), 0);
                 assert!(sys::boxroot_validate().is_null());
                 sys::boxroot_stats();
-                assert!(ocaml_boxroot::DomainLock::attach(|_| ()).is_err());
+                // On OCaml 5 it is certain that this thread can register, and wait for the lock.
+                assert!(OCAML5 || ocaml_boxroot::DomainLock::attach(|_| ()).is_err());
             }
             ENDING.fetch_sub(1, Ordering::SeqCst);
         }
