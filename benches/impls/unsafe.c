@@ -28,7 +28,7 @@ static void unsafe_delete_cell(cell c) {
     bxr_push(pool, r);
   } else if (BXR_LIKELY(pool->fast_owner == self)) {
     bxr_push(pool, r);
-    if (!BXR_LIKELY(--pool->countdown != 0)) bxr_pool_event(pool);
+    if (!BXR_LIKELY(--pool->countdown != 0)) bxr_domain_refile(pool);
   } else {
     bxr_delete_slow(r); /* the pool is being marked */
   }

@@ -116,7 +116,7 @@ struct boxroot_stats {
   size_t pools;           /* pools in memory, in all states */
   size_t pools_current;   /* pools that domains are allocating from, at most 2 for each */
   size_t pools_full;      /* pools with too few free slots to allocate from */
-  size_t pools_with_room; /* pools to allocate from next */
+  size_t pools_partial; /* pools to allocate from next */
   size_t pools_empty;     /* pools that hold no root, kept for re-use */
   size_t bytes;           /* memory of all pools */
   size_t slots_per_pool;  /* roots that one pool can hold */

@@ -33,11 +33,11 @@ boxroot bxr_create_slow(value v) {
 
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
-  struct bxr_domain *self = bxr_enter_if_certain();
-  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
+  struct bxr_domain *self = bxr_enter_if_trusted();
+  struct bxr_pool *pool = bxr_pool_of_head(bxr_pool_of(r));
   if (self == NULL)
     bxr_domain_delete_remotely(r);
-  else if (&pool->head != self->head.remote && bxr_pool_owner(pool) == self)
+  else if (&pool->head != self->head.remote_pool && bxr_pool_owner(pool) == self)
     bxr_pool_free(pool, r);
   else
     bxr_domain_delete_batched(self, r);
@@ -50,7 +50,7 @@ static bool is_young_block(value v) {
 boxroot bxr_modify_slow(boxroot r, value v) {
   struct bxr_domain *domain = bxr_enter();
   if (domain == NULL) return NULL;
-  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
+  struct bxr_pool *pool = bxr_pool_of_head(bxr_pool_of(r));
   if (bxr_pool_owner(pool) == domain &&
       (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
     bxr_mark_before_overwrite(pool, r);
@@ -59,7 +59,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   }
   /* A young value may not be in an old pool, and only the owner knows which pools of
      its own are young. */
-  struct bxr_pool *target = bxr_pool_full(domain->head.current);
+  struct bxr_pool *target = bxr_pool_of_head(domain->head.current);
   boxroot moved = target->head.free != NULL ? bxr_pop(&target->head, v) : create_in(domain, v);
   if (moved != NULL) boxroot_delete(r);
   return moved;

@@ -54,9 +54,9 @@ static struct bxr_domain *new_record(void) {
   domain->head = bxr_no_domain;
   domain->head.epoch = 1;
   bxr_list_init(&domain->young);
-  bxr_list_init(&domain->young_room);
+  bxr_list_init(&domain->young_partial);
   bxr_list_init(&domain->old);
-  bxr_list_init(&domain->old_room);
+  bxr_list_init(&domain->old_partial);
   bxr_list_init(&domain->empty);
   domain->next_registered = __atomic_load_n(&registry, __ATOMIC_RELAXED);
   while (!__atomic_compare_exchange_n(&registry, &domain->next_registered, domain, true,
@@ -114,31 +114,31 @@ static bool is_young(struct bxr_domain *domain, struct bxr_pool *pool) {
 void bxr_domain_file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used) {
   if (used == 0) {
     pool->kind = BXR_EMPTY;
-    pool->mark = 0;
+    pool->high_water = 0;
     pool->head.free = NULL;
     pool->head.epoch = 0;
     bxr_list_push(&domain->empty, pool);
     domain->empty_count++;
-  } else if (BXR_SLOTS - used >= BXR_ROOM) {
-    pool->kind = BXR_ROOMY;
+  } else if (BXR_SLOTS - used >= BXR_PARTIAL_FREE) {
+    pool->kind = BXR_PARTIAL;
     pool->head.countdown = (intptr_t)used;
-    bxr_list_push(is_young(domain, pool) ? &domain->young_room : &domain->old_room, pool);
+    bxr_list_push(is_young(domain, pool) ? &domain->young_partial : &domain->old_partial, pool);
   } else {
     pool->kind = BXR_FULL;
-    pool->head.countdown = (intptr_t)(used - (BXR_SLOTS - BXR_ROOM));
+    pool->head.countdown = (intptr_t)(used - (BXR_SLOTS - BXR_PARTIAL_FREE));
     bxr_list_push(is_young(domain, pool) ? &domain->young : &domain->old, pool);
   }
 }
 
-void bxr_pool_event(struct bxr_pool_head *head) {
-  struct bxr_pool *pool = bxr_pool_full(head);
-  uint32_t used = pool->kind == BXR_FULL ? BXR_SLOTS - BXR_ROOM : 0;
+void bxr_domain_refile(struct bxr_pool_head *head) {
+  struct bxr_pool *pool = bxr_pool_of_head(head);
+  uint32_t used = pool->kind == BXR_FULL ? BXR_SLOTS - BXR_PARTIAL_FREE : 0;
   bxr_list_remove(pool);
   bxr_domain_file(bxr_pool_owner(pool), pool, used);
 }
 
 struct bxr_pool *bxr_domain_current(struct bxr_domain *domain) {
-  return domain->head.current == &no_pool ? NULL : bxr_pool_full(domain->head.current);
+  return domain->head.current == &no_pool ? NULL : bxr_pool_of_head(domain->head.current);
 }
 
 static void set_current(struct bxr_domain *domain, struct bxr_pool_head *pool) {
@@ -175,7 +175,7 @@ static bool has_free_slot(struct bxr_pool *pool) {
 
 /* The first pool of a list, if there is one and it may be allocated in. If the first one is
    being marked, then most others are. */
-static struct bxr_pool *pop(struct bxr_link *list, enum bxr_handed most) {
+static struct bxr_pool *pop(struct bxr_link *list, enum bxr_marking most) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);
   if (bxr_mark_state(pool) > most) return NULL;
@@ -216,11 +216,11 @@ struct bxr_pool *bxr_domain_next_pool(struct bxr_domain *domain) {
   retire(domain);
   bxr_domain_drain(domain);
   /* Young pools first: the next minor scan visits them anyway. */
-  pool = pop(&domain->young_room, BXR_REOPENED);
-  if (pool == NULL) pool = pop(&domain->old_room, BXR_REOPENED);
+  pool = pop(&domain->young_partial, BXR_REOPENED);
+  if (pool == NULL) pool = pop(&domain->old_partial, BXR_REOPENED);
   if (pool == NULL) pool = pop_empty(domain);
   /* Deletes in a pool that is being marked are slower, but new memory is worse. */
-  if (pool == NULL) pool = pop(&domain->old_room, BXR_HANDED);
+  if (pool == NULL) pool = pop(&domain->old_partial, BXR_ACTIVE);
   if (pool == NULL) pool = carve(domain);
   if (pool == NULL || !has_free_slot(pool)) return NULL;
   return activate(domain, pool);
@@ -228,7 +228,7 @@ struct bxr_pool *bxr_domain_next_pool(struct bxr_domain *domain) {
 
 void bxr_domain_promote(struct bxr_domain *domain) {
   bxr_list_splice(&domain->old, &domain->young);
-  bxr_list_splice(&domain->old_room, &domain->young_room);
+  bxr_list_splice(&domain->old_partial, &domain->young_partial);
   domain->head.epoch++;
   /* The current pool has become old like the others. It is parked, not kept, so that a
      domain that creates nothing before the next minor scan has nothing to scan. */
@@ -247,7 +247,7 @@ static size_t release_empty(struct bxr_domain *domain, size_t n) {
     next = link->next;
     struct bxr_pool *pool = bxr_list_pool(link);
     /* It may be on a mark stack. */
-    if (pool->handed != BXR_NOT_HANDED && BXR_WITHOUT != 5) continue;
+    if (pool->marking != BXR_IDLE && BXR_WITHOUT != 5) continue;
     bxr_list_remove(pool);
     if (!bxr_os_unmap(pool, BXR_POOL_SIZE)) {
       bxr_list_push(&domain->empty, pool);
@@ -312,15 +312,15 @@ static void enqueue(struct bxr_pool *list) {
   }
 }
 
-static void send(struct bxr_batch batch) {
+static void deliver(struct bxr_batch batch) {
   if (bxr_pool_announce(batch)) {
     batch.pool->next_to_drain = NULL;
     enqueue(batch.pool);
   }
-  bxr_pool_mark(batch);
+  bxr_pool_post(batch);
 }
 
-void bxr_domain_delete_remotely(boxroot r) { send(bxr_batch_of(r)); }
+void bxr_domain_delete_remotely(boxroot r) { deliver(bxr_batch_of(r)); }
 
 void bxr_domain_delete_batched(struct bxr_domain *self, boxroot r) {
   struct bxr_batch batch = bxr_batch_of(r);
@@ -330,14 +330,14 @@ void bxr_domain_delete_batched(struct bxr_domain *self, boxroot r) {
   }
   bxr_domain_flush(self);
   self->outgoing = batch;
-  self->head.remote = &batch.pool->head;
+  self->head.remote_pool = &batch.pool->head;
 }
 
 void bxr_domain_flush(struct bxr_domain *self) {
   struct bxr_batch batch = self->outgoing;
   self->outgoing = (struct bxr_batch){0};
-  self->head.remote = NULL;
-  if (batch.bits != 0) send(batch);
+  self->head.remote_pool = NULL;
+  if (batch.bits != 0) deliver(batch);
 }
 
 void bxr_domain_drain(struct bxr_domain *domain) {
@@ -384,9 +384,9 @@ static void move_pools(struct bxr_domain *domain, struct bxr_link *to, struct bx
 static void merge(struct bxr_domain *domain, struct bxr_domain *orphan) {
   uint64_t epoch = domain->head.epoch;
   move_pools(domain, &domain->young, &orphan->young, epoch);
-  move_pools(domain, &domain->young_room, &orphan->young_room, epoch);
+  move_pools(domain, &domain->young_partial, &orphan->young_partial, epoch);
   move_pools(domain, &domain->old, &orphan->old, 0);
-  move_pools(domain, &domain->old_room, &orphan->old_room, 0);
+  move_pools(domain, &domain->old_partial, &orphan->old_partial, 0);
   move_pools(domain, &domain->empty, &orphan->empty, 0);
   domain->empty_count += orphan->empty_count;
   orphan->empty_count = orphan->empty_low = 0;
@@ -419,7 +419,7 @@ static void forbid_fast_paths(struct bxr_pool *pool, void *context) {
   __atomic_store_n(&pool->head.fast_owner, NULL, __ATOMIC_RELAXED);
 }
 
-void bxr_domain_shut(struct bxr_domain *domain) {
+void bxr_domain_disable(struct bxr_domain *domain) {
   bxr_domain_close(domain);
   retire(domain);
   bxr_domain_each_pool(domain, forbid_fast_paths, NULL);
@@ -429,15 +429,15 @@ void bxr_domain_shut(struct bxr_domain *domain) {
    have moved, and what was a young value would be taken for an old block. */
 static void forget_young_values(struct bxr_pool *pool, void *context) {
   (void)context;
-  if (pool->handed == BXR_NOT_HANDED || BXR_WITHOUT == 18) return;
+  if (pool->marking == BXR_IDLE || BXR_WITHOUT == 18) return;
   struct bxr_range range = bxr_minor_heap();
-  for (uint32_t i = 0; i < pool->mark; i++)
+  for (uint32_t i = 0; i < pool->high_water; i++)
     if (bxr_may_be_in(range, (value)pool->slots[i]) && Is_block((value)pool->slots[i]))
       __atomic_store_n(&pool->slots[i], (uintptr_t)Val_unit, __ATOMIC_RELEASE);
 }
 
 void bxr_domain_tear_down(struct bxr_domain *domain) {
-  bxr_domain_shut(domain);
+  bxr_domain_disable(domain);
   bxr_domain_each_pool(domain, forget_young_values, NULL);
   release_empty(domain, SIZE_MAX);
   if (domain->region != domain->region_end &&
@@ -456,8 +456,8 @@ void bxr_domain_after_fork(struct bxr_domain *domain) {
 
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                           void *context) {
-  struct bxr_link *lists[] = {&domain->young, &domain->young_room, &domain->old,
-                              &domain->old_room, &domain->empty};
+  struct bxr_link *lists[] = {&domain->young, &domain->young_partial, &domain->old,
+                              &domain->old_partial, &domain->empty};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
       visit(bxr_list_pool(link), context);

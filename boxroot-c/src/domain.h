@@ -28,15 +28,15 @@ struct bxr_census {
    none).
 
    Invariants. A pool is young iff pool.epoch == head.epoch. While fast paths are open,
-   every young pool other than head.current is in young or young_room, every old pool
-   other than parked in old or old_room, by kind; young values are in young pools only.
+   every young pool other than head.current is in young or young_partial, every old pool
+   other than parked in old or old_partial, by kind; young values are in young pools only.
    head.current is the no-pool record until the first create after a scan. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
   struct bxr_pool *parked; /* the current pool before the last scan, or NULL */
   bool scanning;           /* a root scan is running: everything is closed */
-  _Alignas(64) struct bxr_link young, young_room, old, old_room, empty;
+  _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
   struct bxr_batch outgoing;       /* deletes of other domains' roots, to be sent */
   size_t empty_count;
   size_t empty_low;                /* the least empty_count since the last bxr_domain_trim */
@@ -114,7 +114,7 @@ bool bxr_domain_has_orphans(void);
 struct bxr_domain *bxr_domain_adopt(struct bxr_domain *domain);
 
 /* Makes create, modify and local delete fall into the slow paths for good. */
-void bxr_domain_shut(struct bxr_domain *domain);
+void bxr_domain_disable(struct bxr_domain *domain);
 
 /* Adds to one of the counters above. */
 void bxr_domain_count(uint64_t *counter, uint64_t change);

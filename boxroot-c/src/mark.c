@@ -14,12 +14,12 @@
 /* ---- handing over ---- */
 
 /* The fast paths are open to the owner, or to nobody. There are two ways in: fast_owner, and
-   uncounted, for a pool may be handed over while it is current: hooks of the collector may create
+   uncounted, for a pool may be marking over while it is current: hooks of the collector may create
    roots between the minor scan and the start of a cycle. */
-static void set_handed(struct bxr_pool *pool, enum bxr_handed handed) {
-  bool open = handed <= BXR_REOPENED || BXR_WITHOUT == 4;
+static void set_marking(struct bxr_pool *pool, enum bxr_marking marking) {
+  bool open = marking <= BXR_REOPENED || BXR_WITHOUT == 4;
   struct bxr_domain_head *owner = &bxr_pool_owner(pool)->head;
-  pool->handed = (uint16_t)handed;
+  pool->marking = (uint16_t)marking;
   __atomic_store_n(&pool->head.fast_owner, open ? owner : NULL, __ATOMIC_RELAXED);
   if (!open && owner->uncounted == &pool->head && BXR_WITHOUT != 17)
     owner->uncounted = bxr_no_domain.uncounted;
@@ -49,19 +49,19 @@ static void hand_over(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
   if (directory->fields == NULL || pool->kind == BXR_EMPTY) {
     directory->census.pools[BXR_EMPTY] += pool->kind == BXR_EMPTY;
-    if (pool->handed != BXR_NOT_HANDED) set_handed(pool, BXR_NOT_HANDED);
+    if (pool->marking != BXR_IDLE) set_marking(pool, BXR_IDLE);
     return;
   }
-  pool->block_header = bxr_runtime_unmarked_header(BXR_WITHOUT == 1 ? BXR_SLOTS : pool->mark);
-  pool->undarkened = pool->mark;
-  set_handed(pool, BXR_HANDED);
+  pool->block_header = bxr_runtime_unmarked_header(BXR_WITHOUT == 1 ? BXR_SLOTS : pool->high_water);
+  pool->undarkened = pool->high_water;
+  set_marking(pool, BXR_ACTIVE);
   directory->fields[directory->count++] = (uintptr_t)pool->slots;
   bxr_census_add(&directory->census, pool);
 }
 
 bool bxr_mark_hand_over(struct bxr_domain *domain, struct bxr_action action) {
   struct directory directory = {0};
-  /* A single pool is scanned faster than it is handed over. */
+  /* A single pool is scanned faster than it is marking over. */
   if (bxr_runtime_marks_ranges() && domain->pool_count - domain->empty_count > 1 &&
       grow_directory(domain))
     directory.fields = domain->directory + 1;
@@ -92,32 +92,32 @@ void bxr_mark_end(struct bxr_domain *domain) {
 /* ---- until marking is done ---- */
 
 void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r) {
-  enum bxr_handed handed = bxr_mark_state(pool);
-  if (handed <= BXR_REOPENED || BXR_WITHOUT == 2) return;
+  enum bxr_marking marking = bxr_mark_state(pool);
+  if (marking <= BXR_REOPENED || BXR_WITHOUT == 2) return;
   bxr_domain_count(&bxr_pool_owner(pool)->barrier_hits, 1);
   bxr_runtime_darken(bxr_slot(r), 1);
-  if (handed == BXR_HANDED_FOREIGN) return; /* its old marker may be reading it */
-  uint32_t step = 1 + (pool->mark - pool->undarkened) / BXR_STEP;
+  if (marking == BXR_FOREIGN) return; /* its old marker may be reading it */
+  uint32_t step = 1 + (pool->high_water - pool->undarkened) / BXR_STEP;
   if (step > pool->undarkened) step = pool->undarkened;
   pool->undarkened -= step;
   bxr_runtime_darken(pool->slots + pool->undarkened, step);
-  if (pool->undarkened == 0) set_handed(pool, BXR_REOPENED);
+  if (pool->undarkened == 0) set_marking(pool, BXR_REOPENED);
 }
 
-enum bxr_handed bxr_mark_state(struct bxr_pool *pool) {
-  if (pool->handed == BXR_NOT_HANDED) return BXR_NOT_HANDED;
-  /* No mark stack holds anything, or BXR_HANDED and BXR_REOPENED pools were pushed on the mark
+enum bxr_marking bxr_mark_state(struct bxr_pool *pool) {
+  if (pool->marking == BXR_IDLE) return BXR_IDLE;
+  /* No mark stack holds anything, or BXR_ACTIVE and BXR_REOPENED pools were pushed on the mark
      stack of the domain that owns them, in this cycle: when that domain has nothing to mark any
      more, it has marked them. */
   bool marked = BXR_WITHOUT == 3 || bxr_runtime_marking_done();
-  if (!bxr_runtime_marking() || (pool->handed != BXR_HANDED_FOREIGN && marked))
-    set_handed(pool, BXR_NOT_HANDED);
+  if (!bxr_runtime_marking() || (pool->marking != BXR_FOREIGN && marked))
+    set_marking(pool, BXR_IDLE);
   /* All that an empty pool held when the cycle began was darkened when it was deleted. */
-  else if (pool->handed == BXR_HANDED && pool->kind == BXR_EMPTY)
-    set_handed(pool, BXR_REOPENED);
-  return (enum bxr_handed)pool->handed;
+  else if (pool->marking == BXR_ACTIVE && pool->kind == BXR_EMPTY)
+    set_marking(pool, BXR_REOPENED);
+  return (enum bxr_marking)pool->marking;
 }
 
 void bxr_mark_make_foreign(struct bxr_pool *pool) {
-  if (pool->handed != BXR_NOT_HANDED) set_handed(pool, BXR_HANDED_FOREIGN);
+  if (pool->marking != BXR_IDLE) set_marking(pool, BXR_FOREIGN);
 }

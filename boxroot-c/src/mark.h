@@ -31,8 +31,8 @@ void bxr_mark_end(struct bxr_domain *domain);
 void bxr_mark_before_overwrite(struct bxr_pool *pool, boxroot r);
 
 /* Re-opens the pool if that is possible now, and returns what it is then. The owner may allocate
-   in a pool that is not BXR_HANDED_FOREIGN, and unmap an empty one that is BXR_NOT_HANDED. */
-enum bxr_handed bxr_mark_state(struct bxr_pool *pool);
+   in a pool that is not BXR_FOREIGN, and unmap an empty one that is BXR_IDLE. */
+enum bxr_marking bxr_mark_state(struct bxr_pool *pool);
 
 /* When the owner's domain ends: its marker may not have visited the pool yet. */
 void bxr_mark_make_foreign(struct bxr_pool *pool);

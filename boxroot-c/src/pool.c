@@ -54,31 +54,31 @@ void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner) {
 }
 
 bool bxr_pool_extend(struct bxr_pool *pool) {
-  uint32_t start = pool->mark;
+  uint32_t start = pool->high_water;
   uint32_t end = BXR_SLOTS - start < EXTENT ? BXR_SLOTS : start + EXTENT;
   if (start == end) return false;
   for (uint32_t i = start; i < end - 1; i++)
     pool->slots[i] = (uintptr_t)&pool->slots[i + 1] + 1;
   pool->slots[end - 1] = (uintptr_t)NULL + 1;
   pool->head.free = (boxroot)&pool->slots[start];
-  pool->mark = end;
+  pool->high_water = end;
   return true;
 }
 
 void bxr_pool_free(struct bxr_pool *pool, boxroot r) {
-  if (pool->handed != BXR_NOT_HANDED) bxr_mark_before_overwrite(pool, r);
+  if (pool->marking != BXR_IDLE) bxr_mark_before_overwrite(pool, r);
   bxr_push(&pool->head, r);
-  if (--pool->head.countdown == 0) bxr_pool_event(&pool->head);
+  if (--pool->head.countdown == 0) bxr_domain_refile(&pool->head);
 }
 
 uint32_t bxr_pool_used(struct bxr_pool *pool) {
   switch ((enum bxr_kind)pool->kind) {
-  case BXR_FULL: return (uint32_t)pool->head.countdown + BXR_SLOTS - BXR_ROOM;
-  case BXR_ROOMY: return (uint32_t)pool->head.countdown;
+  case BXR_FULL: return (uint32_t)pool->head.countdown + BXR_SLOTS - BXR_PARTIAL_FREE;
+  case BXR_PARTIAL: return (uint32_t)pool->head.countdown;
   case BXR_EMPTY: return 0;
   case BXR_CURRENT: break;
   }
-  uint32_t used = pool->mark;
+  uint32_t used = pool->high_water;
   for (boxroot r = pool->head.free; r != NULL; r = (boxroot)(*bxr_slot(r) - 1)) used--;
   return used;
 }
@@ -86,7 +86,7 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
 /* ---- remote deletes ---- */
 
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner) {
-  if (pool->handed == BXR_NOT_HANDED)
+  if (pool->marking == BXR_IDLE)
     __atomic_store_n(&pool->head.fast_owner, (struct bxr_domain_head *)owner, __ATOMIC_RELAXED);
   __atomic_store_n(&pool->owner, owner, __ATOMIC_SEQ_CST);
 }
@@ -96,7 +96,7 @@ bool bxr_pool_announce(struct bxr_batch batch) {
   return __atomic_fetch_add(&batch.pool->announced, count, __ATOMIC_ACQ_REL) == 0;
 }
 
-void bxr_pool_mark(struct bxr_batch batch) {
+void bxr_pool_post(struct bxr_batch batch) {
   __atomic_fetch_or(&batch.pool->pending[batch.word], batch.bits, __ATOMIC_RELEASE);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One pool: BXR_POOL_SIZE bytes of memory, aligned to their size, that hold slots for
    roots, and what is needed to manage them. Everything here but bxr_pool_announce and
-   bxr_pool_mark is called by the pool's owner, under its lock. */
+   bxr_pool_post is called by the pool's owner, under its lock. */
 #ifndef BXR_POOL_H
 #define BXR_POOL_H
 
@@ -21,19 +21,19 @@ struct bxr_link {
 /* Where a pool is filed, besides its generation (which its epoch tells). */
 enum bxr_kind {
   BXR_CURRENT, /* the domain's current or parked pool; in no list; used is not counted */
-  BXR_FULL,    /* fewer than BXR_ROOM free slots */
-  BXR_ROOMY,   /* BXR_ROOM free slots or more, and at least one used */
+  BXR_FULL,    /* fewer than BXR_PARTIAL_FREE free slots */
+  BXR_PARTIAL,   /* BXR_PARTIAL_FREE free slots or more, and at least one used */
   BXR_EMPTY    /* no slot used */
 };
 #define BXR_KINDS (BXR_EMPTY + 1)
 
 /* What a major collector's marker has to do with the pool (see mark.h). The last two are closed:
    nobody's for the fast paths. */
-enum bxr_handed {
-  BXR_NOT_HANDED,    /* the marker does not visit it any more */
+enum bxr_marking {
+  BXR_IDLE,    /* the marker does not visit it any more */
   BXR_REOPENED,      /* the marker may visit it, but whatever it can find there was darkened */
-  BXR_HANDED,        /* by its owner, in this cycle */
-  BXR_HANDED_FOREIGN /* by a domain that has ended; until the next cycle */
+  BXR_ACTIVE,        /* by its owner, in this cycle */
+  BXR_FOREIGN /* by a domain that has ended; until the next cycle */
 };
 
 /* One bit for each word of the pool, so that a slot's bit is its offset in words. */
@@ -42,21 +42,21 @@ enum bxr_handed {
 struct bxr_domain;
 
 /* Invariants, with `used` = slots that hold a root, deleted-but-pending ones included:
-     FULL    countdown == used - (BXR_SLOTS - BXR_ROOM) > 0
+     FULL    countdown == used - (BXR_SLOTS - BXR_PARTIAL_FREE) > 0
      ROOMY   countdown == used > 0
-     EMPTY   used == 0, mark == 0
-     slots[0..mark) were initialised: each holds a root's value or a link
-     `free` lists exactly the unused slots below mark
+     EMPTY   used == 0, high_water == 0
+     slots[0..high_water) were initialised: each holds a root's value or a link
+     `free` lists exactly the unused slots below high_water
      announced >= bits set in pending; announced > 0 iff the pool is on a drain list, or
      somebody is about to put it on one */
 struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
   struct bxr_link link;
-  uint32_t mark;       /* the high-water mark */
-  uint32_t undarkened; /* BXR_HANDED: only slots below this may hold values not yet darkened */
+  uint32_t high_water; /* the high-water mark */
+  uint32_t undarkened; /* BXR_ACTIVE: only slots below this may hold values not yet darkened */
   uint16_t kind;       /* enum bxr_kind */
-  uint16_t handed;     /* enum bxr_handed */
+  uint16_t marking;    /* enum bxr_marking */
 
   /* The rest of the header is shared with threads that delete remotely. Atomic. */
   _Alignas(64) struct bxr_domain *owner; /* on whose drain list remote deletes go */
@@ -73,12 +73,12 @@ struct bxr_pool {
 
 /* Free slots that make a pool worth allocating from again. A lower threshold finds
    room sooner but visits more pools, and makes more old roots young (docs/tuning.md). */
-#ifndef BXR_ROOM_PERCENT
-#define BXR_ROOM_PERCENT 50
+#ifndef BXR_PARTIAL_PERCENT
+#define BXR_PARTIAL_PERCENT 50
 #endif
-#define BXR_ROOM (BXR_SLOTS * BXR_ROOM_PERCENT / 100)
+#define BXR_PARTIAL_FREE (BXR_SLOTS * BXR_PARTIAL_PERCENT / 100)
 
-static inline struct bxr_pool *bxr_pool_full(struct bxr_pool_head *head) {
+static inline struct bxr_pool *bxr_pool_of_head(struct bxr_pool_head *head) {
   return (struct bxr_pool *)head;
 }
 
@@ -109,14 +109,14 @@ struct bxr_batch {
 
 static inline struct bxr_batch bxr_batch_of(boxroot r) {
   size_t word = ((uintptr_t)r & (BXR_POOL_SIZE - 1)) / sizeof(value);
-  return (struct bxr_batch){bxr_pool_full(bxr_pool_of(r)), word / 64, (uint64_t)1 << (word % 64)};
+  return (struct bxr_batch){bxr_pool_of_head(bxr_pool_of(r)), word / 64, (uint64_t)1 << (word % 64)};
 }
 
 /* A remote delete, in two steps. Announce returns true if the caller must now put the
    pool on the drain list of its owner; mark is the caller's last access to the pool.
    Any thread. */
 bool bxr_pool_announce(struct bxr_batch batch);
-void bxr_pool_mark(struct bxr_batch batch);
+void bxr_pool_post(struct bxr_batch batch);
 
 /* Frees the slots marked so far. True if announced deletes remain to be marked, and
    the pool must go back on a drain list. *freed grows by the number of slots freed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The OCaml runtime, behind one contract. Everything that depends on the version of
-   OCaml is in include/boxroot/runtime.h (fast paths), here, and in runtime_ocaml4.c and
+   OCaml is in include/boxroot/lock.h (fast paths), here, and in runtime_ocaml4.c and
    runtime_ocaml5.c, of which one compiles to nothing. */
 #ifndef BXR_RUNTIME_H
 #define BXR_RUNTIME_H
@@ -72,11 +72,11 @@ void bxr_runtime_check(void);
 
 /* Where the record of this thread's domain is kept. NULL if this thread does not hold
    the lock, or if its domain is ending. */
-struct bxr_domain **bxr_runtime_slot(void);
+struct bxr_domain **bxr_runtime_record(void);
 
-/* Whether bxr_runtime_slot can be trusted on this thread, whatever its callers promise. A thread that
+/* Whether bxr_runtime_record can be trusted on this thread, whatever its callers promise. A thread that
    has ended, or whose domain ended before our hooks were there, may seem to hold the lock. */
-bool bxr_runtime_is_certain(void);
+bool bxr_runtime_is_trusted(void);
 
 /* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
 void *bxr_runtime_state(void);

@@ -53,7 +53,7 @@ void *bxr_runtime_state(void) {
   return boxroot_status() == BOXROOT_NOT_SETUP || holds_lock ? (void *)Caml_state : NULL;
 }
 
-struct bxr_domain **bxr_runtime_slot(void) { return holds_lock ? &the_domain : NULL; }
+struct bxr_domain **bxr_runtime_record(void) { return holds_lock ? &the_domain : NULL; }
 
 int bxr_lock_state(void) {
   if (!holds_lock) return BXR_LOCK_NOT_HELD;
@@ -71,7 +71,7 @@ bool bxr_runtime_sets_up_itself(void) { return false; }
 
 bool bxr_runtime_is_alone(void) { return true; }
 
-bool bxr_runtime_is_certain(void) { return is_main || BXR_WITHOUT == 19; }
+bool bxr_runtime_is_trusted(void) { return is_main || BXR_WITHOUT == 19; }
 
 /* caml_darken asks the page table first, and the mark stack is pruned by heap chunk. */
 bool bxr_runtime_marks_ranges(void) { return false; }

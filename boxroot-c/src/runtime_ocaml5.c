@@ -34,12 +34,12 @@ static BXR_THREAD_LOCAL bool domain_ended;
 
 /* This thread made a root, or scanned roots for a domain that had not ended: if its domain ends, our
    hook will tell. */
-static BXR_THREAD_LOCAL bool certain;
+static BXR_THREAD_LOCAL bool trusted;
 
 static scan_roots_hook previous_scan_roots;
 static caml_timing_hook previous_domain_terminated;
 
-static struct bxr_domain **slot_of(caml_domain_state *state) {
+static struct bxr_domain **record_of(caml_domain_state *state) {
   if (state->id < 0 || state->id >= MAX_DOMAINS) return NULL;
   /* The last collections of a domain come after its termination hook. It must neither
      adopt orphans then (its own, for a start) nor get a new record. */
@@ -49,9 +49,9 @@ static struct bxr_domain **slot_of(caml_domain_state *state) {
 
 void *bxr_runtime_state(void) { return domain_ended ? NULL : Caml_state_opt; }
 
-struct bxr_domain **bxr_runtime_slot(void) {
+struct bxr_domain **bxr_runtime_record(void) {
   caml_domain_state *state = bxr_runtime_state();
-  return state == NULL ? NULL : slot_of(state);
+  return state == NULL ? NULL : record_of(state);
 }
 
 int bxr_lock_state(void) {
@@ -61,14 +61,14 @@ int bxr_lock_state(void) {
 
 void bxr_runtime_cache(struct bxr_domain *domain) {
   bxr_self = &domain->head;
-  certain = true;
+  trusted = true;
 }
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
 
 bool bxr_runtime_is_alone(void) { return caml_domain_alone(); }
 
-bool bxr_runtime_is_certain(void) { return certain || BXR_WITHOUT == 16; }
+bool bxr_runtime_is_trusted(void) { return trusted || BXR_WITHOUT == 16; }
 
 void bxr_runtime_check(void) {}
 
@@ -108,16 +108,16 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
     if (action == &caml_darken) bxr_give_back_the_rest();
     return;
   }
-  struct bxr_domain **slot = slot_of(state);
-  if (slot == NULL) return;
+  struct bxr_domain **record = record_of(state);
+  if (record == NULL) return;
   if (!caml_domain_is_terminating())
-    certain = true;
-  else if (*slot == NULL)
+    trusted = true;
+  else if (*record == NULL)
     return; /* past its termination hook when we installed ours: it must not adopt */
   enum bxr_scan_kind kind = (flags & SCANNING_ONLY_YOUNG_VALUES) ? BXR_SCAN_MINOR
                             : action == &caml_darken             ? BXR_SCAN_DARKEN
                                                                  : BXR_SCAN_OTHER;
-  bxr_scan(kind, slot, state, (struct bxr_action){action, data});
+  bxr_scan(kind, record, state, (struct bxr_action){action, data});
 }
 
 static void domain_terminated(void) {
@@ -125,11 +125,11 @@ static void domain_terminated(void) {
   if (boxroot_status() == BOXROOT_TORE_DOWN) return;
   bxr_self = &bxr_no_domain;
   domain_ended = BXR_WITHOUT != 13;
-  struct bxr_domain **slot = slot_of(Caml_state);
-  if (slot == NULL) return;
+  struct bxr_domain **record = record_of(Caml_state);
+  if (record == NULL) return;
   domains[Caml_state->id].ended = (uintnat)Caml_state->unique_id + 1;
-  if (*slot != NULL) bxr_domain_orphan(*slot);
-  *slot = NULL;
+  if (*record != NULL) bxr_domain_orphan(*record);
+  *record = NULL;
 }
 
 void bxr_runtime_setup(void) {

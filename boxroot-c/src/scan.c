@@ -10,7 +10,7 @@
 
 static void scan_young(struct bxr_pool *pool, struct bxr_range minor_heap,
                        struct bxr_action action) {
-  uintptr_t *end = pool->slots + pool->mark;
+  uintptr_t *end = pool->slots + pool->high_water;
   for (uintptr_t *slot = pool->slots; slot < end; slot++) {
     value v = (value)*slot;
     /* Nearly all slots fail the first test, immediates too. */
@@ -20,7 +20,7 @@ static void scan_young(struct bxr_pool *pool, struct bxr_range minor_heap,
 
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   struct bxr_range minor_heap = bxr_minor_heap();
-  struct bxr_link *lists[] = {&domain->young, &domain->young_room};
+  struct bxr_link *lists[] = {&domain->young, &domain->young_partial};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
       scan_young(bxr_list_pool(link), minor_heap, action);
@@ -36,8 +36,8 @@ struct full_scan {
 static void scan_blocks(struct bxr_pool *pool, void *context) {
   struct full_scan *scan = context;
   struct bxr_action action = scan->action;
-  uintptr_t *end = pool->slots + pool->mark;
-  uintptr_t *ahead = pool->mark > BXR_AHEAD ? end - BXR_AHEAD : pool->slots;
+  uintptr_t *end = pool->slots + pool->high_water;
+  uintptr_t *ahead = pool->high_water > BXR_AHEAD ? end - BXR_AHEAD : pool->slots;
   uintptr_t *slot = pool->slots;
   for (; slot < ahead; slot++) {
     bxr_prefetch_header(slot[BXR_AHEAD]);
@@ -60,11 +60,11 @@ static void count(uint64_t *scans, uint64_t *longest, uint64_t start) {
   if (took > *longest) __atomic_store_n(longest, took, __ATOMIC_RELAXED);
 }
 
-void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **slot, void *runtime_state,
+void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime_state,
               struct bxr_action action) {
   if (kind == BXR_SCAN_MINOR && bxr_domain_has_orphans() && BXR_WITHOUT != 12)
-    *slot = bxr_domain_adopt(*slot);
-  struct bxr_domain *domain = *slot;
+    *record = bxr_domain_adopt(*record);
+  struct bxr_domain *domain = *record;
   if (domain == NULL) return;
   uint64_t start = bxr_os_nanoseconds();
   bxr_domain_close(domain);

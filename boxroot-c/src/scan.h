@@ -12,10 +12,10 @@ enum bxr_scan_kind {
   BXR_SCAN_OTHER   /* verification, compaction: every block; may update slots */
 };
 
-/* Scans the pools of the domain whose record is *slot (NULL: it has none). A minor scan
+/* Scans the pools of the domain whose record is *record (NULL: it has none). A minor scan
    also adopts orphans, frees what was deleted remotely, and promotes. Called by the
    runtime's thread for the domain, with the runtime's state of the domain. */
-void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **slot, void *runtime_state,
+void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime_state,
               struct bxr_action action);
 
 #endif

@@ -46,10 +46,10 @@ static void after_fork(void) {
   /* What another thread may have been changing when the process was copied is left alone: all of
      it, without the lock; other domains' records and orphans, if other domains were running. OCaml
      cannot collect garbage in such a child, which should exec or exit soon. */
-  struct bxr_domain **slot = bxr_runtime_slot();
-  if (slot == NULL) return;
+  struct bxr_domain **record = bxr_runtime_record();
+  if (record == NULL) return;
   if (!bxr_runtime_is_alone() && BXR_WITHOUT != 20) {
-    if (*slot != NULL) bxr_domain_after_fork(*slot);
+    if (*record != NULL) bxr_domain_after_fork(*record);
     return;
   }
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
@@ -97,7 +97,7 @@ bool boxroot_setup(void) {
 }
 
 void boxroot_teardown(void) {
-  struct bxr_domain *self = bxr_enter_if_certain();
+  struct bxr_domain *self = bxr_enter_if_trusted();
   if (self != NULL) {
     bxr_domain_flush(self);
     bxr_domain_drain(self);
@@ -124,10 +124,10 @@ void bxr_invalidate(void) {
                                    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
     return;
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
-    bxr_domain_shut(d);
+    bxr_domain_disable(d);
 }
 
-static struct bxr_domain *open(struct bxr_domain *domain) {
+static struct bxr_domain *open_record(struct bxr_domain *domain) {
   bxr_domain_open(domain, bxr_runtime_state());
   bxr_runtime_cache(domain);
   return domain;
@@ -136,27 +136,27 @@ static struct bxr_domain *open(struct bxr_domain *domain) {
 struct bxr_domain *bxr_enter(void) {
   if (boxroot_status() == BOXROOT_NOT_SETUP && bxr_runtime_sets_up_itself() && !boxroot_setup())
     return NULL;
-  struct bxr_domain **slot = bxr_runtime_slot();
-  if (slot != NULL) bxr_runtime_check();
+  struct bxr_domain **record = bxr_runtime_record();
+  if (record != NULL) bxr_runtime_check();
   enum bxr_error error = not_running();
-  if (error == BXR_NO_ERROR && slot == NULL) error = BXR_NO_LOCK;
-  if (error == BXR_NO_ERROR && *slot != NULL && (*slot)->scanning) error = BXR_SCANNING;
-  if (error == BXR_NO_ERROR && *slot == NULL && (*slot = bxr_domain_obtain()) == NULL)
+  if (error == BXR_NO_ERROR && record == NULL) error = BXR_NO_LOCK;
+  if (error == BXR_NO_ERROR && *record != NULL && (*record)->scanning) error = BXR_SCANNING;
+  if (error == BXR_NO_ERROR && *record == NULL && (*record = bxr_domain_obtain()) == NULL)
     error = BXR_OUT_OF_MEMORY;
   if (error != BXR_NO_ERROR) {
     bxr_fail(error);
     return NULL;
   }
-  return open(*slot);
+  return open_record(*record);
 }
 
-struct bxr_domain *bxr_enter_if_certain_slow(void) {
+struct bxr_domain *bxr_enter_if_trusted_slow(void) {
   /* In this order: without the runtime, there may be no memory to look at. */
-  if (boxroot_status() != BOXROOT_RUNNING || !bxr_runtime_is_certain()) return NULL;
-  struct bxr_domain **slot = bxr_runtime_slot();
-  if (slot == NULL) return NULL;
-  if (*slot == NULL) *slot = bxr_domain_obtain_empty();
-  return *slot == NULL || (*slot)->scanning ? NULL : open(*slot);
+  if (boxroot_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
+  struct bxr_domain **record = bxr_runtime_record();
+  if (record == NULL) return NULL;
+  if (*record == NULL) *record = bxr_domain_obtain_empty();
+  return *record == NULL || (*record)->scanning ? NULL : open_record(*record);
 }
 
 struct bxr_domain_head *bxr_domain_attach(void) {

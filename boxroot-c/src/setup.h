@@ -24,14 +24,14 @@ struct bxr_domain *bxr_enter(void);
 
 /* For what any thread may call, delete, statistics, trim and validate: the record of this thread's domain, open to
    the thread and made if there is none. NULL if this thread does not hold the lock, or if that is not
-   certain (bxr_runtime_is_certain), in a scan, or if there is no memory. No message is set. */
-struct bxr_domain *bxr_enter_if_certain_slow(void);
-static inline struct bxr_domain *bxr_enter_if_certain(void) {
+   certain (bxr_runtime_is_trusted), in a scan, or if there is no memory. No message is set. */
+struct bxr_domain *bxr_enter_if_trusted_slow(void);
+static inline struct bxr_domain *bxr_enter_if_trusted(void) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_owner;
   if (BXR_IS_OPEN(self, witness) && self->runtime_state != BXR_CLOSED)
     return (struct bxr_domain *)self;
-  return bxr_enter_if_certain_slow();
+  return bxr_enter_if_trusted_slow();
 }
 
 /* After teardown, when a major cycle starts: gives back what the marker could still visit until now.

@@ -16,7 +16,7 @@ static void keep_greatest(uint64_t *greatest, uint64_t x) {
 
 void boxroot_stats(struct boxroot_stats *s) {
   *s = (struct boxroot_stats){.slots_per_pool = BXR_SLOTS};
-  struct bxr_domain *self = bxr_enter_if_certain();
+  struct bxr_domain *self = bxr_enter_if_trusted();
   if (self != NULL) {
     /* Or roots that were deleted would count as live. */
     bxr_domain_flush(self);
@@ -30,7 +30,7 @@ void boxroot_stats(struct boxroot_stats *s) {
     s->pools += LOAD(d->pool_count);
     s->pools_current += LOAD(d->census.pools[BXR_CURRENT]);
     s->pools_full += LOAD(d->census.pools[BXR_FULL]);
-    s->pools_with_room += LOAD(d->census.pools[BXR_ROOMY]);
+    s->pools_partial += LOAD(d->census.pools[BXR_PARTIAL]);
     s->pools_empty += LOAD(d->census.pools[BXR_EMPTY]);
     s->domains += LOAD(d->pool_count) != 0;
     s->minor_scans += LOAD(d->minor_scans);
@@ -48,18 +48,18 @@ void boxroot_print_stats(void) {
   struct boxroot_stats s;
   boxroot_stats(&s);
   printf("boxroot: %zu live roots of %zu domains in %zu pools of %zu slots (%zu KiB)\n"
-         "boxroot: pools: %zu current, %zu full, %zu with room, %zu empty; %" PRIu64 " adopted\n"
+         "boxroot: pools: %zu current, %zu full, %zu partial, %zu empty; %" PRIu64 " adopted\n"
          "boxroot: %" PRIu64 " minor scans, the longest %" PRIu64 " us; %" PRIu64
          " major scans, the longest %" PRIu64 " us\n"
          "boxroot: %" PRIu64 " deferred deletes, %" PRIu64 " barrier hits\n",
          s.live_roots, s.domains, s.pools, s.slots_per_pool, s.bytes / 1024, s.pools_current,
-         s.pools_full, s.pools_with_room, s.pools_empty, s.pools_adopted, s.minor_scans,
+         s.pools_full, s.pools_partial, s.pools_empty, s.pools_adopted, s.minor_scans,
          s.longest_minor_scan / 1000, s.major_scans, s.longest_major_scan / 1000,
          s.deferred_deletes, s.barrier_hits);
 }
 
 size_t boxroot_trim(void) {
-  struct bxr_domain *self = bxr_enter_if_certain();
+  struct bxr_domain *self = bxr_enter_if_trusted();
   return self == NULL ? 0 : bxr_domain_trim_empty(&self->head);
 }
 

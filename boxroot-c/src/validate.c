@@ -20,7 +20,7 @@ static uint32_t free_length(struct bxr_pool *pool) {
   for (boxroot r = pool->head.free; r != NULL; r = (boxroot)(*bxr_slot(r) - 1)) {
     uintptr_t *slot = bxr_slot(r);
     bool sane = (uintptr_t)slot % sizeof(value) == 0 && slot >= pool->slots &&
-                slot < pool->slots + pool->mark && length++ < pool->mark;
+                slot < pool->slots + pool->high_water && length++ < pool->high_water;
     if (!sane) return UINT32_MAX;
   }
   return length;
@@ -31,16 +31,16 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   check->pools++;
   check->empty += pool->kind == BXR_EMPTY;
   require(check, bxr_pool_owner(pool) == check->domain, "a pool's owner is the domain that lists it");
-  require(check, pool->head.fast_owner == (pool->handed > BXR_REOPENED ? NULL : &check->domain->head),
+  require(check, pool->head.fast_owner == (pool->marking > BXR_REOPENED ? NULL : &check->domain->head),
           "a pool's fast owner is its owner, or nobody while it is being marked");
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
-  require(check, pool->mark <= BXR_SLOTS, "the high-water mark is within the pool");
+  require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool);
-  require(check, free <= pool->mark, "the free list holds distinct slots below the high-water mark");
+  require(check, free <= pool->high_water, "the free list holds distinct slots below the high-water mark");
   if (check->broken != NULL) return;
-  require(check, bxr_pool_used(pool) == pool->mark - free, "countdown and free list agree");
+  require(check, bxr_pool_used(pool) == pool->high_water - free, "countdown and free list agree");
   require(check, pool->kind == BXR_EMPTY || pool->head.countdown > 0, "countdown is positive");
-  require(check, pool->handed != BXR_HANDED || pool->kind == BXR_EMPTY || pool->undarkened <= pool->mark,
+  require(check, pool->marking != BXR_ACTIVE || pool->kind == BXR_EMPTY || pool->undarkened <= pool->high_water,
           "what is still to be darkened is below the high-water mark");
   uint64_t marked = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
@@ -48,7 +48,7 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   require(check, marked <= __atomic_load_n(&pool->announced, __ATOMIC_RELAXED),
           "remote deletes are announced before they are marked");
   if (pool->head.epoch == check->domain->head.epoch) return;
-  for (uint32_t i = 0; i < pool->mark; i++) {
+  for (uint32_t i = 0; i < pool->high_water; i++) {
     uintptr_t v = pool->slots[i];
     require(check, (v & 1) != 0 || !bxr_may_be_in(check->minor_heap, (value)v),
             "an old pool holds no young value");
@@ -67,13 +67,13 @@ static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind
 }
 
 char const *boxroot_validate(void) {
-  struct bxr_domain *domain = bxr_enter_if_certain();
+  struct bxr_domain *domain = bxr_enter_if_trusted();
   if (domain == NULL) return NULL;
   struct check check = {.domain = domain, .minor_heap = bxr_minor_heap()};
   check_list(&check, &domain->young, BXR_FULL, true);
-  check_list(&check, &domain->young_room, BXR_ROOMY, true);
+  check_list(&check, &domain->young_partial, BXR_PARTIAL, true);
   check_list(&check, &domain->old, BXR_FULL, false);
-  check_list(&check, &domain->old_room, BXR_ROOMY, false);
+  check_list(&check, &domain->old_partial, BXR_PARTIAL, false);
   check_list(&check, &domain->empty, BXR_EMPTY, false);
   if (check.broken != NULL) return check.broken;
   bxr_domain_each_pool(domain, check_pool, &check);

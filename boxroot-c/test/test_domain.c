@@ -50,7 +50,7 @@ void test_domain_trim(void) {
   CHECK(n < sizeof roots / sizeof roots[0]);
   for (uint32_t i = 0; i < n; i++) roots[i] = create(domain);
   create(domain);
-  for (uint32_t i = 0; i < n; i++) bxr_pool_free(bxr_pool_full(bxr_pool_of(roots[i])), roots[i]);
+  for (uint32_t i = 0; i < n; i++) bxr_pool_free(bxr_pool_of_head(bxr_pool_of(roots[i])), roots[i]);
   CHECK(domain->empty_count == 4 && domain->pool_count == 5);
   /* They became empty just now: a cycle without them is needed first. */
   bxr_domain_trim(domain);
@@ -81,7 +81,7 @@ void test_domain_orphans(void) {
   CHECK(length(&c->old) == 2 && length(&c->young) == 2);
   CHECK(bxr_list_pool(c->old.next)->head.epoch == 0);
   CHECK(bxr_list_pool(c->young.next)->head.epoch == c->head.epoch);
-  CHECK(length(&c->old_room) == 1 && length(&c->young_room) == 1);
+  CHECK(length(&c->old_partial) == 1 && length(&c->young_partial) == 1);
   bxr_domain_drain(c);
   CHECK(used(c) == 2 * n - 1);
   /* A delete that comes after the adoption goes to the adopter. */
@@ -102,7 +102,7 @@ void test_domain_batches(void) {
   struct bxr_domain *owner = bxr_domain_obtain(), *other = bxr_domain_obtain();
   static boxroot roots[200];
   for (int i = 0; i < 200; i++) roots[i] = create(owner);
-  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(roots[0]));
+  struct bxr_pool *pool = bxr_pool_of_head(bxr_pool_of(roots[0]));
   int first = 0;
   while (bxr_batch_of(roots[first]).word != 1) first++;
   for (int i = 0; i < 64; i++) bxr_domain_delete_batched(other, roots[first + i]);
@@ -124,14 +124,14 @@ void test_domain_late_delete(void) {
   boxroot root = create(a);
   create(a);
   create(b);
-  struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(root));
+  struct bxr_pool *pool = bxr_pool_of_head(bxr_pool_of(root));
   bxr_domain_orphan(a);
   bxr_domain_adopt(b);
   /* As if the deleter had read the owner before the adoption. */
   CHECK(bxr_pool_announce(bxr_batch_of(root)));
   pool->next_to_drain = NULL;
   a->drain = pool;
-  bxr_pool_mark(bxr_batch_of(root));
+  bxr_pool_post(bxr_batch_of(root));
   bxr_domain_drain(a);
   CHECK(a->drain == NULL && b->drain == pool);
   bxr_domain_drain(b);

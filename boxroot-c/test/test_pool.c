@@ -18,7 +18,7 @@ static struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots) {
     roots[i] = bxr_pop(&pool->head, Val_long(i));
     CHECK(bxr_pool_of(roots[i]) == &pool->head);
   }
-  CHECK(pool->mark == BXR_SLOTS && pool->head.free == NULL && !bxr_pool_extend(pool));
+  CHECK(pool->high_water == BXR_SLOTS && pool->head.free == NULL && !bxr_pool_extend(pool));
   return pool;
 }
 
@@ -28,7 +28,7 @@ void test_pool_slots(void) {
   struct bxr_pool *pool = bxr_domain_next_pool(domain);
   CHECK((uintptr_t)pool % BXR_POOL_SIZE == 0);
   /* Fresh slots are initialised a few at a time, and every slot is an odd word or a value. */
-  CHECK(pool->mark > 0 && pool->mark < BXR_SLOTS);
+  CHECK(pool->high_water > 0 && pool->high_water < BXR_SLOTS);
   CHECK(bxr_pool_used(pool) == 0);
   fill(domain, roots);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS);
@@ -50,15 +50,15 @@ void test_pool_kinds(void) {
   struct bxr_pool *next = bxr_domain_next_pool(domain);
   CHECK(next != pool && pool->kind == BXR_FULL);
   uint32_t i = 0;
-  for (; i < BXR_ROOM - 1; i++) bxr_pool_free(pool, roots[i]);
+  for (; i < BXR_PARTIAL_FREE - 1; i++) bxr_pool_free(pool, roots[i]);
   CHECK(pool->kind == BXR_FULL && bxr_pool_used(pool) == BXR_SLOTS - i);
   bxr_pool_free(pool, roots[i++]);
-  CHECK(pool->kind == BXR_ROOMY && bxr_pool_used(pool) == BXR_SLOTS - i);
-  CHECK(bxr_list_pool(domain->young_room.next) == pool);
+  CHECK(pool->kind == BXR_PARTIAL && bxr_pool_used(pool) == BXR_SLOTS - i);
+  CHECK(bxr_list_pool(domain->young_partial.next) == pool);
   for (; i < BXR_SLOTS - 1; i++) bxr_pool_free(pool, roots[i]);
-  CHECK(pool->kind == BXR_ROOMY && domain->empty_count == 0);
+  CHECK(pool->kind == BXR_PARTIAL && domain->empty_count == 0);
   bxr_pool_free(pool, roots[i]);
-  CHECK(pool->kind == BXR_EMPTY && domain->empty_count == 1 && pool->mark == 0);
+  CHECK(pool->kind == BXR_EMPTY && domain->empty_count == 1 && pool->high_water == 0);
   /* It is used again before a new one is made. */
   fill(domain, more);
   CHECK(bxr_domain_next_pool(domain) == pool && domain->empty_count == 0);
@@ -83,7 +83,7 @@ void test_pool_remote_deletes(void) {
   domain->drain = pool;
   bxr_domain_drain(domain);
   CHECK(domain->drain == pool && pool->announced == 1);
-  bxr_pool_mark(bxr_batch_of(roots[1]));
+  bxr_pool_post(bxr_batch_of(roots[1]));
   bxr_domain_drain(domain);
   CHECK(domain->drain == NULL && pool->announced == 0);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 101);

@@ -49,7 +49,7 @@ pub struct boxroot_stats {
     pub pools: usize,
     pub pools_current: usize,
     pub pools_full: usize,
-    pub pools_with_room: usize,
+    pub pools_partial: usize,
     pub pools_empty: usize,
     pub bytes: usize,
     pub slots_per_pool: usize,
@@ -74,8 +74,8 @@ const _: () = {
         [::core::mem::offset_of!(boxroot_stats, pools_current) - 16usize];
     ["Offset of field: boxroot_stats::pools_full"]
         [::core::mem::offset_of!(boxroot_stats, pools_full) - 24usize];
-    ["Offset of field: boxroot_stats::pools_with_room"]
-        [::core::mem::offset_of!(boxroot_stats, pools_with_room) - 32usize];
+    ["Offset of field: boxroot_stats::pools_partial"]
+        [::core::mem::offset_of!(boxroot_stats, pools_partial) - 32usize];
     ["Offset of field: boxroot_stats::pools_empty"]
         [::core::mem::offset_of!(boxroot_stats, pools_empty) - 40usize];
     ["Offset of field: boxroot_stats::bytes"]
@@ -137,7 +137,7 @@ pub struct bxr_domain_head {
     pub current: *mut bxr_pool_head,
     pub epoch: u64,
     pub uncounted: *mut bxr_pool_head,
-    pub remote: *mut bxr_pool_head,
+    pub remote_pool: *mut bxr_pool_head,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -151,8 +151,8 @@ const _: () = {
         [::core::mem::offset_of!(bxr_domain_head, epoch) - 16usize];
     ["Offset of field: bxr_domain_head::uncounted"]
         [::core::mem::offset_of!(bxr_domain_head, uncounted) - 24usize];
-    ["Offset of field: bxr_domain_head::remote"]
-        [::core::mem::offset_of!(bxr_domain_head, remote) - 32usize];
+    ["Offset of field: bxr_domain_head::remote_pool"]
+        [::core::mem::offset_of!(bxr_domain_head, remote_pool) - 32usize];
 };
 unsafe extern "C" {
     pub fn bxr_create_slow(v: value) -> boxroot;
@@ -164,7 +164,7 @@ unsafe extern "C" {
     pub fn bxr_modify_slow(r: boxroot, v: value) -> boxroot;
 }
 unsafe extern "C" {
-    pub fn bxr_pool_event(pool: *mut bxr_pool_head);
+    pub fn bxr_domain_refile(pool: *mut bxr_pool_head);
 }
 unsafe extern "C" {
     pub fn bxr_domain_attach() -> *mut bxr_domain_head;

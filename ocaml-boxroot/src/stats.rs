@@ -19,7 +19,7 @@ pub struct Stats {
     /// Pools with too few free slots to allocate from.
     pub pools_full: usize,
     /// Pools to allocate from next.
-    pub pools_with_room: usize,
+    pub pools_partial: usize,
     /// Pools that hold no root, kept for re-use.
     pub pools_empty: usize,
     /// The memory of all pools, in bytes.
@@ -52,7 +52,7 @@ pub fn stats() -> Stats {
         pools: s.pools,
         pools_current: s.pools_current,
         pools_full: s.pools_full,
-        pools_with_room: s.pools_with_room,
+        pools_partial: s.pools_partial,
         pools_empty: s.pools_empty,
         bytes: s.bytes,
         slots_per_pool: s.slots_per_pool,
@@ -89,7 +89,7 @@ impl fmt::Display for Stats {
             self.bytes / 1024,
             self.pools_current,
             self.pools_full,
-            self.pools_with_room,
+            self.pools_partial,
             self.pools_empty,
             self.minor_scans,
             self.longest_minor_scan,

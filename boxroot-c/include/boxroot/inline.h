@@ -4,7 +4,7 @@
 #ifndef BOXROOT_INLINE_H
 #define BOXROOT_INLINE_H
 
-#include "runtime.h"
+#include "lock.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,7 +28,7 @@ struct bxr_pool_head {
   struct bxr_domain_head *fast_owner; /* who may take the fast paths; NULL: nobody */
   boxroot free;                       /* first free slot, or NULL */
   uint64_t epoch;                     /* young iff equal to the owner's epoch */
-  intptr_t countdown;                 /* local deletes until bxr_pool_event is due; > 0 */
+  intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
 /* The start of a domain's record. Owner: the domain, under its lock. */
@@ -37,7 +37,7 @@ struct bxr_domain_head {
   struct bxr_pool_head *current; /* where create takes slots; never NULL */
   uint64_t epoch;                /* 1 + the minor scans so far; no pool's epoch exceeds it */
   struct bxr_pool_head *uncounted; /* where delete need not count: current, never NULL */
-  struct bxr_pool_head *remote;    /* another domain's, of the last delete there; or NULL */
+  struct bxr_pool_head *remote_pool;  /* another domain's, of the last delete there; or NULL */
 };
 
 #ifdef __cplusplus
@@ -53,7 +53,7 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, countdown) == 24);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, current) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, epoch) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 24);
-BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, remote) == 32);
+BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, remote_pool) == 32);
 
 /* The general paths, which the fast paths fall into. */
 boxroot bxr_create_slow(value v);
@@ -61,7 +61,7 @@ void bxr_delete_slow(boxroot r);
 /* The root after the change, which may have moved. NULL: an error, and no change. */
 boxroot bxr_modify_slow(boxroot r, value v);
 /* A pool's countdown reached 0. Called with the lock, after the slot was freed. */
-void bxr_pool_event(struct bxr_pool_head *pool);
+void bxr_domain_refile(struct bxr_pool_head *pool);
 
 /* For callers that know that they hold the lock (the Rust domain lock): sets the
    library up if need be, and returns the record of the caller's domain, which stays
@@ -141,10 +141,10 @@ inline void boxroot_delete(boxroot r) {
       return;
     }
     /* Another domain may be writing to the pool's head: a run of deletes there looks once. */
-    if (BXR_LIKELY(pool != self->remote && r != NULL && bxr_is_fast_owner(self, pool))) {
+    if (BXR_LIKELY(pool != self->remote_pool && r != NULL && bxr_is_fast_owner(self, pool))) {
       bxr_push(pool, r);
       if (BXR_LIKELY(--pool->countdown != 0)) return;
-      bxr_pool_event(pool);
+      bxr_domain_refile(pool);
       return;
     }
   }

@@ -19,7 +19,7 @@ fn main() -> ExitCode {
         .generate_inline_functions(true)
         .default_macro_constant_type(bindgen::MacroTypeVariation::Unsigned)
         .allowlist_function("boxroot_.*")
-        .allowlist_function("bxr_(create|delete|modify)_slow|bxr_pool_event|bxr_domain_attach|bxr_domain_trim_empty|bxr_lock_state")
+        .allowlist_function("bxr_(create|delete|modify)_slow|bxr_domain_refile|bxr_domain_attach|bxr_domain_trim_empty|bxr_lock_state")
         .allowlist_type("boxroot_private|boxroot_state|boxroot_stats|bxr_lock|bxr_pool_head|bxr_domain_head")
         .allowlist_var("BXR_POOL_LOG")
         .blocklist_type("value|intnat|boxroot")

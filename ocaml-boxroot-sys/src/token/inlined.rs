@@ -43,11 +43,11 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
             return push(pool, root);
         }
         // Another domain may be writing to the pool's head: a run of deletes there looks once.
-        if pool != (*domain.0.as_ptr()).remote && is_fast_owner(domain, pool) {
+        if pool != (*domain.0.as_ptr()).remote_pool && is_fast_owner(domain, pool) {
             push(pool, root);
             (*pool).countdown -= 1;
             if (*pool).countdown == 0 {
-                bindings::bxr_pool_event(pool);
+                bindings::bxr_domain_refile(pool);
             }
             return;
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Private. The part of the fast paths that depends on the OCaml version: may this
    thread touch the domain record that it has cached? */
-#ifndef BOXROOT_RUNTIME_H
-#define BOXROOT_RUNTIME_H
+#ifndef BOXROOT_LOCK_H
+#define BOXROOT_LOCK_H
 
 #include <caml/mlvalues.h>
 #include <caml/version.h>
@@ -87,4 +87,4 @@ inline bool bxr_may_be_in(struct bxr_range range, value v) {
 #endif
 
 #endif /* __GNUC__ */
-#endif /* BOXROOT_RUNTIME_H */
+#endif /* BOXROOT_LOCK_H */
