@@ -7,6 +7,8 @@
 #include <caml/mlvalues.h>
 #include <caml/version.h>
 
+#include "names.h"
+
 #if defined(__GNUC__)
 
 #ifdef __cplusplus
@@ -53,6 +55,7 @@ typedef void *bxr_witness;
    bxr_owner is for deletes: it stays &bxr_no_domain on threads that may end without
    passing through a hook, because their thread-local destructors would otherwise
    pass for holders of the lock. */
+#define bxr_owner BXR_NAME(bxr_owner)
 extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner;
 typedef int bxr_witness;
 #define BXR_WITNESS() 0
