@@ -30,6 +30,9 @@ extern "C" {
 #endif
 
 /* With GNU C, small functions are inlined, and are in the library as functions too. */
+#if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
+#error "boxroot.h needs the inline functions of C99: compile with -std=gnu99 or later, and without -fgnu89-inline"
+#endif
 #if defined(__GNUC__)
 #define BOXROOT_INLINE inline
 #else
