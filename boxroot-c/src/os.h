@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 /* Zeroed memory, aligned to `align` (a power of two, at least a page), or NULL.
    Any thread. `size` is a multiple of `align`. */
 void *bxr_os_map(size_t size, size_t align);
@@ -29,5 +31,7 @@ bool bxr_os_at_fork(void (*child)(void));
    those after it. k = 0 turns failures off. Returns the calls since the last time. */
 size_t bxr_os_fail(size_t k, bool for_good);
 #endif
+
+#pragma GCC visibility pop
 
 #endif

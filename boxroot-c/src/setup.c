@@ -12,7 +12,8 @@ static bool installing;
 static bool rest; /* after teardown: there may be memory that the marker was visiting */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
-int boxroot_status(void) { return __atomic_load_n(&status, __ATOMIC_ACQUIRE); }
+int bxr_status(void) { return __atomic_load_n(&status, __ATOMIC_ACQUIRE); }
+int boxroot_status(void) { return bxr_status(); }
 
 void bxr_fail(enum bxr_error error) {
   last_error = error;
@@ -42,7 +43,7 @@ char const *boxroot_error_string(void) {
 }
 
 static void after_fork(void) {
-  if (boxroot_status() != BOXROOT_RUNNING) return;
+  if (bxr_status() != BOXROOT_RUNNING) return;
   /* What another thread may have been changing when the process was copied is left alone: all of
      it, without the lock; other domains' records and orphans, if other domains were running. OCaml
      cannot collect garbage in such a child, which should exec or exit soon. */
@@ -57,7 +58,7 @@ static void after_fork(void) {
 }
 
 static enum bxr_error not_running(void) {
-  switch (boxroot_status()) {
+  switch (bxr_status()) {
   case BOXROOT_NOT_SETUP: return BXR_NOT_SETUP;
   case BOXROOT_TORE_DOWN: return BXR_TORE_DOWN;
   case BOXROOT_INVALID: return BXR_INVALID;
@@ -75,8 +76,8 @@ static bool install(void) {
   return true;
 }
 
-bool boxroot_setup(void) {
-  while (boxroot_status() == BOXROOT_NOT_SETUP) {
+static bool setup(void) {
+  while (bxr_status() == BOXROOT_NOT_SETUP) {
     if (bxr_runtime_state() == NULL) {
       bxr_fail(BXR_NO_LOCK);
       return false;
@@ -84,7 +85,7 @@ bool boxroot_setup(void) {
     /* One domain installs the hooks; others wait for the few instructions that this takes: a
        root must not be made, nor its domain end, before the hooks are in place. */
     if (__atomic_exchange_n(&installing, true, __ATOMIC_ACQ_REL)) continue;
-    bool installed = boxroot_status() != BOXROOT_NOT_SETUP || install();
+    bool installed = bxr_status() != BOXROOT_NOT_SETUP || install();
     __atomic_store_n(&installing, false, __ATOMIC_RELEASE);
     if (!installed) {
       bxr_fail(BXR_OUT_OF_MEMORY);
@@ -95,6 +96,8 @@ bool boxroot_setup(void) {
   if (error != BXR_NO_ERROR) bxr_fail(error);
   return error == BXR_NO_ERROR;
 }
+
+bool boxroot_setup(void) { return setup(); }
 
 void boxroot_teardown(void) {
   struct bxr_domain *self = bxr_enter_if_certain();
@@ -134,7 +137,7 @@ static struct bxr_domain *open(struct bxr_domain *domain) {
 }
 
 struct bxr_domain *bxr_enter(void) {
-  if (boxroot_status() == BOXROOT_NOT_SETUP && bxr_runtime_sets_up_itself() && !boxroot_setup())
+  if (bxr_status() == BOXROOT_NOT_SETUP && bxr_runtime_sets_up_itself() && !setup())
     return NULL;
   struct bxr_domain **slot = bxr_runtime_slot();
   if (slot != NULL) bxr_runtime_check();
@@ -152,7 +155,7 @@ struct bxr_domain *bxr_enter(void) {
 
 struct bxr_domain *bxr_enter_if_certain_slow(void) {
   /* In this order: without the runtime, there may be no memory to look at. */
-  if (boxroot_status() != BOXROOT_RUNNING || !bxr_runtime_is_certain()) return NULL;
+  if (bxr_status() != BOXROOT_RUNNING || !bxr_runtime_is_certain()) return NULL;
   struct bxr_domain **slot = bxr_runtime_slot();
   if (slot == NULL) return NULL;
   if (*slot == NULL) *slot = bxr_domain_obtain_empty();
@@ -164,7 +167,7 @@ struct bxr_domain_head *bxr_domain_attach(void) {
   struct bxr_domain_head *self = bxr_self;
   if (self != &bxr_no_domain && BXR_IS_OPEN(self, witness)) {
     bxr_runtime_check();
-    if (boxroot_status() == BOXROOT_RUNNING) return self;
+    if (bxr_status() == BOXROOT_RUNNING) return self;
   }
   struct bxr_domain *domain = bxr_enter();
   return domain == NULL ? NULL : &domain->head;

@@ -5,6 +5,8 @@
 
 #include "domain.h"
 
+#pragma GCC visibility push(hidden)
+
 enum bxr_error {
   BXR_NO_ERROR,
   BXR_OUT_OF_MEMORY,
@@ -14,6 +16,10 @@ enum bxr_error {
   BXR_INVALID,
   BXR_SCANNING
 };
+
+/* The state of this copy of the library. (boxroot_status may be another copy's: the dynamic linker
+   takes the first one that it sees.) Any thread. */
+int bxr_status(void);
 
 /* Sets errno and the message of boxroot_error_string. */
 void bxr_fail(enum bxr_error error);
@@ -40,5 +46,7 @@ void bxr_give_back_the_rest(void);
 
 /* From RUNNING to INVALID: shuts all domains. Roots stay roots. */
 void bxr_invalidate(void);
+
+#pragma GCC visibility pop
 
 #endif
