@@ -12,12 +12,24 @@ static bool installing;
 static bool rest; /* after teardown: there may be memory that the marker was visiting */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
+/* Where the dynamic linker sees the names of two copies of the library in one process, it gives the
+   first one's to the users of both. Alike copies become one in this way. A copy for another layout
+   would get some names of its own, and not the others: it finds the first one's bxr_copy, and
+   refuses, in its own name and through this function in the first one's. Volatile: what looks like
+   a constant to a compiler may be another copy's. */
+static void refuse_second_copy(void) { bxr_fail(BXR_SECOND_COPY); }
+extern void (*volatile bxr_copy)(void);
+void (*volatile bxr_copy)(void) = refuse_second_copy;
+
+bool bxr_is_second_copy(void) { return bxr_copy != refuse_second_copy; }
+
 int bxr_status(void) { return __atomic_load_n(&status, __ATOMIC_ACQUIRE); }
 int boxroot_status(void) { return bxr_status(); }
 
 void bxr_fail(enum bxr_error error) {
   last_error = error;
   errno = error == BXR_OUT_OF_MEMORY ? ENOMEM : EPERM;
+  if (error == BXR_SECOND_COPY && bxr_is_second_copy()) bxr_copy();
 }
 
 char const *boxroot_error_string(void) {
@@ -35,6 +47,10 @@ char const *boxroot_error_string(void) {
     return "boxroot: the Thread module was initialised after boxroot_setup, so the runtime "
            "lock cannot be tracked; link systhreads into the program, and call "
            "boxroot_setup after its initialisation";
+  case BXR_SECOND_COPY:
+    return "boxroot: two different copies of this library are in the process, and the dynamic "
+           "linker mixes them; build both alike, or hide the names of one of them (link it with "
+           "-Wl,--exclude-libs,libboxroot.a)";
   case BXR_SCANNING:
     return "boxroot: create and modify are not allowed in a finaliser that runs while the "
            "garbage collector scans roots; defer the work";
@@ -61,22 +77,28 @@ static enum bxr_error not_running(void) {
   switch (bxr_status()) {
   case BOXROOT_NOT_SETUP: return BXR_NOT_SETUP;
   case BOXROOT_TORE_DOWN: return BXR_TORE_DOWN;
-  case BOXROOT_INVALID: return BXR_INVALID;
+  case BOXROOT_INVALID: return bxr_is_second_copy() ? BXR_SECOND_COPY : BXR_INVALID;
   default: return BXR_NO_ERROR;
   }
+}
+
+/* From NOT_SETUP to another state, unless another thread was faster. */
+static void set_status(int new_status) {
+  int expected = BOXROOT_NOT_SETUP;
+  __atomic_compare_exchange_n(&status, &expected, new_status, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
 }
 
 /* False if out of memory. */
 static bool install(void) {
   if (!bxr_os_at_fork(after_fork)) return false;
   bxr_runtime_setup();
-  int expected = BOXROOT_NOT_SETUP;
-  __atomic_compare_exchange_n(&status, &expected, BOXROOT_RUNNING, false, __ATOMIC_ACQ_REL,
-                              __ATOMIC_ACQUIRE);
+  set_status(BOXROOT_RUNNING);
   return true;
 }
 
 static bool setup(void) {
+  if (bxr_is_second_copy()) set_status(BOXROOT_INVALID);
   while (bxr_status() == BOXROOT_NOT_SETUP) {
     if (bxr_runtime_state() == NULL) {
       bxr_fail(BXR_NO_LOCK);
@@ -137,7 +159,8 @@ static struct bxr_domain *open(struct bxr_domain *domain) {
 }
 
 struct bxr_domain *bxr_enter(void) {
-  if (bxr_status() == BOXROOT_NOT_SETUP && bxr_runtime_sets_up_itself() && !setup())
+  if (bxr_status() == BOXROOT_NOT_SETUP &&
+      (bxr_runtime_sets_up_itself() || bxr_is_second_copy()) && !setup())
     return NULL;
   struct bxr_domain **slot = bxr_runtime_slot();
   if (slot != NULL) bxr_runtime_check();

@@ -14,12 +14,16 @@ enum bxr_error {
   BXR_NOT_SETUP,
   BXR_TORE_DOWN,
   BXR_INVALID,
+  BXR_SECOND_COPY,
   BXR_SCANNING
 };
 
 /* The state of this copy of the library. (boxroot_status may be another copy's: the dynamic linker
    takes the first one that it sees.) Any thread. */
 int bxr_status(void);
+
+/* Whether the names of another copy of the library hide ours. Then no root is ours. Any thread. */
+bool bxr_is_second_copy(void);
 
 /* Sets errno and the message of boxroot_error_string. */
 void bxr_fail(enum bxr_error error);
