@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, dladdr */
 #include "os.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -77,3 +78,31 @@ uint64_t bxr_os_nanoseconds(void) {
 }
 
 bool bxr_os_at_fork(void (*child)(void)) { return pthread_atfork(NULL, NULL, child) == 0; }
+
+/* A static executable has no dynamic linker, and needs none: these are NULL then, or find nothing.
+   (A direct use of dlopen would make GNU ld warn there.) */
+#ifdef __ELF__
+#pragma weak dladdr
+#pragma weak dlsym
+#define HAS_DYNAMIC_LINKER (dladdr != NULL && dlsym != NULL)
+#else
+#define HAS_DYNAMIC_LINKER true
+#endif
+
+void bxr_os_pin(void const *address) {
+#if defined(RTLD_DEFAULT) && defined(RTLD_NOLOAD) && defined(RTLD_NODELETE)
+  int saved = errno;
+  Dl_info object;
+  union {
+    void *symbol;
+    void *(*open)(char const *, int);
+  } dl = {NULL};
+  if (HAS_DYNAMIC_LINKER) dl.symbol = dlsym(RTLD_DEFAULT, "dlopen");
+  /* What is opened is not closed. The program itself is not found: it has no name there. */
+  if (dl.symbol != NULL && dladdr(address, &object) != 0 && object.dli_fname != NULL)
+    (void)dl.open(object.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+  errno = saved;
+#else
+  (void)address;
+#endif
+}

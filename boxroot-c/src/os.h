@@ -25,6 +25,10 @@ uint64_t bxr_os_nanoseconds(void);
 /* Runs `child` in the child process after every later fork. False on failure. */
 bool bxr_os_at_fork(void (*child)(void));
 
+/* Keeps the shared object that holds `address` in the process, also when it is closed, where the
+   system can do so. Nothing if it is in the program itself. Keeps errno. Any thread. */
+void bxr_os_pin(void const *address);
+
 /* Fault injection, for tests; compiled in only with -DBXR_FAULT_INJECTION. */
 #ifdef BXR_FAULT_INJECTION
 /* Fails the k-th next call of bxr_os_map (1 is the next one), and, if for_good, all

@@ -104,6 +104,8 @@ static bool setup(void) {
       bxr_fail(BXR_NO_LOCK);
       return false;
     }
+    /* Our hooks stay installed. Not under `installing`: the dynamic linker has a lock of its own. */
+    bxr_os_pin(&status);
     /* One domain installs the hooks; others wait for the few instructions that this takes: a
        root must not be made, nor its domain end, before the hooks are in place. */
     if (__atomic_exchange_n(&installing, true, __ATOMIC_ACQ_REL)) continue;
