@@ -1,6 +1,5 @@
 /* Boxroots of the executable (user 0) and of the plugins that it loaded (1, 2, ...), for program.ml. */
 #define _GNU_SOURCE
-#define CAML_NAME_SPACE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #ifndef USERS_H
 #define USERS_H
 
+#define CAML_NAME_SPACE
 #include <boxroot.h>
 
 struct users {
