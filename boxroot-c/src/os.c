@@ -27,14 +27,24 @@ static bool injected_failure(void) {
   if (fails) errno = ENOMEM;
   return fails;
 }
+
+static size_t pretended_page_size;
+void bxr_os_pretend_page_size(size_t size) { pretended_page_size = size; }
+
+size_t bxr_os_page_size(void) {
+  return pretended_page_size != 0 ? pretended_page_size : (size_t)sysconf(_SC_PAGESIZE);
+}
 #else
 static bool injected_failure(void) { return false; }
+
+size_t bxr_os_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 #endif
 
 static void *map(size_t size, size_t align) {
   if (injected_failure()) return NULL;
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t page = bxr_os_page_size();
   if (align < page) align = page;
+  size = (size + page - 1) & ~(page - 1);
   size_t mapped = size + align;
   char *base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) return NULL;
@@ -60,7 +70,7 @@ void *bxr_os_map(size_t size, size_t align) {
 
 static bool unmap(void *start, size_t size) {
   /* munmap would round up to pages, which may be larger than pools. */
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t page = bxr_os_page_size();
   return (uintptr_t)start % page == 0 && size % page == 0 && munmap(start, size) == 0;
 }
 

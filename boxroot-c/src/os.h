@@ -11,6 +11,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* The system's unit of memory. Any thread. */
+size_t bxr_os_page_size(void);
+
 /* Zeroed memory, aligned to `align` (a power of two, at least a page), or NULL.
    Any thread. `size` is a multiple of `align`. */
 void *bxr_os_map(size_t size, size_t align);
@@ -34,6 +37,8 @@ void bxr_os_pin(void const *address);
 /* Fails the k-th next call of bxr_os_map (1 is the next one), and, if for_good, all
    those after it. k = 0 turns failures off. Returns the calls since the last time. */
 size_t bxr_os_fail(size_t k, bool for_good);
+/* Makes pages look larger than they are. 0: no more. */
+void bxr_os_pretend_page_size(size_t size);
 #endif
 
 #pragma GCC visibility pop
