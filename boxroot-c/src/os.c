@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* MAP_ANONYMOUS, dladdr */
+#endif
 #include "os.h"
 
 #include <dlfcn.h>
