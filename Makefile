@@ -34,6 +34,7 @@ test:
 	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
 	@$(with_ocaml) cargo test --features debug-checks --test debug_checks --test safe
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
+	@$(with_ocaml) .ci/copies
 	@$(MAKE) --no-print-directory test-negative test-interop OCAML=$(OCAML)
 
 # The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys. The first is for

@@ -68,6 +68,7 @@ fn build() -> Result<(), Box<dyn Error>> {
 
     let mut c = cc::Build::new();
     c.file("tests/c/stubs.c")
+        .file("boxroot-c/test/test_pages.c")
         .file("boxroot-c/test/test_pool.c")
         .file("boxroot-c/test/test_domain.c")
         .file("boxroot-c/test/test_os.c");

@@ -12,6 +12,7 @@ use sys::{BoxRoot, Status, Value};
 scenarios!(
     SCENARIOS:
     c_pool_slots;
+    c_pages_larger_than_pools;
     c_pool_kinds;
     c_pool_remote_deletes;
     c_domain_promotion;
@@ -92,6 +93,10 @@ fn main() {
 
 fn c_pool_slots() {
     unsafe { test_pool_slots() }
+}
+
+fn c_pages_larger_than_pools() {
+    unsafe { test_pages_larger_than_pools() }
 }
 
 fn c_pool_kinds() {

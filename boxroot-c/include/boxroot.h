@@ -30,6 +30,9 @@ extern "C" {
 #endif
 
 /* With GNU C, small functions are inlined, and are in the library as functions too. */
+#if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
+#error "boxroot.h needs the inline functions of C99: compile with -std=gnu99 or later, and without -fgnu89-inline"
+#endif
 #if defined(__GNUC__)
 #define BOXROOT_INLINE inline
 #else
@@ -139,7 +142,8 @@ void boxroot_print_stats(void);
 /* Gives the memory of the calling domain's empty pools back, and returns how many bytes.
    Without it, each start of a major collection gives back the empty pools that were not
    needed since the last one. Pools that the collector may still be visiting are given back
-   then too.
+   then too. Where the system's pages are larger than pools, the pools that share a page are given
+   back when all of them are empty.
    Lock: required; without it nothing is done, nor, on OCaml 4, on a thread other than the main one. */
 size_t boxroot_trim(void);
 

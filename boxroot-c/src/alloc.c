@@ -32,7 +32,7 @@ boxroot bxr_create_slow(value v) {
 }
 
 void bxr_delete_slow(boxroot r) {
-  if (r == NULL) return;
+  if (r == NULL || bxr_is_second_copy()) return;
   struct bxr_domain *self = bxr_enter_if_trusted();
   struct bxr_pool *pool = bxr_pool_of_head(bxr_pool_of(r));
   if (self == NULL)

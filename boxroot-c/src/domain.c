@@ -238,22 +238,45 @@ void bxr_domain_promote(struct bxr_domain *domain) {
   }
 }
 
+/* What is returned to the system at a time: a pool, or the pools that share a page. */
+static size_t unit_size(void) {
+  size_t page = bxr_os_page_size();
+  return page > BXR_POOL_SIZE ? page : BXR_POOL_SIZE;
+}
+
+/* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at
+   first: only the owner's pools are constant here. A pool not carved yet has none. */
+static bool is_unit_unused(struct bxr_domain *domain, char *unit, size_t size) {
+  for (char *start = unit; start < unit + size; start += BXR_POOL_SIZE) {
+    struct bxr_pool *pool = (struct bxr_pool *)(void *)start;
+    if (bxr_pool_owner(pool) != domain || pool->kind != BXR_EMPTY) return false;
+    if (pool->marking != BXR_IDLE && BXR_WITHOUT != 5) return false;
+  }
+  return true;
+}
+
+static bool release_unit(struct bxr_domain *domain, char *unit, size_t size) {
+  for (size_t i = 0; i < size; i += BXR_POOL_SIZE)
+    bxr_list_remove((struct bxr_pool *)(void *)(unit + i));
+  if (bxr_os_unmap(unit, size)) return true;
+  for (size_t i = 0; i < size; i += BXR_POOL_SIZE)
+    bxr_list_push(&domain->empty, (struct bxr_pool *)(void *)(unit + i));
+  return false;
+}
+
 /* Returns up to n empty pools to the system, and the number of those that were. */
 static size_t release_empty(struct bxr_domain *domain, size_t n) {
-  size_t released = 0;
-  struct bxr_link *next;
-  for (struct bxr_link *link = domain->empty.next; released < n && link != &domain->empty;
-       link = next) {
-    next = link->next;
-    struct bxr_pool *pool = bxr_list_pool(link);
-    /* It may be on a mark stack. */
-    if (pool->marking != BXR_IDLE && BXR_WITHOUT != 5) continue;
-    bxr_list_remove(pool);
-    if (!bxr_os_unmap(pool, BXR_POOL_SIZE)) {
-      bxr_list_push(&domain->empty, pool);
-      break;
-    }
-    released++;
+  size_t size = unit_size(), pools = size / BXR_POOL_SIZE, released = 0;
+  struct bxr_link *link = domain->empty.next;
+  while (n - released >= pools && link != &domain->empty) {
+    uintptr_t unit = (uintptr_t)link & ~(uintptr_t)(size - 1);
+    bool unused = is_unit_unused(domain, (char *)unit, size);
+    do {
+      link = link->next;
+    } while (unused && link != &domain->empty && (uintptr_t)link - unit < size);
+    if (!unused) continue;
+    if (!release_unit(domain, (char *)unit, size)) break;
+    released += pools;
   }
   domain->empty_count -= released;
   add_pools(domain, 0 - released);
@@ -440,9 +463,10 @@ void bxr_domain_tear_down(struct bxr_domain *domain) {
   bxr_domain_disable(domain);
   bxr_domain_each_pool(domain, forget_young_values, NULL);
   release_empty(domain, SIZE_MAX);
-  if (domain->region != domain->region_end &&
-      bxr_os_unmap(domain->region, (size_t)(domain->region_end - domain->region)))
-    domain->region = domain->region_end = NULL;
+  size_t unit = unit_size();
+  char *rest = (char *)(((uintptr_t)domain->region + unit - 1) & ~(uintptr_t)(unit - 1));
+  if (rest != domain->region_end && bxr_os_unmap(rest, (size_t)(domain->region_end - rest)))
+    domain->region_end = rest;
 }
 
 static void requeue_marked(struct bxr_pool *pool, void *domain) {

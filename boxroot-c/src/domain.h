@@ -10,6 +10,8 @@
 
 #include "pool.h"
 
+#pragma GCC visibility push(hidden)
+
 #define BXR_CLOSED ((void *)1) /* a runtime_state that no thread can have */
 
 /* What statistics count per pool. */
@@ -136,5 +138,7 @@ struct bxr_domain *bxr_domain_registry(void);
 /* Calls visit on every pool of the domain. */
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                           void *context);
+
+#pragma GCC visibility pop
 
 #endif

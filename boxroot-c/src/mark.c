@@ -3,8 +3,6 @@
 
 #include "os.h"
 
-#define PAGE ((size_t)4096)
-
 /* How many more slots of a pool a slow delete darkens: one, and this part of those that were darkened
    before (docs/tuning.md). So a few deletes cost little, and after some dozens the pool is open. */
 #ifndef BXR_STEP
@@ -29,8 +27,9 @@ static void set_marking(struct bxr_pool *pool, enum bxr_marking marking) {
 static bool grow_directory(struct bxr_domain *domain) {
   size_t fields = domain->pool_count + 1; /* and a header */
   if (fields * sizeof(uintptr_t) <= domain->directory_size) return true;
-  size_t size = (2 * fields * sizeof(uintptr_t) + PAGE - 1) / PAGE * PAGE;
-  uintptr_t *directory = bxr_os_map(size, PAGE);
+  size_t page = bxr_os_page_size();
+  size_t size = (2 * fields * sizeof(uintptr_t) + page - 1) / page * page;
+  uintptr_t *directory = bxr_os_map(size, page);
   if (directory == NULL) return false;
   if (domain->directory != NULL) bxr_os_unmap(domain->directory, domain->directory_size);
   domain->directory = directory;

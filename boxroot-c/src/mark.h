@@ -18,6 +18,8 @@
 #include "domain.h"
 #include "runtime.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Starts a major cycle for the domain's roots: hands its pools over, or, if they are few or
    there is no memory for a directory, lets the caller scan them. All mark stacks are empty:
    the only moment when memory of the last cycle may be unmapped or used for something else. */
@@ -36,5 +38,7 @@ enum bxr_marking bxr_mark_state(struct bxr_pool *pool);
 
 /* When the owner's domain ends: its marker may not have visited the pool yet. */
 void bxr_mark_make_foreign(struct bxr_pool *pool);
+
+#pragma GCC visibility pop
 
 #endif

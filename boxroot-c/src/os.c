@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* MAP_ANONYMOUS, dladdr */
+#endif
 #include "os.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -26,14 +29,24 @@ static bool injected_failure(void) {
   if (fails) errno = ENOMEM;
   return fails;
 }
+
+static size_t pretended_page_size;
+void bxr_os_pretend_page_size(size_t size) { pretended_page_size = size; }
+
+size_t bxr_os_page_size(void) {
+  return pretended_page_size != 0 ? pretended_page_size : (size_t)sysconf(_SC_PAGESIZE);
+}
 #else
 static bool injected_failure(void) { return false; }
+
+size_t bxr_os_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 #endif
 
 static void *map(size_t size, size_t align) {
   if (injected_failure()) return NULL;
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t page = bxr_os_page_size();
   if (align < page) align = page;
+  size = (size + page - 1) & ~(page - 1);
   size_t mapped = size + align;
   char *base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) return NULL;
@@ -59,7 +72,7 @@ void *bxr_os_map(size_t size, size_t align) {
 
 static bool unmap(void *start, size_t size) {
   /* munmap would round up to pages, which may be larger than pools. */
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t page = bxr_os_page_size();
   return (uintptr_t)start % page == 0 && size % page == 0 && munmap(start, size) == 0;
 }
 
@@ -77,3 +90,31 @@ uint64_t bxr_os_nanoseconds(void) {
 }
 
 bool bxr_os_at_fork(void (*child)(void)) { return pthread_atfork(NULL, NULL, child) == 0; }
+
+/* A static executable has no dynamic linker, and needs none: these are NULL then, or find nothing.
+   (A direct use of dlopen would make GNU ld warn there.) */
+#ifdef __ELF__
+#pragma weak dladdr
+#pragma weak dlsym
+#define HAS_DYNAMIC_LINKER (dladdr != NULL && dlsym != NULL)
+#else
+#define HAS_DYNAMIC_LINKER true
+#endif
+
+void bxr_os_pin(void const *address) {
+#if defined(RTLD_DEFAULT) && defined(RTLD_NOLOAD) && defined(RTLD_NODELETE)
+  int saved = errno;
+  Dl_info object;
+  union {
+    void *symbol;
+    void *(*open)(char const *, int);
+  } dl = {NULL};
+  if (HAS_DYNAMIC_LINKER) dl.symbol = dlsym(RTLD_DEFAULT, "dlopen");
+  /* What is opened is not closed. The program itself is not found: it has no name there. */
+  if (dl.symbol != NULL && dladdr(address, &object) != 0 && object.dli_fname != NULL)
+    (void)dl.open(object.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+  errno = saved;
+#else
+  (void)address;
+#endif
+}

@@ -7,6 +7,8 @@
 
 #include "../include/boxroot.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Negative controls: -DBXR_WITHOUT=n breaks one rule, and `make test-negative` proves that a test
    fails then. The rules are numbered in DESIGN.md, "Negative controls". */
 #ifndef BXR_WITHOUT
@@ -133,5 +135,7 @@ void bxr_list_remove(struct bxr_pool *pool);
 /* Moves all of `from` in front of `to`, in constant time. */
 void bxr_list_splice(struct bxr_link *to, struct bxr_link *from);
 struct bxr_pool *bxr_list_pool(struct bxr_link *link);
+
+#pragma GCC visibility pop
 
 #endif

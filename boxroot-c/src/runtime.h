@@ -7,6 +7,8 @@
 
 #include "../include/boxroot.h"
 
+#pragma GCC visibility push(hidden)
+
 struct bxr_domain;
 
 /* What the runtime wants done with each root. */
@@ -86,5 +88,7 @@ bool bxr_runtime_is_alone(void);
 
 /* Opens the fast paths to this thread, for the record in its slot. With the lock. */
 void bxr_runtime_cache(struct bxr_domain *domain);
+
+#pragma GCC visibility pop
 
 #endif

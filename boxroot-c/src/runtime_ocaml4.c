@@ -50,7 +50,7 @@ static bool threads_initialised(void) { return caml_named_value("Thread.at_shutd
 /* OCaml 4 keeps one state for the whole process; before setup there is no way to tell
    who holds the lock, and the caller of boxroot_setup answers for it. */
 void *bxr_runtime_state(void) {
-  return boxroot_status() == BOXROOT_NOT_SETUP || holds_lock ? (void *)Caml_state : NULL;
+  return bxr_status() == BOXROOT_NOT_SETUP || holds_lock ? (void *)Caml_state : NULL;
 }
 
 struct bxr_domain **bxr_runtime_record(void) { return holds_lock ? &the_domain : NULL; }
@@ -90,7 +90,7 @@ static void enter_blocking_section(void) {
 static void leave_blocking_section(void) {
   previous_leave();
   holds_lock = true;
-  if (the_domain != NULL && boxroot_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
+  if (the_domain != NULL && bxr_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
 }
 
 static void main_thread_exit(void *context) {
@@ -108,7 +108,7 @@ void bxr_runtime_check(void) {
 
 static void scan_roots(scanning_action action) {
   if (previous_scan_roots != NULL) previous_scan_roots(action);
-  int status = boxroot_status();
+  int status = bxr_status();
   if (status == BOXROOT_NOT_SETUP || status == BOXROOT_TORE_DOWN) return;
   bxr_runtime_check();
   /* A finaliser that the action runs must not find the fast paths open. */

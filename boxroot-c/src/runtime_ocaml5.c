@@ -104,7 +104,7 @@ void bxr_runtime_darken(uintptr_t const *values, size_t count) {
 static void scan_roots(scanning_action action, scanning_action_flags flags, void *data,
                        caml_domain_state *state) {
   if (previous_scan_roots != NULL) previous_scan_roots(action, flags, data, state);
-  if (boxroot_status() == BOXROOT_TORE_DOWN) {
+  if (bxr_status() == BOXROOT_TORE_DOWN) {
     if (action == &caml_darken) bxr_give_back_the_rest();
     return;
   }
@@ -122,7 +122,7 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
 
 static void domain_terminated(void) {
   if (previous_domain_terminated != NULL) previous_domain_terminated();
-  if (boxroot_status() == BOXROOT_TORE_DOWN) return;
+  if (bxr_status() == BOXROOT_TORE_DOWN) return;
   bxr_self = &bxr_no_domain;
   domain_ended = BXR_WITHOUT != 13;
   struct bxr_domain **record = record_of(Caml_state);

@@ -82,5 +82,5 @@ void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime
     count(&domain->major_scans, &domain->longest_major_scan, start);
   }
   domain->scanning = false;
-  if (boxroot_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);
+  if (bxr_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);
 }

@@ -6,6 +6,8 @@
 #include "domain.h"
 #include "runtime.h"
 
+#pragma GCC visibility push(hidden)
+
 enum bxr_scan_kind {
   BXR_SCAN_MINOR,  /* only values in the minor heap matter; may update slots */
   BXR_SCAN_DARKEN, /* the roots of a major cycle; the minor heap is empty */
@@ -17,5 +19,7 @@ enum bxr_scan_kind {
    runtime's thread for the domain, with the runtime's state of the domain. */
 void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime_state,
               struct bxr_action action);
+
+#pragma GCC visibility pop
 
 #endif

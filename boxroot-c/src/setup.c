@@ -12,11 +12,24 @@ static bool installing;
 static bool rest; /* after teardown: there may be memory that the marker was visiting */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
-int boxroot_status(void) { return __atomic_load_n(&status, __ATOMIC_ACQUIRE); }
+/* Where the dynamic linker sees the names of two copies of the library in one process, it gives the
+   first one's to the users of both. Alike copies become one in this way. A copy for another layout
+   would get some names of its own, and not the others: it finds the first one's bxr_copy, and
+   refuses, in its own name and through this function in the first one's. Volatile: what looks like
+   a constant to a compiler may be another copy's. */
+static void refuse_second_copy(void) { bxr_fail(BXR_SECOND_COPY); }
+extern void (*volatile bxr_copy)(void);
+void (*volatile bxr_copy)(void) = refuse_second_copy;
+
+bool bxr_is_second_copy(void) { return bxr_copy != refuse_second_copy; }
+
+int bxr_status(void) { return __atomic_load_n(&status, __ATOMIC_ACQUIRE); }
+int boxroot_status(void) { return bxr_status(); }
 
 void bxr_fail(enum bxr_error error) {
   last_error = error;
   errno = error == BXR_OUT_OF_MEMORY ? ENOMEM : EPERM;
+  if (error == BXR_SECOND_COPY && bxr_is_second_copy()) bxr_copy();
 }
 
 char const *boxroot_error_string(void) {
@@ -34,6 +47,10 @@ char const *boxroot_error_string(void) {
     return "boxroot: the Thread module was initialised after boxroot_setup, so the runtime "
            "lock cannot be tracked; link systhreads into the program, and call "
            "boxroot_setup after its initialisation";
+  case BXR_SECOND_COPY:
+    return "boxroot: two different copies of this library are in the process, and the dynamic "
+           "linker mixes them; build both alike, or hide the names of one of them (link it with "
+           "-Wl,--exclude-libs,libboxroot.a)";
   case BXR_SCANNING:
     return "boxroot: create and modify are not allowed in a finaliser that runs while the "
            "garbage collector scans roots; defer the work";
@@ -42,7 +59,7 @@ char const *boxroot_error_string(void) {
 }
 
 static void after_fork(void) {
-  if (boxroot_status() != BOXROOT_RUNNING) return;
+  if (bxr_status() != BOXROOT_RUNNING) return;
   /* What another thread may have been changing when the process was copied is left alone: all of
      it, without the lock; other domains' records and orphans, if other domains were running. OCaml
      cannot collect garbage in such a child, which should exec or exit soon. */
@@ -57,34 +74,42 @@ static void after_fork(void) {
 }
 
 static enum bxr_error not_running(void) {
-  switch (boxroot_status()) {
+  switch (bxr_status()) {
   case BOXROOT_NOT_SETUP: return BXR_NOT_SETUP;
   case BOXROOT_TORE_DOWN: return BXR_TORE_DOWN;
-  case BOXROOT_INVALID: return BXR_INVALID;
+  case BOXROOT_INVALID: return bxr_is_second_copy() ? BXR_SECOND_COPY : BXR_INVALID;
   default: return BXR_NO_ERROR;
   }
+}
+
+/* From NOT_SETUP to another state, unless another thread was faster. */
+static void set_status(int new_status) {
+  int expected = BOXROOT_NOT_SETUP;
+  __atomic_compare_exchange_n(&status, &expected, new_status, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
 }
 
 /* False if out of memory. */
 static bool install(void) {
   if (!bxr_os_at_fork(after_fork)) return false;
   bxr_runtime_setup();
-  int expected = BOXROOT_NOT_SETUP;
-  __atomic_compare_exchange_n(&status, &expected, BOXROOT_RUNNING, false, __ATOMIC_ACQ_REL,
-                              __ATOMIC_ACQUIRE);
+  set_status(BOXROOT_RUNNING);
   return true;
 }
 
-bool boxroot_setup(void) {
-  while (boxroot_status() == BOXROOT_NOT_SETUP) {
+static bool setup(void) {
+  if (bxr_is_second_copy()) set_status(BOXROOT_INVALID);
+  while (bxr_status() == BOXROOT_NOT_SETUP) {
     if (bxr_runtime_state() == NULL) {
       bxr_fail(BXR_NO_LOCK);
       return false;
     }
+    /* Our hooks stay installed. Not under `installing`: the dynamic linker has a lock of its own. */
+    bxr_os_pin(&status);
     /* One domain installs the hooks; others wait for the few instructions that this takes: a
        root must not be made, nor its domain end, before the hooks are in place. */
     if (__atomic_exchange_n(&installing, true, __ATOMIC_ACQ_REL)) continue;
-    bool installed = boxroot_status() != BOXROOT_NOT_SETUP || install();
+    bool installed = bxr_status() != BOXROOT_NOT_SETUP || install();
     __atomic_store_n(&installing, false, __ATOMIC_RELEASE);
     if (!installed) {
       bxr_fail(BXR_OUT_OF_MEMORY);
@@ -95,6 +120,8 @@ bool boxroot_setup(void) {
   if (error != BXR_NO_ERROR) bxr_fail(error);
   return error == BXR_NO_ERROR;
 }
+
+bool boxroot_setup(void) { return setup(); }
 
 void boxroot_teardown(void) {
   struct bxr_domain *self = bxr_enter_if_trusted();
@@ -134,7 +161,8 @@ static struct bxr_domain *open_record(struct bxr_domain *domain) {
 }
 
 struct bxr_domain *bxr_enter(void) {
-  if (boxroot_status() == BOXROOT_NOT_SETUP && bxr_runtime_sets_up_itself() && !boxroot_setup())
+  if (bxr_status() == BOXROOT_NOT_SETUP &&
+      (bxr_runtime_sets_up_itself() || bxr_is_second_copy()) && !setup())
     return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record != NULL) bxr_runtime_check();
@@ -152,7 +180,7 @@ struct bxr_domain *bxr_enter(void) {
 
 struct bxr_domain *bxr_enter_if_trusted_slow(void) {
   /* In this order: without the runtime, there may be no memory to look at. */
-  if (boxroot_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
+  if (bxr_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record == NULL) return NULL;
   if (*record == NULL) *record = bxr_domain_obtain_empty();
@@ -164,7 +192,7 @@ struct bxr_domain_head *bxr_domain_attach(void) {
   struct bxr_domain_head *self = bxr_self;
   if (self != &bxr_no_domain && BXR_IS_OPEN(self, witness)) {
     bxr_runtime_check();
-    if (boxroot_status() == BOXROOT_RUNNING) return self;
+    if (bxr_status() == BOXROOT_RUNNING) return self;
   }
   struct bxr_domain *domain = bxr_enter();
   return domain == NULL ? NULL : &domain->head;

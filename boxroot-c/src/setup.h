@@ -5,6 +5,8 @@
 
 #include "domain.h"
 
+#pragma GCC visibility push(hidden)
+
 enum bxr_error {
   BXR_NO_ERROR,
   BXR_OUT_OF_MEMORY,
@@ -12,8 +14,16 @@ enum bxr_error {
   BXR_NOT_SETUP,
   BXR_TORE_DOWN,
   BXR_INVALID,
+  BXR_SECOND_COPY,
   BXR_SCANNING
 };
+
+/* The state of this copy of the library. (boxroot_status may be another copy's: the dynamic linker
+   takes the first one that it sees.) Any thread. */
+int bxr_status(void);
+
+/* Whether the names of another copy of the library hide ours. Then no root is ours. Any thread. */
+bool bxr_is_second_copy(void);
 
 /* Sets errno and the message of boxroot_error_string. */
 void bxr_fail(enum bxr_error error);
@@ -40,5 +50,7 @@ void bxr_give_back_the_rest(void);
 
 /* From RUNNING to INVALID: shuts all domains. Roots stay roots. */
 void bxr_invalidate(void);
+
+#pragma GCC visibility pop
 
 #endif

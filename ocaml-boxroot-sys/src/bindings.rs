@@ -155,21 +155,27 @@ const _: () = {
         [::core::mem::offset_of!(bxr_domain_head, remote_pool) - 32usize];
 };
 unsafe extern "C" {
+    #[link_name = "bxr_create_slow_abi1_pool14"]
     pub fn bxr_create_slow(v: value) -> boxroot;
 }
 unsafe extern "C" {
+    #[link_name = "bxr_delete_slow_abi1_pool14"]
     pub fn bxr_delete_slow(r: boxroot);
 }
 unsafe extern "C" {
+    #[link_name = "bxr_modify_slow_abi1_pool14"]
     pub fn bxr_modify_slow(r: boxroot, v: value) -> boxroot;
 }
 unsafe extern "C" {
+    #[link_name = "bxr_domain_refile_abi1_pool14"]
     pub fn bxr_domain_refile(pool: *mut bxr_pool_head);
 }
 unsafe extern "C" {
+    #[link_name = "bxr_domain_attach_abi1_pool14"]
     pub fn bxr_domain_attach() -> *mut bxr_domain_head;
 }
 unsafe extern "C" {
+    #[link_name = "bxr_domain_trim_empty_abi1_pool14"]
     pub fn bxr_domain_trim_empty(self_: *mut bxr_domain_head) -> usize;
 }
 pub const BXR_LOCK_NOT_HELD: bxr_lock = 0;
@@ -178,5 +184,6 @@ pub const BXR_LOCK_ENDED: bxr_lock = 2;
 pub const BXR_LOCK_UNCERTAIN: bxr_lock = 3;
 pub type bxr_lock = ::core::ffi::c_uint;
 unsafe extern "C" {
+    #[link_name = "bxr_lock_state_abi1_pool14"]
     pub fn bxr_lock_state() -> ::core::ffi::c_int;
 }

@@ -24,18 +24,26 @@
 
 /* ---- threads ---- */
 
-/* In the systhreads library, if the program links it. */
-extern int caml_c_thread_register(void) __attribute__((weak));
-extern int caml_c_thread_unregister(void) __attribute__((weak));
+/* FIND(f) is the function f of the systhreads library, or NULL if the program does not link it.
+   Object files other than ELF's have no weak references without flags to the linker. */
+typedef int thread_function(void);
+#ifdef __ELF__
+extern thread_function caml_c_thread_register __attribute__((weak));
+extern thread_function caml_c_thread_unregister __attribute__((weak));
+#define FIND(f) f
+#else
+#include <dlfcn.h>
+#define FIND(f) ((thread_function *)dlsym(RTLD_DEFAULT, #f))
+#endif
 
 /* Whether the Thread module is linked and was initialised. */
 int obx_has_threads(void) {
-  return caml_c_thread_register != NULL && caml_named_value("Thread.at_shutdown") != NULL;
+  return FIND(caml_c_thread_register) != NULL && caml_named_value("Thread.at_shutdown") != NULL;
 }
 
-/* 1 if this call registered the thread, 0 if it was registered before or that failed. */
-int obx_register_thread(void) { return caml_c_thread_register(); }
-void obx_unregister_thread(void) { caml_c_thread_unregister(); }
+/* If it is: 1 if this call registered the thread, 0 if it was registered before or that failed. */
+int obx_register_thread(void) { return FIND(caml_c_thread_register)(); }
+void obx_unregister_thread(void) { FIND(caml_c_thread_unregister)(); }
 
 /* ---- values ---- */
 

@@ -32,6 +32,7 @@ extern "C" {
     pub fn test_other_body(body: Option<extern "C" fn()>);
     pub fn bxr_os_fail(k: usize, for_good: bool) -> usize;
     pub fn test_pool_slots();
+    pub fn test_pages_larger_than_pools();
     pub fn test_pool_kinds();
     pub fn test_pool_remote_deletes();
     pub fn test_domain_promotion();

@@ -4,17 +4,13 @@
 #ifndef BOXROOT_INLINE_H
 #define BOXROOT_INLINE_H
 
+#include "names.h"
 #include "lock.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Pools are aligned to their size: the pool of a slot is its address, masked.
-   BXR_POOL_LOG may be set at compile time, alike for the library and its users. */
-#ifndef BXR_POOL_LOG
-#define BXR_POOL_LOG 14
-#endif
 #define BXR_POOL_SIZE ((uintptr_t)1 << BXR_POOL_LOG)
 
 /* A handle is the address of its slot. A free slot holds a link: the handle of the next free

@@ -7,6 +7,8 @@
 #include <caml/mlvalues.h>
 #include <caml/version.h>
 
+#include "names.h"
+
 #if defined(__GNUC__)
 
 #ifdef __cplusplus
@@ -15,8 +17,15 @@ extern "C" {
 
 struct bxr_domain_head;
 
-/* initial-exec: one load from the thread pointer, also in a shared library. */
-#define BXR_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) __thread
+/* initial-exec: one load from the thread pointer, also in a shared library. Some dynamic linkers
+   (musl's) do not open such a library while the program runs: compile it, and what includes this,
+   with -DBXR_DYNAMIC_TLS there. */
+#ifdef BXR_DYNAMIC_TLS
+#define BXR_TLS_MODEL
+#else
+#define BXR_TLS_MODEL __attribute__((tls_model("initial-exec")))
+#endif
+#define BXR_THREAD_LOCAL BXR_TLS_MODEL __thread
 
 /* The domain record of this thread, or &bxr_no_domain. Never NULL. */
 extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self;
@@ -30,7 +39,7 @@ extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self;
 #ifdef HAS_FULL_THREAD_VARIABLES
 /* Again, so that it is one load also in position-independent code, and not a call. */
 #ifdef CAMLthread_local
-extern __attribute__((tls_model("initial-exec"))) CAMLthread_local caml_domain_state *caml_state;
+extern BXR_TLS_MODEL CAMLthread_local caml_domain_state *caml_state;
 #else
 extern BXR_THREAD_LOCAL caml_domain_state *caml_state;
 #endif
@@ -53,6 +62,7 @@ typedef void *bxr_witness;
    bxr_owner is for deletes: it stays &bxr_no_domain on threads that may end without
    passing through a hook, because their thread-local destructors would otherwise
    pass for holders of the lock. */
+#define bxr_owner BXR_NAME(bxr_owner)
 extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner;
 typedef int bxr_witness;
 #define BXR_WITNESS() 0

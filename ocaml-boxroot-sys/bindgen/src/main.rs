@@ -4,7 +4,18 @@
 //! cargo run -p boxroot-bindgen -- "$(ocamlopt -where)" > ocaml-boxroot-sys/src/bindings.rs
 //! ```
 
+use bindgen::callbacks::{ItemInfo, ParseCallbacks};
 use std::{path::Path, process::ExitCode};
+
+/// The linker's names of what is private tell the layout (`boxroot/names.h`); Rust's do not.
+#[derive(Debug)]
+struct WithoutLayout;
+
+impl ParseCallbacks for WithoutLayout {
+    fn generated_name_override(&self, item: ItemInfo<'_>) -> Option<String> {
+        Some(item.name.split_once("_abi")?.0.to_string())
+    }
+}
 
 fn main() -> ExitCode {
     let Some(ocaml) = std::env::args().nth(1) else {
@@ -20,6 +31,7 @@ fn main() -> ExitCode {
         .default_macro_constant_type(bindgen::MacroTypeVariation::Unsigned)
         .allowlist_function("boxroot_.*")
         .allowlist_function("bxr_(create|delete|modify)_slow|bxr_domain_refile|bxr_domain_attach|bxr_domain_trim_empty|bxr_lock_state")
+        .parse_callbacks(Box::new(WithoutLayout))
         .allowlist_type("boxroot_private|boxroot_state|boxroot_stats|bxr_lock|bxr_pool_head|bxr_domain_head")
         .allowlist_var("BXR_POOL_LOG")
         .blocklist_type("value|intnat|boxroot")
@@ -31,7 +43,9 @@ fn main() -> ExitCode {
         .generate();
     match bindings {
         Ok(bindings) => {
-            print!("{bindings}");
+            // The escape says that the name is the object file's, and where C names get an
+            // underscore there (Mach-O), it is not.
+            print!("{}", bindings.to_string().replace(r"\u{1}", ""));
             ExitCode::SUCCESS
         }
         Err(error) => {

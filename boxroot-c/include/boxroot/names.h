@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Private. The linker's names of what inlined code and the library share. They tell the layout
+   that both were compiled for, so that the linker refuses users and a library that disagree
+   about it. The public names are plain: nothing inlined depends on what is behind them. */
+#ifndef BOXROOT_NAMES_H
+#define BOXROOT_NAMES_H
+
+/* Grows with every change of the structs of inline.h, and of what the fast paths may do; and of those
+   of src/pool.h and src/domain.h, for functions of two copies of the library may get mixed. */
+#define BXR_ABI 1
+
+/* Pools have 2^BXR_POOL_LOG bytes, and are aligned to their size: the pool of a slot is its
+   address, masked. May be set at compile time, alike for the library and its users. */
+#ifndef BXR_POOL_LOG
+#define BXR_POOL_LOG 14
+#endif
+
+#define BXR_PASTE(name, abi, log) name##_abi##abi##_pool##log
+#define BXR_NAME_OF(name, abi, log) BXR_PASTE(name, abi, log)
+/* bxr_self_abi1_pool14 */
+#define BXR_NAME(name) BXR_NAME_OF(name, BXR_ABI, BXR_POOL_LOG)
+
+#define bxr_self BXR_NAME(bxr_self)
+#define bxr_create_slow BXR_NAME(bxr_create_slow)
+#define bxr_delete_slow BXR_NAME(bxr_delete_slow)
+#define bxr_modify_slow BXR_NAME(bxr_modify_slow)
+#define bxr_domain_refile BXR_NAME(bxr_domain_refile)
+#define bxr_domain_attach BXR_NAME(bxr_domain_attach)
+#define bxr_domain_trim_empty BXR_NAME(bxr_domain_trim_empty)
+#define bxr_lock_state BXR_NAME(bxr_lock_state)
+
+/* Functions, where a compiler does not inline them. */
+#define bxr_slot BXR_NAME(bxr_slot)
+#define bxr_pool_of BXR_NAME(bxr_pool_of)
+#define bxr_is_fast_owner BXR_NAME(bxr_is_fast_owner)
+#define bxr_push BXR_NAME(bxr_push)
+#define bxr_pop BXR_NAME(bxr_pop)
+#define bxr_minor_heap BXR_NAME(bxr_minor_heap)
+#define bxr_may_be_in BXR_NAME(bxr_may_be_in)
+
+#endif /* BOXROOT_NAMES_H */
