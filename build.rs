@@ -67,12 +67,8 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
 
     let mut c = cc::Build::new();
-    c.file("tests/c/stubs.c")
-        .file("boxroot-c/test/test_pages.c")
-        .file("boxroot-c/test/test_pool.c")
-        .file("boxroot-c/test/test_domain.c")
-        .file("boxroot-c/test/test_os.c");
-    for file in ["tests/c", "boxroot-c/test", "boxroot-c/src", "boxroot-c/include"] {
+    c.file("tests/c/stubs.c").file("tests/c/internals.c");
+    for file in ["tests/c", "boxroot-c/src", "boxroot-c/include"] {
         println!("cargo::rerun-if-changed={file}");
     }
     let include = ["boxroot-c/include", "boxroot-c/src"];

@@ -11,16 +11,6 @@ use sys::{BoxRoot, Status, Value};
 
 scenarios!(
     SCENARIOS:
-    c_pool_slots;
-    c_pages_larger_than_pools;
-    c_pool_kinds;
-    c_pool_remote_deletes;
-    c_domain_promotion;
-    c_domain_trim;
-    c_domain_orphans;
-    c_domain_late_delete;
-    c_domain_batches;
-    c_os_errno;
     inlined_round_trip;
     many_roots_survive;
     modify_between_generations;
@@ -87,48 +77,6 @@ scenarios!(
 
 fn main() {
     run_scenarios(SCENARIOS)
-}
-
-// ---- pools and records, without a runtime (boxroot-c/test) ----
-
-fn c_pool_slots() {
-    unsafe { test_pool_slots() }
-}
-
-fn c_pages_larger_than_pools() {
-    unsafe { test_pages_larger_than_pools() }
-}
-
-fn c_pool_kinds() {
-    unsafe { test_pool_kinds() }
-}
-
-fn c_pool_remote_deletes() {
-    unsafe { test_pool_remote_deletes() }
-}
-
-fn c_domain_promotion() {
-    unsafe { test_domain_promotion() }
-}
-
-fn c_domain_trim() {
-    unsafe { test_domain_trim() }
-}
-
-fn c_domain_orphans() {
-    unsafe { test_domain_orphans() }
-}
-
-fn c_domain_late_delete() {
-    unsafe { test_domain_late_delete() }
-}
-
-fn c_domain_batches() {
-    unsafe { test_domain_batches() }
-}
-
-fn c_os_errno() {
-    unsafe { test_os_errno() }
 }
 
 // ---- the ordinary life of roots ----

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The general paths of create, delete and modify. */
-#include "mark.h"
+/* The general paths of create, delete and modify; trim. */
+#include "barrier.h"
+#include "remote.h"
 #include "setup.h"
 
 /* The functions that boxroot.h inlines are in the library too. */
@@ -18,7 +19,12 @@ extern inline void boxroot_delete(boxroot r);
 extern inline bool boxroot_modify(boxroot *r, value v);
 
 static boxroot create_in(struct bxr_domain *domain, value v) {
-  struct bxr_pool *pool = bxr_domain_next_pool(domain);
+  struct bxr_pool *pool = bxr_domain_continue(domain);
+  if (pool == NULL) {
+    bxr_domain_retire(domain);
+    bxr_remote_drain(domain);
+    pool = bxr_domain_choose(domain);
+  }
   if (pool == NULL) {
     bxr_fail(BXR_OUT_OF_MEMORY);
     return NULL;
@@ -34,13 +40,13 @@ boxroot bxr_create_slow(value v) {
 void bxr_delete_slow(boxroot r) {
   if (r == NULL || bxr_is_second_copy()) return;
   struct bxr_domain *self = bxr_enter_if_trusted();
-  struct bxr_pool *pool = bxr_pool_of_head(bxr_pool_of(r));
+  struct bxr_pool *pool = bxr_pool_of_root(r);
   if (self == NULL)
-    bxr_domain_delete_remotely(r);
+    bxr_remote_delete(r);
   else if (&pool->head != self->head.remote_pool && bxr_pool_owner(pool) == self)
-    bxr_pool_free(pool, r);
+    bxr_domain_free(self, r);
   else
-    bxr_domain_delete_batched(self, r);
+    bxr_remote_delete_batched(self, r);
 }
 
 static bool is_young_block(value v) {
@@ -50,11 +56,12 @@ static bool is_young_block(value v) {
 boxroot bxr_modify_slow(boxroot r, value v) {
   struct bxr_domain *domain = bxr_enter();
   if (domain == NULL) return NULL;
-  struct bxr_pool *pool = bxr_pool_of_head(bxr_pool_of(r));
+  struct bxr_pool *pool = bxr_pool_of_root(r);
   if (bxr_pool_owner(pool) == domain &&
       (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
-    bxr_mark_before_overwrite(pool, r);
-    __atomic_store_n(bxr_slot(r), (uintptr_t)v, __ATOMIC_RELEASE);
+    if (bxr_barrier_before_overwrite(pool, r)) bxr_domain_count(&domain->barrier_hits, 1);
+    /* The marker of a domain that has ended may be reading the slot. */
+    bxr_publish(bxr_slot(r), (uintptr_t)v);
     return r;
   }
   /* A young value may not be in an old pool, and only the owner knows which pools of
@@ -63,4 +70,16 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   boxroot moved = target->head.free != NULL ? bxr_pop(&target->head, v) : create_in(domain, v);
   if (moved != NULL) boxroot_delete(r);
   return moved;
+}
+
+size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
+  struct bxr_domain *domain = (struct bxr_domain *)self;
+  bxr_remote_drain(domain);
+  bxr_domain_retire(domain);
+  return bxr_domain_trim_all(domain) * BXR_POOL_SIZE;
+}
+
+size_t boxroot_trim(void) {
+  struct bxr_domain *self = bxr_enter_if_trusted();
+  return self == NULL ? 0 : bxr_domain_trim_empty(&self->head);
 }

@@ -12,19 +12,21 @@
 #include <unistd.h>
 
 #ifdef BXR_FAULT_INJECTION
+#include "atomic.h"
+
 static size_t calls, failing_call;
 static bool fails_for_good;
 
 size_t bxr_os_fail(size_t k, bool for_good) {
-  size_t seen = __atomic_exchange_n(&calls, 0, __ATOMIC_SEQ_CST);
+  size_t seen = bxr_exchange(&calls, 0);
   fails_for_good = for_good;
-  __atomic_store_n(&failing_call, k, __ATOMIC_SEQ_CST);
+  bxr_publish(&failing_call, k);
   return seen;
 }
 
 static bool injected_failure(void) {
-  size_t call = __atomic_add_fetch(&calls, 1, __ATOMIC_SEQ_CST);
-  size_t k = __atomic_load_n(&failing_call, __ATOMIC_SEQ_CST);
+  size_t call = bxr_add(&calls, 1) + 1;
+  size_t k = bxr_load(&failing_call);
   bool fails = k != 0 && (fails_for_good ? call >= k : call == k);
   if (fails) errno = ENOMEM;
   return fails;

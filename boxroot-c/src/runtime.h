@@ -6,6 +6,7 @@
 #define BXR_RUNTIME_H
 
 #include "../include/boxroot.h"
+#include "rules.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -39,7 +40,7 @@ static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 #endif
 }
 
-/* ---- marking in slices (mark.h); only if bxr_runtime_marks_ranges() ---- */
+/* ---- marking in slices (scan.h, barrier.h); only if bxr_runtime_marks_ranges() ---- */
 
 /* Whether a block outside the OCaml heap can be marked like one inside. To be compiled with
    -DBXR_MARK_SLOT_BY_SLOT where it cannot. */
@@ -53,8 +54,11 @@ bool bxr_runtime_is_marked(uintptr_t header);
 bool bxr_runtime_marking(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
-/* Marks the blocks of the major heap among `count` values. With the lock, in a mark phase. */
-void bxr_runtime_darken(uintptr_t const *values, size_t count);
+/* Marks a value, if it is a block of the major heap. With the lock, in a mark phase. */
+void bxr_runtime_darken(uintptr_t v);
+/* Marks the last of `count` values, and those before it, down to one that had better be left to
+   the marker. The number of those that were marked, or need not be. With the lock, in a mark phase. */
+size_t bxr_runtime_darken_last(uintptr_t const *values, size_t count);
 
 /* ---- life cycle ---- */
 

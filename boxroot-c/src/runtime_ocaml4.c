@@ -57,7 +57,7 @@ struct bxr_domain **bxr_runtime_record(void) { return holds_lock ? &the_domain :
 
 int bxr_lock_state(void) {
   if (!holds_lock) return BXR_LOCK_NOT_HELD;
-  return is_main || BXR_WITHOUT == 19 ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
+  return is_main || !BXR_RULE(TRUST_THE_MAIN_THREAD) ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
 }
 
 static void set_cache(struct bxr_domain_head *head) {
@@ -71,7 +71,7 @@ bool bxr_runtime_sets_up_itself(void) { return false; }
 
 bool bxr_runtime_is_alone(void) { return true; }
 
-bool bxr_runtime_is_trusted(void) { return is_main || BXR_WITHOUT == 19; }
+bool bxr_runtime_is_trusted(void) { return is_main || !BXR_RULE(TRUST_THE_MAIN_THREAD); }
 
 /* caml_darken asks the page table first, and the mark stack is pruned by heap chunk. */
 bool bxr_runtime_marks_ranges(void) { return false; }
@@ -79,7 +79,11 @@ uintptr_t bxr_runtime_unmarked_header(size_t size) { return size; }
 bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
 bool bxr_runtime_marking(void) { return false; }
 bool bxr_runtime_marking_done(void) { return true; }
-void bxr_runtime_darken(uintptr_t const *values, size_t count) { (void)values, (void)count; }
+void bxr_runtime_darken(uintptr_t v) { (void)v; }
+size_t bxr_runtime_darken_last(uintptr_t const *values, size_t count) {
+  (void)values;
+  return count;
+}
 
 static void enter_blocking_section(void) {
   holds_lock = false;

@@ -13,6 +13,7 @@
 #include <caml/roots.h>
 #include <caml/shared_heap.h>
 
+#include "orphans.h"
 #include "scan.h"
 #include "setup.h"
 
@@ -68,7 +69,7 @@ bool bxr_runtime_sets_up_itself(void) { return true; }
 
 bool bxr_runtime_is_alone(void) { return caml_domain_alone(); }
 
-bool bxr_runtime_is_trusted(void) { return trusted || BXR_WITHOUT == 16; }
+bool bxr_runtime_is_trusted(void) { return trusted || !BXR_RULE(TRUST_AFTER_PROOF); }
 
 void bxr_runtime_check(void) {}
 
@@ -86,19 +87,34 @@ bool bxr_runtime_is_marked(uintptr_t header) {
   return Has_status_hd(header, caml_global_heap_state.MARKED);
 }
 
-#if OCAML_VERSION >= 50500 && BXR_WITHOUT != 9
-bool bxr_runtime_marking(void) { return caml_marking_started(); }
+#if OCAML_VERSION >= 50500
+bool bxr_runtime_marking(void) {
+  return caml_marking_started() || !BXR_RULE(DARKEN_WHILE_MARKING);
+}
 #else
 bool bxr_runtime_marking(void) { return true; }
 #endif
 
 bool bxr_runtime_marking_done(void) { return Caml_state->marking_done != 0; }
 
-void bxr_runtime_darken(uintptr_t const *values, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    if (i + BXR_AHEAD < count) bxr_prefetch_header(values[i + BXR_AHEAD]);
-    if ((values[i] & 1) == 0) caml_darken(Caml_state, (value)values[i], NULL);
+void bxr_runtime_darken(uintptr_t v) {
+  if ((v & 1) == 0) caml_darken(Caml_state, (value)v, NULL);
+}
+
+/* Another domain that forces a lazy value changes its tag by compare-and-swap; caml_darken stores the
+   whole header, and could undo that. */
+static bool is_forced_elsewhere(uintptr_t v) {
+  return (v & 1) == 0 && (Tag_val((value)v) == Lazy_tag || Tag_val((value)v) == Forcing_tag);
+}
+
+size_t bxr_runtime_darken_last(uintptr_t const *values, size_t count) {
+  bool alone = caml_domain_alone();
+  for (size_t i = count; i > 0; i--) {
+    if (i > BXR_AHEAD) bxr_prefetch_header(values[i - 1 - BXR_AHEAD]);
+    if (!alone && is_forced_elsewhere(values[i - 1])) return count - i;
+    bxr_runtime_darken(values[i - 1]);
   }
+  return count;
 }
 
 static void scan_roots(scanning_action action, scanning_action_flags flags, void *data,
@@ -124,11 +140,11 @@ static void domain_terminated(void) {
   if (previous_domain_terminated != NULL) previous_domain_terminated();
   if (bxr_status() == BOXROOT_TORE_DOWN) return;
   bxr_self = &bxr_no_domain;
-  domain_ended = BXR_WITHOUT != 13;
+  domain_ended = BXR_RULE(ENDED_IS_WITHOUT_LOCK);
   struct bxr_domain **record = record_of(Caml_state);
   if (record == NULL) return;
   domains[Caml_state->id].ended = (uintnat)Caml_state->unique_id + 1;
-  if (*record != NULL) bxr_domain_orphan(*record);
+  if (*record != NULL) bxr_orphans_add(*record);
   *record = NULL;
 }
 

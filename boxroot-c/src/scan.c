@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "scan.h"
 
-#include "mark.h"
+#include "barrier.h"
+#include "orphans.h"
 #include "os.h"
+#include "remote.h"
 #include "setup.h"
+
+/* ---- slot by slot ---- */
 
 /* Slots may be deleted while these loops run (a finaliser may run inside the action);
    such deletes are deferred, so no slot changes under the loop but by the action. */
 
-static void scan_young(struct bxr_pool *pool, struct bxr_range minor_heap,
-                       struct bxr_action action) {
+static void scan_pool(struct bxr_pool *pool, struct bxr_range minor_heap,
+                      struct bxr_action action) {
   uintptr_t *end = pool->slots + pool->high_water;
   for (uintptr_t *slot = pool->slots; slot < end; slot++) {
     value v = (value)*slot;
@@ -18,14 +22,14 @@ static void scan_young(struct bxr_pool *pool, struct bxr_range minor_heap,
   }
 }
 
-static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
+static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
   struct bxr_range minor_heap = bxr_minor_heap();
   struct bxr_link *lists[] = {&domain->young, &domain->young_partial};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
-      scan_young(bxr_list_pool(link), minor_heap, action);
+      scan_pool(bxr_list_pool(link), minor_heap, action);
   if (bxr_domain_current(domain) != NULL)
-    scan_young(bxr_domain_current(domain), minor_heap, action);
+    scan_pool(bxr_domain_current(domain), minor_heap, action);
 }
 
 struct full_scan {
@@ -54,33 +58,113 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action) {
   bxr_domain_publish(domain, scan.census);
 }
 
+/* ---- handing over to the marker ---- */
+
+#define PAGE ((size_t)4096)
+
+/* Makes room for one field per pool. */
+static bool grow_directory(struct bxr_domain *domain) {
+  size_t fields = domain->pool_count + 1; /* and a header */
+  if (fields * sizeof(uintptr_t) <= domain->directory_size) return true;
+  size_t size = (2 * fields * sizeof(uintptr_t) + PAGE - 1) / PAGE * PAGE;
+  uintptr_t *directory = bxr_os_map(size, PAGE);
+  if (directory == NULL) return false;
+  if (domain->directory != NULL) bxr_os_unmap(domain->directory, domain->directory_size);
+  domain->directory = directory;
+  domain->directory_size = size;
+  return true;
+}
+
+struct directory {
+  uintptr_t *fields;
+  size_t count;
+  struct bxr_census census;
+};
+
+/* With directory->fields == NULL: ends the last cycle for the pool, and no more. */
+static void hand_over(struct bxr_pool *pool, void *context) {
+  struct directory *directory = context;
+  if (directory->fields == NULL || pool->kind == BXR_EMPTY) {
+    directory->census.pools[BXR_EMPTY] += pool->kind == BXR_EMPTY;
+    bxr_barrier_end(pool);
+    return;
+  }
+  directory->fields[directory->count++] = bxr_barrier_hand_over(pool);
+  bxr_census_add(&directory->census, pool);
+}
+
+/* Hands the pools over to the collector's marker, or, if they are few or there is no memory for a
+   directory, lets the caller scan them. */
+static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
+  struct directory directory = {0};
+  /* A single pool is scanned faster than it is handed over. */
+  if (bxr_runtime_marks_ranges() && domain->pool_count - domain->empty_count > 1 &&
+      grow_directory(domain))
+    directory.fields = domain->directory + 1;
+  bxr_domain_each_pool(domain, hand_over, &directory);
+  if (directory.fields == NULL) return false;
+  domain->directory[0] = bxr_runtime_unmarked_header(directory.count);
+  uintptr_t root = (uintptr_t)directory.fields;
+  bxr_act(action, &root);
+  if (!bxr_runtime_is_marked(domain->directory[0]) && BXR_RULE(SINGLE_SLOTS_TO_OTHERS)) {
+    /* This runtime does not take our memory for a block. */
+    directory.fields = NULL;
+    bxr_domain_each_pool(domain, hand_over, &directory);
+    return false;
+  }
+  bxr_domain_publish(domain, directory.census);
+  return true;
+}
+
+/* ---- the kinds of scans ---- */
+
+static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
+  if (BXR_RULE(FLUSH_BEFORE_SCAN)) bxr_remote_flush(domain);
+  bxr_remote_drain(domain);
+  scan_young(domain, action);
+  bxr_domain_promote(domain);
+}
+
+/* All mark stacks are empty: the only moment when memory of the last cycle may be unmapped or used for
+   something else. */
+static void darken(struct bxr_domain *domain, struct bxr_action action) {
+  if (!hand_over_all(domain, action)) scan_all(domain, action);
+  bxr_domain_trim(domain);
+}
+
+static void scan_other(struct bxr_domain *domain, struct bxr_action action) {
+  if (BXR_RULE(SINGLE_SLOTS_TO_OTHERS) || !hand_over_all(domain, action))
+    scan_all(domain, action);
+}
+
 static void count(uint64_t *scans, uint64_t *longest, uint64_t start) {
   bxr_domain_count(scans, 1);
   uint64_t took = bxr_os_nanoseconds() - start;
-  if (took > *longest) __atomic_store_n(longest, took, __ATOMIC_RELAXED);
+  if (took > *longest) bxr_publish(longest, took);
+}
+
+static void scan(enum bxr_scan_kind kind, struct bxr_domain *domain, struct bxr_action action) {
+  uint64_t start = bxr_os_nanoseconds();
+  switch (kind) {
+  case BXR_SCAN_MINOR: scan_minor(domain, action); break;
+  case BXR_SCAN_DARKEN: darken(domain, action); break;
+  case BXR_SCAN_OTHER: scan_other(domain, action); break;
+  }
+  if (kind == BXR_SCAN_MINOR)
+    count(&domain->minor_scans, &domain->longest_minor_scan, start);
+  else
+    count(&domain->major_scans, &domain->longest_major_scan, start);
 }
 
 void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime_state,
               struct bxr_action action) {
-  if (kind == BXR_SCAN_MINOR && bxr_domain_has_orphans() && BXR_WITHOUT != 12)
-    *record = bxr_domain_adopt(*record);
+  if (kind == BXR_SCAN_MINOR && bxr_orphans_exist() && BXR_RULE(ADOPT_ORPHANS))
+    *record = bxr_orphans_adopt(*record);
   struct bxr_domain *domain = *record;
   if (domain == NULL) return;
-  uint64_t start = bxr_os_nanoseconds();
   bxr_domain_close(domain);
-  domain->scanning = BXR_WITHOUT != 11;
-  if (kind == BXR_SCAN_MINOR) {
-    if (BXR_WITHOUT != 15) bxr_domain_flush(domain);
-    bxr_domain_drain(domain);
-    scan_minor(domain, action);
-    bxr_domain_promote(domain);
-    count(&domain->minor_scans, &domain->longest_minor_scan, start);
-  } else {
-    bool darkens = kind == BXR_SCAN_DARKEN || BXR_WITHOUT == 7;
-    if (!darkens || !bxr_mark_hand_over(domain, action)) scan_all(domain, action);
-    if (kind == BXR_SCAN_DARKEN) bxr_domain_trim(domain);
-    count(&domain->major_scans, &domain->longest_major_scan, start);
-  }
+  domain->scanning = BXR_RULE(CLOSE_WHILE_SCANNING);
+  scan(kind, domain, action);
   domain->scanning = false;
   if (bxr_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);
 }

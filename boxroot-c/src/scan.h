@@ -1,5 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What the runtime's root-scanning hook does with one domain's pools. */
+/* What the runtime's root-scanning hook does with one domain's pools.
+
+   Major marking without a pause (OCaml 5): at the start of a major cycle a domain's pools are handed
+   over to the collector's own marker, which visits them in its slices. The word before the slots of
+   each pool is made to look like the header of an unmarked block; a *directory*, one such block per
+   domain, has the pools as its fields; and the directory is darkened like any root. The marker only
+   looks at the header's colour and tag, so it never learns that the memory is not OCaml's; the sweeper
+   never sees it. What follows from this for deletes and memory is in barrier.h.
+
+   One directory, not one entry for each pool: the runtime's growth of the mark stack goes wrong when
+   nearly all entries are large. Verification and compaction use other actions than darkening: they
+   get single slots. So does marking, if there is only one pool, if there is no memory for the directory,
+   or if the directory is not marked when it was darkened (a runtime that we do not know). */
 #ifndef BXR_SCAN_H
 #define BXR_SCAN_H
 

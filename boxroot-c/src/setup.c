@@ -3,8 +3,9 @@
 
 #include <errno.h>
 
-#include "mark.h"
+#include "orphans.h"
 #include "os.h"
+#include "remote.h"
 #include "runtime.h"
 
 static int status = BOXROOT_NOT_SETUP;
@@ -23,7 +24,7 @@ void (*volatile bxr_copy)(void) = refuse_second_copy;
 
 bool bxr_is_second_copy(void) { return bxr_copy != refuse_second_copy; }
 
-int bxr_status(void) { return __atomic_load_n(&status, __ATOMIC_ACQUIRE); }
+int bxr_status(void) { return bxr_load(&status); }
 int boxroot_status(void) { return bxr_status(); }
 
 void bxr_fail(enum bxr_error error) {
@@ -65,12 +66,12 @@ static void after_fork(void) {
      cannot collect garbage in such a child, which should exec or exit soon. */
   struct bxr_domain **record = bxr_runtime_record();
   if (record == NULL) return;
-  if (!bxr_runtime_is_alone() && BXR_WITHOUT != 20) {
-    if (*record != NULL) bxr_domain_after_fork(*record);
+  if (!bxr_runtime_is_alone() && BXR_RULE(REPAIR_OWN_RECORD)) {
+    if (*record != NULL) bxr_remote_after_fork(*record);
     return;
   }
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
-    bxr_domain_after_fork(d);
+    bxr_remote_after_fork(d);
 }
 
 static enum bxr_error not_running(void) {
@@ -82,23 +83,25 @@ static enum bxr_error not_running(void) {
   }
 }
 
-/* From NOT_SETUP to another state, unless another thread was faster. */
-static void set_status(int new_status) {
-  int expected = BOXROOT_NOT_SETUP;
-  __atomic_compare_exchange_n(&status, &expected, new_status, false, __ATOMIC_ACQ_REL,
-                              __ATOMIC_ACQUIRE);
+/* From one state to another. False if it is another one already. */
+static bool change_status(int from, int to) {
+  int seen;
+  do {
+    seen = from;
+  } while (!bxr_compare_exchange(&status, &seen, to) && seen == from);
+  return seen == from;
 }
 
 /* False if out of memory. */
 static bool install(void) {
   if (!bxr_os_at_fork(after_fork)) return false;
   bxr_runtime_setup();
-  set_status(BOXROOT_RUNNING);
+  change_status(BOXROOT_NOT_SETUP, BOXROOT_RUNNING);
   return true;
 }
 
 static bool setup(void) {
-  if (bxr_is_second_copy()) set_status(BOXROOT_INVALID);
+  if (bxr_is_second_copy()) change_status(BOXROOT_NOT_SETUP, BOXROOT_INVALID);
   while (bxr_status() == BOXROOT_NOT_SETUP) {
     if (bxr_runtime_state() == NULL) {
       bxr_fail(BXR_NO_LOCK);
@@ -108,9 +111,9 @@ static bool setup(void) {
     bxr_os_pin(&status);
     /* One domain installs the hooks; others wait for the few instructions that this takes: a
        root must not be made, nor its domain end, before the hooks are in place. */
-    if (__atomic_exchange_n(&installing, true, __ATOMIC_ACQ_REL)) continue;
+    if (bxr_exchange(&installing, true)) continue;
     bool installed = bxr_status() != BOXROOT_NOT_SETUP || install();
-    __atomic_store_n(&installing, false, __ATOMIC_RELEASE);
+    bxr_publish(&installing, false);
     if (!installed) {
       bxr_fail(BXR_OUT_OF_MEMORY);
       return false;
@@ -126,30 +129,26 @@ bool boxroot_setup(void) { return setup(); }
 void boxroot_teardown(void) {
   struct bxr_domain *self = bxr_enter_if_trusted();
   if (self != NULL) {
-    bxr_domain_flush(self);
-    bxr_domain_drain(self);
+    bxr_remote_flush(self);
+    bxr_remote_drain(self);
   }
-  if (__atomic_exchange_n(&status, BOXROOT_TORE_DOWN, __ATOMIC_ACQ_REL) == BOXROOT_TORE_DOWN)
-    return;
+  if (bxr_exchange(&status, BOXROOT_TORE_DOWN) == BOXROOT_TORE_DOWN) return;
   bxr_runtime_teardown();
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
     bxr_domain_tear_down(d);
-  __atomic_store_n(&rest, true, __ATOMIC_RELEASE);
+  bxr_publish(&rest, true);
 }
 
 void bxr_give_back_the_rest(void) {
-  if (!__atomic_exchange_n(&rest, false, __ATOMIC_ACQ_REL)) return;
+  if (!bxr_exchange(&rest, false)) return;
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
-    bxr_mark_end(d);
+    bxr_domain_end_marking(d);
     bxr_domain_tear_down(d);
   }
 }
 
 void bxr_invalidate(void) {
-  int expected = BOXROOT_RUNNING;
-  if (!__atomic_compare_exchange_n(&status, &expected, BOXROOT_INVALID, false,
-                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return;
+  if (!change_status(BOXROOT_RUNNING, BOXROOT_INVALID)) return;
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
     bxr_domain_disable(d);
 }
@@ -169,7 +168,7 @@ struct bxr_domain *bxr_enter(void) {
   enum bxr_error error = not_running();
   if (error == BXR_NO_ERROR && record == NULL) error = BXR_NO_LOCK;
   if (error == BXR_NO_ERROR && *record != NULL && (*record)->scanning) error = BXR_SCANNING;
-  if (error == BXR_NO_ERROR && *record == NULL && (*record = bxr_domain_obtain()) == NULL)
+  if (error == BXR_NO_ERROR && *record == NULL && (*record = bxr_orphans_obtain()) == NULL)
     error = BXR_OUT_OF_MEMORY;
   if (error != BXR_NO_ERROR) {
     bxr_fail(error);
@@ -183,7 +182,7 @@ struct bxr_domain *bxr_enter_if_trusted_slow(void) {
   if (bxr_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record == NULL) return NULL;
-  if (*record == NULL) *record = bxr_domain_obtain_empty();
+  if (*record == NULL) *record = bxr_orphans_obtain_empty();
   return *record == NULL || (*record)->scanning ? NULL : open_record(*record);
 }
 

@@ -48,7 +48,7 @@ static inline struct bxr_domain *bxr_enter_if_trusted(void) {
    Any number of domains may call it at a time. */
 void bxr_give_back_the_rest(void);
 
-/* From RUNNING to INVALID: shuts all domains. Roots stay roots. */
+/* From RUNNING to INVALID: disables all records. Roots stay roots. */
 void bxr_invalidate(void);
 
 #pragma GCC visibility pop

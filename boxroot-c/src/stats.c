@@ -2,13 +2,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "runtime.h"
+#include "remote.h"
 #include "setup.h"
 
 static void visit(struct bxr_pool *pool, void *census) { bxr_census_add(census, pool); }
 
 /* A counter that its owner may be changing. */
-#define LOAD(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define LOAD(field) bxr_peek(&(field))
 
 static void keep_greatest(uint64_t *greatest, uint64_t x) {
   if (x > *greatest) *greatest = x;
@@ -19,8 +19,8 @@ void boxroot_stats(struct boxroot_stats *s) {
   struct bxr_domain *self = bxr_enter_if_trusted();
   if (self != NULL) {
     /* Or roots that were deleted would count as live. */
-    bxr_domain_flush(self);
-    bxr_domain_drain(self);
+    bxr_remote_flush(self);
+    bxr_remote_drain(self);
     struct bxr_census census = {0};
     bxr_domain_each_pool(self, visit, &census);
     bxr_domain_publish(self, census);
@@ -56,13 +56,4 @@ void boxroot_print_stats(void) {
          s.pools_full, s.pools_partial, s.pools_empty, s.pools_adopted, s.minor_scans,
          s.longest_minor_scan / 1000, s.major_scans, s.longest_major_scan / 1000,
          s.deferred_deletes, s.barrier_hits);
-}
-
-size_t boxroot_trim(void) {
-  struct bxr_domain *self = bxr_enter_if_trusted();
-  return self == NULL ? 0 : bxr_domain_trim_empty(&self->head);
-}
-
-size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
-  return bxr_domain_trim_all((struct bxr_domain *)self) * BXR_POOL_SIZE;
 }

@@ -32,7 +32,7 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   check->empty += pool->kind == BXR_EMPTY;
   require(check, bxr_pool_owner(pool) == check->domain, "a pool's owner is the domain that lists it");
   require(check, pool->head.fast_owner == (pool->marking > BXR_REOPENED ? NULL : &check->domain->head),
-          "a pool's fast owner is its owner, or nobody while it is being marked");
+          "a pool's fast owner is its owner, or NULL while the pool is closed");
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool);
@@ -42,11 +42,11 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   require(check, pool->kind == BXR_EMPTY || pool->head.countdown > 0, "countdown is positive");
   require(check, pool->marking != BXR_ACTIVE || pool->kind == BXR_EMPTY || pool->undarkened <= pool->high_water,
           "what is still to be darkened is below the high-water mark");
-  uint64_t marked = 0;
+  uint64_t posted = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
-    marked += (uint64_t)__builtin_popcountll(__atomic_load_n(&pool->pending[i], __ATOMIC_RELAXED));
-  require(check, marked <= __atomic_load_n(&pool->announced, __ATOMIC_RELAXED),
-          "remote deletes are announced before they are marked");
+    posted += (uint64_t)__builtin_popcountll(bxr_load(&pool->pending[i]));
+  require(check, posted <= bxr_load(&pool->announced),
+          "remote deletes are announced before they are posted");
   if (pool->head.epoch == check->domain->head.epoch) return;
   for (uint32_t i = 0; i < pool->high_water; i++) {
     uintptr_t v = pool->slots[i];
@@ -78,10 +78,10 @@ char const *boxroot_validate(void) {
   if (check.broken != NULL) return check.broken;
   bxr_domain_each_pool(domain, check_pool, &check);
   struct bxr_pool_head *uncounted = domain->head.uncounted;
-  require(&check, uncounted == bxr_no_domain.uncounted || uncounted == domain->head.current,
+  require(&check, uncounted == &bxr_no_pool || uncounted == domain->head.current,
           "only the current pool is not counted");
-  require(&check, uncounted == bxr_no_domain.uncounted || uncounted->fast_owner == &domain->head,
-          "a pool that is being marked is closed to deletes that are not counted, too");
+  require(&check, uncounted == &bxr_no_pool || uncounted->fast_owner == &domain->head,
+          "a closed pool is closed to deletes that are not counted, too");
   require(&check, check.pools == domain->pool_count, "the pools are counted");
   require(&check, check.empty == domain->empty_count, "the empty pools are counted");
   require(&check, domain->empty_low <= domain->empty_count, "no more empty pools were spared than there are");

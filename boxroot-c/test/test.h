@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "orphans.h"
+
 /* Ends the process at the first failure: each test has a process of its own. */
 #define CHECK(e)                                                                      \
   do {                                                                                \
@@ -13,5 +15,40 @@
       abort();                                                                        \
     }                                                                                 \
   } while (0)
+
+/* The tests, in the order in which they run: void test_NAME(void). */
+#define TESTS(TEST)                                                                   \
+  TEST(pool_slots)                                                                    \
+  TEST(pool_kinds)                                                                    \
+  TEST(domain_promotion)                                                              \
+  TEST(domain_trim)                                                                   \
+  TEST(pages_larger_than_pools)                                                       \
+  TEST(remote_deletes)                                                                \
+  TEST(remote_batches)                                                                \
+  TEST(remote_late_delete)                                                            \
+  TEST(remote_after_fork)                                                             \
+  TEST(orphans)                                                                       \
+  TEST(barrier_closes_both_ways)                                                      \
+  TEST(os_errno)
+
+#define DECLARE(name) void test_##name(void);
+TESTS(DECLARE)
+#undef DECLARE
+
+/* Room for the roots of any pool. */
+enum { MANY = 1 << 16 };
+
+/* What the slow path of create does. */
+struct bxr_pool *next_pool(struct bxr_domain *domain);
+
+/* A root for an immediate. */
+boxroot create(struct bxr_domain *domain);
+
+/* A pool with all slots taken: roots[i] holds the immediate i. */
+struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
+
+/* The number of pools in a list, and of used slots in all pools. */
+uint32_t length(struct bxr_link *list);
+size_t used(struct bxr_domain *domain);
 
 #endif

@@ -6,24 +6,10 @@
 #endif
 #include <sys/mman.h>
 
-#include "domain.h"
 #include "os.h"
 #include "test.h"
 
-static boxroot create(struct bxr_domain *domain) {
-  struct bxr_pool *pool = bxr_domain_current(domain);
-  if (pool == NULL || pool->head.free == NULL) pool = bxr_domain_next_pool(domain);
-  CHECK(pool != NULL);
-  return bxr_pop(&pool->head, Val_unit);
-}
-
 static bool is_mapped(void *page) { return msync(page, 4096, MS_ASYNC) == 0; }
-
-static uint32_t length(struct bxr_link *list) {
-  uint32_t n = 0;
-  for (struct bxr_link *link = list->next; link != list; link = link->next) n++;
-  return n;
-}
 
 static void check_counts(struct bxr_domain *domain, size_t pools, size_t empty) {
   CHECK(domain->pool_count == pools && domain->empty_count == empty);
@@ -32,21 +18,21 @@ static void check_counts(struct bxr_domain *domain, size_t pools, size_t empty) 
 
 void test_pages_larger_than_pools(void) {
   enum { FULL = 10, PER_PAGE = 4 };
-  static boxroot roots[FULL][1 << 16];
+  static boxroot roots[FULL][MANY];
   struct bxr_pool *pools[FULL];
   bxr_os_pretend_page_size(PER_PAGE * BXR_POOL_SIZE);
-  struct bxr_domain *domain = bxr_domain_obtain();
+  struct bxr_domain *domain = bxr_orphans_obtain();
   /* The 11th pool is current; the rest of its page is not carved. */
   for (int i = 0; i < FULL; i++) {
     for (uint32_t j = 0; j < BXR_SLOTS; j++) roots[i][j] = create(domain);
-    pools[i] = bxr_pool_of_head(bxr_pool_of(roots[i][0]));
+    pools[i] = bxr_pool_of_root(roots[i][0]);
   }
   create(domain);
   check_counts(domain, FULL + 1, 0);
   /* Not in the order of their addresses. */
   int order[FULL] = {4, 0, 8, 5, 2, 9, 1, 6, 3, 7};
   for (int i = 0; i < FULL - 1; i++)
-    for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_pool_free(pools[order[i]], roots[order[i]][j]);
+    for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(domain, roots[order[i]][j]);
   check_counts(domain, FULL + 1, FULL - 1);
   /* Pools 0 to 3 share a page. Pool 7 is in use, and so is a neighbour of 8 and 9. */
   CHECK(bxr_domain_trim_all(domain) == 4);
@@ -54,7 +40,7 @@ void test_pages_larger_than_pools(void) {
   CHECK(!is_mapped(pools[0]) && !is_mapped(pools[3]) && is_mapped(pools[4]));
   CHECK(bxr_domain_trim_all(domain) == 0);
   check_counts(domain, FULL + 1 - 4, FULL - 1 - 4);
-  for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_pool_free(pools[7], roots[7][j]);
+  for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(domain, roots[7][j]);
   /* If less than a page was spared, none goes. */
   domain->empty_low = PER_PAGE - 1;
   bxr_domain_trim(domain);

@@ -53,6 +53,10 @@ fn build() -> Result<(), Box<dyn Error>> {
     compiler.flag_if_supported("-fvisibility=default");
     if feature("FAULT_INJECTION") {
         compiler.define("BXR_FAULT_INJECTION", None);
+        // Benchmarks of this project do without assertions.
+        if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
+            compiler.define("BXR_DEBUG", None);
+        }
     }
     let source_folder = vendor.join("src");
     let entries = fs::read_dir(&source_folder)

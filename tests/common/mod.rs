@@ -31,17 +31,7 @@ extern "C" {
     pub fn test_hooks(which: c_int, body: Option<extern "C" fn()>);
     pub fn test_other_body(body: Option<extern "C" fn()>);
     pub fn bxr_os_fail(k: usize, for_good: bool) -> usize;
-    pub fn test_pool_slots();
-    pub fn test_pages_larger_than_pools();
-    pub fn test_pool_kinds();
-    pub fn test_pool_remote_deletes();
-    pub fn test_domain_promotion();
-    pub fn test_domain_trim();
-    pub fn test_domain_orphans();
-    pub fn test_domain_late_delete();
-    pub fn test_domain_batches();
     pub fn test_directories() -> usize;
-    pub fn test_os_errno();
     pub fn test_in_the_midst_of_a_promotion(meanwhile: extern "C" fn());
     #[cfg(cplusplus)]
     pub fn test_cpp_pointer() -> c_int;

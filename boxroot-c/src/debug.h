@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Assertions. With -DBXR_DEBUG, as in the tests, a broken invariant ends the process; without it they
+   are nothing at all, and no hint to the compiler. */
+#ifndef BXR_DEBUG_H
+#define BXR_DEBUG_H
+
+#ifdef BXR_DEBUG
+#include <stdio.h>
+#include <stdlib.h>
+#define BXR_ASSERT(e)                                                                              \
+  ((e) ? (void)0                                                                                   \
+       : (fprintf(stderr, "boxroot: %s:%d: not true: %s\n", __FILE__, __LINE__, #e), abort()))
+#else
+#define BXR_ASSERT(e) ((void)0)
+#endif
+
+#endif

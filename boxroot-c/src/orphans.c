@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers refer to orphans.h, the letters to remote.c. */
+#include "orphans.h"
+
+#include "barrier.h"
+#include "remote.h"
+
+/* ---- the stacks of records without a domain ---- */
+
+static struct bxr_domain *orphans, *spares;
+
+static void push(struct bxr_domain **stack, struct bxr_domain *domain) {
+  domain->next_idle = bxr_peek(stack);
+  while (!bxr_compare_exchange(stack, &domain->next_idle, domain)) {}
+}
+
+/* 3 */
+static struct bxr_domain *take_all(struct bxr_domain **stack) {
+  if (bxr_peek(stack) == NULL) return NULL;
+  return bxr_exchange(stack, NULL);
+}
+
+static struct bxr_domain *take_one(struct bxr_domain **stack) {
+  struct bxr_domain *taken = take_all(stack);
+  if (taken == NULL) return NULL;
+  for (struct bxr_domain *rest = taken->next_idle, *next; rest != NULL; rest = next) {
+    next = rest->next_idle;
+    push(stack, rest);
+  }
+  return taken;
+}
+
+struct bxr_domain *bxr_orphans_obtain_empty(void) {
+  struct bxr_domain *domain = take_one(&spares);
+  return domain != NULL ? domain : bxr_domain_new();
+}
+
+struct bxr_domain *bxr_orphans_obtain(void) {
+  struct bxr_domain *domain = take_one(&orphans); /* 2 */
+  return domain != NULL ? domain : bxr_orphans_obtain_empty();
+}
+
+/* ---- the end of a domain ---- */
+
+static void make_foreign(struct bxr_pool *pool, void *context) {
+  (void)context;
+  bxr_barrier_make_foreign(pool);
+}
+
+void bxr_orphans_add(struct bxr_domain *domain) {
+  bxr_domain_close(domain);
+  if (BXR_RULE(FLUSH_BEFORE_END)) bxr_remote_flush(domain);
+  bxr_domain_retire(domain);
+  bxr_domain_each_pool(domain, make_foreign, NULL);
+  push(domain->pool_count != 0 ? &orphans : &spares, domain); /* 1 */
+}
+
+bool bxr_orphans_exist(void) { return bxr_load(&orphans) != NULL; }
+
+static void merge(struct bxr_domain *domain, struct bxr_domain *orphan) {
+  bxr_domain_take_pools(domain, orphan); /* (a) */
+  bxr_remote_forward(orphan);            /* (b), (c) */
+  push(&spares, orphan);
+}
+
+struct bxr_domain *bxr_orphans_adopt(struct bxr_domain *domain) {
+  struct bxr_domain *next;
+  for (struct bxr_domain *orphan = take_all(&orphans); orphan != NULL; orphan = next) {
+    next = orphan->next_idle;
+    if (domain == NULL)
+      domain = orphan;
+    else
+      merge(domain, orphan);
+  }
+  return domain;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Records without a domain, and domains that end.
+
+   When a domain ends, its record goes, with its pools, on the stack of orphans (or of spares, if it has
+   none). The next minor scan of any domain takes the whole stack. If that domain has no record, one
+   of them becomes its record; the pools of the others move to its own record.
+
+   1. Orphans are always scanned. A record is pushed by code of a running domain, that is, between
+      stop-the-world sections, so its pools are scanned, by the domain that takes the stack, in the next
+      minor collection and in every later one. The collector moves values of any domain's minor
+      heap, wherever the root is. The dying domain itself takes no orphans any more: the runtime's
+      hooks know it (runtime_ocaml5.c). A major cycle starts with a minor scan, so orphans are marked.
+   2. A new domain that needs a record takes the whole stack of orphans, and pushes back all but one. No
+      scan can come between, because it does so under its domain's lock, without a safepoint. But a
+      delete may run in a finaliser, among the scans of a minor collection: where it needs a record to
+      collect deletes in, it takes a spare or a new one.
+   3. No ABA problem: the stacks are only pushed on, and taken as a whole. */
+#ifndef BXR_ORPHANS_H
+#define BXR_ORPHANS_H
+
+#include "domain.h"
+
+#pragma GCC visibility push(hidden)
+
+/* The record for a domain that has none: an orphan, a spare, or a new one. Its fast
+   paths are closed. NULL if out of memory. */
+struct bxr_domain *bxr_orphans_obtain(void);
+/* The same without orphans, for deletes (2). */
+struct bxr_domain *bxr_orphans_obtain_empty(void);
+
+/* The record's domain ends: leaves it, with its pools, to an adopter. Its fast paths are closed. */
+void bxr_orphans_add(struct bxr_domain *domain);
+
+/* True if there may be orphans. Any thread. */
+bool bxr_orphans_exist(void);
+
+/* Takes all orphans over, during a minor scan. `domain` may be NULL: then one of the
+   orphans becomes the caller's record. Returns the caller's record, or NULL if there
+   was none and no orphan. */
+struct bxr_domain *bxr_orphans_adopt(struct bxr_domain *domain);
+
+#pragma GCC visibility pop
+
+#endif

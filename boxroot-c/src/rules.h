@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Negative controls: rules of the allocator that can be switched off, one at a time, to prove that a
+   test notices. `make test-negative` does so, with -DBXR_WITHOUT_RULE=NAME; without that, BXR_RULE is
+   true, and this file has no effect. The list is the one source for that command and for the table
+   in DESIGN.md: name, rule, test, and the versions of OCaml that the test is for. */
+#ifndef BXR_RULES_H
+#define BXR_RULES_H
+
+#ifdef BXR_WITHOUT_RULE
+
+/* clang-format off */
+#define BXR_RULES(RULE) \
+  RULE(RANGE_ENDS_AT_HIGH_WATER, "words of a range are values or odd: it ends at the high-water mark", "row_25_moves_while_marking", "5") \
+  RULE(DARKEN_BEFORE_OVERWRITE, "a value is darkened before its slot is overwritten", "row_25_moves_while_marking", "5") \
+  RULE(BARRIER_UNTIL_MARKED, "the barrier lasts until the domain has nothing left to mark", "row_25_moves_while_marking", "5") \
+  RULE(CLOSE_FAST_OWNER, "a pool that is handed over is closed to the fast paths", "row_25_moves_while_marking", "5") \
+  RULE(CLOSE_UNCOUNTED, "a current pool that is handed over is closed to uncounted deletes, too", "row_39_roots_made_in_minor_hooks", "5") \
+  RULE(KEEP_WHAT_IS_VISITED, "memory that the marker may visit is not unmapped", "trim_gives_memory_back", "5") \
+  RULE(FORGET_YOUNG_VALUES, "no young value stays in a pool that the marker may visit after teardown", "row_40_teardown_while_marking", "5") \
+  RULE(SINGLE_SLOTS_TO_OTHERS, "verification and compaction get single slots", "row_23_compaction", "5.2") \
+  RULE(DARKEN_WHILE_MARKING, "nothing is darkened before roots are marked", "row_25_moves_while_marking", "5.5 debug runtime") \
+  RULE(CLOSE_WHILE_SCANNING, "a record is closed while it is scanned", "row_06_07_finalisers_inside_a_scan", "5") \
+  RULE(ADOPT_ORPHANS, "orphans are adopted", "row_13_domain_ends_alone", "5") \
+  RULE(ENDED_IS_WITHOUT_LOCK, "a thread whose domain has ended holds no lock", "row_12_tls_destructor_after_the_domain_id_is_reused", "5") \
+  RULE(FLUSH_BEFORE_END, "a domain that ends sends the deletes that it has collected", "row_15_deleter_waits_or_ends", "5") \
+  RULE(FLUSH_BEFORE_SCAN, "a domain that scans sends the deletes that it has collected", "row_15_deleter_waits_or_ends", "5") \
+  RULE(TRUST_AFTER_PROOF, "a thread is trusted to hold a lock when it has made a root or scanned", "row_12_domain_ended_before_setup", "5") \
+  RULE(TRUST_THE_MAIN_THREAD, "only the main thread is trusted to hold the lock", "row_42_nothing_believes_the_lock_on_a_thread_that_ends", "4") \
+  RULE(REPAIR_OWN_RECORD, "after a fork, records that another domain may have been changing are left alone", "row_46_fork_while_a_domain_changes_its_lists", "5")
+/* clang-format on */
+
+#define BXR_RULE_NUMBER(name, rule, test, versions) BXR_RULE_##name,
+enum bxr_rule { BXR_RULES(BXR_RULE_NUMBER) BXR_RULE_COUNT };
+#define BXR_PREFIXED(name) BXR_RULE_##name
+#define BXR_RULE_OF(name) BXR_PREFIXED(name)
+#define BXR_RULE(name) (BXR_RULE_##name != BXR_RULE_OF(BXR_WITHOUT_RULE))
+
+#else
+#define BXR_RULE(name) true
+#endif
+
+#endif

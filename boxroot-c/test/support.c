@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "remote.h"
+#include "test.h"
+
+struct bxr_pool *next_pool(struct bxr_domain *domain) {
+  struct bxr_pool *pool = bxr_domain_continue(domain);
+  if (pool != NULL) return pool;
+  bxr_domain_retire(domain);
+  bxr_remote_drain(domain);
+  pool = bxr_domain_choose(domain);
+  CHECK(pool != NULL);
+  return pool;
+}
+
+boxroot create(struct bxr_domain *domain) {
+  struct bxr_pool *pool = bxr_domain_current(domain);
+  if (pool == NULL || pool->head.free == NULL) pool = next_pool(domain);
+  return bxr_pop(&pool->head, Val_unit);
+}
+
+struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots) {
+  struct bxr_pool *pool = next_pool(domain);
+  CHECK(pool->kind == BXR_CURRENT && BXR_SLOTS <= MANY);
+  for (uint32_t i = 0; i < BXR_SLOTS; i++) {
+    CHECK(bxr_pool_has_free_slot(pool));
+    roots[i] = bxr_pop(&pool->head, Val_long(i));
+    CHECK(bxr_pool_of_root(roots[i]) == pool);
+  }
+  CHECK(pool->high_water == BXR_SLOTS && !bxr_pool_has_free_slot(pool));
+  return pool;
+}
+
+uint32_t length(struct bxr_link *list) {
+  uint32_t n = 0;
+  for (struct bxr_link *link = list->next; link != list; link = link->next) n++;
+  return n;
+}
+
+static void add_used(struct bxr_pool *pool, void *sum) { *(size_t *)sum += bxr_pool_used(pool); }
+
+size_t used(struct bxr_domain *domain) {
+  size_t sum = 0;
+  bxr_domain_each_pool(domain, add_used, &sum);
+  return sum;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The marking state of a pool: no OCaml runtime marks anything. */
+#include "barrier.h"
+#include "test.h"
+
+static bool fast_paths_are_open(struct bxr_domain *domain, struct bxr_pool *pool) {
+  return pool->head.fast_owner == &domain->head || domain->head.uncounted == &pool->head;
+}
+
+/* A pool that is handed over while it is current is closed to deletes that are not counted, too. */
+void test_barrier_closes_both_ways(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  create(domain);
+  struct bxr_pool *pool = bxr_domain_current(domain);
+  CHECK(pool->head.fast_owner == &domain->head && domain->head.uncounted == &pool->head);
+  CHECK(bxr_barrier_hand_over(pool) == (uintptr_t)pool->slots);
+  CHECK(pool->marking == BXR_ACTIVE && !fast_paths_are_open(domain, pool));
+  bxr_barrier_make_foreign(pool);
+  CHECK(pool->marking == BXR_FOREIGN && !fast_paths_are_open(domain, pool));
+  bxr_barrier_end(pool);
+  CHECK(pool->marking == BXR_IDLE && pool->head.fast_owner == &domain->head);
+}

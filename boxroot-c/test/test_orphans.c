@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Domains that end, and adoption: no OCaml runtime runs. */
+#include "remote.h"
+#include "test.h"
+
+void test_orphans(void) {
+  struct bxr_domain *a = bxr_orphans_obtain(), *b = bxr_orphans_obtain(), *c = bxr_orphans_obtain();
+  static boxroot roots[MANY];
+  uint32_t n = 2 * BXR_SLOTS + 5;
+  for (uint32_t i = 0; i < n; i++) roots[i] = create(a);
+  bxr_domain_promote(a);
+  for (uint32_t i = 0; i < n; i++) create(b);
+  for (int i = 0; i < 10; i++) bxr_domain_promote(c); /* so that epochs differ */
+  create(c);
+  bxr_remote_delete(roots[7]);
+  bxr_orphans_add(a);
+  bxr_remote_delete(roots[8]);
+  bxr_orphans_add(b);
+  CHECK(bxr_orphans_exist());
+  CHECK(bxr_orphans_adopt(c) == c && !bxr_orphans_exist());
+  CHECK(a->pool_count == 0 && b->pool_count == 0 && used(c) == 2 * n + 1);
+  CHECK(c->pools_adopted == 6);
+  /* Old stays old, young stays young. */
+  CHECK(length(&c->old) == 2 && length(&c->young) == 2);
+  CHECK(bxr_list_pool(c->old.next)->head.epoch == 0);
+  CHECK(bxr_list_pool(c->young.next)->head.epoch == c->head.epoch);
+  CHECK(length(&c->old_partial) == 1 && length(&c->young_partial) == 1);
+  bxr_remote_drain(c);
+  CHECK(used(c) == 2 * n - 1);
+  /* A delete that comes after the adoption goes to the adopter. */
+  bxr_remote_delete(roots[9]);
+  CHECK(a->drain == NULL && c->drain != NULL);
+  bxr_remote_drain(c);
+  CHECK(used(c) == 2 * n - 2);
+  /* A domain without a record takes an orphan as it is. */
+  bxr_orphans_add(c);
+  CHECK(bxr_orphans_adopt(NULL) == c && used(c) == 2 * n - 2);
+  /* Records are used again. */
+  struct bxr_domain *d = bxr_orphans_obtain(), *e = bxr_orphans_obtain();
+  CHECK((d == a && e == b) || (d == b && e == a));
+}

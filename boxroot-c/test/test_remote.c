@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* Remote deletes, step by step: no OCaml runtime runs. */
+#include "remote.h"
+#include "test.h"
+
+void test_remote_deletes(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = fill(domain, roots);
+  next_pool(domain);
+  /* Announced once: on the drain list; the slots are untouched until the drain. */
+  for (uint32_t i = 0; i < 100; i++) bxr_remote_delete(roots[3 * i]);
+  CHECK(domain->drain == pool && pool->next_to_drain == NULL && pool->announced == 100);
+  CHECK(boxroot_get(roots[0]) == Val_long(0) && bxr_pool_used(pool) == BXR_SLOTS);
+  bxr_remote_drain(domain);
+  CHECK(domain->drain == NULL && pool->announced == 0);
+  CHECK(bxr_pool_used(pool) == BXR_SLOTS - 100 && domain->deferred_deletes == 100);
+  /* A delete that is announced and not yet posted keeps the pool on the list. */
+  CHECK(bxr_remote_announce(bxr_remote_batch_of(roots[1])));
+  pool->next_to_drain = NULL;
+  domain->drain = pool;
+  bxr_remote_drain(domain);
+  CHECK(domain->drain == pool && pool->announced == 1);
+  bxr_remote_post(bxr_remote_batch_of(roots[1]));
+  bxr_remote_drain(domain);
+  CHECK(domain->drain == NULL && pool->announced == 0);
+  CHECK(bxr_pool_used(pool) == BXR_SLOTS - 101);
+}
+
+/* Deletes of another domain's roots are sent by words of 64 neighbouring slots. */
+void test_remote_batches(void) {
+  struct bxr_domain *owner = bxr_orphans_obtain(), *other = bxr_orphans_obtain();
+  static boxroot roots[200];
+  for (int i = 0; i < 200; i++) roots[i] = create(owner);
+  struct bxr_pool *pool = bxr_pool_of_root(roots[0]);
+  int first = 0;
+  while (bxr_remote_batch_of(roots[first]).word != 1) first++;
+  for (int i = 0; i < 64; i++) bxr_remote_delete_batched(other, roots[first + i]);
+  CHECK(pool->announced == 0 && owner->drain == NULL && used(owner) == 200);
+  bxr_remote_delete_batched(other, roots[first + 64]);
+  CHECK(pool->announced == 64 && owner->drain == pool);
+  bxr_remote_drain(owner);
+  CHECK(pool->announced == 0 && used(owner) == 136);
+  bxr_orphans_add(other);
+  CHECK(pool->announced == 1 && owner->drain == pool && other->outgoing.bits == 0);
+  bxr_remote_drain(owner);
+  CHECK(used(owner) == 135 && owner->deferred_deletes == 65);
+}
+
+/* A pool that a late delete put on the list of a record whose pools have moved on is
+   passed on to its owner. */
+void test_remote_late_delete(void) {
+  struct bxr_domain *a = bxr_orphans_obtain(), *b = bxr_orphans_obtain();
+  boxroot root = create(a);
+  create(a);
+  create(b);
+  struct bxr_pool *pool = bxr_pool_of_root(root);
+  bxr_orphans_add(a);
+  bxr_orphans_adopt(b);
+  /* As if the deleter had read the owner before the adoption. */
+  CHECK(bxr_remote_announce(bxr_remote_batch_of(root)));
+  pool->next_to_drain = NULL;
+  a->drain = pool;
+  bxr_remote_post(bxr_remote_batch_of(root));
+  bxr_remote_drain(a);
+  CHECK(a->drain == NULL && b->drain == pool);
+  bxr_remote_drain(b);
+  CHECK(used(b) == 2);
+}
+
+/* In the child of a fork, only deletes that were posted are left. */
+void test_remote_after_fork(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  boxroot announced = create(domain), posted = create(domain), kept = create(domain);
+  struct bxr_pool *pool = bxr_pool_of_root(kept);
+  bxr_remote_delete(posted);
+  CHECK(!bxr_remote_announce(bxr_remote_batch_of(announced)) && pool->announced == 2);
+  bxr_remote_after_fork(domain);
+  CHECK(pool->announced == 1 && domain->drain == pool && pool->next_to_drain == NULL);
+  bxr_remote_drain(domain);
+  CHECK(pool->announced == 0 && domain->drain == NULL && used(domain) == 2);
+}
