@@ -8,20 +8,20 @@
 #include "implementations.h"
 
 extern struct implementation const boxroot_implementation, global_implementation,
-    generational_implementation, dll_boxroot_implementation, rem_boxroot_implementation,
-    bitmap_boxroot_implementation, rust_raw_implementation;
+  generational_implementation, dll_boxroot_implementation, rem_boxroot_implementation,
+  bitmap_boxroot_implementation, rust_raw_implementation;
 #ifdef BENCH_VARIANTS
 extern struct implementation const unsafe_implementation, force_remote_implementation,
-    rust_token_implementation, rust_drop_implementation;
+  rust_token_implementation, rust_drop_implementation;
 #endif
 
 static struct implementation const *const known[] = {
-    &boxroot_implementation,     &global_implementation,      &generational_implementation,
-    &dll_boxroot_implementation, &rem_boxroot_implementation, &bitmap_boxroot_implementation,
-    &rust_raw_implementation,
+  &boxroot_implementation,     &global_implementation,       &generational_implementation,
+  &dll_boxroot_implementation, &rem_boxroot_implementation,  &bitmap_boxroot_implementation,
+  &rust_raw_implementation,
 #ifdef BENCH_VARIANTS
-    &unsafe_implementation,      &force_remote_implementation,
-    &rust_token_implementation,  &rust_drop_implementation,
+  &unsafe_implementation,      &force_remote_implementation, &rust_token_implementation,
+  &rust_drop_implementation,
 #endif
 };
 

@@ -34,7 +34,7 @@ value bench_batches(value n, value batch) {
   for (intptr_t i = 0; i < Long_val(batch); i++) values[i] = Val_long(i);
   for (intptr_t i = 0; i < Long_val(n); i++) {
     implementation->create(cells, values, Long_val(batch));
-    implementation->delete(cells, Long_val(batch));
+    implementation->delete (cells, Long_val(batch));
   }
   return Val_unit;
 }
@@ -57,7 +57,7 @@ value bench_modify(value v, value rounds) {
 }
 
 value bench_delete(value unit) {
-  implementation->delete(cells, count);
+  implementation->delete (cells, count);
   return unit;
 }
 

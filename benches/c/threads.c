@@ -36,7 +36,7 @@ static void *delete_batches(void *argument) {
     if (batch == NULL) break;
     full = batch->next;
     pthread_mutex_unlock(&mutex);
-    implementation->delete(batch->cells, batch->count);
+    implementation->delete (batch->cells, batch->count);
     pthread_mutex_lock(&mutex);
     batch->next = free_batches;
     free_batches = batch;

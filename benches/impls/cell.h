@@ -24,7 +24,8 @@ value CELL(cell_delete)(value c) {
 
 value CELL(cell_modify)(value cells, value i, value v) {
   value *place = (value *)cells + Long_val(i);
-  *place = cell_to_ocaml(CELL(modify_cell)(cell_of_ocaml(*place), v)); /* an immediate for an immediate */
+  *place =
+    cell_to_ocaml(CELL(modify_cell)(cell_of_ocaml(*place), v)); /* an immediate for an immediate */
   return Val_unit;
 }
 
@@ -53,8 +54,8 @@ static void CELL(delete_loop)(cell *cells, intptr_t n) {
 }
 
 struct implementation const CELL(implementation) = {
-    CELL_NAME,         CELL(prepare),       CELL(pairs_loop), CELL(create_loop),
-    CELL(get_loop),    CELL(modify_loop), CELL(delete_loop)};
+  CELL_NAME,      CELL(prepare),     CELL(pairs_loop), CELL(create_loop),
+  CELL(get_loop), CELL(modify_loop), CELL(delete_loop)};
 
 /* ---- local_roots, in caller-roots style: each level roots only its result ---- */
 

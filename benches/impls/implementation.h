@@ -10,7 +10,7 @@ typedef value *cell;
 
 struct implementation {
   char const *name;
-  void (*prepare)(void); /* before the first create */
+  void (*prepare)(void);     /* before the first create */
   void (*pairs)(intptr_t n); /* creates and deletes at once, n times */
   void (*create)(cell *cells, value const *values, intptr_t n);
   value (*get)(cell *cells, intptr_t n);

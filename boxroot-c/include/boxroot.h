@@ -31,7 +31,7 @@ extern "C" {
 
 /* With GNU C, small functions are inlined, and are in the library as functions too. */
 #if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
-#error "boxroot.h needs the inline functions of C99: compile with -std=gnu99 or later, and without -fgnu89-inline"
+#error "boxroot.h needs the inline functions of C99: -std=gnu99 or later, no -fgnu89-inline"
 #endif
 #if defined(__GNUC__)
 #define BOXROOT_INLINE inline
@@ -115,17 +115,17 @@ char const *boxroot_error_string(void);
    root scan for the others. Times are in nanoseconds of wall-clock
    time, the longest of any domain; counts are since the library was loaded. */
 struct boxroot_stats {
-  size_t live_roots;      /* roots created and not yet deleted */
-  size_t pools;           /* pools in memory, in all states */
-  size_t pools_current;   /* pools that domains are allocating from, at most 2 for each */
-  size_t pools_full;      /* pools with too few free slots to allocate from */
-  size_t pools_partial; /* pools to allocate from next */
-  size_t pools_empty;     /* pools that hold no root, kept for re-use */
-  size_t bytes;           /* memory of all pools */
-  size_t slots_per_pool;  /* roots that one pool can hold */
-  size_t domains;         /* domains that own pools, orphans included */
-  uint64_t minor_scans;   /* root scans for minor collections */
-  uint64_t major_scans;   /* root scans to mark, verify or compact the major heap */
+  size_t live_roots;     /* roots created and not yet deleted */
+  size_t pools;          /* pools in memory, in all states */
+  size_t pools_current;  /* pools that domains are allocating from, at most 2 for each */
+  size_t pools_full;     /* pools with too few free slots to allocate from */
+  size_t pools_partial;  /* pools to allocate from next */
+  size_t pools_empty;    /* pools that hold no root, kept for re-use */
+  size_t bytes;          /* memory of all pools */
+  size_t slots_per_pool; /* roots that one pool can hold */
+  size_t domains;        /* domains that own pools, orphans included */
+  uint64_t minor_scans;  /* root scans for minor collections */
+  uint64_t major_scans;  /* root scans to mark, verify or compact the major heap */
   uint64_t longest_minor_scan;
   uint64_t longest_major_scan;
   uint64_t deferred_deletes; /* deletes from elsewhere, or inside a root scan */

@@ -49,9 +49,7 @@ void bxr_delete_slow(boxroot r) {
     bxr_remote_delete_batched(self, r);
 }
 
-static bool is_young_block(value v) {
-  return Is_block(v) && bxr_may_be_in(bxr_minor_heap(), v);
-}
+static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_in(bxr_minor_heap(), v); }
 
 boxroot bxr_modify_slow(boxroot r, value v) {
   struct bxr_domain *domain = bxr_enter();

@@ -39,7 +39,9 @@ struct bxr_domain *bxr_domain_new(void) {
   return domain;
 }
 
-struct bxr_domain *bxr_domain_registry(void) { return bxr_load(&registry); }
+struct bxr_domain *bxr_domain_registry(void) {
+  return bxr_load(&registry);
+}
 
 void bxr_domain_open(struct bxr_domain *domain, void *runtime_state) {
   bxr_publish(&domain->head.runtime_state, runtime_state);

@@ -46,12 +46,12 @@ struct bxr_domain {
   struct bxr_pool *parked; /* the current pool before the last scan, or NULL */
   bool scanning;           /* a root scan is running: everything is closed */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
-  struct bxr_batch outgoing;       /* deletes of other domains' roots, to be sent */
+  struct bxr_batch outgoing; /* deletes of other domains' roots, to be sent */
   size_t empty_count;
-  size_t empty_low;                /* the least empty_count since the last bxr_domain_trim */
-  char *region, *region_end;       /* mapped memory not yet carved into pools */
-  uintptr_t *directory;            /* the pools handed over in this cycle (scan.c), or NULL */
-  size_t directory_size;           /* in bytes */
+  size_t empty_low;          /* the least empty_count since the last bxr_domain_trim */
+  char *region, *region_end; /* mapped memory not yet carved into pools */
+  uintptr_t *directory;      /* the pools handed over in this cycle (scan.c), or NULL */
+  size_t directory_size;     /* in bytes */
 
   /* Written by the owner, read by any thread for statistics. Atomic. */
   size_t pool_count;
@@ -60,10 +60,10 @@ struct bxr_domain {
   uint64_t deferred_deletes, barrier_hits, pools_adopted;
 
   /* Shared. */
-  _Alignas(64) struct bxr_pool *drain;   /* pools with pending deletes; a lock-free stack */
-  uint64_t merges;                       /* how often all pools moved to another record */
-  struct bxr_domain *next_idle;          /* in the stack of orphans or of spares */
-  struct bxr_domain *next_registered;    /* constant once registered */
+  _Alignas(64) struct bxr_pool *drain; /* pools with pending deletes; a lock-free stack */
+  uint64_t merges;                     /* how often all pools moved to another record */
+  struct bxr_domain *next_idle;        /* in the stack of orphans or of spares */
+  struct bxr_domain *next_registered;  /* constant once registered */
 };
 
 /* What bxr_self points to when this thread must not use the fast paths. */

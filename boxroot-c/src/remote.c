@@ -58,8 +58,8 @@ static struct bxr_pool *push_to_owner(struct bxr_pool *pool) {
   struct bxr_domain *owner;
   uint64_t merges;
   do {
-    owner = bxr_pool_owner(pool);       /* (i) */
-    merges = bxr_load(&owner->merges);  /* (ii) */
+    owner = bxr_pool_owner(pool);          /* (i) */
+    merges = bxr_load(&owner->merges);     /* (ii) */
   } while (bxr_pool_owner(pool) != owner); /* (iii) */
   push(owner, pool);
   if (bxr_load(&owner->merges) == merges) return NULL; /* (v) */
@@ -135,10 +135,10 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool) {
   uint64_t count = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
     if (bxr_peek(&pool->pending[i]) == 0) continue;
+    uintptr_t *words = (uintptr_t *)pool + 64 * i;
     uint64_t bits = bxr_exchange(&pool->pending[i], 0); /* (B) */
     for (; bits != 0; bits &= bits - 1, count++)
-      bxr_domain_free(domain, (boxroot)((uintptr_t *)pool + 64 * i +
-                                        (size_t)__builtin_ctzll(bits))); /* (C) */
+      bxr_domain_free(domain, (boxroot)(words + __builtin_ctzll(bits))); /* (C) */
   }
   bxr_domain_count(&domain->deferred_deletes, count);
   uint64_t announced = bxr_add(&pool->announced, 0 - count); /* (D) */
@@ -158,8 +158,8 @@ void bxr_remote_drain(struct bxr_domain *domain) {
 /* ---- adopters ---- */
 
 void bxr_remote_forward(struct bxr_domain *from) {
-  bxr_add(&from->merges, 1);  /* (b) */
-  push_all(take_list(from));  /* (c) */
+  bxr_add(&from->merges, 1); /* (b) */
+  push_all(take_list(from)); /* (c) */
 }
 
 /* ---- fork ---- */

@@ -53,7 +53,9 @@ void *bxr_runtime_state(void) {
   return bxr_status() == BOXROOT_NOT_SETUP || holds_lock ? (void *)Caml_state : NULL;
 }
 
-struct bxr_domain **bxr_runtime_record(void) { return holds_lock ? &the_domain : NULL; }
+struct bxr_domain **bxr_runtime_record(void) {
+  return holds_lock ? &the_domain : NULL;
+}
 
 int bxr_lock_state(void) {
   if (!holds_lock) return BXR_LOCK_NOT_HELD;

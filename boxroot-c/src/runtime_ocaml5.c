@@ -88,9 +88,7 @@ bool bxr_runtime_is_marked(uintptr_t header) {
 }
 
 #if OCAML_VERSION >= 50500
-bool bxr_runtime_marking(void) {
-  return caml_marking_started() || !BXR_RULE(DARKEN_WHILE_MARKING);
-}
+bool bxr_runtime_marking(void) { return caml_marking_started() || !BXR_RULE(DARKEN_WHILE_MARKING); }
 #else
 bool bxr_runtime_marking(void) { return true; }
 #endif

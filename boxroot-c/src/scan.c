@@ -28,8 +28,7 @@ static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
       scan_pool(bxr_list_pool(link), minor_heap, action);
-  if (bxr_domain_current(domain) != NULL)
-    scan_pool(bxr_domain_current(domain), minor_heap, action);
+  if (bxr_domain_current(domain) != NULL) scan_pool(bxr_domain_current(domain), minor_heap, action);
 }
 
 struct full_scan {
@@ -133,8 +132,7 @@ static void darken(struct bxr_domain *domain, struct bxr_action action) {
 }
 
 static void scan_other(struct bxr_domain *domain, struct bxr_action action) {
-  if (BXR_RULE(SINGLE_SLOTS_TO_OTHERS) || !hand_over_all(domain, action))
-    scan_all(domain, action);
+  if (BXR_RULE(SINGLE_SLOTS_TO_OTHERS) || !hand_over_all(domain, action)) scan_all(domain, action);
 }
 
 static void count(uint64_t *scans, uint64_t *longest, uint64_t start) {

@@ -85,11 +85,10 @@ static enum bxr_error not_running(void) {
 
 /* From one state to another. False if it is another one already. */
 static bool change_status(int from, int to) {
-  int seen;
-  do {
-    seen = from;
-  } while (!bxr_compare_exchange(&status, &seen, to) && seen == from);
-  return seen == from;
+  int seen = from;
+  while (!bxr_compare_exchange(&status, &seen, to))
+    if (seen != from) return false;
+  return true;
 }
 
 /* False if out of memory. */
@@ -160,8 +159,8 @@ static struct bxr_domain *open_record(struct bxr_domain *domain) {
 }
 
 struct bxr_domain *bxr_enter(void) {
-  if (bxr_status() == BOXROOT_NOT_SETUP &&
-      (bxr_runtime_sets_up_itself() || bxr_is_second_copy()) && !setup())
+  if (bxr_status() == BOXROOT_NOT_SETUP && (bxr_runtime_sets_up_itself() || bxr_is_second_copy()) &&
+      !setup())
     return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record != NULL) bxr_runtime_check();

@@ -30,17 +30,22 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   struct check *check = context;
   check->pools++;
   check->empty += pool->kind == BXR_EMPTY;
-  require(check, bxr_pool_owner(pool) == check->domain, "a pool's owner is the domain that lists it");
-  require(check, pool->head.fast_owner == (pool->marking > BXR_REOPENED ? NULL : &check->domain->head),
+  require(check, bxr_pool_owner(pool) == check->domain,
+          "a pool's owner is the domain that lists it");
+  require(check,
+          pool->head.fast_owner == (pool->marking > BXR_REOPENED ? NULL : &check->domain->head),
           "a pool's fast owner is its owner, or NULL while the pool is closed");
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool);
-  require(check, free <= pool->high_water, "the free list holds distinct slots below the high-water mark");
+  require(check, free <= pool->high_water,
+          "the free list holds distinct slots below the high-water mark");
   if (check->broken != NULL) return;
   require(check, bxr_pool_used(pool) == pool->high_water - free, "countdown and free list agree");
   require(check, pool->kind == BXR_EMPTY || pool->head.countdown > 0, "countdown is positive");
-  require(check, pool->marking != BXR_ACTIVE || pool->kind == BXR_EMPTY || pool->undarkened <= pool->high_water,
+  require(check,
+          pool->marking != BXR_ACTIVE || pool->kind == BXR_EMPTY ||
+            pool->undarkened <= pool->high_water,
           "what is still to be darkened is below the high-water mark");
   uint64_t posted = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
@@ -84,7 +89,8 @@ char const *boxroot_validate(void) {
           "a closed pool is closed to deletes that are not counted, too");
   require(&check, check.pools == domain->pool_count, "the pools are counted");
   require(&check, check.empty == domain->empty_count, "the empty pools are counted");
-  require(&check, domain->empty_low <= domain->empty_count, "no more empty pools were spared than there are");
+  require(&check, domain->empty_low <= domain->empty_count,
+          "no more empty pools were spared than there are");
   require(&check, domain->outgoing.bits == 0 || bxr_pool_owner(domain->outgoing.pool) != domain,
           "a domain sends deletes of other domains' roots only");
   require(&check, domain->parked == NULL || bxr_domain_current(domain) == NULL,

@@ -8,27 +8,27 @@
 #include "orphans.h"
 
 /* Ends the process at the first failure: each test has a process of its own. */
-#define CHECK(e)                                                                      \
-  do {                                                                                \
-    if (!(e)) {                                                                       \
-      fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #e);               \
-      abort();                                                                        \
-    }                                                                                 \
+#define CHECK(e)                                                                                   \
+  do {                                                                                             \
+    if (!(e)) {                                                                                    \
+      fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #e);                            \
+      abort();                                                                                     \
+    }                                                                                              \
   } while (0)
 
 /* The tests, in the order in which they run: void test_NAME(void). */
-#define TESTS(TEST)                                                                   \
-  TEST(pool_slots)                                                                    \
-  TEST(pool_kinds)                                                                    \
-  TEST(domain_promotion)                                                              \
-  TEST(domain_trim)                                                                   \
-  TEST(pages_larger_than_pools)                                                       \
-  TEST(remote_deletes)                                                                \
-  TEST(remote_batches)                                                                \
-  TEST(remote_late_delete)                                                            \
-  TEST(remote_after_fork)                                                             \
-  TEST(orphans)                                                                       \
-  TEST(barrier_closes_both_ways)                                                      \
+#define TESTS(TEST)                                                                                \
+  TEST(pool_slots)                                                                                 \
+  TEST(pool_kinds)                                                                                 \
+  TEST(domain_promotion)                                                                           \
+  TEST(domain_trim)                                                                                \
+  TEST(pages_larger_than_pools)                                                                    \
+  TEST(remote_deletes)                                                                             \
+  TEST(remote_batches)                                                                             \
+  TEST(remote_late_delete)                                                                         \
+  TEST(remote_after_fork)                                                                          \
+  TEST(orphans)                                                                                    \
+  TEST(barrier_closes_both_ways)                                                                   \
   TEST(os_errno)
 
 #define DECLARE(name) void test_##name(void);

@@ -14,7 +14,7 @@ static size_t live() {
 }
 
 // 0 if all is well, else the number of the line that is not.
-#define CHECK(e) \
+#define CHECK(e)                                                                                   \
   if (!(e)) return __LINE__
 
 extern "C" int test_cpp_pointer() {
@@ -52,8 +52,6 @@ extern "C" int test_cpp_unwinding() {
   try {
     throw_past(100);
     return __LINE__;
-  } catch (std::runtime_error const &) {
-    CHECK(live() == before);
-  }
+  } catch (std::runtime_error const &) { CHECK(live() == before); }
   return 0;
 }

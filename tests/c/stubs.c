@@ -89,7 +89,8 @@ void test_hooks(int which, void (*body)(void)) {
 
 /* Another library that scans roots: its hook counts, and calls the one that was there before. */
 #if OCAML_VERSION >= 50000
-#define SCAN_PARAMETERS scanning_action action, scanning_action_flags flags, void *data, caml_domain_state *state
+#define SCAN_PARAMETERS                                                                            \
+  scanning_action action, scanning_action_flags flags, void *data, caml_domain_state *state
 #define SCAN_ARGUMENTS action, flags, data, state
 #else
 #define SCAN_PARAMETERS scanning_action action

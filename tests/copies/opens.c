@@ -14,7 +14,8 @@ int main(int argc, char **argv) {
     return 2;
   }
   struct users const *users = dlsym(handle, "plugin_users");
-  if (users == NULL || users->setup() || users->create(Val_unit) != NULL || errno != EPERM) return 1;
+  if (users == NULL || users->setup() || users->create(Val_unit) != NULL || errno != EPERM)
+    return 1;
   users->remove(NULL);
   return strstr(users->error(), "no error") != NULL;
 }

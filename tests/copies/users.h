@@ -28,8 +28,10 @@ static size_t users_live(void) {
   return stats.live_roots;
 }
 
-#define USERS                                                                             \
-  {users_setup, boxroot_status, boxroot_error_string, users_create, users_get, users_modify, \
-   users_remove, users_live}
+#define USERS                                                                                      \
+  {                                                                                                \
+    users_setup, boxroot_status, boxroot_error_string, users_create, users_get, users_modify,      \
+      users_remove, users_live                                                                     \
+  }
 
 #endif

@@ -29,11 +29,11 @@ struct bxr_pool_head {
 
 /* The start of a domain's record. Owner: the domain, under its lock. */
 struct bxr_domain_head {
-  void *runtime_state;           /* the runtime's record of the domain; (void *)1: closed */
-  struct bxr_pool_head *current; /* where create takes slots; never NULL */
-  uint64_t epoch;                /* 1 + the minor scans so far; no pool's epoch exceeds it */
-  struct bxr_pool_head *uncounted; /* where delete need not count: current, never NULL */
-  struct bxr_pool_head *remote_pool;  /* another domain's, of the last delete there; or NULL */
+  void *runtime_state;               /* the runtime's record of the domain; (void *)1: closed */
+  struct bxr_pool_head *current;     /* where create takes slots; never NULL */
+  uint64_t epoch;                    /* 1 + the minor scans so far; no pool's epoch exceeds it */
+  struct bxr_pool_head *uncounted;   /* where delete need not count: current, never NULL */
+  struct bxr_pool_head *remote_pool; /* another domain's, of the last delete there; or NULL */
 };
 
 #ifdef __cplusplus
