@@ -32,15 +32,16 @@ boxroot bxr_create_slow(value v) {
 }
 
 void bxr_delete_slow(boxroot r) {
-  if (r == NULL || bxr_is_second_copy()) return;
+  if (r == NULL) return;
   struct bxr_domain *self = bxr_enter_if_certain();
   struct bxr_pool *pool = bxr_pool_full(bxr_pool_of(r));
-  if (self == NULL)
-    bxr_domain_delete_remotely(r);
-  else if (&pool->head != self->head.remote && bxr_pool_owner(pool) == self)
+  if (self == NULL) {
+    if (!bxr_is_second_copy()) bxr_domain_delete_remotely(r);
+  } else if (&pool->head != self->head.remote && bxr_pool_owner(pool) == self) {
     bxr_pool_free(pool, r);
-  else
+  } else {
     bxr_domain_delete_batched(self, r);
+  }
 }
 
 static bool is_young_block(value v) {
