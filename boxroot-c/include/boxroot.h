@@ -100,7 +100,8 @@ enum boxroot_state {
   BOXROOT_RUNNING = 1,
   BOXROOT_TORE_DOWN = 2, /* boxroot_teardown has run */
   BOXROOT_INVALID = 3    /* OCaml 4: the Thread module was initialised after
-                            boxroot_setup; live roots are kept, create fails */
+                            boxroot_setup; live roots are kept, create fails. Or another,
+                            different copy of the library hides this one's names (README.md) */
 };
 
 /* The state of the library, one of the constants above. Any thread. */

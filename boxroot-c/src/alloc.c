@@ -38,15 +38,16 @@ boxroot bxr_create_slow(value v) {
 }
 
 void bxr_delete_slow(boxroot r) {
-  if (r == NULL || bxr_is_second_copy()) return;
+  if (r == NULL) return;
   struct bxr_domain *self = bxr_enter_if_trusted();
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (self == NULL)
-    bxr_remote_delete(r);
-  else if (&pool->head != self->head.remote_pool && bxr_pool_owner(pool) == self)
+  if (self == NULL) {
+    if (!bxr_is_second_copy()) bxr_remote_delete(r);
+  } else if (&pool->head != self->head.remote_pool && bxr_pool_owner(pool) == self) {
     bxr_domain_free(self, r);
-  else
+  } else {
     bxr_remote_delete_batched(self, r);
+  }
 }
 
 static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_in(bxr_minor_heap(), v); }
