@@ -109,7 +109,7 @@ void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_po
                           void *context);
 
 /* Moves all filed pools of `from` to the domain: young ones become young, old ones old. Nothing is
-   current or parked in `from`, which nobody else uses. */
+   current or parked in `from`, which no other thread uses. */
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);
 
 /* ---- memory ---- */
@@ -122,7 +122,7 @@ void bxr_domain_trim(struct bxr_domain *domain);
 size_t bxr_domain_trim_all(struct bxr_domain *domain);
 
 /* Disables the domain, and gives all memory back but pools that hold roots, and what the marker may
-   visit; nobody may be using the domain. Deletes remain safe. */
+   visit; no thread may be using the domain. Deletes remain safe. */
 void bxr_domain_tear_down(struct bxr_domain *domain);
 
 /* The marker visits nothing of the domain any more: all mark stacks are empty. */

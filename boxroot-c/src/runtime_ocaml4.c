@@ -106,7 +106,7 @@ static void main_thread_exit(void *context) {
 }
 
 void bxr_runtime_check(void) {
-  /* Somebody who chains to our hooks is welcome; systhreads does not. */
+  /* A library that chains to our hooks does no harm; systhreads does not chain. */
   if (caml_enter_blocking_section_hook != enter_blocking_section && !threads_at_setup &&
       threads_initialised())
     bxr_invalidate();

@@ -21,7 +21,7 @@ struct bxr_domain_head;
 
 /* The start of a pool. Owner: the domain in fast_owner, under its lock. */
 struct bxr_pool_head {
-  struct bxr_domain_head *fast_owner; /* who may take the fast paths; NULL: nobody */
+  struct bxr_domain_head *fast_owner; /* the record that may take the fast paths; NULL: closed */
   boxroot free;                       /* first free slot, or NULL */
   uint64_t epoch;                     /* young iff equal to the owner's epoch */
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
@@ -93,7 +93,7 @@ inline struct bxr_pool_head *bxr_pool_of(boxroot r) {
 }
 
 /* Relaxed: a thread that does not own the pool may look while the owner changes the
-   field, and sees somebody else's name either way. */
+   field, and reads a value other than `self` either way. */
 inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head *pool) {
   return __atomic_load_n(&pool->fast_owner, __ATOMIC_RELAXED) == self;
 }
