@@ -20,11 +20,20 @@
 #include "scan.h"
 #include "setup.h"
 
-/* In the systhreads library, if the program links it. */
-extern value caml_thread_self(value) __attribute__((weak));
-extern value caml_thread_id(value) __attribute__((weak));
-/* In native programs: how the main thread ends after Thread.exit. */
-extern void (*caml_termination_hook)(void *) __attribute__((weak));
+/* FIND(type, name) is the address of what the program may lack: functions of the systhreads library, and,
+   in native programs, how the main thread ends after Thread.exit. NULL if it does. Object files
+   other than ELF's have no weak references without flags to the linker. */
+typedef value thread_function(value);
+typedef void (*termination_hook)(void *);
+#ifdef __ELF__
+extern thread_function caml_thread_self __attribute__((weak));
+extern thread_function caml_thread_id __attribute__((weak));
+extern termination_hook caml_termination_hook __attribute__((weak));
+#define FIND(type, name) (&name)
+#else
+#include <dlfcn.h>
+#define FIND(type, name) ((type *)dlsym(RTLD_DEFAULT, #name))
+#endif
 
 BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self = &bxr_no_domain;
 BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner = &bxr_no_domain;
@@ -43,7 +52,7 @@ static bool threads_at_setup;
 static void (*previous_scan_roots)(scanning_action);
 static void (*previous_enter)(void);
 static void (*previous_leave)(void);
-static void (*previous_termination)(void *);
+static termination_hook previous_termination;
 
 static bool threads_initialised(void) { return caml_named_value("Thread.at_shutdown") != NULL; }
 
@@ -128,15 +137,21 @@ static void scan_roots(scanning_action action) {
   bxr_owner = owner;
 }
 
+/* The number of this thread, which OCaml knows. -1 without the systhreads library. */
+static intnat thread_number(void) {
+  thread_function *self = FIND(thread_function, caml_thread_self);
+  thread_function *id = FIND(thread_function, caml_thread_id);
+  return self == NULL || id == NULL ? -1 : Long_val(id(self(Val_unit)));
+}
+
 void bxr_runtime_setup(void) {
   threads_at_setup = threads_initialised();
-  if (threads_at_setup && &caml_termination_hook != NULL && caml_termination_hook != NULL) {
-    previous_termination = caml_termination_hook;
-    caml_termination_hook = main_thread_exit;
+  termination_hook *termination = FIND(termination_hook, caml_termination_hook);
+  if (threads_at_setup && termination != NULL && *termination != NULL) {
+    previous_termination = *termination;
+    *termination = main_thread_exit;
   }
-  is_main = !threads_at_setup ||
-            (previous_termination != NULL && caml_thread_self != NULL && caml_thread_id != NULL &&
-             caml_thread_id(caml_thread_self(Val_unit)) == Val_int(0));
+  is_main = !threads_at_setup || (previous_termination != NULL && thread_number() == 0);
   holds_lock = true;
   previous_scan_roots = caml_scan_roots_hook;
   caml_scan_roots_hook = scan_roots;
