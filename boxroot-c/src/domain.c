@@ -208,7 +208,11 @@ struct bxr_pool *bxr_domain_choose(struct bxr_domain *domain) {
   /* Deletes in a pool that is being marked are slower, but new memory is worse. */
   if (pool == NULL) pool = pop(&domain->old_partial, BXR_ACTIVE);
   if (pool == NULL) pool = carve(domain);
-  return pool != NULL && bxr_pool_has_free_slot(pool) ? activate(domain, pool) : NULL;
+  if (pool == NULL) return NULL;
+  bool has_free_slot = bxr_pool_has_free_slot(pool);
+  BXR_ASSERT(has_free_slot);
+  (void)has_free_slot;
+  return activate(domain, pool);
 }
 
 void bxr_domain_promote(struct bxr_domain *domain) {
