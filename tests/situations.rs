@@ -52,6 +52,7 @@ scenarios!(
     // that its statistics are right after a compaction, and they are wrong if there was garbage
     // (an OCaml program alone shows it; see docs/campaigns.md).
     row_23_compaction, environment = [("OCAMLRUNPARAM", "v=0")];
+    row_23_finalisers_in_a_compaction, ocaml5 = true;
     row_24_heap_verification, environment = [("OCAMLRUNPARAM", "V=1,s=4k")];
     row_25_barrier_hits_are_counted, ocaml5 = true;
     row_25_moves_while_marking;
@@ -1069,6 +1070,61 @@ fn row_23_compaction() {
     check_all(&strings, 0);
     check_specimens(&specimens);
     assert_eq!(live(), 50_000 + specimens.len());
+}
+
+/// A domain ends while its pools are being marked. Its roots belong to custom blocks, which a compaction
+/// finalises, at the end of the cycle: the colours of the next one are in use then, and nothing may be
+/// darkened yet.
+fn row_23_finalisers_in_a_compaction() {
+    start();
+    const N: usize = 6000;
+    static PHASE: AtomicUsize = AtomicUsize::new(0);
+    fn wait_for(phase: usize) {
+        without_lock(|| {
+            while PHASE.load(Ordering::SeqCst) < phase {
+                std::thread::yield_now();
+            }
+        });
+    }
+    extern "C" fn body(_: Value) -> Value {
+        hand_over((0..N).map(|i| rooted(unsafe { test_pair(int(i)) })).collect());
+        PHASE.store(1, Ordering::SeqCst);
+        wait_for(2);
+        UNIT
+    }
+    fn rooted(v: Value) -> BoxRoot {
+        unsafe { sys::boxroot_create(v) }.unwrap()
+    }
+    call_rust("spawn", body, 0);
+    wait_for(1);
+    let theirs = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    let values: Vec<_> = theirs.iter().map(|&r| rooted(unsafe { sys::boxroot_get(r) })).collect();
+    // Blocks of one size, side by side, so that there is something to compact.
+    let (mut free, mut owners, mut kept) = (vec![], vec![], vec![]);
+    for &root in &theirs {
+        free.extend((0..3).map(|i| rooted(unsafe { test_pair(int(i)) })));
+        owners.push(rooted(unsafe { test_custom_owner(Some(root)) }));
+        kept.push(rooted(unsafe { test_pair(int(0)) }));
+    }
+    full_major();
+    delete_all(&free);
+    full_major();
+    full_major();
+    delete_all(&owners);
+    unsafe { caml_finish_major_cycle(0) };
+    PHASE.store(2, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+    minor();
+    let before = unsafe { test_finalised() };
+    unsafe { caml_finish_major_cycle(1) };
+    assert!(unsafe { test_finalised() } > before, "the compaction finalised something");
+    full_major();
+    full_major();
+    assert_eq!((unsafe { test_finalised() }, live()), (N, 2 * N));
+    for (i, &value) in values.iter().enumerate() {
+        assert_eq!(unsafe { *(sys::boxroot_get(value) as *const Value) }, int(i));
+    }
+    validate();
 }
 
 fn row_24_heap_verification() {

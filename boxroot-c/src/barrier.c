@@ -23,6 +23,7 @@ uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool) {
   uint32_t size = BXR_RULE(RANGE_ENDS_AT_HIGH_WATER) ? pool->high_water : BXR_SLOTS;
   pool->block_header = bxr_runtime_unmarked_header(size);
   pool->undarkened = pool->high_water;
+  pool->cycle = bxr_runtime_cycle();
   set_state(pool, BXR_ACTIVE);
   return (uintptr_t)pool->slots;
 }
@@ -38,7 +39,7 @@ void bxr_barrier_make_foreign(struct bxr_pool *pool) {
 enum bxr_marking bxr_barrier_state(struct bxr_pool *pool) {
   if (pool->marking == BXR_IDLE) return BXR_IDLE;
   bool visited = bxr_runtime_marking_done() || !BXR_RULE(BARRIER_UNTIL_MARKED);
-  if (!bxr_runtime_marking() || (pool->marking != BXR_FOREIGN && visited))
+  if (!bxr_runtime_marks(pool->cycle) || (pool->marking != BXR_FOREIGN && visited))
     set_state(pool, BXR_IDLE); /* 4a */
   else if (pool->marking == BXR_ACTIVE && pool->kind == BXR_EMPTY)
     set_state(pool, BXR_REOPENED); /* 4b */

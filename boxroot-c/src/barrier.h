@@ -11,8 +11,10 @@
    3. There are two ways into the fast paths, and closing shuts both: fast_owner, and, of the owner's
       record, uncounted, for a pool may be handed over while it is current (hooks of the collector may
       create roots between the minor scan and the start of the cycle).
-   4. A pool is opened again (a) when no mark phase is running, or when the domain that handed it
-      over, and still owns it, has nothing left to mark: the marker has visited it; it is idle then. Or
+   4. A pool is opened again (a) when the marking of the cycle in which it was handed over has ended, or
+      when the domain that handed it over, and still owns it, has nothing left to mark: the marker has
+      visited it; it is idle then. (After the end of the cycle nothing may be darkened: at the start of
+      the next one a compaction may run finalisers, and there a marked block is one that has moved.) Or
       (b) when all of its snapshot has been darkened by the barrier, which does some more with each
       delete: it is reopened, and idle only later. An empty pool is of that kind: each of its roots
       passed the barrier.

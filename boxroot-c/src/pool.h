@@ -56,6 +56,7 @@ struct bxr_pool {
   uint32_t undarkened; /* ACTIVE: only slots below this may hold values not yet darkened */
   uint16_t kind;       /* enum bxr_kind */
   uint16_t marking;    /* enum bxr_marking */
+  uint32_t cycle;      /* not IDLE: the major cycle in which it was handed over */
 
   /* The rest of the header is shared with threads that delete remotely. Atomic. */
   _Alignas(64) struct bxr_domain *owner; /* on whose drain list remote deletes go */

@@ -13,6 +13,7 @@ use sys::{BoxRoot, Value};
 extern "C" {
     fn caml_startup_exn(argv: *const *const c_char) -> Value;
     pub fn caml_shutdown();
+    pub fn caml_finish_major_cycle(force_compaction: c_int);
     fn caml_named_value(name: *const c_char) -> *const Value;
     fn caml_callbackN_exn(f: Value, n: c_int, args: *mut Value) -> Value;
     fn caml_string_length(v: Value) -> usize;
