@@ -318,7 +318,7 @@ static void run_major(struct actor *a) { ask_if_due(a, MAJOR, 2); }
 static void run_full_major(struct actor *a) { ask_if_due(a, FULL_MAJOR, 4); }
 static void run_compact(struct actor *a) { ask_if_due(a, COMPACT, 8); }
 static void run_minor_heap(struct actor *a) {
-  if (one_in(&a->random, 8)) ask(a, MINOR_HEAP, (uint32_t)256 << below(&a->random, 11));
+  if (one_in(&a->random, 8)) ask(a, MINOR_HEAP, (uint32_t)4096 << below(&a->random, 7));
 }
 static void run_overhead(struct actor *a) { ask(a, OVERHEAD, 20 + below(&a->random, 200)); }
 
