@@ -104,7 +104,7 @@ static void delete(struct hook_table *t, uint32_t i) {
 }
 
 static void act_once(struct hook_table *t, enum moment moment) {
-  count_calls(2);
+  count_other_calls(2);
   if (t->table.count == 0) {
     create_immediate(t);
     return;
@@ -133,7 +133,7 @@ static void act(uint32_t hook, char const *name, enum moment moment) {
   if (below(&t->random, 16) >= t->chances[hook]) return;
   char const *outer = current_hook;
   current_hook = name;
-  uint32_t n = one_in(&t->random, 32) ? 300 : 1 + below(&t->random, 3);
+  uint32_t n = one_in(&t->random, 256) ? 300 : 1 + below(&t->random, 2);
   for (; n > 0; n--) act_once(t, moment);
   current_hook = outer;
 }

@@ -301,10 +301,11 @@ static void ask(struct actor *a, enum request request, uint32_t argument) {
   a->argument = Val_long(argument);
 }
 
-/* Whole collections take long, so they wait until as much else was done. */
+/* Whole collections take long, and stop all actors, so they wait until as much else was done. */
 static void ask_if_due(struct actor *a, enum request request, uint32_t cost) {
-  if (a->steps < a->last_collection + 500 + (uint64_t)cost * a->table.count) return;
-  a->last_collection = a->steps;
+  uint64_t pause = settings.pause + (uint64_t)cost * a->table.count;
+  if (a->calls < a->last_collection + pause) return;
+  a->last_collection = a->calls;
   ask(a, request, 0);
 }
 

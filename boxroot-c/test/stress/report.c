@@ -12,9 +12,11 @@ struct settings settings;
 __thread struct actor *current_actor;
 __thread char const *current_hook;
 
-static uint64_t all_calls;
+static uint64_t calls, other_calls;
 
-void count_calls(uint64_t n) { __atomic_fetch_add(&all_calls, n, __ATOMIC_RELAXED); }
+void count_calls(uint64_t n) { __atomic_fetch_add(&calls, n, __ATOMIC_RELAXED); }
+
+void count_other_calls(uint64_t n) { __atomic_fetch_add(&other_calls, n, __ATOMIC_RELAXED); }
 
 /* Not quite allowed in a signal handler, but the program is about to end. */
 static int describe(char *text, size_t size) {
@@ -49,9 +51,10 @@ void fail(char const *format, ...) {
   abort();
 }
 
-value stress_settings(value seed, value roots, value hooks) {
+value stress_settings(value seed, value roots, value pause, value hooks) {
   settings.seed = (uint64_t)Long_val(seed);
   settings.roots = (uint32_t)Long_val(roots);
+  settings.pause = (uint32_t)Long_val(pause);
   settings.hooks = (uint32_t)Long_val(hooks);
   settings.except = getenv("EXCEPT") == NULL ? "" : getenv("EXCEPT");
   int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT};
@@ -60,7 +63,6 @@ value stress_settings(value seed, value roots, value hooks) {
   return Val_unit;
 }
 
-value stress_calls(value unit) {
-  (void)unit;
-  return Val_long(__atomic_load_n(&all_calls, __ATOMIC_RELAXED));
+value stress_calls(value others) {
+  return Val_long(__atomic_load_n(Bool_val(others) ? &other_calls : &calls, __ATOMIC_RELAXED));
 }

@@ -100,7 +100,7 @@ struct actor {
   uint64_t budget;            /* the walk stops after so many calls */
   uint64_t every, next_life;  /* calls between two lives, 0: none */
   uint64_t season_ends;       /* in steps */
-  uint64_t last_collection;   /* in steps */
+  uint64_t last_collection;   /* in calls */
   enum request request;
   value argument;             /* of the request: an immediate */
   uint32_t target;            /* how many roots there are to be in this season */
@@ -139,6 +139,7 @@ void hooks_in_finaliser(void);
 struct settings {
   uint64_t seed;
   uint32_t roots;  /* the most that an actor aims at */
+  uint32_t pause;  /* calls of an actor between two whole collections that it asks for */
   uint32_t hooks;  /* a set of bits: which hooks act */
   char const *except; /* operations that are left out, or "" */
 };
@@ -148,8 +149,9 @@ extern struct settings settings;
 extern __thread struct actor *current_actor;
 extern __thread char const *current_hook;
 
-/* Calls of boxroot's functions outside actors, and of all actors that ended. */
+/* Calls of boxroot's functions by actors, when they end; and by others. */
 void count_calls(uint64_t n);
+void count_other_calls(uint64_t n);
 
 /* Says where, and aborts. */
 _Noreturn void fail(char const *format, ...) __attribute__((format(printf, 1, 2)));
