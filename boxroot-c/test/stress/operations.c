@@ -187,10 +187,14 @@ static void run_empty_shelf(struct actor *a) {
 
 /* ---- many roots ---- */
 
+void fill(struct actor *a, uint32_t n) {
+  for (; n > 0; n--) create_new(a);
+}
+
 static void run_create_many(struct actor *a) {
   if (a->table.count >= a->target) return;
   uint32_t n = 1 + below(&a->random, a->target - a->table.count);
-  for (uint32_t i = 0; i < n && a->request == GO_ON; i++) create_new(a);
+  fill(a, n);
 }
 
 /* The same without values, so without a collection. */

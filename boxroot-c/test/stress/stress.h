@@ -124,6 +124,7 @@ struct actor *new_actor(uint32_t number, uint64_t budget, uint64_t every);
 void end_actor(struct actor *a);
 /* Up to n steps. STOP, GO_ON, or a request, whose argument is a->argument. */
 enum request walk(struct actor *a, uint32_t n);
+void fill(struct actor *a, uint32_t n); /* with so many new values */
 void check_shelf(struct actor *a);
 void drop_shelf(struct actor *a);
 

@@ -15,7 +15,8 @@ external lockless_start : int -> unit = "stress_lockless_start"
 external lockless_end : unit -> unit = "stress_lockless_end"
 external new_actor : int -> int -> int -> actor = "stress_new_actor"
 external end_actor : actor -> unit = "stress_end_actor"
-external walk : actor -> int = "stress_walk"
+external walk : actor -> int -> int = "stress_walk"
+external fill : actor -> int -> unit = "stress_fill"
 external argument : actor -> int = "stress_argument"
 external delete : int -> unit = "stress_delete"
 external registered : int -> unit = "stress_registered"
@@ -93,7 +94,7 @@ and start_life lives number =
   Queue.push (Domains.spawn (fun () -> live number)) lives
 
 and go actor lives =
-  let request = walk actor in
+  let request = walk actor 256 in
   if request <> 0 then begin
     perform actor lives request (argument actor);
     go actor lives
@@ -162,21 +163,35 @@ let end_well () =
   collect_until_small 10;
   validate ()
 
-let grow_minor_heap () =
-  Gc.set { (Gc.get ()) with minor_heap_size = 4 * (Gc.get ()).minor_heap_size }
+(* More than it ever was: the old one is unmapped on OCaml 5. *)
+let grow_minor_heap words = Gc.set { (Gc.get ()) with minor_heap_size = words }
 
-(* The library ends first, with roots alive and marking under way. *)
+(* Walks in small steps, between small slices of the collector, so that marking is often under way. *)
+let walk_slowly actor =
+  let lives = Queue.create () in
+  for _ = 1 to Random.int 400 do
+    ignore (Gc.major_slice (Random.int 300));
+    let request = walk actor (1 + Random.int 50) in
+    perform actor lives request (argument actor)
+  done;
+  Queue.iter Domains.join lives
+
+(* The library ends first, with many roots alive. *)
 let end_torn_down () =
-  ignore (Gc.major_slice (seed * 7919 mod 5000));
+  Random.init seed;
+  let actor = new_actor 9999 max_int 0 in
+  fill actor (1 + Random.int roots);
+  walk_slowly actor;
   teardown ();
+  end_actor actor;
   let deleter = Domains.spawn (fun () -> clear_market false) in
-  churn 10_000;
-  grow_minor_heap ();
+  if Random.bool () then churn (Random.int 10_000);
+  grow_minor_heap 600_000;
   Gc.full_major ();
   clear_market false;
   Domains.join deleter;
   lockless_end ();
-  grow_minor_heap ();
+  grow_minor_heap 1_500_000;
   Gc.full_major ();
   Gc.compact ()
 

@@ -22,7 +22,15 @@ value stress_end_actor(value actor) {
   return Val_unit;
 }
 
-value stress_walk(value actor) { return Val_int(walk(actor_of(actor), 256)); }
+value stress_walk(value actor, value steps) {
+  return Val_int(walk(actor_of(actor), (uint32_t)Long_val(steps)));
+}
+
+value stress_fill(value actor, value n) {
+  fill(actor_of(actor), (uint32_t)Long_val(n));
+  return Val_unit;
+}
+
 value stress_argument(value actor) { return actor_of(actor)->argument; }
 
 value stress_delete(value handle) {
