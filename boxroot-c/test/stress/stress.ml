@@ -83,8 +83,10 @@ let finalise handle =
   else Gc.finalise_last (fun () -> delete handle) block;
   if handle land 128 = 0 then kept.((handle lsr 8) land 63) <- block
 
+(* A few live long enough to have several pools, and to see cycles begin. *)
 let rec live number =
-  let actor = new_actor number (number mod 600) 0 in
+  let budget = if number land 7 = 0 then number mod 30_000 else number mod 600 in
+  let actor = new_actor number budget 0 in
   go actor (Queue.create ());
   end_actor actor
 
