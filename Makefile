@@ -24,7 +24,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak matrix asan links msrv bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak matrix asan stress links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -101,6 +101,11 @@ asan:
 	  CFLAGS="-fsanitize=address -fno-omit-frame-pointer" cargo +nightly test \
 	  --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan \
 	  --test safe --test attacks --test situations --test model
+
+# A random walk over the whole C interface; settings as in boxroot-c/Makefile, for instance
+# make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
+stress:
+	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c stress
 
 # The C library alone: compilers, levels, LTO, static, bytecode.
 links:

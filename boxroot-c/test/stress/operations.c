@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* What an actor can do in one step. */
+#include "stress.h"
+
+#include <caml/alloc.h>
+#include <caml/memory.h>
+#include <caml/signals.h>
+
+#include <errno.h>
+#include <signal.h>
+
+/* ---- parts of operations ---- */
+
+static bool is_empty(struct actor *a) { return a->table.count == 0; }
+static bool is_full(struct actor *a) { return a->table.count >= a->target + a->target / 4 + 16; }
+
+static struct entry *pick(struct actor *a) {
+  return &a->table.entries[below(&a->random, a->table.count)];
+}
+
+static struct entry take(struct actor *a) {
+  return table_remove(&a->table, below(&a->random, a->table.count));
+}
+
+static uint64_t new_id(struct actor *a) {
+  return one_in(&a->random, 8) ? immediate_id(&a->random) : block_id(&a->random);
+}
+
+static void create(struct actor *a, value v, uint64_t id) {
+  boxroot r = boxroot_create(v);
+  if (r == NULL) fail("create failed: %s", boxroot_error_string());
+  table_push(&a->table, (struct entry){r, id});
+  a->calls++;
+}
+
+static void delete (struct actor *a, boxroot r) {
+  boxroot_delete(r);
+  a->calls++;
+}
+
+static value get(struct actor *a, struct entry e) {
+  a->calls++;
+  return boxroot_get(e.root);
+}
+
+static void modify(struct actor *a, struct entry *e, value v, uint64_t id) {
+  if (!boxroot_modify(&e->root, v)) fail("modify failed: %s", boxroot_error_string());
+  e->id = id;
+  a->calls++;
+}
+
+static void create_new(struct actor *a) {
+  uint64_t id = new_id(a);
+  create(a, make_value(id), id);
+}
+
+/* ---- one root ---- */
+
+static void run_get(struct actor *a) {
+  if (is_empty(a)) return;
+  a->calls += 2;
+  check_entry(*pick(a));
+}
+
+static void run_create(struct actor *a) {
+  if (!is_full(a)) create_new(a);
+}
+
+static void run_delete(struct actor *a) {
+  if (!is_empty(a)) delete (a, take(a).root);
+}
+
+/* Values are made before a root is picked: the collector may run, and other threads. */
+static void run_modify(struct actor *a) {
+  if (is_empty(a)) return;
+  uint64_t id = new_id(a);
+  value v = make_value(id);
+  modify(a, pick(a), v, id);
+}
+
+/* An immediate that looks like a root's address, or like what a free place could hold. */
+static void run_lookalike(struct actor *a) {
+  if (is_empty(a)) return;
+  uint64_t id = (uint64_t)pick(a)->root | 1;
+  if (one_in(&a->random, 2)) id = (id & ~(uint64_t)0x3fff) | 1;
+  if (one_in(&a->random, 2) && !is_full(a))
+    create(a, (value)id, id);
+  else
+    modify(a, pick(a), (value)id, id);
+}
+
+/* ---- values that move, without a collection in between ---- */
+
+static void run_move(struct actor *a) {
+  if (is_empty(a)) return;
+  struct entry e = take(a);
+  create(a, get(a, e), e.id);
+  delete (a, e.root);
+}
+
+/* The last reference to the value is the machine's for a moment. */
+static void run_move_late(struct actor *a) {
+  if (is_empty(a)) return;
+  struct entry e = take(a);
+  value v = get(a, e);
+  delete (a, e.root);
+  create(a, v, e.id);
+}
+
+static void run_swap(struct actor *a) {
+  if (is_empty(a)) return;
+  struct entry *x = pick(a), *y = pick(a);
+  value vx = get(a, *x), vy = get(a, *y);
+  uint64_t id = x->id;
+  modify(a, x, vy, y->id);
+  modify(a, y, vx, id);
+}
+
+static void run_share(struct actor *a) {
+  if (is_empty(a)) return;
+  struct entry e = *pick(a);
+  value v = get(a, e);
+  if (is_full(a))
+    modify(a, pick(a), v, e.id);
+  else
+    create(a, v, e.id);
+}
+
+/* ---- values that move to and from the heap ---- */
+
+/* A place of the shelf keeps no custom block that owns a root: check_shelf is simpler then. */
+static bool can_be_shelved(struct entry e) { return e.id != OWNER; }
+
+/* Takes a root whose value can be shelved. */
+static bool take_for_shelf(struct actor *a, struct entry *e) {
+  if (is_empty(a)) return false;
+  *e = take(a);
+  if (can_be_shelved(*e)) return true;
+  table_push(&a->table, *e);
+  return false;
+}
+
+static void run_shelve(struct actor *a) {
+  struct entry e;
+  uint32_t i = below(&a->random, SHELF);
+  if (a->shelf == Val_unit || !take_for_shelf(a, &e)) return;
+  caml_modify(&Field(a->shelf, i), get(a, e));
+  a->shelf_ids[i] = e.id;
+  delete (a, e.root);
+}
+
+static void run_unshelve(struct actor *a) {
+  if (a->shelf == Val_unit) return;
+  uint32_t i = below(&a->random, SHELF);
+  if (a->shelf_ids[i] == 0) return;
+  uint64_t id = a->shelf_ids[i];
+  value v = Field(a->shelf, i);
+  if (!is_empty(a) && is_full(a))
+    modify(a, pick(a), v, id);
+  else
+    create(a, v, id);
+  if (one_in(&a->random, 2)) return; /* the heap keeps it too */
+  caml_modify(&Field(a->shelf, i), Val_unit);
+  a->shelf_ids[i] = 0;
+}
+
+static void fill_shelf(struct actor *a, uint32_t n) {
+  struct entry e;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!take_for_shelf(a, &e)) continue;
+    caml_initialize(&Field(a->shelf, i), get(a, e));
+    a->shelf_ids[i] = e.id;
+    delete (a, e.root);
+  }
+}
+
+/* Many values become fields of a new block of the major heap, and their roots are deleted. The
+   collector may never look into a block that is newer than its cycle. */
+static void run_new_shelf(struct actor *a) {
+  drop_shelf(a);
+  value shelf = caml_alloc(SHELF, 0);
+  caml_modify_generational_global_root(&a->shelf, shelf);
+  fill_shelf(a, below(&a->random, SHELF));
+}
+
+/* And back, all of them. */
+static void run_empty_shelf(struct actor *a) {
+  if (a->shelf == Val_unit) return;
+  for (uint32_t i = 0; i < SHELF; i++)
+    if (a->shelf_ids[i] != 0) create(a, Field(a->shelf, i), a->shelf_ids[i]);
+  drop_shelf(a);
+}
+
+/* ---- many roots ---- */
+
+void fill(struct actor *a, uint32_t n) {
+  for (; n > 0; n--) create_new(a);
+}
+
+static void run_create_many(struct actor *a) {
+  if (a->table.count >= a->target) return;
+  uint32_t n = 1 + below(&a->random, a->target - a->table.count);
+  fill(a, n);
+}
+
+/* The same without values, so without a collection. */
+static void run_create_immediates(struct actor *a) {
+  if (a->table.count >= a->target) return;
+  uint32_t n = 1 + below(&a->random, a->target - a->table.count);
+  for (uint32_t i = 0; i < n; i++) {
+    uint64_t id = immediate_id(&a->random);
+    create(a, (value)id, id);
+  }
+}
+
+/* The newest go, or those at random places, or nearly all. */
+static void run_delete_many(struct actor *a) {
+  bool newest = one_in(&a->random, 2);
+  uint32_t n = below(&a->random, a->table.count + 1);
+  if (one_in(&a->random, 4)) n = a->table.count - a->table.count / 500;
+  for (; n > 0 && !is_empty(a); n--)
+    delete (a, (newest ? table_remove(&a->table, a->table.count - 1) : take(a)).root);
+}
+
+static void run_move_many(struct actor *a) {
+  for (uint32_t n = below(&a->random, a->table.count + 1); n > 0; n--) run_move(a);
+}
+
+static void run_pairs(struct actor *a) {
+  for (uint32_t n = below(&a->random, 200); n > 0; n--) {
+    boxroot r = boxroot_create(Val_long(n));
+    if (r == NULL || boxroot_get(r) != Val_long(n)) fail("a short-lived root lost its value");
+    boxroot_delete(r);
+    a->calls += 3;
+  }
+}
+
+/* ---- others delete ---- */
+
+static void run_send(struct actor *a) { market_send(&a->table, below(&a->random, 64)); }
+
+static void run_receive(struct actor *a) {
+  uint32_t n = market_receive(&a->table, below(&a->random, 64));
+  for (; n > 0; n--) check_entry(a->table.entries[a->table.count - n]);
+}
+
+/* Roots of other actors, of those that ended, and of one's own. */
+static void run_receive_and_delete(struct actor *a) {
+  uint32_t n = market_receive(&a->table, below(&a->random, 128));
+  for (; n > 0; n--) delete (a, table_remove(&a->table, a->table.count - 1).root);
+}
+
+static void run_lockless(struct actor *a) {
+  for (uint32_t n = below(&a->random, 16); n > 0 && !is_empty(a); n--) {
+    boxroot r = take(a).root;
+    if (!lockless_send(r)) delete (a, r);
+  }
+}
+
+/* A custom block owns the root from now on. It dies at once, or lives as long as another root. */
+static void run_bury(struct actor *a) {
+  if (is_empty(a)) return;
+  value v = make_owner(take(a));
+  if (one_in(&a->random, 2)) create(a, v, OWNER);
+}
+
+static void run_blocking(struct actor *a) {
+  caml_enter_blocking_section();
+  errno = 0;
+  if (boxroot_create(Val_unit) != NULL || errno != EPERM)
+    fail("create worked in a blocking section");
+  for (uint32_t n = below(&a->random, 40); n > 0 && !is_empty(a); n--) delete (a, take(a).root);
+  caml_leave_blocking_section();
+}
+
+static void run_feed_hooks(struct actor *a) { feed_hooks(&a->table, 1 + below(&a->random, 16)); }
+
+/* ---- looking ---- */
+
+static void run_trim(struct actor *a) {
+  if (!one_in(&a->random, 16)) return;
+  boxroot_trim();
+  a->calls++;
+}
+
+static void run_statistics(struct actor *a) {
+  struct boxroot_stats s;
+  if (!one_in(&a->random, 16)) return;
+  boxroot_stats(&s);
+  a->calls++;
+}
+
+static void run_validate(struct actor *a) {
+  if (!one_in(&a->random, 100)) return;
+  char const *broken = boxroot_validate();
+  if (broken != NULL) fail("not true: %s", broken);
+  a->calls++;
+}
+
+static void run_check_all(struct actor *a) {
+  if (!one_in(&a->random, 100)) return;
+  for (uint32_t i = 0; i < a->table.count; i++) check_entry(a->table.entries[i]);
+  check_shelf(a);
+}
+
+static void run_null(struct actor *a) { delete (a, NULL); }
+
+/* ---- the collector ---- */
+
+static void ask(struct actor *a, enum request request, uint32_t argument) {
+  a->request = request;
+  a->argument = Val_long(argument);
+}
+
+/* Whole collections take long, and stop all actors, so they wait until as much else was done. */
+static void ask_if_due(struct actor *a, enum request request, uint32_t cost) {
+  uint64_t pause = settings.pause + (uint64_t)cost * a->table.count;
+  if (a->calls < a->last_collection + pause) return;
+  a->last_collection = a->calls;
+  ask(a, request, 0);
+}
+
+static void run_trash(struct actor *a) { trash(&a->random, below(&a->random, 100)); }
+static void run_churn(struct actor *a) { ask(a, CHURN, below(&a->random, 500)); }
+static void run_minor(struct actor *a) { ask(a, MINOR, 0); }
+static void run_slice(struct actor *a) {
+  ask(a, SLICE, one_in(&a->random, 4) ? 0 : below(&a->random, 4096));
+}
+static void run_major(struct actor *a) { ask_if_due(a, MAJOR, 2); }
+static void run_full_major(struct actor *a) { ask_if_due(a, FULL_MAJOR, 4); }
+static void run_compact(struct actor *a) { ask_if_due(a, COMPACT, 8); }
+static void run_minor_heap(struct actor *a) {
+  if (one_in(&a->random, 8)) ask(a, MINOR_HEAP, (uint32_t)4096 << below(&a->random, 7));
+}
+static void run_overhead(struct actor *a) { ask(a, OVERHEAD, 20 + below(&a->random, 200)); }
+
+/* ---- other threads ---- */
+
+static void run_yield(struct actor *a) { ask(a, YIELD, 0); }
+static void run_signal(struct actor *a) {
+  if (one_in(&a->random, 4)) raise(SIGUSR1);
+}
+static void run_registered(struct actor *a) {
+  if (a->every != 0 && one_in(&a->random, 100)) ask(a, REGISTERED, 0);
+}
+static void run_finalise(struct actor *a) {
+  if (is_empty(a)) return;
+  a->request = FINALISE;
+  a->argument = (value)take(a).root | 1;
+  a->calls++;
+}
+
+struct operation const operations[] = {
+  {"get", 200, run_get},
+  {"create", 140, run_create},
+  {"delete", 100, run_delete},
+  {"modify", 80, run_modify},
+  {"lookalike", 10, run_lookalike},
+  {"move", 60, run_move},
+  {"move late", 30, run_move_late},
+  {"swap", 40, run_swap},
+  {"share", 30, run_share},
+  {"shelve", 40, run_shelve},
+  {"unshelve", 30, run_unshelve},
+  {"new shelf", 1, run_new_shelf},
+  {"empty shelf", 1, run_empty_shelf},
+  {"create many", 1, run_create_many},
+  {"create immediates", 1, run_create_immediates},
+  {"delete many", 1, run_delete_many},
+  {"move many", 1, run_move_many},
+  {"pairs", 4, run_pairs},
+  {"send", 4, run_send},
+  {"receive", 4, run_receive},
+  {"receive and delete", 2, run_receive_and_delete},
+  {"lockless", 6, run_lockless},
+  {"bury", 8, run_bury},
+  {"blocking section", 2, run_blocking},
+  {"feed hooks", 8, run_feed_hooks},
+  {"trim", 1, run_trim},
+  {"statistics", 1, run_statistics},
+  {"validate", 1, run_validate},
+  {"check all", 1, run_check_all},
+  {"null", 1, run_null},
+  {"trash", 2, run_trash},
+  {"churn", 2, run_churn},
+  {"minor", 1, run_minor},
+  {"slice", 4, run_slice},
+  {"major", 1, run_major},
+  {"full major", 1, run_full_major},
+  {"compact", 1, run_compact},
+  {"minor heap", 1, run_minor_heap},
+  {"overhead", 1, run_overhead},
+  {"yield", 1, run_yield},
+  {"signal", 1, run_signal},
+  {"registered", 1, run_registered},
+  {"finalise", 1, run_finalise},
+};
+uint32_t const operation_count = sizeof operations / sizeof operations[0];

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* A random walk over the public interface of boxroot.
+
+   Actors walk: each has its own random numbers, a table of the roots that it owns, and a heap block
+   (the shelf) that holds values which no root keeps. What a root or a shelf holds is known by an
+   id, from which the value was made and against which it is checked. Roots go from actor to
+   actor through the market; threads without a lock delete what is sent to them; and the hooks of
+   the runtime have a table for each domain.
+
+   Only boxroot.h is used, so that the walk says nothing about how boxroot works. */
+#ifndef STRESS_H
+#define STRESS_H
+
+#define CAML_INTERNALS
+#define CAML_NAME_SPACE
+#include <boxroot.h>
+
+#include <caml/mlvalues.h>
+#include <caml/version.h>
+
+/* ---- random numbers: the same seed and actor make the same choices ---- */
+
+struct random {
+  uint64_t state;
+};
+
+static inline uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+static inline uint64_t draw(struct random *r) { return mix(r->state += 0x9e3779b97f4a7c15u); }
+
+/* A number below n, which is not 0. */
+static inline uint32_t below(struct random *r, uint32_t n) {
+  return (uint32_t)(((draw(r) >> 32) * n) >> 32);
+}
+
+static inline bool one_in(struct random *r, uint32_t n) { return below(r, n) == 0; }
+
+/* ---- values (values.c) ---- */
+
+/* An odd id is an immediate of these bits. An even one is a block, of a shape that the id
+   tells. OWNER is a custom block that owns a root, and deletes it in its finaliser. */
+#define OWNER ((uint64_t)2)
+
+static inline uint64_t immediate_id(struct random *r) { return draw(r) | 1; }
+static inline uint64_t block_id(struct random *r) { return (draw(r) | 4) & ~(uint64_t)1; }
+
+/* Makes the value. The collector, finalisers, signal handlers and other threads may run. */
+value make_value(uint64_t id);
+/* Says what is wrong, or NULL. */
+char const *wrong_value(value v, uint64_t id);
+/* Blocks of the major heap that are garbage at once, to overwrite what was freed. */
+void trash(struct random *r, uint32_t blocks);
+
+/* ---- roots with their ids (table.c) ---- */
+
+struct entry {
+  boxroot root;
+  uint64_t id;
+};
+
+struct table {
+  struct entry *entries;
+  uint32_t count, room;
+};
+
+void table_push(struct table *t, struct entry e);
+struct entry table_remove(struct table *t, uint32_t i);
+/* Checks the value of an entry, or fails. */
+void check_entry(struct entry e);
+/* Makes a custom block that owns the root. */
+value make_owner(struct entry e);
+/* Roots on their way from one actor to another. Returns how many were received. */
+void market_send(struct table *from, uint32_t n);
+uint32_t market_receive(struct table *to, uint32_t n);
+
+/* ---- threads without the lock (lockless.c) ---- */
+
+/* True if the root will be deleted by such a thread. False: there is no room. */
+bool lockless_send(boxroot r);
+
+/* ---- actors (walk.c, operations.c) ---- */
+
+enum { SHELF = 3000 };
+
+/* What the OCaml side must do before the walk goes on; stress.ml has the same numbers. */
+enum request {
+  STOP,
+  GO_ON,
+  MINOR,
+  SLICE,
+  MAJOR,
+  FULL_MAJOR,
+  COMPACT,
+  MINOR_HEAP,
+  YIELD,
+  FINALISE,
+  LIFE,
+  CHURN,
+  REGISTERED,
+  OVERHEAD
+};
+
+struct actor {
+  struct random random;
+  uint32_t number;
+  char const *operation;     /* the current one */
+  uint64_t steps, calls;     /* so far; calls of boxroot's functions */
+  uint64_t budget;           /* the walk stops after so many calls */
+  uint64_t every, next_life; /* calls between two lives, 0: none */
+  uint64_t season_ends;      /* in steps */
+  uint64_t last_collection;  /* in calls */
+  enum request request;
+  value argument;  /* of the request: an immediate */
+  uint32_t target; /* how many roots there are to be in this season */
+  struct table table;
+  value shelf;               /* a global root */
+  uint64_t shelf_ids[SHELF]; /* 0: the place is empty */
+  uint8_t choices[1024];     /* of operations, in this season */
+};
+
+/* Operations whose weight is 0 in many seasons, so that each one meets few others at a time. */
+struct operation {
+  char const *name;
+  uint32_t weight;
+  void (*run)(struct actor *);
+};
+extern struct operation const operations[];
+extern uint32_t const operation_count;
+
+struct actor *new_actor(uint32_t number, uint64_t budget, uint64_t every);
+/* Leaves its roots to the market. */
+void end_actor(struct actor *a);
+/* Up to n steps. STOP, GO_ON, or a request, whose argument is a->argument. */
+enum request walk(struct actor *a, uint32_t n);
+void fill(struct actor *a, uint32_t n); /* with so many new values */
+void check_shelf(struct actor *a);
+void drop_shelf(struct actor *a);
+
+/* ---- the hooks of the runtime (hooks.c) ---- */
+
+/* Moves roots between an actor and the table of the hooks of its domain. */
+void feed_hooks(struct table *t, uint32_t n);
+/* In the finaliser of a custom block. */
+void hooks_in_finaliser(void);
+
+/* ---- the whole run (report.c) ---- */
+
+struct settings {
+  uint64_t seed;
+  uint32_t roots;     /* the most that an actor aims at */
+  uint32_t pause;     /* calls of an actor between two whole collections that it asks for */
+  uint32_t hooks;     /* a set of bits: which hooks act */
+  char const *except; /* operations that are left out, or "" */
+};
+extern struct settings settings;
+
+/* The actor of this thread, for messages; and the hook that it is in, or NULL. */
+extern __thread struct actor *current_actor;
+extern __thread char const *current_hook;
+
+/* Calls of boxroot's functions by actors, when they end; and by others. */
+void count_calls(uint64_t n);
+void count_other_calls(uint64_t n);
+
+/* Says where, and aborts. */
+_Noreturn void fail(char const *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,212 @@
+(* SPDX-License-Identifier: MIT *)
+(* The walk of stress.h: starts and ends its actors, and does what they ask of OCaml. Settings come
+   from the environment; see the Makefile. *)
+
+type actor (* an immediate *)
+
+external settings : int -> int -> int -> int -> unit = "stress_settings"
+external statics : string array -> unit = "stress_statics"
+external hooks_first : unit -> unit = "stress_hooks_first"
+external hooks_second : unit -> unit = "stress_hooks_second"
+external hooks_end : unit -> unit = "stress_hooks_end"
+external handler : unit -> unit = "stress_handler"
+external setup : unit -> unit = "stress_setup"
+external lockless_start : int -> unit = "stress_lockless_start"
+external lockless_end : unit -> unit = "stress_lockless_end"
+external new_actor : int -> int -> int -> actor = "stress_new_actor"
+external end_actor : actor -> unit = "stress_end_actor"
+external walk : actor -> int -> int = "stress_walk"
+external fill : actor -> int -> unit = "stress_fill"
+external argument : actor -> int = "stress_argument"
+external delete : int -> unit = "stress_delete"
+external registered : int -> unit = "stress_registered"
+external clear_market : bool -> unit = "stress_clear_market"
+external live_roots : unit -> int = "stress_live_roots"
+external pools : unit -> int = "stress_pools"
+external validate : unit -> unit = "stress_validate"
+external print : unit -> unit = "stress_print"
+external calls : bool -> int = "stress_calls"
+external fail : string -> 'a = "stress_fail"
+external teardown : unit -> unit = "stress_teardown"
+
+let setting name default =
+  match int_of_string_opt (Sys.getenv name) with
+  | Some n -> n
+  | None | (exception Not_found) -> default
+
+let seed = setting "SEED" 1
+let operations = setting "OPERATIONS" 10_000_000
+let domains = setting "DOMAINS" 2
+let threads = setting "THREADS" 1 (* more, in each domain *)
+let lockless = setting "LOCKLESS" 2
+let lives = setting "LIVES" 1000
+let roots = setting "ROOTS" 40_000
+let hooks = setting "HOOKS" (-1) (* which: bits, numbered in hooks.c *)
+let tears_down = setting "TEARDOWN" 0 <> 0
+
+(* ---- values that C cannot make ---- *)
+
+let opaque = Sys.opaque_identity
+let closure (x : int) = opaque (fun () -> x)
+
+(* The second of two closures in one block: an infix pointer. *)
+let infix (x : int) =
+  let rec first n = if n = 0 then x else second (n - 1)
+  and second n = if n = 0 then x + 1 else first (n - 1) in
+  if opaque true then (Obj.repr second) else Obj.repr first
+
+let suspended (x : int) = lazy (opaque x)
+
+let forced (x : int) =
+  let l = lazy (Some (opaque x)) in
+  ignore (opaque (Lazy.force l));
+  l
+
+let () =
+  Callback.register "stress.closure" closure;
+  Callback.register "stress.infix" infix;
+  Callback.register "stress.lazy" suspended;
+  Callback.register "stress.forced" forced
+
+(* ---- what actors ask for ---- *)
+
+let churn n =
+  let rec go acc n = if n = 0 then acc else go (opaque (Bytes.make (n land 255) 'x') :: acc) (n - 1) in
+  ignore (opaque (go [] n))
+
+(* The root goes with the finaliser, at once or when the block is old. *)
+let kept = Array.make 64 (ref 0)
+
+let finalise handle =
+  let block = ref handle in
+  if handle land 64 = 0 then Gc.finalise (fun r -> delete !r) block
+  else Gc.finalise_last (fun () -> delete handle) block;
+  if handle land 128 = 0 then kept.((handle lsr 8) land 63) <- block
+
+(* A few live long enough to have several pools, and to see cycles begin. *)
+let rec live number =
+  let budget = if number land 7 = 0 then number mod 30_000 else number mod 600 in
+  let actor = new_actor number budget 0 in
+  go actor (Queue.create ());
+  end_actor actor
+
+(* At most two lives of an actor at a time. *)
+and start_life lives number =
+  if Queue.length lives >= 2 then Domains.join (Queue.pop lives);
+  Queue.push (Domains.spawn (fun () -> live number)) lives
+
+and go actor lives =
+  let request = walk actor 256 in
+  if request <> 0 then begin
+    perform actor lives request (argument actor);
+    go actor lives
+  end
+
+and perform actor lives request x =
+  match request with
+  | 2 -> Gc.minor ()
+  | 3 -> ignore (Gc.major_slice x)
+  | 4 -> Gc.major ()
+  | 5 -> Gc.full_major ()
+  | 6 -> Gc.compact ()
+  | 7 -> Gc.set { (Gc.get ()) with minor_heap_size = x }
+  | 8 -> Thread.yield ()
+  | 9 -> finalise x
+  | 10 -> start_life lives (x land 0xff_ffff)
+  | 11 -> churn x
+  | 12 -> registered (calls true land 0xff_ffff)
+  | 13 -> Gc.set { (Gc.get ()) with space_overhead = x }
+  | _ -> ()
+
+(* ---- the actors of the run ---- *)
+
+let actors = domains * (1 + threads)
+let share = max 1 (operations / actors)
+let every = if lives = 0 then 0 else max 1 (operations / lives)
+
+let main_actor number () =
+  let actor = new_actor number share every and lives = Queue.create () in
+  go actor lives;
+  Queue.iter Domains.join lives;
+  end_actor actor
+
+let in_domain domain () =
+  let number i = (domain * 100) + i in
+  let others = List.init threads (fun i -> Thread.create (main_actor (number (i + 1))) ()) in
+  main_actor (number 0) ();
+  List.iter Thread.join others
+
+let walk_all () =
+  lockless_start lockless;
+  let others = List.init (domains - 1) (fun i -> Domains.spawn (in_domain (i + 1))) in
+  in_domain 0 ();
+  List.iter Domains.join others
+
+(* ---- the end ---- *)
+
+(* Owners of roots may own owners, so finalisers may need several collections. *)
+let rec collect_until_dead rounds =
+  Gc.full_major ();
+  if live_roots () > 0 then
+    if rounds = 0 then fail (Printf.sprintf "%d roots are still alive" (live_roots ()))
+    else collect_until_dead (rounds - 1)
+
+let rec collect_until_small rounds =
+  Gc.full_major ();
+  if pools () > 2 then
+    if rounds = 0 then fail (Printf.sprintf "%d empty pools stay in memory" (pools ()))
+    else collect_until_small (rounds - 1)
+
+let end_well () =
+  clear_market true;
+  lockless_end ();
+  Array.fill kept 0 (Array.length kept) (ref 0);
+  collect_until_dead 100;
+  collect_until_small 10;
+  validate ()
+
+(* More than it ever was: the old one is unmapped on OCaml 5. *)
+let grow_minor_heap words = Gc.set { (Gc.get ()) with minor_heap_size = words }
+
+(* Walks in small steps, between small slices of the collector, so that marking is often under way. *)
+let walk_slowly actor =
+  let lives = Queue.create () in
+  for _ = 1 to Random.int 400 do
+    ignore (Gc.major_slice (Random.int 300));
+    let request = walk actor (1 + Random.int 50) in
+    perform actor lives request (argument actor)
+  done;
+  Queue.iter Domains.join lives
+
+(* The library ends first, with many roots alive. *)
+let end_torn_down () =
+  Random.init seed;
+  let actor = new_actor 9999 max_int 0 in
+  fill actor (1 + Random.int roots);
+  walk_slowly actor;
+  teardown ();
+  end_actor actor;
+  let deleter = Domains.spawn (fun () -> clear_market false) in
+  if Random.bool () then churn (Random.int 10_000);
+  grow_minor_heap 600_000;
+  Gc.full_major ();
+  clear_market false;
+  Domains.join deleter;
+  lockless_end ();
+  grow_minor_heap 1_500_000;
+  Gc.full_major ();
+  Gc.compact ()
+
+let () =
+  settings seed (max 1 (roots / actors)) (2000 * actors * domains) hooks;
+  statics [| "static"; "data"; "of"; "the"; "program" |];
+  hooks_first ();
+  setup ();
+  hooks_second ();
+  Sys.set_signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> handler ()));
+  walk_all ();
+  if not tears_down then print ();
+  hooks_end ();
+  if tears_down then end_torn_down () else end_well ();
+  Printf.printf "stress: SEED=%d: passed, %d calls by actors, %d by hooks and lockless threads\n" seed
+    (calls false) (calls true)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* What stress.ml calls: actors are given to OCaml as immediates. */
+#include "stress.h"
+
+#include <caml/alloc.h>
+#include <caml/signals.h>
+#include <caml/threads.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static struct actor *actor_of(value handle) { return (struct actor *)(handle & ~(value)1); }
+
+value stress_new_actor(value number, value budget, value every) {
+  return (value)new_actor((uint32_t)Long_val(number), (uint64_t)Long_val(budget),
+                          (uint64_t)Long_val(every)) |
+         1;
+}
+
+value stress_end_actor(value actor) {
+  end_actor(actor_of(actor));
+  return Val_unit;
+}
+
+value stress_walk(value actor, value steps) {
+  return Val_int(walk(actor_of(actor), (uint32_t)Long_val(steps)));
+}
+
+value stress_fill(value actor, value n) {
+  fill(actor_of(actor), (uint32_t)Long_val(n));
+  return Val_unit;
+}
+
+value stress_argument(value actor) { return actor_of(actor)->argument; }
+
+value stress_delete(value handle) {
+  boxroot_delete((boxroot)(handle & ~(value)1));
+  return Val_unit;
+}
+
+value stress_setup(value unit) {
+  if (!boxroot_setup()) fail("setup failed: %s", boxroot_error_string());
+  return unit;
+}
+
+/* ---- a thread that OCaml does not know registers, walks, and goes ---- */
+
+/* It calls no OCaml code; a root that was to go with a finaliser goes at once. */
+static void walk_alone(struct actor *a) {
+  enum request request;
+  while ((request = walk(a, 256)) != STOP)
+    if (request == FINALISE) stress_delete(a->argument);
+}
+
+static void *registered_life(void *seed) {
+  if (!caml_c_thread_register()) fail("a thread cannot be registered");
+  caml_acquire_runtime_system();
+  struct actor *a = new_actor((uint32_t)(uintptr_t)seed, 300, 0);
+  walk_alone(a);
+  end_actor(a);
+  caml_release_runtime_system();
+  caml_c_thread_unregister();
+  return NULL;
+}
+
+value stress_registered(value number) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, registered_life, (void *)(uintptr_t)Long_val(number)) != 0)
+    fail("no thread");
+  caml_enter_blocking_section();
+  pthread_join(thread, NULL);
+  caml_leave_blocking_section();
+  return Val_unit;
+}
+
+/* ---- the end ---- */
+
+/* Receives everything from the market, checks it, and deletes it. */
+value stress_clear_market(value checked) {
+  struct table rest = {0};
+  while (market_receive(&rest, 1000) != 0) {}
+  for (uint32_t i = 0; Bool_val(checked) && i < rest.count; i++) check_entry(rest.entries[i]);
+  count_other_calls(rest.count);
+  while (rest.count > 0) {
+    boxroot r = table_remove(&rest, rest.count - 1).root;
+    if (rest.count % 4 != 0 || !lockless_send(r)) boxroot_delete(r);
+  }
+  return Val_unit;
+}
+
+static struct boxroot_stats statistics(void) {
+  struct boxroot_stats s;
+  boxroot_stats(&s);
+  return s;
+}
+
+value stress_live_roots(value unit) {
+  (void)unit;
+  return Val_long(statistics().live_roots);
+}
+
+value stress_pools(value unit) {
+  (void)unit;
+  boxroot_trim();
+  return Val_long(statistics().pools);
+}
+
+value stress_validate(value unit) {
+  char const *broken = boxroot_validate();
+  if (broken != NULL) fail("not true: %s", broken);
+  return unit;
+}
+
+value stress_print(value unit) {
+  boxroot_print_stats();
+  fflush(stdout);
+  return unit;
+}
+
+value stress_fail(value text) { fail("%s", String_val(text)); }
+
+value stress_teardown(value unit) {
+  boxroot_teardown();
+  errno = 0;
+  if (boxroot_create(Val_unit) != NULL || errno != EPERM) fail("create worked after teardown");
+  return unit;
+}
