@@ -27,6 +27,7 @@
   TEST(remote_deletes)                                                                             \
   TEST(remote_batches)                                                                             \
   TEST(remote_late_delete)                                                                         \
+  TEST(remote_race_with_adoptions)                                                                 \
   TEST(remote_after_fork)                                                                          \
   TEST(orphans)                                                                                    \
   TEST(barrier_closes_both_ways)                                                                   \
