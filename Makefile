@@ -87,7 +87,7 @@ soak:
 	@$(with_ocaml) .ci/soak $(RUNS) $(SCENARIOS)
 
 # Seeded faults: changes the allocator in one place at a time, and expects a test to fail; first on OCaml 5,
-# then, what survived, on OCaml 4. Two hours. Settings (COUNT, FILES, MUTANTS, JOBS, AGAIN) are in
+# then, what survived, on OCaml 4. Half an hour on two cores; COUNT=all takes more than two. Settings are in
 # .ci/mutants.
 mutants:
 	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0)" FILES="$(FILES)" .ci/mutants || true

@@ -156,6 +156,11 @@ fn statistics_count() {
     let s = sys::boxroot_stats();
     assert_eq!(s.live_roots, 0);
     sys::boxroot_print_stats();
+    // A single pool is marked in another way.
+    let few = roots(0..100);
+    full_major();
+    assert_eq!(on_foreign_thread(live), 100);
+    delete_all(&few);
 }
 
 fn statistics_by_state() {

@@ -31,6 +31,7 @@
   TEST(remote_after_fork)                                                                          \
   TEST(orphans)                                                                                    \
   TEST(barrier_closes_both_ways)                                                                   \
+  TEST(barrier_foreign)                                                                            \
   TEST(os_errno)                                                                                   \
   TEST(os_map)
 
