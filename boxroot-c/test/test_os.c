@@ -36,4 +36,11 @@ void test_os_map(void) {
     CHECK(!is_mapped(memory + sizes[i]));
     CHECK(bxr_os_unmap(memory, sizes[i]) && !is_mapped(memory));
   }
+#ifdef BXR_FAULT_INJECTION
+  /* Whole pages. */
+  bxr_os_pretend_page_size(1 << 14);
+  char *memory = bxr_os_map(4096, 4096);
+  CHECK((uintptr_t)memory % (1 << 14) == 0);
+  CHECK(is_mapped(memory + (1 << 14) - 4096) && !is_mapped(memory + (1 << 14)));
+#endif
 }
