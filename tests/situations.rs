@@ -75,6 +75,7 @@ scenarios!(
     row_40_teardown_while_marking;
     row_41_memory_after_a_teardown_while_marking;
     row_42_nothing_believes_the_lock_on_a_thread_that_ends;
+    row_42_setup_on_another_thread, ocaml5 = false;
     row_46_fork_while_domains_run, ocaml5 = true;
     row_46_fork_while_a_domain_changes_its_lists, ocaml5 = true;
     row_46_fork_while_domains_run_and_a_delete_is_under_way, ocaml5 = true;
@@ -1712,6 +1713,26 @@ fn row_42_nothing_believes_the_lock_on_a_thread_that_ends() {
             std::thread::yield_now();
         }
     });
+    assert_eq!(live(), 0);
+}
+
+/// The thread that sets the library up is not taken for the main one, which is certain to hold the lock.
+fn row_42_setup_on_another_thread() {
+    start_runtime();
+    extern "C" fn body(_: Value) -> Value {
+        assert!(unsafe { sys::boxroot_setup() });
+        assert_eq!(sys::lock_state(), sys::LockState::Uncertain);
+        hand_over(roots(0..100));
+        UNIT
+    }
+    call_rust("thread", body, 0);
+    ocaml("join_threads", &[UNIT]);
+    // Its deletes are remote, and its statistics those of the last major scan.
+    stress();
+    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    check_all(&left, 0);
+    delete_all(&left);
+    stress();
     assert_eq!(live(), 0);
 }
 
