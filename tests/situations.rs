@@ -5,6 +5,7 @@ mod common;
 
 use common::*;
 use ocaml_boxroot_sys as sys;
+use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 use sys::{BoxRoot, Status, Value};
@@ -16,6 +17,8 @@ scenarios!(
     modify_between_generations;
     statistics_by_state;
     statistics_count;
+    statistics_of_several_domains, ocaml5 = true;
+    fast_paths_stay_open;
     trim_gives_memory_back;
     memory_comes_back;
     row_01_delete_null;
@@ -43,6 +46,7 @@ scenarios!(
     row_16_128_domains, ocaml5 = true;
     row_17_thread_registered_again;
     row_18_fork_with_a_deleter;
+    row_18_fork_while_a_delete_goes_to_a_former_owner, ocaml5 = true;
     row_19_systhreads;
     row_20_panic_unwinds;
     row_20_cpp_pointer_and_unwinding;
@@ -55,6 +59,7 @@ scenarios!(
     row_23_finalisers_in_a_compaction, ocaml5 = true;
     row_24_heap_verification, environment = [("OCAMLRUNPARAM", "V=1,s=4k")];
     row_25_barrier_hits_are_counted, ocaml5 = true;
+    row_25_deletes_open_pools_again, ocaml5 = true;
     row_25_moves_while_marking;
     row_26_immediates_like_pointers;
     row_27_values_of_all_shapes;
@@ -71,8 +76,10 @@ scenarios!(
     row_40_teardown_while_marking;
     row_41_memory_after_a_teardown_while_marking;
     row_42_nothing_believes_the_lock_on_a_thread_that_ends;
+    row_42_setup_on_another_thread, ocaml5 = false;
     row_46_fork_while_domains_run, ocaml5 = true;
     row_46_fork_while_a_domain_changes_its_lists, ocaml5 = true;
+    row_46_fork_while_domains_run_and_a_delete_is_under_way, ocaml5 = true;
     row_50_deletes_keep_errno;
 );
 
@@ -151,6 +158,11 @@ fn statistics_count() {
     let s = sys::boxroot_stats();
     assert_eq!(s.live_roots, 0);
     sys::boxroot_print_stats();
+    // A single pool is marked in another way.
+    let few = roots(0..100);
+    full_major();
+    assert_eq!(on_foreign_thread(live), 100);
+    delete_all(&few);
 }
 
 fn statistics_by_state() {
@@ -178,6 +190,72 @@ fn statistics_by_state() {
     on_foreign_thread(move || delete_all(&{ r }.0));
     assert_eq!(sys::boxroot_stats().deferred_deletes, deferred + 1);
     validate();
+}
+
+fn statistics_of_several_domains() {
+    start();
+    static PHASE: AtomicUsize = AtomicUsize::new(0);
+    fn wait_for(phase: usize) {
+        without_lock(|| {
+            while PHASE.load(Ordering::SeqCst) < phase {
+                std::thread::yield_now();
+            }
+        });
+    }
+    extern "C" fn body(n: Value) -> Value {
+        let mut made = roots(0..to_int(n));
+        hand_over(made.split_off(to_int(n) - 100));
+        // Some pools with room.
+        let few = roots(0..6000);
+        minor();
+        few.iter().enumerate().filter(|(i, _)| i % 6 != 0).for_each(|(_, &root)| delete(root));
+        made.extend(few.iter().step_by(6));
+        live(); // counts this domain's
+        PHASE.store(1, Ordering::SeqCst);
+        wait_for(2);
+        delete_all(&made);
+        UNIT
+    }
+    let mine = roots(0..5000);
+    let before = sys::boxroot_stats();
+    call_rust("spawn", body, 10_000);
+    wait_for(1);
+    let s = sys::boxroot_stats();
+    assert_eq!((s.live_roots, s.domains), (16_000, 2));
+    assert!(s.pools_partial >= 2, "{s:?}");
+    let pools = |n: usize| n.div_ceil(s.slots_per_pool);
+    assert!(s.pools >= pools(5000) + pools(10_000), "{s:?}");
+    let by_state = s.pools_current + s.pools_full + s.pools_partial + s.pools_empty;
+    assert!(by_state >= pools(5000) + pools(10_000) && s.pools_full >= pools(15_000) - 3, "{s:?}");
+    // Each scans in each minor collection; the deletes arrive with the second.
+    delete_handed_over(int(100));
+    minor();
+    minor();
+    let after = sys::boxroot_stats();
+    assert!(after.minor_scans >= s.minor_scans + 4, "{s:?} {after:?}");
+    assert_eq!(after.deferred_deletes, before.deferred_deletes + 100);
+    full_major();
+    assert_eq!(live(), 15_900);
+    PHASE.store(2, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+    full_major();
+    let s = sys::boxroot_stats();
+    assert_eq!((s.live_roots, s.domains), (5000, 1));
+    delete_all(&mine);
+}
+
+/// Else everything works as well, and is slow.
+fn fast_paths_stay_open() {
+    start();
+    let one = root(1);
+    assert!(unsafe { test_fast_paths_are_open() });
+    minor();
+    assert!(unsafe { test_fast_paths_are_open() });
+    full_major();
+    assert!(unsafe { test_fast_paths_are_open() });
+    without_lock(|| assert!(!unsafe { test_fast_paths_are_open() }));
+    assert!(unsafe { test_fast_paths_are_open() });
+    delete(one);
 }
 
 fn trim_gives_memory_back() {
@@ -458,6 +536,7 @@ fn row_10_delete_without_the_lock() {
 
 fn row_11_create_before_startup_and_after_teardown() {
     assert_eq!(sys::boxroot_status(), Status::NotSetup);
+    assert!(error_string().contains("no error"), "{}", error_string());
     assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
     assert_eq!(errno(), libc::EPERM);
     if OCAML5 {
@@ -922,6 +1001,31 @@ fn row_18_fork_with_a_deleter() {
     check_all(&kept, 0);
 }
 
+/// A deleter that read a pool's owner before an adoption pushes the pool on the list of the former one, and
+/// the process is copied before it can take it back. In the child that list is empty, or else the
+/// pool would be on two lists as soon as a domain uses the record again.
+fn row_18_fork_while_a_delete_goes_to_a_former_owner() {
+    start();
+    let kept = roots(0..100);
+    call_rust("spawn", make_and_hand_over, 100);
+    ocaml("join_all", &[UNIT]);
+    minor();
+    assert!(unsafe { test_begin_delete(kept[0], true) }, "the domain that ended left its record");
+    fork_and_look_at_drain_lists();
+}
+
+/// Only the announced delete's thread would bring its pool off the list, and it is not in the child.
+fn fork_and_look_at_drain_lists() {
+    assert_eq!(unsafe { test_drain_lists() }, 1);
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        unsafe { libc::_exit(test_drain_lists() as c_int) };
+    }
+    let mut status = 0;
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0, "a list in the child is not empty");
+}
+
 fn row_19_systhreads() {
     start();
     let kept = roots(0..1000);
@@ -1201,6 +1305,46 @@ fn row_25_moves_while_marking() {
 fn row_25_barrier_hits_are_counted() {
     start();
     while_roots_are_marked();
+    validate();
+}
+
+/// Runs `f` while another domain waits without its lock.
+fn beside_a_domain(f: impl FnOnce()) {
+    static PHASE: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn wait(_: Value) -> Value {
+        PHASE.store(1, Ordering::SeqCst);
+        without_lock(|| {
+            while PHASE.load(Ordering::SeqCst) == 1 {
+                std::thread::yield_now();
+            }
+        });
+        UNIT
+    }
+    call_rust("spawn", wait, 0);
+    without_lock(|| {
+        while PHASE.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+    });
+    f();
+    PHASE.store(2, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+}
+
+/// Each delete in a pool that is being marked darkens some more of the pool, which is then open again.
+fn row_25_deletes_open_pools_again() {
+    start();
+    deletes_open_pools_again();
+    beside_a_domain(deletes_open_pools_again);
+}
+
+fn deletes_open_pools_again() {
+    let all = roots(0..20_000);
+    when_a_cycle_has_begun();
+    let hits = sys::boxroot_stats().barrier_hits;
+    delete_all(&all);
+    let hits = sys::boxroot_stats().barrier_hits - hits;
+    assert!(hits > 0 && hits < 2500, "{hits} of 20 000 deletes were slow");
     validate();
 }
 
@@ -1628,6 +1772,26 @@ fn row_42_nothing_believes_the_lock_on_a_thread_that_ends() {
     assert_eq!(live(), 0);
 }
 
+/// The thread that sets the library up is not taken for the main one, which is certain to hold the lock.
+fn row_42_setup_on_another_thread() {
+    start_runtime();
+    extern "C" fn body(_: Value) -> Value {
+        assert!(unsafe { sys::boxroot_setup() });
+        assert_eq!(sys::lock_state(), sys::LockState::Uncertain);
+        hand_over(roots(0..100));
+        UNIT
+    }
+    call_rust("thread", body, 0);
+    ocaml("join_threads", &[UNIT]);
+    // Its deletes are remote, and its statistics those of the last major scan.
+    stress();
+    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    check_all(&left, 0);
+    delete_all(&left);
+    stress();
+    assert_eq!(live(), 0);
+}
+
 /// Forks, and has the child use its domain's roots. The collector cannot run there, because it waits for
 /// the other domains. A child that hangs, also inside fork, fails.
 fn fork_and_use_roots(kept: &[BoxRoot]) {
@@ -1708,6 +1872,15 @@ fn row_46_fork_while_a_domain_changes_its_lists() {
     ocaml("join_all", &[UNIT]);
     check_all(&kept, 0);
     assert_eq!(live(), 5000);
+}
+
+fn row_46_fork_while_domains_run_and_a_delete_is_under_way() {
+    start();
+    let kept = roots(0..100);
+    beside_a_domain(|| {
+        assert!(unsafe { test_begin_delete(kept[0], false) });
+        fork_and_look_at_drain_lists();
+    });
 }
 
 fn row_50_deletes_keep_errno() {

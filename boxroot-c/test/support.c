@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: MIT */
+#define _DEFAULT_SOURCE /* syscall */
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "remote.h"
 #include "test.h"
+
+bool refuse_munmap;
+
+/* In place of the C library's. */
+int munmap(void *start, size_t size);
+int munmap(void *start, size_t size) {
+  if (!refuse_munmap) return (int)syscall(SYS_munmap, start, size);
+  errno = ENOMEM;
+  return -1;
+}
 
 struct bxr_pool *next_pool(struct bxr_domain *domain) {
   struct bxr_pool *pool = bxr_domain_continue(domain);

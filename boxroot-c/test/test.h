@@ -22,14 +22,18 @@
   TEST(pool_kinds)                                                                                 \
   TEST(domain_promotion)                                                                           \
   TEST(domain_trim)                                                                                \
+  TEST(domain_trim_refused)                                                                        \
   TEST(pages_larger_than_pools)                                                                    \
   TEST(remote_deletes)                                                                             \
   TEST(remote_batches)                                                                             \
   TEST(remote_late_delete)                                                                         \
+  TEST(remote_race_with_adoptions)                                                                 \
   TEST(remote_after_fork)                                                                          \
   TEST(orphans)                                                                                    \
   TEST(barrier_closes_both_ways)                                                                   \
-  TEST(os_errno)
+  TEST(barrier_foreign)                                                                            \
+  TEST(os_errno)                                                                                   \
+  TEST(os_map)
 
 #define DECLARE(name) void test_##name(void);
 TESTS(DECLARE)
@@ -46,6 +50,9 @@ boxroot create(struct bxr_domain *domain);
 
 /* A pool with all slots taken: roots[i] holds the immediate i. */
 struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
+
+/* While it is true, the system takes no memory back. */
+extern bool refuse_munmap;
 
 /* The number of pools in a list, and of used slots in all pools. */
 uint32_t length(struct bxr_link *list);

@@ -20,3 +20,14 @@ void test_barrier_closes_both_ways(void) {
   bxr_barrier_end(pool);
   CHECK(pool->marking == BXR_IDLE && pool->head.fast_owner == &domain->head);
 }
+
+/* When its domain ends, a pool is foreign if the marker may visit it, reopened or not. */
+void test_barrier_foreign(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = bxr_pool_of_root(create(domain));
+  bxr_barrier_make_foreign(pool);
+  CHECK(pool->marking == BXR_IDLE && fast_paths_are_open(domain, pool));
+  pool->marking = BXR_REOPENED;
+  bxr_barrier_make_foreign(pool);
+  CHECK(pool->marking == BXR_FOREIGN && !fast_paths_are_open(domain, pool));
+}

@@ -31,7 +31,30 @@ void test_domain_trim(void) {
   /* They became empty just now: a cycle without them is needed first. */
   bxr_domain_trim(domain);
   CHECK(domain->pool_count == 5);
-  for (uint32_t i = 0; i < BXR_SLOTS; i++) create(domain);
+  /* Two of them are used in the next one, and empty again at its end: the others go. */
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) roots[i] = create(domain);
+  CHECK(domain->empty_count == 1);
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(domain, roots[i]);
+  CHECK(domain->empty_low == 1 && domain->empty_count > 1);
+  size_t pools = domain->pool_count;
   bxr_domain_trim(domain);
-  CHECK(domain->pool_count == 2 && domain->empty_count == 0);
+  CHECK(domain->pool_count == pools - 1 && domain->empty_low == domain->empty_count);
+  bxr_domain_trim(domain);
+  CHECK(domain->empty_count == 0);
+}
+
+/* What the system does not take back stays in use. */
+void test_domain_trim_refused(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) roots[i] = create(domain);
+  create(domain);
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(domain, roots[i]);
+  refuse_munmap = true;
+  CHECK(bxr_domain_trim_all(domain) == 0);
+  refuse_munmap = false;
+  CHECK(domain->pool_count == 4 && domain->empty_count == 3 && length(&domain->empty) == 3);
+  for (uint32_t i = 0; i < 2 * BXR_SLOTS; i++) create(domain);
+  CHECK(domain->pool_count == 4 && domain->empty_count == 1);
+  CHECK(bxr_domain_trim_all(domain) == 1 && domain->pool_count == 3);
 }

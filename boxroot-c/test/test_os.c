@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the allocator needs from the operating system: no OCaml runtime runs. */
+#define _DEFAULT_SOURCE /* msync */
 #include <errno.h>
+#include <sys/mman.h>
 
 #include "os.h"
 #include "test.h"
@@ -19,5 +21,26 @@ void test_os_errno(void) {
   bxr_os_fail(1, false);
   CHECK(bxr_os_map(4096, 4096) == NULL && errno == 50);
   bxr_os_fail(0, false);
+#endif
+}
+
+static bool is_mapped(char *page) { return msync(page, 4096, MS_ASYNC) == 0; }
+
+/* All that was asked for is mapped, at an aligned address, and nothing behind it. */
+void test_os_map(void) {
+  size_t const sizes[] = {4096, 1 << 16, 1 << 20};
+  for (int i = 0; i < 3; i++) {
+    char *memory = bxr_os_map(sizes[i], sizes[i]);
+    CHECK(memory != NULL && (uintptr_t)memory % sizes[i] == 0);
+    for (size_t at = 0; at < sizes[i]; at += 4096) CHECK(is_mapped(memory + at) && memory[at] == 0);
+    CHECK(!is_mapped(memory + sizes[i]));
+    CHECK(bxr_os_unmap(memory, sizes[i]) && !is_mapped(memory));
+  }
+#ifdef BXR_FAULT_INJECTION
+  /* Whole pages. */
+  bxr_os_pretend_page_size(1 << 14);
+  char *memory = bxr_os_map(4096, 4096);
+  CHECK((uintptr_t)memory % (1 << 14) == 0);
+  CHECK(is_mapped(memory + (1 << 14) - 4096) && !is_mapped(memory + (1 << 14)));
 #endif
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Remote deletes, step by step: no OCaml runtime runs. */
+#include <pthread.h>
+#include <sched.h>
+
 #include "remote.h"
 #include "test.h"
 
@@ -79,4 +82,35 @@ void test_remote_after_fork(void) {
   CHECK(pool->announced == 1 && domain->drain == pool && pool->next_to_drain == NULL);
   bxr_remote_drain(domain);
   CHECK(pool->announced == 0 && domain->drain == NULL && used(domain) == 2);
+}
+
+static boxroot raced[MANY];
+static uint32_t made;
+
+static void *delete_raced(void *unused) {
+  for (uint32_t i = 0; i < MANY; i++) {
+    while (bxr_load(&made) <= i) sched_yield();
+    bxr_remote_delete(raced[i]);
+  }
+  return unused;
+}
+
+/* A thread deletes while the pools go from record to record: no delete is forgotten on the way. */
+void test_remote_race_with_adoptions(void) {
+  struct bxr_domain *owner = bxr_orphans_obtain();
+  create(owner);
+  pthread_t deleter;
+  CHECK(pthread_create(&deleter, NULL, delete_raced, NULL) == 0);
+  for (uint32_t i = 0; i < MANY; i++) {
+    raced[i] = create(owner);
+    bxr_publish(&made, i + 1);
+    struct bxr_domain *adopter = bxr_orphans_obtain_empty();
+    bxr_orphans_add(owner);
+    CHECK(bxr_orphans_adopt(adopter) == adopter);
+    owner = adopter;
+    bxr_remote_drain(owner);
+  }
+  CHECK(pthread_join(deleter, NULL) == 0);
+  bxr_remote_drain(owner);
+  CHECK(used(owner) == 1 && owner->drain == NULL);
 }

@@ -1,6 +1,7 @@
 /* What the tests need of the allocator's internals. */
 #include <stdlib.h>
 
+#include "remote.h"
 #include "setup.h"
 
 /* How many records have a directory mapped. */
@@ -9,6 +10,33 @@ size_t test_directories(void) {
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
     n += d->directory != NULL;
   return n;
+}
+
+/* How many records have pools in their drain list. */
+size_t test_drain_lists(void) {
+  size_t n = 0;
+  for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
+    n += d->drain != NULL;
+  return n;
+}
+
+/* Begins a delete of r: announces it, and puts the pool on the list of its owner, or, as if an adoption
+   came between, of a record without pools. False if there is none. */
+bool test_begin_delete(boxroot r, bool late) {
+  struct bxr_pool *pool = bxr_pool_of_root(r);
+  struct bxr_domain *d = late ? bxr_domain_registry() : bxr_pool_owner(pool);
+  while (late && d != NULL && d->pool_count != 0) d = d->next_registered;
+  if (d == NULL || !bxr_remote_announce(bxr_remote_batch_of(r))) return false;
+  pool->next_to_drain = NULL;
+  d->drain = pool;
+  return true;
+}
+
+/* Whether the calling thread may take the fast paths. */
+bool test_fast_paths_are_open(void) {
+  bxr_witness witness = BXR_WITNESS();
+  struct bxr_domain_head *self = bxr_self;
+  return self != &bxr_no_domain && self->runtime_state != BXR_CLOSED && BXR_IS_OPEN(self, witness);
 }
 
 /* Calls meanwhile() while the lists of the calling domain's pools are as they are after the first

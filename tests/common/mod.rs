@@ -33,6 +33,9 @@ extern "C" {
     pub fn test_other_body(body: Option<extern "C" fn()>);
     pub fn bxr_os_fail(k: usize, for_good: bool) -> usize;
     pub fn test_directories() -> usize;
+    pub fn test_fast_paths_are_open() -> bool;
+    pub fn test_begin_delete(root: BoxRoot, late: bool) -> bool;
+    pub fn test_drain_lists() -> usize;
     pub fn test_in_the_midst_of_a_promotion(meanwhile: extern "C" fn());
     #[cfg(cplusplus)]
     pub fn test_cpp_pointer() -> c_int;
