@@ -24,7 +24,7 @@ uintnat caml_minor_heaps_start, caml_minor_heaps_end;
 enum { PAGE = 4096, PAGES = 4096 };
 static _Alignas(1 << 20) char arena[PAGES][PAGE];
 static bool mapped[PAGES];
-static size_t used_pages, mapped_pages;
+static size_t used_pages, mapped_pages, fresh_page; /* of the last mapping */
 static bool out_of_memory;
 
 void *fake_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset);
@@ -37,6 +37,7 @@ void *fake_mmap(void *at, size_t size, int protection, int flags, int file, off_
   out_of_memory = pages > PAGES - used_pages;
   if (out_of_memory) return MAP_FAILED;
   void *start = arena[used_pages];
+  fresh_page = used_pages;
   ASAN_UNPOISON_MEMORY_REGION(start, size);
   memset(mapped + used_pages, true, pages);
   used_pages += pages;
@@ -46,6 +47,12 @@ void *fake_mmap(void *at, size_t size, int protection, int flags, int file, off_
 
 int fake_munmap(void *start, size_t size) {
   size_t first = (size_t)((char *)start - arena[0]) / PAGE;
+  /* Not what fake_mmap just returned: os.c does not expect to be refused that. */
+  if (first < fresh_page && fake.refusals != 0) {
+    fake.refusals--;
+    fake.refused = true;
+    return -1;
+  }
   for (size_t i = first; i < first + size / PAGE; i++) {
     CHECK(i < used_pages && mapped[i]);
     mapped[i] = false;
@@ -68,7 +75,7 @@ static void reset_memory(void) {
   memset(arena, 0, used_pages * PAGE);
   ASAN_POISON_MEMORY_REGION(arena, used_pages * PAGE);
   memset(mapped, false, used_pages);
-  used_pages = mapped_pages = 0;
+  used_pages = mapped_pages = fresh_page = 0;
   out_of_memory = false;
 }
 
@@ -201,7 +208,8 @@ void fake_reset(void) {
   for (int t = 0; t < THREADS; t++) fake.threads[t].self = &bxr_no_domain;
   fake.threads[LOCKLESS].exists = true;
   fake.thread = LOCKLESS;
-  fake.scanning = 0;
+  fake.scanning = fake.refusals = 0;
+  fake.refused = false;
   fake.marks_late = fake.marking = fake.torn_down = fake.failing = false;
   caml_state = NULL;
   bxr_self = &bxr_no_domain;
@@ -371,8 +379,9 @@ static void darken_range(int domain, uintptr_t v) {
 void fake_darken(int domain, uintptr_t v) {
   if ((v & 1) != 0 || fake_is_young(v)) return;
   if (is_old(v) && colour_of(object_at(v)->header) == colours.marked) return;
-  fake.domains[domain].marking_done = false;
   CHECK(!was_old(v) || is_old(v));
+  if (!is_old(v) && !fake.takes_ranges) return;
+  fake.domains[domain].marking_done = false;
   if (!is_old(v)) {
     darken_range(domain, v);
     return;

@@ -46,7 +46,10 @@ extern struct fake {
   bool marks_late;   /* as from OCaml 5.5: a cycle begins without marking */
   bool marking;      /* a mark phase runs */
   bool torn_down;
-  bool failing; /* bxr_os_map may fail */
+  bool failing;      /* bxr_os_map may fail */
+  unsigned refusals; /* how often munmap refuses, from now on */
+  bool refused;      /* it did */
+  bool takes_ranges; /* the collector takes what is not its own for a block */
   void (*after_fork)(void);
 } fake;
 

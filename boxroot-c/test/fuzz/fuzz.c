@@ -26,10 +26,41 @@ static unsigned how_many(void) {
   return n < 160 ? 1 + n % 8 : 2 * (n - 128);
 }
 
-/* ---- who ---- */
+/* ---- other threads in the midst of an operation ---- */
 
 static unsigned busy;  /* domains in the midst of an operation */
 static unsigned depth; /* operations in the midst of which other ones run */
+static unsigned how_many_between;
+static void (*planned)(void); /* or NULL: what the input says */
+
+static void plan_preemption(void) {
+  unsigned n = next();
+  fuzz_countdown = 1 + n % 64;
+  how_many_between = 1 + n / 64;
+}
+
+static void run_on(int thread, void (*run)(void));
+static void one_operation(void);
+
+void fuzz_preempt(void) {
+  if (depth == 3) return;
+  int inside = world.inside, saved = errno; /* each thread has its own */
+  void (*plan)(void) = planned;
+  planned = NULL;
+  depth++;
+  for (unsigned i = how_many_between; i > 0; i--) {
+    world.inside = inside;
+    if (plan != NULL)
+      run_on(LOCKLESS, plan);
+    else
+      one_operation();
+  }
+  world.inside = inside;
+  errno = saved;
+  depth--;
+}
+
+/* ---- who ---- */
 
 static bool may_run(int domain) {
   if (fake.domains[domain].life == UNBORN) return false;
@@ -244,6 +275,14 @@ static void trim(void) {
   CHECK(trimmed % BXR_POOL_SIZE == 0 && (allowed || trimmed == 0));
 }
 
+static void attach(void) {
+  fuzz_operations++;
+  bool allowed = may_create();
+  if (!may_try_to_create()) return;
+  errno = 0;
+  if (bxr_domain_attach() == NULL) check_failure(allowed);
+}
+
 static void statistics(void) {
   fuzz_operations++;
   struct boxroot_stats stats;
@@ -308,11 +347,29 @@ static void mark(void) {
   fake_mark(d, 1 + n * n / 64);
 }
 
+/* ---- a delete by a thread without a lock, while the pool goes to another domain ---- */
+
+static void adopt_now(void) { world_minor(0); }
+
+static void delete_during_adoption(void) {
+  unsigned steps = 1 + next() % 12, d = 1 + next() % (DOMAINS - 1);
+  if (!may_stop_the_world() || shadow.root_count == 0) return;
+  boxroot root = shadow_take(any_root()).root;
+  fuzz_countdown = 0;
+  if (fake.domains[d].life == RUNNING) fake_domain_terminated((int)d);
+  fuzz_countdown = steps;
+  how_many_between = 1;
+  planned = adopt_now;
+  delete_root(root);
+  planned = NULL;
+}
+
 /* ---- rare events ---- */
 
 static void fail_memory(void) {
   unsigned k = next();
   fuzz_countdown = 0;
+  fake.refusals = k % 5 == 0 ? k / 5 % 8 : 0;
   fake.failing = k % 3 != 0;
   bxr_os_fail(fake.failing ? 1 + k % 4 : 0, k >= 128);
 }
@@ -338,9 +395,10 @@ static void end_other_domains(void) {
 
 /* Meanwhile others may delete, and do nothing else. */
 static void tear_down(bool with_lock) {
+  world.stopped = true;
   end_other_domains();
   int before = fake_switch(with_lock ? 0 : LOCKLESS);
-  world.stopped = fake.torn_down = true;
+  fake.torn_down = true;
   boxroot_teardown();
   world_reset();
   fake_switch(before);
@@ -351,31 +409,6 @@ static void teardown(void) {
   if (!wanted || !may_stop_the_world()) return;
   fuzz_operations++;
   tear_down(with_lock);
-}
-
-/* ---- other threads in the midst of an operation ---- */
-
-static unsigned how_many_between;
-
-static void plan_preemption(void) {
-  unsigned n = next();
-  fuzz_countdown = 1 + n % 64;
-  how_many_between = 1 + n / 64;
-}
-
-static void one_operation(void);
-
-void fuzz_preempt(void) {
-  if (depth == 3) return;
-  int inside = world.inside, saved = errno; /* each thread has its own */
-  depth++;
-  for (unsigned i = how_many_between; i > 0; i--) {
-    world.inside = inside;
-    one_operation();
-  }
-  world.inside = inside;
-  errno = saved;
-  depth--;
 }
 
 /* ---- histories ---- */
@@ -390,7 +423,7 @@ static struct {
   unsigned weight;
   bool has_thread; /* else the world or the system does it */
 } const operations[] = {
-  WITH_THREAD(create_some, 40),
+  WITH_THREAD(create_some, 38),
   WITH_THREAD(delete_some, 28),
   WITH_THREAD(delete_null, 1),
   WITH_THREAD(delete_many, 6),
@@ -403,6 +436,7 @@ static struct {
   WITHOUT(push, 5),
   WITHOUT(post, 6),
   WITH_THREAD(trim, 4),
+  WITH_THREAD(attach, 2),
   WITH_THREAD(statistics, 2),
   WITH_THREAD(validate, 2),
   WITHOUT(start_domain, 6),
@@ -410,7 +444,8 @@ static struct {
   WITHOUT(finish_domain, 6),
   WITHOUT(minor, 10),
   WITHOUT(cycle, 8),
-  WITHOUT(mark, 20),
+  WITHOUT(mark, 16),
+  WITHOUT(delete_during_adoption, 4),
   WITHOUT(scan_at_the_same_time, 4),
   WITHOUT(fail_memory, 3),
   WITH_THREAD(fork_process, 1),
@@ -449,6 +484,7 @@ static void begin(void) {
   busy = depth = fuzz_countdown = 0;
   bxr_os_fail(0, false);
   bxr_os_pretend_page_size(choice % 8 == 7 ? 4 * BXR_POOL_SIZE : 0);
+  fake.takes_ranges = choice % 8 != 6;
   fake.marks_late = choice / 8 % 2 != 0;
   for (int d = 0; d < 1 + (int)(choice / 64); d++) fake_domain_start(d);
   int before = fake_switch(0);
@@ -466,6 +502,7 @@ static void check(void) {
 static void delete_everything(void) {
   fuzz_countdown = 0;
   fake.failing = false;
+  fake.refusals = 0;
   bxr_os_fail(0, false);
   while (shadow.delete_count != 0) post_delete(shadow.delete_count - 1);
   int before = fake_switch(0);
@@ -483,9 +520,15 @@ static size_t all_pools(void) {
   return pools;
 }
 
-static void trim_all_domains(void) {
+static void on_all_domains(void (*run)(void)) {
   for (int d = 0; d < DOMAINS; d++)
-    if (fake.domains[d].life == RUNNING) run_on(d, trim);
+    if (fake.domains[d].life == RUNNING) run_on(d, run);
+}
+
+static void check_statistics(void) {
+  struct boxroot_stats stats;
+  boxroot_stats(&stats);
+  CHECK(fake.torn_down || stats.live_roots == 0);
 }
 
 /* Records are never unmapped. */
@@ -500,13 +543,15 @@ static void end(void) {
   bool large_pages = bxr_os_page_size() != 4096, torn_down = fake.torn_down;
   for (int i = 0; i < 4; i++) world_cycle(0, 0);
   check();
-  trim_all_domains();
+  on_all_domains(trim);
+  on_all_domains(statistics);
+  if (0) on_all_domains(check_statistics);
   if (!torn_down && !large_pages) CHECK(all_pools() == 0);
   if (torn_down) return;
   tear_down(true);
   world_cycle(0, 0);
   world_cycle(0, 0);
-  if (!large_pages) check_memory();
+  if (!large_pages && !fake.refused) check_memory();
 }
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size) {

@@ -27,7 +27,7 @@ enum { ROOTS = 1 << 13, CELLS = 32, DELETES = 8 };
 extern struct shadow {
   struct shadow_root roots[ROOTS];
   unsigned root_count;
-  struct shadow_delete deletes[DELETES];
+  struct shadow_delete deletes[2 * DELETES]; /* some begin in the midst of others */
   unsigned delete_count;
   struct thing cells[CELLS]; /* references from objects that live for ever */
   uintptr_t heap[CELLS];     /* the memory of the cells, as the marker sees it */
