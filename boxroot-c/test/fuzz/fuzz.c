@@ -181,16 +181,14 @@ static void delete_many(void) {
     if (i <= shadow.root_count && (i + first) % 4 < part) delete_one(i - 1);
 }
 
-static void modify(void) {
-  if (shadow.root_count == 0) return;
-  unsigned index = any_root();
-  struct thing thing = any_thing();
-  if (!may_try_to_create()) return;
+/* False: it failed, as it should. */
+static bool modify_root(unsigned index, struct thing thing) {
   fuzz_operations++;
   struct shadow_root root = shadow_take(index);
   bool allowed = may_create();
   boxroot before = root.root;
-  if (boxroot_modify(&root.root, (value)shadow_value(thing))) {
+  bool modified = boxroot_modify(&root.root, (value)shadow_value(thing));
+  if (modified) {
     CHECK(allowed && boxroot_get(root.root) == (value)shadow_value(thing));
     root.holds = thing;
   } else {
@@ -198,13 +196,36 @@ static void modify(void) {
     check_failure(allowed);
   }
   shadow_add(root.root, root.holds);
+  return modified;
+}
+
+static void modify(void) {
+  struct thing thing = any_thing();
+  if (shadow.root_count != 0 && may_try_to_create()) modify_root(any_root(), thing);
+}
+
+/* Many pools with one root each: so many that their directory takes more than a page. Rare, and not
+   counted. */
+static void fragment(void) {
+  enum { POOLS = 600 };
+  static boxroot fillers[POOLS * BXR_SLOTS];
+  if (next() != 0 || next() % 4 != 0 || world.stopped || !may_create()) return;
+  fuzz_countdown = 0;
+  unsigned n = 0;
+  while (n < POOLS * BXR_SLOTS && (fillers[n] = boxroot_create(Val_long(n))) != NULL) n++;
+  for (unsigned i = 0; i < n; i++)
+    if (i % BXR_SLOTS != 0 || shadow.root_count == ROOTS - 64)
+      boxroot_delete(fillers[i]);
+    else
+      shadow_add(fillers[i], (struct thing){0, Val_long(i)});
 }
 
 /* ---- values move between roots and the heap ---- */
 
 static bool may_touch_the_heap(void) {
   int d = fake_domain_of_thread();
-  return d >= 0 && fake.domains[d].life == RUNNING && !fake.torn_down;
+  bool collecting = world.stopped && !world.may_create;
+  return d >= 0 && fake.domains[d].life == RUNNING && !fake.torn_down && !collecting;
 }
 
 static void move_to_cell(void) {
@@ -212,6 +233,14 @@ static void move_to_cell(void) {
   unsigned index = any_root(), cell = next() % CELLS;
   shadow_set_cell(cell, existing(shadow.roots[index].holds));
   delete_one(index);
+}
+
+static void swap_with_cell(void) {
+  if (shadow.root_count == 0 || !may_touch_the_heap() || !may_try_to_create()) return;
+  unsigned index = any_root(), cell = next() % CELLS;
+  struct thing of_cell = existing(shadow.cells[cell]);
+  shadow_set_cell(cell, existing(shadow.roots[index].holds));
+  modify_root(index, of_cell);
 }
 
 static void set_cell(void) {
@@ -349,17 +378,38 @@ static void mark(void) {
 
 /* ---- a delete by a thread without a lock, while the pool goes to another domain ---- */
 
+static void create_immediate(void) { create_one((struct thing){0, Val_unit}); }
+
+static void drain_everywhere(void) {
+  for (int d = 0; d < DOMAINS; d++)
+    if (fake.domains[d].life == RUNNING && (busy >> d & 1) == 0) run_on(d, statistics);
+}
+
 static void adopt_now(void) { world_minor(0); }
+
+/* And then another domain takes the record, and drains its list a few steps later. */
+static void adopt_and_use_the_record(void) {
+  world_minor(0);
+  for (int d = 1; d < DOMAINS; d++) {
+    if (fake.domains[d].life != UNBORN) continue;
+    fake_domain_start(d);
+    run_on(d, create_immediate);
+  }
+  planned = drain_everywhere;
+  fuzz_countdown = 1 + next() % 4;
+}
 
 static void delete_during_adoption(void) {
   unsigned steps = 1 + next() % 12, d = 1 + next() % (DOMAINS - 1);
+  bool record_is_used = next() % 2 != 0;
   if (!may_stop_the_world() || shadow.root_count == 0) return;
   boxroot root = shadow_take(any_root()).root;
   fuzz_countdown = 0;
   if (fake.domains[d].life == RUNNING) fake_domain_terminated((int)d);
+  if (fake.domains[d].life == ENDING && record_is_used) fake_domain_finish((int)d);
   fuzz_countdown = steps;
   how_many_between = 1;
-  planned = adopt_now;
+  planned = record_is_used ? adopt_and_use_the_record : adopt_now;
   delete_root(root);
   planned = NULL;
 }
@@ -423,11 +473,13 @@ static struct {
   unsigned weight;
   bool has_thread; /* else the world or the system does it */
 } const operations[] = {
-  WITH_THREAD(create_some, 38),
+  WITH_THREAD(create_some, 33),
+  WITH_THREAD(fragment, 1),
   WITH_THREAD(delete_some, 28),
   WITH_THREAD(delete_null, 1),
   WITH_THREAD(delete_many, 6),
-  WITH_THREAD(modify, 20),
+  WITH_THREAD(modify, 16),
+  WITH_THREAD(swap_with_cell, 8),
   WITH_THREAD(move_to_cell, 16),
   WITH_THREAD(set_cell, 6),
   WITH_THREAD(move_from_cell, 8),
