@@ -3,7 +3,7 @@
 # make bench   the benchmarks, one by one, under criterion
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make matrix  all versions of OCaml, with the longer campaigns (an hour)
-# make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then SECONDS
+# make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
 #              of libFuzzer; .ci/fuzz --controls proves that it notices broken rules
 # make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
 #

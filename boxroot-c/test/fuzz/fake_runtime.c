@@ -320,7 +320,11 @@ static int marking_domain(void) {
 }
 
 bool bxr_runtime_marking_done(void) { return fake.domains[marking_domain()].marking_done; }
-void bxr_runtime_darken(uintptr_t v) { fake_darken(marking_domain(), v); }
+
+void bxr_runtime_darken(uintptr_t v) {
+  CHECK(bxr_runtime_marking());
+  fake_darken(marking_domain(), v);
+}
 
 /* Some objects are treated as lazy values are. */
 size_t bxr_runtime_darken_last(uintptr_t const *values, size_t count) {
