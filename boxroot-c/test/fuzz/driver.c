@@ -29,9 +29,18 @@ static uint64_t random_word(uint64_t *state) {
   return *state;
 }
 
+/* Half of the histories have favourites, so that some operations are frequent and others rare. */
 static void make_history(uint64_t *state) {
+  uint8_t favourites[16];
+  for (size_t i = 0; i < sizeof favourites; i++)
+    favourites[i] = (uint8_t)(random_word(state) >> 32);
+  bool has_favourites = random_word(state) % 2 != 0;
   length = 64 + random_word(state) % (sizeof history - 64);
-  for (size_t i = 0; i < length; i++) history[i] = (uint8_t)(random_word(state) >> 32);
+  for (size_t i = 0; i < length; i++) {
+    uint64_t word = random_word(state) >> 32;
+    bool favourite = has_favourites && word % 4 == 0;
+    history[i] = favourite ? favourites[word / 4 % sizeof favourites] : (uint8_t)(word >> 8);
+  }
 }
 
 static int run_file(char const *name) {
