@@ -429,6 +429,7 @@ static void fork_process(void) {
   int d = fake_domain_of_thread();
   if (depth != 0 || world.stopped || !bxr_runtime_is_alone() || fake.after_fork == NULL) return;
   if (d < 0) return;
+  fuzz_countdown = 0; /* no other thread is left */
   fake.after_fork();
   while (shadow.delete_count != 0) {
     struct shadow_root root = shadow.deletes[--shadow.delete_count].root;
