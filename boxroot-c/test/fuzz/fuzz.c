@@ -578,12 +578,6 @@ static void on_all_domains(void (*run)(void)) {
     if (fake.domains[d].life == RUNNING) run_on(d, run);
 }
 
-static void check_statistics(void) {
-  struct boxroot_stats stats;
-  boxroot_stats(&stats);
-  CHECK(fake.torn_down || stats.live_roots == 0);
-}
-
 /* Records are never unmapped. */
 static void check_memory(void) {
   size_t records = 0;
@@ -597,8 +591,6 @@ static void end(void) {
   for (int i = 0; i < 4; i++) world_cycle(0, 0);
   check();
   on_all_domains(trim);
-  on_all_domains(statistics);
-  if (0) on_all_domains(check_statistics);
   if (!torn_down && !large_pages) CHECK(all_pools() == 0);
   if (torn_down) return;
   tear_down(true);
