@@ -578,6 +578,12 @@ static void on_all_domains(void (*run)(void)) {
     if (fake.domains[d].life == RUNNING) run_on(d, run);
 }
 
+static void check_statistics(void) {
+  struct boxroot_stats stats;
+  boxroot_stats(&stats);
+  CHECK(fake.torn_down || stats.live_roots == 0);
+}
+
 /* Records are never unmapped. */
 static void check_memory(void) {
   size_t records = 0;
@@ -591,6 +597,8 @@ static void end(void) {
   for (int i = 0; i < 4; i++) world_cycle(0, 0);
   check();
   on_all_domains(trim);
+  on_all_domains(statistics);
+  on_all_domains(check_statistics);
   if (!torn_down && !large_pages) CHECK(all_pools() == 0);
   if (torn_down) return;
   tear_down(true);
