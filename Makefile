@@ -3,6 +3,8 @@
 # make bench   the benchmarks, one by one, under criterion
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make matrix  all versions of OCaml, with the longer campaigns (an hour)
+# make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
+#              of libFuzzer; .ci/fuzz --controls proves that it notices broken rules
 # make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
 #
 # OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
@@ -24,7 +26,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak mutants coverage matrix asan stress links msrv bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak fuzz mutants coverage matrix asan stress links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -50,6 +52,10 @@ test-negative:
 # The tests on OCaml's debug runtime, with the heap verified in every cycle.
 test-debug:
 	@$(with_ocaml) BOXROOT_RUNTIME_VARIANT=d OCAMLRUNPARAM=V=1,v=0 cargo test --target-dir target/debug-runtime
+
+# boxroot-c/test/fuzz/README.md. Needs clang, and OCaml 5.
+fuzz:
+	@$(with_ocaml) .ci/fuzz
 
 # All programs on all implementations, under criterion; takes long. Parameters of the programs and a
 # filter: N=8 make bench FILTER=perm_count/boxroot. See docs/benchmarks/README.md.

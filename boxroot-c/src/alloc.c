@@ -65,8 +65,8 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   }
   /* A young value may not be in an old pool, and only the owner knows which pools of
      its own are young. */
-  struct bxr_pool *target = bxr_pool_of_head(domain->head.current);
-  boxroot moved = target->head.free != NULL ? bxr_pop(&target->head, v) : create_in(domain, v);
+  struct bxr_pool_head *target = domain->head.current;
+  boxroot moved = target->free != NULL ? bxr_pop(target, v) : create_in(domain, v);
   if (moved != NULL) boxroot_delete(r);
   return moved;
 }

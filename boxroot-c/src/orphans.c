@@ -52,7 +52,12 @@ void bxr_orphans_add(struct bxr_domain *domain) {
   if (BXR_RULE(FLUSH_BEFORE_END)) bxr_remote_flush(domain);
   bxr_domain_retire(domain);
   bxr_domain_each_pool(domain, make_foreign, NULL);
-  push(domain->pool_count != 0 ? &orphans : &spares, domain); /* 1 */
+  if (domain->pool_count == 0) {
+    bxr_domain_publish(domain, (struct bxr_census){0});
+    push(&spares, domain);
+  } else {
+    push(&orphans, domain); /* 1 */
+  }
 }
 
 bool bxr_orphans_exist(void) { return bxr_load(&orphans) != NULL; }

@@ -24,7 +24,7 @@ struct bxr_action {
 
 /* Loads the header of a block into the cache. Any word will do. */
 static inline void bxr_prefetch_header(uintptr_t v) {
-  __builtin_prefetch((char const *)v - sizeof(header_t), 1);
+  __builtin_prefetch((char const *)(v - sizeof(header_t)), 1);
 }
 
 /* How many values ahead of an action that reads headers to prefetch them (docs/tuning.md). */

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* A runtime without OCaml, behind the contract of src/runtime.h: threads, domains, a heap of small
+   objects, and a collector whose steps are called one at a time. */
+#ifndef FAKE_RUNTIME_H
+#define FAKE_RUNTIME_H
+
+#include "../../src/scan.h"
+#include "../test.h"
+
+/* ---- domains and threads ---- */
+
+enum {
+  DOMAINS = 4,
+  /* Threads: 0 to 3 are those of the domains; GHOSTS + d is one whose domain d has ended. */
+  GHOSTS = DOMAINS,
+  LOCKLESS = GHOSTS + DOMAINS,
+  THREADS,
+  STACK = 4096
+};
+
+enum life { UNBORN, RUNNING, ENDING /* past its termination hook */ };
+
+struct fake_range {
+  uintptr_t *next, *end;
+};
+
+struct fake_domain {
+  enum life life;
+  struct bxr_domain *record;
+  bool marking_done;
+  unsigned depth;
+  struct fake_range stack[STACK]; /* what is to be marked */
+};
+
+struct fake_thread {
+  void *state; /* its Caml_state */
+  struct bxr_domain_head *self;
+  bool ended, trusted, exists;
+};
+
+extern struct fake {
+  struct fake_domain domains[DOMAINS];
+  struct fake_thread threads[THREADS];
+  int thread;        /* which one runs */
+  unsigned scanning; /* domains whose roots are being scanned; a bit for each */
+  bool marks_late;   /* as from OCaml 5.5: a cycle begins without marking */
+  bool marking;      /* a mark phase runs */
+  uint32_t cycle;    /* its number */
+  bool torn_down;
+  bool failing;      /* bxr_os_map may fail */
+  unsigned refusals; /* how often munmap refuses, from now on */
+  bool refused;      /* it did */
+  bool takes_ranges; /* the collector takes what is not its own for a block */
+  void (*after_fork)(void);
+} fake;
+
+/* Begins anew. The library is not set up. */
+void fake_reset(void);
+
+/* Lets another thread run. The one that ran. */
+int fake_switch(int thread);
+
+/* The domain whose lock the running thread seems to hold, or -1. */
+int fake_domain_of_thread(void);
+
+/* Whether the running thread may create. */
+bool fake_may_create(void);
+
+void fake_domain_start(int domain);
+/* The termination hook; what follows it. */
+void fake_domain_terminated(int domain);
+void fake_domain_finish(int domain);
+unsigned fake_running(void); /* of all domains that run, or are ending */
+
+/* ---- memory ---- */
+
+bool fake_is_mapped(uintptr_t address);
+size_t fake_mapped(void); /* in bytes */
+bool fake_is_out_of_memory(void);
+
+/* ---- objects ---- */
+
+/* Objects have a number, which is their content. They move; dead ones are poisoned. */
+enum { OBJECTS = 1 << 15 };
+
+/* A new object, or 0 if there is no room. */
+unsigned fake_new_object(bool young);
+uintptr_t fake_address(unsigned object);
+bool fake_is_young(uintptr_t v);
+/* Whether it is marked in this cycle, or in the minor heap. */
+bool fake_is_marked_object(unsigned object);
+/* Whether the memory is a live object with this number. */
+bool fake_holds(uintptr_t v, unsigned object);
+
+/* For steps.h. */
+extern unsigned fuzz_countdown;
+
+/* ---- the collector; the world is stopped, but for marking ---- */
+
+/* What happens to a value of a root or a reference. */
+uintptr_t fake_promote(uintptr_t v);
+void fake_darken(int domain, uintptr_t v);
+uintptr_t fake_compact(uintptr_t v);
+
+/* The root hook, as the runtime calls it for a domain. `each` runs after each root, and may let other
+   code run. */
+enum fake_action { FAKE_MINOR, FAKE_DARKEN, FAKE_VERIFY, FAKE_COMPACT };
+void fake_scan(int domain, enum fake_action action, void (*each)(int domain));
+
+/* What is left in the minor heap dies. Compaction: what was not moved dies. */
+void fake_end_minor(void);
+/* False: there is no room. */
+bool fake_begin_compaction(void);
+void fake_end_compaction(void);
+/* After teardown: it goes elsewhere. */
+void fake_move_minor_heap(void);
+
+/* Colours change; what is not marked dies. Nothing is to be marked any more. */
+void fake_end_cycle(void);
+void fake_begin_marking(void);
+void fake_push(int domain, uintptr_t *start, uintptr_t *end);
+/* Visits up to n words. */
+void fake_mark(int domain, unsigned n);
+
+/* ---- what the files of the allocator keep to themselves ---- */
+
+void fuzz_forget_everything(void);
+void fuzz_remote_push(struct bxr_pool *pool);
+
+#endif

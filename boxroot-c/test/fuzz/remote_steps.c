@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+/* remote.c, and the step of a remote delete that it keeps to itself. */
+#include "../../src/remote.c"
+
+#include "fake_runtime.h"
+
+void fuzz_remote_push(struct bxr_pool *pool) { push_one(pool); }

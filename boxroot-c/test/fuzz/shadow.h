@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* What ought to be: the live roots and references from the heap, and what each holds. */
+#ifndef SHADOW_H
+#define SHADOW_H
+
+#include "fake_runtime.h"
+
+/* A value that is known for good: an object, by its number, or an immediate. */
+struct thing {
+  unsigned object; /* 0: an immediate */
+  value immediate;
+};
+
+struct shadow_root {
+  boxroot root;
+  struct thing holds;
+};
+
+/* A remote delete between two of its steps; see remote.c. */
+struct shadow_delete {
+  struct shadow_root root;
+  bool pushed;
+};
+
+enum { ROOTS = 1 << 13, CELLS = 32, DELETES = 8 };
+
+extern struct shadow {
+  struct shadow_root roots[ROOTS];
+  unsigned root_count;
+  struct shadow_delete deletes[2 * DELETES]; /* some begin in the midst of others */
+  unsigned delete_count;
+  struct thing cells[CELLS]; /* references from objects that live for ever */
+  uintptr_t heap[CELLS];     /* the memory of the cells, as the marker sees it */
+} shadow;
+
+void shadow_reset(void);
+
+uintptr_t shadow_value(struct thing thing);
+bool shadow_is_young(struct thing thing);
+
+void shadow_add(boxroot root, struct thing holds);
+/* Forgets a root, and returns it. */
+struct shadow_root shadow_take(unsigned index);
+
+/* Changes a reference, with the runtime's own deletion barrier. By a domain. */
+void shadow_set_cell(unsigned cell, struct thing holds);
+/* The memory of all cells, after objects moved by `move`. */
+void shadow_move_cells(uintptr_t (*move)(uintptr_t));
+
+/* All roots and cells hold what they should, and these objects live. */
+void shadow_check_values(void);
+/* They are marked: called at the end of a cycle. */
+void shadow_check_marks(void);
+/* The slots in use are those of live roots, and of deletes that have not arrived. */
+void shadow_check_counts(void);
+/* Each domain that is not in `busy` finds its pools in order. */
+void shadow_check_domains(unsigned busy);
+
+#endif
