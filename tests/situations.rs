@@ -73,6 +73,7 @@ scenarios!(
     row_39_roots_made_in_slice_hooks, ocaml5 = true;
     row_39_roots_made_in_slice_hooks_of_several_domains, ocaml5 = true;
     row_39_roots_made_in_other_libraries_hooks, ocaml5 = true;
+    row_39_deletes_among_values_that_were_just_promoted, ocaml5 = true;
     row_40_teardown_while_marking;
     row_41_memory_after_a_teardown_while_marking;
     row_42_nothing_believes_the_lock_on_a_thread_that_ends;
@@ -1215,13 +1216,19 @@ fn row_23_finalisers_in_a_compaction() {
     full_major();
     full_major();
     delete_all(&owners);
-    unsafe { caml_finish_major_cycle(0) };
+    // On OCaml 5.5 a cycle begins by sweeping: these are garbage in the next one only.
+    if env!("OCAML_VERSION") < "5.5" {
+        unsafe { caml_finish_major_cycle(0) };
+    }
     PHASE.store(2, Ordering::SeqCst);
     ocaml("join_all", &[UNIT]);
     minor();
     let before = unsafe { test_finalised() };
     unsafe { caml_finish_major_cycle(1) };
-    assert!(unsafe { test_finalised() } > before, "the compaction finalised something");
+    // OCaml 5.1 does not compact, and 5.5 finalises before it does.
+    if ("5.2".."5.5").contains(&env!("OCAML_VERSION")) {
+        assert!(unsafe { test_finalised() } > before, "the compaction finalised something");
+    }
     full_major();
     full_major();
     assert_eq!((unsafe { test_finalised() }, live()), (N, 2 * N));
@@ -1341,6 +1348,8 @@ fn row_25_deletes_open_pools_again() {
 fn deletes_open_pools_again() {
     let all = roots(0..20_000);
     when_a_cycle_has_begun();
+    // Before a domain allocates, a minor collection may still be running: deletes would be deferred.
+    ocaml("churn", &[int(10)]);
     let hits = sys::boxroot_stats().barrier_hits;
     delete_all(&all);
     let hits = sys::boxroot_stats().barrier_hits - hits;
@@ -1903,4 +1912,42 @@ fn row_50_deletes_keep_errno() {
     ocaml(if OCAML5 { "join_all" } else { "join_threads" }, &[UNIT]);
     stress();
     assert_eq!(live(), 0);
+}
+
+/// Another library deletes a root after our roots were scanned in a minor collection. Its neighbours
+/// were promoted just now, and are not complete: the header in front of an infix pointer is copied
+/// later.
+fn row_39_deletes_among_values_that_were_just_promoted() {
+    start();
+    static DELETABLE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+    extern "C" fn delete_one() {
+        delete_all(DELETABLE.lock().unwrap().0.pop().as_slice());
+    }
+    unsafe { test_install_other(1) };
+    for _ in 0..10 {
+        // Pools with room, in which the collector marks: young values come among old ones.
+        let all = roots(0..20_000);
+        full_major();
+        let (keep, go): (Vec<_>, Vec<_>) = (0..all.len()).partition(|i| i % 4 == 0);
+        go.iter().for_each(|&i| delete(all[i]));
+        when_a_cycle_has_begun();
+        DELETABLE.lock().unwrap().0 = keep.iter().map(|&i| all[i]).collect();
+        let closures: Vec<BoxRoot> = (0..5000)
+            .map(|i| unsafe { sys::boxroot_create(ocaml("infix", &[int(i)])) }.unwrap())
+            .collect();
+        unsafe { test_other_body(Some(delete_one)) };
+        for _ in 0..100 {
+            minor();
+            ocaml("churn", &[int(100)]);
+        }
+        unsafe { test_other_body(None) };
+        full_major();
+        for (i, &closure) in closures.iter().enumerate() {
+            let applied = ocaml("apply_infix", &[unsafe { sys::boxroot_get(closure) }]);
+            assert_eq!(applied, int(i));
+        }
+        delete_all(&closures);
+        delete_all(&std::mem::take(&mut DELETABLE.lock().unwrap().0));
+        validate();
+    }
 }

@@ -43,10 +43,12 @@ void bxr_delete_slow(boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (self == NULL) {
     if (!bxr_is_second_copy()) bxr_remote_delete(r);
-  } else if (&pool->head != self->head.remote_pool && bxr_pool_owner(pool) == self) {
-    bxr_domain_free(self, r);
-  } else {
+  } else if (&pool->head == self->head.remote_pool || bxr_pool_owner(pool) != self) {
     bxr_remote_delete_batched(self, r);
+  } else if (bxr_domain_must_wait(self, pool)) {
+    bxr_remote_delete(r);
+  } else {
+    bxr_domain_free(self, r);
   }
 }
 
@@ -56,7 +58,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   struct bxr_domain *domain = bxr_enter();
   if (domain == NULL) return NULL;
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (bxr_pool_owner(pool) == domain &&
+  if (bxr_pool_owner(pool) == domain && !bxr_domain_must_wait(domain, pool) &&
       (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
     if (bxr_barrier_before_overwrite(pool, r)) bxr_domain_count(&domain->barrier_hits, 1);
     /* The marker of a domain that has ended may be reading the slot. */

@@ -22,6 +22,12 @@
    6. The marker of a domain that has ended may still visit its pools: these are foreign until the next
       cycle starts. Nothing is created in them, for that marker may run on another thread.
 
+   7. Nothing is darkened in a minor collection after the owner's roots were scanned, where hooks and
+      finalisers may run: values were just promoted, and their blocks may not be complete (the header in
+      front of an infix pointer is copied late). A delete that comes there, in a closed pool, is a remote
+      one, and modify takes another slot (bxr_domain_must_wait). What was deleted remotely is freed at the
+      beginning of the owner's minor scan, which finds each value where it was before, or later on.
+
    All functions are called by the pool's owner, under its lock; before_overwrite and state also need
    a running OCaml. */
 #ifndef BXR_BARRIER_H
@@ -38,7 +44,7 @@ uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool);
 /* The cycle in which the pool was handed over has ended; all mark stacks are empty. */
 void bxr_barrier_end(struct bxr_pool *pool);
 
-/* Before a slot is overwritten: darkens its value if need be. True if it did. */
+/* Before a slot is overwritten (7: not in a minor collection after the scan): darkens its value if need be. True if it did. */
 bool bxr_barrier_before_overwrite(struct bxr_pool *pool, boxroot r);
 
 /* Opens the pool again if that is possible now, and returns its state then. The owner may allocate

@@ -3,6 +3,7 @@
 
 #include "barrier.h"
 #include "os.h"
+#include "runtime.h"
 
 /* Pools are carved from regions of 2^BXR_REGION_LOG bytes (docs/tuning.md). */
 #ifndef BXR_REGION_LOG
@@ -71,7 +72,7 @@ void bxr_domain_count(uint64_t *counter, uint64_t change) {
 }
 
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool) {
-  census->live_roots += bxr_pool_used(pool);
+  census->live_roots += bxr_pool_used(pool) - bxr_load(&pool->announced);
   census->pools[pool->kind]++;
 }
 
@@ -105,6 +106,11 @@ void bxr_domain_refile(struct bxr_pool_head *head) {
   uint32_t used = pool->kind == BXR_FULL ? BXR_SLOTS - BXR_PARTIAL_FREE : 0;
   bxr_list_remove(pool);
   file(bxr_pool_owner(pool), pool, used);
+}
+
+bool bxr_domain_must_wait(struct bxr_domain *domain, struct bxr_pool *pool) {
+  return bxr_barrier_state(pool) > BXR_REOPENED && !domain->scanning &&
+         !bxr_runtime_has_promoted(domain->allocation_pointer) && BXR_RULE(WAIT_FOR_PROMOTION);
 }
 
 void bxr_domain_free(struct bxr_domain *domain, boxroot r) {

@@ -43,8 +43,9 @@ struct bxr_batch {
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
-  struct bxr_pool *parked; /* the current pool before the last scan, or NULL */
-  bool scanning;           /* a root scan is running: everything is closed */
+  struct bxr_pool *parked;  /* the current pool before the last scan, or NULL */
+  bool scanning;            /* a root scan is running: everything is closed */
+  void *allocation_pointer; /* of the runtime, at the last minor scan (bxr_domain_must_wait) */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
   struct bxr_batch outgoing; /* deletes of other domains' roots, to be sent */
   size_t empty_count;
@@ -101,6 +102,10 @@ struct bxr_pool *bxr_domain_choose(struct bxr_domain *domain);
    it, for the fast paths.) */
 void bxr_domain_free(struct bxr_domain *domain, boxroot r);
 
+/* Whether a root of the domain's pool must not be overwritten now, because values may just have been
+   promoted, and cannot be darkened (barrier.h, 7). */
+bool bxr_domain_must_wait(struct bxr_domain *domain, struct bxr_pool *pool);
+
 /* All young pools become old. Nothing may be young any more. */
 void bxr_domain_promote(struct bxr_domain *domain);
 
@@ -133,7 +138,7 @@ void bxr_domain_end_marking(struct bxr_domain *domain);
 /* Adds to one of the counters above. */
 void bxr_domain_count(uint64_t *counter, uint64_t change);
 
-/* Adds a pool to a census, and publishes a census of all the domain's pools. */
+/* Adds a pool to a census, without roots whose remote delete was announced, and publishes a census of all the domain's pools. */
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census);
 

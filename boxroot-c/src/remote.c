@@ -151,7 +151,9 @@ void bxr_remote_drain(struct bxr_domain *domain) {
   struct bxr_pool *next;
   for (struct bxr_pool *pool = take_list(domain); pool != NULL; pool = next) { /* (A) */
     next = pool->next_to_drain;
-    if (bxr_pool_owner(pool) != domain || harvest(domain, pool)) push_one(pool); /* (E) */
+    if (bxr_pool_owner(pool) != domain || bxr_domain_must_wait(domain, pool) ||
+        harvest(domain, pool))
+      push_one(pool); /* (E) */
   }
 }
 

@@ -17,7 +17,8 @@ void bxr_remote_delete(boxroot r);
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
 void bxr_remote_flush(struct bxr_domain *self);
 
-/* Frees the slots of the domain's pools that were deleted remotely. Called by its owner. */
+/* Frees the slots of the domain's pools that were deleted remotely, if that may be now. Called by its
+   owner. */
 void bxr_remote_drain(struct bxr_domain *domain);
 
 /* After all pools of a record were given to other owners: sends its drain list after them, and has

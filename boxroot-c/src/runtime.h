@@ -57,6 +57,11 @@ uint32_t bxr_runtime_cycle(void);
 bool bxr_runtime_marks(uint32_t cycle);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
+/* Where the domain allocates next in its minor heap; and whether the minor collection in which it was
+   at `then` has ended, in other domains, too: false if that is not certain, because this domain has
+   not allocated since. With the lock, or in a scan. */
+void *bxr_runtime_allocation_pointer(void);
+bool bxr_runtime_has_promoted(void *then);
 /* Marks a value, if it is a block of the major heap. With the lock, in a mark phase. */
 void bxr_runtime_darken(uintptr_t v);
 /* Marks the last of `count` values, and those before it, down to one that had better be left to

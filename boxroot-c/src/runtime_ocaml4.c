@@ -88,6 +88,8 @@ bool bxr_runtime_is_trusted(void) { return is_main || !BXR_RULE(TRUST_THE_MAIN_T
 bool bxr_runtime_marks_ranges(void) { return false; }
 uintptr_t bxr_runtime_unmarked_header(size_t size) { return size; }
 bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
+void *bxr_runtime_allocation_pointer(void) { return NULL; }
+bool bxr_runtime_has_promoted(void *then) { return then == NULL; }
 uint32_t bxr_runtime_cycle(void) { return 0; }
 bool bxr_runtime_marks(uint32_t cycle) { return cycle != 0; }
 bool bxr_runtime_marking_done(void) { return true; }

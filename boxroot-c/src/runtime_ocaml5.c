@@ -87,6 +87,15 @@ bool bxr_runtime_is_marked(uintptr_t header) {
   return Has_status_hd(header, caml_global_heap_state.MARKED);
 }
 
+void *bxr_runtime_allocation_pointer(void) { return (void *)Caml_state->young_ptr; }
+
+bool bxr_runtime_has_promoted(void *then) {
+  void *now = bxr_runtime_allocation_pointer();
+  /* Its minor heap is empty: it has promoted everything, maybe before the other domains have. */
+  if (now == (void *)Caml_state->young_end) return caml_domain_alone();
+  return now != then;
+}
+
 uint32_t bxr_runtime_cycle(void) { return (uint32_t)caml_major_cycles_completed; }
 
 /* From OCaml 5.5 on, a cycle begins by sweeping. */

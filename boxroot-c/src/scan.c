@@ -122,6 +122,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_drain(domain);
   scan_young(domain, action);
   bxr_domain_promote(domain);
+  domain->allocation_pointer = bxr_runtime_allocation_pointer();
 }
 
 /* All mark stacks are empty: the only moment when memory of the last cycle may be unmapped or used for

@@ -62,6 +62,9 @@ let mutually_recursive k =
   and g n = if n = 0 then -k else f (n - 1) in
   (f, g)
 
+let () = register "infix" (fun k -> snd (mutually_recursive k))
+let () = register "apply_infix" (fun g -> -g 0)
+
 let static_list = [ "a"; "b"; "c" ]
 
 let specimens () : Obj.t array =

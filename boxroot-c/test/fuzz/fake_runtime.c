@@ -313,6 +313,10 @@ bool bxr_runtime_is_marked(uintptr_t header) { return colour_of(header) == colou
 
 uint32_t bxr_runtime_cycle(void) { return fake.cycle; }
 
+/* A minor collection promotes everything in one step. */
+void *bxr_runtime_allocation_pointer(void) { return NULL; }
+bool bxr_runtime_has_promoted(void *then) { return then == NULL; }
+
 bool bxr_runtime_marks(uint32_t cycle) {
   return (fake.marking || !fake.marks_late) && cycle == fake.cycle;
 }
