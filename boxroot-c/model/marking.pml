@@ -21,6 +21,7 @@
      YOUNG    1: young values too, and that old pools never hold one
      GATED    1: as from OCaml 5.5 on: marking does not start with the cycle
      TEARDOWN 1: the library may be torn down
+     QUIET    1: domain 1 only deletes and ends
    A mutant is one of the names that are tested below, such as NO_BARRIER. */
 
 #define POOLS 2 /* numbered from 1; 0: none */
@@ -41,6 +42,9 @@
 #endif
 #ifndef TEARDOWN
 #define TEARDOWN 0
+#endif
+#ifndef QUIET
+#define QUIET 0
 #endif
 
 /* What a slot holds: a link, or a root: */
@@ -100,7 +104,9 @@ inline darken(v) {
 }
 
 /* The value can be read somewhere. */
-#if SLOTS == 3
+#if SLOTS == 1
+#define IN_POOL(p) (SLOT(p, 0) == VALUE)
+#elif SLOTS == 3
 #define IN_POOL(p) (SLOT(p, 0) == VALUE || SLOT(p, 1) == VALUE || SLOT(p, 2) == VALUE)
 #else
 #define IN_POOL(p) (SLOT(p, 0) == VALUE || SLOT(p, 1) == VALUE)
@@ -217,7 +223,10 @@ inline barrier(p, i) {
 
 /* ---- pools of a domain ---- */
 
-#if SLOTS == 3
+#if SLOTS == 1
+#define UNUSED(p) (SLOT(p, 0) == LINK)
+#define FULL(p) (SLOT(p, 0) != LINK)
+#elif SLOTS == 3
 #define UNUSED(p) (SLOT(p, 0) == 0 && SLOT(p, 1) == 0 && SLOT(p, 2) == 0)
 #define FULL(p) (SLOT(p, 0) != 0 && SLOT(p, 1) != 0 && SLOT(p, 2) != 0)
 #else
@@ -308,7 +317,9 @@ inline pick_own_pool() {
 inline pick_slot() {
   if
   :: i = 0
+#if SLOTS > 1
   :: i = 1
+#endif
 #if SLOTS > 2
   :: i = 2
 #endif
@@ -627,8 +638,14 @@ init {
   d_step {
     mapped[1] = true; owner[1] = 0; open[1] = true; kind[1] = FILED;
     mapped[2] = true; owner[2] = OWNER2; open[2] = true; kind[2] = EMPTY;
-    SLOT(1, 0) = VALUE; SLOT(1, 1) = OTHER;
+    SLOT(1, 0) = VALUE;
     water[1] = SLOTS;
+#if SLOTS > 1
+    SLOT(1, 1) = OTHER;
+#endif
+#if OWNER2 == 1
+    kind[2] = FILED; SLOT(2, 0) = VALUE; water[2] = SLOTS;
+#endif
     runs[0] = true; runs[1] = OWNER2
   };
   do
@@ -638,19 +655,19 @@ init {
        :: RUNS(1) -> d = 1
        fi;
        if
-       :: current[d] != 0 && !FULL(current[d]) -> create()
-       :: (current[d] == 0 || FULL(current[d])) && !(d == 1 && orphan) -> next_pool()
+       :: !(QUIET && d == 1) && current[d] != 0 && !FULL(current[d]) -> create()
+       :: !(QUIET && d == 1) && (current[d] == 0 || FULL(current[d])) -> next_pool()
        :: pick_own_pool(); pick_slot();
           if
           :: p != 0 && i < water[p] && SLOT(p, i) != LINK ->
              if
              :: delete()
-             :: modify()
+             :: !(QUIET && d == 1) -> modify()
              fi
           :: else
           fi
-       :: modify_field()
-       :: retire(d);                            /* boxroot_trim */
+       :: !(QUIET && d == 1) -> modify_field()
+       :: !(QUIET && d == 1) -> retire(d);                            /* boxroot_trim */
           p = 1;
           do
           :: p > POOLS -> break
