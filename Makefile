@@ -3,6 +3,7 @@
 # make bench   the benchmarks, one by one, under criterion
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make matrix  all versions of OCaml, with the longer campaigns (an hour)
+# make model   models of the concurrent parts, checked exhaustively (ten minutes)
 # make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
 #
 # OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
@@ -24,7 +25,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak matrix asan links msrv bindings doc clean
+.PHONY: model demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak matrix asan links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -89,6 +90,10 @@ soak:
 # root, or a machine that has it.
 matrix:
 	@.ci/matrix $(RUNS) $(VERSIONS)
+
+# Needs spin; not OCaml. FILTER picks lines of .ci/model: make model FILTER=fork
+model:
+	@.ci/model "$(FILTER)"
 
 lint:
 	@$(with_ocaml) .ci/lint

@@ -616,6 +616,7 @@ inline tear_down(d) {
 /* The next cycle after teardown starts. */
 inline give_back_the_rest() {
   marking = true;
+  field_waits = true;
   darkened[0] = true;
   p = 1;
   do

@@ -13,7 +13,8 @@
      ENDS    how many times domains end, in all
      LATE    1: the slots of deleter 3 are created late, in a pool that may have been unmapped meanwhile
      FORK    1: domain 0 forks at some point, and the rest is about the child
-   A mutant is one of the names that are tested below, such as NO_RESCUE. */
+   A mutant is one of the names that are tested below, such as NO_RESCUE. SEEN_… are claims that
+   something interesting never happens: they must fail, or else the model proves nothing about it. */
 
 #ifndef OWNER2
 #define OWNER2 0
@@ -51,6 +52,9 @@ bool listed[POOLS + 1]; /* for the proof only: the pool is on a drain list */
 
 /* Records. */
 byte drain[RECORDS], merges[RECORDS];
+#ifdef SEEN_COME_BACK
+byte moves; /* how often pools of a record moved */
+#endif
 byte orphans, spares; /* stacks, as sets: the order does not matter, they are taken as a whole */
 byte in_use;          /* for the proof only: records of domains that are alive */
 
@@ -92,7 +96,11 @@ inline enqueue(list) {
   :: list == 0 -> break
   :: else ->
      do
-     :: atomic { p = list; TOUCH(p); own = owner[p] }           /* (i) */
+     :: atomic { p = list; TOUCH(p); own = owner[p];            /* (i) */
+#ifdef SEEN_COME_BACK
+          seen = moves
+#endif
+        }
         atomic { m = merges[own] }                              /* (ii) */
 #ifdef NO_REREAD
         break
@@ -100,7 +108,11 @@ inline enqueue(list) {
         atomic {
           TOUCH(p);
           if                                                    /* (iii) */
-          :: owner[p] == own -> break
+          :: owner[p] == own ->
+#ifdef SEEN_COME_BACK
+             assert(moves < seen + 2);
+#endif
+             break
           :: else -> own = 0; m = 0
           fi
         }
@@ -135,6 +147,9 @@ inline enqueue(list) {
           take_drain(own, m, p);
           if
           :: m != 0 ->
+#ifdef SEEN_RESCUE
+             assert(list == 0); /* as there is more to push */
+#endif
 #ifndef RESCUE_DROPS_REST
              next[p] = list;
 #else
@@ -241,6 +256,9 @@ inline delete(pool, mask) {
 
 proctype Deleter(byte a; byte b; bool waits) LIVES {
   byte lst, p, own, m, rest;
+#ifdef SEEN_COME_BACK
+  byte seen;
+#endif
 #if SPLIT
   byte batch, one;
 #endif
@@ -318,6 +336,9 @@ inline set_owners() {                                           /* (a) */
 }
 
 inline count_merge() {                                          /* (b) */
+#ifdef SEEN_COME_BACK
+  moves++;
+#endif
 #ifndef NO_MERGES
   merges[o] = merges[o] + 1
 #else
@@ -404,6 +425,9 @@ inline fork_child() {
 /* A domain, or several ones after another. r: its record. */
 proctype Domain(byte id; byte r) LIVES_IF_FIRST {
   byte lst, p, own, m; /* as in Deleter */
+#ifdef SEEN_COME_BACK
+  byte seen;
+#endif
   byte todo, q, o;
 #if FORK
   byte taken, posted[POOLS + 1];
@@ -457,6 +481,9 @@ proctype Domain(byte id; byte r) LIVES_IF_FIRST {
 #if LATE
   :: atomic { late && r != NONE && (mapped[1] -> owner[1] == r : 1) ->
        /* New roots, in pool 1 or in a new one in its place. */
+#ifdef SEEN_REMAPPING
+       assert(mapped[1]);
+#endif
        late = false; mapped[1] = true; owner[1] = r; used[1] = used[1] | A3 }
 #endif
 #if FORK
