@@ -234,7 +234,7 @@ inline delete(pool, mask) {
           batch = batch | one; rest = rest & ~one; one = 0
         };
         if
-        :: rest != 0
+        :: true
         :: true -> send(pool, batch); batch = 0
         fi
      od;
