@@ -54,7 +54,9 @@ impl Orderings {
                 orderings.set_owner = Relaxed;
             }
             "acquire_and_release" => {
-                for ordering in [&mut orderings.push, &mut orderings.take, &mut orderings.count_merge] {
+                for ordering in
+                    [&mut orderings.push, &mut orderings.take, &mut orderings.count_merge]
+                {
                     *ordering = AcqRel;
                 }
                 for ordering in [&mut orderings.read_owner, &mut orderings.read_merges] {
@@ -215,7 +217,8 @@ impl Heap {
     /// True if the pool must be put back.
     fn harvest(&self, pool: usize) -> bool {
         let pending = &self.pool(pool).pending;
-        let bits = if pending.load(Relaxed) == 0 { 0 } else { pending.swap(0, self.orderings.harvest) };
+        let bits =
+            if pending.load(Relaxed) == 0 { 0 } else { pending.swap(0, self.orderings.harvest) };
         let used = self.used(pool);
         assert_eq!(used & bits, bits, "a slot is freed once");
         // SAFETY: only the owner calls this.
