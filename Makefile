@@ -5,6 +5,8 @@
 # make matrix  all versions of OCaml, with the longer campaigns (an hour)
 # make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
 #              of libFuzzer; .ci/fuzz --controls proves that it notices broken rules
+# make model   models of the concurrent parts, checked exhaustively (ten minutes)
+# make stress  a random walk over the whole C interface, under OCaml
 # make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
 #
 # OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
@@ -26,7 +28,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak fuzz mutants coverage matrix asan stress links msrv bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants coverage matrix asan stress links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -107,6 +109,10 @@ coverage:
 # root, or a machine that has it.
 matrix:
 	@.ci/matrix $(RUNS) $(VERSIONS)
+
+# Needs spin; not OCaml. FILTER picks lines of .ci/model: make model FILTER=fork
+model:
+	@.ci/model "$(FILTER)"
 
 lint:
 	@$(with_ocaml) .ci/lint
