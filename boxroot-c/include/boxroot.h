@@ -44,7 +44,9 @@ typedef struct boxroot_private *boxroot;
 
 /* boxroot_create(v) is a new boxroot that owns v.
    Lock: required. Cost: about 8 instructions; a slow path once in a few dozen calls.
-   Not in the finaliser of a custom block: the collector may be at work.
+   Not in the finaliser of a custom block: the collector may be at work. In a hook that runs inside
+   a collection (at the end of a minor one, around slices, in a root scan), v must not be a block of the
+   minor heap: its roots were scanned already.
    Failure: NULL, with errno
      EPERM   the lock is not held, the library is not set up (OCaml 4) or is torn
              down, or the call comes from a finaliser that runs inside a root scan.
