@@ -82,7 +82,7 @@ impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} live roots in {} pools, {} KiB ({} current, {} full, {} with room, {} empty); \
+            "{} live roots in {} pools, {} KiB ({} current, {} full, {} partial, {} empty); \
              {} minor scans, at most {:?}; {} major scans, at most {:?}; {} deferred deletes",
             self.live_roots,
             self.pools,
