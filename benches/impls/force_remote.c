@@ -6,8 +6,8 @@
 #define CELL_NAME "force_remote"
 #include "boxroot_cell.h"
 
-void bxr_domain_delete_remotely(boxroot r); /* of the library's own domain.h */
+void bxr_remote_delete(boxroot r); /* of the library's own domain.h */
 
-static void force_remote_delete_cell(cell c) { bxr_domain_delete_remotely((boxroot)c); }
+static void force_remote_delete_cell(cell c) { bxr_remote_delete((boxroot)c); }
 
 #include "cell.h"
