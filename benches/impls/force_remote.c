@@ -6,7 +6,7 @@
 #define CELL_NAME "force_remote"
 #include "boxroot_cell.h"
 
-void bxr_remote_delete(boxroot r); /* of the library's own domain.h */
+void bxr_remote_delete(boxroot r); /* of the library's own remote.h */
 
 static void force_remote_delete_cell(cell c) { bxr_remote_delete((boxroot)c); }
 

@@ -155,7 +155,7 @@ inline set_handed(p, state) {
 #define MAY_BE_DONE(p) (handed[p] != FOREIGN && HOLDS_NONE(owner[p]))
 #endif
 
-/* bxr_mark_state: re-opens the pool if that is possible now. By the owner. */
+/* bxr_barrier_state: re-opens the pool if that is possible now. By the owner. */
 inline look(p) {
   if
   :: handed[p] == IDLE
@@ -178,7 +178,7 @@ inline look(p) {
   fi
 }
 
-/* bxr_mark_before_overwrite: the deletion barrier. It darkens at least one more slot. */
+/* bxr_barrier_before_overwrite: the deletion barrier. It darkens at least one more slot. */
 inline barrier(p, i) {
 #ifndef NO_BARRIER
   look(p);
@@ -349,7 +349,7 @@ inline create() {
   fi
 }
 
-/* bxr_domain_next_pool, when it has none. */
+/* bxr_domain_choose, when it has none. */
 inline next_pool() {
   p = parked[d];
   if
