@@ -7,6 +7,7 @@
 #              of libFuzzer; .ci/fuzz --controls proves that it notices broken rules
 # make model   models of the concurrent parts, checked exhaustively (ten minutes)
 # make stress  a random walk over the whole C interface, under OCaml
+# make tsan    the same, and the unit tests, under the thread sanitizer; make asan: under the others
 # make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
 #
 # OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
@@ -28,7 +29,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants coverage matrix asan stress links msrv bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants coverage matrix asan tsan stress links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -129,6 +130,15 @@ asan:
 # make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
 stress:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c stress
+
+# The unit tests and the walk under the thread sanitizer: an OCaml that is configured for it, and the
+# allocator compiled with the same flags. The only suppressions are for races of OCaml's runtime.
+tsan:
+	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0+tsan)" && export OCAMLOPT && \
+	export TSAN_OPTIONS="history_size=7 suppressions=$(CURDIR)/boxroot-c/test/stress/tsan.supp" && \
+	with="BUILD=build/5.3.0+tsan CFLAGS=-g" && \
+	$(MAKE) --no-print-directory -C boxroot-c $$with CC="$$("$$OCAMLOPT" -config-var native_c_compiler)" \
+	  check stress
 
 # The C library alone: compilers, levels, LTO, static, bytecode.
 links:

@@ -57,7 +57,8 @@ BOXROOT_INLINE boxroot boxroot_create(value v);
 
 /* boxroot_get(r) is the value that r owns; r must not be NULL.
    Lock: required. Cost: one load. The result is an ordinary unrooted value: it is
-   valid until the next point where the garbage collector may run. */
+   valid until the next point where the garbage collector may run. Not for a root that another domain
+   made, in a hook that runs inside a collection: that domain may be moving the value. */
 BOXROOT_INLINE value boxroot_get(boxroot r);
 
 /* boxroot_get_ref(r) is the address where r keeps its value; r must not be NULL.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The atomic operations of the allocator, on integers and pointers. Fields that several threads use
-   are accessed by these only. (The inlined fast paths have one relaxed load of their own.) */
+   are accessed by these only. (The inlined fast paths have two relaxed loads of their own.) */
 #ifndef BXR_ATOMIC_H
 #define BXR_ATOMIC_H
 

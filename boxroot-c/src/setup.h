@@ -39,7 +39,7 @@ struct bxr_domain *bxr_enter_if_trusted_slow(void);
 static inline struct bxr_domain *bxr_enter_if_trusted(void) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_owner;
-  if (BXR_IS_OPEN(self, witness) && self->runtime_state != BXR_CLOSED)
+  if (BXR_IS_OPEN(self, witness) && bxr_peek(&self->runtime_state) != BXR_CLOSED)
     return (struct bxr_domain *)self;
   return bxr_enter_if_trusted_slow();
 }

@@ -48,7 +48,10 @@ extern BXR_THREAD_LOCAL caml_domain_state *caml_state;
 typedef void *bxr_witness;
 /* Read before bxr_self: where it is a call, little should be alive over it. */
 #define BXR_WITNESS() ((void *)Caml_state_opt)
-#define BXR_IS_OPEN(head, witness) ((head)->runtime_state == (witness))
+/* Relaxed: a thread of that domain without the lock may look while the holder opens or closes the
+   record. What it then sees is no state of its own: its witness is NULL. */
+#define BXR_IS_OPEN(head, witness)                                                                 \
+  (__atomic_load_n(&(head)->runtime_state, __ATOMIC_RELAXED) == (witness))
 
 /* All domains'. They change while the world is stopped. */
 #include <caml/address_class.h>

@@ -63,9 +63,13 @@ static boxroot try_create(value v) {
 
 static bool readable(void) { return boxroot_status() == BOXROOT_RUNNING; }
 
+/* The owner of the root may be another domain, which moves the value at this moment: it is read as the
+   runtime writes it, in one access, and is the value from before or from after. */
+static value peek(boxroot r) { return *(value const volatile *)boxroot_get_ref(r); }
+
 static void share(struct hook_table *t, uint32_t i, enum moment moment, bool and_delete) {
   struct entry e = t->table.entries[i];
-  value v = readable() ? boxroot_get(e.root) : Val_unit;
+  value v = readable() ? peek(e.root) : Val_unit;
   if (!usable(v, moment) || (!and_delete && t->table.count >= ROOMS)) return;
   boxroot r = try_create(v);
   if (r == NULL) return;
@@ -79,7 +83,7 @@ static void share(struct hook_table *t, uint32_t i, enum moment moment, bool and
 static void swap(struct hook_table *t, uint32_t i, uint32_t j, enum moment moment) {
   struct entry *x = &t->table.entries[i], *y = &t->table.entries[j];
   if (!readable()) return;
-  value vx = boxroot_get(x->root), vy = boxroot_get(y->root);
+  value vx = peek(x->root), vy = peek(y->root);
   if (!usable(vx, moment) || !usable(vy, moment) || !boxroot_modify(&x->root, vy)) return;
   uint64_t id = x->id;
   x->id = y->id;

@@ -75,13 +75,13 @@ let churn n =
   ignore (opaque (go [] n))
 
 (* The root goes with the finaliser, at once or when the block is old. *)
-let kept = Array.make 64 (ref 0)
+let kept = Array.init 64 (fun _ -> Atomic.make (ref 0))
 
 let finalise handle =
   let block = ref handle in
   if handle land 64 = 0 then Gc.finalise (fun r -> delete !r) block
   else Gc.finalise_last (fun () -> delete handle) block;
-  if handle land 128 = 0 then kept.((handle lsr 8) land 63) <- block
+  if handle land 128 = 0 then Atomic.set kept.((handle lsr 8) land 63) block
 
 (* A few live long enough to have several pools, and to see cycles begin. *)
 let rec live number =
@@ -160,7 +160,7 @@ let rec collect_until_small rounds =
 let end_well () =
   clear_market true;
   lockless_end ();
-  Array.fill kept 0 (Array.length kept) (ref 0);
+  Array.iter (fun place -> Atomic.set place (ref 0)) kept;
   collect_until_dead 100;
   collect_until_small 10;
   validate ()
