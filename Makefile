@@ -29,7 +29,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants coverage matrix asan tsan stress links msrv bindings doc clean
+.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants coverage matrix asan tsan memcheck stress links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -118,13 +118,22 @@ model:
 lint:
 	@$(with_ocaml) .ci/lint
 
-# The tests under the address sanitizer: Rust, and the C of this project. Needs a nightly compiler, and
-# clang. What live roots keep is no leak.
+# Under the address and undefined-behaviour sanitizers: the tests (Rust, and the C of this project; needs
+# a nightly compiler, and clang), then the unit tests and the walk. What live roots keep is no leak.
+sanitize = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 asan:
-	@$(with_ocaml) ASAN_OPTIONS=detect_leaks=0 RUSTFLAGS=-Zsanitizer=address CC=clang \
-	  CFLAGS="-fsanitize=address -fno-omit-frame-pointer" cargo +nightly test \
+	@$(with_ocaml) export ASAN_OPTIONS=detect_leaks=0 && RUSTFLAGS=-Zsanitizer=address CC=clang \
+	  CFLAGS="$(sanitize)" cargo +nightly test \
 	  --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan \
-	  --test safe --test attacks --test situations --test model
+	  --test safe --test attacks --test situations --test model && \
+	$(MAKE) --no-print-directory -C boxroot-c BUILD=build/asan CFLAGS="-g -O1 $(sanitize)" LDFLAGS="$(sanitize)" \
+	  check stress
+
+# The unit tests and the walk under valgrind's memory checker. (Not the Rust tests: where a thread other
+# than the first runs OCaml 5, its changes of stack confuse valgrind. make asan has them.)
+memcheck:
+	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check stress \
+	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"
 
 # A random walk over the whole C interface; settings as in boxroot-c/Makefile, for instance
 # make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.

@@ -1346,14 +1346,15 @@ fn row_25_deletes_open_pools_again() {
 }
 
 fn deletes_open_pools_again() {
-    let all = roots(0..20_000);
-    when_a_cycle_has_begun();
+    let (all, arrays) = roots_long_to_mark(20_000);
+    when_roots_are_marked();
     // Before a domain allocates, a minor collection may still be running: deletes would be deferred.
     ocaml("churn", &[int(10)]);
     let hits = sys::boxroot_stats().barrier_hits;
     delete_all(&all);
     let hits = sys::boxroot_stats().barrier_hits - hits;
     assert!(hits > 0 && hits < 2500, "{hits} of 20 000 deletes were slow");
+    delete_all(&arrays);
     validate();
 }
 
@@ -1620,13 +1621,8 @@ extern "C" fn replace_a_root() {
 fn move_values_to_a_new_block() {
     const N: usize = 5000;
     for _ in 0..5 {
-        let all = roots(0..N);
-        full_major();
-        full_major();
-        let cycles = sys::boxroot_stats().major_scans;
-        while sys::boxroot_stats().major_scans == cycles {
-            ocaml("churn_major", &[int(20)]);
-        }
+        let (all, arrays) = roots_long_to_mark(N);
+        when_roots_are_marked();
         let block = unsafe { sys::boxroot_create(ocaml("block", &[int(N)])) }.unwrap();
         validate();
         for (i, &root) in all.iter().enumerate() {
@@ -1641,6 +1637,7 @@ fn move_values_to_a_new_block() {
         let lost = (0..N).filter(|&i| string(value_of(i)) != i.to_string()).count();
         assert_eq!(lost, 0, "of {N} values");
         delete(block);
+        delete_all(&arrays);
     }
 }
 
@@ -1681,25 +1678,39 @@ fn row_39_roots_made_in_other_libraries_hooks() {
     move_values_to_a_new_block();
 }
 
-/// Returns at the beginning of a cycle in which the collector has much to mark.
-fn when_a_cycle_has_begun() {
-    let long_to_mark = unsafe { sys::boxroot_create(ocaml("list", &[int(3_000_000)])) };
+/// `n` roots of strings, and others among them, all for one large array: whichever of their pools the
+/// collector visits first, it is busy for a while. (With a long list it would not be: from OCaml 5.5 on
+/// the collector takes more from its stack while it waits for memory.)
+fn roots_long_to_mark(n: usize) -> (Vec<BoxRoot>, Vec<BoxRoot>) {
+    let array = ocaml("array_of_blocks", &[int(1_000_000)]);
+    let mut arrays = vec![unsafe { sys::boxroot_create(array) }.unwrap()];
+    let mut all = Vec::with_capacity(n);
+    for i in 0..n {
+        if i % 500 == 0 {
+            arrays.push(unsafe { sys::boxroot_create(sys::boxroot_get(arrays[0])) }.unwrap());
+        }
+        all.push(root(i));
+    }
     full_major();
-    let cycles = sys::boxroot_stats().major_scans;
-    while sys::boxroot_stats().major_scans == cycles {
+    (all, arrays)
+}
+
+/// Returns when roots have just been marked, at the beginning of a cycle, and values have not.
+fn when_roots_are_marked() {
+    full_major();
+    let scans = sys::boxroot_stats().major_scans;
+    while sys::boxroot_stats().major_scans == scans {
         ocaml("churn_major", &[int(20)]);
     }
-    delete(long_to_mark.unwrap());
 }
 
 fn row_40_teardown_while_marking() {
     start();
     // Pools with room: the roots of young values go where the marker will still come by.
-    let all = roots(0..60_000);
-    full_major();
+    let (all, arrays) = roots_long_to_mark(60_000);
     let kept: Vec<BoxRoot> = all.iter().copied().step_by(3).collect();
     all.iter().enumerate().filter(|(i, _)| i % 3 != 0).for_each(|(_, &root)| delete(root));
-    when_a_cycle_has_begun();
+    when_roots_are_marked();
     let scans = sys::boxroot_stats().minor_scans;
     let young = roots(0..20_000);
     assert_eq!(sys::boxroot_stats().minor_scans, scans, "they are young still");
@@ -1712,14 +1723,16 @@ fn row_40_teardown_while_marking() {
     }
     delete_all(&young);
     delete_all(&kept);
+    delete_all(&arrays);
     full_major();
 }
 
 fn row_41_memory_after_a_teardown_while_marking() {
     start();
-    let all = roots(0..60_000);
-    when_a_cycle_has_begun();
+    let (all, arrays) = roots_long_to_mark(60_000);
+    when_roots_are_marked();
     delete_all(&all);
+    delete_all(&arrays);
     assert!(sys::boxroot_stats().pools >= 30);
     unsafe { sys::boxroot_teardown() }
     // At once on OCaml 4, else when the cycle is over.
@@ -1920,23 +1933,32 @@ fn row_50_deletes_keep_errno() {
 fn row_39_deletes_among_values_that_were_just_promoted() {
     start();
     static DELETABLE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
-    extern "C" fn delete_one() {
-        delete_all(DELETABLE.lock().unwrap().0.pop().as_slice());
+    // It is called before and after ours; what comes before would darken the values while they are young.
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn delete_some() {
+        if CALLS.fetch_add(1, Ordering::SeqCst) % 2 == 0 {
+            return;
+        }
+        let mut deletable = DELETABLE.lock().unwrap();
+        let rest = deletable.0.len().saturating_sub(500);
+        delete_all(&deletable.0.split_off(rest));
     }
     unsafe { test_install_other(1) };
     for _ in 0..10 {
         // Pools with room, in which the collector marks: young values come among old ones.
-        let all = roots(0..20_000);
-        full_major();
+        ocaml("leave_headers", &[int(100_000)]);
+        let (all, arrays) = roots_long_to_mark(20_000);
         let (keep, go): (Vec<_>, Vec<_>) = (0..all.len()).partition(|i| i % 4 == 0);
         go.iter().for_each(|&i| delete(all[i]));
-        when_a_cycle_has_begun();
-        DELETABLE.lock().unwrap().0 = keep.iter().map(|&i| all[i]).collect();
+        when_roots_are_marked();
+        // Each time, some of every pool.
+        DELETABLE.lock().unwrap().0 =
+            (0..10).flat_map(|k| keep.iter().skip(k).step_by(10)).map(|&i| all[i]).collect();
         let closures: Vec<BoxRoot> = (0..5000)
             .map(|i| unsafe { sys::boxroot_create(ocaml("infix", &[int(i)])) }.unwrap())
             .collect();
-        unsafe { test_other_body(Some(delete_one)) };
-        for _ in 0..100 {
+        unsafe { test_other_body(Some(delete_some)) };
+        for _ in 0..10 {
             minor();
             ocaml("churn", &[int(100)]);
         }
@@ -1947,6 +1969,7 @@ fn row_39_deletes_among_values_that_were_just_promoted() {
             assert_eq!(applied, int(i));
         }
         delete_all(&closures);
+        delete_all(&arrays);
         delete_all(&std::mem::take(&mut DELETABLE.lock().unwrap().0));
         validate();
     }

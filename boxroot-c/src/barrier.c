@@ -39,7 +39,8 @@ void bxr_barrier_make_foreign(struct bxr_pool *pool) {
 enum bxr_marking bxr_barrier_state(struct bxr_pool *pool) {
   if (pool->marking == BXR_IDLE) return BXR_IDLE;
   bool visited = bxr_runtime_marking_done() || !BXR_RULE(BARRIER_UNTIL_MARKED);
-  if (!bxr_runtime_marks(pool->cycle) || (pool->marking != BXR_FOREIGN && visited))
+  bool over = pool->cycle != bxr_runtime_cycle() && BXR_RULE(DARKEN_IN_ITS_CYCLE);
+  if (over || (pool->marking != BXR_FOREIGN && visited))
     set_state(pool, BXR_IDLE); /* 4a */
   else if (pool->marking == BXR_ACTIVE && pool->kind == BXR_EMPTY)
     set_state(pool, BXR_REOPENED); /* 4b */

@@ -24,7 +24,7 @@
 
    7. Nothing is darkened in a minor collection after the owner's roots were scanned, where hooks and
       finalisers may run: values were just promoted, and their blocks may not be complete (the header in
-      front of an infix pointer is copied late). A delete that comes there, in a closed pool, is a remote
+      front of an infix pointer is copied late, up to OCaml 5.4). A delete that comes there, in a closed pool, is a remote
       one, and modify takes another slot (bxr_domain_must_wait). What was deleted remotely is freed at the
       beginning of the owner's minor scan, which finds each value where it was before, or later on.
 

@@ -49,12 +49,11 @@ bool bxr_runtime_marks_ranges(void);
    scan that darkens. */
 uintptr_t bxr_runtime_unmarked_header(size_t size);
 bool bxr_runtime_is_marked(uintptr_t header);
-/* The number of the major cycle. Any number may come again after 2^32 cycles. With the lock. */
+/* The number of the major cycle, which changes when marking has ended. What was handed over in a cycle may
+   be darkened until then. After it, and before the roots of the next cycle are darkened, colours mean
+   something else, and a compaction may be running. Any number may come again after 2^32 cycles. With
+   the lock. */
 uint32_t bxr_runtime_cycle(void);
-/* Whether the marking of that cycle is still going on: from when roots are darkened, to the end of the
-   cycle. After it, and before the roots of the next cycle are darkened, colours mean something else,
-   and a compaction may be running. With the lock. */
-bool bxr_runtime_marks(uint32_t cycle);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
 /* Where the domain allocates next in its minor heap; and whether the minor collection in which it was

@@ -91,7 +91,6 @@ bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
 void *bxr_runtime_allocation_pointer(void) { return NULL; }
 bool bxr_runtime_has_promoted(void *then) { return then == NULL; }
 uint32_t bxr_runtime_cycle(void) { return 0; }
-bool bxr_runtime_marks(uint32_t cycle) { return cycle != 0; }
 bool bxr_runtime_marking_done(void) { return true; }
 void bxr_runtime_darken(uintptr_t v) { (void)v; }
 size_t bxr_runtime_darken_last(uintptr_t const *values, size_t count) {

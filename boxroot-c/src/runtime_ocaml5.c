@@ -98,19 +98,6 @@ bool bxr_runtime_has_promoted(void *then) {
 
 uint32_t bxr_runtime_cycle(void) { return (uint32_t)caml_major_cycles_completed; }
 
-/* From OCaml 5.5 on, a cycle begins by sweeping. */
-static bool marking_started(void) {
-#if OCAML_VERSION >= 50500
-  return caml_marking_started() || !BXR_RULE(DARKEN_WHILE_MARKING);
-#else
-  return true;
-#endif
-}
-
-bool bxr_runtime_marks(uint32_t cycle) {
-  return marking_started() && (cycle == bxr_runtime_cycle() || !BXR_RULE(DARKEN_IN_ITS_CYCLE));
-}
-
 bool bxr_runtime_marking_done(void) { return Caml_state->marking_done != 0; }
 
 void bxr_runtime_darken(uintptr_t v) {

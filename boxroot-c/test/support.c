@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#define _DEFAULT_SOURCE /* syscall */
+#define _DEFAULT_SOURCE /* syscall, mincore */
 #include <errno.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,11 +11,15 @@
 bool refuse_munmap;
 
 /* In place of the C library's. */
-int munmap(void *start, size_t size);
 int munmap(void *start, size_t size) {
   if (!refuse_munmap) return (int)syscall(SYS_munmap, start, size);
   errno = ENOMEM;
   return -1;
+}
+
+bool is_mapped(void *page) {
+  unsigned char present;
+  return mincore(page, 4096, &present) == 0;
 }
 
 struct bxr_pool *next_pool(struct bxr_domain *domain) {

@@ -51,6 +51,9 @@ boxroot create(struct bxr_domain *domain);
 /* A pool with all slots taken: roots[i] holds the immediate i. */
 struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
 
+/* Whether the process has memory there: 4096 bytes, at a multiple of them. */
+bool is_mapped(void *page);
+
 /* While it is true, the system takes no memory back. */
 extern bool refuse_munmap;
 

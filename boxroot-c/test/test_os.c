@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the allocator needs from the operating system: no OCaml runtime runs. */
-#define _DEFAULT_SOURCE /* msync */
 #include <errno.h>
-#include <sys/mman.h>
 
 #include "os.h"
 #include "test.h"
@@ -23,8 +21,6 @@ void test_os_errno(void) {
   bxr_os_fail(0, false);
 #endif
 }
-
-static bool is_mapped(char *page) { return msync(page, 4096, MS_ASYNC) == 0; }
 
 /* All that was asked for is mapped, at an aligned address, and nothing behind it. */
 void test_os_map(void) {

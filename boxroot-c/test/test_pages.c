@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages larger than pools, row 49: no OCaml runtime runs. */
-#define _DEFAULT_SOURCE /* mincore */
 #ifndef BXR_FAULT_INJECTION
 #define BXR_FAULT_INJECTION
 #endif
-#include <sys/mman.h>
 
 #include "os.h"
 #include "test.h"
-
-static bool is_mapped(void *page) { return msync(page, 4096, MS_ASYNC) == 0; }
 
 static void check_counts(struct bxr_domain *domain, size_t pools, size_t empty) {
   CHECK(domain->pool_count == pools && domain->empty_count == empty);

@@ -36,6 +36,14 @@ let () =
   register "minor_collections" (fun () -> (Gc.quick_stat ()).minor_collections);
   register "major_collections" (fun () -> (Gc.quick_stat ()).major_collections)
 
+let () = register "array_of_blocks" (fun n -> Array.init n ref)
+(* Blocks of six words, as large as the closures of "infix", and garbage at once. Each word looks like the
+   header of a large block, in one of the collector's three colours. *)
+let () =
+  register "leave_headers" (fun n ->
+    let block i = let h = (1 lsl 29) lor ((i mod 3) lsl 7) in h, h, h, h, h, h in
+    ignore (Sys.opaque_identity (Array.init n block)))
+
 let () = register "start_major_slice" (fun n -> ignore (Gc.major_slice n))
 
 (* ---- values ---- *)

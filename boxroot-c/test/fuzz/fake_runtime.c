@@ -317,10 +317,6 @@ uint32_t bxr_runtime_cycle(void) { return fake.cycle; }
 void *bxr_runtime_allocation_pointer(void) { return NULL; }
 bool bxr_runtime_has_promoted(void *then) { return then == NULL; }
 
-bool bxr_runtime_marks(uint32_t cycle) {
-  return (fake.marking || !fake.marks_late) && cycle == fake.cycle;
-}
-
 static int marking_domain(void) {
   int d = fake_domain_of_thread();
   CHECK(d >= 0);

@@ -33,8 +33,7 @@ struct shadow_root shadow_take(unsigned index) {
 }
 
 void shadow_set_cell(unsigned cell, struct thing holds) {
-  if (bxr_runtime_marks(bxr_runtime_cycle()))
-    fake_darken(fake_domain_of_thread(), shadow.heap[cell]);
+  if (fake.marking) fake_darken(fake_domain_of_thread(), shadow.heap[cell]);
   shadow.cells[cell] = holds;
   shadow.heap[cell] = shadow_value(holds);
 }
