@@ -52,11 +52,11 @@ scenarios!(
     row_20_cpp_pointer_and_unwinding;
     row_21_exception_past_a_handle;
     row_22_modify_while_read;
-    // Without V=1, which `make test-debug` sets: with it, the debug runtime of OCaml 5.3 asserts
+    // v=0: without V=1, which `make test-debug` sets. With it, the debug runtime of OCaml 5.3 asserts
     // that its statistics are right after a compaction, and they are wrong if there was garbage
     // (an OCaml program alone shows it; see docs/campaigns.md).
     row_23_compaction, environment = [("OCAMLRUNPARAM", "v=0")];
-    row_23_finalisers_in_a_compaction, ocaml5 = true;
+    row_23_finalisers_in_a_compaction, ocaml5 = true, environment = [("OCAMLRUNPARAM", "v=0")];
     row_24_heap_verification, environment = [("OCAMLRUNPARAM", "V=1,s=4k")];
     row_25_barrier_hits_are_counted, ocaml5 = true;
     row_25_deletes_open_pools_again, ocaml5 = true;
@@ -71,7 +71,7 @@ scenarios!(
     row_36_one_root_per_pool;
     row_39_roots_made_in_minor_hooks, ocaml5 = true;
     row_39_roots_made_in_slice_hooks, ocaml5 = true;
-    row_39_roots_made_in_slice_hooks_of_several_domains, ocaml5 = true;
+    row_39_roots_made_in_slice_hooks_of_several_domains, ocaml5 = true, environment = [("OCAMLRUNPARAM", "v=0")];
     row_39_roots_made_in_other_libraries_hooks, ocaml5 = true;
     row_39_deletes_among_values_that_were_just_promoted, ocaml5 = true;
     row_40_teardown_while_marking;

@@ -18,7 +18,7 @@
   RULE(KEEP_WHAT_IS_VISITED, "memory that the marker may visit is not unmapped", "trim_gives_memory_back", "5") \
   RULE(FORGET_YOUNG_VALUES, "no young value stays in a pool that the marker may visit after teardown", "row_40_teardown_while_marking", "5") \
   RULE(SINGLE_SLOTS_TO_OTHERS, "verification and compaction get single slots", "row_23_compaction", "5.2") \
-  RULE(DARKEN_IN_ITS_CYCLE, "nothing is darkened after the end of the cycle", "row_23_finalisers_in_a_compaction", "5.2 debug runtime") \
+  RULE(DARKEN_IN_ITS_CYCLE, "nothing is darkened after the end of the cycle", "row_23_finalisers_in_a_compaction", "5.2-5.4") \
   RULE(WAIT_FOR_PROMOTION, "nothing is darkened between the scan of a minor collection and its end", "row_39_deletes_among_values_that_were_just_promoted", "5-5.4") \
   RULE(CLOSE_WHILE_SCANNING, "a record is closed while it is scanned", "row_06_07_finalisers_inside_a_scan", "5") \
   RULE(ADOPT_ORPHANS, "orphans are adopted", "row_13_domain_ends_alone", "5") \
