@@ -39,6 +39,7 @@ scenarios!(
     row_13_domain_ends_alone, ocaml5 = true;
     row_13_domain_ends_and_no_other_made_a_root, ocaml5 = true;
     row_13_domains_end_at_once, ocaml5 = true;
+    row_13_domain_ends_while_its_deletes_wait, ocaml5 = true;
     row_14_domain_ids_are_reused, ocaml5 = true;
     row_15_remote_deletes_race_with_the_end, ocaml5 = true;
     row_15_deleter_waits_or_ends, ocaml5 = true;
@@ -59,7 +60,8 @@ scenarios!(
     row_23_finalisers_in_a_compaction, ocaml5 = true, environment = [("OCAMLRUNPARAM", "v=0")];
     row_24_heap_verification, environment = [("OCAMLRUNPARAM", "V=1,s=4k")];
     row_25_barrier_hits_are_counted, ocaml5 = true;
-    row_25_deletes_open_pools_again, ocaml5 = true;
+    row_25_deletes_wait_for_the_marker, ocaml5 = true;
+    row_25_modify_moves_a_root_that_is_being_marked, ocaml5 = true;
     row_25_moves_while_marking;
     row_26_immediates_like_pointers;
     row_27_values_of_all_shapes;
@@ -102,6 +104,7 @@ fn many_roots_survive() {
     stress();
     check_all(&all, 0);
     // Half of them go; the others stay, and the free slots are used again.
+    finish_marking();
     let pools = sys::boxroot_stats().pools;
     for pair in all.chunks(2) {
         delete(pair[0]);
@@ -177,6 +180,7 @@ fn statistics_by_state() {
     assert_eq!(s.bytes % s.pools, 0);
     assert!(s.longest_major_scan > 0 && s.longest_minor_scan > 0, "{s:?}");
     // Most roots of the first pools go: these have room then. The last ones become empty.
+    finish_marking();
     for (i, &r) in all.iter().enumerate() {
         if i >= 20_000 || i % 16 != 0 {
             delete(r);
@@ -261,8 +265,12 @@ fn fast_paths_stay_open() {
 fn trim_gives_memory_back() {
     start();
     let all = roots(0..200_000);
+    // The pools of these are empty when they are deleted, marked or not.
+    let immediates: Vec<BoxRoot> =
+        (0..200_000).map(|i| unsafe { sys::boxroot_create(int(i)) }.unwrap()).collect();
     while_roots_are_marked();
     delete_all(&all);
+    delete_all(&immediates);
     // At once if nothing is being marked, else when the next cycle begins.
     let before = sys::boxroot_stats();
     let given_back = sys::boxroot_trim();
@@ -804,6 +812,31 @@ fn row_13_domains_end_at_once() {
     check_handed_over(20_000);
 }
 
+/// The marker has not visited the roots that a domain deletes, and the domain ends.
+fn row_13_domain_ends_while_its_deletes_wait() {
+    start();
+    extern "C" fn body(n: Value) -> Value {
+        let (all, arrays) = roots_long_to_mark(to_int(n));
+        when_roots_are_marked();
+        delete_all(&all);
+        minor();
+        hand_over(arrays);
+        UNIT
+    }
+    // The pools go to a domain that has some of its own.
+    let mine = root(13);
+    call_rust("spawn", body, 20_000);
+    ocaml("join_all", &[UNIT]);
+    delete_handed_over(int(1_000_000));
+    delete(mine);
+    for _ in 0..3 {
+        full_major();
+    }
+    let s = sys::boxroot_stats();
+    assert_eq!((s.live_roots, s.pools_full, s.pools_partial), (0, 0, 0));
+    validate();
+}
+
 fn row_14_domain_ids_are_reused() {
     start();
     let mine = roots(0..1000);
@@ -1337,23 +1370,66 @@ fn beside_a_domain(f: impl FnOnce()) {
     ocaml("join_all", &[UNIT]);
 }
 
-/// Each delete in a pool that is being marked darkens some more of the pool, which is then open again.
-fn row_25_deletes_open_pools_again() {
+/// A root that is deleted before the marker has visited it keeps its slot until then, and counts as
+/// deleted.
+fn row_25_deletes_wait_for_the_marker() {
     start();
-    deletes_open_pools_again();
-    beside_a_domain(deletes_open_pools_again);
+    deletes_wait_for_the_marker();
+    beside_a_domain(deletes_wait_for_the_marker);
 }
 
-fn deletes_open_pools_again() {
+fn deletes_wait_for_the_marker() {
     let (all, arrays) = roots_long_to_mark(20_000);
     when_roots_are_marked();
-    // Before a domain allocates, a minor collection may still be running: deletes would be deferred.
-    ocaml("churn", &[int(10)]);
-    let hits = sys::boxroot_stats().barrier_hits;
+    let before = sys::boxroot_stats();
     delete_all(&all);
-    let hits = sys::boxroot_stats().barrier_hits - hits;
-    assert!(hits > 0 && hits < 2500, "{hits} of 20 000 deletes were slow");
+    let after = sys::boxroot_stats();
+    assert_eq!(
+        (after.barrier_hits - before.barrier_hits, after.live_roots),
+        (20_000, arrays.len())
+    );
+    minor();
+    // New roots go elsewhere; those that are young, or hold no block, are free at once.
+    for i in 0..20_000 {
+        delete(root(i));
+        delete(unsafe { sys::boxroot_create(int(25)) }.unwrap());
+    }
+    let pools = sys::boxroot_stats().pools;
+    assert!(pools <= before.pools + 2, "{pools} pools, {} before", before.pools);
+    validate();
     delete_all(&arrays);
+    full_major();
+    full_major();
+    let s = sys::boxroot_stats();
+    assert_eq!((s.live_roots, s.pools_full, s.pools_partial), (0, 0, 0));
+}
+
+/// `modify` of a root that the marker has not visited yet takes another slot, for which there may be no
+/// memory.
+fn row_25_modify_moves_a_root_that_is_being_marked() {
+    start();
+    let (mut all, arrays) = roots_long_to_mark(150_000);
+    when_roots_are_marked();
+    let slots = all.clone();
+    let v = ocaml("string", &[int(25)]);
+    unsafe { bxr_os_fail(1, true) };
+    let mut unchanged = 0;
+    for (i, root) in all.iter_mut().enumerate() {
+        if !modify(root, v) {
+            assert_eq!(errno(), libc::ENOMEM);
+            check(*root, i);
+            unchanged += 1;
+        }
+    }
+    assert!(unsafe { bxr_os_fail(0, false) } > 0 && unchanged > 0, "there was no memory");
+    let changed = || all.iter().zip(&slots).filter(|(a, b)| a != b);
+    assert_eq!(changed().count() + unchanged, all.len());
+    changed().for_each(|(&root, _)| check(root, 25));
+    stress();
+    changed().for_each(|(&root, _)| check(root, 25));
+    delete_all(&all);
+    delete_all(&arrays);
+    assert_eq!(live(), 0);
     validate();
 }
 
@@ -1873,9 +1949,13 @@ fn row_46_fork_while_a_domain_changes_its_lists() {
                 std::thread::yield_now();
             }
         }
-        let made = roots(0..10_000);
-        minor();
-        let more = roots(0..10_000);
+        // Without allocating: no collection may want to stop this domain from now on.
+        let immediates = || -> Vec<_> {
+            (0..10_000).map(|i| unsafe { sys::boxroot_create(int(i)) }.unwrap()).collect()
+        };
+        let made = immediates();
+        unsafe { test_promote() };
+        let more = immediates();
         unsafe { test_in_the_midst_of_a_promotion(wait_for_the_fork) };
         delete_all(&made);
         delete_all(&more);
@@ -1928,11 +2008,11 @@ fn row_50_deletes_keep_errno() {
 
 /// Another library deletes a root after our roots were scanned in a minor collection. Its neighbours
 /// were promoted just now, and are not complete: the header in front of an infix pointer is copied
-/// later.
+/// later, up to OCaml 5.4. A delete that marks them would read what was there before.
 fn row_39_deletes_among_values_that_were_just_promoted() {
     start();
     static DELETABLE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
-    // It is called before and after ours; what comes before would darken the values while they are young.
+    // It is called before and after our scan: only after it.
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn delete_some() {
         if CALLS.fetch_add(1, Ordering::SeqCst) % 2 == 0 {

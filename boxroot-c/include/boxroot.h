@@ -72,8 +72,9 @@ BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
    runtime frees all its memory, with caml_startup_pooled, after boxroot_teardown). Cost: about
    10 instructions on the domain that owns r. Elsewhere two or three atomic operations,
    which deletes of neighbouring roots share if the thread holds a domain's lock; these
-   arrive at that domain's next minor collection at the latest. It never fails. Deleting
-   the same boxroot twice is undefined. */
+   arrive at that domain's next minor collection at the latest. OCaml 5: a root that the collector has to
+   mark first, in the cycle that is under way, costs about 40 instructions, and its memory is used
+   again when it has been marked. It never fails. Deleting the same boxroot twice is undefined. */
 BOXROOT_INLINE void boxroot_delete(boxroot r);
 
 /* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root:
@@ -132,9 +133,11 @@ struct boxroot_stats {
   uint64_t major_scans;  /* root scans to mark, verify or compact the major heap */
   uint64_t longest_minor_scan;
   uint64_t longest_major_scan;
-  uint64_t deferred_deletes; /* deletes from elsewhere, or inside a root scan */
-  uint64_t barrier_hits;     /* deletes and modifies slowed down by marking */
-  uint64_t pools_adopted;    /* pools taken over from domains that ended */
+  uint64_t
+    deferred_deletes; /* deletes that arrived later: from elsewhere, inside a root scan, or: */
+  uint64_t
+    barrier_hits; /* deletes of roots that the collector had to mark first, modified ones, too */
+  uint64_t pools_adopted; /* pools taken over from domains that ended */
 };
 
 /* Fills *s. Any thread; exact only when the caller holds the lock. */

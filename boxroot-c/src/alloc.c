@@ -37,19 +37,23 @@ boxroot bxr_create_slow(value v) {
   return domain == NULL ? NULL : create_in(domain, v);
 }
 
-void bxr_delete_slow(boxroot r) {
-  if (r == NULL) return;
+static __attribute__((noinline)) void delete (boxroot r) {
   struct bxr_domain *self = bxr_enter_if_trusted();
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (self == NULL) {
     if (!bxr_is_second_copy()) bxr_remote_delete(r);
-  } else if (&pool->head == self->head.remote_pool || bxr_pool_owner(pool) != self) {
+  } else if (&pool->head == self->head.remote_pool || bxr_pool_owner(pool) != self ||
+             bxr_barrier_keeps(pool, r)) {
     bxr_remote_delete_batched(self, r);
-  } else if (bxr_domain_must_wait(self, pool)) {
-    bxr_remote_delete(r);
   } else {
-    bxr_domain_free(self, r);
+    bxr_domain_free(r);
   }
+}
+
+void bxr_delete_slow(boxroot r) {
+  if (r == NULL) return;
+  struct bxr_domain *self = bxr_enter_if_trusted_fast();
+  if (self == NULL || !bxr_remote_delete_beside(self, r)) delete (r);
 }
 
 static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_in(bxr_minor_heap(), v); }
@@ -58,9 +62,8 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   struct bxr_domain *domain = bxr_enter();
   if (domain == NULL) return NULL;
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (bxr_pool_owner(pool) == domain && !bxr_domain_must_wait(domain, pool) &&
+  if (bxr_pool_owner(pool) == domain && !bxr_barrier_keeps(pool, r) &&
       (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
-    if (bxr_barrier_before_overwrite(pool, r)) bxr_domain_count(&domain->barrier_hits, 1);
     /* The marker of a domain that has ended may be reading the slot. */
     bxr_publish(bxr_slot(r), (uintptr_t)v);
     return r;
@@ -75,7 +78,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
 
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
   struct bxr_domain *domain = (struct bxr_domain *)self;
-  bxr_remote_drain(domain);
+  bxr_remote_drain_all(domain);
   bxr_domain_retire(domain);
   return bxr_domain_trim_all(domain) * BXR_POOL_SIZE;
 }

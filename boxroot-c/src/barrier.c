@@ -4,12 +4,6 @@
 
 #include "runtime.h"
 
-/* How many more slots of a pool a slow delete darkens: one, and this part of those that were darkened
-   before (docs/tuning.md). So a few deletes cost little, and after some dozens the pool is open. */
-#ifndef BXR_STEP
-#define BXR_STEP 16
-#endif
-
 static void set_state(struct bxr_pool *pool, enum bxr_marking marking) {
   bool open = marking <= BXR_REOPENED;
   struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
@@ -22,7 +16,6 @@ static void set_state(struct bxr_pool *pool, enum bxr_marking marking) {
 uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool) {
   uint32_t size = BXR_RULE(RANGE_ENDS_AT_HIGH_WATER) ? pool->high_water : BXR_SLOTS;
   pool->block_header = bxr_runtime_unmarked_header(size);
-  pool->undarkened = pool->high_water;
   pool->cycle = bxr_runtime_cycle();
   set_state(pool, BXR_ACTIVE);
   return (uintptr_t)pool->slots;
@@ -38,8 +31,8 @@ void bxr_barrier_make_foreign(struct bxr_pool *pool) {
 
 enum bxr_marking bxr_barrier_state(struct bxr_pool *pool) {
   if (pool->marking == BXR_IDLE) return BXR_IDLE;
-  bool visited = bxr_runtime_marking_done() || !BXR_RULE(BARRIER_UNTIL_MARKED);
-  bool over = pool->cycle != bxr_runtime_cycle() && BXR_RULE(DARKEN_IN_ITS_CYCLE);
+  bool visited = bxr_runtime_marking_done() || !BXR_RULE(WAIT_UNTIL_MARKED);
+  bool over = pool->cycle != bxr_runtime_cycle();
   if (over || (pool->marking != BXR_FOREIGN && visited))
     set_state(pool, BXR_IDLE); /* 4a */
   else if (pool->marking == BXR_ACTIVE && pool->kind == BXR_EMPTY)
@@ -47,20 +40,10 @@ enum bxr_marking bxr_barrier_state(struct bxr_pool *pool) {
   return (enum bxr_marking)pool->marking;
 }
 
-/* Darkens some more of the snapshot, from the top down. */
-static void darken_some(struct bxr_pool *pool) {
-  uint32_t step = 1 + (pool->high_water - pool->undarkened) / BXR_STEP;
-  if (step > pool->undarkened) step = pool->undarkened;
-  uintptr_t *first = pool->slots + pool->undarkened - step;
-  pool->undarkened -= (uint32_t)bxr_runtime_darken_last(first, step);
-  if (pool->undarkened == 0) set_state(pool, BXR_REOPENED); /* 4b */
-}
-
-bool bxr_barrier_before_overwrite(struct bxr_pool *pool, boxroot r) {
-  if (bxr_barrier_state(pool) <= BXR_REOPENED || !BXR_RULE(DARKEN_BEFORE_OVERWRITE)) return false;
-  bxr_runtime_darken(*bxr_slot(r)); /* 1 */
-  if (pool->marking == BXR_ACTIVE) darken_some(pool);
-  return true;
+bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r) {
+  if (bxr_barrier_state(pool) <= BXR_REOPENED || !BXR_RULE(LEAVE_THE_SNAPSHOT)) return false;
+  value v = boxroot_get(r);
+  return Is_block(v) && !bxr_may_be_in(bxr_minor_heap(), v); /* 1 */
 }
 
 void bxr_barrier_forget_young_values(struct bxr_pool *pool) {

@@ -108,16 +108,25 @@ void bxr_domain_refile(struct bxr_pool_head *head) {
   file(bxr_pool_owner(pool), pool, used);
 }
 
-bool bxr_domain_must_wait(struct bxr_domain *domain, struct bxr_pool *pool) {
-  return bxr_barrier_state(pool) > BXR_REOPENED && !domain->scanning &&
-         !bxr_runtime_has_promoted(domain->allocation_pointer) && BXR_RULE(WAIT_FOR_PROMOTION);
+void bxr_domain_free(boxroot r) {
+  struct bxr_pool *pool = bxr_pool_of_root(r);
+  if (bxr_pool_free(pool, r)) bxr_domain_refile(&pool->head);
 }
 
-void bxr_domain_free(struct bxr_domain *domain, boxroot r) {
-  struct bxr_pool *pool = bxr_pool_of_root(r);
-  BXR_ASSERT(bxr_pool_owner(pool) == domain);
-  if (bxr_barrier_before_overwrite(pool, r)) bxr_domain_count(&domain->barrier_hits, 1);
-  if (bxr_pool_free(pool, r)) bxr_domain_refile(&pool->head);
+uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
+                             uint64_t count) {
+  /* One step, where no root is left, and no marker comes by, which would find values, not links. */
+  if (pool->kind != BXR_CURRENT && pool->marking == BXR_IDLE && count == bxr_pool_used(pool)) {
+    bxr_list_remove(pool);
+    file(bxr_pool_owner(pool), pool, 0);
+    return BXR_PENDING_WORDS;
+  }
+  for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
+    uintptr_t *words = (uintptr_t *)pool + 64 * i;
+    for (uint64_t rest = bits[i]; rest != 0; rest &= rest - 1)
+      bxr_domain_free((boxroot)(words + __builtin_ctzll(rest)));
+  }
+  return BXR_PENDING_WORDS + count;
 }
 
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
@@ -346,6 +355,7 @@ static void end_marking(struct bxr_pool *pool, void *context) {
 }
 
 void bxr_domain_end_marking(struct bxr_domain *domain) {
+  domain->darkened = bxr_runtime_cycle();
   bxr_domain_each_pool(domain, end_marking, NULL);
   if (domain->directory != NULL && bxr_os_unmap(domain->directory, domain->directory_size)) {
     domain->directory = NULL;

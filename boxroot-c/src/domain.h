@@ -19,11 +19,10 @@ struct bxr_census {
   size_t live_roots, pools[BXR_KINDS];
 };
 
-/* Slots of one pool that are to be deleted remotely: bits of one of its pending words (remote.h). */
+/* Slots that are to be deleted remotely, by the bits of one of a pool's pending words (remote.h). */
 struct bxr_batch {
-  struct bxr_pool *pool;
-  size_t word;
-  uint64_t bits; /* 0: none */
+  uintptr_t start; /* of the 64 words of the pool that those bits are for; 0: no batch */
+  uint64_t bits;
 };
 
 /* A domain's record, laid out by cache lines of 64 bytes: what create, modify and the fast deletes
@@ -43,11 +42,14 @@ struct bxr_batch {
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
-  struct bxr_pool *parked;  /* the current pool before the last scan, or NULL */
-  bool scanning;            /* a root scan is running: everything is closed */
-  void *allocation_pointer; /* of the runtime, at the last minor scan (bxr_domain_must_wait) */
+  struct bxr_pool *parked; /* the current pool before the last scan, or NULL */
+  bool scanning;           /* a root scan is running: everything is closed */
+  uint32_t darkened; /* the last major cycle of which the roots were scanned, or need not be */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
   struct bxr_batch outgoing; /* deletes of other domains' roots, to be sent */
+  /* Pools whose deletes wait until the marker has visited them: the domain's own marker, or, for pools
+     that are foreign, another one. Each holds the pool's place in a drain list (remote.c). */
+  struct bxr_pool *waiting, *waiting_foreign;
   size_t empty_count;
   size_t empty_low;          /* the least empty_count since the last bxr_domain_trim */
   char *region, *region_end; /* mapped memory not yet carved into pools */
@@ -98,13 +100,11 @@ struct bxr_pool *bxr_domain_continue(struct bxr_domain *domain);
 void bxr_domain_retire(struct bxr_domain *domain);
 struct bxr_pool *bxr_domain_choose(struct bxr_domain *domain);
 
-/* Deletes a root of one of the domain's pools. (bxr_domain_refile, in inline.h, is the second half of
-   it, for the fast paths.) */
-void bxr_domain_free(struct bxr_domain *domain, boxroot r);
-
-/* Whether a root of the domain's pool must not be overwritten now, because values may just have been
-   promoted, and cannot be darkened (barrier.h, 7). */
-bool bxr_domain_must_wait(struct bxr_domain *domain, struct bxr_pool *pool);
+/* Deletes a root of one of the owner's pools; or `count` of them, by their bits: the result is the work that
+   it took, in slots. (bxr_domain_refile, in inline.h, is the second half of it, for the fast paths.) */
+void bxr_domain_free(boxroot r);
+uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
+                             uint64_t count);
 
 /* All young pools become old. Nothing may be young any more. */
 void bxr_domain_promote(struct bxr_domain *domain);

@@ -29,10 +29,10 @@ enum bxr_kind {
 /* What the major collector's marker has to do with the pool (barrier.h). The last two states are
    closed: they set fast_owner to NULL. */
 enum bxr_marking {
-  BXR_IDLE,     /* the marker does not visit the pool any more */
-  BXR_REOPENED, /* the marker may visit it, but all that it can find there is dark */
-  BXR_ACTIVE,   /* its owner handed it over in this cycle */
-  BXR_FOREIGN   /* a domain that has ended handed it over; until the next cycle */
+  BXR_IDLE, /* the marker does not visit the pool any more */
+  BXR_REOPENED, /* the marker may visit it, but it is empty, or was at some time since it was handed over */
+  BXR_ACTIVE, /* its owner handed it over in this cycle */
+  BXR_FOREIGN /* a domain that has ended handed it over; until the next cycle */
 };
 
 /* One bit for each word of the pool, so that a slot's bit is its offset in words. */
@@ -53,7 +53,6 @@ struct bxr_pool {
   struct bxr_pool_head head;
   struct bxr_link link;
   uint32_t high_water; /* slots at and above it were never used */
-  uint32_t undarkened; /* ACTIVE: only slots below this may hold values not yet darkened */
   uint16_t kind;       /* enum bxr_kind */
   uint16_t marking;    /* enum bxr_marking */
   uint32_t cycle;      /* not IDLE: the major cycle in which it was handed over */

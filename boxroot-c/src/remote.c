@@ -15,15 +15,16 @@
    An owner R drains: it (A) takes its whole drain list, and for each pool P of it that it still owns
      (B) clears the bits that it finds in P.pending, (C) frees those slots, (D) subtracts their
      number from P.announced, and (E) pushes P again, as in (2), if the result is not 0; and also a
-     pool that it does not own any more.
+     pool that it does not own any more. A pool whose values the marker may still have to visit waits
+     between (A) and (B), on a list of R's owner alone; when R's domain ends, they are pushed again.
    An adopter of R's pools (a) sets each pool's owner, (b) increments R.merges, (c) takes R's drain
      list, and pushes each of its pools, as in (2).
 
    1. A drain list holds a pool at most once. The right to push P belongs to the deleter that moved
       P.announced from 0, or to the thread that took P from a list and has not brought P.announced
       to 0. These exclude each other, for P.announced is 0 between the two.
-   2. No delete is forgotten. While P.announced is not 0, P is on a list or in the hands of a thread
-      that will push it (1, 4), and the owner of that list will drain it.
+   2. No delete is forgotten. While P.announced is not 0, P is on a list, or waits, or is in the hands of a
+      thread that will push it (1, 4); and the owner of that list will drain it.
    3. P stays mapped while a deleter uses it. Before (1) the slots of its roots are in use. After (1) the
       owner cannot bring P.announced to 0, nor free those slots, before it has seen the bits of (3).
       An empty pool has no live root, and no delete that is announced. After (iv) the pusher touches
@@ -38,8 +39,14 @@
       a value there. Slots are freed before a minor scan, or when the owner looks for a pool.
    7. A fork copies the process in the midst of this. In the child no deleter is left, so the owner
       brings P.announced and the drain list in line with the bits of P.pending. Deletes that were
-      announced and not posted, or that other domains had collected, leave their roots alive there. */
+      announced and not posted, or that other domains had collected, leave their roots alive there.
+   8. A root that was deleted is scanned, if its deleter may have copied the value after its own roots were
+      scanned in this cycle: nothing is drained between the darkening of any domain's roots and that of
+      the owner's. (From OCaml 5.5 on, other domains run then. In the owner, hooks may.) */
 #include "remote.h"
+
+#include "barrier.h"
+#include "runtime.h"
 
 /* ---- the drain lists ---- */
 
@@ -89,72 +96,114 @@ static void push_one(struct bxr_pool *pool) {
 
 /* ---- deleters ---- */
 
-struct bxr_batch bxr_remote_batch_of(boxroot r) {
-  size_t word = ((uintptr_t)r & (BXR_POOL_SIZE - 1)) / sizeof(value);
-  return (struct bxr_batch){bxr_pool_of_root(r), word / 64, (uint64_t)1 << (word % 64)};
+static struct bxr_pool *pool_of(struct bxr_batch batch) {
+  return bxr_pool_of_root((boxroot)batch.start);
 }
 
 bool bxr_remote_announce(struct bxr_batch batch) {
   uint64_t count = (uint64_t)__builtin_popcountll(batch.bits);
-  return bxr_add(&batch.pool->announced, count) == 0; /* (1) */
+  return bxr_add(&pool_of(batch)->announced, count) == 0; /* (1) */
 }
 
 void bxr_remote_post(struct bxr_batch batch) {
-  bxr_or(&batch.pool->pending[batch.word], batch.bits); /* (3) */
+  size_t word = (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));
+  bxr_or(&pool_of(batch)->pending[word], batch.bits); /* (3) */
 }
 
 static void deliver(struct bxr_batch batch) {
-  if (bxr_remote_announce(batch)) push_one(batch.pool); /* (2) */
+  if (bxr_remote_announce(batch)) push_one(pool_of(batch)); /* (2) */
   bxr_remote_post(batch);
 }
 
 void bxr_remote_delete(boxroot r) { deliver(bxr_remote_batch_of(r)); }
 
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r) {
-  struct bxr_batch batch = bxr_remote_batch_of(r);
-  if (batch.pool == self->outgoing.pool && batch.word == self->outgoing.word) {
-    self->outgoing.bits |= batch.bits;
-    return;
-  }
+  if (bxr_remote_delete_beside(self, r)) return;
   bxr_remote_flush(self);
-  self->outgoing = batch;
-  self->head.remote_pool = &batch.pool->head;
+  self->outgoing = bxr_remote_batch_of(r);
+  self->head.remote_pool = bxr_pool_of(r);
 }
 
 void bxr_remote_flush(struct bxr_domain *self) {
   struct bxr_batch batch = self->outgoing;
   self->outgoing = (struct bxr_batch){0};
   self->head.remote_pool = NULL;
-  if (batch.bits != 0) deliver(batch);
+  if (batch.bits == 0) return;
+  if (bxr_pool_owner(pool_of(batch)) == self)
+    bxr_domain_count(&self->barrier_hits, (uint64_t)__builtin_popcountll(batch.bits));
+  deliver(batch);
 }
 
 /* ---- owners ---- */
 
-/* Frees the slots posted so far. True if deletes remain that are announced and not posted. */
-static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool) {
-  uint64_t count = 0;
+/* Frees the slots posted so far, and adds the work to *work. True if deletes remain that are announced and
+   not posted. */
+static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, uint64_t *work) {
+  uint64_t posted[BXR_PENDING_WORDS], count = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
-    if (bxr_peek(&pool->pending[i]) == 0) continue;
-    uintptr_t *words = (uintptr_t *)pool + 64 * i;
-    uint64_t bits = bxr_exchange(&pool->pending[i], 0); /* (B) */
-    for (; bits != 0; bits &= bits - 1, count++)
-      bxr_domain_free(domain, (boxroot)(words + __builtin_ctzll(bits))); /* (C) */
+    posted[i] = bxr_peek(&pool->pending[i]);
+    if (posted[i] != 0) posted[i] = bxr_exchange(&pool->pending[i], 0); /* (B) */
+    count += (uint64_t)__builtin_popcountll(posted[i]);
   }
+  *work += bxr_domain_free_all(pool, posted, count); /* (C) */
   bxr_domain_count(&domain->deferred_deletes, count);
   uint64_t announced = bxr_add(&pool->announced, 0 - count); /* (D) */
   BXR_ASSERT(announced >= count && announced != 0);
   return announced != count;
 }
 
-void bxr_remote_drain(struct bxr_domain *domain) {
-  if (bxr_peek(&domain->drain) == NULL) return;
-  struct bxr_pool *next;
-  for (struct bxr_pool *pool = take_list(domain); pool != NULL; pool = next) { /* (A) */
-    next = pool->next_to_drain;
-    if (bxr_pool_owner(pool) != domain || bxr_domain_must_wait(domain, pool) ||
-        harvest(domain, pool))
-      push_one(pool); /* (E) */
+/* A pool whose values the marker may still have to visit keeps its place in a list while it waits. */
+static void wait(struct bxr_pool **list, struct bxr_pool *pool) {
+  pool->next_to_drain = *list;
+  *list = pool;
+}
+
+/* For a pool whose place in a list is the caller's. */
+static void drain_pool(struct bxr_domain *domain, struct bxr_pool *pool, uint64_t *work) {
+  bool own = bxr_pool_owner(pool) == domain;
+  enum bxr_marking marking = own ? bxr_barrier_state(pool) : BXR_IDLE;
+  if (marking == BXR_ACTIVE)
+    wait(&domain->waiting, pool);
+  else if (marking == BXR_FOREIGN)
+    wait(&domain->waiting_foreign, pool);
+  else if (!own || harvest(domain, pool, work))
+    push_one(pool); /* (E) */
+}
+
+/* Drains pools of a list, until one comes that the marker has to visit first, or there was work enough. */
+static void drain_waiting(struct bxr_domain *domain, struct bxr_pool **list, uint64_t enough) {
+  uint64_t work = 0;
+  while (*list != NULL && bxr_barrier_state(*list) <= BXR_REOPENED && work < enough) {
+    struct bxr_pool *pool = *list;
+    *list = pool->next_to_drain;
+    drain_pool(domain, pool, &work);
   }
+}
+
+static void drain(struct bxr_domain *domain, uint64_t enough) {
+  /* 8 */
+  if (bxr_runtime_marking_started() && domain->darkened != bxr_runtime_cycle()) return;
+  drain_waiting(domain, &domain->waiting, enough);
+  drain_waiting(domain, &domain->waiting_foreign, enough);
+  if (bxr_peek(&domain->drain) == NULL) return;
+  uint64_t work = 0;
+  for (struct bxr_pool *pool = take_list(domain), *next; pool != NULL; pool = next) { /* (A) */
+    next = pool->next_to_drain;
+    drain_pool(domain, pool, &work);
+  }
+}
+
+/* So that no scan takes long: about half a millisecond. */
+enum { ENOUGH_AT_A_TIME = 1 << 16 };
+
+void bxr_remote_drain(struct bxr_domain *domain) { drain(domain, ENOUGH_AT_A_TIME); }
+
+void bxr_remote_drain_all(struct bxr_domain *domain) { drain(domain, UINT64_MAX); }
+
+void bxr_remote_stop_waiting(struct bxr_domain *domain) {
+  push_all(domain->waiting);
+  push_all(domain->waiting_foreign);
+  domain->waiting = domain->waiting_foreign = NULL;
 }
 
 /* ---- adopters ---- */
@@ -175,6 +224,6 @@ static void announce_posted(struct bxr_pool *pool, void *domain) {
 }
 
 void bxr_remote_after_fork(struct bxr_domain *domain) {
-  domain->drain = NULL;
+  domain->drain = domain->waiting = domain->waiting_foreign = NULL;
   bxr_domain_each_pool(domain, announce_posted, domain);
 }

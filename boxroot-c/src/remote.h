@@ -17,9 +17,25 @@ void bxr_remote_delete(boxroot r);
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
 void bxr_remote_flush(struct bxr_domain *self);
 
-/* Frees the slots of the domain's pools that were deleted remotely, if that may be now. Called by its
-   owner. */
+/* The first step of it alone: false, and nothing was done, if r does not go with the last one. */
+static inline struct bxr_batch bxr_remote_batch_of(boxroot r) {
+  uintptr_t word = (uintptr_t)r / sizeof(value);
+  return (struct bxr_batch){word / 64 * 64 * sizeof(value), (uint64_t)1 << (word % 64)};
+}
+static inline bool bxr_remote_delete_beside(struct bxr_domain *self, boxroot r) {
+  struct bxr_batch batch = bxr_remote_batch_of(r);
+  if (batch.start != self->outgoing.start) return false;
+  self->outgoing.bits |= batch.bits;
+  return true;
+}
+
+/* Frees the slots of the domain's pools that were deleted remotely, and that the marker does not have to
+   visit any more, of some pools, or of all. Called by its owner. */
 void bxr_remote_drain(struct bxr_domain *domain);
+void bxr_remote_drain_all(struct bxr_domain *domain);
+
+/* Pools whose deletes wait for the marker go back to the domain's drain list: it ends. */
+void bxr_remote_stop_waiting(struct bxr_domain *domain);
 
 /* After all pools of a record were given to other owners: sends its drain list after them, and has
    pushes notice that are under way. Called by the adopter, to which the record belongs. */
@@ -31,7 +47,6 @@ void bxr_remote_after_fork(struct bxr_domain *domain);
 
 /* The steps of a delete, for tests: announcing is true if the caller must push the pool next; posting
    is its last access to the pool. */
-struct bxr_batch bxr_remote_batch_of(boxroot r);
 bool bxr_remote_announce(struct bxr_batch batch);
 void bxr_remote_post(struct bxr_batch batch);
 

@@ -11,19 +11,18 @@
 /* clang-format off */
 #define BXR_RULES(RULE) \
   RULE(RANGE_ENDS_AT_HIGH_WATER, "words of a range are values or odd: it ends at the high-water mark", "row_25_moves_while_marking", "5") \
-  RULE(DARKEN_BEFORE_OVERWRITE, "a value is darkened before its slot is overwritten", "row_25_moves_while_marking", "5") \
-  RULE(BARRIER_UNTIL_MARKED, "the barrier lasts until the domain has nothing left to mark", "row_25_moves_while_marking", "5") \
+  RULE(LEAVE_THE_SNAPSHOT, "a value that the marker may still have to visit stays in its slot", "row_25_moves_while_marking", "5") \
+  RULE(WAIT_UNTIL_MARKED, "it stays until the domain has nothing left to mark", "row_25_moves_while_marking", "5") \
   RULE(CLOSE_FAST_OWNER, "a pool that is handed over is closed to the fast paths", "row_25_moves_while_marking", "5") \
   RULE(CLOSE_UNCOUNTED, "a current pool that is handed over is closed to uncounted deletes, too", "row_39_roots_made_in_minor_hooks", "5") \
   RULE(KEEP_WHAT_IS_VISITED, "memory that the marker may visit is not unmapped", "trim_gives_memory_back", "5") \
   RULE(FORGET_YOUNG_VALUES, "no young value stays in a pool that the marker may visit after teardown", "row_40_teardown_while_marking", "5") \
   RULE(SINGLE_SLOTS_TO_OTHERS, "verification and compaction get single slots", "row_23_compaction", "5.2") \
-  RULE(DARKEN_IN_ITS_CYCLE, "nothing is darkened after the end of the cycle", "row_23_finalisers_in_a_compaction", "5.2-5.4") \
-  RULE(WAIT_FOR_PROMOTION, "nothing is darkened between the scan of a minor collection and its end", "row_39_deletes_among_values_that_were_just_promoted", "5-5.4") \
   RULE(CLOSE_WHILE_SCANNING, "a record is closed while it is scanned", "row_06_07_finalisers_inside_a_scan", "5") \
   RULE(ADOPT_ORPHANS, "orphans are adopted", "row_13_domain_ends_alone", "5") \
   RULE(ENDED_IS_WITHOUT_LOCK, "a thread whose domain has ended holds no lock", "row_12_tls_destructor_after_the_domain_id_is_reused", "5") \
   RULE(FLUSH_BEFORE_END, "a domain that ends sends the deletes that it has collected", "row_15_deleter_waits_or_ends", "5") \
+  RULE(SEND_WHAT_WAITS, "a domain that ends sends the deletes that wait for its marker", "row_13_domain_ends_while_its_deletes_wait", "5") \
   RULE(FLUSH_BEFORE_SCAN, "a domain that scans sends the deletes that it has collected", "row_15_deleter_waits_or_ends", "5") \
   RULE(TRUST_AFTER_PROOF, "a thread is trusted to hold a lock when it has made a root or scanned", "row_12_domain_ended_before_setup", "5") \
   RULE(TRUST_THE_MAIN_THREAD, "only the main thread is trusted to hold the lock", "row_42_nothing_believes_the_lock_on_a_thread_that_ends", "4") \

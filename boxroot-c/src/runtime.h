@@ -49,23 +49,14 @@ bool bxr_runtime_marks_ranges(void);
    scan that darkens. */
 uintptr_t bxr_runtime_unmarked_header(size_t size);
 bool bxr_runtime_is_marked(uintptr_t header);
-/* The number of the major cycle, which changes when marking has ended. What was handed over in a cycle may
-   be darkened until then. After it, and before the roots of the next cycle are darkened, colours mean
-   something else, and a compaction may be running. Any number may come again after 2^32 cycles. With
-   the lock. */
+/* The number of the major cycle, which changes when marking has ended, and before the roots of the next
+   cycle are darkened. Any number may come again after 2^32 cycles. With the lock. */
 uint32_t bxr_runtime_cycle(void);
+/* Whether roots of this cycle have been darkened, of some domain: false where no domain runs before those
+   of all are. With the lock. */
+bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
-/* Where the domain allocates next in its minor heap; and whether the minor collection in which it was
-   at `then` has ended, in other domains, too: false if that is not certain, because this domain has
-   not allocated since. With the lock, or in a scan. */
-void *bxr_runtime_allocation_pointer(void);
-bool bxr_runtime_has_promoted(void *then);
-/* Marks a value, if it is a block of the major heap. With the lock, in a mark phase. */
-void bxr_runtime_darken(uintptr_t v);
-/* Marks the last of `count` values, and those before it, down to one that had better be left to
-   the marker. The number of those that were marked, or need not be. With the lock, in a mark phase. */
-size_t bxr_runtime_darken_last(uintptr_t const *values, size_t count);
 
 /* ---- life cycle ---- */
 

@@ -88,15 +88,9 @@ bool bxr_runtime_is_trusted(void) { return is_main || !BXR_RULE(TRUST_THE_MAIN_T
 bool bxr_runtime_marks_ranges(void) { return false; }
 uintptr_t bxr_runtime_unmarked_header(size_t size) { return size; }
 bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
-void *bxr_runtime_allocation_pointer(void) { return NULL; }
-bool bxr_runtime_has_promoted(void *then) { return then == NULL; }
 uint32_t bxr_runtime_cycle(void) { return 0; }
+bool bxr_runtime_marking_started(void) { return false; }
 bool bxr_runtime_marking_done(void) { return true; }
-void bxr_runtime_darken(uintptr_t v) { (void)v; }
-size_t bxr_runtime_darken_last(uintptr_t const *values, size_t count) {
-  (void)values;
-  return count;
-}
 
 static void enter_blocking_section(void) {
   holds_lock = false;

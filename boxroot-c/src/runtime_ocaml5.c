@@ -87,38 +87,17 @@ bool bxr_runtime_is_marked(uintptr_t header) {
   return Has_status_hd(header, caml_global_heap_state.MARKED);
 }
 
-void *bxr_runtime_allocation_pointer(void) { return (void *)Caml_state->young_ptr; }
-
-bool bxr_runtime_has_promoted(void *then) {
-  void *now = bxr_runtime_allocation_pointer();
-  /* Its minor heap is empty: it has promoted everything, maybe before the other domains have. */
-  if (now == (void *)Caml_state->young_end) return caml_domain_alone();
-  return now != then;
-}
-
 uint32_t bxr_runtime_cycle(void) { return (uint32_t)caml_major_cycles_completed; }
 
+bool bxr_runtime_marking_started(void) {
+#if OCAML_VERSION >= 50500
+  return caml_marking_started();
+#else
+  return false;
+#endif
+}
+
 bool bxr_runtime_marking_done(void) { return Caml_state->marking_done != 0; }
-
-void bxr_runtime_darken(uintptr_t v) {
-  if ((v & 1) == 0) caml_darken(Caml_state, (value)v, NULL);
-}
-
-/* Another domain that forces a lazy value changes its tag by compare-and-swap; caml_darken stores the
-   whole header, and could undo that. */
-static bool is_forced_elsewhere(uintptr_t v) {
-  return (v & 1) == 0 && (Tag_val((value)v) == Lazy_tag || Tag_val((value)v) == Forcing_tag);
-}
-
-size_t bxr_runtime_darken_last(uintptr_t const *values, size_t count) {
-  bool alone = caml_domain_alone();
-  for (size_t i = count; i > 0; i--) {
-    if (i > BXR_AHEAD) bxr_prefetch_header(values[i - 1 - BXR_AHEAD]);
-    if (!alone && is_forced_elsewhere(values[i - 1])) return count - i;
-    bxr_runtime_darken(values[i - 1]);
-  }
-  return count;
-}
 
 static void scan_roots(scanning_action action, scanning_action_flags flags, void *data,
                        caml_domain_state *state) {

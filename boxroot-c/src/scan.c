@@ -122,14 +122,16 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_drain(domain);
   scan_young(domain, action);
   bxr_domain_promote(domain);
-  domain->allocation_pointer = bxr_runtime_allocation_pointer();
+  if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
 }
 
 /* All mark stacks are empty: the only moment when memory of the last cycle may be unmapped or used for
-   something else. */
+   something else. Nothing is drained: from OCaml 5.5 on, another domain whose roots were scanned may be
+   running, and may have copied the value of a root of this domain and then deleted it. */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
   if (!hand_over_all(domain, action)) scan_all(domain, action);
   bxr_domain_trim(domain);
+  domain->darkened = bxr_runtime_cycle();
 }
 
 static void scan_other(struct bxr_domain *domain, struct bxr_action action) {

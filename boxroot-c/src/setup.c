@@ -59,7 +59,14 @@ char const *boxroot_error_string(void) {
   return "boxroot: unknown error";
 }
 
+static void repair_all(void) {
+  for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
+    bxr_remote_after_fork(d);
+}
+
 static void after_fork(void) {
+  /* Before bxr_give_back_the_rest no thread changes what it will look at. */
+  if (bxr_load(&rest)) repair_all();
   if (bxr_status() != BOXROOT_RUNNING) return;
   /* What another thread may have been changing when the process was copied is left alone: all of
      it, without the lock; other domains' records and orphans, if other domains were running. OCaml
@@ -70,8 +77,7 @@ static void after_fork(void) {
     if (*record != NULL) bxr_remote_after_fork(*record);
     return;
   }
-  for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
-    bxr_remote_after_fork(d);
+  repair_all();
 }
 
 static enum bxr_error not_running(void) {
@@ -140,8 +146,13 @@ void boxroot_teardown(void) {
 
 void bxr_give_back_the_rest(void) {
   if (!bxr_exchange(&rest, false)) return;
+  /* Each domain has passed a safepoint since, and uses its record no more. */
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     bxr_domain_end_marking(d);
+    bxr_remote_flush(d);
+  }
+  for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
+    bxr_remote_drain_all(d);
     bxr_domain_tear_down(d);
   }
 }

@@ -26,7 +26,7 @@ void test_domain_trim(void) {
   CHECK(n < MANY);
   for (uint32_t i = 0; i < n; i++) roots[i] = create(domain);
   create(domain);
-  for (uint32_t i = 0; i < n; i++) bxr_domain_free(domain, roots[i]);
+  for (uint32_t i = 0; i < n; i++) bxr_domain_free(roots[i]);
   CHECK(domain->empty_count == 4 && domain->pool_count == 5);
   /* They became empty just now: a cycle without them is needed first. */
   bxr_domain_trim(domain);
@@ -34,7 +34,7 @@ void test_domain_trim(void) {
   /* Two of them are used in the next one, and empty again at its end: the others go. */
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) roots[i] = create(domain);
   CHECK(domain->empty_count == 1);
-  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(domain, roots[i]);
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(roots[i]);
   CHECK(domain->empty_low == 1 && domain->empty_count > 1);
   size_t pools = domain->pool_count;
   bxr_domain_trim(domain);
@@ -49,7 +49,7 @@ void test_domain_trim_refused(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) roots[i] = create(domain);
   create(domain);
-  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(domain, roots[i]);
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(roots[i]);
   refuse_munmap = true;
   CHECK(bxr_domain_trim_all(domain) == 0);
   refuse_munmap = false;

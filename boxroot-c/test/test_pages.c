@@ -28,7 +28,7 @@ void test_pages_larger_than_pools(void) {
   /* Not in the order of their addresses. */
   int order[FULL] = {4, 0, 8, 5, 2, 9, 1, 6, 3, 7};
   for (int i = 0; i < FULL - 1; i++)
-    for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(domain, roots[order[i]][j]);
+    for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[order[i]][j]);
   check_counts(domain, FULL + 1, FULL - 1);
   /* Pools 0 to 3 share a page. Pool 7 is in use, and so is a neighbour of 8 and 9. */
   CHECK(bxr_domain_trim_all(domain) == 4);
@@ -36,7 +36,7 @@ void test_pages_larger_than_pools(void) {
   CHECK(!is_mapped(pools[0]) && !is_mapped(pools[3]) && is_mapped(pools[4]));
   CHECK(bxr_domain_trim_all(domain) == 0);
   check_counts(domain, FULL + 1 - 4, FULL - 1 - 4);
-  for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(domain, roots[7][j]);
+  for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[7][j]);
   /* If less than a page was spared, none goes. */
   domain->empty_low = PER_PAGE - 1;
   bxr_domain_trim(domain);

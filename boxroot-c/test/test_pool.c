@@ -14,8 +14,8 @@ void test_pool_slots(void) {
   CHECK(bxr_pool_used(pool) == BXR_SLOTS);
   for (uint32_t i = 0; i < BXR_SLOTS; i++) CHECK(boxroot_get(roots[i]) == Val_long(i));
   /* Last freed, first taken; links are odd. */
-  bxr_domain_free(domain, roots[5]);
-  bxr_domain_free(domain, roots[9]);
+  bxr_domain_free(roots[5]);
+  bxr_domain_free(roots[9]);
   CHECK(*bxr_slot(roots[5]) == 1 && *bxr_slot(roots[9]) == ((uintptr_t)roots[5] | 1));
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 2);
   CHECK(bxr_pop(&pool->head, Val_unit) == roots[9]);
@@ -30,14 +30,14 @@ void test_pool_kinds(void) {
   struct bxr_pool *next = next_pool(domain);
   CHECK(next != pool && pool->kind == BXR_FULL);
   uint32_t i = 0;
-  for (; i < BXR_PARTIAL_FREE - 1; i++) bxr_domain_free(domain, roots[i]);
+  for (; i < BXR_PARTIAL_FREE - 1; i++) bxr_domain_free(roots[i]);
   CHECK(pool->kind == BXR_FULL && bxr_pool_used(pool) == BXR_SLOTS - i);
-  bxr_domain_free(domain, roots[i++]);
+  bxr_domain_free(roots[i++]);
   CHECK(pool->kind == BXR_PARTIAL && bxr_pool_used(pool) == BXR_SLOTS - i);
   CHECK(bxr_list_pool(domain->young_partial.next) == pool);
-  for (; i < BXR_SLOTS - 1; i++) bxr_domain_free(domain, roots[i]);
+  for (; i < BXR_SLOTS - 1; i++) bxr_domain_free(roots[i]);
   CHECK(pool->kind == BXR_PARTIAL && domain->empty_count == 0);
-  bxr_domain_free(domain, roots[i]);
+  bxr_domain_free(roots[i]);
   CHECK(pool->kind == BXR_EMPTY && domain->empty_count == 1 && pool->high_water == 0);
   /* It is used again before a new one is made. */
   fill(domain, more);

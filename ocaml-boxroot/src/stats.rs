@@ -36,9 +36,10 @@ pub struct Stats {
     pub longest_minor_scan: Duration,
     /// The longest root scan of a major collection, in any domain: the pause that roots cause.
     pub longest_major_scan: Duration,
-    /// Deletes from elsewhere than the owning domain, or inside a root scan.
+    /// Deletes that arrived later: from elsewhere than the owning domain, inside a root scan, or as in
+    /// `barrier_hits`.
     pub deferred_deletes: u64,
-    /// Deletes and changes that were slowed down because the collector was marking.
+    /// Deletes, of changed roots, too, that waited because the collector had to mark the root first.
     pub barrier_hits: u64,
     /// Pools taken over from domains that ended.
     pub pools_adopted: u64,

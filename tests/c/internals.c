@@ -39,6 +39,9 @@ bool test_fast_paths_are_open(void) {
   return self != &bxr_no_domain && self->runtime_state != BXR_CLOSED && BXR_IS_OPEN(self, witness);
 }
 
+/* As at the end of a minor scan. The young roots of the calling domain hold immediates. */
+void test_promote(void) { bxr_domain_promote(bxr_enter()); }
+
 /* Calls meanwhile() while the lists of the calling domain's pools are as they are after the first
    store of a promotion: the list of young pools does not come back to its start. */
 void test_in_the_midst_of_a_promotion(void (*meanwhile)(void)) {

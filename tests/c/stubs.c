@@ -11,6 +11,7 @@
 #include <caml/alloc.h>
 #include <caml/callback.h>
 #include <caml/custom.h>
+#include <caml/major_gc.h>
 #include <caml/memory.h>
 #include <caml/minor_gc.h>
 #include <caml/misc.h>
@@ -125,6 +126,13 @@ void test_install_other(int second) {
 }
 
 size_t test_other_scans(int second) { return other_scans[second]; }
+
+/* Marks all that the roots of this cycle reach. OCaml 4 does not mark roots in slices. */
+void test_finish_marking(void) {
+#if OCAML_VERSION >= 50000
+  caml_finish_marking();
+#endif
+}
 
 /* ---- calls from OCaml ---- */
 

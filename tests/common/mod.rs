@@ -14,6 +14,7 @@ extern "C" {
     fn caml_startup_exn(argv: *const *const c_char) -> Value;
     pub fn caml_shutdown();
     pub fn caml_finish_major_cycle(force_compaction: c_int);
+    pub fn test_finish_marking();
     fn caml_named_value(name: *const c_char) -> *const Value;
     fn caml_callbackN_exn(f: Value, n: c_int, args: *mut Value) -> Value;
     fn caml_string_length(v: Value) -> usize;
@@ -36,6 +37,7 @@ extern "C" {
     pub fn test_fast_paths_are_open() -> bool;
     pub fn test_begin_delete(root: BoxRoot, late: bool) -> bool;
     pub fn test_drain_lists() -> usize;
+    pub fn test_promote();
     pub fn test_in_the_midst_of_a_promotion(meanwhile: extern "C" fn());
     #[cfg(cplusplus)]
     pub fn test_cpp_pointer() -> c_int;
@@ -102,6 +104,11 @@ pub fn on_foreign_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'stat
 
 pub fn full_major() {
     ocaml("full_major", &[UNIT]);
+}
+
+/// Roots that are deleted now are free at once.
+pub fn finish_marking() {
+    unsafe { test_finish_marking() }
 }
 
 pub fn minor() {

@@ -313,32 +313,12 @@ bool bxr_runtime_is_marked(uintptr_t header) { return colour_of(header) == colou
 
 uint32_t bxr_runtime_cycle(void) { return fake.cycle; }
 
-/* A minor collection promotes everything in one step. */
-void *bxr_runtime_allocation_pointer(void) { return NULL; }
-bool bxr_runtime_has_promoted(void *then) { return then == NULL; }
+bool bxr_runtime_marking_started(void) { return fake.marks_late && fake.marking; }
 
-static int marking_domain(void) {
+bool bxr_runtime_marking_done(void) {
   int d = fake_domain_of_thread();
   CHECK(d >= 0);
-  return d;
-}
-
-bool bxr_runtime_marking_done(void) { return fake.domains[marking_domain()].marking_done; }
-
-void bxr_runtime_darken(uintptr_t v) {
-  CHECK(fake.marking);
-  fake_darken(marking_domain(), v);
-}
-
-/* Some objects are treated as lazy values are. */
-size_t bxr_runtime_darken_last(uintptr_t const *values, size_t count) {
-  bool alone = bxr_runtime_is_alone();
-  for (size_t i = count; i > 0; i--) {
-    uintptr_t v = values[i - 1];
-    if (!alone && is_old(v) && object_at(v)->number % 16 == 0) return count - i;
-    bxr_runtime_darken(v);
-  }
-  return count;
+  return fake.domains[d].marking_done;
 }
 
 /* ---- minor collections ---- */

@@ -272,7 +272,7 @@ static void announce(void) {
   struct shadow_delete delete = {shadow_take(any_root()), false};
   /* Another delete step may run meanwhile; this one is not on the list yet. */
   delete.pushed = !bxr_remote_announce(bxr_remote_batch_of(delete.root.root));
-  CHECK(shadow.delete_count < 2 * DELETES);
+  CHECK(shadow.delete_count < ALL_DELETES);
   shadow.deletes[shadow.delete_count++] = delete;
 }
 

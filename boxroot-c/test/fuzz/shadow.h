@@ -22,12 +22,12 @@ struct shadow_delete {
   bool pushed;
 };
 
-enum { ROOTS = 1 << 13, CELLS = 32, DELETES = 8 };
+enum { ROOTS = 1 << 13, CELLS = 32, DELETES = 8, ALL_DELETES = 64 };
 
 extern struct shadow {
   struct shadow_root roots[ROOTS];
   unsigned root_count;
-  struct shadow_delete deletes[2 * DELETES]; /* some begin in the midst of others */
+  struct shadow_delete deletes[ALL_DELETES]; /* some begin in the midst of others */
   unsigned delete_count;
   struct thing cells[CELLS]; /* references from objects that live for ever */
   uintptr_t heap[CELLS];     /* the memory of the cells, as the marker sees it */
