@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /* Marking on OCaml 5: pools that are handed over to the collector's marker, the shortcuts of the fast
-   paths, the deletion barrier, re-opening, domains that end, trimming, and teardown while marking.
+   paths, values that stay in their slots until the marker has visited them, re-opening, domains that
+   end, trimming, and teardown while marking.
 
-   What is proved: marking sees a snapshot of the start of the cycle. A value that a root or the heap
-   holds when the cycle ends was marked, so it is not swept; and the marker reads mapped memory only,
-   and no dead or stale value.
+   What is proved: marking sees a snapshot of the start of the cycle. A value that a slot or the heap
+   holds when the cycle ends was marked, so it is not swept; the marker reads mapped memory only, and
+   no dead or stale value; and a deleted root waits for the next cycle but one at most, unless domains end.
 
    One process, whose transitions are whole operations of one domain, steps of a marker, and the events
    of a cycle, in any order: a domain's operations and its own marking never run at the same time, and
    the marker of a domain that is ending reads one slot at a time. Where the library prefers one pool
-   to another, or the runtime may be early or late, the model takes any of them.
+   to another, or the runtime may be early or late, the model takes any of them. Between the end of a
+   cycle and the next one's darkening everything may happen, and a domain runs as soon as its own roots
+   were darkened, as on OCaml 5.5. What finalisers do in a compaction is among that.
 
    One old value is followed, wherever it is copied to; as the library never compares values, what holds
-   for it holds for all. Other old values are all alike, and are taken to be marked.
+   for it holds for all. Other old values and immediates are all alike, and are taken to be marked.
+
+   modify of a slot that must keep its value is a create and a delete, which are transitions of their own.
 
    A configuration says:
-     SLOTS    slots of a pool
+     SLOTS    slots of a pool, 1 or 2
      EXTENT   how many slots a pool initialises at a time, and so how far its high-water mark goes
      OWNER2   the domain that owns pool 2; pool 1 is domain 0's. 1: there are two domains
      YOUNG    1: young values too, and that old pools never hold one
-     GATED    1: as from OCaml 5.5 on: marking does not start with the cycle
      TEARDOWN 1: the library may be torn down
-     QUIET    1: domain 1 only deletes and ends
-   A mutant is one of the names that are tested below, such as NO_BARRIER. */
+   A mutant is one of the names that are tested below, such as FREE_AT_ONCE. */
 
 #define POOLS 2 /* numbered from 1; 0: none */
 #ifndef SLOTS
@@ -37,20 +40,14 @@
 #ifndef YOUNG
 #define YOUNG 0
 #endif
-#ifndef GATED
-#define GATED 0
-#endif
 #ifndef TEARDOWN
 #define TEARDOWN 0
-#endif
-#ifndef QUIET
-#define QUIET 0
 #endif
 
 /* What a slot holds: a link, or a root: */
 #define LINK 0
 #define VALUE 1 /* the one that is followed */
-#define OTHER 2 /* any other old value */
+#define OTHER 2 /* any other old value, or an immediate */
 #define YOUNG_VALUE 3
 #define STALE 4 /* the address of a young value that has moved */
 
@@ -60,26 +57,29 @@
 #define EMPTY 2
 #define IDLE 0
 #define REOPENED 1
-#define HANDED 2
+#define ACTIVE 2
 #define FOREIGN 3
 byte slot[POOLS * SLOTS];
+bool gone[POOLS * SLOTS]; /* deleted, and not yet freed */
 #define SLOT(p, i) slot[((p) - 1) * SLOTS + (i)]
+#define GONE(p, i) gone[((p) - 1) * SLOTS + (i)]
 bool mapped[POOLS + 1];
 byte owner[POOLS + 1];
 byte kind[POOLS + 1];
 byte handed[POOLS + 1];
 bool open[POOLS + 1];  /* fast_owner is the owner */
 byte water[POOLS + 1]; /* the high-water mark */
-byte undarkened[POOLS + 1];
+byte waits[POOLS + 1]; /* in waiting, or waiting_foreign, of domain waits - 1; 0: of none */
 bool young[POOLS + 1]; /* the pool's epoch is its owner's */
+bool late[POOLS + 1];  /* the pool was handed over with deletes that wait */
 
 /* Domains: pools, or 0. */
 byte current[2], parked[2], uncounted[2];
-bool runs[2], orphan;     /* orphan: the record of domain 1 has no domain */
-bool darkened[2];         /* the domain's roots were darkened in this cycle */
+bool runs[2], orphan; /* orphan: the record of domain 1 has no domain */
+bool darkened[2];     /* the domain's roots were darkened in this cycle */
 
 /* The collector. */
-byte stack[POOLS + 1];    /* whose mark stack holds the pool: 1 + the domain; 3: one that is ending; 0 */
+byte stack[POOLS + 1]; /* whose mark stack holds the pool: 1 + the domain; 3: one that is ending; 0 */
 byte at[POOLS + 1], end[POOLS + 1]; /* the range of slots that is still to be visited */
 bool field;               /* a block that is always reachable holds the value */
 bool field_waits;         /* its visit by a marker is still to come */
@@ -95,31 +95,20 @@ byte p, i, v, d, n, q;
 
 inline mark_value(v) { marked = (v == VALUE -> true : marked) }
 
-/* caml_darken. */
-inline darken(v) {
-#if GATED
-  assert(marking);
-#endif
-  mark_value(v)
-}
+#define EACH(p, test) (test(p, 0) || test(p, SLOTS - 1))
+#define HAS_VALUE(p, i) (SLOT(p, i) == VALUE)
+#define HAS_ROOT(p, i) (SLOT(p, i) == VALUE && !GONE(p, i))
+#define IN_SLOTS (EACH(1, HAS_VALUE) || EACH(2, HAS_VALUE))
+#define REACHABLE (field || EACH(1, HAS_ROOT) || EACH(2, HAS_ROOT))
+#define ANY_GONE(p) EACH(p, GONE)
 
-/* The value can be read somewhere. */
-#if SLOTS == 1
-#define IN_POOL(p) (SLOT(p, 0) == VALUE)
-#elif SLOTS == 3
-#define IN_POOL(p) (SLOT(p, 0) == VALUE || SLOT(p, 1) == VALUE || SLOT(p, 2) == VALUE)
-#else
-#define IN_POOL(p) (SLOT(p, 0) == VALUE || SLOT(p, 1) == VALUE)
-#endif
-#define REACHABLE (field || IN_POOL(1) || IN_POOL(2))
-
-/* A value that can be read somewhere, or a new one. New ones are marked, but for those that are made,
-   from OCaml 5.5 on, before marking has started. */
+/* A value that can be read somewhere, or a new one. New ones are marked, but for those that are made
+   before marking has started. */
 inline pick_value() {
   if
   :: v = OTHER
   :: REACHABLE -> v = VALUE
-  :: !REACHABLE && !live -> v = VALUE; live = true; marked = (marking || !GATED)
+  :: !field && !IN_SLOTS && !live -> v = VALUE; live = true; marked = marking
   fi
 }
 
@@ -155,97 +144,71 @@ inline set_handed(p, state) {
 #define MAY_BE_DONE(p) (handed[p] != FOREIGN && HOLDS_NONE(owner[p]))
 #endif
 
-/* bxr_barrier_state: re-opens the pool if that is possible now. By the owner. */
+/* The cycle in which the pool was handed over has ended. */
+#define OVER(p) (!marking || !darkened[owner[p]])
+
+/* What lets a pool be reopened. */
+#ifdef REOPEN_DELETED
+#define REMAINS(p, i) (SLOT(p, i) != LINK && !GONE(p, i))
+#define HOLDS_NOTHING(p) (!EACH(p, REMAINS))
+#else
+#define HOLDS_NOTHING(p) (kind[p] == EMPTY)
+#endif
+
+/* bxr_barrier_state: opens the pool again if that is possible now. By the owner. */
 inline look(p) {
   if
   :: handed[p] == IDLE
-#if GATED && !defined(NOT_GATED)
-  :: handed[p] != IDLE && !marking -> set_handed(p, IDLE)
-  :: handed[p] != IDLE && marking && MAY_BE_DONE(p) -> set_handed(p, IDLE)
-  :: handed[p] != IDLE && marking ->
-#else
-  :: handed[p] != IDLE && MAY_BE_DONE(p) -> set_handed(p, IDLE)
-  :: handed[p] != IDLE ->
-#endif
+  :: handed[p] != IDLE && OVER(p) -> set_handed(p, IDLE)
+  :: handed[p] != IDLE && !OVER(p) && MAY_BE_DONE(p) -> set_handed(p, IDLE)
+  :: handed[p] != IDLE && !OVER(p) ->
      if
 #ifdef FOREIGN_EMPTY
-     :: handed[p] >= HANDED && kind[p] == EMPTY -> set_handed(p, REOPENED)
+     :: handed[p] >= ACTIVE && HOLDS_NOTHING(p) -> set_handed(p, REOPENED)
 #else
-     :: handed[p] == HANDED && kind[p] == EMPTY -> set_handed(p, REOPENED)
+     :: handed[p] == ACTIVE && HOLDS_NOTHING(p) -> set_handed(p, REOPENED)
 #endif
      :: else
      fi
   fi
 }
 
-/* bxr_barrier_before_overwrite: the deletion barrier. It darkens at least one more slot. */
-inline barrier(p, i) {
-#ifndef NO_BARRIER
+/* bxr_barrier_keeps: the slot must stay as it is. n: the result. */
+inline keeps(p, i) {
   look(p);
   if
-  :: handed[p] <= REOPENED
-  :: else ->
-#ifndef BARRIER_WITHOUT_VALUE
-     darken(SLOT(p, i));
-#endif
-     if
-     :: handed[p] == FOREIGN
-     :: else ->
-        assert(undarkened[p] <= water[p]);
-        do
-        :: undarkened[p] == 0 -> break /* the range was empty */
-        :: undarkened[p] > 0 ->
-           undarkened[p] = undarkened[p] - 1;
-#ifndef STEP_WITHOUT_DARKENING
-           darken(SLOT(p, undarkened[p]));
-#endif
-           break
-        :: undarkened[p] > 1 ->
-           undarkened[p] = undarkened[p] - 1;
-#ifndef STEP_WITHOUT_DARKENING
-           darken(SLOT(p, undarkened[p]))
-#endif
-        od;
-        if
-#ifdef REOPEN_ONE_EARLY
-        :: undarkened[p] <= 1 -> set_handed(p, REOPENED)
+#ifdef FOREIGN_NOT_KEPT
+  :: handed[p] == ACTIVE && SLOT(p, i) != YOUNG_VALUE -> n = 1
 #else
-        :: undarkened[p] == 0 -> set_handed(p, REOPENED)
+  :: handed[p] >= ACTIVE && SLOT(p, i) != YOUNG_VALUE -> n = 1
 #endif
-        :: else
-        fi
-     fi
+  :: (handed[p] < ACTIVE || SLOT(p, i) != VALUE) -> n = 0 /* OTHER: an immediate */
+#ifdef FOREIGN_NOT_KEPT
+  :: handed[p] == FOREIGN -> n = 0
+#endif
   fi
-#else
-  skip
-#endif
 }
 
 /* ---- pools of a domain ---- */
 
-#if SLOTS == 1
-#define UNUSED(p) (SLOT(p, 0) == LINK)
-#define FULL(p) (SLOT(p, 0) != LINK)
-#elif SLOTS == 3
-#define UNUSED(p) (SLOT(p, 0) == 0 && SLOT(p, 1) == 0 && SLOT(p, 2) == 0)
-#define FULL(p) (SLOT(p, 0) != 0 && SLOT(p, 1) != 0 && SLOT(p, 2) != 0)
-#else
-#define UNUSED(p) (SLOT(p, 0) == 0 && SLOT(p, 1) == 0)
-#define FULL(p) (SLOT(p, 0) != 0 && SLOT(p, 1) != 0)
-#endif
+#define IS_FREE(p, i) (SLOT(p, i) == LINK)
+#define IS_USED(p, i) (SLOT(p, i) != LINK)
+#define FULL(p) (!EACH(p, IS_FREE))
 
 /* Files a pool that is in no list. */
 inline file(p) {
   if
-  :: UNUSED(p) -> kind[p] = EMPTY; water[p] = 0; young[p] = false
+  :: !EACH(p, IS_USED) -> kind[p] = EMPTY; water[p] = 0; young[p] = false
   :: else -> kind[p] = FILED
   fi
 }
 
-/* After a slot was freed, and counted. */
-inline count_down(p) {
+/* Frees a slot, and counts it. */
+inline free(p, i) {
+  SLOT(p, i) = LINK;
+  GONE(p, i) = false;
   if
-  :: kind[p] == FILED && UNUSED(p) -> file(p)
+  :: kind[p] == FILED -> file(p)
   :: else
   fi
 }
@@ -276,28 +239,75 @@ inline activate(d, p) {
 
 inline unmap(p) {
   assert(stack[p] == 0); /* no marker visits it */
+  assert(waits[p] == 0 && !ANY_GONE(p)); /* no deleter uses it */
   mapped[p] = false;
-  open[p] = false; handed[p] = IDLE; owner[p] = 0; undarkened[p] = 0
+  open[p] = false; handed[p] = IDLE; owner[p] = 0
 }
+
+#ifdef UNMAP_HANDED
+#define MAY_UNMAP(p) true
+#elif defined(UNMAP_REOPENED)
+#define MAY_UNMAP(p) (handed[p] <= REOPENED)
+#else
+#define MAY_UNMAP(p) (handed[p] == IDLE)
+#endif
 
 /* Returns some empty pools to the system. */
 inline release(d) {
-  p = 1;
-  do
-  :: p > POOLS -> p = 0; break
-  :: else ->
-     if
-#if defined(UNMAP_HANDED)
-     :: mapped[p] && owner[p] == d && kind[p] == EMPTY -> unmap(p)
-#elif defined(UNMAP_REOPENED)
-     :: mapped[p] && owner[p] == d && kind[p] == EMPTY && handed[p] <= REOPENED -> unmap(p)
-#else
-     :: mapped[p] && owner[p] == d && kind[p] == EMPTY && handed[p] == IDLE -> unmap(p)
+  for (p : 1 .. POOLS) {
+    if
+    :: mapped[p] && owner[p] == d && kind[p] == EMPTY && MAY_UNMAP(p) -> unmap(p)
+    :: true
+    fi
+  }
+}
+
+/* ---- deletes that wait ---- */
+
+/* Frees what was deleted in a pool. */
+inline harvest(p) {
+  waits[p] = 0;
+  late[p] = false;
+#ifdef ONE_STEP_IN_REOPENED
+  if
+  :: handed[p] == REOPENED && kind[p] == FILED && SLOTS == 1 -> /* the value stays there */
+     GONE(p, 0) = false; kind[p] = EMPTY; water[p] = 0; young[p] = false
+  :: else
+  fi;
 #endif
-     :: true
-     fi;
-     p++
-  od
+  for (i : 0 .. SLOTS - 1) {
+    if
+    :: GONE(p, i) -> free(p, i)
+    :: else
+    fi
+  }
+}
+
+/* A pool on the owner's drain list, or that waits. */
+inline drain_pool(d, p) {
+  assert(owner[p] == d);
+  look(p);
+  if
+#ifdef DRAIN_DOES_NOT_WAIT
+  :: harvest(p)
+#else
+  :: handed[p] <= REOPENED -> harvest(p)
+  :: handed[p] > REOPENED -> waits[p] = (OWNER2 -> 1 + d : 0) /* with one domain it is all the same */
+#endif
+  fi
+}
+
+/* Deletes may have arrived on the owner's drain list. */
+#define MAY_DRAIN(d, p) (waits[p] == 1 + (d) || (waits[p] == 0 && owner[p] == (d) && ANY_GONE(p)))
+
+/* bxr_remote_drain, of any pools. */
+inline drain(d) {
+  for (p : 1 .. POOLS) {
+    if
+    :: MAY_DRAIN(d, p) -> drain_pool(d, p)
+    :: true
+    fi
+  }
 }
 
 /* ---- operations of domain d ---- */
@@ -305,7 +315,6 @@ inline release(d) {
 /* From the first darkening of a cycle to its own, a domain is stopped. */
 #define RUNS(d) (runs[d] && (!marking || darkened[d]) && !torn_down)
 
-/* One of the pools that domain d owns, or 0. */
 inline pick_own_pool() {
   if
   :: mapped[1] && owner[1] == d -> p = 1
@@ -314,36 +323,39 @@ inline pick_own_pool() {
   fi
 }
 
-inline pick_slot() {
+/* A root that was not deleted; p = 0: none. */
+inline pick_root() {
   if
   :: i = 0
 #if SLOTS > 1
   :: i = 1
 #endif
-#if SLOTS > 2
-  :: i = 2
-#endif
-  fi
+  fi;
+  p = (p != 0 && i < water[p] && SLOT(p, i) != LINK && !GONE(p, i) -> p : 0)
 }
 
 /* create, when the current pool has a free slot. */
 inline create() {
   p = current[d];
-  pick_slot();
   if
-  :: i >= water[p] -> water[p] = (water[p] + EXTENT < SLOTS -> water[p] + EXTENT : SLOTS)
+  :: SLOT(p, 0) == LINK -> i = 0
+#if SLOTS > 1
+  :: SLOT(p, 1) == LINK -> i = 1
+#endif
+  fi;
+  if
+  :: i >= water[p] ->
+     water[p] = (water[p] + EXTENT < SLOTS -> water[p] + EXTENT : SLOTS)
   :: else
   fi;
   if
-  :: i < water[p] && SLOT(p, i) == LINK ->
-#if YOUNG
+  :: i < water[p] ->
      if
      :: pick_value()
+#if YOUNG
      :: v = YOUNG_VALUE
-     fi;
-#else
-     pick_value();
 #endif
+     fi;
      SLOT(p, i) = v
   :: else
   fi
@@ -362,7 +374,6 @@ inline next_pool() {
      activate(d, p)
   :: else ->
      retire(d);
-     p = 0;
      if
      :: pick_own_pool()
      :: !mapped[1] -> p = 1
@@ -375,48 +386,49 @@ inline next_pool() {
      :: else
      fi;
      if
-     :: p != 0 && !FULL(p) && (handed[p] <= REOPENED || (handed[p] == HANDED && kind[p] == FILED)) ->
+     :: p != 0 && !FULL(p) && (handed[p] <= REOPENED || (handed[p] == ACTIVE && kind[p] == FILED)) ->
         activate(d, p)
      :: else
      fi
   fi
 }
 
-/* Frees slot i of pool p, in whatever way. */
-inline free_by_owner() {                  /* bxr_pool_free: also for remote deletes, when drained */
-  if
-  :: handed[p] != IDLE -> barrier(p, i)
-  :: else
-  fi;
-  SLOT(p, i) = LINK;
-  count_down(p)
-}
-
 inline delete() {
   if
-  :: p == uncounted[d] -> SLOT(p, i) = LINK  /* fast, not counted */
-  :: p != uncounted[d] && open[p] -> SLOT(p, i) = LINK; count_down(p) /* fast */
-  :: p != uncounted[d] && !open[p] -> free_by_owner()
-  :: free_by_owner()                      /* it was deleted remotely */
+  :: p == uncounted[d] -> SLOT(p, i) = LINK            /* fast, not counted */
+  :: p != uncounted[d] && open[p] -> free(p, i)        /* fast */
+  :: p != uncounted[d] && !open[p] ->
+     keeps(p, i);
+#ifdef FREE_AT_ONCE
+     n = 0;
+#endif
+     if
+     :: n == 1 -> GONE(p, i) = true
+     :: n == 0 -> free(p, i)
+     fi
   fi
 }
 
 inline modify() {
+  n = 0;
+  if
+  :: open[p]
+  :: !open[p] -> keeps(p, i)
+  fi;
+#ifdef MODIFY_IN_PLACE
+  n = 0;
+#endif
+  if
+  :: n == 1
+  :: n == 0 ->
+     if
+     :: pick_value()
 #if YOUNG
-  if
-  :: pick_value()
-  :: young[p] -> v = YOUNG_VALUE
-  fi;
-#else
-  pick_value();
+     :: young[p] -> v = YOUNG_VALUE
 #endif
-#ifndef MODIFY_WITHOUT_BARRIER
-  if
-  :: !open[p] -> barrier(p, i)
-  :: else
-  fi;
-#endif
-  SLOT(p, i) = v
+     fi;
+     SLOT(p, i) = v
+  fi
 }
 
 /* caml_modify of the block on the heap. */
@@ -426,29 +438,32 @@ inline modify_field() {
   field = (v == VALUE)
 }
 
+#ifdef NOT_FOREIGN
+#define BECOMES_FOREIGN(p) false
+#elif defined(REOPENED_NOT_FOREIGN)
+#define BECOMES_FOREIGN(p) (handed[p] == ACTIVE)
+#else
+#define BECOMES_FOREIGN(p) (handed[p] != IDLE)
+#endif
+
 /* The domain's termination hook. Its own marker goes on. */
 inline end_domain() {
   retire(1);
-  p = 1;
-  do
-  :: p > POOLS -> p = 0; break
-  :: else ->
-     if
-#ifdef NOT_FOREIGN
-     :: false
-#elif defined(REOPENED_NOT_FOREIGN)
-     :: mapped[p] && owner[p] == 1 && handed[p] == HANDED -> set_handed(p, FOREIGN); orphan = true
-#else
-     :: mapped[p] && owner[p] == 1 && handed[p] != IDLE -> set_handed(p, FOREIGN); orphan = true
+  for (p : 1 .. POOLS) {
+    if
+    :: mapped[p] && owner[p] == 1 ->
+       orphan = true;
+       if
+       :: BECOMES_FOREIGN(p) -> set_handed(p, FOREIGN); late[p] = false
+       :: else
+       fi;
+#ifndef WAITING_FORGOTTEN
+       waits[p] = (waits[p] == 2 -> 0 : waits[p])
 #endif
-     :: else -> orphan = (mapped[p] && owner[p] == 1 -> true : orphan)
-     fi;
-     if
-     :: stack[p] == 2 -> stack[p] = 3
-     :: else
-     fi;
-     p++
-  od;
+    :: else
+    fi;
+    stack[p] = (stack[p] == 2 -> 3 : stack[p])
+  }
   runs[1] = false;
   darkened[1] = false
 }
@@ -457,102 +472,84 @@ inline end_domain() {
 
 /* All domains: adoption by domain 0, scan of young pools, promotion. */
 inline minor_collection() {
-  p = 1;
-  do
-  :: p > POOLS -> p = 0; break
-  :: else ->
-     if
-     :: orphan && mapped[p] && owner[p] == 1 && !torn_down ->
-        owner[p] = 0;
+  for (p : 1 .. POOLS) {
+    if
+    :: orphan && mapped[p] && owner[p] == 1 && !torn_down ->
+       owner[p] = 0;
 #ifdef ADOPTION_OPENS
-        open[p] = true
+       open[p] = true
 #else
-        open[p] = (handed[p] == IDLE -> true : open[p])
+       open[p] = (handed[p] == IDLE -> true : open[p])
 #endif
-     :: else
-     fi;
-     i = 0;
-     do
-     :: i >= SLOTS -> i = 0; break
-     :: else ->
-        if
-        :: SLOT(p, i) == YOUNG_VALUE ->
-           assert(young[p] || torn_down);
-           SLOT(p, i) = (torn_down -> STALE : OTHER)
-        :: else
-        fi;
-        i++
-     od;
-     young[p] = false;
-     p++
-  od;
+    :: else
+    fi;
+    for (i : 0 .. SLOTS - 1) {
+      if
+      :: SLOT(p, i) == YOUNG_VALUE ->
+         assert(young[p] || torn_down || i >= water[p]);
+         SLOT(p, i) = (torn_down || i >= water[p] -> STALE : OTHER)
+      :: else
+      fi
+    }
+    young[p] = false
+  }
   orphan = false;
-  d = 0;
-  do
-  :: d > 1 -> d = 0; break
-  :: else ->
-     if
-     :: current[d] != 0 -> parked[d] = current[d]; current[d] = 0; uncounted[d] = 0
-     :: else
-     fi;
-     d++
-  od
+  for (d : 0 .. 1) {
+    if
+    :: current[d] != 0 -> parked[d] = current[d]; current[d] = 0; uncounted[d] = 0
+    :: else
+    fi
+  }
 }
 
-/* No young value is left: the last minor collection was just before. After teardown nobody cares. */
+/* No young value is left: the last minor collection was just before. */
 inline find_young() {
-  n = 0; q = 0;
-  do
-  :: q < POOLS * SLOTS -> n = (slot[q] == YOUNG_VALUE -> 1 : n); q++
-  :: else -> q = 0; break
-  od
+  for (q : 0 .. POOLS * SLOTS - 1) { n = (slot[q] == YOUNG_VALUE -> 1 : n) }
+  q = 0
 }
 
 /* The hook, when domain d starts to mark: roots are handed over, or darkened one by one. */
 inline darken_roots(ranges) {
   field_waits = (marking -> field_waits : true);
   marking = true;
+#ifdef DRAIN_IN_DARKEN
+  drain(d);
+#endif
   darkened[d] = true;
-  p = 1;
-  do
-  :: p > POOLS -> p = 0; break
-  :: else ->
-     if
-     :: mapped[p] && owner[p] == d ->
-        if
+  for (p : 1 .. POOLS) {
+    if
+    :: mapped[p] && owner[p] == d ->
+       assert(!late[p]); /* not twice */
+       late[p] = ANY_GONE(p);
+       if
 #ifdef CURRENT_NOT_HANDED
-        :: kind[p] == EMPTY || p == current[d] || !(ranges) ->
+       :: kind[p] == EMPTY || p == current[d] || !(ranges) ->
 #else
-        :: kind[p] == EMPTY || !(ranges) ->
+       :: kind[p] == EMPTY || !(ranges) ->
 #endif
-           if
-           :: handed[p] != IDLE -> set_handed(p, IDLE)
-           :: else
-           fi;
-           if
-           :: !(ranges) ->
-              i = 0;
-              do
-              :: i >= water[p] -> i = 0; break
-              :: else -> mark_value(SLOT(p, i)); i++
-              od
-           :: else
-           fi
-        :: else ->
-           assert(stack[p] == 0); /* the block header may be written */
+          if
+          :: handed[p] != IDLE -> set_handed(p, IDLE)
+          :: else
+          fi;
+          for (i : 0 .. SLOTS - 1) {
+            if
+            :: i < water[p] && !(ranges) -> mark_value(SLOT(p, i))
+            :: else
+            fi
+          }
+       :: else ->
+          assert(stack[p] == 0); /* the block header may be written */
 #ifdef RANGE_TOO_SHORT
-           stack[p] = (water[p] > 1 -> 1 + d : 0); at[p] = 0; end[p] = water[p] - 1;
+          stack[p] = (water[p] > 1 -> 1 + d : 0); at[p] = 0; end[p] = water[p] - 1;
 #else
-           /* A parked pool that never had a root has an empty range. */
-           stack[p] = (water[p] > 0 -> 1 + d : 0); at[p] = 0; end[p] = water[p];
+          /* A parked pool that never had a root has an empty range. */
+          stack[p] = (water[p] > 0 -> 1 + d : 0); at[p] = 0; end[p] = water[p];
 #endif
-           undarkened[p] = water[p];
-           set_handed(p, HANDED)
-        fi
-     :: else
-     fi;
-     p++
-  od;
+          set_handed(p, ACTIVE)
+       fi
+    :: else
+    fi
+  }
   release(d)
 }
 
@@ -570,10 +567,22 @@ inline visit(p) {
   fi
 }
 
-/* The end of a cycle: what is not marked is garbage. */
+/* The end of a cycle, with a minor collection: what is not marked is garbage. Slots of deleted roots count:
+   a compaction updates them, too. */
 inline end_cycle() {
   assert(!field || marked);
-  assert(torn_down || !(IN_POOL(1) || IN_POOL(2)) || marked);
+  v = (IN_SLOTS -> VALUE : LINK);
+  assert(v != VALUE || marked || torn_down);
+  minor_collection();
+  for (p : 1 .. POOLS) {
+    if
+#ifndef NO_DRAIN
+    :: !torn_down && MAY_DRAIN(owner[p], p) ->
+       drain_pool(owner[p], p) /* by now domains know that they are done: look takes its first choice */
+#endif
+    :: else
+    fi
+  }
   live = marked;
   marked = false;
   marking = false;
@@ -585,51 +594,34 @@ inline end_cycle() {
 
 inline tear_down(d) {
   retire(d);
-  p = 1;
-  do
-  :: p > POOLS -> p = 0; break
-  :: else ->
-     if
-     :: mapped[p] && owner[p] == d ->
-        open[p] = false;
-        i = 0;
-        do
-        :: i >= SLOTS -> i = 0; break
-        :: else ->
-           if
-#ifdef TEARDOWN_KEEPS_YOUNG
-           :: false
-#else
-           :: SLOT(p, i) == YOUNG_VALUE && handed[p] != IDLE -> SLOT(p, i) = OTHER
+  for (p : 1 .. POOLS) {
+    if
+    :: mapped[p] && owner[p] == d ->
+       open[p] = false;
+       for (i : 0 .. SLOTS - 1) {
+         if
+#ifndef TEARDOWN_KEEPS_YOUNG
+         :: SLOT(p, i) == YOUNG_VALUE && handed[p] != IDLE && i < water[p] -> SLOT(p, i) = OTHER
 #endif
-           :: else
-           fi;
-           i++
-        od
-     :: else
-     fi;
-     p++
-  od;
+         :: else
+         fi
+       }
+    :: else
+    fi
+  }
   release(d)
 }
 
-/* The next cycle after teardown starts. */
+/* The next cycle after teardown starts: its roots are not darkened any more. */
 inline give_back_the_rest() {
-  marking = true;
-  field_waits = true;
-  darkened[0] = true;
-  p = 1;
-  do
-  :: p > POOLS -> p = 0; break
-  :: else ->
-     if
-     :: mapped[p] && handed[p] != IDLE -> set_handed(p, IDLE)
-     :: else
-     fi;
-     p++
-  od;
-  tear_down(0);
-  tear_down(1)
+  for (p : 1 .. POOLS) {
+    if
+    :: mapped[p] && handed[p] != IDLE -> set_handed(p, IDLE)
+    :: else
+    fi
+  }
+  drain(0);
+  tear_down(0)
 }
 
 #define CLEAR_ALL p = 0; i = 0; v = 0; d = 0; n = 0; q = 0
@@ -656,31 +648,37 @@ init {
        :: RUNS(1) -> d = 1
        fi;
        if
-       :: !(QUIET && d == 1) && current[d] != 0 && !FULL(current[d]) -> create()
-       :: !(QUIET && d == 1) && (current[d] == 0 || FULL(current[d])) -> next_pool()
-       :: pick_own_pool(); pick_slot();
+       :: current[d] != 0 && !FULL(current[d]) -> create()
+       :: current[d] == 0 || FULL(current[d]) -> next_pool()
+       :: pick_own_pool(); pick_root();
           if
-          :: p != 0 && i < water[p] && SLOT(p, i) != LINK ->
-             if
-             :: delete()
-             :: !(QUIET && d == 1) -> modify()
-             fi
-          :: else
+          :: p != 0 -> delete()
+          :: p != 0 -> modify()
+          :: p == 0
           fi
-       :: !(QUIET && d == 1) -> modify_field()
-       :: !(QUIET && d == 1) -> retire(d);                            /* boxroot_trim */
-          p = 1;
-          do
-          :: p > POOLS -> break
-          :: else ->
-             if
-             :: mapped[p] && owner[p] == d && kind[p] == EMPTY -> look(p)
-             :: else
-             fi;
-             p++
-          od;
+       :: modify_field()
+       :: drain(d)
+       :: retire(d);                       /* boxroot_trim */
+          for (p : 1 .. POOLS) {
+            if
+            :: mapped[p] && owner[p] == d && kind[p] == EMPTY -> look(p)
+            :: else
+            fi
+          }
           release(d)
        :: d == 1 -> end_domain()
+       fi;
+       CLEAR }
+  :: atomic { true ->                      /* bxr_remote_delete: by others, without a lock, in a scan */
+       if
+       :: mapped[1] -> p = 1
+       :: mapped[2] -> p = 2
+       :: true
+       fi;
+       pick_root();
+       if
+       :: p != 0 -> GONE(p, i) = true
+       :: else
        fi;
        CLEAR }
   :: atomic { OWNER2 == 1 && !runs[1] && stack[1] != 2 && stack[2] != 2 && !torn_down ->
@@ -707,8 +705,8 @@ init {
        CLEAR }
 #if TEARDOWN
   :: atomic { RUNS(0) && !runs[1] && !torn_down ->
-       torn_down = true; tear_down(0); tear_down(1); CLEAR }
-  :: atomic { torn_down && !marking -> give_back_the_rest(); CLEAR }
+       torn_down = true; tear_down(0); CLEAR_ALL }
+  :: atomic { torn_down && !marking -> give_back_the_rest(); break }
 #endif
   od
 }

@@ -64,8 +64,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (bxr_pool_owner(pool) == domain && !bxr_barrier_keeps(pool, r) &&
       (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
-    /* The marker of a domain that has ended may be reading the slot. */
-    bxr_publish(bxr_slot(r), (uintptr_t)v);
+    *bxr_slot(r) = (uintptr_t)v;
     return r;
   }
   /* A young value may not be in an old pool, and only the owner knows which pools of

@@ -19,7 +19,7 @@
       later.
    5. A pool that is not idle may be on a mark stack: it is not unmapped, and its block header not used.
    6. The marker of a domain that has ended may still visit its pools: these are foreign until the next
-      cycle starts. Nothing is created in them, for that marker may run on another thread.
+      cycle starts. No slot of theirs is written to, for that marker may run on another thread.
 
    All functions are called by the pool's owner, under its lock; keeps and state also need a running
    OCaml. */

@@ -30,6 +30,7 @@ struct bxr_domain *bxr_domain_new(void) {
   if (domain == NULL) return NULL;
   domain->head = bxr_no_domain;
   domain->head.epoch = 1;
+  domain->darkened = bxr_runtime_cycle() - 1;
   bxr_list_init(&domain->young);
   bxr_list_init(&domain->young_partial);
   bxr_list_init(&domain->old);

@@ -200,6 +200,14 @@ void bxr_remote_drain(struct bxr_domain *domain) { drain(domain, ENOUGH_AT_A_TIM
 
 void bxr_remote_drain_all(struct bxr_domain *domain) { drain(domain, UINT64_MAX); }
 
+void bxr_remote_wait_as_own(struct bxr_domain *domain) {
+  for (struct bxr_pool *pool = domain->waiting_foreign, *next; pool != NULL; pool = next) {
+    next = pool->next_to_drain;
+    wait(&domain->waiting, pool);
+  }
+  domain->waiting_foreign = NULL;
+}
+
 void bxr_remote_stop_waiting(struct bxr_domain *domain) {
   push_all(domain->waiting);
   push_all(domain->waiting_foreign);

@@ -34,6 +34,9 @@ static inline bool bxr_remote_delete_beside(struct bxr_domain *self, boxroot r) 
 void bxr_remote_drain(struct bxr_domain *domain);
 void bxr_remote_drain_all(struct bxr_domain *domain);
 
+/* No pool of the domain is foreign any more: those that were wait for its own marker. */
+void bxr_remote_wait_as_own(struct bxr_domain *domain);
+
 /* Pools whose deletes wait for the marker go back to the domain's drain list: it ends. */
 void bxr_remote_stop_waiting(struct bxr_domain *domain);
 

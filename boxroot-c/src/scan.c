@@ -130,6 +130,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
    running, and may have copied the value of a root of this domain and then deleted it. */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
   if (!hand_over_all(domain, action)) scan_all(domain, action);
+  bxr_remote_wait_as_own(domain);
   bxr_domain_trim(domain);
   domain->darkened = bxr_runtime_cycle();
 }
