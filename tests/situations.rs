@@ -201,11 +201,7 @@ fn statistics_of_several_domains() {
     start();
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     fn wait_for(phase: usize) {
-        without_lock(|| {
-            while PHASE.load(Ordering::SeqCst) < phase {
-                std::thread::yield_now();
-            }
-        });
+        without_lock(|| common::wait_for(&PHASE, phase));
     }
     extern "C" fn body(n: Value) -> Value {
         let mut made = roots(0..to_int(n));
@@ -640,11 +636,7 @@ fn row_12_delete_in_tls_destructors() {
     call_rust("thread", body, 2000);
     ocaml("join_threads", &[UNIT]);
     let expected = 50 * 4 + 1;
-    without_lock(|| {
-        while CALLS.load(Ordering::SeqCst) < expected {
-            std::thread::yield_now()
-        }
-    });
+    without_lock(|| wait_for(&CALLS, expected));
     stress();
     assert_eq!(live(), 1000);
     check_all(&kept, 0);
@@ -656,9 +648,7 @@ fn row_12_tls_destructor_after_the_domain_id_is_reused() {
     // same number, and the same state in memory: the thread must not pass for that domain.
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     fn wait_for(phase: usize) {
-        while PHASE.load(Ordering::SeqCst) < phase {
-            std::thread::yield_now();
-        }
+        common::wait_for(&PHASE, phase);
     }
     struct Late(std::cell::RefCell<Vec<BoxRoot>>);
     impl Drop for Late {
@@ -707,9 +697,7 @@ fn domain_ended_before_setup(number_is_used_again: bool) {
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     static OTHERS: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
     fn wait_for(phase: usize) {
-        while PHASE.load(Ordering::SeqCst) < phase {
-            std::thread::yield_now();
-        }
+        common::wait_for(&PHASE, phase);
     }
     fn delete_others() {
         delete_all(&std::mem::take(&mut OTHERS.lock().unwrap().0));
@@ -911,21 +899,13 @@ fn row_15_deleter_waits_or_ends() {
         minor();
         delete_handed_over(int(150));
         PHASE.store(1, Ordering::SeqCst);
-        without_lock(|| {
-            while PHASE.load(Ordering::SeqCst) == 1 {
-                std::thread::yield_now();
-            }
-        });
+        without_lock(|| wait_for(&PHASE, 2));
         delete_handed_over(int(150));
         UNIT
     }
     hand_over(roots(0..300));
     call_rust("spawn", body, 0);
-    without_lock(|| {
-        while PHASE.load(Ordering::SeqCst) == 0 {
-            std::thread::yield_now();
-        }
-    });
+    without_lock(|| wait_for(&PHASE, 1));
     // A domain's deletes arrive with the second minor collection at the latest, ...
     minor();
     minor();
@@ -963,11 +943,7 @@ fn row_16_128_domains() {
     extern "C" fn body(n: Value) -> Value {
         let made = roots(0..to_int(n));
         WAITING.fetch_add(1, Ordering::SeqCst);
-        without_lock(|| {
-            while WAITING.load(Ordering::SeqCst) < 127 {
-                std::thread::yield_now()
-            }
-        });
+        without_lock(|| wait_for(&WAITING, 127));
         check_all(&made, 0);
         hand_over(made);
         UNIT
@@ -1217,11 +1193,7 @@ fn row_23_finalisers_in_a_compaction() {
     const N: usize = 6000;
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     fn wait_for(phase: usize) {
-        without_lock(|| {
-            while PHASE.load(Ordering::SeqCst) < phase {
-                std::thread::yield_now();
-            }
-        });
+        without_lock(|| common::wait_for(&PHASE, phase));
     }
     extern "C" fn body(_: Value) -> Value {
         hand_over((0..N).map(|i| rooted(unsafe { test_pair(int(i)) })).collect());
@@ -1352,19 +1324,11 @@ fn beside_a_domain(f: impl FnOnce()) {
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn wait(_: Value) -> Value {
         PHASE.store(1, Ordering::SeqCst);
-        without_lock(|| {
-            while PHASE.load(Ordering::SeqCst) == 1 {
-                std::thread::yield_now();
-            }
-        });
+        without_lock(|| wait_for(&PHASE, 2));
         UNIT
     }
     call_rust("spawn", wait, 0);
-    without_lock(|| {
-        while PHASE.load(Ordering::SeqCst) == 0 {
-            std::thread::yield_now();
-        }
-    });
+    without_lock(|| wait_for(&PHASE, 1));
     f();
     PHASE.store(2, Ordering::SeqCst);
     ocaml("join_all", &[UNIT]);
@@ -1848,11 +1812,7 @@ fn row_42_nothing_believes_the_lock_on_a_thread_that_ends() {
     call_rust("thread", body, 0);
     call_rust("thread", body, 0);
     ocaml("join_threads", &[UNIT]);
-    without_lock(|| {
-        while ENDING.load(Ordering::SeqCst) < 2 {
-            std::thread::yield_now();
-        }
-    });
+    without_lock(|| wait_for(&ENDING, 2));
     // The slots of live roots are distinct, whatever those threads do meanwhile.
     for _ in 0..100 {
         let all = roots(0..5000);
@@ -1945,9 +1905,7 @@ fn row_46_fork_while_a_domain_changes_its_lists() {
     extern "C" fn body(_: Value) -> Value {
         extern "C" fn wait_for_the_fork() {
             PHASE.store(1, Ordering::SeqCst);
-            while PHASE.load(Ordering::SeqCst) == 1 {
-                std::thread::yield_now();
-            }
+            wait_for(&PHASE, 2);
         }
         // Without allocating: no collection may want to stop this domain from now on.
         let immediates = || -> Vec<_> {
@@ -1963,11 +1921,7 @@ fn row_46_fork_while_a_domain_changes_its_lists() {
     }
     let kept = roots(0..5000);
     call_rust("spawn", body, 0);
-    without_lock(|| {
-        while PHASE.load(Ordering::SeqCst) == 0 {
-            std::thread::yield_now();
-        }
-    });
+    without_lock(|| wait_for(&PHASE, 1));
     fork_and_use_roots(&kept);
     PHASE.store(2, Ordering::SeqCst);
     ocaml("join_all", &[UNIT]);

@@ -8,6 +8,7 @@ pub mod exported;
 use ocaml_boxroot_sys as sys;
 use std::ffi::{c_char, c_int, CStr, CString};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::{BoxRoot, Value};
 
 extern "C" {
@@ -104,6 +105,13 @@ pub fn on_foreign_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'stat
 
 pub fn full_major() {
     ocaml("full_major", &[UNIT]);
+}
+
+/// Waits until a count is `least` or more.
+pub fn wait_for(count: &AtomicUsize, least: usize) {
+    while count.load(Ordering::SeqCst) < least {
+        std::thread::yield_now();
+    }
 }
 
 /// Roots that are deleted now are free at once.
