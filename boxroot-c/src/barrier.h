@@ -47,8 +47,8 @@ enum bxr_marking bxr_barrier_state(struct bxr_pool *pool);
 /* The owner's domain ends: its marker may not have visited the pool yet. */
 void bxr_barrier_make_foreign(struct bxr_pool *pool);
 
-/* At teardown: young values in the pool are not updated any more, but the marker may still come by. By then the minor
-   heap may have moved, and what was a young value would be taken for an old block. */
+/* At teardown: young values in the pool are not updated any more, but the marker may still come by. By
+   then the minor heap may have moved, and what was a young value would be taken for an old block. */
 void bxr_barrier_forget_young_values(struct bxr_pool *pool);
 
 #pragma GCC visibility pop

@@ -100,8 +100,8 @@ struct bxr_pool *bxr_domain_continue(struct bxr_domain *domain);
 void bxr_domain_retire(struct bxr_domain *domain);
 struct bxr_pool *bxr_domain_choose(struct bxr_domain *domain);
 
-/* Deletes a root of one of the owner's pools; or `count` of them, by their bits: the result is the work that
-   it took, in slots. (bxr_domain_refile, in inline.h, is the second half of it, for the fast paths.) */
+/* Deletes a root of one of the owner's pools; or `count` of them, by their bits: the result is the work
+   that it took, in slots. (bxr_domain_refile, in inline.h, is the second half of it, for the fast paths.) */
 void bxr_domain_free(boxroot r);
 uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
                              uint64_t count);
@@ -138,7 +138,8 @@ void bxr_domain_end_marking(struct bxr_domain *domain);
 /* Adds to one of the counters above. */
 void bxr_domain_count(uint64_t *counter, uint64_t change);
 
-/* Adds a pool to a census, without roots whose remote delete was announced, and publishes a census of all the domain's pools. */
+/* Adds a pool to a census, without roots whose remote delete was announced, and publishes a census of all
+   the domain's pools. */
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census);
 

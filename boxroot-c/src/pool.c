@@ -98,6 +98,13 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
   return used;
 }
 
+uint64_t bxr_pool_posted(struct bxr_pool *pool) {
+  uint64_t posted = 0;
+  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
+    posted += (uint64_t)__builtin_popcountll(bxr_load(&pool->pending[i]));
+  return posted;
+}
+
 void bxr_pool_set_kind(struct bxr_pool *pool, uint32_t used) {
   if (used == 0) {
     pool->kind = BXR_EMPTY;

@@ -111,6 +111,9 @@ bool bxr_pool_free(struct bxr_pool *pool, boxroot r);
 /* The number of used slots. Linear in the length of the free list for BXR_CURRENT. */
 uint32_t bxr_pool_used(struct bxr_pool *pool);
 
+/* The number of slots that were deleted remotely and are not free yet. Any thread. */
+uint64_t bxr_pool_posted(struct bxr_pool *pool);
+
 /* Makes the pool, which is in no list and has this many used slots, full, partial or empty. */
 void bxr_pool_set_kind(struct bxr_pool *pool, uint32_t used);
 

@@ -158,26 +158,29 @@ static void wait(struct bxr_pool **list, struct bxr_pool *pool) {
   *list = pool;
 }
 
-/* For a pool whose place in a list is the caller's. */
-static void drain_pool(struct bxr_domain *domain, struct bxr_pool *pool, uint64_t *work) {
-  bool own = bxr_pool_owner(pool) == domain;
-  enum bxr_marking marking = own ? bxr_barrier_state(pool) : BXR_IDLE;
-  if (marking == BXR_ACTIVE)
-    wait(&domain->waiting, pool);
-  else if (marking == BXR_FOREIGN)
-    wait(&domain->waiting_foreign, pool);
-  else if (!own || harvest(domain, pool, work))
-    push_one(pool); /* (E) */
-}
-
-/* Drains pools of a list, until one comes that the marker has to visit first, or there was work enough. */
+/* Drains pools of a list, all the domain's, until one comes that the marker has to visit first, or there
+   was work enough. */
 static void drain_waiting(struct bxr_domain *domain, struct bxr_pool **list, uint64_t enough) {
   uint64_t work = 0;
   while (*list != NULL && bxr_barrier_state(*list) <= BXR_REOPENED && work < enough) {
     struct bxr_pool *pool = *list;
     *list = pool->next_to_drain;
-    drain_pool(domain, pool, &work);
+    if (harvest(domain, pool, &work)) push_one(pool); /* (E) */
   }
+}
+
+/* For a pool of the drain list, whose place in a list is the caller's. */
+static void drain_pool(struct bxr_domain *domain, struct bxr_pool *pool) {
+  if (bxr_pool_owner(pool) == domain) {
+    enum bxr_marking marking = bxr_barrier_state(pool);
+    uint64_t work = 0;
+    if (marking > BXR_REOPENED) {
+      wait(marking == BXR_FOREIGN ? &domain->waiting_foreign : &domain->waiting, pool);
+      return;
+    }
+    if (!harvest(domain, pool, &work)) return;
+  }
+  push_one(pool); /* (E) */
 }
 
 static void drain(struct bxr_domain *domain, uint64_t enough) {
@@ -186,10 +189,9 @@ static void drain(struct bxr_domain *domain, uint64_t enough) {
   drain_waiting(domain, &domain->waiting, enough);
   drain_waiting(domain, &domain->waiting_foreign, enough);
   if (bxr_peek(&domain->drain) == NULL) return;
-  uint64_t work = 0;
   for (struct bxr_pool *pool = take_list(domain), *next; pool != NULL; pool = next) { /* (A) */
     next = pool->next_to_drain;
-    drain_pool(domain, pool, &work);
+    drain_pool(domain, pool);
   }
 }
 
@@ -224,11 +226,8 @@ void bxr_remote_forward(struct bxr_domain *from) {
 /* ---- fork ---- */
 
 static void announce_posted(struct bxr_pool *pool, void *domain) {
-  uint64_t posted = 0;
-  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
-    posted += (uint64_t)__builtin_popcountll(pool->pending[i]);
-  pool->announced = posted;
-  if (posted != 0) push(domain, pool);
+  pool->announced = bxr_pool_posted(pool);
+  if (pool->announced != 0) push(domain, pool);
 }
 
 void bxr_remote_after_fork(struct bxr_domain *domain) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Deletes of a root by a thread other than its owner, and by the owner inside its own root scan: by
-   another domain, by a thread without a lock, by a finaliser. The slot is left as it is; the owner frees
-   it when it drains. The argument why this is right opens remote.c. */
+/* Deletes of a root by a thread other than its owner, by the owner inside its own root scan, and of a
+   root that the marker may still have to visit (barrier.h). The slot is left as it is; the owner frees it
+   when it drains. The argument why this is right opens remote.c. */
 #ifndef BXR_REMOTE_H
 #define BXR_REMOTE_H
 
@@ -17,11 +17,12 @@ void bxr_remote_delete(boxroot r);
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
 void bxr_remote_flush(struct bxr_domain *self);
 
-/* The first step of it alone: false, and nothing was done, if r does not go with the last one. */
 static inline struct bxr_batch bxr_remote_batch_of(boxroot r) {
   uintptr_t word = (uintptr_t)r / sizeof(value);
   return (struct bxr_batch){word / 64 * 64 * sizeof(value), (uint64_t)1 << (word % 64)};
 }
+/* The first step of bxr_remote_delete_batched alone: false, and nothing was done, if r is not beside the
+   last one. */
 static inline bool bxr_remote_delete_beside(struct bxr_domain *self, boxroot r) {
   struct bxr_batch batch = bxr_remote_batch_of(r);
   if (batch.start != self->outgoing.start) return false;

@@ -43,9 +43,7 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   if (check->broken != NULL) return;
   require(check, bxr_pool_used(pool) == pool->high_water - free, "countdown and free list agree");
   require(check, pool->kind == BXR_EMPTY || pool->head.countdown > 0, "countdown is positive");
-  uint64_t posted = 0;
-  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
-    posted += (uint64_t)__builtin_popcountll(bxr_load(&pool->pending[i]));
+  uint64_t posted = bxr_pool_posted(pool);
   require(check, posted <= bxr_load(&pool->announced),
           "remote deletes are announced before they are posted");
   if (pool->head.epoch == check->domain->head.epoch) return;

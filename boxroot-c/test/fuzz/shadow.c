@@ -69,9 +69,7 @@ void shadow_check_marks(void) { each_thing(check_mark); }
 
 static void count_slots(struct bxr_pool *pool, void *counted) {
   size_t *used = counted;
-  *used += bxr_pool_used(pool);
-  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
-    *used -= (size_t)__builtin_popcountll(pool->pending[i]);
+  *used += bxr_pool_used(pool) - bxr_pool_posted(pool);
 }
 
 void shadow_check_counts(void) {
