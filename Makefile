@@ -6,7 +6,8 @@
 # make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
 #              of libFuzzer; .ci/fuzz --controls proves that it notices broken rules
 # make model   models of the concurrent parts, checked exhaustively (ten minutes)
-# make stress  a random walk over the whole C interface, under OCaml
+# make stress  random walks over the whole C interface, and the Rust one, under OCaml
+# make defects puts defects of earlier versions back, and shows what finds each; make test-arm64: under qemu
 # make tsan    the same, and the unit tests, under the thread sanitizer; make asan: under the others
 # make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
 #
@@ -19,9 +20,9 @@ FILES =
 ONLY =
 UPDATE =
 FILTER =
-# How often `make soak` runs each scenario, and which.
+# How often `make soak` runs each scenario, and which: rows of the table of situations, or parts of names.
 RUNS = 200
-SCENARIOS = row_13 row_14 row_15
+SCENARIOS = 13 14 15
 
 # What `make matrix` runs.
 VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
@@ -29,7 +30,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-negative test-debug bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants coverage matrix asan tsan memcheck stress links msrv bindings doc clean
+.PHONY: demo test test-interop test-async test-negative test-debug test-arm64 bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -40,13 +41,19 @@ test:
 	@$(with_ocaml) cargo test --features debug-checks --test debug_checks --test safe
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(with_ocaml) .ci/copies
-	@$(MAKE) --no-print-directory test-negative test-interop OCAML=$(OCAML)
+	@$(with_ocaml) .ci/closures
+	@$(MAKE) --no-print-directory test-negative test-interop test-async OCAML=$(OCAML)
 
 # The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys. The first is for
-# OCaml 5 only.
+# OCaml 5 only. And ours beside the published one, item by item.
 test-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
 	cargo test --workspace $$skip --manifest-path tests/interop/Cargo.toml --target-dir target/interop
+	@$(with_ocaml) .ci/drop-in
+
+# Programs of users of tokio, axum and hyper.
+test-async:
+	@$(with_ocaml) cargo test --manifest-path tests/async/Cargo.toml --target-dir target/async
 
 # Breaks one rule of the allocator at a time, and expects a test to fail.
 test-negative:
@@ -74,9 +81,11 @@ report:
 	@$(with_ocaml) ONLY="$(ONLY)" cargo run -q --release --manifest-path benches/report/Cargo.toml \
 	  --target-dir target/report
 
-# Ours against the registry crate ocaml-boxroot-sys 0.4.0; ONLY="pair batch" picks programs.
+# The comparisons with the registry crate ocaml-boxroot-sys 0.4.0 alone, on standard output;
+# ONLY="rust attach" picks parts.
 bench-peer:
-	@$(with_ocaml) ONLY="$(ONLY)" cargo bench -q --bench peer
+	@$(with_ocaml) LOOK=1 ONLY="$(ONLY)" cargo run -q --release --manifest-path benches/report/Cargo.toml \
+	  --target-dir target/report
 
 # Exact instruction counts of the fast paths, against docs/instructions/; UPDATE=1 replaces them.
 bench-instructions:
@@ -102,6 +111,10 @@ mutants:
 	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0)" FILES="$(FILES)" .ci/mutants || true
 	@OCAMLOPT="$$(.ci/ocaml-toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 .ci/mutants
 
+# Defects of earlier versions, put back one at a time: which campaign finds each. LIMIT is in seconds.
+defects:
+	@.ci/defects 5.3.0 4.14.1
+
 # Which lines of the allocator the tests run: the union of an OCaml 5 and an OCaml 4.
 coverage:
 	@.ci/coverage 5.3.0 4.14.1
@@ -119,13 +132,14 @@ lint:
 	@$(with_ocaml) .ci/lint
 
 # Under the address and undefined-behaviour sanitizers: the tests (Rust, and the C of this project; needs
-# a nightly compiler, and clang), then the unit tests and the walk. What live roots keep is no leak.
+# a nightly compiler, and clang), then the unit tests and the walk. What live roots keep is no leak. OCaml 5 gives each
+# thread a stack for signals, which the sanitizer would take for its own.
 sanitize = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 asan:
-	@$(with_ocaml) export ASAN_OPTIONS=detect_leaks=0 && RUSTFLAGS=-Zsanitizer=address CC=clang \
+	@$(with_ocaml) export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 && RUSTFLAGS=-Zsanitizer=address CC=clang \
 	  CFLAGS="$(sanitize)" cargo +nightly test \
 	  --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan \
-	  --test safe --test attacks --test situations --test model && \
+	  --test safe --test attacks --test values --test situations --test model && \
 	$(MAKE) --no-print-directory -C boxroot-c BUILD=build/asan CFLAGS="-g -O1 $(sanitize)" LDFLAGS="$(sanitize)" \
 	  check stress
 
@@ -135,10 +149,21 @@ memcheck:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check stress \
 	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"
 
-# A random walk over the whole C interface; settings as in boxroot-c/Makefile, for instance
-# make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
-stress:
+# The C library on arm64, under qemu; see .ci/arm64.
+test-arm64:
+	@.ci/arm64
+
+# Random walks over the whole C interface and over the Rust one; settings as in boxroot-c/Makefile, for
+# instance make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
+stress: stress-c stress-rust
+stress-c:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c stress
+stress-rust:
+	@$(with_ocaml) export BOXROOT_RUNTIME_VARIANT="$(RUNTIME_VARIANT)" && \
+	cargo build -q --release --bin walk && \
+	for i in $$(seq 1 $${RUNS:-1}); do \
+	  SEED=$$(($${SEED:-1} + i - 1)) target/release/walk || exit 1; \
+	done
 
 # The unit tests and the walk under the thread sanitizer: an OCaml that is configured for it, and the
 # allocator compiled with the same flags. The only suppressions are for races of OCaml's runtime.
@@ -158,7 +183,7 @@ MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 msrv:
 	rustup toolchain install $(MSRV) --profile minimal
 	@$(with_ocaml) cargo +$(MSRV) check -p ocaml-boxroot-sys -p ocaml-boxroot \
-	  --features ocaml-boxroot/startup --target-dir target/msrv
+	  --features ocaml-boxroot/startup,ocaml-boxroot-sys/build --target-dir target/msrv
 	@$(with_ocaml) cargo +$(MSRV) check -p ocaml-boxroot-sys -p ocaml-boxroot \
 	  --features ocaml-boxroot/startup,ocaml-boxroot/debug-checks --target-dir target/msrv
 

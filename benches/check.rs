@@ -32,7 +32,7 @@ fn main() -> Result<()> {
         println!("{program}: {}", implementations.join(" "));
     }
     refused(&suite, "perm_count", "no_such", "choose one of ocaml ocaml_ref")?;
-    refused(&suite, "no_such", "boxroot", "choose one of list perm_count")?;
+    refused(&suite, "no_such", "boxroot", "choose one of list attach")?;
     if suite.ocaml_version.starts_with('4') {
         refused(&suite, "prodcons", "boxroot", "needs OCaml 5")?;
     }

@@ -17,13 +17,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 /// The figures that may be what a program is about; the first it has counts.
-const FIGURES: [&str; 3] = ["seconds", "longest_pause", "ten_majors"];
+const FIGURES: [&str; 4] = ["seconds", "longest_pause", "longest_minor", "ten_majors"];
 
 /// What is not about time: the test, and memory.
 const NOT_TIMED: [&str; 2] = ["check", "memory"];
 
 /// Sizes that replace the programs' own, which are for single runs.
-const SIZES: [(&str, &str); 11] = [
+const SIZES: [(&str, &str); 12] = [
     ("local_roots", "10000000"),
     ("pair", "10000000"),
     ("batch", "10000"),
@@ -31,6 +31,7 @@ const SIZES: [(&str, &str); 11] = [
     ("modify_young", "10000"),
     ("modify_old", "10000"),
     ("pause", "1000000"),
+    ("delete_pause", "1000000"),
     ("delete_old", "1000000"),
     ("delete_shuffled", "1000000"),
     ("delete_old_marking", "1000000"),

@@ -28,11 +28,11 @@ fn token_delete_in(lock: &DomainLock, root: Boxroot<OCamlInt>) {
 }
 
 fn main() -> Result<(), ocaml_boxroot::Error> {
-    let mut runtime = Runtime::start()?;
-    let lock = runtime.lock();
-    let mut root = token_create(lock, Value::int(1));
-    token_set(lock, &mut root, Value::int(2));
-    assert_eq!(token_get(lock, &root).to_int(), 2);
-    token_delete_in(lock, root);
-    Ok(())
+    Runtime::start()?;
+    DomainLock::attach(|lock| {
+        let mut root = token_create(lock, Value::int(1));
+        token_set(lock, &mut root, Value::int(2));
+        assert_eq!(token_get(lock, &root).to_int(), 2);
+        token_delete_in(lock, root);
+    })
 }

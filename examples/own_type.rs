@@ -1,63 +1,66 @@
-//! How a crate plugs a type of its own into `Boxroot<T>`: an OCaml record, made and read in Rust.
+//! OCaml records and variants in Rust, without a line of unsafe code.
 //!
 //! ```text
 //! cargo run --example own_type
 //! ```
 
+#![forbid(unsafe_code)]
+
 use ocaml_boxroot::{
-    Boxroot, DomainLock, Error, FromOCaml, OCamlFloat, OCamlString, Runtime, ToOCaml, Value,
+    ocaml_type, Boxroot, DomainLock, Error, OCamlFloat, OCamlList, OCamlString, Runtime, ToOCaml,
 };
 
-/// In OCaml: `type city = { name : string; latitude : float }`.
+ocaml_type! {
+    /// In OCaml: `type place = { latitude : float; longitude : float }`.
+    struct OCamlPlace for Place { latitude: OCamlFloat, longitude: OCamlFloat }
+
+    /// In OCaml: `type city = { name : string; place : place; transport : transport list }`.
+    struct OCamlCity for City {
+        name: OCamlString,
+        place: OCamlPlace,
+        transport: OCamlList<OCamlTransport>,
+    }
+
+    /// In OCaml: `type transport = Metro | Ferry of { river : string }`.
+    enum OCamlTransport for Transport { Metro, Ferry { river: OCamlString } }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Place {
+    latitude: f64,
+    longitude: f64,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 struct City {
     name: String,
-    latitude: f64,
+    place: Place,
+    transport: Vec<Transport>,
 }
 
-/// The OCaml type, as a name: no value of it exists in Rust.
-enum OCamlCity {}
-
-extern "C" {
-    fn caml_alloc_small(size: usize, tag: u8) -> isize;
-}
-
-impl ToOCaml<OCamlCity> for City {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlCity>, Error> {
-        // The fields first, rooted: the collector may run at each allocation.
-        let name: Boxroot<OCamlString> = self.name.to_ocaml(lock)?;
-        let latitude: Boxroot<OCamlFloat> = self.latitude.to_ocaml(lock)?;
-        // SAFETY: caml_alloc_small does not raise, and nothing else is allocated before both of
-        // its fields are set.
-        let (city, lock) = unsafe { lock.alloc(|| caml_alloc_small(2, 0)) };
-        // SAFETY: a new block of two fields, in the minor heap, where plain stores are right.
-        unsafe {
-            let fields = city.raw() as *mut isize;
-            fields.write(name.get(lock).raw());
-            fields.add(1).write(latitude.get(lock).raw());
-        }
-        Boxroot::try_new(lock, city)
-    }
-}
-
-impl FromOCaml<OCamlCity> for City {
-    fn from_ocaml(value: Value<'_, OCamlCity>) -> Self {
-        // SAFETY: the type of the record.
-        let (name, latitude) =
-            unsafe { (value.field::<OCamlString>(0), value.field::<OCamlFloat>(1)) };
-        City { name: name.to_rust(), latitude: latitude.to_float() }
-    }
+#[derive(Clone, Debug, PartialEq)]
+enum Transport {
+    Metro,
+    Ferry { river: String },
 }
 
 fn main() -> Result<(), Error> {
-    let mut runtime = Runtime::start()?;
-    let city = City { name: "Paris".to_string(), latitude: 48.86 };
-    let root = city.to_ocaml(runtime.lock())?;
-    for i in 0..1_000_000 {
-        runtime.lock().alloc_string(i.to_string())?; // the collector runs, the city moves
-    }
-    let back: City = root.get(runtime.lock()).to_rust();
+    Runtime::start()?;
+    let city = City {
+        name: "Paris".to_string(),
+        place: Place { latitude: 48.86, longitude: 2.35 },
+        transport: vec![Transport::Metro, Transport::Ferry { river: "Seine".to_string() }],
+    };
+    let (back, latitude) = DomainLock::attach(|lock| -> Result<(City, f64), Error> {
+        let root = city.to_ocaml(lock)?;
+        for i in 0..1_000_000 {
+            lock.alloc_string(i.to_string())?; // the collector runs, the city moves
+        }
+        let place: Boxroot<OCamlPlace> = root.read(lock, OCamlCity::place)?; // one field
+        let latitude = place.read(lock, OCamlPlace::latitude)?;
+        Ok((root.to_rust(lock)?, latitude))
+    })??;
     assert_eq!(back, city);
-    println!("{} is at {}° north", back.name, back.latitude);
+    println!("{} is at {latitude}° north", back.name);
     Ok(())
 }

@@ -63,10 +63,24 @@ fn run() -> Result<(), Box<dyn Error>> {
     let (texts, skipped) = read_texts(std::env::args_os().skip(1).map(PathBuf::from).collect())?;
     let lines: Vec<&str> = texts.iter().flat_map(|text| text.lines()).collect();
 
-    let mut runtime = Runtime::start()?;
-    let functions = Functions::new(runtime.lock()).ok_or("wordindex.ml is not linked")?;
+    println!("{} lines of {} files", lines.len(), texts.len());
+    if skipped > 0 {
+        println!("{skipped} files could not be read (see above)");
+    }
+
+    Runtime::start()?;
+    DomainLock::attach(|lock| build_and_ask(lock, &lines, start))?
+}
+
+/// Builds the index, line by line, and checks it and its earlier states.
+fn build_and_ask(
+    lock: &mut DomainLock,
+    lines: &[&str],
+    start: Instant,
+) -> Result<(), Box<dyn Error>> {
+    let functions = Functions::new(lock).ok_or("wordindex.ml is not linked")?;
     // SAFETY: the name and the type of wordindex.ml.
-    let empty = unsafe { runtime.lock().named::<Index>("wordindex.empty") };
+    let empty = unsafe { lock.named::<Index>("wordindex.empty") };
     let empty = empty.ok_or("wordindex.ml is not linked")?;
 
     // One root after every line, and the words seen so far, for the comparison.
@@ -76,42 +90,38 @@ fn run() -> Result<(), Box<dyn Error>> {
     let mut history: Vec<Boxroot<Index>> = Vec::with_capacity(lines.len());
     let mut occurrences: Vec<Boxroot<OCamlString>> = Vec::new();
     let progress = progress_bar(lines.len());
-    let mut index = empty.clone_in(runtime.lock())?;
-    for line in &lines {
+    let mut index = empty.clone_in(lock)?;
+    for line in lines {
         for word in words(line) {
-            occurrences.push(add_word(runtime.lock(), &functions, &mut index, word)?);
+            occurrences.push(add_word(lock, &functions, &mut index, word)?);
             *expected.entry(word).or_default() += 1;
             word_count += 1;
         }
         words_before.push(word_count);
-        history.push(index.clone_in(runtime.lock())?);
+        history.push(index.clone_in(lock)?);
         progress.inc(1);
     }
     progress.finish_and_clear();
     let fed = start.elapsed();
     let while_live = stats();
 
-    check(runtime.lock(), &functions, &index, &expected, word_count)?;
-    let top = ten_most_frequent(runtime.lock(), &functions, &index)?;
-    let sampled = runtime.lock().release(|| -> Result<usize, Box<dyn Error>> {
+    check(lock, &functions, &index, &expected, word_count)?;
+    let top = ten_most_frequent(lock, &functions, &index)?;
+    let sampled = lock.release(|| -> Result<usize, Box<dyn Error>> {
         let sampled = ask_from_threads(&functions, &history, &words_before)?;
         drop_on_threads(history)?;
         drop_on_threads(occurrences)?;
         Ok(sampled)
     })?;
 
-    println!("{} lines and {word_count} words of {} files", lines.len(), texts.len());
-    if skipped > 0 {
-        println!("{skipped} files could not be read (see above)");
-    }
-    println!("\nthe most frequent words:\n{top}");
+    println!("\nthe most frequent of {word_count} words:\n{top}");
     println!(
         "OCaml and Rust agree on all {} distinct words and on {sampled} earlier states.",
         expected.len()
     );
     println!("time: {fed:.2?} to feed, {:.2?} in all", start.elapsed());
-    let unused = Boxroot::new(runtime.lock(), Value::int(0));
-    let (counts, _) = functions.gc_counts.call(runtime.lock(), &unused)?;
+    let unused = Boxroot::new(lock, Value::int(0));
+    let (counts, _) = functions.gc_counts.call(lock, &unused)?;
     println!("gc: {}", counts.to_text());
     println!("boxroot, with all roots alive: {while_live}");
     println!("boxroot, at the end: {}", stats());

@@ -1,19 +1,35 @@
-//! Compiles `src/shim.c`, the few lines that cannot be written in Rust, against the OCaml
-//! that `ocaml-boxroot-sys` found. Without OCaml (docs.rs) there is nothing to do.
+//! Compiles what cannot be written in Rust, against the OCaml that
+//! `ocaml-boxroot-sys` found. Without OCaml (docs.rs) there is nothing to do.
 
 use std::{env, process::ExitCode};
 
+const SOURCES: [&str; 7] = [
+    "src/shim.c",
+    "src/values.c",
+    "src/closure.c",
+    "src/bigarray.c",
+    "src/threads.c",
+    "src/runtime.c",
+    "src/start.c",
+];
+
 fn main() -> ExitCode {
-    println!("cargo:rerun-if-changed=src/shim.c");
+    for source in SOURCES.iter().chain(&["src/shim.h"]) {
+        println!("cargo:rerun-if-changed={source}");
+    }
     let Some(ocaml) = env::var_os("DEP_OCAML_BOXROOT_OCAML_WHERE") else {
         return ExitCode::SUCCESS;
     };
+    // For build scripts that link a runtime themselves: there is one already.
+    if env::var_os("DEP_OCAML_BOXROOT_RUNTIME").is_some() {
+        println!("cargo:runtime=1");
+    }
     let mut compiler = cc::Build::new();
-    compiler.file("src/shim.c").include(ocaml).opt_level(2);
+    compiler.files(SOURCES).include(ocaml).opt_level(2);
     match compiler.try_compile("ocaml_boxroot_shim") {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("ocaml-boxroot: cannot compile src/shim.c: {error}");
+            eprintln!("ocaml-boxroot: cannot compile the C sources: {error}");
             ExitCode::FAILURE
         }
     }

@@ -1,14 +1,15 @@
-//! Safe programs that try to reach undefined behaviour: `attempts` may not write `unsafe`. What
+//! Safe programs that try to reach undefined behaviour: `attacks/programs.rs` may not write `unsafe`. What
 //! the compiler rejects is in `ocaml-boxroot/tests/compile_fail`.
 
-#[forbid(unsafe_code)]
-mod attempts;
 mod common;
+#[forbid(unsafe_code)]
+#[path = "attacks/programs.rs"]
+mod programs;
 
 use ocaml_boxroot::{Boxroot, DomainLock, Function};
 
 fn main() {
-    attempts::run()
+    programs::run()
 }
 
 /// A function of testlib.ml or exported.ml.

@@ -3,9 +3,12 @@
 
 mod common;
 
+use common::exported::with_ocaml;
 use common::{run_scenarios, start, Roots};
 use ocaml_boxroot::{
-    leak_report, leaks, stats, sys, Boxroot, DomainLock, OCamlInt, Runtime, Value,
+    leak_report, leaks, ocaml_functions, ocaml_type, stats, sys, Boxroot, DomainLock, Elements,
+    Error, Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
+    ToOCaml, Value,
 };
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
@@ -22,6 +25,7 @@ scenarios!(
     roots_that_c_deletes;
     slots_come_back;
     leaks_by_place;
+    leaks_of_conversions;
     no_leaks_in_safe_code;
 );
 
@@ -155,32 +159,106 @@ fn slots_come_back() {
 }
 
 fn leaks_by_place() {
-    let mut runtime = Runtime::start().unwrap();
-    let lock = runtime.lock();
-    let many: Vec<Boxroot<OCamlInt>> = (0..30).map(|i| Boxroot::new(lock, Value::int(i))).collect();
-    let many_line = line!() - 1;
-    let one = Boxroot::<OCamlInt>::new(lock, Value::int(1));
-    let one_line = line!() - 1;
-    let sites: Vec<(u32, usize)> = leaks().iter().map(|(site, n)| (site.line(), *n)).collect();
-    assert_eq!(sites, [(many_line, 30), (one_line, 1)]);
-    assert!(leak_report().contains(&format!("30 live roots were created at {}", file!())));
-    drop(many);
-    one.delete_in(lock);
-    assert_eq!(leak_report(), "");
+    with_ocaml(|lock| {
+        let many: Vec<Boxroot<OCamlInt>> =
+            (0..30).map(|i| Boxroot::new(lock, Value::int(i))).collect();
+        let many_line = line!() - 1;
+        let one = Boxroot::<OCamlInt>::new(lock, Value::int(1));
+        let one_line = line!() - 1;
+        let sites: Vec<(u32, usize)> = leaks().iter().map(|(site, n)| (site.line(), *n)).collect();
+        assert_eq!(sites, [(many_line, 30), (one_line, 1)]);
+        assert!(leak_report().contains(&format!("30 live roots were created at {}", file!())));
+        drop(many);
+        one.delete_in(lock);
+        assert_eq!(leak_report(), "");
+    })
+}
+
+ocaml_functions! {
+    unsafe {
+        fn string(n: OCamlInt) -> OCamlString = "string";
+        fn fail(message: OCamlString) = "fail";
+        fn strings(n: OCamlInt) -> OCamlSeq<OCamlString> = "strings";
+    }
+}
+
+ocaml_type! {
+    struct OCamlPoint for Point { x: OCamlFloat, y: OCamlFloat }
+}
+
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+/// Every root is on record with this file's line, however deep in the crate it was created.
+fn leaks_of_conversions() {
+    /// Expects `count` roots from one place on `line`, since `before`.
+    fn check(before: &[(&std::panic::Location, usize)], line: u32, count: usize) {
+        let now = leaks();
+        let new: Vec<_> =
+            now.iter().filter(|(site, _)| before.iter().all(|(other, _)| other != site)).collect();
+        let places: Vec<_> = new.iter().map(|(site, n)| (site.file(), site.line(), *n)).collect();
+        assert_eq!(places, [(file!(), line, count)]);
+    }
+    macro_rules! leaves {
+        ($($line:expr, $count:literal: $expression:expr;)*) => {$(
+            let before = leaks();
+            std::mem::forget($expression);
+            check(&before, $line, $count);
+        )*};
+    }
+    #[track_caller]
+    fn gather(strings: Elements<OCamlString, Boxroot<OCamlString>>) -> Vec<Boxroot<OCamlString>> {
+        let mut all = Vec::new();
+        for string in strings {
+            all.push(string.unwrap());
+        }
+        all
+    }
+    type Nested = (OCamlList<(OCamlString, OCamlFloat)>, Option<OCamlArray<OCamlInt>>);
+    with_ocaml(|lock| {
+        let nested = (vec![("a", 1.), ("b", 2.)], Some([1, 2]));
+        leaves! {
+            line!(), 1: ToOCaml::<OCamlInt>::to_ocaml(&1, lock);
+            line!(), 1: ToOCaml::<OCamlString>::to_ocaml("text", lock);
+            line!(), 1: ToOCaml::<Nested>::to_ocaml(&nested, lock);
+            line!(), 1: ToOCaml::<Result<OCamlInt, ()>>::to_ocaml(&Ok::<_, ()>(&&Box::new(1)), lock);
+            // SAFETY: the type in testlib.ml.
+            line!(), 1: unsafe { lock.named::<Function<(OCamlInt,), OCamlString>>("string") };
+            line!(), 1: string::<Boxroot<OCamlString>>(lock, 12).unwrap();
+            line!(), 1: fail::<()>(lock, "raised").unwrap_err();
+            line!(), 1: Exception::failure(lock, "made").unwrap();
+            line!(), 1: Function::<(), OCamlInt>::from_rust(lock, |_| Ok::<_, Error>(1)).unwrap();
+            line!(), 1: Point { x: 1., y: 2. }.to_ocaml(lock).unwrap();
+            line!(), 3: gather(strings::<Boxroot<_>>(lock, 3).unwrap().iter(lock));
+        }
+        let list: Boxroot<OCamlList<OCamlInt>> = [1, 2, 3].to_ocaml(lock).unwrap();
+        leaves! {
+            line!(), 3: list.to_rust::<Vec<Boxroot<OCamlInt>>>(lock).unwrap();
+            line!(), 3: list.get(lock).to_rust::<[Boxroot<OCamlInt>; 3]>(lock).unwrap();
+            line!(), 1: list.clone_in(lock).unwrap();
+            line!(), 1: list.to_ocaml(lock).unwrap();
+        }
+    })
 }
 
 fn no_leaks_in_safe_code() {
-    let mut runtime = Runtime::start().unwrap();
-    let mut root = Boxroot::<OCamlInt>::new(runtime.lock(), Value::int(1));
-    root.set(runtime.lock(), Value::int(2));
-    let copy = root.clone_in(runtime.lock()).unwrap();
-    let sum = runtime.lock().release(|| {
-        thread::scope(|scope| {
-            let read = || DomainLock::attach(|lock| copy.get(lock).to_int()).unwrap();
-            (0..4).map(|_| scope.spawn(read)).map(|thread| thread.join().unwrap()).sum::<isize>()
-        })
-    });
-    assert_eq!(sum, 8);
-    drop((root, copy));
-    assert!(leaks().is_empty());
+    with_ocaml(|lock| {
+        let mut root = Boxroot::<OCamlInt>::new(lock, Value::int(1));
+        root.set(lock, Value::int(2));
+        let copy = root.clone_in(lock).unwrap();
+        let sum = lock.release(|| {
+            thread::scope(|scope| {
+                let read = || DomainLock::attach(|lock| copy.get(lock).to_int()).unwrap();
+                (0..4)
+                    .map(|_| scope.spawn(read))
+                    .map(|thread| thread.join().unwrap())
+                    .sum::<isize>()
+            })
+        });
+        assert_eq!(sum, 8);
+        drop((root, copy));
+        assert!(leaks().is_empty());
+    })
 }

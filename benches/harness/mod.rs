@@ -1,6 +1,9 @@
 //! Builds the benchmark programs, runs them, and reads what they print.
 #![allow(dead_code)] // each of its users needs a part
 
+pub mod list;
+
+use list::Implementation;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -35,14 +38,12 @@ impl Executable {
 /// that the others do not have.
 pub struct Suite {
     pub ocaml_version: String,
+    /// In this order.
+    pub list: Vec<Implementation>,
     ours: Executable,
     peer: Executable,
     variants: Executable,
 }
-
-/// The registry crate's implementations, and what they are called here.
-const PEER: [(&str, &str); 3] =
-    [("peer", "boxroot"), ("peer_naive", "naive"), ("peer_rust_raw", "rust_raw")];
 
 impl Suite {
     /// Builds the executables of the repository at `root`.
@@ -50,29 +51,32 @@ impl Suite {
         let (ocaml_version, ours) = build(root, "ours", "ours", &[])?;
         let (_, peer) = build(root, "peer", "peer", &[])?;
         let (_, variants) = build(root, "ours", "variants", &["--features", "variants"])?;
-        Ok(Suite { ocaml_version, ours, peer, variants })
+        Ok(Suite { ocaml_version, list: list::read()?, ours, peer, variants })
     }
 
     pub fn programs(&self) -> impl Iterator<Item = &str> {
         self.ours.programs.iter().map(|p| p.0.as_str())
     }
 
-    /// The implementations of a program: ours, the peer's, the others. Empty if this version of
-    /// OCaml does not have the program.
+    /// The implementations of a program, in the order of the list. Empty if this version of OCaml does not
+    /// have the program.
     pub fn implementations(&self, program: &str) -> Vec<&str> {
-        let ours = self.ours.implementations(program);
-        let peer = PEER.iter().filter(|(_, name)| ours.iter().any(|i| i == name)).map(|p| p.0);
-        let variants = self.variants.implementations(program);
-        let only_variants = variants.iter().filter(|i| !ours.contains(i));
-        ours.iter()
-            .map(String::as_str)
-            .chain(peer)
-            .chain(only_variants.map(String::as_str))
-            .collect()
+        let all = self.list.iter().map(|i| i.name.as_str());
+        all.filter(|name| {
+            let (executable, name) = self.executable(program, name);
+            executable.implementations(program).iter().any(|i| i == name)
+        })
+        .collect()
     }
 
-    fn executable<'a>(&self, program: &str, implementation: &'a str) -> (&Executable, &'a str) {
-        if let Some((_, name)) = PEER.iter().find(|p| p.0 == implementation) {
+    /// Which executable has it, and what it is called there.
+    fn executable<'a>(
+        &'a self,
+        program: &str,
+        implementation: &'a str,
+    ) -> (&'a Executable, &'a str) {
+        let listed = self.list.iter().find(|i| i.name == implementation);
+        if let Some(name) = listed.and_then(|i| i.peer_of.as_deref()) {
             (&self.peer, name)
         } else if self.ours.implementations(program).iter().any(|i| i == implementation) {
             (&self.ours, implementation)
@@ -129,7 +133,7 @@ fn build(
     let target = root.join("target/programs").join(name);
     let status = Command::new(std::env::var("CARGO").unwrap_or("cargo".into()))
         .args(["build", "--release", "--quiet", "--manifest-path"])
-        .arg(root.join("benches/programs").join(package).join("Cargo.toml"))
+        .arg(root.join("benches/executables").join(package).join("Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)
         .args(arguments)

@@ -8,10 +8,16 @@
 extern inline uintptr_t *bxr_slot(boxroot r);
 extern inline struct bxr_pool_head *bxr_pool_of(boxroot r);
 extern inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head *pool);
+extern inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r);
 extern inline void bxr_push(struct bxr_pool_head *pool, boxroot r);
 extern inline boxroot bxr_pop(struct bxr_pool_head *pool, value v);
 extern inline struct bxr_range bxr_minor_heap(void);
 extern inline bool bxr_may_be_in(struct bxr_range range, value v);
+extern inline bool bxr_modify_moved(boxroot *r, boxroot moved);
+extern inline boxroot_domain boxroot_domain_self(void);
+extern inline boxroot boxroot_create_in(boxroot_domain self, value v);
+extern inline void boxroot_delete_in(boxroot_domain self, boxroot r);
+extern inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v);
 extern inline boxroot boxroot_create(value v);
 extern inline value boxroot_get(boxroot r);
 extern inline value const *boxroot_get_ref(boxroot r);
@@ -37,7 +43,8 @@ boxroot bxr_create_slow(value v) {
   return domain == NULL ? NULL : create_in(domain, v);
 }
 
-static __attribute__((noinline)) void delete (boxroot r) {
+void bxr_delete_slow(boxroot r) {
+  if (r == NULL) return;
   struct bxr_domain *self = bxr_enter_if_trusted();
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (self == NULL) {
@@ -48,12 +55,6 @@ static __attribute__((noinline)) void delete (boxroot r) {
   } else {
     bxr_domain_free(r);
   }
-}
-
-void bxr_delete_slow(boxroot r) {
-  if (r == NULL) return;
-  struct bxr_domain *self = bxr_enter_if_trusted_fast();
-  if (self == NULL || !bxr_remote_delete_beside(self, r)) delete (r);
 }
 
 static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_in(bxr_minor_heap(), v); }
@@ -73,6 +74,20 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   boxroot moved = target->free != NULL ? bxr_pop(target, v) : create_in(domain, v);
   if (moved != NULL) boxroot_delete(r);
   return moved;
+}
+
+void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) {
+  for (size_t i = 0; i < n; i++) boxroot_delete_in(domain, roots[i]);
+}
+
+bool boxroot_create_many(boxroot_domain domain, boxroot *roots, value const *values, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    roots[i] = boxroot_create_in(domain, values[i]);
+    if (roots[i] != NULL) continue;
+    boxroot_delete_many(domain, roots, i);
+    return false;
+  }
+  return true;
 }
 
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {

@@ -18,8 +18,10 @@ _Static_assert(REGION_SIZE >= BXR_POOL_SIZE, "a region holds a pool");
 _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");
 _Static_assert(offsetof(struct bxr_domain, head) == 0, "a record starts with its head");
 
-struct bxr_domain_head bxr_no_domain = {
-  .runtime_state = BXR_CLOSED, .current = &bxr_no_pool, .uncounted = &bxr_no_pool};
+struct bxr_domain_head bxr_no_domain = {.runtime_state = BXR_CLOSED,
+                                        .current = &bxr_no_pool,
+                                        .uncounted = &bxr_no_pool,
+                                        .remote_pool = &bxr_no_pool};
 
 /* ---- records ---- */
 
@@ -294,43 +296,69 @@ static bool is_unit_unused(struct bxr_domain *domain, char *unit, size_t size) {
   return true;
 }
 
-static bool release_unit(struct bxr_domain *domain, char *unit, size_t size) {
-  for (size_t i = 0; i < size; i += BXR_POOL_SIZE)
-    bxr_list_remove((struct bxr_pool *)(void *)(unit + i));
-  if (bxr_os_unmap(unit, size)) return true;
-  for (size_t i = 0; i < size; i += BXR_POOL_SIZE)
-    bxr_list_push(&domain->empty, (struct bxr_pool *)(void *)(unit + i));
-  return false;
+/* Neighbouring units, from start to before end. */
+struct run {
+  uintptr_t start, end;
+};
+
+/* Adds a unit at either end of a run. False if it is not beside it. */
+static bool extend(struct run *run, uintptr_t unit, size_t size) {
+  if (unit == run->end)
+    run->end += size;
+  else if (unit + size == run->start)
+    run->start = unit;
+  else
+    return false;
+  return true;
 }
 
-/* Returns up to n empty pools to the system, and the number of those that were. */
-static size_t release_empty(struct bxr_domain *domain, size_t n) {
-  size_t size = unit_size(), pools = size / BXR_POOL_SIZE, released = 0;
-  struct bxr_link *link = domain->empty.next;
-  while (n - released >= pools && link != &domain->empty) {
-    uintptr_t unit = (uintptr_t)link & ~(uintptr_t)(size - 1);
-    bool unused = is_unit_unused(domain, (char *)unit, size);
-    do {
-      link = link->next;
-    } while (unused && link != &domain->empty && (uintptr_t)link - unit < size);
-    if (!unused) continue;
-    if (!release_unit(domain, (char *)unit, size)) break;
-    released += pools;
-  }
-  domain->empty_count -= released;
-  add_pools(domain, 0 - released);
+/* Returns a run of unused units to the system. False, and nothing was done, if the system refuses. */
+static bool release(struct bxr_domain *domain, struct run run) {
+  for (uintptr_t pool = run.start; pool < run.end; pool += BXR_POOL_SIZE)
+    bxr_list_remove((struct bxr_pool *)pool);
+  bool released = run.start == run.end || bxr_os_unmap((void *)run.start, run.end - run.start);
+  size_t pools = released ? (run.end - run.start) / BXR_POOL_SIZE : 0;
+  for (uintptr_t pool = run.start; pool < run.end && !released; pool += BXR_POOL_SIZE)
+    bxr_list_push(&domain->empty, (struct bxr_pool *)pool);
+  domain->empty_count -= pools;
+  add_pools(domain, 0 - pools);
   return released;
 }
 
+/* Returns up to n empty pools to the system, and the number of those that were. Work counts pools and
+   calls to the system: pools that are neighbours, in memory and in the list, go together. */
+static size_t release_empty(struct bxr_domain *domain, size_t n, size_t work) {
+  size_t size = unit_size(), pools = size / BXR_POOL_SIZE, before = domain->empty_count;
+  struct run run = {0, 0};
+  for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next) {
+    uintptr_t unit = (uintptr_t)link & ~(uintptr_t)(size - 1);
+    if (unit >= run.start && unit < run.end) continue;
+    if (n < pools || work < pools) break;
+    if (!is_unit_unused(domain, (char *)unit, size)) continue;
+    if (!extend(&run, unit, size)) {
+      if (!release(domain, run)) return before - domain->empty_count;
+      run = (struct run){unit, unit + size};
+      work--;
+    }
+    n -= pools;
+    work -= work < pools ? work : pools;
+  }
+  release(domain, run);
+  return before - domain->empty_count;
+}
+
+/* So that no scan takes long: about a millisecond. At most 16 MiB. */
+enum { ENOUGH_AT_A_TIME = 1 << 10 };
+
 void bxr_domain_trim(struct bxr_domain *domain) {
-  release_empty(domain, domain->empty_low);
+  release_empty(domain, domain->empty_low, ENOUGH_AT_A_TIME);
   domain->empty_low = domain->empty_count;
 }
 
 size_t bxr_domain_trim_all(struct bxr_domain *domain) {
   for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next)
     bxr_barrier_state(bxr_list_pool(link));
-  size_t released = release_empty(domain, SIZE_MAX);
+  size_t released = release_empty(domain, SIZE_MAX, SIZE_MAX);
   domain->empty_low = domain->empty_count;
   return released;
 }
@@ -343,7 +371,7 @@ static void forget_young_values(struct bxr_pool *pool, void *context) {
 void bxr_domain_tear_down(struct bxr_domain *domain) {
   bxr_domain_disable(domain);
   bxr_domain_each_pool(domain, forget_young_values, NULL);
-  release_empty(domain, SIZE_MAX);
+  release_empty(domain, SIZE_MAX, SIZE_MAX);
   size_t unit = unit_size();
   char *rest = (char *)(((uintptr_t)domain->region + unit - 1) & ~(uintptr_t)(unit - 1));
   if (rest != domain->region_end && bxr_os_unmap(rest, (size_t)(domain->region_end - rest)))

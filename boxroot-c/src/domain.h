@@ -19,12 +19,6 @@ struct bxr_census {
   size_t live_roots, pools[BXR_KINDS];
 };
 
-/* Slots that are to be deleted remotely, by the bits of one of a pool's pending words (remote.h). */
-struct bxr_batch {
-  uintptr_t start; /* of the 64 words of the pool that those bits are for; 0: no batch */
-  uint64_t bits;
-};
-
 /* A domain's record, laid out by cache lines of 64 bytes: what create, modify and the fast deletes
    touch is on the first, with the little that the start of a scan looks at; the slow paths'
    lists come next; and what other threads write is on the last, so that remote deletes do
@@ -43,10 +37,9 @@ struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
   struct bxr_pool *parked; /* the current pool before the last scan, or NULL */
-  bool scanning;           /* a root scan is running: everything is closed */
-  uint32_t darkened; /* the last major cycle of which the roots were scanned, or need not be */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
-  struct bxr_batch outgoing; /* deletes of other domains' roots, to be sent */
+  bool scanning;     /* a root scan is running: everything is closed */
+  uint32_t darkened; /* the last major cycle of which the roots were scanned, or need not be */
   /* Pools whose deletes wait until the marker has visited them: the domain's own marker, or, for pools
      that are foreign, another one. Each holds the pool's place in a drain list (remote.c). */
   struct bxr_pool *waiting, *waiting_foreign;
@@ -119,7 +112,7 @@ void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);
 
 /* ---- memory ---- */
 
-/* Returns the empty pools that were not needed since the last call to the system. */
+/* Returns empty pools that were not needed since the last call to the system; not too many at a time. */
 void bxr_domain_trim(struct bxr_domain *domain);
 
 /* Returns all empty pools to the system that the marker does not visit any more, and the others

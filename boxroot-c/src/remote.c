@@ -118,16 +118,16 @@ static void deliver(struct bxr_batch batch) {
 void bxr_remote_delete(boxroot r) { deliver(bxr_remote_batch_of(r)); }
 
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r) {
-  if (bxr_remote_delete_beside(self, r)) return;
+  if (bxr_delete_beside(&self->head, r)) return;
   bxr_remote_flush(self);
-  self->outgoing = bxr_remote_batch_of(r);
+  self->head.outgoing = bxr_remote_batch_of(r);
   self->head.remote_pool = bxr_pool_of(r);
 }
 
 void bxr_remote_flush(struct bxr_domain *self) {
-  struct bxr_batch batch = self->outgoing;
-  self->outgoing = (struct bxr_batch){0};
-  self->head.remote_pool = NULL;
+  struct bxr_batch batch = self->head.outgoing;
+  self->head.outgoing = (struct bxr_batch){0};
+  self->head.remote_pool = &bxr_no_pool;
   if (batch.bits == 0) return;
   if (bxr_pool_owner(pool_of(batch)) == self)
     bxr_domain_count(&self->barrier_hits, (uint64_t)__builtin_popcountll(batch.bits));

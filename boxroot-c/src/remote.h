@@ -21,14 +21,6 @@ static inline struct bxr_batch bxr_remote_batch_of(boxroot r) {
   uintptr_t word = (uintptr_t)r / sizeof(value);
   return (struct bxr_batch){word / 64 * 64 * sizeof(value), (uint64_t)1 << (word % 64)};
 }
-/* The first step of bxr_remote_delete_batched alone: false, and nothing was done, if r is not beside the
-   last one. */
-static inline bool bxr_remote_delete_beside(struct bxr_domain *self, boxroot r) {
-  struct bxr_batch batch = bxr_remote_batch_of(r);
-  if (batch.start != self->outgoing.start) return false;
-  self->outgoing.bits |= batch.bits;
-  return true;
-}
 
 /* Frees the slots of the domain's pools that were deleted remotely, and that the marker does not have to
    visit any more, of some pools, or of all. Called by its owner. */

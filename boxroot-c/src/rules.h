@@ -10,23 +10,23 @@
 
 /* clang-format off */
 #define BXR_RULES(RULE) \
-  RULE(RANGE_ENDS_AT_HIGH_WATER, "words of a range are values or odd: it ends at the high-water mark", "row_25_moves_while_marking", "5") \
-  RULE(LEAVE_THE_SNAPSHOT, "a value that the marker may still have to visit stays in its slot", "row_25_moves_while_marking", "5") \
-  RULE(WAIT_UNTIL_MARKED, "it stays until the domain has nothing left to mark", "row_25_moves_while_marking", "5") \
-  RULE(CLOSE_FAST_OWNER, "a pool that is handed over is closed to the fast paths", "row_25_moves_while_marking", "5") \
-  RULE(CLOSE_UNCOUNTED, "a current pool that is handed over is closed to uncounted deletes, too", "row_39_roots_made_in_minor_hooks", "5") \
+  RULE(RANGE_ENDS_AT_HIGH_WATER, "words of a range are values or odd: it ends at the high-water mark", "values_move_between_roots_while_marking", "5") \
+  RULE(LEAVE_THE_SNAPSHOT, "a value that the marker may still have to visit stays in its slot", "values_move_between_roots_while_marking", "5") \
+  RULE(WAIT_UNTIL_MARKED, "it stays until the domain has nothing left to mark", "values_move_between_roots_while_marking", "5") \
+  RULE(CLOSE_FAST_OWNER, "a pool that is handed over is closed to the fast paths", "values_move_between_roots_while_marking", "5") \
+  RULE(CLOSE_UNCOUNTED, "a current pool that is handed over is closed to uncounted deletes, too", "roots_made_in_minor_hooks", "5") \
   RULE(KEEP_WHAT_IS_VISITED, "memory that the marker may visit is not unmapped", "trim_gives_memory_back", "5") \
-  RULE(FORGET_YOUNG_VALUES, "no young value stays in a pool that the marker may visit after teardown", "row_40_teardown_while_marking", "5") \
-  RULE(SINGLE_SLOTS_TO_OTHERS, "verification and compaction get single slots", "row_23_compaction", "5.2") \
-  RULE(CLOSE_WHILE_SCANNING, "a record is closed while it is scanned", "row_06_07_finalisers_inside_a_scan", "5") \
-  RULE(ADOPT_ORPHANS, "orphans are adopted", "row_13_domain_ends_alone", "5") \
-  RULE(ENDED_IS_WITHOUT_LOCK, "a thread whose domain has ended holds no lock", "row_12_tls_destructor_after_the_domain_id_is_reused", "5") \
-  RULE(FLUSH_BEFORE_END, "a domain that ends sends the deletes that it has collected", "row_15_deleter_waits_or_ends", "5") \
-  RULE(SEND_WHAT_WAITS, "a domain that ends sends the deletes that wait for its marker", "row_13_domain_ends_while_its_deletes_wait", "5") \
-  RULE(FLUSH_BEFORE_SCAN, "a domain that scans sends the deletes that it has collected", "row_15_deleter_waits_or_ends", "5") \
-  RULE(TRUST_AFTER_PROOF, "a thread is trusted to hold a lock when it has made a root or scanned", "row_12_domain_ended_before_setup", "5") \
-  RULE(TRUST_THE_MAIN_THREAD, "only the main thread is trusted to hold the lock", "row_42_nothing_believes_the_lock_on_a_thread_that_ends", "4") \
-  RULE(REPAIR_OWN_RECORD, "after a fork, records that another domain may have been changing are left alone", "row_46_fork_while_a_domain_changes_its_lists", "5")
+  RULE(FORGET_YOUNG_VALUES, "no young value stays in a pool that the marker may visit after teardown", "teardown_while_marking", "5") \
+  RULE(SINGLE_SLOTS_TO_OTHERS, "verification and compaction get single slots", "compaction_while_roots_are_deleted", "5.2") \
+  RULE(CLOSE_WHILE_SCANNING, "a record is closed while it is scanned", "finalisers_run_inside_a_scan", "5") \
+  RULE(ADOPT_ORPHANS, "orphans are adopted", "a_domain_ends_alone", "5") \
+  RULE(ENDED_IS_WITHOUT_LOCK, "a thread whose domain has ended holds no lock", "a_destructor_runs_when_the_domain_id_is_used_again", "5") \
+  RULE(FLUSH_BEFORE_END, "a domain that ends sends the deletes that it has collected", "a_domain_that_deletes_waits_or_ends", "5") \
+  RULE(SEND_WHAT_WAITS, "a domain that ends sends the deletes that wait for its marker", "a_domain_ends_while_its_deletes_wait", "5") \
+  RULE(FLUSH_BEFORE_SCAN, "a domain that scans sends the deletes that it has collected", "a_domain_that_deletes_waits_or_ends", "5") \
+  RULE(TRUST_AFTER_PROOF, "a thread is trusted to hold a lock when it has made a root or scanned", "a_domain_ended_before_setup", "5") \
+  RULE(TRUST_THE_MAIN_THREAD, "only the main thread is trusted to hold the lock", "nothing_believes_the_lock_on_a_thread_that_ends", "4") \
+  RULE(REPAIR_OWN_RECORD, "after a fork, records that another domain may have been changing are left alone", "fork_while_a_domain_changes_its_lists", "5")
 /* clang-format on */
 
 #define BXR_RULE_NUMBER(name, rule, test, versions) BXR_RULE_##name,

@@ -122,6 +122,8 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_drain(domain);
   scan_young(domain, action);
   bxr_domain_promote(domain);
+  BXR_ASSERT(bxr_list_is_empty(&domain->young) && bxr_list_is_empty(&domain->young_partial) &&
+             bxr_domain_current(domain) == NULL);
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
 }
 

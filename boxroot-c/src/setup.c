@@ -7,10 +7,12 @@
 #include "os.h"
 #include "remote.h"
 #include "runtime.h"
+#include "uses.h"
 
 static int status = BOXROOT_NOT_SETUP;
 static bool installing;
 static bool rest; /* after teardown: there may be memory that the marker was visiting */
+static bool gone; /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
 /* Where the dynamic linker sees the names of two copies of the library in one process, it gives the
@@ -67,11 +69,12 @@ static void repair_all(void) {
 static void after_fork(void) {
   /* Before bxr_give_back_the_rest no thread changes what it will look at. */
   if (bxr_load(&rest)) repair_all();
+  struct bxr_domain **record = bxr_runtime_record();
+  bxr_uses_after_fork(record != NULL && bxr_runtime_is_alone());
   if (bxr_status() != BOXROOT_RUNNING) return;
   /* What another thread may have been changing when the process was copied is left alone: all of
      it, without the lock; other domains' records and orphans, if other domains were running. OCaml
      cannot collect garbage in such a child, which should exec or exit soon. */
-  struct bxr_domain **record = bxr_runtime_record();
   if (record == NULL) return;
   if (!bxr_runtime_is_alone() && BXR_RULE(REPAIR_OWN_RECORD)) {
     if (*record != NULL) bxr_remote_after_fork(*record);
@@ -156,6 +159,13 @@ void bxr_give_back_the_rest(void) {
     bxr_domain_tear_down(d);
   }
 }
+
+void bxr_runtime_gone(void) {
+  bxr_give_back_the_rest();
+  bxr_publish(&gone, true);
+}
+
+bool bxr_is_gone(void) { return bxr_load(&gone); }
 
 void bxr_invalidate(void) {
   if (!change_status(BOXROOT_RUNNING, BOXROOT_INVALID)) return;

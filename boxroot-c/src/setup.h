@@ -36,16 +36,11 @@ struct bxr_domain *bxr_enter(void);
    the thread and made if there is none. NULL if this thread does not hold the lock, or if that is not
    certain (bxr_runtime_is_trusted), in a scan, or if there is no memory. No message is set. */
 struct bxr_domain *bxr_enter_if_trusted_slow(void);
-/* The same, where it takes no more than a look; else NULL. */
-static inline struct bxr_domain *bxr_enter_if_trusted_fast(void) {
+static inline struct bxr_domain *bxr_enter_if_trusted(void) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_owner;
   bool open = BXR_IS_OPEN(self, witness) && bxr_peek(&self->runtime_state) != BXR_CLOSED;
-  return open ? (struct bxr_domain *)self : NULL;
-}
-static inline struct bxr_domain *bxr_enter_if_trusted(void) {
-  struct bxr_domain *domain = bxr_enter_if_trusted_fast();
-  return domain != NULL ? domain : bxr_enter_if_trusted_slow();
+  return open ? (struct bxr_domain *)self : bxr_enter_if_trusted_slow();
 }
 
 /* After teardown, when a major cycle starts: gives back what the marker could still visit until now.

@@ -14,9 +14,16 @@ static void keep_greatest(uint64_t *greatest, uint64_t x) {
   if (x > *greatest) *greatest = x;
 }
 
-void boxroot_stats(struct boxroot_stats *s) {
+static struct bxr_census published(struct bxr_domain *domain) {
+  struct bxr_census census = {.live_roots = LOAD(domain->census.live_roots)};
+  for (int kind = 0; kind < BXR_KINDS; kind++)
+    census.pools[kind] = LOAD(domain->census.pools[kind]);
+  return census;
+}
+
+/* `self` is the caller's domain, whose lock it holds, or NULL. */
+static void collect(struct bxr_domain *self, struct boxroot_stats *s) {
   *s = (struct boxroot_stats){.slots_per_pool = BXR_SLOTS};
-  struct bxr_domain *self = bxr_enter_if_trusted();
   if (self != NULL) {
     /* Or roots that were deleted would count as live. */
     bxr_remote_flush(self);
@@ -25,13 +32,19 @@ void boxroot_stats(struct boxroot_stats *s) {
     bxr_domain_each_pool(self, visit, &census);
     bxr_domain_publish(self, census);
   }
+  bool gone = bxr_is_gone();
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
-    s->live_roots += LOAD(d->census.live_roots);
+    struct bxr_census census = {0};
+    if (gone)
+      bxr_domain_each_pool(d, visit, &census);
+    else
+      census = published(d);
+    s->live_roots += census.live_roots;
     s->pools += LOAD(d->pool_count);
-    s->pools_current += LOAD(d->census.pools[BXR_CURRENT]);
-    s->pools_full += LOAD(d->census.pools[BXR_FULL]);
-    s->pools_partial += LOAD(d->census.pools[BXR_PARTIAL]);
-    s->pools_empty += LOAD(d->census.pools[BXR_EMPTY]);
+    s->pools_current += census.pools[BXR_CURRENT];
+    s->pools_full += census.pools[BXR_FULL];
+    s->pools_partial += census.pools[BXR_PARTIAL];
+    s->pools_empty += census.pools[BXR_EMPTY];
     s->domains += LOAD(d->pool_count) != 0;
     s->minor_scans += LOAD(d->minor_scans);
     s->major_scans += LOAD(d->major_scans);
@@ -42,6 +55,12 @@ void boxroot_stats(struct boxroot_stats *s) {
     s->pools_adopted += LOAD(d->pools_adopted);
   }
   s->bytes = s->pools * BXR_POOL_SIZE;
+}
+
+void boxroot_stats(struct boxroot_stats *s) { collect(bxr_enter_if_trusted(), s); }
+
+void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s) {
+  collect((struct bxr_domain *)self, s);
 }
 
 void boxroot_print_stats(void) {

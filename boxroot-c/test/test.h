@@ -2,19 +2,8 @@
 #ifndef BXR_TEST_H
 #define BXR_TEST_H
 
-#include <stdio.h>
-#include <stdlib.h>
-
+#include "check.h"
 #include "orphans.h"
-
-/* Ends the process at the first failure: each test has a process of its own. */
-#define CHECK(e)                                                                                   \
-  do {                                                                                             \
-    if (!(e)) {                                                                                    \
-      fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #e);                            \
-      abort();                                                                                     \
-    }                                                                                              \
-  } while (0)
 
 /* The tests, in the order in which they run: void test_NAME(void). */
 #define TESTS(TEST)                                                                                \
@@ -22,6 +11,7 @@
   TEST(pool_kinds)                                                                                 \
   TEST(domain_promotion)                                                                           \
   TEST(domain_trim)                                                                                \
+  TEST(domain_trim_by_parts)                                                                       \
   TEST(domain_trim_refused)                                                                        \
   TEST(pages_larger_than_pools)                                                                    \
   TEST(remote_deletes)                                                                             \
@@ -32,6 +22,8 @@
   TEST(orphans)                                                                                    \
   TEST(barrier_closes_both_ways)                                                                   \
   TEST(barrier_foreign)                                                                            \
+  TEST(uses)                                                                                       \
+  TEST(uses_after_fork)                                                                            \
   TEST(os_errno)                                                                                   \
   TEST(os_map)
 

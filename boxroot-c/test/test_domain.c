@@ -43,6 +43,26 @@ void test_domain_trim(void) {
   CHECK(domain->empty_count == 0);
 }
 
+/* Very many do not all go at once: a scan would take too long. */
+void test_domain_trim_by_parts(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  size_t pools = 1200, n = pools * BXR_SLOTS;
+  boxroot *roots = malloc(n * sizeof *roots);
+  CHECK(roots != NULL);
+  for (size_t i = 0; i < n; i++) roots[i] = create(domain);
+  create(domain);
+  for (size_t i = 0; i < n; i++) bxr_domain_free(roots[i]);
+  free(roots);
+  CHECK(domain->empty_count == pools);
+  bxr_domain_trim(domain);
+  CHECK(domain->empty_count == pools);
+  bxr_domain_trim(domain);
+  CHECK(domain->empty_count > 0 && domain->empty_count < pools / 2);
+  CHECK(domain->pool_count == domain->empty_count + 1);
+  bxr_domain_trim(domain);
+  CHECK(domain->empty_count == 0);
+}
+
 /* What the system does not take back stays in use. */
 void test_domain_trim_refused(void) {
   static boxroot roots[MANY];

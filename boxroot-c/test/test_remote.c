@@ -45,7 +45,7 @@ void test_remote_batches(void) {
   bxr_remote_drain(owner);
   CHECK(pool->announced == 0 && used(owner) == 136);
   bxr_orphans_add(other);
-  CHECK(pool->announced == 1 && owner->drain == pool && other->outgoing.bits == 0);
+  CHECK(pool->announced == 1 && owner->drain == pool && other->head.outgoing.bits == 0);
   bxr_remote_drain(owner);
   CHECK(used(owner) == 135 && owner->deferred_deletes == 65);
 }

@@ -1,18 +1,20 @@
 //! Builds the C library of `vendor/` against the OCaml that is installed.
 //!
-//! 1. Without the feature `bundle-boxroot`, or for docs.rs, there is nothing to do: the
-//!    crate and its documentation need no OCaml.
-//! 2. Find OCaml (`find_ocaml.rs`).
+//! 1. Without the feature `bundle-boxroot` there is nothing to do: the crate and its
+//!    documentation need no OCaml.
+//! 2. Find OCaml (`../src/build/find_ocaml.rs`). If `DOCS_RS` is set, and there is none, that is all.
 //! 3. Compile `vendor/src/*.c`, optimised also in debug builds: the fast paths are the
 //!    point of this crate.
 //! 4. Tell dependants, through `links` metadata, where the C headers are
 //!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`).
-//! 5. With `link-ocaml-runtime-and-dummy-program`: link a runtime
-//!    with an empty program (`ocaml_object.rs`).
+//! 5. With `link-ocaml-runtime-and-dummy-program`: link a runtime with an empty program
+//!    (`../src/build/program.rs`), and tell dependants (`_RUNTIME`).
 
-mod find_ocaml;
-mod ocaml_object;
+#[allow(dead_code, unused_imports)] // what is for other build scripts
+#[path = "../src/build/mod.rs"]
+mod ocaml;
 
+use ocaml::{OCaml, Program};
 use std::{env, error::Error, fs, path::PathBuf, process::ExitCode};
 
 fn main() -> ExitCode {
@@ -35,21 +37,24 @@ folder that `ocamlopt -where` prints. To build the documentation only, set DOCS_
 
 fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build");
+    println!("cargo:rerun-if-changed=src/build");
     println!("cargo::rustc-check-cfg=cfg(ocaml5)");
-    println!("cargo:rerun-if-env-changed=DOCS_RS");
-    for variable in find_ocaml::VARIABLES {
-        println!("cargo:rerun-if-env-changed={variable}");
-    }
+    println!("cargo::rustc-check-cfg=cfg(inlined_thread_locals)");
     let feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
-    if env::var_os("DOCS_RS").is_some() || !feature("BUNDLE_BOXROOT") {
+    if !feature("BUNDLE_BOXROOT") {
         return Ok(());
     }
-    let ocaml = find_ocaml::find().map_err(|error| format!("{error}\n\n{HELP}"))?;
+    println!("cargo:rerun-if-env-changed=DOCS_RS");
+    let ocaml = match OCaml::find() {
+        Ok(ocaml) => ocaml,
+        Err(_) if env::var_os("DOCS_RS").is_some() => return Ok(()),
+        Err(error) => return Err(format!("{error}\n\n{HELP}").into()),
+    };
     let vendor = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("vendor");
     let include = vendor.join("include");
 
     let mut compiler = cc::Build::new();
-    compiler.include(&include).include(&ocaml.where_path).opt_level(2).warnings(false);
+    compiler.include(&include).include(ocaml.where_path()).opt_level(2).warnings(false);
     compiler.flag_if_supported("-fvisibility=default");
     if feature("FAULT_INJECTION") {
         compiler.define("BXR_FAULT_INJECTION", None);
@@ -72,18 +77,20 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={}", source_folder.display());
     println!("cargo:rerun-if-changed={}", include.display());
     println!("cargo:include={}", include.display());
-    println!("cargo:ocaml_where={}", ocaml.where_path.display());
-    println!("cargo:ocaml_version={}", ocaml.version);
-    if !ocaml.version.starts_with('4') {
+    println!("cargo:ocaml_where={}", ocaml.where_path().display());
+    println!("cargo:ocaml_version={}", ocaml.version());
+    if !ocaml.version().starts_with('4') {
         println!("cargo::rustc-cfg=ocaml5");
     }
+    let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
+    if target("OS") == "linux" && ["x86_64", "aarch64"].contains(&&*target("ARCH")) {
+        println!("cargo::rustc-cfg=inlined_thread_locals");
+    }
     if feature("LINK_OCAML_RUNTIME_AND_DUMMY_PROGRAM") {
-        // The runtime and its libraries, and no module of a program.
-        let object = ocaml_object::compile(&ocaml, &ocaml_object::out_dir()?, &[], &[])?;
-        cc::Build::new().object(object).try_compile("ocaml_dummy_program")?;
-        for library in ocaml_object::native_c_libraries(&ocaml)? {
-            println!("cargo:rustc-link-lib={library}");
-        }
+        // The linker's messages name it where there is another runtime.
+        let name = "ocaml_runtime_of_the_feature_link_runtime";
+        Program::new().library("threads").link_if_needed(&ocaml, name)?;
+        println!("cargo:runtime=1");
     }
     Ok(())
 }

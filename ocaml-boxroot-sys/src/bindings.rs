@@ -25,6 +25,30 @@ unsafe extern "C" {
 unsafe extern "C" {
     pub fn boxroot_modify(r: *mut boxroot, v: value) -> bool;
 }
+pub type boxroot_domain = *mut bxr_domain_head;
+unsafe extern "C" {
+    pub fn boxroot_domain_self() -> boxroot_domain;
+}
+unsafe extern "C" {
+    pub fn boxroot_create_in(domain: boxroot_domain, v: value) -> boxroot;
+}
+unsafe extern "C" {
+    pub fn boxroot_delete_in(domain: boxroot_domain, r: boxroot);
+}
+unsafe extern "C" {
+    pub fn boxroot_modify_in(domain: boxroot_domain, r: *mut boxroot, v: value) -> bool;
+}
+unsafe extern "C" {
+    pub fn boxroot_create_many(
+        domain: boxroot_domain,
+        roots: *mut boxroot,
+        values: *const value,
+        n: usize,
+    ) -> bool;
+}
+unsafe extern "C" {
+    pub fn boxroot_delete_many(domain: boxroot_domain, roots: *const boxroot, n: usize);
+}
 unsafe extern "C" {
     pub fn boxroot_setup() -> bool;
 }
@@ -112,6 +136,19 @@ unsafe extern "C" {
     pub fn boxroot_validate() -> *const ::core::ffi::c_char;
 }
 #[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct bxr_batch {
+    pub start: usize,
+    pub bits: u64,
+}
+#[allow(clippy::unnecessary_operation, clippy::identity_op)]
+const _: () = {
+    ["Size of bxr_batch"][::core::mem::size_of::<bxr_batch>() - 16usize];
+    ["Alignment of bxr_batch"][::core::mem::align_of::<bxr_batch>() - 8usize];
+    ["Offset of field: bxr_batch::start"][::core::mem::offset_of!(bxr_batch, start) - 0usize];
+    ["Offset of field: bxr_batch::bits"][::core::mem::offset_of!(bxr_batch, bits) - 8usize];
+};
+#[repr(C)]
 pub struct bxr_pool_head {
     pub fast_owner: *mut bxr_domain_head,
     pub free: boxroot,
@@ -138,10 +175,11 @@ pub struct bxr_domain_head {
     pub epoch: u64,
     pub uncounted: *mut bxr_pool_head,
     pub remote_pool: *mut bxr_pool_head,
+    pub outgoing: bxr_batch,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 40usize];
+    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 56usize];
     ["Alignment of bxr_domain_head"][::core::mem::align_of::<bxr_domain_head>() - 8usize];
     ["Offset of field: bxr_domain_head::runtime_state"]
         [::core::mem::offset_of!(bxr_domain_head, runtime_state) - 0usize];
@@ -153,6 +191,8 @@ const _: () = {
         [::core::mem::offset_of!(bxr_domain_head, uncounted) - 24usize];
     ["Offset of field: bxr_domain_head::remote_pool"]
         [::core::mem::offset_of!(bxr_domain_head, remote_pool) - 32usize];
+    ["Offset of field: bxr_domain_head::outgoing"]
+        [::core::mem::offset_of!(bxr_domain_head, outgoing) - 40usize];
 };
 unsafe extern "C" {
     #[link_name = "bxr_create_slow_abi1_pool14"]
@@ -178,6 +218,10 @@ unsafe extern "C" {
     #[link_name = "bxr_domain_trim_empty_abi1_pool14"]
     pub fn bxr_domain_trim_empty(self_: *mut bxr_domain_head) -> usize;
 }
+unsafe extern "C" {
+    #[link_name = "bxr_domain_stats_abi1_pool14"]
+    pub fn bxr_domain_stats(self_: *mut bxr_domain_head, s: *mut boxroot_stats);
+}
 pub const BXR_LOCK_NOT_HELD: bxr_lock = 0;
 pub const BXR_LOCK_HELD: bxr_lock = 1;
 pub const BXR_LOCK_ENDED: bxr_lock = 2;
@@ -186,4 +230,29 @@ pub type bxr_lock = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "bxr_lock_state_abi1_pool14"]
     pub fn bxr_lock_state() -> ::core::ffi::c_int;
+}
+pub const BXR_USE_FIRST: bxr_use = 0;
+pub const BXR_USE_NESTED: bxr_use = 1;
+pub const BXR_USE_DOWN: bxr_use = 2;
+pub const BXR_USE_FORKED: bxr_use = 3;
+pub type bxr_use = ::core::ffi::c_uint;
+unsafe extern "C" {
+    #[link_name = "bxr_use_begin_abi1_pool14"]
+    pub fn bxr_use_begin() -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "bxr_use_end_abi1_pool14"]
+    pub fn bxr_use_end();
+}
+unsafe extern "C" {
+    #[link_name = "bxr_uses_forbid_abi1_pool14"]
+    pub fn bxr_uses_forbid() -> usize;
+}
+unsafe extern "C" {
+    #[link_name = "bxr_runtime_gone_abi1_pool14"]
+    pub fn bxr_runtime_gone();
+}
+unsafe extern "C" {
+    #[link_name = "bxr_is_gone_abi1_pool14"]
+    pub fn bxr_is_gone() -> bool;
 }

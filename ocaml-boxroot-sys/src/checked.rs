@@ -6,13 +6,13 @@
 
 extern crate std;
 
-use crate::{
-    bindings, boxroot_status, lock_state, slot, BoxRoot, LockState, Status, Value, ValueCell,
-};
+use crate::{bindings, lock_state, slot, status, BoxRoot, LockState, Status, Value, ValueCell};
+use core::cell::UnsafeCell;
+use core::ffi::c_int;
 use core::panic::Location;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::string::String;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::vec::Vec;
 
 type Site = &'static Location<'static>;
@@ -45,9 +45,42 @@ static RECORDS: Mutex<Option<Records>> = Mutex::new(None);
 
 /// Runs `f` on the records. `f` does not panic: a misuse is reported after the mutex is released.
 fn with<R>(f: impl FnOnce(&mut Records) -> R) -> R {
-    let mut records: MutexGuard<'_, Option<Records>> =
-        RECORDS.lock().unwrap_or_else(PoisonError::into_inner);
-    f(records.get_or_insert_with(Records::default))
+    static ONCE: Once = Once::new();
+    // SAFETY: the handlers do what they may, and stay in the process.
+    ONCE.call_once(|| unsafe { _ = pthread_atfork(before_fork, after_fork, after_fork) });
+    f(lock_records().get_or_insert_with(Records::default))
+}
+
+fn lock_records() -> MutexGuard<'static, Option<Records>> {
+    RECORDS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+extern "C" {
+    fn pthread_atfork(
+        before: extern "C" fn(),
+        parent: extern "C" fn(),
+        child: extern "C" fn(),
+    ) -> c_int;
+}
+
+/// The mutex is locked over a fork, so that it is free in the child, too.
+struct OverFork(UnsafeCell<Option<MutexGuard<'static, Option<Records>>>>);
+
+// SAFETY: used by the one thread that forks and has locked the mutex, see below.
+unsafe impl Sync for OverFork {}
+
+static OVER_FORK: OverFork = OverFork(UnsafeCell::new(None));
+
+extern "C" fn before_fork() {
+    let guard = lock_records();
+    // SAFETY: whoever has locked the mutex uses the cell.
+    unsafe { *OVER_FORK.0.get() = Some(guard) }
+}
+
+extern "C" fn after_fork() {
+    // SAFETY: as above; locked before the fork, by this thread.
+    let guard = unsafe { (*OVER_FORK.0.get()).take() };
+    drop(guard);
 }
 
 fn handle(root: BoxRoot) -> usize {
@@ -78,8 +111,7 @@ fn report_deleted(root: BoxRoot, operation: &str, record: Record) -> ! {
 
 #[track_caller]
 fn require_lock(operation: &str) {
-    if boxroot_status() == Status::Running
-        && matches!(lock_state(), LockState::NotHeld | LockState::Ended)
+    if status() == Status::Running && matches!(lock_state(), LockState::NotHeld | LockState::Ended)
     {
         panic!("boxroot: {operation} on a thread that does not hold the OCaml lock");
     }

@@ -13,39 +13,45 @@
 //! a thread holds while it runs OCaml code or code called from OCaml outside a blocking
 //! section. Creating, reading and modifying need it; deleting does not. On OCaml 4, call
 //! [`boxroot_setup`] first. On failure a function changes nothing and sets `errno` to
-//! `EPERM` or `ENOMEM`; [`boxroot_error_string`] says what went wrong. Nothing here raises
+//! `EPERM` or `ENOMEM`; [`error_message`] says what went wrong. Nothing here raises
 //! an OCaml exception, runs the garbage collector, or blocks.
 //!
 //! # Finding OCaml
 //!
-//! The build script tries `OCAML_WHERE_PATH`, `$OCAMLOPT -where`, `ocamlopt`, `ocamlfind
-//! ocamlopt` and `opam exec -- ocamlopt`. It passes on, as `links` metadata, the C include
-//! folder (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's folder and version (`_OCAML_WHERE`,
-//! `_OCAML_VERSION`).
+//! The folder that `OCAML_WHERE_PATH` names, else the answer to `-where` of `$OCAMLOPT`, else of `ocamlopt`,
+//! `ocamlfind ocamlopt` and `opam exec -- ocamlopt`, the first that runs. It must be OCaml 4.13 or later. The
+//! build script runs again when one of these variables, or `OPAM_SWITCH_PREFIX`, or that OCaml's headers
+//! change; not when PATH does. If `DOCS_RS` is set, OCaml may be missing. The script passes on, as `links`
+//! metadata, the C include folder (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's folder and version
+//! (`_OCAML_WHERE`, `_OCAML_VERSION`).
 //!
 //! # Features
 //!
 //! * `bundle-boxroot` (default): compile and link the C library.
 //! * `link-ocaml-runtime-and-dummy-program`: link an OCaml runtime with an empty program.
+//! * `build`: for build scripts, `build::Program`, which compiles OCaml code and links it into a Rust program.
+//!   Uses `std`.
 //! * `debug-checks`: keeps a record of each root that is created from Rust, and panics on a double
 //!   delete, a use after delete, a stale handle, a handle that is no root, and a read without the
 //!   lock, naming the places in the program that created and deleted the root. Slow, and uses `std`.
 
-#![no_std]
+#![cfg_attr(not(feature = "build"), no_std)]
 
 use core::cell::UnsafeCell;
-use core::ffi::c_char;
+use core::ffi::{c_char, CStr};
 use core::ptr::NonNull;
 
 #[allow(dead_code, missing_docs, non_camel_case_types, clippy::missing_safety_doc)]
 mod bindings;
+#[cfg(feature = "build")]
+pub mod build;
 #[cfg(feature = "debug-checks")]
 mod checked;
 #[cfg(not(feature = "debug-checks"))]
 mod plain;
 pub mod token;
+pub mod uses;
 
-pub use bindings::boxroot_stats as Stats;
 #[cfg(feature = "debug-checks")]
 pub use checked::{
     boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify, leak_report,
@@ -58,9 +64,7 @@ pub use plain::{boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, bo
 pub type Value = isize;
 
 /// The memory where a root keeps its value. The garbage collector may change it.
-#[repr(transparent)]
-#[derive(Debug)]
-pub struct ValueCell(UnsafeCell<Value>);
+pub type ValueCell = UnsafeCell<Value>;
 
 /// A root. A plain handle, like a pointer in C: it may be copied, and must be deleted
 /// exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is C's `NULL`.
@@ -68,18 +72,22 @@ pub struct ValueCell(UnsafeCell<Value>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoxRoot(NonNull<bindings::boxroot_private>);
 
+/// What [`boxroot_stats`] answers; each field is explained in `boxroot.h`.
+pub type Stats = bindings::boxroot_stats;
+
 /// The state of the library.
-#[repr(i32)]
+#[repr(C)]
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// [`boxroot_setup`] has not run yet.
-    NotSetup = bindings::BOXROOT_NOT_SETUP as i32,
+    NotSetup = bindings::BOXROOT_NOT_SETUP as isize,
     /// Roots can be created.
-    Running = bindings::BOXROOT_RUNNING as i32,
+    Running = bindings::BOXROOT_RUNNING as isize,
     /// [`boxroot_teardown`] has run.
-    ToreDown = bindings::BOXROOT_TORE_DOWN as i32,
+    ToreDown = bindings::BOXROOT_TORE_DOWN as isize,
     /// OCaml 4: the `Thread` module was initialised after [`boxroot_setup`].
-    Invalid = bindings::BOXROOT_INVALID as i32,
+    Invalid = bindings::BOXROOT_INVALID as isize,
 }
 
 /// A handle is the address of its slot.
@@ -111,9 +119,9 @@ pub unsafe extern "C" fn boxroot_teardown() {
     unsafe { bindings::boxroot_teardown() }
 }
 
-/// The state of the library.
+/// The state of the library. Any thread, at any time.
 #[inline]
-pub extern "C" fn boxroot_status() -> Status {
+pub fn status() -> Status {
     // SAFETY: no precondition.
     match unsafe { bindings::boxroot_status() } as u32 {
         bindings::BOXROOT_NOT_SETUP => Status::NotSetup,
@@ -123,18 +131,48 @@ pub extern "C" fn boxroot_status() -> Status {
     }
 }
 
-/// A static message about the last failure on this thread. Never `NULL`.
+/// [`status`], as 0.4.0 declares it.
+///
+/// # Safety
+///
+/// There is nothing to promise.
 #[inline]
-pub extern "C" fn boxroot_error_string() -> *const c_char {
-    // SAFETY: no precondition.
-    unsafe { bindings::boxroot_error_string() }
+pub unsafe extern "C" fn boxroot_status() -> Status {
+    status()
+}
+
+/// A static message about the last failure on this thread.
+#[inline]
+pub fn error_message() -> &'static CStr {
+    // SAFETY: the function has no precondition, and answers a static string.
+    unsafe { CStr::from_ptr(bindings::boxroot_error_string()) }
+}
+
+/// [`error_message`], as 0.4.0 declares it. Never `NULL`.
+///
+/// # Safety
+///
+/// There is nothing to promise.
+#[inline]
+pub unsafe extern "C" fn boxroot_error_string() -> *const c_char {
+    error_message().as_ptr()
 }
 
 /// Prints statistics to standard output.
 #[inline]
-pub extern "C" fn boxroot_print_stats() {
+pub fn print_stats() {
     // SAFETY: no precondition.
     unsafe { bindings::boxroot_print_stats() }
+}
+
+/// [`print_stats`], as 0.4.0 declares it.
+///
+/// # Safety
+///
+/// There is nothing to promise.
+#[inline]
+pub unsafe extern "C" fn boxroot_print_stats() {
+    print_stats();
 }
 
 /// Statistics: exact for the calling domain, as of its last major scan for each other one. Deletes
@@ -143,11 +181,15 @@ pub extern "C" fn boxroot_print_stats() {
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
     // SAFETY: the function fills the struct.
-    #[allow(unused_mut)]
-    let mut stats = unsafe {
+    without_kept_aside(unsafe {
         bindings::boxroot_stats(stats.as_mut_ptr());
         stats.assume_init()
-    };
+    })
+}
+
+/// Under `debug-checks`, some slots of deleted roots are kept, by roots of this crate's.
+#[inline]
+fn without_kept_aside(#[allow(unused_mut)] mut stats: Stats) -> Stats {
     #[cfg(feature = "debug-checks")]
     {
         stats.live_roots -= checked::kept_aside().min(stats.live_roots);

@@ -1,6 +1,15 @@
-//! The operations on roots, as they are: calls into C, or a load.
+//! The operations on roots, as they are.
 
-use crate::{bindings, slot, BoxRoot, Value, ValueCell};
+use crate::{slot, BoxRoot, Value, ValueCell};
+
+#[cfg(not(inlined_thread_locals))]
+mod called;
+#[cfg(inlined_thread_locals)]
+mod inlined;
+#[cfg(not(inlined_thread_locals))]
+use called as paths;
+#[cfg(inlined_thread_locals)]
+use inlined as paths;
 
 /// A new root that owns `init`. `None`, with `errno` `EPERM` or `ENOMEM`, on failure.
 ///
@@ -10,7 +19,7 @@ use crate::{bindings, slot, BoxRoot, Value, ValueCell};
 #[inline]
 pub unsafe extern "C" fn boxroot_create(init: Value) -> Option<BoxRoot> {
     // SAFETY: `init` is valid (caller); everything else is checked by the function.
-    unsafe { bindings::boxroot_create(init) }
+    unsafe { paths::boxroot_create(init) }
 }
 
 /// The value that `root` owns.
@@ -38,7 +47,7 @@ pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
 #[inline]
 pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
     // SAFETY: `root` is live (caller).
-    unsafe { bindings::boxroot_delete(Some(root)) }
+    unsafe { paths::boxroot_delete(root) }
 }
 
 /// Makes `*root` own `new_value` instead. May change `*root`: the root may move. `false`, with
@@ -49,7 +58,6 @@ pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
 /// `*root` is live and nobody else uses it; `new_value` is a valid OCaml value.
 #[inline]
 pub unsafe extern "C" fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
-    // SAFETY: `BoxRoot` and a non-null `boxroot` have the same representation, and the
-    // function never stores NULL.
-    unsafe { bindings::boxroot_modify(root.cast(), new_value) }
+    // SAFETY: as promised by the caller.
+    unsafe { paths::boxroot_modify(root, new_value) }
 }

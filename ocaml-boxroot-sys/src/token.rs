@@ -7,6 +7,7 @@
 //! the same assertions in C.
 
 use crate::bindings::{self, bxr_domain_head};
+use crate::Stats;
 use core::ptr::NonNull;
 
 #[cfg(feature = "debug-checks")]
@@ -20,7 +21,7 @@ pub use inlined::{create, delete, modify};
 
 /// A domain's allocator. It stays the same until the domain ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Domain(NonNull<bxr_domain_head>);
+pub struct Domain(pub(crate) NonNull<bxr_domain_head>);
 
 /// The allocator of this thread's domain; sets the library up on OCaml 5. `None`, with
 /// `errno` `EPERM` or `ENOMEM`, if the lock is not held, the library is not running, or
@@ -34,6 +35,21 @@ pub struct Domain(NonNull<bxr_domain_head>);
 pub unsafe fn attach() -> Option<Domain> {
     // SAFETY: a thread that seems to hold the lock does (caller).
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
+}
+
+/// [`boxroot_stats`](crate::boxroot_stats) without its checks: exact for `domain` on any thread.
+///
+/// # Safety
+///
+/// This thread holds the lock of `domain`, and no root scan of it is running.
+#[inline]
+pub unsafe fn stats(domain: Domain) -> Stats {
+    let mut stats = core::mem::MaybeUninit::uninit();
+    // SAFETY: as promised by the caller; the function fills the struct.
+    crate::without_kept_aside(unsafe {
+        bindings::bxr_domain_stats(domain.0.as_ptr(), stats.as_mut_ptr());
+        stats.assume_init()
+    })
 }
 
 /// [`boxroot_trim`](crate::boxroot_trim) without its checks.

@@ -1,4 +1,4 @@
-use crate::{DomainLock, Error, Value};
+use crate::{DomainLock, Error, FromOCaml, OCamlAny, Value};
 use ocaml_boxroot_sys::{self as sys, token};
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -26,6 +26,43 @@ impl<T: ?Sized> RootRef<T> {
         // token is borrowed, because the collector does not run.
         unsafe { Value::from_raw(*self.cell.get()) }
     }
+
+    /// A copy of the value, as a Rust type; see [`Value::to_rust`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Value::to_rust`].
+    #[track_caller]
+    pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, Error> {
+        R::from_ocaml(self.get(lock), lock)
+    }
+
+    /// Another root for the same value.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn clone_in(&self, lock: &DomainLock) -> Result<Boxroot<T>, Error> {
+        Boxroot::try_new(lock, self.get(lock))
+    }
+
+    /// The root, without what is known of its value.
+    pub fn as_any(&self) -> &RootRef<OCamlAny> {
+        // SAFETY: every value is an `OCamlAny`.
+        unsafe { self.cast() }
+    }
+
+    /// The root, under another type.
+    ///
+    /// # Safety
+    ///
+    /// The value is a `U`.
+    pub(crate) unsafe fn cast<U: ?Sized>(&self) -> &RootRef<U> {
+        // SAFETY: both are the cell and nothing else; the value is a `U` (caller).
+        unsafe { &*(self as *const RootRef<T>).cast() }
+    }
 }
 
 // SAFETY: shared references to the cell only read it, under a lock; see `get`. Whoever reads it can
@@ -37,21 +74,24 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 /// * As large as a pointer; `Option<Boxroot<T>>` too.
 /// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own it, share it and drop it, with or
 ///   without the lock, also after the runtime was shut down. Reading needs a token.
-/// * Dropping costs one call. With a token at hand, [`delete_in`](Boxroot::delete_in) is
-///   inlined.
+/// * Dropping is inlined on Linux (x86-64 and arm64), elsewhere a call. With a token at hand,
+///   [`delete_in`](Boxroot::delete_in) saves the look at who holds the lock.
 ///
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{Boxroot, Runtime};
+/// use ocaml_boxroot::{Boxroot, DomainLock, Runtime};
 ///
-/// let mut runtime = Runtime::start()?;
-/// let (value, lock) = runtime.lock().alloc_string("kept")?;
-/// let root = Boxroot::new(lock, value);
-/// for i in 0..100_000 {
-///     runtime.lock().alloc_string(i.to_string())?; // the collector runs, "kept" moves
-/// }
-/// assert_eq!(root.get(runtime.lock()).to_text(), "kept");
+/// Runtime::start()?;
+/// DomainLock::attach(|lock| {
+///     let (value, now) = lock.alloc_string("kept")?;
+///     let root = Boxroot::new(now, value);
+///     for i in 0..100_000 {
+///         lock.alloc_string(i.to_string())?; // the collector runs, "kept" moves
+///     }
+///     assert_eq!(root.get(lock).to_text(), "kept");
+///     Ok::<(), ocaml_boxroot::Error>(())
+/// })??;
 /// # Ok::<(), ocaml_boxroot::Error>(())
 /// ```
 #[repr(transparent)]
@@ -129,17 +169,6 @@ impl<T: ?Sized> Boxroot<T> {
         }
     }
 
-    /// A second root for the same value.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::OutOfMemory`].
-    #[inline(always)]
-    #[track_caller]
-    pub fn clone_in(&self, lock: &DomainLock) -> Result<Self, Error> {
-        Self::try_new(lock, self.get(lock))
-    }
-
     /// Drops the root, inlined: no call in the common case.
     #[inline(always)]
     #[track_caller]
@@ -148,6 +177,11 @@ impl<T: ?Sized> Boxroot<T> {
         // SAFETY: the token proves that the lock of its domain is held; the root is live and
         // owned, and `ManuallyDrop` keeps it from being deleted again.
         unsafe { token::delete(lock.domain(), this.root) }
+    }
+
+    /// The root, without what is known of its value.
+    pub(crate) fn into_any(self) -> Boxroot<OCamlAny> {
+        Boxroot { root: self.into_raw(), _type: PhantomData }
     }
 
     /// Gives the root up to the raw interface, where it must be deleted.

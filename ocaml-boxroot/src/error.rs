@@ -1,3 +1,4 @@
+use crate::Exception;
 use ocaml_boxroot_sys as sys;
 use std::fmt;
 
@@ -12,22 +13,40 @@ pub enum Error {
     AlreadyHeld,
     /// Memory ran out. Existing roots are intact.
     OutOfMemory,
+    /// A number that OCaml's type, or Rust's, cannot hold.
+    OutOfRange,
+    /// An OCaml value that is not of the form that the Rust type has: an array of another length, a constructor that
+    /// the Rust type does not name.
+    Mismatch,
+    /// OCaml registered nothing under that name.
+    NotRegistered,
+    /// A Rust function cannot be an OCaml function here; see
+    /// [`Function`](crate::Function#rust-functions).
+    NoClosures,
     /// No OCaml runtime was started, or `boxroot_setup` did not run.
     NotSetup,
     /// The runtime was shut down, or boxroot was torn down.
     TornDown,
     /// OCaml 4: the `Thread` module was initialised after `boxroot_setup`.
     Invalid,
-    /// OCaml refused to register this thread, some other library registered it, or the
-    /// thread is ending.
+    /// OCaml refused to register this thread, some other library registered it, or it was the thread of
+    /// a domain, which ended.
     ThreadNotRegistered,
     /// The OCaml program does not link the `threads` library, which other threads need.
     SystemThreadsMissing,
     /// An OCaml runtime was started in this process before.
     AlreadyStarted,
-    /// A module of the OCaml program raised an exception while it was initialised.
-    StartupException,
-    /// The runtime cannot be shut down while other threads use it, or are registered with it.
+    /// A module of the OCaml program raised this exception while it was initialised.
+    StartupException(String),
+    /// This thread is starting the OCaml runtime: its modules are being initialised.
+    Starting,
+    /// An argument for OCaml contains a NUL.
+    NulInArgument,
+    /// This process was forked by a thread that did not hold the lock, or while other domains ran. Nobody
+    /// knows in which state the heap is, so it cannot be used; the child should exec or exit. Fork under
+    /// the lock.
+    Forked,
+    /// The runtime cannot be shut down while it is in use.
     Busy {
         /// How many uses there are.
         uses: usize,
@@ -38,11 +57,11 @@ impl Error {
     /// Why the last call of the raw API on this thread failed. Checks the most lasting
     /// reasons first.
     pub(crate) fn last() -> Error {
-        match sys::boxroot_status() {
+        match sys::status() {
             sys::Status::NotSetup => Error::NotSetup,
             sys::Status::ToreDown => Error::TornDown,
             sys::Status::Invalid => Error::Invalid,
-            sys::Status::Running => match sys::lock_state() {
+            _ => match sys::lock_state() {
                 sys::LockState::Held | sys::LockState::Uncertain => Error::OutOfMemory,
                 sys::LockState::NotHeld | sys::LockState::Ended => Error::LockNotHeld,
             },
@@ -58,6 +77,12 @@ impl fmt::Display for Error {
                 "this thread holds the OCaml lock already; use the token that proves it"
             }
             Error::OutOfMemory => "out of memory; existing roots are intact",
+            Error::OutOfRange => "a number that the other side's type cannot hold",
+            Error::Mismatch => "an OCaml value that is not of the form that the Rust type has",
+            Error::NotRegistered => "OCaml registered nothing under that name",
+            Error::NoClosures => {
+                "Rust functions as OCaml functions need native code, on x86-64 or arm64, in ELF"
+            }
             Error::NotSetup => "no OCaml runtime is running; start one with Runtime::start",
             Error::TornDown => "the OCaml runtime was shut down",
             Error::Invalid => {
@@ -65,24 +90,59 @@ impl fmt::Display for Error {
                  library into the OCaml program"
             }
             Error::ThreadNotRegistered => {
-                "OCaml could not register this thread; it may be ending, or registered elsewhere"
+                "OCaml could not register this thread; it may be registered elsewhere, or its domain ended"
             }
             Error::SystemThreadsMissing => {
                 "the OCaml program does not link the threads library (threads.cmxa), which is \
                  needed to use OCaml from several threads"
             }
             Error::AlreadyStarted => "an OCaml runtime was already started in this process",
-            Error::StartupException => {
-                "an OCaml module raised an exception when it was initialised"
+            Error::StartupException(exception) => {
+                return write!(f, "an OCaml module raised an exception: {exception}")
+            }
+            Error::Starting => "OCaml's modules are still being initialised, by this thread",
+            Error::NulInArgument => "an argument for OCaml contains a NUL",
+            Error::Forked => {
+                "this process was forked without the OCaml lock, or while other domains ran, and cannot \
+                 use OCaml; fork inside DomainLock::attach"
             }
             Error::Busy { uses } => {
-                return write!(
-                    f,
-                    "the OCaml runtime is still in use by other threads ({uses} uses)"
-                )
+                return write!(f, "the OCaml runtime is still in use ({uses} other uses)")
             }
         })
     }
 }
 
 impl std::error::Error for Error {}
+
+/// Why a call of an OCaml function gave no result.
+#[derive(Clone, Debug)]
+pub enum CallError {
+    /// The function raised it.
+    Exception(Exception),
+    /// An argument or the result could not be converted, or there is no such function.
+    Error(Error),
+}
+
+impl From<Exception> for CallError {
+    fn from(exception: Exception) -> Self {
+        CallError::Exception(exception)
+    }
+}
+
+impl From<Error> for CallError {
+    fn from(error: Error) -> Self {
+        CallError::Error(error)
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Exception(exception) => exception.fmt(f),
+            CallError::Error(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}

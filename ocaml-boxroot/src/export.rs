@@ -1,28 +1,40 @@
-use crate::{ffi, lock, sys, Boxroot, DomainLock, Exception};
+use crate::{ffi, lock, sys, Boxroot, CallError, DomainLock, Exception};
 use std::error::Error;
 
 /// Defines functions that OCaml can call.
 ///
 /// ```
-/// use ocaml_boxroot::{export, Boxroot, Error, OCamlInt, OCamlString, ToOCaml};
+/// use ocaml_boxroot::{export, Boxroot, Error, OCamlInt, OCamlList, OCamlString};
 ///
 /// export! {
 ///     /// `external repeat : string -> int -> string = "example_repeat"`
-///     unsafe fn example_repeat(lock, text: OCamlString, times: OCamlInt)
-///         -> Result<OCamlString, String>
+///     unsafe fn example_repeat(lock, text: OCamlString as String, times: OCamlInt as usize)
+///         -> Result<OCamlString as String, Error>
 ///     {
-///         let times = usize::try_from(times.get(lock).to_int()).map_err(|e| e.to_string())?;
-///         text.get(lock).to_text().repeat(times).to_ocaml(lock).map_err(|e| e.to_string())
+///         Ok(text.repeat(times))
+///     }
+///
+///     /// `external twice : string list -> string list * string list = "example_twice"`
+///     unsafe fn example_twice(lock, list: OCamlList<OCamlString>)
+///         -> Result<(OCamlList<OCamlString>, OCamlList<OCamlString>), Error>
+///     {
+///         ocaml_boxroot::ToOCaml::to_ocaml(&(list, list), lock)
 ///     }
 /// }
 /// ```
 ///
-/// The body gets the token as `lock` (or any other name) and each argument as a
-/// [`&RootRef`](crate::RootRef): rooted, so it may allocate and call OCaml at will. It ends with
-/// `Ok` and a [`Boxroot`] of the result's type, or with `Err` and anything that `?` turns into a
-/// `Box<dyn std::error::Error>`. An [`Exception`] is raised again, unchanged; OCaml sees any
-/// other error, and a panic, as the exception `Failure`. At most five arguments; a function
-/// without any takes OCaml's `()`.
+/// An argument is given by root, as a [`&RootRef`](crate::RootRef) of its type, or, after `as`, copied to a type of
+/// Rust that is [`FromOCaml`](crate::FromOCaml). The result is a [`Boxroot`] of its type, or, after `as`,
+/// a type of Rust that is [`ToOCaml`](crate::ToOCaml). The body gets the token (`&mut DomainLock`) under the first name, and may
+/// allocate and call OCaml at will. Its error is anything that `?` turns into a `Box<dyn std::error::Error>`.
+/// An [`Exception`] is raised again, unchanged, also as a [`CallError`]; OCaml sees any other error, and a
+/// panic, as the exception `Failure` with the whole text.
+///
+/// Any number of arguments; a function without any takes OCaml's `()`. For more than five, OCaml wants a second function
+/// for bytecode, which is there as `NAME_bytecode`:
+/// `external f : … = "example_f_bytecode" "example_f"`.
+///
+/// To Rust, the function is a safe one, with the name that it has for OCaml, which takes the token and the arguments.
 ///
 /// # Safety
 ///
@@ -39,42 +51,153 @@ use std::error::Error;
 macro_rules! export {
     ($(
         $(#[$attribute:meta])*
-        unsafe fn $name:ident($lock:ident, $($argument:ident: $type:ty),+ $(,)?)
-            -> Result<$result:ty, $error:ty> $body:block
+        $visibility:vis unsafe fn $name:ident(
+            $lock:ident $(, $argument:ident: $type:ty $(as $rust:ty)?)* $(,)?
+        ) -> Result<$result:ty $(as $converted:ty)?, $error:ty> $body:block
     )+) => {$(
         $(#[$attribute])*
-        ///
-        /// # Safety
-        ///
-        /// Only OCaml may call it, through a declaration with these types.
-        #[no_mangle]
-        pub unsafe extern "C" fn $name($($argument: $crate::sys::Value),+) -> $crate::sys::Value {
-            fn body(
-                $lock: &mut $crate::DomainLock,
-                $($argument: &$crate::RootRef<$type>),+
-            ) -> ::std::result::Result<$crate::Boxroot<$result>, $error> $body
+        #[allow(clippy::too_many_arguments, clippy::unnecessary_wraps)]
+        $visibility fn $name(
+            $lock: &mut $crate::DomainLock
+            $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
+        ) -> ::std::result::Result<$crate::export_result!(type $result $(as $converted)?), $error> $body
 
-            // SAFETY: OCaml called with live values of these types, and what `enter` returns goes
-            // to `finish`, as it is.
-            unsafe {
-                let result = $crate::DomainLock::enter(|lock| {
-                    $(let $argument = $crate::Boxroot::<$type>::new(
-                        lock,
-                        $crate::Value::from_raw($argument),
-                    );)+
-                    let result = body(lock, $(&$argument),+);
-                    $crate::export_support::answer(lock, result)
-                });
-                $crate::export_support::finish(result)
+        // The symbol's name hides the user's function in the inner block.
+        #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
+        const _: () = {
+            #[allow(clippy::too_many_arguments)]
+            fn body(
+                lock: &mut $crate::DomainLock
+                $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
+            ) -> ::std::result::Result<$crate::export_result!(type $result $(as $converted)?), $error> {
+                $name(lock $(, $argument)*)
             }
-        }
+
+            const _: () = {
+                $crate::export_entry!(
+                    $name body [$($argument: $type $(as $rust)?),*] [$result $(as $converted)?]
+                );
+            };
+        };
     )+};
 }
 
-/// For [`export!`]: the result for OCaml; an error becomes an encoded exception.
-pub fn answer<T: ?Sized, E: Into<Box<dyn Error>>>(
-    lock: &DomainLock,
-    result: Result<Boxroot<T>, E>,
+/// The function that OCaml calls.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_entry {
+    ($name:ident $body:ident [] $result:tt) => {
+        #[allow(unsafe_code)] // this and the following: an error under `forbid(unsafe_code)`
+        #[no_mangle]
+        unsafe extern "C" fn $name(_unit: $crate::sys::Value) -> $crate::sys::Value {
+            $crate::export_call!($body [] $result)
+        }
+    };
+    ($name:ident $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),+] $result:tt) => {
+        #[allow(unsafe_code)]
+        #[no_mangle]
+        unsafe extern "C" fn $name($($argument: $crate::sys::Value),+) -> $crate::sys::Value {
+            $crate::export_call!($body [$($argument: $type $(as $rust)?),+] $result)
+        }
+
+        $crate::export_bytecode!($name $($argument)+);
+    };
+}
+
+/// What it does.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_call {
+    (
+        $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),*] [$result:ty $(as $converted:ty)?]
+    ) => {{
+        // SAFETY: OCaml called with live values of these types, and what `enter` returns goes
+        // to `finish`, as it is.
+        #[allow(unsafe_code)]
+        let result = unsafe {
+            let result = $crate::export_support::enter::<$result>(|lock| {
+                $(let $argument = $crate::export_argument!(take lock $argument $type $(as $rust)?);)*
+                let result = $body(lock $(, $crate::export_argument!(pass $argument $(as $rust)?))*)?;
+                $crate::export_result!(root lock result $result $(as $converted)?)
+            });
+            $crate::export_support::finish(result)
+        };
+        result
+    }};
+}
+
+/// The function that bytecode calls, where the arguments are more than five.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_bytecode {
+    ($name:ident $a:ident $($b:ident $($c:ident $($d:ident $($e:ident)?)?)?)?) => {};
+    ($name:ident $($argument:ident)+) => {
+        #[allow(unsafe_code)]
+        #[export_name = concat!(stringify!($name), "_bytecode")]
+        unsafe extern "C" fn bytecode(
+            arguments: *const $crate::sys::Value,
+            _count: ::std::ffi::c_int,
+        ) -> $crate::sys::Value {
+            // SAFETY: the bytecode runtime gives as many arguments as OCaml declares.
+            unsafe {
+                let mut next = arguments;
+                $(let $argument = *next; next = next.add(1);)+
+                let _ = next;
+                $name($($argument),+)
+            }
+        }
+    };
+}
+
+/// An argument: its type for the body, how it is made of OCaml's value, and how it is passed.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_argument {
+    (type $type:ty) => { &$crate::RootRef<$type> };
+    (type $type:ty as $rust:ty) => { $rust };
+    (take $lock:ident $argument:ident $type:ty) => {
+        $crate::Boxroot::<$type>::try_new($lock, $crate::Value::from_raw($argument))?
+    };
+    (take $lock:ident $argument:ident $type:ty as $rust:ty) => {
+        $crate::Value::<$type>::from_raw($argument).to_rust::<$rust>($lock)?
+    };
+    (pass $argument:ident) => { &$argument };
+    (pass $argument:ident as $rust:ty) => { $argument };
+}
+
+/// A result: its type for the body, and how it becomes a root.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_result {
+    (type $type:ty) => { $crate::Boxroot<$type> };
+    (type $type:ty as $rust:ty) => { $rust };
+    (root $lock:ident $result:ident $type:ty) => { Ok($result) };
+    (root $lock:ident $result:ident $type:ty as $rust:ty) => {
+        Ok($crate::ToOCaml::<$type>::to_ocaml(&$result, $lock)?)
+    };
+}
+
+/// For [`export!`]: runs a body, and makes of its result what `finish` takes.
+///
+/// # Safety
+///
+/// As for [`DomainLock::enter`].
+pub unsafe fn enter<T: ?Sized>(
+    body: impl FnOnce(&mut DomainLock) -> Result<Boxroot<T>, Box<dyn Error>>,
+) -> sys::Value {
+    // SAFETY: as promised by the caller; `answer` returns a value or an encoded exception.
+    unsafe {
+        DomainLock::enter(|lock| {
+            let result = body(lock);
+            answer(lock, result)
+        })
+    }
+}
+
+/// The result for OCaml; an error becomes an encoded exception.
+pub(crate) fn answer<T: ?Sized>(
+    lock: &mut DomainLock,
+    result: Result<Boxroot<T>, Box<dyn Error>>,
 ) -> sys::Value {
     let error = match result {
         Ok(root) => {
@@ -82,12 +205,16 @@ pub fn answer<T: ?Sized, E: Into<Box<dyn Error>>>(
             root.delete_in(lock);
             return raw;
         }
-        Err(error) => error.into(),
+        Err(error) => error,
     };
-    let exception = error.downcast_ref::<Exception>().and_then(Exception::value);
+    let exception = match (error.downcast_ref::<Exception>(), error.downcast_ref::<CallError>()) {
+        (Some(exception), _) | (None, Some(CallError::Exception(exception))) => exception.value(),
+        _ => None,
+    };
     match exception {
         Some(exception) => ffi::exception_result(exception.get(lock).raw()),
-        None => lock::failure(error.to_string()),
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably.
+        None => unsafe { lock::failure(&error.to_string()) },
     }
 }
 
@@ -96,7 +223,7 @@ pub fn answer<T: ?Sized, E: Into<Box<dyn Error>>>(
 /// # Safety
 ///
 /// In a function that OCaml called, in whose frame nothing is left to drop; `result` is what
-/// [`DomainLock::enter`] returned.
+/// [`enter`] returned.
 #[inline(always)]
 pub unsafe fn finish(result: sys::Value) -> sys::Value {
     // SAFETY: as promised by the caller.

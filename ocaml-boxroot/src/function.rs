@@ -1,53 +1,12 @@
-use crate::{ffi, Boxroot, DomainLock, Error, RootRef, Value};
+use crate::{ffi, Boxroot, CallError, DomainLock, Error, Exception, Function, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::{c_int, CStr, CString};
-use std::fmt;
-use std::marker::PhantomData;
-use std::sync::Arc;
-
-/// The type of an OCaml function from `Args` (a tuple) to `R`, as in
-/// `Boxroot<Function<(OCamlString,), OCamlInt>>`.
-pub struct Function<Args, R: ?Sized>(PhantomData<(Args, *const R)>);
-
-// SAFETY: a name for a type; a closure may be called from any domain and any thread, which gets at
-// what the closure takes and returns.
-unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Send for Function<Args, R> {}
-// SAFETY: as above.
-unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Sync for Function<Args, R> {}
-
-/// The type of OCaml's `exn`.
-#[derive(Debug)]
-pub enum OCamlException {}
-
-/// An exception that OCaml raised. As text: the exception's name and arguments.
-///
-/// An exported function that returns it as its error raises it again, unchanged; see
-/// [`export!`](crate::export!).
-#[derive(Clone, Debug)]
-pub struct Exception {
-    message: String,
-    /// `None` if the runtime had no room left to make one.
-    value: Option<Arc<Boxroot<OCamlException>>>,
-}
-
-impl Exception {
-    /// The exception itself. `None` for a stack overflow in which OCaml had no room for one.
-    pub fn value(&self) -> Option<&RootRef<OCamlException>> {
-        Some(self.value.as_ref()?)
-    }
-}
-
-impl fmt::Display for Exception {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OCaml exception: {}", self.message)
-    }
-}
-
-impl std::error::Error for Exception {}
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicIsize, AtomicPtr, Ordering};
 
 impl DomainLock {
     /// Roots the value that OCaml code registered with `Callback.register name`. `None` if there
-    /// is none.
+    /// is none. [`ocaml_functions!`](crate::ocaml_functions!) does this for functions.
     ///
     /// # Safety
     ///
@@ -58,12 +17,18 @@ impl DomainLock {
     /// # Panics
     ///
     /// If memory runs out.
+    #[track_caller]
     pub unsafe fn named<T: ?Sized>(&self, name: &str) -> Option<Boxroot<T>> {
-        let name = CString::new(name).ok()?;
-        // SAFETY: the token proves that the lock is held; the cell, if any, is a live root.
-        let value = unsafe { ffi::caml_named_value(name.as_ptr()).as_ref() }?;
-        // SAFETY: a live value, of this type (caller).
-        Some(Boxroot::new(self, unsafe { Value::from_raw(*value) }))
+        let value = self.named_value(&CString::new(name).ok()?)?;
+        // SAFETY: of this type (caller).
+        Some(Boxroot::new(self, unsafe { Value::from_raw(value.raw()) }))
+    }
+
+    /// A registered value.
+    pub(crate) fn named_value(&self, name: &CStr) -> Option<Value<'_, ()>> {
+        let cell = named_cell(name)?;
+        // SAFETY: a registered value; the token is borrowed, shared, for this lifetime.
+        unsafe { Some(Value::from_raw(load(self, cell))) }
     }
 
     /// Calls a closure with rooted arguments.
@@ -71,42 +36,39 @@ impl DomainLock {
     /// # Safety
     ///
     /// The closure accepts the arguments and returns an `R`.
-    unsafe fn call<'l, R: ?Sized, const N: usize>(
+    #[track_caller]
+    unsafe fn call<'l, R: ?Sized>(
         &'l mut self,
         closure: sys::Value,
-        mut arguments: [sys::Value; N],
+        arguments: &mut [sys::Value],
     ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
+        let count = arguments.len() as c_int;
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no
         // unrooted value is used after the call; the function returns exceptions as results.
-        let result = unsafe { ffi::obx_callback(closure, N as c_int, arguments.as_mut_ptr()) };
+        let result = unsafe { ffi::obx_callback(closure, count, arguments.as_mut_ptr()) };
         if ffi::is_exception(result) {
             // SAFETY: a live exception, or 0.
-            return Err(unsafe { exception(self, ffi::extract_exception(result)) });
+            return Err(unsafe { Exception::raised(self, ffi::extract_exception(result)) });
         }
         // SAFETY: a live result of this type (caller); the token is borrowed, shared, for 'l.
         Ok((unsafe { Value::from_raw(result) }, self))
     }
 }
 
+/// Where OCaml keeps a registered value. It stays there for good, and is a root.
+fn named_cell(name: &CStr) -> Option<NonNull<sys::Value>> {
+    // SAFETY: no precondition but a C string.
+    NonNull::new(unsafe { ffi::caml_named_value(name.as_ptr()) }.cast_mut())
+}
+
+/// The value in such a cell.
+///
 /// # Safety
 ///
-/// `raw` is a live exception, or 0: there was no room on the stack.
-unsafe fn exception(lock: &DomainLock, raw: sys::Value) -> Exception {
-    if raw == 0 {
-        return Exception { message: "Stack_overflow".to_string(), value: None };
-    }
-    // SAFETY: a live exception (caller), which formatting does not move; the message is a C string
-    // that is ours to free.
-    unsafe {
-        let value = Boxroot::try_new(lock, Value::from_raw(raw)).ok().map(Arc::new);
-        let text = ffi::caml_format_exception(raw);
-        if text.is_null() {
-            return Exception { message: Error::OutOfMemory.to_string(), value };
-        }
-        let message = CStr::from_ptr(text).to_string_lossy().into_owned();
-        ffi::caml_stat_free(text.cast());
-        Exception { message, value }
-    }
+/// From [`named_cell`].
+unsafe fn load(_lock: &DomainLock, cell: NonNull<sys::Value>) -> sys::Value {
+    // SAFETY: the cell stays. Another domain may be registering another value: the load is atomic.
+    unsafe { AtomicIsize::from_ptr(cell.as_ptr()) }.load(Ordering::Acquire)
 }
 
 macro_rules! callable {
@@ -118,15 +80,16 @@ macro_rules! callable {
             /// # Errors
             ///
             /// The exception that the function raised, if it did.
+            #[track_caller]
             pub fn call<'l>(
                 &self,
                 lock: &'l mut DomainLock,
                 $($argument: &RootRef<$type>),+
             ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
                 let closure = self.get(lock).raw();
-                let arguments = [$($argument.get(lock).raw()),+];
+                let mut arguments = [$($argument.get(lock).raw()),+];
                 // SAFETY: the types agree; whoever named the function's type answers for it.
-                unsafe { lock.call(closure, arguments) }
+                unsafe { lock.call(closure, &mut arguments) }
             }
         }
     };
@@ -140,3 +103,138 @@ callable!(a: A, b: B, c: C, d: D, e: E);
 callable!(a: A, b: B, c: C, d: D, e: E, f: F);
 callable!(a: A, b: B, c: C, d: D, e: E, f: F, g: G);
 callable!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H);
+
+impl<R: ?Sized> RootRef<Function<(), R>> {
+    /// Calls the function, which takes `()`.
+    ///
+    /// # Errors
+    ///
+    /// The exception that the function raised, if it did.
+    #[track_caller]
+    pub fn call<'l>(
+        &self,
+        lock: &'l mut DomainLock,
+    ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
+        let closure = self.get(lock).raw();
+        // SAFETY: the types agree; whoever named the function's type answers for it.
+        unsafe { lock.call(closure, &mut [Value::unit().raw()]) }
+    }
+}
+
+/// Declares functions that OCaml registers with `Callback.register`, to be called like functions of Rust.
+///
+/// ```no_run
+/// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
+///
+/// ocaml_functions! {
+///     // SAFETY: these are the types of the functions in OCaml.
+///     unsafe {
+///         /// `Callback.register "count" (fun (text : string) (k : int) -> … : int)`
+///         pub fn count(text: OCamlString, k: OCamlInt) -> OCamlInt = "count";
+///         /// `Callback.register "reset" (fun () -> …)`
+///         pub fn reset() = "reset";
+///     }
+/// }
+///
+/// fn use_them(lock: &mut DomainLock) -> Result<i64, CallError> {
+///     let () = reset(lock)?;
+///     count(lock, "so many words", 2)
+/// }
+/// ```
+///
+/// Each becomes a function that takes the token (`&mut DomainLock`), and for each argument whatever is
+/// [`ToOCaml`](crate::ToOCaml) that type: a value of Rust or a root. It returns whatever is [`FromOCaml`](crate::FromOCaml)
+/// the result's type: a value of Rust, or a root (`Boxroot<…>`); or a [`CallError`](crate::CallError). Any number
+/// of arguments; without any, the function is called with `()`. The name is looked up once.
+///
+/// # Safety
+///
+/// `unsafe` stands for the promise that whatever OCaml registers under the name takes such arguments, gives such a
+/// result, and on OCaml 4 does not call `Thread.exit`, which would jump over the frames of Rust.
+#[macro_export]
+macro_rules! ocaml_functions {
+    (unsafe {$(
+        $(#[$attribute:meta])*
+        $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $registered:literal;
+    )*}) => {$(
+        $(#[$attribute])*
+        #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
+        #[allow(clippy::too_many_arguments)]
+        #[track_caller]
+        $visibility fn $name<OCamlResult>(
+            lock: &mut $crate::DomainLock,
+            $($argument: impl $crate::ToOCaml<$type>),*
+        ) -> ::std::result::Result<OCamlResult, $crate::CallError>
+        where
+            OCamlResult: $crate::FromOCaml<$crate::unit_or!($($result)?)>,
+        {
+            static FUNCTION: $crate::call_support::Named = $crate::call_support::Named::new($registered);
+            $(let $argument = $crate::ToOCaml::<$type>::to_ocaml(&$argument, lock)?;)*
+            // SAFETY: the function has these types, as the user's `unsafe` promises.
+            unsafe { FUNCTION.call(lock, [$($argument.as_any()),*]) }
+        }
+    )*};
+}
+
+/// A type that may be left out.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! unit_or {
+    () => {
+        ()
+    };
+    ($type:ty) => {
+        $type
+    };
+}
+
+/// For [`ocaml_functions!`].
+pub mod call_support {
+    use super::*;
+    use crate::{FromOCaml, OCamlAny};
+
+    /// A function that OCaml registers.
+    pub struct Named {
+        name: &'static str,
+        /// From `named_cell`, when it was found.
+        cell: AtomicPtr<sys::Value>,
+    }
+
+    impl Named {
+        /// Not looked up yet.
+        pub const fn new(name: &'static str) -> Named {
+            Named { name, cell: AtomicPtr::new(std::ptr::null_mut()) }
+        }
+
+        fn cell(&self) -> Option<NonNull<sys::Value>> {
+            let cell = NonNull::new(self.cell.load(Ordering::Acquire));
+            cell.or_else(|| {
+                let cell = named_cell(&CString::new(self.name).ok()?)?;
+                self.cell.store(cell.as_ptr(), Ordering::Release);
+                Some(cell)
+            })
+        }
+
+        /// Calls the function, with `()` if there are no arguments.
+        ///
+        /// # Safety
+        ///
+        /// The function takes such arguments and returns a `T`.
+        #[track_caller]
+        pub unsafe fn call<T: ?Sized, R: FromOCaml<T>, const N: usize>(
+            &self,
+            lock: &mut DomainLock,
+            arguments: [&RootRef<OCamlAny>; N],
+        ) -> Result<R, CallError> {
+            let cell = self.cell().ok_or(Error::NotRegistered)?;
+            let mut unit = [Value::unit().raw()];
+            let mut raw = arguments.map(|argument| argument.get(lock).raw());
+            let raw: &mut [sys::Value] = if N == 0 { &mut unit } else { &mut raw };
+            // SAFETY: from `named_cell`.
+            let closure = unsafe { load(lock, cell) };
+            // SAFETY: a function of these types (caller).
+            let (result, lock) = unsafe { lock.call::<T>(closure, raw) }?;
+            Ok(R::from_ocaml(result, lock)?)
+        }
+    }
+}

@@ -25,16 +25,16 @@
 //! ```
 //! use ocaml_boxroot::{Boxroot, DomainLock, Runtime};
 //!
-//! let mut runtime = Runtime::start()?;
-//! let (value, lock) = runtime.lock().alloc_string("from Rust")?;
-//! let root = Boxroot::new(lock, value);
-//! runtime.lock().release(|| {
-//!     // Without the lock: other threads can run OCaml code now.
-//!     let reader = std::thread::spawn(move || {
-//!         DomainLock::attach(|lock| root.get(lock).to_text())
-//!     });
-//!     assert_eq!(reader.join().unwrap(), Ok("from Rust".to_string()));
+//! Runtime::start()?;
+//! let root = DomainLock::attach(|lock| {
+//!     let (value, lock) = lock.alloc_string("from Rust")?;
+//!     Boxroot::try_new(lock, value)
+//! })??;
+//! // Any thread reads it under the lock, and drops it with or without.
+//! let reader = std::thread::spawn(move || {
+//!     DomainLock::attach(|lock| root.get(lock).to_text())
 //! });
+//! assert_eq!(reader.join().unwrap()?, "from Rust");
 //! # Ok::<(), ocaml_boxroot::Error>(())
 //! ```
 //!
@@ -53,42 +53,92 @@
 //!
 //! * `startup`: [`Runtime`], for programs where Rust starts OCaml.
 //! * `link-runtime`: links an OCaml runtime with an empty program. Without it, you link your own
-//!   OCaml program (`ocamlopt -output-complete-obj`), or OCaml links you.
+//!   OCaml program ([how](guide#embedding)), or OCaml links you.
 //! * `debug-checks`: every root is on record with the place in the program that created it; misuse of
 //!   raw handles panics and names that place, `leaks` lists the live roots by place, and
 //!   [`Runtime`] prints them when it is shut down. Slow.
 
+mod bigarray;
+mod block;
 mod boxroot;
+mod closure;
+mod collection;
 mod convert;
+mod custom;
 mod error;
+mod exception;
 mod export;
 mod ffi;
 mod function;
 mod lock;
+mod lock_released;
+mod marker;
 #[cfg(feature = "startup")]
 mod runtime;
 mod stats;
+mod types;
 mod value;
 
+pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
 pub use boxroot::{Boxroot, RootRef};
+pub use collection::{Elements, OCamlMap, OCamlSeq, OCamlSet};
 pub use convert::{FromOCaml, ToOCaml};
-pub use error::Error;
-pub use function::{Exception, Function, OCamlException};
+pub use custom::OCamlBox;
+pub use error::{CallError, Error};
+pub use exception::Exception;
 pub use lock::{AssumedLock, DomainLock};
+pub use lock_released::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
+pub use marker::{
+    Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlException, OCamlFloat, OCamlInt,
+    OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString,
+};
 #[cfg(feature = "startup")]
-pub use runtime::{Busy, Runtime};
+pub use runtime::{Builder, Busy, Runtime};
 pub use stats::{stats, trim, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks};
-pub use value::{OCamlArray, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlString, Value};
+pub use types::Field;
+pub use value::{Kind, Value};
 
 /// For [`export!`].
 #[doc(hidden)]
 pub mod export_support {
-    pub use crate::export::{answer, finish};
+    pub use crate::export::{enter, finish};
 }
 
+#[doc(hidden)]
+pub use function::call_support;
+#[doc(hidden)]
+pub use types::type_support;
+
 #[doc = include_str!("guide.md")]
+///
+/// # Side by side
+///
+/// The same small program with this crate, with `ocaml-interop` 0.12 and with `ocaml` 1.3 (ocaml-rs); the tests
+/// of this project run all three. They call this OCaml, and `stress : unit -> unit`, which makes the collector run:
+///
+/// ```ocaml,ignore
+#[doc = include_str!("guide/words.ml")]
+/// ```
+///
+/// With `ocaml-boxroot`: an exception is an error; any thread may call it.
+///
+/// ```ignore
+#[doc = include_str!("guide/ours.rs")]
+/// ```
+///
+/// With `ocaml-interop`: an exception is a panic; any thread that is not in such a closure may call it.
+///
+/// ```ignore
+#[doc = include_str!("guide/ocaml_interop.rs")]
+/// ```
+///
+/// With `ocaml`: an exception is an error; every call is unsafe, and conversions believe the caller.
+///
+/// ```ignore
+#[doc = include_str!("guide/ocaml_rs.rs")]
+/// ```
 pub mod guide {}
 
 pub use ocaml_boxroot_sys as sys;

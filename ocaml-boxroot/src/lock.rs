@@ -1,13 +1,10 @@
 use crate::{ffi, Error, Value};
-use ocaml_boxroot_sys::{self as sys, token};
+use ocaml_boxroot_sys::{self as sys, token, uses};
 use std::any::Any;
-use std::cell::{Cell, RefCell};
-use std::ffi::c_char;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Proof that this thread holds the lock of its OCaml domain.
 ///
@@ -19,9 +16,9 @@ use std::sync::OnceLock;
 ///   call OCaml, and to [release](DomainLock::release) the lock. It ends the life of every
 ///   [`Value`] that was obtained under the token.
 ///
-/// A token comes from [`attach`](DomainLock::attach) (on a thread of Rust's), from
-/// [`enter`](DomainLock::enter) (in a function that OCaml calls), or from a `Runtime`. It is
-/// neither [`Send`] nor [`Sync`]:
+/// A token comes from [`attach`](DomainLock::attach) (on a thread of Rust's), or from
+/// [`enter`](DomainLock::enter) (in a function that OCaml calls). It is neither [`Send`] nor
+/// [`Sync`]:
 ///
 /// ```compile_fail
 /// # use ocaml_boxroot::DomainLock;
@@ -39,62 +36,29 @@ impl fmt::Debug for DomainLock {
     }
 }
 
-/// Uses of the runtime that forbid its shutdown: threads that we registered, and functions that
-/// OCaml called. `DOWN` once it was shut down.
-static USES: AtomicUsize = AtomicUsize::new(0);
-const DOWN: usize = 1 << (usize::BITS - 1);
-
-/// One use, counted. Invariant: while a `Use` exists the runtime is not shut down by us.
-struct Use;
+/// One use of the runtime. Invariant: while it exists the runtime is not shut down by us.
+struct Use {
+    /// A frame under this one has a use, too: OCaml knows this thread.
+    is_nested: bool,
+    _not_send: PhantomData<*mut ()>,
+}
 
 impl Use {
     fn new() -> Result<Use, Error> {
-        if USES.fetch_add(1, Ordering::Acquire) & DOWN != 0 {
-            USES.fetch_sub(1, Ordering::Relaxed);
-            return Err(Error::TornDown);
+        // SAFETY: whoever calls this holds the lock, or takes it next, or is done with the use at once; on a
+        // thread that OCaml does not know, the use ends before another begins.
+        match unsafe { uses::begin() } {
+            Ok(is_nested) => Ok(Use { is_nested, _not_send: PhantomData }),
+            Err(uses::Refused::Down) => Err(Error::TornDown),
+            Err(uses::Refused::Forked) => Err(Error::Forked),
         }
-        Ok(Use)
     }
 }
 
 impl Drop for Use {
     fn drop(&mut self) {
-        USES.fetch_sub(1, Ordering::Release);
-    }
-}
-
-/// Forbids new uses, for good, if there are none.
-#[cfg(feature = "startup")]
-pub(crate) fn forbid_uses() -> Result<(), Error> {
-    match USES.compare_exchange(0, DOWN, Ordering::AcqRel, Ordering::Relaxed) {
-        Ok(_) => Ok(()),
-        Err(uses) => Err(Error::Busy { uses }),
-    }
-}
-
-thread_local! {
-    /// The runtime knows this thread: we registered it, it started the runtime, or OCaml
-    /// called us on it. It stays up then: the first and the last case have a `Use`, and the
-    /// thread that started the runtime is the one that can shut it down, outside of any token.
-    static KNOWN: Cell<bool> = const { Cell::new(false) };
-    /// Unregisters this thread at its end, if we registered it.
-    static REGISTRATION: RefCell<Option<Registration>> = const { RefCell::new(None) };
-    /// The message of a panic on its way to an OCaml exception.
-    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-struct Registration(#[allow(dead_code)] Use);
-
-impl Drop for Registration {
-    fn drop(&mut self) {
-        KNOWN.set(false);
-        // A process that ends under the lock runs this under the frames that hold it; they do not
-        // go on, and nobody gets the lock any more.
-        if sys::boxroot_status() != sys::Status::ToreDown && !DomainLock::is_held() {
-            // SAFETY: we registered this thread, it does not hold the lock (just checked), and the
-            // `Use` keeps the runtime up.
-            unsafe { ffi::obx_unregister_thread() }
-        }
+        // SAFETY: begun by `new`, on this thread (it is not Send).
+        unsafe { uses::end() }
     }
 }
 
@@ -104,57 +68,48 @@ impl Drop for Registration {
 /// # Safety
 ///
 /// This thread holds the lock of a started runtime.
-pub(crate) unsafe fn set_up() -> bool {
-    has_threads();
+pub(crate) unsafe fn set_up() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.load(Ordering::Acquire) {
+        return;
+    }
     // SAFETY: the lock is held (caller).
-    unsafe { sys::boxroot_setup() }
+    let is_set_up = unsafe {
+        ffi::obx_look_for_threads();
+        ffi::obx_keep_heap();
+        sys::boxroot_setup()
+    };
+    // If it is not, `DomainLock::new` tells.
+    DONE.store(is_set_up, Ordering::Release);
+    #[cfg(feature = "startup")]
+    crate::runtime::was_set_up();
 }
 
-/// Whether the OCaml program has the `Thread` module.
-fn has_threads() -> bool {
-    static HAS_THREADS: OnceLock<bool> = OnceLock::new();
-    // SAFETY: the runtime was started (`set_up`, or boxroot was set up); under the lock the first
-    // time, unless some other library set boxroot up.
-    *HAS_THREADS.get_or_init(|| unsafe { ffi::obx_has_threads() } != 0)
+/// Holds the lock, and a use; gives them back when dropped, also by a panic.
+pub(crate) struct Acquired {
+    _use: Use,
 }
-
-/// Makes this thread known to the runtime.
-fn register() -> Result<(), Error> {
-    if KNOWN.get() {
-        return Ok(());
-    }
-    if !has_threads() {
-        return Err(Error::SystemThreadsMissing);
-    }
-    REGISTRATION
-        .try_with(|registration| {
-            let used = Use::new()?;
-            // SAFETY: systhreads are there, and this thread does not hold the lock.
-            if unsafe { ffi::obx_register_thread() } == 0 {
-                return Err(Error::ThreadNotRegistered);
-            }
-            *registration.borrow_mut() = Some(Registration(used));
-            KNOWN.set(true);
-            Ok(())
-        })
-        .unwrap_or(Err(Error::ThreadNotRegistered))
-}
-
-/// This thread started the runtime.
-#[cfg(feature = "startup")]
-pub(crate) fn set_known() {
-    KNOWN.set(true);
-}
-
-/// Holds the lock; gives it back when dropped, also by a panic.
-struct Acquired;
 
 impl Acquired {
-    fn new() -> Acquired {
-        // SAFETY: this thread is known to the runtime and does not hold the lock (caller). The
-        // runtime stays up, see `KNOWN`.
-        unsafe { ffi::caml_leave_blocking_section() }
-        Acquired
+    /// Waits for the lock.
+    pub(crate) fn new() -> Result<Acquired, Error> {
+        match (sys::status(), sys::lock_state()) {
+            (sys::Status::ToreDown, _) => return Err(Error::TornDown),
+            (_, sys::LockState::Held | sys::LockState::Uncertain) => {
+                return Err(Error::AlreadyHeld)
+            }
+            (_, sys::LockState::Ended) => return Err(Error::ThreadNotRegistered),
+            (sys::Status::Running, sys::LockState::NotHeld) => {}
+            (_, sys::LockState::NotHeld) => return Err(Error::last()),
+        }
+        let used = Use::new()?;
+        // SAFETY: this thread does not hold the lock (just checked), and the use keeps the runtime up.
+        // Where it is nested, OCaml knows the thread.
+        match unsafe { ffi::obx_acquire(used.is_nested.into()) } {
+            0 => Ok(Acquired { _use: used }),
+            ffi::NO_THREADS => Err(Error::SystemThreadsMissing),
+            _ => Err(Error::ThreadNotRegistered),
+        }
     }
 }
 
@@ -178,19 +133,23 @@ impl DomainLock {
         Ok(DomainLock { domain, _not_send: PhantomData })
     }
 
-    /// Takes the lock, calls `f`, and releases the lock, also if `f` panics. The first time on
-    /// a thread, registers the thread with OCaml, until it ends.
+    /// Takes the lock, calls `f`, and releases the lock, also if `f` panics.
     ///
-    /// Any thread may call this. On OCaml 5, threads attach to the first domain. A registered
-    /// thread takes the lock once more when it ends, to unregister: join it inside
-    /// [`release`](DomainLock::release), not while holding the lock. On OCaml 4, registering runs
-    /// OCaml's signal handlers; an exception that one raises there ends the process.
+    /// Any thread may call this, the one that started the runtime, too. On OCaml 5, threads attach to
+    /// the first domain. The first time on a thread, registers it with OCaml. When it ends, without
+    /// waiting for the lock, the next thread takes its place: OCaml's `Thread.self ()` may be the same
+    /// for threads that did not live at once. On OCaml 4, registering a thread that takes no such place
+    /// runs OCaml's signal handlers; an exception that one raises there ends the process.
+    ///
+    /// While `f` waits for another thread, which may need OCaml, it should [`release`](DomainLock::release)
+    /// the lock.
     ///
     /// # Errors
     ///
     /// [`AlreadyHeld`](Error::AlreadyHeld) if this thread holds the lock already, for instance
     /// in a callback or in a finaliser; [`NotSetup`](Error::NotSetup) before the runtime is
-    /// started; [`TornDown`](Error::TornDown) after it was shut down;
+    /// started; [`TornDown`](Error::TornDown) when it is shut down; [`Forked`](Error::Forked) in a child
+    /// that was forked without the lock;
     /// [`SystemThreadsMissing`](Error::SystemThreadsMissing) and
     /// [`ThreadNotRegistered`](Error::ThreadNotRegistered) if the thread cannot be registered;
     /// [`OutOfMemory`](Error::OutOfMemory), [`Invalid`](Error::Invalid).
@@ -200,29 +159,17 @@ impl DomainLock {
     /// ```
     /// use ocaml_boxroot::{Boxroot, DomainLock, Runtime, Value};
     ///
-    /// let mut runtime = Runtime::start()?;
-    /// let answer = Boxroot::new(runtime.lock(), Value::int(42));
-    /// runtime.lock().release(|| {
-    ///     std::thread::spawn(move || {
-    ///         DomainLock::attach(|lock| assert_eq!(answer.get(lock).to_int(), 42))
-    ///     })
-    ///     .join()
-    ///     .unwrap()
-    /// })?;
+    /// let runtime = Runtime::start()?;
+    /// let answer = DomainLock::attach(|lock| Boxroot::new(lock, Value::int(42)))?;
+    /// std::thread::spawn(move || {
+    ///     DomainLock::attach(|lock| assert_eq!(answer.get(lock).to_int(), 42))
+    /// })
+    /// .join()
+    /// .unwrap()?;
     /// # Ok::<(), ocaml_boxroot::Error>(())
     /// ```
     pub fn attach<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
-        match (sys::boxroot_status(), sys::lock_state()) {
-            (sys::Status::ToreDown, _) => return Err(Error::TornDown),
-            (_, sys::LockState::Held | sys::LockState::Uncertain) => {
-                return Err(Error::AlreadyHeld)
-            }
-            (_, sys::LockState::Ended) => return Err(Error::ThreadNotRegistered),
-            (sys::Status::Running, sys::LockState::NotHeld) => {}
-            (_, sys::LockState::NotHeld) => return Err(Error::last()),
-        }
-        register()?;
-        let _acquired = Acquired::new();
+        let _acquired = Acquired::new()?;
         // SAFETY: the lock is held until `_acquired` is dropped, which is after the token.
         // This thread did not hold the lock before, so no other token is in use.
         let mut lock = unsafe { DomainLock::new() }?;
@@ -231,6 +178,8 @@ impl DomainLock {
 
     /// Releases the lock while `f` runs, so that other threads can run OCaml code, and takes
     /// it again, also if `f` panics. Signal handlers do not run here.
+    ///
+    /// The child of a process that `f` forks cannot go on after `f`: it is aborted.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, DomainLock};
@@ -244,6 +193,10 @@ impl DomainLock {
         struct Reacquire;
         impl Drop for Reacquire {
             fn drop(&mut self) {
+                if matches!(Use::new(), Err(Error::Forked)) {
+                    eprintln!("boxroot: {}", Error::Forked);
+                    std::process::abort();
+                }
                 // SAFETY: this thread released the lock below and is still known.
                 unsafe { ffi::caml_leave_blocking_section() }
             }
@@ -259,8 +212,22 @@ impl DomainLock {
     /// down, and on OCaml 4 before boxroot was set up. On OCaml 4 also `true`, which it should not be, in a
     /// thread-local destructor of a thread that `Thread.create` made.
     pub fn is_held() -> bool {
-        sys::boxroot_status() != sys::Status::ToreDown
+        sys::status() != sys::Status::ToreDown
             && matches!(sys::lock_state(), sys::LockState::Held | sys::LockState::Uncertain)
+    }
+
+    /// Runs `f` with a token, if it is certain that this thread holds the lock, and no root scan is running. `f`
+    /// does not read the OCaml heap: this may be a finaliser.
+    pub(crate) fn read_if_held<R>(f: impl FnOnce(&DomainLock) -> R) -> Option<R> {
+        if !DomainLock::is_held() {
+            return None;
+        }
+        // Without a token in a frame under this one, it may be a thread of OCaml 4's in a thread-local
+        // destructor.
+        let _used = Use::new().ok().filter(|used| used.is_nested)?;
+        // SAFETY: the lock is held while `f` runs, which cannot release it; other tokens are in frames that
+        // wait for it.
+        Some(f(&unsafe { DomainLock::new() }.ok()?))
     }
 
     /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. What it
@@ -274,19 +241,11 @@ impl DomainLock {
     /// `ocaml_boxroot_finish`. `f` returns a valid value, or an exception encoded as the `_exn`
     /// functions of OCaml's C interface do.
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
-        /// OCaml knows this thread while it runs code that OCaml called, maybe not later.
-        struct RestoreKnown(bool);
-        impl Drop for RestoreKnown {
-            fn drop(&mut self) {
-                KNOWN.set(self.0);
-            }
-        }
         let result = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: OCaml called, so the lock is held; also on OCaml 4, where this cannot
             // be checked before setup.
-            let _is_set_up = unsafe { set_up() };
+            unsafe { set_up() };
             let _used = Use::new()?;
-            let _restore = RestoreKnown(KNOWN.replace(true));
             // SAFETY: the lock is held until OCaml gets control back. A token that an outer
             // frame has was lent, as `&mut`, to whatever called OCaml.
             let mut lock = unsafe { DomainLock::new() }?;
@@ -297,7 +256,8 @@ impl DomainLock {
             Ok(Err(error)) => error.to_string(),
             Err(payload) => panic_message(payload),
         };
-        failure(message)
+        // SAFETY: the lock is held, because OCaml called, and the token is gone.
+        unsafe { failure(&message) }
     }
 
     /// A token for code that holds the lock by other means, such as a library that tracks it in a
@@ -313,9 +273,10 @@ impl DomainLock {
     /// other token of this thread is used in `'a`.
     pub unsafe fn assume_held<'a>() -> Result<AssumedLock<'a>, Error> {
         // SAFETY: the lock is held, also where this cannot be checked before setup (caller).
-        let _is_set_up = unsafe { set_up() };
+        unsafe { set_up() };
+        let used = Use::new()?;
         // SAFETY: as promised by the caller.
-        Ok(AssumedLock { lock: unsafe { DomainLock::new() }?, _life: PhantomData })
+        Ok(AssumedLock { lock: unsafe { DomainLock::new() }?, _use: used, _life: PhantomData })
     }
 
     /// Runs `f`, which may allocate in the OCaml heap, and gives its result the lifetime of the
@@ -344,6 +305,7 @@ impl DomainLock {
 /// A token from [`DomainLock::assume_held`], to be used through a reference.
 pub struct AssumedLock<'a> {
     lock: DomainLock,
+    _use: Use,
     _life: PhantomData<&'a mut DomainLock>,
 }
 
@@ -375,22 +337,11 @@ fn panic_message(payload: Box<dyn Any + Send>) -> String {
 }
 
 /// The result of a body that failed: OCaml will see the exception `Failure message`.
-pub(crate) fn failure(message: String) -> sys::Value {
-    /// An encoded exception 0.
-    const FAILED: sys::Value = 2;
-    let _ = PANIC.try_with(|panic| *panic.borrow_mut() = message);
-    FAILED
-}
-
-/// For `shim.c`: copies the last panic's message on this thread, cut to fit and ended by NUL.
-#[no_mangle]
-unsafe extern "C" fn ocaml_boxroot_take_panic(buffer: *mut c_char, size: usize) {
-    let message = PANIC.try_with(RefCell::take).unwrap_or_default();
-    let bytes = message.as_bytes();
-    let length = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len()).min(size - 1);
-    // SAFETY: `buffer` has `size` bytes (shim.c), and `length` is less.
-    unsafe {
-        std::ptr::copy_nonoverlapping(bytes.as_ptr().cast(), buffer, length);
-        *buffer.add(length) = 0;
-    }
+///
+/// # Safety
+///
+/// This thread holds the lock, and uses no unrooted value afterwards.
+pub(crate) unsafe fn failure(message: &str) -> sys::Value {
+    // SAFETY: the lock is held, and the collector may run (caller).
+    unsafe { ffi::obx_failure(message.as_ptr().cast(), message.len()) }
 }

@@ -1,126 +1,240 @@
-use crate::{ffi, lock, DomainLock, Error};
+use crate::exception::describe;
+use crate::lock::{self, Acquired};
+use crate::{ffi, DomainLock, Error, Value};
 use ocaml_boxroot_sys as sys;
+use std::ffi::{c_char, CString, OsString};
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::os::unix::ffi::OsStringExt;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
-/// An OCaml runtime embedded in this program. It holds the lock of its first domain.
+/// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`].
 ///
-/// A process can start one runtime, once. Other threads can use OCaml through
-/// [`DomainLock::attach`] while this thread is in [`DomainLock::release`].
-///
-/// Dropping a `Runtime` shuts it down, unless other threads use it: then it stays up until the
-/// process ends. [`shutdown`](Runtime::shutdown) reports that.
+/// A process can start one runtime, once. A `Runtime` is the right to shut it down, and holds
+/// nothing: when it is dropped or forgotten, OCaml stays up until the process ends, and its `at_exit`
+/// functions do not run.
 ///
 /// # Examples
 ///
 /// ```
-/// let mut runtime = ocaml_boxroot::Runtime::start()?;
-/// let (hello, _) = runtime.lock().alloc_string("hello")?;
-/// assert_eq!(hello.to_text(), "hello");
-/// runtime.shutdown().map_err(|busy| busy.error)?;
-/// # Ok::<(), ocaml_boxroot::Error>(())
+/// use ocaml_boxroot::{DomainLock, Runtime};
+///
+/// let runtime = Runtime::start()?;
+/// DomainLock::attach(|lock| {
+///     let (hello, _) = lock.alloc_string("hello")?;
+///     assert_eq!(hello.to_text(), "hello");
+///     Ok::<(), ocaml_boxroot::Error>(())
+/// })??;
+/// runtime.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Runtime {
-    lock: DomainLock,
+#[derive(Debug)]
+pub struct Runtime(());
+
+/// The runtime for those who only use it.
+static SHARED: Runtime = Runtime(());
+
+/// How far this process is with its runtime.
+enum State {
+    NotStarted,
+    Starting(ThreadId),
+    Started,
+    Failed(Error),
+}
+
+static STATE: Mutex<State> = Mutex::new(State::NotStarted);
+/// `STATE` changed, or boxroot was set up.
+static CHANGED: Condvar = Condvar::new();
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Boxroot was set up: threads can attach.
+pub(crate) fn was_set_up() {
+    let _state = state();
+    CHANGED.notify_all();
 }
 
 impl Runtime {
     /// Starts the runtime, which runs the initialisation of the OCaml modules that are linked
-    /// into the program.
+    /// into the program, and gives its lock up. OCaml sees a program without arguments; see
+    /// [`builder`](Runtime::builder).
+    ///
+    /// The thread that calls this may end. Where the OCaml program has no `threads` library, it is the
+    /// only one that can attach.
     ///
     /// # Errors
     ///
     /// [`Error::AlreadyStarted`] the second time, and in a program that OCaml started;
-    /// [`Error::StartupException`] if a module raised an exception; [`Error::OutOfMemory`]. After
-    /// the last two the process holds a runtime that nobody can use.
+    /// [`Error::StartupException`] if a module raised an exception: what was initialised before can be
+    /// used; [`Error::OutOfMemory`]; [`Error::Invalid`].
     pub fn start() -> Result<Runtime, Error> {
-        static STARTED: AtomicBool = AtomicBool::new(false);
-        // SAFETY: no precondition.
-        let is_started = unsafe { ffi::obx_is_started() } != 0;
-        if is_started
-            || sys::boxroot_status() != sys::Status::NotSetup
-            || STARTED.swap(true, Ordering::AcqRel)
-        {
-            return Err(Error::AlreadyStarted);
-        }
-        let arguments = [c"ocaml-boxroot".as_ptr(), std::ptr::null()];
-        // SAFETY: the first start in this process; the arguments are C strings, and the last
-        // one is NULL.
-        let result = unsafe { ffi::caml_startup_exn(arguments.as_ptr()) };
-        if ffi::is_exception(result) {
-            return Err(Error::StartupException);
-        }
-        // SAFETY: starting the runtime left the lock held.
-        if !unsafe { lock::set_up() } {
-            return Err(Error::last());
-        }
-        lock::set_known();
-        // SAFETY: the lock is held, and only `DomainLock::release` gives it up for a while;
-        // there is no other token.
-        Ok(Runtime { lock: unsafe { DomainLock::new() }? })
+        Runtime::builder().start()
     }
 
-    /// The token of the thread that started the runtime.
+    /// To start the runtime with settings.
     ///
-    /// # Panics
-    ///
-    /// If the lock is released: in a thread-local destructor that runs because the process ends
-    /// in [`DomainLock::release`].
-    pub fn lock(&mut self) -> &mut DomainLock {
-        assert!(DomainLock::is_held(), "boxroot: {}", Error::LockNotHeld);
-        &mut self.lock
+    /// ```
+    /// # use ocaml_boxroot::Runtime;
+    /// Runtime::builder().args(std::env::args_os()).start()?; // OCaml's Sys.argv
+    /// # Ok::<(), ocaml_boxroot::Error>(())
+    /// ```
+    pub fn builder() -> Builder {
+        Builder { arguments: vec!["ocaml-boxroot".into()] }
     }
 
-    /// Shuts the runtime down: runs OCaml's `at_exit` functions, and frees the OCaml heap.
-    /// Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread.
+    /// The runtime of this process, which is started if nobody did. For libraries, and for tests, which
+    /// share a process. Nobody can shut it down by what this returns.
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] while other threads use the runtime or are registered with it, or other
-    /// domains run; a thread that attached once is registered until it ends.
-    /// [`Error::LockNotHeld`] where [`lock`](Runtime::lock) panics. The runtime comes back in the
-    /// error.
-    pub fn shutdown(self) -> Result<(), Busy> {
-        let runtime = std::mem::ManuallyDrop::new(self);
-        runtime
-            .shut_down()
-            .map_err(|error| Busy { error, runtime: std::mem::ManuallyDrop::into_inner(runtime) })
+    /// As [`start`](Runtime::start), of this call or of the one that failed; [`Error::Starting`] on the
+    /// thread that is starting OCaml, before the first call of a function that [`export!`](crate::export!)
+    /// defined; [`Error::NotSetup`] where OCaml is the main program, before such a call;
+    /// [`Error::TornDown`] after the runtime was shut down.
+    pub fn get_or_start() -> Result<&'static Runtime, Error> {
+        let mut state = state();
+        loop {
+            if let State::Failed(error) = &*state {
+                return Err(error.clone());
+            }
+            match sys::status() {
+                sys::Status::Running => return Ok(&SHARED),
+                sys::Status::ToreDown => return Err(Error::TornDown),
+                sys::Status::NotSetup => {}
+                _ => return Err(Error::Invalid),
+            }
+            match &*state {
+                State::NotStarted if is_running() => return Err(Error::NotSetup),
+                State::NotStarted => break,
+                State::Starting(thread) if *thread == thread::current().id() => {
+                    return Err(Error::Starting)
+                }
+                State::Starting(_) => {
+                    state = CHANGED.wait(state).unwrap_or_else(PoisonError::into_inner)
+                }
+                State::Started | State::Failed(_) => return Err(Error::last()),
+            }
+        }
+        Runtime::builder().start_in(state).map(|_| &SHARED)
     }
 
-    fn shut_down(&self) -> Result<(), Error> {
-        if !DomainLock::is_held() {
-            return Err(Error::LockNotHeld);
-        }
-        // SAFETY: no precondition.
-        let uses = unsafe { ffi::obx_other_domains() };
-        if uses != 0 {
-            return Err(Error::Busy { uses });
-        }
-        lock::forbid_uses()?;
-        #[cfg(feature = "debug-checks")]
-        eprint!("{}", sys::leak_report());
-        // SAFETY: nobody uses the runtime, or will (`forbid_uses`); this thread holds the lock
-        // (checked, because `release` may be among the frames that a process leaves when it ends);
-        // afterwards `self` is gone, and with it the last token. No root can be read without a
-        // token, so none is after `boxroot_teardown`.
-        unsafe {
-            ffi::caml_shutdown();
-            sys::boxroot_teardown();
-        }
-        Ok(())
+    /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and frees the
+    /// OCaml heap. Any thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any
+    /// thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Busy`] while threads are attached, waiting for the lock, or in functions that OCaml
+    /// called, and while other domains run; also in a [`release`](DomainLock::release) on this thread.
+    /// [`Error::AlreadyHeld`] if this thread holds the lock; [`Error::SystemThreadsMissing`];
+    /// [`Error::Forked`]. The runtime comes back in the error.
+    pub fn shutdown(self) -> Result<(), Busy> {
+        shut_down().map_err(|error| Busy { error, runtime: self })
     }
 }
 
-impl Drop for Runtime {
-    fn drop(&mut self) {
-        // Busy, or the process ends: the runtime stays up. Nobody can use this token any more.
-        let _ = self.shut_down();
+/// Settings for the start of the runtime.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    arguments: Vec<OsString>,
+}
+
+impl Builder {
+    /// What OCaml sees as `Sys.argv`. The first one is the name of the program.
+    pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.arguments = arguments.into_iter().map(Into::into).collect();
+        self
     }
+
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::start`]; [`Error::NulInArgument`].
+    pub fn start(self) -> Result<Runtime, Error> {
+        self.start_in(state())
+    }
+
+    fn start_in(self, mut state: MutexGuard<'static, State>) -> Result<Runtime, Error> {
+        let arguments =
+            self.arguments.into_iter().map(|argument| CString::new(argument.into_vec()));
+        let arguments =
+            arguments.collect::<Result<Vec<_>, _>>().map_err(|_| Error::NulInArgument)?;
+        let is_first = matches!(*state, State::NotStarted)
+            && !is_running()
+            && sys::status() == sys::Status::NotSetup;
+        if !is_first {
+            return Err(Error::AlreadyStarted);
+        }
+        *state = State::Starting(thread::current().id());
+        drop(state);
+        let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+        pointers.push(std::ptr::null());
+        // SAFETY: the first start in this process; the arguments are C strings, and the last one is
+        // NULL.
+        let result = unsafe { start_and_release(&pointers) };
+        *self::state() = match &result {
+            Ok(()) => State::Started,
+            Err(error) => State::Failed(error.clone()),
+        };
+        CHANGED.notify_all();
+        result.map(|()| Runtime(()))
+    }
+}
+
+/// Whether somebody started OCaml in this process.
+fn is_running() -> bool {
+    // SAFETY: no precondition.
+    unsafe { ffi::obx_is_started() != 0 }
+}
+
+/// # Safety
+///
+/// The first call in this process, and OCaml was not started; `arguments` are C strings, and NULL.
+unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
+    // SAFETY: as promised by the caller. Starting leaves the lock held, also if a module raised. The
+    // exception is live: nothing is allocated before it is described. There is no token at the end.
+    unsafe {
+        let result = ffi::obx_start(arguments.as_ptr());
+        ffi::obx_set_known();
+        let raised = ffi::is_exception(result).then(|| {
+            Error::StartupException(describe(Value::from_raw(ffi::extract_exception(result))))
+        });
+        lock::set_up();
+        let token = DomainLock::new().map(|_| ());
+        ffi::caml_enter_blocking_section_no_pending();
+        raised.map_or(token, Err)
+    }
+}
+
+fn shut_down() -> Result<(), Error> {
+    let acquired = Acquired::new()?;
+    // SAFETY: the lock is held.
+    let domains = unsafe { ffi::obx_other_domains() };
+    if domains != 0 {
+        return Err(Error::Busy { uses: domains });
+    }
+    // SAFETY: `acquired` has a use, and the runtime is shut down below.
+    unsafe { sys::uses::forbid() }.map_err(|uses| Error::Busy { uses })?;
+    // The lock goes down with the runtime. The use stays: `at_exit` functions may call exported ones.
+    std::mem::forget(acquired);
+    #[cfg(feature = "debug-checks")]
+    eprint!("{}", sys::leak_report());
+    // SAFETY: nobody else uses the runtime, or will (`forbid`), and there is no token; this thread
+    // holds the lock. No root can be read without a token, so none is after `boxroot_teardown`.
+    unsafe {
+        ffi::obx_shut_down();
+        sys::boxroot_teardown();
+        sys::uses::runtime_gone();
+    }
+    Ok(())
 }
 
 /// A runtime that could not be shut down.
 pub struct Busy {
-    /// [`Error::Busy`] or [`Error::LockNotHeld`].
+    /// Why.
     pub error: Error,
     /// The runtime, which is intact.
     pub runtime: Runtime,

@@ -6,10 +6,13 @@ use std::time::Duration;
 /// What the allocator holds and did. The counts of roots and of pools by state are exact for the
 /// calling thread's domain, if it holds the lock, and as of its last major root scan for each
 /// other domain. Roots that another domain dropped may count as live until its next minor
-/// collection.
+/// collection. After the runtime was shut down all counts are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
+    /// Whether the counts are of now, for the calling thread's domain at least. Else, without the lock, they are
+    /// of the last major root scan, and 0 before the first.
+    pub is_exact: bool,
     /// Roots created and not yet deleted.
     pub live_roots: usize,
     /// Pools in memory, in all states.
@@ -45,10 +48,15 @@ pub struct Stats {
     pub pools_adopted: u64,
 }
 
-/// Statistics of the allocator. Any thread.
+/// Statistics of the allocator. Any thread; exact under the lock.
 pub fn stats() -> Stats {
-    let s = sys::boxroot_stats();
+    let gone = sys::uses::is_gone();
+    // SAFETY: the token proves that the lock is held, and exists outside of root scans only.
+    let under_lock = DomainLock::read_if_held(|lock| unsafe { sys::token::stats(lock.domain()) });
+    let is_exact = gone || under_lock.is_some();
+    let s = under_lock.unwrap_or_else(sys::boxroot_stats);
     Stats {
+        is_exact,
         live_roots: s.live_roots,
         pools: s.pools,
         pools_current: s.pools_current,
@@ -83,9 +91,10 @@ impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} live roots in {} pools, {} KiB ({} current, {} full, {} partial, {} empty); \
+            "{} live roots{} in {} pools, {} KiB ({} current, {} full, {} partial, {} empty); \
              {} minor scans, at most {:?}; {} major scans, at most {:?}; {} deferred deletes",
             self.live_roots,
+            if self.is_exact { "" } else { " at the last major collection" },
             self.pools,
             self.bytes / 1024,
             self.pools_current,

@@ -1,7 +1,11 @@
-use crate::{ffi, DomainLock, Error, FromOCaml};
+use crate::{
+    ffi, DomainLock, Error, FromOCaml, OCamlArray, OCamlBytes, OCamlChar, OCamlFloat, OCamlInt,
+    OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString,
+};
 use ocaml_boxroot_sys as sys;
 use std::fmt;
 use std::marker::PhantomData;
+use std::str::Utf8Error;
 use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicU8, Ordering};
 
 /// An OCaml value that nothing keeps alive: valid until the garbage collector may run, that
@@ -34,8 +38,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// # Safety
     ///
-    /// `raw` is a valid OCaml value and a `T`, and stays so for `'l`: a token of this thread is
-    /// borrowed, shared, that long; or `raw` is an immediate.
+    /// `raw` is a valid OCaml value (an immediate, or a pointer to a block with a header) and a `T`, and stays so
+    /// for `'l`: a token of this thread is borrowed, shared, that long; or `raw` is an immediate.
     pub unsafe fn from_raw(raw: sys::Value) -> Self {
         Value { raw, _life: PhantomData }
     }
@@ -59,39 +63,52 @@ impl<'l, T: ?Sized> Value<'l, T> {
         unsafe { Value::from_raw(raw) }
     }
 
-    /// A copy of the value, as a Rust type.
-    pub fn to_rust<R: FromOCaml<T>>(self) -> R {
-        R::from_ocaml(self)
+    /// A copy of the value, as a Rust type, or a root for it (`R` is a [`Boxroot<T>`](crate::Boxroot)).
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](Error::OutOfRange) and [`Mismatch`](Error::Mismatch) if `R` has no such value;
+    /// [`OutOfMemory`](Error::OutOfMemory).
+    #[track_caller]
+    pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
+        R::from_ocaml(self, lock)
     }
 
-    fn is_immediate(self) -> bool {
+    /// What OCaml's memory says about the value, whatever its type.
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Kind, Value};
+    ///
+    /// assert_eq!(Value::int(12).kind(), Kind::Immediate(12));
+    /// ```
+    pub fn kind(self) -> Kind {
+        if self.is_immediate() {
+            return Kind::Immediate(self.raw >> 1);
+        }
+        // SAFETY: a live block ('l), which has a header.
+        let (tag, size) = unsafe { (ffi::obx_tag(self.raw), ffi::obx_size(self.raw)) };
+        Kind::Block { tag: tag as u8, size }
+    }
+
+    pub(crate) fn is_immediate(self) -> bool {
         self.raw & 1 == 1
     }
 }
 
-/// The type of OCaml's `int`, for `Value<OCamlInt>` and `Boxroot<OCamlInt>`.
-#[derive(Debug)]
-pub enum OCamlInt {}
-
-/// The type of OCaml's `float`.
-#[derive(Debug)]
-pub enum OCamlFloat {}
-
-/// The type of OCaml's `string`.
-#[derive(Debug)]
-pub enum OCamlString {}
-
-/// The type of OCaml's `bytes`.
-#[derive(Debug)]
-pub enum OCamlBytes {}
-
-/// The type of OCaml's `T list`.
-pub struct OCamlList<T>(PhantomData<T>, Uninhabited);
-
-/// The type of OCaml's `T array`; of floats, too.
-pub struct OCamlArray<T>(PhantomData<T>, Uninhabited);
-
-enum Uninhabited {}
+/// What [`Value::kind`] answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An integer, a character, a boolean, a constant constructor (by number), or `()`.
+    Immediate(isize),
+    /// A block of the heap.
+    Block {
+        /// Which constructor, below 244; else what kind of block, as in OCaml's module `Obj`: 252 is a
+        /// string, 253 a float, 254 floats in a row, 255 a custom block.
+        tag: u8,
+        /// In words, without the header.
+        size: usize,
+    },
+}
 
 impl Value<'_, ()> {
     /// OCaml's `()`.
@@ -115,21 +132,34 @@ impl Value<'_, OCamlInt> {
     }
 }
 
-impl Value<'_, OCamlString> {
-    /// A copy of the string's bytes.
-    pub fn to_bytes(self) -> Vec<u8> {
-        // SAFETY: the value is a live string (type and lifetime), and this thread holds the
-        // lock (lifetime), so the string does not move while it is copied. Strings do not
-        // change.
+impl<'l> Value<'l, OCamlString> {
+    /// The string's bytes, where they are.
+    pub fn as_bytes(self) -> &'l [u8] {
+        // SAFETY: the value is a live string (type and lifetime), and this thread holds the lock
+        // without running the collector ('l), so the string does not move. Strings do not change.
         unsafe {
             let length = ffi::obx_string_length(self.raw);
-            std::slice::from_raw_parts(self.raw as *const u8, length).to_vec()
+            std::slice::from_raw_parts(self.raw as *const u8, length)
         }
+    }
+
+    /// The string, where it is.
+    ///
+    /// # Errors
+    ///
+    /// If it is not UTF-8.
+    pub fn as_str(self) -> Result<&'l str, Utf8Error> {
+        std::str::from_utf8(self.as_bytes())
+    }
+
+    /// A copy of the string's bytes.
+    pub fn to_bytes(self) -> Vec<u8> {
+        self.as_bytes().to_vec()
     }
 
     /// A copy of the string; bytes that are not UTF-8 are replaced.
     pub fn to_text(self) -> String {
-        String::from_utf8_lossy(&self.to_bytes()).into_owned()
+        String::from_utf8_lossy(self.as_bytes()).into_owned()
     }
 }
 
@@ -144,6 +174,43 @@ impl Value<'_, OCamlBytes> {
                 .map(|i| AtomicU8::from_ptr(bytes.add(i)).load(Ordering::Relaxed))
                 .collect()
         }
+    }
+}
+
+impl Value<'_, OCamlChar> {
+    /// An OCaml character, which is a byte.
+    pub fn char(byte: u8) -> Value<'static, OCamlChar> {
+        // SAFETY: an immediate.
+        unsafe { Value::from_raw(isize::from(byte) << 1 | 1) }
+    }
+
+    /// The byte.
+    pub fn to_byte(self) -> u8 {
+        (self.raw >> 1) as u8
+    }
+}
+
+impl Value<'_, OCamlInt32> {
+    /// The number.
+    pub fn to_int32(self) -> i32 {
+        // SAFETY: a live `int32` (type and lifetime).
+        unsafe { ffi::obx_int32(self.raw) }
+    }
+}
+
+impl Value<'_, OCamlInt64> {
+    /// The number.
+    pub fn to_int64(self) -> i64 {
+        // SAFETY: a live `int64` (type and lifetime).
+        unsafe { ffi::obx_int64(self.raw) }
+    }
+}
+
+impl Value<'_, OCamlNativeint> {
+    /// The number.
+    pub fn to_nativeint(self) -> isize {
+        // SAFETY: a live `nativeint` (type and lifetime).
+        unsafe { ffi::obx_nativeint(self.raw) }
     }
 }
 
@@ -167,6 +234,20 @@ impl<'l, T> Value<'l, Option<T>> {
     pub fn to_option(self) -> Option<Value<'l, T>> {
         // SAFETY: `Some x` is a block whose field is x (type).
         (!self.is_immediate()).then(|| unsafe { self.field(0) })
+    }
+}
+
+impl<'l, T, E> Value<'l, Result<T, E>> {
+    /// The result, with the value in it.
+    pub fn to_result(self) -> Result<Value<'l, T>, Value<'l, E>> {
+        let is_ok = matches!(self.kind(), Kind::Block { tag: 0, .. });
+        // SAFETY: `Ok x` is a block of tag 0 whose field is x, `Error x` one of tag 1 (type).
+        unsafe {
+            match is_ok {
+                true => Ok(self.field(0)),
+                false => Err(self.field(0)),
+            }
+        }
     }
 }
 
@@ -200,7 +281,7 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
     /// The number of elements.
     pub fn len(self) -> usize {
         // SAFETY: a live array (type and lifetime).
-        unsafe { ffi::obx_size(self.raw) / if self.is_flat_floats() { FLOAT_WORDS } else { 1 } }
+        unsafe { ffi::obx_size(self.raw) }
     }
 
     /// Whether there are none.
@@ -209,32 +290,55 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
     }
 
     /// The element at `index`, if there is one. `None` too in an array of floats, which has no
-    /// elements that are values; [`to_rust`](Value::to_rust) copies one.
+    /// elements that are values; see [`get_float`](Value::get_float).
     pub fn get(self, index: usize) -> Option<Value<'l, T>> {
         let is_there = !self.is_flat_floats() && index < self.len();
         // SAFETY: an array is a block of its elements (type), unless it is flat.
         is_there.then(|| unsafe { self.field(index) })
     }
 
-    /// The element at `index` of an array of floats.
-    pub(crate) fn get_float(self, index: usize) -> Option<f64> {
-        if !self.is_flat_floats() || index >= self.len() {
+    /// The elements, from the first to the last; none if it is an array of floats, which has
+    /// [`floats`](Value::floats). Each is read when it is asked for: another domain may be changing the array.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'l, T>> {
+        let length = if self.is_flat_floats() { 0 } else { self.len() };
+        // SAFETY: an array is a block of its elements (type), unless it is flat; its length does not change.
+        (0..length).map(move |index| unsafe { self.field(index) })
+    }
+}
+
+impl<'l> Value<'l, OCamlArray<OCamlFloat>> {
+    /// The element at `index`, if there is one.
+    pub fn get_float(self, index: usize) -> Option<f64> {
+        match self.get(index) {
+            Some(boxed) => Some(boxed.to_float()),
+            None => self.flat_float(index),
+        }
+    }
+
+    /// The elements, from the first to the last.
+    pub fn floats(self) -> impl ExactSizeIterator<Item = f64> + use<'l> {
+        (0..self.len()).map(move |index| self.get_float(index).expect("the length does not change"))
+    }
+}
+
+impl<T: ?Sized> Value<'_, T> {
+    /// A number of an array or a record in the flat form of floats, if the value is in this form and as long.
+    pub(crate) fn flat_float(self, index: usize) -> Option<f64> {
+        // SAFETY: the second test is for blocks, which are live.
+        if !self.is_flat_floats() || index >= unsafe { ffi::obx_size(self.raw) } {
             return None;
         }
         let element = (self.raw as *mut u64).wrapping_add(index);
-        // SAFETY: a flat array of floats is live and has this element. Another domain may be
+        // SAFETY: a live block of floats (just checked), which has this one. Another domain may be
         // changing it: the load is atomic.
         Some(f64::from_bits(unsafe { AtomicU64::from_ptr(element) }.load(Ordering::Relaxed)))
     }
 
     pub(crate) fn is_flat_floats(self) -> bool {
-        // SAFETY: a live array (type and lifetime).
-        unsafe { ffi::obx_is_flat_floats(self.raw) != 0 }
+        // SAFETY: a live value; the second test is for blocks.
+        !self.is_immediate() && unsafe { ffi::obx_is_flat_floats(self.raw) != 0 }
     }
 }
-
-/// How many words of the heap a float takes.
-const FLOAT_WORDS: usize = size_of::<f64>() / size_of::<sys::Value>();
 
 impl DomainLock {
     /// Allocates an OCaml string with these bytes. The garbage collector may run.

@@ -71,6 +71,13 @@ size_t test_inline_round_trip(size_t n) {
     wrong += !boxroot_modify(&root, Val_long(~i)) || boxroot_get(root) != Val_long(~i);
     boxroot_delete(root);
   }
+  boxroot_domain domain = boxroot_domain_self();
+  for (size_t i = 0; i < n; i++) {
+    boxroot root = boxroot_create_in(domain, Val_long(i));
+    wrong += root == NULL || boxroot_get(root) != Val_long(i);
+    wrong += !boxroot_modify_in(domain, &root, Val_long(~i)) || boxroot_get(root) != Val_long(~i);
+    boxroot_delete_in(domain, root);
+  }
   return wrong;
 }
 

@@ -1,8 +1,8 @@
 //! Functions for tests/ocaml/exported.ml.
 
 use ocaml_boxroot::{
-    export, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, RootRef,
-    ToOCaml, Value,
+    export, stats, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, RootRef,
+    Runtime, ToOCaml, Value,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -63,6 +63,17 @@ impl Drop for Level {
     fn drop(&mut self) {
         LEVELS.fetch_sub(1, Ordering::SeqCst);
     }
+}
+
+/// Starts OCaml, and runs `f` under its lock.
+pub fn with_ocaml<R>(f: impl FnOnce(&mut DomainLock) -> R) -> R {
+    Runtime::start().unwrap();
+    DomainLock::attach(f).unwrap()
+}
+
+/// Waits for the lock: the count is exact under it.
+pub fn assert_no_roots() {
+    assert_eq!(DomainLock::attach(|_| stats().live_roots), Ok(0));
 }
 
 /// Allocates enough for several collections.

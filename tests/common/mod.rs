@@ -1,26 +1,26 @@
 //! What the tests share: a runtime, the OCaml side (`tests/ocaml/testlib.ml`), roots whose
 //! values are known, and one process per test.
 
-#![allow(dead_code)] // each test program uses its own part
+#![allow(dead_code, unused_imports)] // each test program uses its own part
 
 pub mod exported;
+pub mod process;
+pub mod values;
 
 use ocaml_boxroot_sys as sys;
+use process::{output_within, text_of};
+use ocaml_sys::{caml_callbackN_exn, caml_named_value, caml_string_length};
+pub use ocaml_sys::{caml_enter_blocking_section, caml_leave_blocking_section, caml_shutdown};
 use std::ffi::{c_char, c_int, CStr, CString};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use sys::{BoxRoot, Value};
 
 extern "C" {
     fn caml_startup_exn(argv: *const *const c_char) -> Value;
-    pub fn caml_shutdown();
     pub fn caml_finish_major_cycle(force_compaction: c_int);
     pub fn test_finish_marking();
-    fn caml_named_value(name: *const c_char) -> *const Value;
-    fn caml_callbackN_exn(f: Value, n: c_int, args: *mut Value) -> Value;
-    fn caml_string_length(v: Value) -> usize;
-    pub fn caml_enter_blocking_section();
-    pub fn caml_leave_blocking_section();
     pub fn caml_c_thread_register() -> c_int;
     pub fn caml_c_thread_unregister() -> c_int;
     pub fn test_custom_owner(root: Option<BoxRoot>) -> Value;
@@ -77,7 +77,7 @@ pub fn ocaml(name: &str, arguments: &[Value]) -> Value {
     unsafe {
         let f = caml_named_value(c_name.as_ptr());
         assert!(!f.is_null(), "testlib.ml registers no {name}");
-        let result = caml_callbackN_exn(*f, arguments.len() as c_int, arguments.as_mut_ptr());
+        let result = caml_callbackN_exn(*f, arguments.len(), arguments.as_mut_ptr());
         assert_ne!(result & 3, 2, "{name} raised an exception");
         result
     }
@@ -189,7 +189,7 @@ pub fn errno() -> c_int {
 }
 
 pub fn error_string() -> String {
-    unsafe { CStr::from_ptr(sys::boxroot_error_string()) }.to_string_lossy().into_owned()
+    sys::error_message().to_string_lossy().into_owned()
 }
 
 /// Roots that go from one thread to another.
@@ -206,10 +206,11 @@ pub struct Scenario {
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-/// The table of a test program's scenarios.
+/// The table of a test program's scenarios; those of `situations` have their rows in front, for
+/// `.ci/situations`.
 #[macro_export]
 macro_rules! scenarios {
-    ($table:ident: $($name:ident $(, ocaml5 = $five:expr)? $(, environment = $environment:expr)?;)*) => {
+    ($table:ident: $($($($row:literal),+ :)? $name:ident $(, ocaml5 = $five:expr)? $(, environment = $environment:expr)?;)*) => {
         static $table: &[$crate::common::Scenario] = &[$({
             #[allow(unused_mut, unused_assignments)]
             let mut applies = true;
@@ -227,6 +228,11 @@ const SCENARIO: &str = "BOXROOT_SCENARIO";
 /// The main function of a test program: runs each scenario in a process of its own, or, in such
 /// a process, the one that it was started for.
 pub fn run_scenarios(scenarios: &'static [Scenario]) -> ! {
+    run_scenarios_within(Duration::from_secs(600), scenarios)
+}
+
+/// The same. A process that takes longer hangs.
+pub fn run_scenarios_within(limit: Duration, scenarios: &'static [Scenario]) -> ! {
     if let Ok(name) = std::env::var(SCENARIO) {
         let scenario = scenarios.iter().find(|s| s.name == name).expect("no such scenario");
         (scenario.run)();
@@ -238,22 +244,19 @@ pub fn run_scenarios(scenarios: &'static [Scenario]) -> ! {
     let trials = scenarios
         .iter()
         .map(|scenario| {
-            libtest_mimic::Trial::test(scenario.name, || run_in_process(scenario))
+            libtest_mimic::Trial::test(scenario.name, move || run_in_process(limit, scenario))
                 .with_ignored_flag(!scenario.applies)
         })
         .collect();
     libtest_mimic::run(&arguments, trials).exit()
 }
 
-fn run_in_process(scenario: &Scenario) -> Result<(), libtest_mimic::Failed> {
-    let program = std::env::current_exe()?;
-    let output = Command::new(program)
-        .env(SCENARIO, scenario.name)
-        .envs(scenario.environment.iter().copied())
-        .output()?;
+fn run_in_process(limit: Duration, scenario: &Scenario) -> Result<(), libtest_mimic::Failed> {
+    let mut program = Command::new(std::env::current_exe()?);
+    program.env(SCENARIO, scenario.name).envs(scenario.environment.iter().copied());
+    let output = output_within(limit, &mut program)?;
     if output.status.success() {
         return Ok(());
     }
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Err(format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr)).into())
+    Err(text_of(&output).into())
 }

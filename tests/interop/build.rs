@@ -1,12 +1,7 @@
-//! Compiles the OCaml side of a package, `../stress.ml` and its `program.ml`, with a runtime, into
-//! one object that is linked into its test.
+//! Compiles the OCaml side of a package, `../stress.ml`, its `program.ml` and the words of our guide, with a
+//! runtime, into one object that is linked into its test.
 
-#[allow(dead_code)] // not all that it finds is needed here
-#[path = "../../ocaml-boxroot-sys/build/find_ocaml.rs"]
-mod find_ocaml;
-#[path = "../../ocaml-boxroot-sys/build/ocaml_object.rs"]
-mod ocaml_object;
-
+use ocaml_boxroot_sys::build::{OCaml, Program};
 use std::{error::Error, process::ExitCode};
 
 fn main() -> ExitCode {
@@ -20,13 +15,14 @@ fn main() -> ExitCode {
 }
 
 fn build() -> Result<(), Box<dyn Error>> {
-    for variable in find_ocaml::VARIABLES {
-        println!("cargo:rerun-if-env-changed={variable}");
+    let version = OCaml::find()?.version().to_string();
+    if version.starts_with('4') && std::env::var("CARGO_PKG_NAME")?.ends_with("-interop") {
+        return Err(format!("ocaml-interop needs OCaml 5, and this is {version}").into());
     }
-    let ocaml = find_ocaml::find()?;
-    if ocaml.version.starts_with('4') && std::env::var("CARGO_PKG_NAME")?.ends_with("-interop") {
-        return Err(format!("ocaml-interop needs OCaml 5, and this is {}", ocaml.version).into());
-    }
-    let sources = [("../stress.ml".into(), "stress.ml"), ("program.ml".into(), "program.ml")];
-    ocaml_object::link_into("tests", &ocaml, &ocaml_object::out_dir()?, &[], &sources)
+    Ok(Program::new()
+        .library("threads")
+        .module("../stress.ml")
+        .module("../../../ocaml-boxroot/src/guide/words.ml")
+        .module("program.ml")
+        .link_into("tests")?)
 }

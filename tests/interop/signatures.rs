@@ -1,8 +1,14 @@
-//! The functions have the types and the calling conventions that callers of 0.4.0 rely on, for
-//! example to pass one to C. Checked by the compiler.
+//! Every public item of 0.4.0, with its type, calling convention, unsafety and traits, as programs may
+//! rely on them: compiled against 0.4.0 itself (`published/`), and against ours. `.ci/drop-in` checks that
+//! none is left out.
 
+#![deny(unused_unsafe, unreachable_patterns)]
+
+use core::cell::UnsafeCell;
+use core::ffi::c_char;
+use core::fmt::Debug;
+use core::panic::{RefUnwindSafe, UnwindSafe};
 use ocaml_boxroot_sys as sys;
-use std::ffi::c_char;
 
 const _: unsafe extern "C" fn(sys::Value) -> Option<sys::BoxRoot> = sys::boxroot_create;
 const _: unsafe extern "C" fn(sys::BoxRoot) = sys::boxroot_delete;
@@ -15,6 +21,55 @@ const _: unsafe extern "C" fn() -> sys::Status = sys::boxroot_status;
 const _: unsafe extern "C" fn() -> *const c_char = sys::boxroot_error_string;
 const _: unsafe extern "C" fn() = sys::boxroot_print_stats;
 
-const fn root<T: Copy + Eq + PartialOrd + std::fmt::Debug>() {}
+/// Each call needs its `unsafe`: the compiler warns of one that does not.
+macro_rules! unsafe_calls {
+    ($($call:expr),+) => {{ $(
+        // SAFETY: never run.
+        let _ = || unsafe { $call };
+    )+ }};
+}
+
+#[allow(dead_code)] // compiled only
+fn calls(root: sys::BoxRoot, place: *mut sys::BoxRoot) {
+    unsafe_calls!(
+        sys::boxroot_create(1),
+        sys::boxroot_delete(root),
+        sys::boxroot_get(root),
+        sys::boxroot_modify(place, 1),
+        sys::boxroot_setup(),
+        sys::boxroot_teardown(),
+        sys::boxroot_status(),
+        sys::boxroot_error_string(),
+        sys::boxroot_print_stats()
+    );
+}
+
+// Aliases, not types like them.
+const _: fn(isize) -> sys::Value = |value| value;
+const _: fn(&UnsafeCell<isize>) -> &sys::ValueCell = |cell| cell;
+
+const fn root<T: Copy + Debug + Eq + PartialOrd + Unpin>() {}
 const _: () = root::<sys::BoxRoot>();
+const _: () = assert!(size_of::<sys::BoxRoot>() == size_of::<*const ()>());
 const _: () = assert!(size_of::<Option<sys::BoxRoot>>() == size_of::<*const ()>());
+
+const fn status<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
+const _: () = status::<sys::Status>();
+const _: () = assert!(size_of::<sys::Status>() == size_of::<core::ffi::c_int>());
+
+/// The values are those of C. There may be more of them one day: without the last arm, this is an error,
+/// and with it, no arm is unreachable.
+#[allow(dead_code)] // compiled only
+const fn number(status: sys::Status) -> i32 {
+    match status {
+        sys::Status::NotSetup => 0,
+        sys::Status::Running => 1,
+        sys::Status::ToreDown => 2,
+        sys::Status::Invalid => 3,
+        _ => -1,
+    }
+}
+const _: () = assert!(sys::Status::NotSetup as i32 == number(sys::Status::NotSetup));
+const _: () = assert!(sys::Status::Running as i32 == number(sys::Status::Running));
+const _: () = assert!(sys::Status::ToreDown as i32 == number(sys::Status::ToreDown));
+const _: () = assert!(sys::Status::Invalid as i32 == number(sys::Status::Invalid));

@@ -60,3 +60,25 @@ let () =
   register "stop_changing" (fun b ->
       Bytes.set b 0 'x';
       Multicore.join_all ())
+
+let rec depth n = if n = 0 then 0 else 1 + depth (n - 1)
+let () = register "depth" depth
+let () = register "thread_id" (fun _ -> Thread.id (Thread.self ()))
+
+(* What a program does when it is initialised, if its arguments say so. *)
+let () =
+  let asked what = Array.mem what Sys.argv in
+  if asked "run" then ignore (run (Array.length Sys.argv));
+  if asked "raise" then failwith "config file missing"
+
+(* Runs the test's function in a child process, and returns its status. *)
+let () =
+  register "run_in_a_child" (fun n ->
+      match Unix.fork () with
+      | 0 ->
+        ignore (Unix.alarm 60);
+        Unix._exit (match run n with _ -> 0 | exception _ -> 1)
+      | pid -> (
+        match Unix.waitpid [] pid with
+        | _, Unix.WEXITED status -> status
+        | _ -> 255))

@@ -2,7 +2,6 @@
 //! on OCaml 4 the lock cannot be tracked any more, which is said, and roots are kept.
 
 use ocaml_boxroot::{sys, DomainLock, Error, Runtime};
-use std::ffi::CStr;
 use std::sync::OnceLock;
 use sys::{BoxRoot, Status, Value};
 
@@ -30,18 +29,17 @@ fn main() {
     let started = Runtime::start();
     if cfg!(ocaml5) {
         // Nothing depends on the order. Boxroot was set up by OCaml, not by Runtime::start.
-        let mut runtime = started.expect("OCaml 5 does not mind");
-        assert_eq!(sys::boxroot_status(), Status::Running);
-        runtime.lock().alloc_string("x").unwrap();
+        started.expect("OCaml 5 does not mind");
+        assert_eq!(sys::status(), Status::Running);
+        DomainLock::attach(|lock| lock.alloc_string("x").map(|_| ())).unwrap().unwrap();
         return;
     }
     assert_eq!(started.err(), Some(Error::Invalid));
-    assert_eq!(sys::boxroot_status(), Status::Invalid);
+    assert_eq!(sys::status(), Status::Invalid);
     // SAFETY: an immediate; this thread started the runtime and holds its lock.
     let refused = unsafe { sys::boxroot_create(3) };
     assert!(refused.is_none(), "and it stays so");
-    // SAFETY: a static message.
-    let message = unsafe { CStr::from_ptr(sys::boxroot_error_string()) }.to_string_lossy();
+    let message = sys::error_message().to_string_lossy();
     assert!(message.contains("Thread module"), "{message}");
     assert!(matches!(DomainLock::attach(|_| ()), Err(Error::Invalid | Error::AlreadyHeld)));
     // The root of before is a root still, and can be deleted.

@@ -14,16 +14,27 @@ pub struct Report {
 pub struct Measured {
     pub machine: Machine,
     pub series: Vec<Series>,
-    /// By point, what `against_peer` was in the run before.
+    /// The ratios of the run before, by `Comparison::key`.
     #[serde(default)]
     pub before: BTreeMap<String, f64>,
 }
 
-/// Ours to the registry crate's, in seconds; the spread is that of neighbouring runs.
-pub struct Ratio {
-    pub median: f64,
+/// One figure of one program, of ours and of another implementation.
+pub struct Comparison {
+    pub point: String,
+    pub figure: &'static str,
+    pub pair: String,
+    /// Of the medians; then the smallest and the largest of neighbouring runs.
+    pub ratio: f64,
     pub low: f64,
     pub high: f64,
+}
+
+impl Comparison {
+    /// What it is kept under, for the next time.
+    pub fn key(&self) -> String {
+        format!("{} {} {}", self.point, self.figure, self.pair)
+    }
 }
 
 /// Where and when.
@@ -47,12 +58,44 @@ pub struct Series {
     pub runs: Vec<Figures>,
 }
 
+/// What a point of the grid is under.
+const GRID_SETTING: &str = "OCAMLRUNPARAM";
+
+/// One program on two implementations, over the grid.
+pub struct OverTheGrid {
+    pub point: String,
+    pub other: String,
+    /// Of ours to the other's user time: the geometric mean, the smallest and the largest.
+    pub mean: f64,
+    pub low: f64,
+    pub high: f64,
+    /// The least and the most major collections, of ours and of the other.
+    pub major_collections: [(f64, f64); 2],
+}
+
 /// Programs that do the same in every run, whatever the time.
 const DETERMINISTIC: [&str; 4] = ["perm_count", "synthetic", "globroots", "local_roots"];
 
 impl Report {
     pub fn new() -> Report {
         Report { parts: BTreeMap::new() }
+    }
+
+    /// A series a line, so that differences can be read.
+    pub fn to_json(&self) -> Result<String> {
+        let mut parts = Vec::new();
+        for (name, Measured { machine, series, before }) in &self.parts {
+            let series: serde_json::Result<Vec<String>> =
+                series.iter().map(serde_json::to_string).collect();
+            parts.push(format!(
+                "{}: {{\n\"machine\": {},\n\"before\": {},\n\"series\": [\n{}\n]}}",
+                serde_json::to_string(name)?,
+                serde_json::to_string(machine)?,
+                serde_json::to_string(before)?,
+                series?.join(",\n"),
+            ));
+        }
+        Ok(format!("{{\"parts\": {{\n{}\n}}}}\n", parts.join(",\n")))
     }
 
     pub fn series(&self, part: &str) -> &[Series] {
@@ -79,33 +122,89 @@ impl Report {
 }
 
 impl Measured {
-    /// By point: what is measured in seconds on both. The chains of local_roots have a table and a
-    /// plot of their own.
-    pub fn against_peer(&self) -> Vec<(String, Ratio)> {
-        let of = |name: &'static str| {
-            let timed = |s: &&Series| !s.all("seconds").is_empty() && s.program != "local_roots";
-            self.series.iter().filter(move |s| s.implementation == name).filter(timed)
+    /// The ratios of neighbouring runs of ours to another, in all figures that are not counts.
+    pub fn compare(&self, pairs: &[(&str, &str)], figures: &[&'static str]) -> Vec<Comparison> {
+        let of = |name: &str, point: &str| {
+            self.series.iter().find(|s| s.implementation == name && s.point() == point)
         };
-        let ratio = |ours: &Series, peer: &Series| {
-            let (a, b) = (ours.all("seconds"), peer.all("seconds"));
-            let pairs = || a.iter().zip(&b).map(|(a, b)| a / b);
-            let low = pairs().fold(f64::INFINITY, f64::min);
-            let high = pairs().fold(0., f64::max);
-            Ratio { median: median(a.clone()) / median(b.clone()), low, high }
-        };
-        of("boxroot")
-            .filter_map(|ours| {
-                let peer = of("peer").find(|peer| peer.point() == ours.point())?;
-                Some((ours.point(), ratio(ours, peer)))
+        let mut all = Vec::new();
+        for (ours, other) in pairs {
+            for series in self.series.iter().filter(|s| s.implementation == *ours) {
+                let Some(others) = of(other, &series.point()) else { continue };
+                for figure in figures.iter().filter(|figure| !COUNTS.contains(figure)) {
+                    let (a, b) = (series.all(figure), others.all(figure));
+                    if a.is_empty() || b.is_empty() {
+                        continue;
+                    }
+                    let (low, high) = smallest_and_largest(a.iter().zip(&b).map(|(a, b)| a / b));
+                    let ratio = median(a.clone()) / median(b.clone());
+                    let (point, pair) = (series.point(), format!("{ours} / {other}"));
+                    all.push(Comparison { point, figure, pair, ratio, low, high });
+                }
+            }
+        }
+        all
+    }
+}
+
+impl Measured {
+    /// By program and other implementation, if this part is measured over the grid.
+    pub fn over_the_grid(&self) -> Vec<OverTheGrid> {
+        let mut groups: BTreeMap<(String, &str), Vec<(&Series, &Series)>> = BTreeMap::new();
+        for ours in self.series.iter().filter(|s| s.implementation == "boxroot") {
+            let others = self.series.iter().filter(|s| s.implementation != "boxroot");
+            for other in others.filter(|s| s.point() == ours.point()) {
+                let key = (ours.point_but_for(GRID_SETTING), other.implementation.as_str());
+                groups.entry(key).or_default().push((ours, other));
+            }
+        }
+        groups
+            .into_iter()
+            .filter_map(|((point, other), pairs)| {
+                let ratios: Vec<f64> = pairs
+                    .iter()
+                    .filter_map(|(a, b)| {
+                        Some(a.median("user_seconds")? / b.median("user_seconds")?)
+                    })
+                    .collect();
+                let majors = |of: fn(&(&Series, &Series)) -> Vec<f64>| {
+                    smallest_and_largest(pairs.iter().flat_map(of))
+                };
+                let (low, high) = smallest_and_largest(ratios.iter().copied());
+                Some(OverTheGrid {
+                    point,
+                    other: other.to_string(),
+                    mean: geometric_mean(&ratios)?,
+                    low,
+                    high,
+                    major_collections: [
+                        majors(|(ours, _)| ours.all("major_collections")),
+                        majors(|(_, other)| other.all("major_collections")),
+                    ],
+                })
             })
             .collect()
     }
 }
 
+pub fn geometric_mean(all: &[f64]) -> Option<f64> {
+    let logarithms = all.iter().map(|x| x.ln()).sum::<f64>();
+    (!all.is_empty()).then(|| (logarithms / all.len() as f64).exp())
+}
+
+fn smallest_and_largest(all: impl Iterator<Item = f64>) -> (f64, f64) {
+    all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
+}
+
 impl Series {
     /// The program and its settings.
     pub fn point(&self) -> String {
-        let settings: Vec<_> = self.settings.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        self.point_but_for("")
+    }
+
+    fn point_but_for(&self, left_out: &str) -> String {
+        let settings = self.settings.iter().filter(|(name, _)| *name != left_out);
+        let settings: Vec<_> = settings.map(|(n, v)| format!("{n}={v}")).collect();
         format!("{} {}", self.program, settings.join(" "))
     }
 
@@ -121,9 +220,7 @@ impl Series {
 
     /// The smallest and the largest.
     pub fn spread(&self, figure: &str) -> (f64, f64) {
-        let all = self.all(figure);
-        let low = all.iter().copied().fold(f64::INFINITY, f64::min);
-        (low, all.into_iter().fold(f64::NEG_INFINITY, f64::max))
+        smallest_and_largest(self.all(figure).into_iter())
     }
 
     pub fn setting(&self, name: &str) -> Option<f64> {

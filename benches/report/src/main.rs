@@ -7,6 +7,8 @@
 //! make report OCAML=5.3.0 ONLY=plots            # draws again, from the data
 //! QUICK=1 make report OCAML=5.3.0               # small, for a look, into target/report-quick/
 //! TIMES=9 make report OCAML=5.3.0               # how often everything is measured
+//! make bench-peer OCAML=5.3.0 ONLY="rust"       # LOOK=1: what is compared with others only; a table on
+//!                                               # standard output, and nothing is written
 //! ```
 //!
 //! Implementations alternate: each is measured once, then each again.
@@ -42,13 +44,20 @@ fn main() -> ExitCode {
 
 fn report() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
-    let quick = std::env::var("QUICK").is_ok_and(|quick| !quick.is_empty());
-    let parts = parts::all(quick);
+    let is_set = |name| std::env::var(name).is_ok_and(|text| !text.is_empty());
+    let (quick, look) = (is_set("QUICK"), is_set("LOOK"));
+    let mut parts = parts::all(quick)?;
+    if look {
+        parts.retain(|part| !part.compared.is_empty());
+    }
     let names: Vec<&str> = parts.iter().map(|p| p.name).chain(["plots"]).collect();
     let only = chosen("ONLY", &names)?;
     let times = number("TIMES", 0.)? as usize;
 
     let suite = Suite::build(&root)?;
+    if look {
+        return take_a_look(&suite, parts, &only, times);
+    }
     let folder = root.join(if quick { "target/report-quick" } else { "docs/benchmarks" });
     std::fs::create_dir_all(&folder)?;
     let data = folder.join(format!("{}.json", suite.ocaml_version));
@@ -63,16 +72,13 @@ fn report() -> Result<()> {
             continue; // not on this version of OCaml
         }
         let before = report.parts.get(part.name).map_or_else(Default::default, |measured| {
-            measured
-                .against_peer()
-                .into_iter()
-                .map(|(point, ratio)| (point, ratio.median))
-                .collect()
+            let all = measured.compare(part.compared, part.figures).into_iter();
+            all.map(|comparison| (comparison.key(), comparison.ratio)).collect()
         });
         let machine = Machine::this(&suite.ocaml_version)?;
         let measured = Measured { machine, series, before };
         report.parts.insert(part.name.to_string(), measured);
-        std::fs::write(&data, serde_json::to_string(&report)?)?;
+        std::fs::write(&data, report.to_json()?)?;
     }
     let version = &suite.ocaml_version;
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
@@ -84,17 +90,33 @@ fn report() -> Result<()> {
     }
 }
 
+/// Measures what is compared, and prints it.
+fn take_a_look(suite: &Suite, mut parts: Vec<Part>, only: &[&str], times: usize) -> Result<()> {
+    parts.retain(|part| only.contains(&part.name));
+    let mut report = Report::new();
+    for part in &mut parts {
+        part.implementations
+            .retain(|name| part.compared.iter().any(|(ours, other)| name == ours || name == other));
+        let series = measure(suite, part, if times > 0 { times } else { part.times })?;
+        let machine = Machine::this(&suite.ocaml_version)?;
+        let measured = Measured { machine, series, before: Default::default() };
+        report.parts.insert(part.name.to_string(), measured);
+    }
+    println!("OCaml {}\n{}", suite.ocaml_version, tables::compared(&parts, &report));
+    Ok(())
+}
+
 /// Every point of a part, on every implementation, `times` times in turn.
 fn measure(suite: &Suite, part: &Part, times: usize) -> Result<Vec<Series>> {
     let mut all = Vec::new();
-    let runs: usize =
-        part.points.iter().map(|p| implementations(suite, part, p.program).len()).sum();
+    let points = part.all_points();
+    let runs: usize = points.iter().map(|p| implementations(suite, part, p.program).len()).sum();
     let bar = ProgressBar::new((runs * times) as u64);
     bar.set_style(ProgressStyle::with_template(
         "{prefix:12} {bar:30} {pos}/{len} {elapsed}, {eta} left: {msg}",
     )?);
     bar.set_prefix(part.name);
-    for point in &part.points {
+    for point in &points {
         let mut series: Vec<Series> = implementations(suite, part, point.program)
             .into_iter()
             .map(|implementation| Series {
@@ -128,8 +150,6 @@ fn measure(suite: &Suite, part: &Part, times: usize) -> Result<Vec<Series>> {
 /// Those of the part that the program has on this version of OCaml.
 fn implementations<'a>(suite: &'a Suite, part: &Part, program: &str) -> Vec<&'a str> {
     let mut all = suite.implementations(program);
-    if !part.implementations.is_empty() {
-        all.retain(|name| part.implementations.contains(name));
-    }
+    all.retain(|name| part.implementations.iter().any(|i| i == name));
     all
 }

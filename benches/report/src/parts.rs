@@ -1,5 +1,7 @@
 //! What is measured.
 
+use crate::harness::{list, Result};
+
 /// A table or a plot.
 pub struct Part {
     pub name: &'static str,
@@ -7,14 +9,36 @@ pub struct Part {
     /// What is shown, in the tables.
     pub figures: &'static [&'static str],
     pub points: Vec<Point>,
-    /// Which implementations; all if empty.
-    pub implementations: &'static [&'static str],
+    /// Those whose `parts` in `benches/implementations/list.toml` name this one.
+    pub implementations: Vec<String>,
+    /// Ours and another: what the first table compares, in all figures but counts.
+    pub compared: &'static [(&'static str, &'static str)],
     /// All in the executable that holds what only we have, so that its layout makes no difference.
     pub one_executable: bool,
+    /// Every point under every setting of the collector: a program that runs some fifteen major cycles
+    /// changes by a tenth or more when it happens to run one more.
+    pub over_the_grid: bool,
     pub times: usize,
 }
 
+impl Part {
+    /// The points, each under every setting of the collector if the part says so.
+    pub fn all_points(&self) -> Vec<Point> {
+        let under = |point: &Point, setting: &str| {
+            let mut settings = point.settings.clone();
+            settings.push(("OCAMLRUNPARAM", setting.to_string()));
+            Point { program: point.program, settings }
+        };
+        let of = |point: &Point| match self.over_the_grid {
+            true => GRID.iter().map(|setting| under(point, setting)).collect(),
+            false => vec![point.clone()],
+        };
+        self.points.iter().flat_map(of).collect()
+    }
+}
+
 /// A program, and what it is started with.
+#[derive(Clone)]
 pub struct Point {
     pub program: &'static str,
     pub settings: Vec<(&'static str, String)>,
@@ -24,21 +48,38 @@ fn point<const N: usize>(program: &'static str, settings: [(&'static str, usize)
     Point { program, settings: settings.map(|(name, value)| (name, value.to_string())).into() }
 }
 
-/// The implementations of cells in the two executables that differ in the crate only.
-const ALIKE: [&str; 10] = [
-    "ocaml",
-    "ocaml_ref",
-    "gc",
-    "global",
-    "generational",
-    "boxroot",
-    "peer",
-    "dll_boxroot",
-    "rem_boxroot",
-    "bitmap_boxroot",
+const OURS_AND_PEER: &[(&str, &str)] = &[("boxroot", "peer")];
+
+/// What `OCAMLRUNPARAM` says in turn: `o` is how much the heap may grow before a major cycle, in percent,
+/// and `s` the size of the minor heap, in words.
+pub const GRID: [&str; 9] = [
+    "o=80,s=64k",
+    "o=80,s=256k",
+    "o=80,s=1M",
+    "o=120,s=64k",
+    "o=120,s=256k",
+    "o=120,s=1M",
+    "o=200,s=64k",
+    "o=200,s=256k",
+    "o=200,s=1M",
 ];
 
-pub fn all(quick: bool) -> Vec<Part> {
+/// All parts, with their implementations. A list that names a part that does not exist is an error.
+pub fn all(quick: bool) -> Result<Vec<Part>> {
+    let mut parts = without_implementations(quick);
+    for implementation in list::read()? {
+        for name in implementation.parts {
+            let part = parts.iter_mut().find(|part| part.name == name);
+            let part = part.ok_or_else(|| {
+                format!("list.toml: {} is in {name}, which is no part", implementation.name)
+            })?;
+            part.implementations.push(implementation.name.clone());
+        }
+    }
+    Ok(parts)
+}
+
+fn without_implementations(quick: bool) -> Vec<Part> {
     // Sizes of single runs, or small ones.
     let size = |full: usize| if quick { full / 50 } else { full };
     let n = |full: usize| if quick { full - 3 } else { full };
@@ -69,16 +110,31 @@ pub fn all(quick: bool) -> Vec<Part> {
         point(program, [("SIZE", size(full))])
     };
     let time = &["seconds", "creates", "minor_collections", "major_collections", "peak_resident"];
-    let many = &["ocaml_ref", "generational", "boxroot", "peer", "dll_boxroot", "bitmap_boxroot"];
-    let domains = &["ocaml_ref", "generational", "boxroot", "peer", "bitmap_boxroot"];
     vec![
+        Part {
+            name: "grid",
+            title: "Over a grid of settings of the collector",
+            figures: &["user_seconds", "major_collections"],
+            points: programs()
+                .into_iter()
+                .chain([point("par_perm_count", [("DOMS", 2), ("N", n(9))])])
+                .chain(doms.map(|d| point("prodcons", [("DOMS", d), ("SIZE", size(5_000_000))])))
+                .collect(),
+            implementations: vec![],
+            compared: &[],
+            one_executable: false,
+            over_the_grid: true,
+            times: 1,
+        },
         Part {
             name: "programs",
             title: "Programs that use global roots",
             figures: time,
             points: programs(),
-            implementations: &ALIKE,
+            implementations: vec![],
+            compared: OURS_AND_PEER,
             one_executable: false,
+            over_the_grid: false,
             times: times(3),
         },
         Part {
@@ -86,19 +142,10 @@ pub fn all(quick: bool) -> Vec<Part> {
             title: "Local roots",
             figures: &["ns_per_call"],
             points: chains().into(),
-            implementations: &[
-                "local",
-                "naive",
-                "global",
-                "generational",
-                "boxroot",
-                "peer",
-                "peer_naive",
-                "dll_boxroot",
-                "rem_boxroot",
-                "bitmap_boxroot",
-            ],
+            implementations: vec![],
+            compared: &[],
             one_executable: false,
+            over_the_grid: false,
             times: times(5),
         },
         Part {
@@ -106,8 +153,10 @@ pub fn all(quick: bool) -> Vec<Part> {
             title: "Local roots: the price of checks for threads, and of Rust",
             figures: &["ns_per_call"],
             points: chains().into(),
-            implementations: &["local", "boxroot", "unsafe", "force_remote", "rust_token"],
+            implementations: vec![],
+            compared: &[],
             one_executable: true,
+            over_the_grid: false,
             times: times(5),
         },
         Part {
@@ -115,8 +164,10 @@ pub fn all(quick: bool) -> Vec<Part> {
             title: "Programs that use global roots: the price of checks for threads",
             figures: &["seconds"],
             points: programs(),
-            implementations: &["boxroot", "unsafe", "force_remote"],
+            implementations: vec![],
+            compared: &[],
             one_executable: true,
+            over_the_grid: false,
             times: times(3),
         },
         Part {
@@ -134,16 +185,10 @@ pub fn all(quick: bool) -> Vec<Part> {
                 micro("delete_old_marking"),
                 micro("mark_and_delete_old"),
             ],
-            implementations: &[
-                "boxroot",
-                "peer",
-                "global",
-                "generational",
-                "dll_boxroot",
-                "rem_boxroot",
-                "bitmap_boxroot",
-            ],
+            implementations: vec![],
+            compared: OURS_AND_PEER,
             one_executable: false,
+            over_the_grid: false,
             times: times(5),
         },
         Part {
@@ -151,17 +196,58 @@ pub fn all(quick: bool) -> Vec<Part> {
             title: "Single operations, by level of the interface",
             figures: &["ns_per_operation"],
             points: ["pair", "batch", "get", "modify_young", "delete_shuffled"].map(micro).into(),
-            implementations: &["boxroot", "unsafe", "rust_raw", "rust_token", "rust_drop"],
+            implementations: vec![],
+            compared: &[],
             one_executable: true,
+            over_the_grid: false,
             times: times(5),
+        },
+        Part {
+            name: "rust",
+            title: "Single operations from Rust",
+            figures: &["ns_per_operation"],
+            points: ["pair", "batch"].map(micro).into(),
+            implementations: vec![],
+            compared: &[
+                ("rust_raw", "peer_rust_raw"),
+                ("rust_token", "peer_rust_raw"),
+                ("rust_drop", "peer_rust_raw"),
+            ],
+            one_executable: false,
+            over_the_grid: false,
+            times: times(9),
+        },
+        Part {
+            name: "attach",
+            title: "Taking the lock of a thread that OCaml knows, and releasing it",
+            figures: &["seconds"],
+            points: vec![point("attach", [("SIZE", size(10_000_000))])],
+            implementations: vec![],
+            compared: &[("rust_token", "runtime")],
+            one_executable: true,
+            over_the_grid: false,
+            times: times(9),
+        },
+        Part {
+            name: "delete_pause",
+            title: "Pauses after many deletes while the collector marks",
+            figures: &["longest_major_hook", "longest_minor"],
+            points: vec![point("delete_pause", [("SIZE", size(10_000_000))])],
+            implementations: vec![],
+            compared: OURS_AND_PEER,
+            one_executable: false,
+            over_the_grid: false,
+            times: times(3),
         },
         Part {
             name: "pause",
             title: "Pauses with many live roots",
             figures: &["longest_pause", "longest_major_hook", "longest_minor", "ten_majors"],
             points: roots.map(|n| point("pause", [("SIZE", n)])).into(),
-            implementations: many,
+            implementations: vec![],
+            compared: OURS_AND_PEER,
             one_executable: false,
+            over_the_grid: false,
             times: times(3),
         },
         Part {
@@ -169,8 +255,10 @@ pub fn all(quick: bool) -> Vec<Part> {
             title: "Memory of many live roots",
             figures: &["bytes_per_root", "given_back", "growth_after_refill"],
             points: roots.map(|n| point("memory", [("SIZE", n)])).into(),
-            implementations: many,
+            implementations: vec![],
+            compared: OURS_AND_PEER,
             one_executable: false,
+            over_the_grid: false,
             times: times(2),
         },
         Part {
@@ -178,8 +266,10 @@ pub fn all(quick: bool) -> Vec<Part> {
             title: "Pools of ours",
             figures: &["pools"],
             points: roots[..3].iter().map(|&n| point("memory", [("SIZE", n)])).collect(),
-            implementations: &["boxroot"],
+            implementations: vec![],
+            compared: &[],
             one_executable: true,
+            over_the_grid: false,
             times: times(2),
         },
         Part {
@@ -191,8 +281,10 @@ pub fn all(quick: bool) -> Vec<Part> {
                 .into_iter()
                 .chain(doms.map(|d| point("prodcons", [("DOMS", d), ("SIZE", size(5_000_000))])))
                 .collect(),
-            implementations: domains,
+            implementations: vec![],
+            compared: OURS_AND_PEER,
             one_executable: false,
+            over_the_grid: false,
             times: times(3),
         },
         Part {
@@ -202,8 +294,10 @@ pub fn all(quick: bool) -> Vec<Part> {
             points: doms
                 .map(|t| point("lockless", [("THREADS", t), ("SIZE", size(10_000_000))]))
                 .into(),
-            implementations: &[],
+            implementations: vec![],
+            compared: OURS_AND_PEER,
             one_executable: false,
+            over_the_grid: false,
             times: times(5),
         },
     ]

@@ -1,6 +1,7 @@
 //! The plots. Without a background, in middle tones: they are read on white and on black.
 
 use crate::data::{Report, Series};
+use crate::harness::list::{self, Implementation};
 use crate::harness::Result;
 use plotters::coord::combinators::{BindKeyPoints, LogCoord, WithKeyPoints};
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
@@ -12,33 +13,48 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 const GREY: RGBColor = RGBColor(128, 128, 128);
 
-/// The colour of an implementation is the same in all plots.
-const COLOURS: [(&str, RGBColor); 18] = [
-    ("boxroot", RGBColor(214, 69, 65)),
-    ("peer", RGBColor(59, 130, 196)),
-    ("generational", RGBColor(47, 158, 88)),
-    ("global", RGBColor(140, 107, 191)),
-    ("ocaml", RGBColor(128, 128, 128)),
-    ("ocaml_ref", RGBColor(160, 114, 74)),
-    ("gc", RGBColor(217, 119, 6)),
-    ("local", RGBColor(217, 119, 6)),
-    ("naive", RGBColor(211, 107, 166)),
-    ("peer_naive", RGBColor(31, 154, 166)),
-    ("dll_boxroot", RGBColor(110, 110, 220)),
-    ("rem_boxroot", RGBColor(190, 160, 40)),
-    ("bitmap_boxroot", RGBColor(110, 180, 60)),
-    ("unsafe", RGBColor(236, 140, 120)),
-    ("force_remote", RGBColor(150, 60, 90)),
-    ("rust_raw", RGBColor(217, 119, 6)),
-    ("rust_token", RGBColor(31, 154, 166)),
-    ("rust_drop", RGBColor(59, 130, 196)),
-];
+/// The colours of the implementations, the same in all plots.
+struct Colours(Vec<(String, RGBColor)>);
 
-fn colour(implementation: &str) -> RGBColor {
-    COLOURS.iter().find(|c| c.0 == implementation).map_or(GREY, |c| c.1)
+impl Colours {
+    /// `#d64541` in the list.
+    fn read() -> Result<Colours> {
+        let of = |i: Implementation| {
+            let digits = i.colour.strip_prefix('#').filter(|digits| digits.len() == 6);
+            let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+            let number = number
+                .ok_or_else(|| format!("list.toml: {}: {} is no colour", i.name, i.colour))?;
+            let [_, red, green, blue] = number.to_be_bytes();
+            Ok((i.name, RGBColor(red, green, blue)))
+        };
+        list::read()?.into_iter().map(of).collect::<Result<_>>().map(Colours)
+    }
+
+    fn of(&self, implementation: &str) -> RGBColor {
+        self.0.iter().find(|c| c.0 == implementation).map_or(GREY, |c| c.1)
+    }
+
+    /// The points of each implementation, in the order of the data. Without points, no line.
+    fn lines(&self, all: &[Series], point: impl Fn(&Series) -> Option<(f64, f64)>) -> Vec<Line> {
+        let mut lines: Vec<Line> = Vec::new();
+        for series in all {
+            let Some(point) = point(series).filter(|(_, y)| *y > 0.) else { continue };
+            let name = &series.implementation;
+            match lines.iter_mut().find(|l| l.name == *name) {
+                Some(line) => line.points.push(point),
+                None => lines.push(Line {
+                    name: name.clone(),
+                    colour: self.of(name),
+                    points: vec![point],
+                }),
+            }
+        }
+        lines
+    }
 }
 
 pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
+    let colours = Colours::read()?;
     let file = |name: &str| folder.join(format!("{version}-{name}.svg"));
     let title = |text: &str| format!("{text}, OCaml {version}");
 
@@ -53,7 +69,7 @@ pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
     };
     let bars_of = |part: &str, relative: bool, figure: &str| -> Vec<Line> {
         let names = groups(part);
-        lines(report.series(part), |s| {
+        colours.lines(report.series(part), |s| {
             let x = names.iter().position(|n| *n == group_name(s))? as f64;
             let ours =
                 |o: &&Series| o.implementation == "boxroot" && group_name(o) == group_name(s);
@@ -82,7 +98,8 @@ pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
         ("local-roots", "local_roots", "Local roots: a chain of N calls"),
         ("checks", "checks", "Local roots: checks for threads, and Rust"),
     ] {
-        let all = lines(report.series(part), |s| Some((s.setting("N")?, s.median("ns_per_call")?)));
+        let all = colours
+            .lines(report.series(part), |s| Some((s.setting("N")?, s.median("ns_per_call")?)));
         curves(&file(name), &title(text), ("N", "ns per call"), &all, Scale::Logarithmic)?;
     }
 
@@ -91,11 +108,12 @@ pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
         ("longest-pause", "longest_pause", "Longest pause of a program that allocates"),
     ] {
         let point = |s: &Series| Some((s.setting("SIZE")?, s.median(figure)? * 1e3));
-        let all = lines(report.series("pause"), point);
+        let all = colours.lines(report.series("pause"), point);
         curves(&file(name), &title(text), ("live roots", "ms"), &all, Scale::Logarithmic)?;
     }
-    let all =
-        lines(report.series("memory"), |s| Some((s.setting("SIZE")?, s.median("bytes_per_root")?)));
+    let all = colours.lines(report.series("memory"), |s| {
+        Some((s.setting("SIZE")?, s.median("bytes_per_root")?))
+    });
     let axes = ("live roots", "bytes per root");
     curves(&file("memory"), &title("Memory"), axes, &all, Scale::Logarithmic)?;
 
@@ -104,7 +122,7 @@ pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
         ("prodcons", "domains", "prodcons", "DOMS", "Created on one domain, deleted on another"),
         ("lockless", "lockless", "lockless", "THREADS", "Deleted by threads without a lock"),
     ] {
-        let all = lines(report.series(part), |s| {
+        let all = colours.lines(report.series(part), |s| {
             let per_second = s.median("creates")? / s.median("seconds")? / 1e6;
             (s.program == program).then_some((s.setting(doms)?, per_second))
         });
@@ -117,20 +135,8 @@ pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
 /// What a bar or a curve shows of one implementation.
 struct Line {
     name: String,
+    colour: RGBColor,
     points: Vec<(f64, f64)>,
-}
-
-/// The points of each implementation, in the order of the data. Without points, no line.
-fn lines(all: &[Series], point: impl Fn(&Series) -> Option<(f64, f64)>) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
-    for series in all {
-        let Some(point) = point(series).filter(|(_, y)| *y > 0.) else { continue };
-        match lines.iter_mut().find(|l| l.name == series.implementation) {
-            Some(line) => line.points.push(point),
-            None => lines.push(Line { name: series.implementation.clone(), points: vec![point] }),
-        }
-    }
-    lines
 }
 
 fn group_name(series: &Series) -> String {
@@ -168,7 +174,7 @@ fn legend<'a>(root: &Area<'a>, lines: &[Line]) -> Result<Area<'a>> {
     let (plot, legend) = root.split_horizontally(640);
     for (i, line) in lines.iter().enumerate() {
         let y = 60 + 22 * i as i32;
-        let line_colour = colour(&line.name).filled();
+        let line_colour = line.colour.filled();
         legend.draw(&Rectangle::new([(4, y), (24, y + 8)], line_colour))?;
         legend.draw(&Text::new(line.name.clone(), (30, y - 3), style(14)))?;
     }
@@ -232,9 +238,9 @@ where
         .y_desc(axes.1)
         .draw()?;
     for line in lines {
-        let stroke = colour(&line.name).stroke_width(if line.name == "boxroot" { 3 } else { 2 });
+        let stroke = line.colour.stroke_width(if line.name == "boxroot" { 3 } else { 2 });
         chart.draw_series(LineSeries::new(line.points.iter().copied(), stroke))?;
-        let dot = |point: &(f64, f64)| Circle::new(*point, 3, colour(&line.name).filled());
+        let dot = |point: &(f64, f64)| Circle::new(*point, 3, line.colour.filled());
         chart.draw_series(line.points.iter().map(dot))?;
     }
     root.present()?;
@@ -299,7 +305,7 @@ where
     for (i, line) in lines.iter().enumerate() {
         chart.draw_series(line.points.iter().map(|&(group, y)| {
             let left = group + 0.1 + width * i as f64;
-            Rectangle::new([(left, bottom), (left + width * 0.9, y)], colour(&line.name).filled())
+            Rectangle::new([(left, bottom), (left + width * 0.9, y)], line.colour.filled())
         }))?;
     }
     let width = chart.plotting_area().dim_in_pixel().0 as i32 / groups.len() as i32;

@@ -1,8 +1,8 @@
 //! The tables, as one Markdown file for a version of OCaml.
 
-use crate::data::{Measured, Ratio, Report, Series};
+use crate::data::{geometric_mean, Comparison, Measured, OverTheGrid, Report, Series};
 use crate::harness::COUNTS;
-use crate::parts::Part;
+use crate::parts::{Part, GRID};
 use std::fmt::Write;
 
 pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
@@ -12,11 +12,13 @@ pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
     text +=
         "`; what it all means is in [README.md](README.md). Cells are medians, with the smallest\n\
              and the largest run. Only ratios within one table mean something.\n";
-    text += &against_peer(report);
+    text += &compared(parts, report);
     for part in parts {
         if let Some(measured) = report.parts.get(part.name) {
             let _ = write!(text, "\n## {}\n\n{}", part.title, machine(measured));
-            text += &if part.figures.len() == 1 {
+            text += &if part.over_the_grid {
+                over_the_grid(&measured.over_the_grid())
+            } else if part.figures.len() == 1 {
                 matrix(part.figures[0], &measured.series)
             } else {
                 one_by_one(part.figures, &measured.series)
@@ -32,6 +34,32 @@ fn machine(measured: &Measured) -> String {
         "{}, {}, {} cores, {}, OCaml {}, {}, {}.\n",
         m.date, m.cpu, m.cores, m.system, m.ocaml, m.rustc, m.cc
     )
+}
+
+/// A row for each program and each other implementation, and the mean over the programs.
+fn over_the_grid(rows: &[OverTheGrid]) -> String {
+    let mut text = format!(
+        "\nUser time, ours to the other's, one run under each of {} settings (`OCAMLRUNPARAM`, {} to {}):\n\
+         the geometric mean of the ratios, the smallest and the largest, and how many major collections\n\
+         there were, ours and the other's.\n\n\
+         | program | other | ratio | from – to | major collections |\n|---|---|---|---|---|\n",
+        GRID.len(),
+        GRID[0],
+        GRID[GRID.len() - 1]
+    );
+    for OverTheGrid { point, other, mean, low, high, major_collections: [ours, others] } in rows {
+        let _ = writeln!(
+            text,
+            "| {point} | {other} | **{mean:.3}** | {low:.3} – {high:.3} | {}–{}; {}–{} |",
+            ours.0, ours.1, others.0, others.1
+        );
+    }
+    let peer: Vec<f64> = rows.iter().filter(|r| r.other == "peer").map(|r| r.mean).collect();
+    if let Some(mean) = geometric_mean(&peer) {
+        let _ =
+            write!(text, "\nGeometric mean of these programs, against the peer: **{mean:.3}**.\n");
+    }
+    text
 }
 
 /// Points in rows, implementations in columns.
@@ -74,45 +102,33 @@ fn one_by_one(figures: &[&str], all: &[Series]) -> String {
     text
 }
 
-/// The ratios of ours to the registry crate's, and their geometric mean over the programs.
-fn against_peer(report: &Report) -> String {
-    let mut text = String::from("\n## Ours against the registry crate\n\n");
-    text += "Below 1, ours takes less. The spread is that of neighbouring runs. \"Before\" is the ratio when\n\
-             the same was measured the last time.\n\n";
-    text += "| program | ratio | spread | before |\n|---|---|---|---|\n";
-    let (mut programs, mut programs_before) = (Vec::new(), Vec::new());
+/// The ratios of ours to others.
+pub fn compared(parts: &[Part], report: &Report) -> String {
+    let mut text = String::from(
+        "\n## Ours against boxroot 0.4.0\n\n\
+         Ratios: below 1, ours takes less. `peer` is the registry crate `ocaml-boxroot-sys` 0.4.0. The spread is\n\
+         that of neighbouring runs. \"Before\" is the ratio when the same was measured the last time.\n\n\
+         | program | figure | which two | ratio | spread | before |\n|---|---|---|---|---|---|\n",
+    );
     let (mut known, mut agree) = (0, 0);
-    for (part, measured) in &report.parts {
-        for (point, Ratio { median, low, high }) in measured.against_peer() {
-            let earlier = measured.before.get(&point);
-            let cell = earlier.map_or(String::new(), |ratio| format!("{ratio:.3}"));
-            let _ = writeln!(text, "| {point} | {median:.3} | {low:.3}–{high:.3} | {cell} |");
-            known += earlier.is_some() as usize;
-            agree += earlier.is_some_and(|ratio| (low..=high).contains(ratio)) as usize;
-            if ["programs", "domains"].contains(&part.as_str()) {
-                programs.push(median);
-                programs_before.extend(earlier);
-            }
+    for part in parts {
+        let Some(measured) = report.parts.get(part.name) else { continue };
+        for c in measured.compare(part.compared, part.figures) {
+            let before = measured.before.get(&c.key());
+            let cell = before.map_or(String::new(), |ratio| format!("{ratio:.3}"));
+            let Comparison { point, figure, pair, ratio, low, high } = &c;
+            let _ = writeln!(
+                text,
+                "| {point} | {figure} | {pair} | {ratio:.3} | {low:.3}–{high:.3} | {cell} |"
+            );
+            known += before.is_some() as usize;
+            agree += before.is_some_and(|ratio| (*low..=*high).contains(ratio)) as usize;
         }
     }
     if known > 0 {
         let _ = write!(text, "\n{agree} of {known} ratios before are within the spread.\n");
     }
-    if let Some(mean) = geometric_mean(&programs) {
-        let before = geometric_mean(&programs_before).map(|mean| format!("; before, {mean:.3}"));
-        let _ = write!(
-            text,
-            "\nGeometric mean of perm_count, synthetic, globroots, par_perm_count and prodcons, as\n\
-             far as there are: **{mean:.3}**{}.\n",
-            before.unwrap_or_default()
-        );
-    }
     text
-}
-
-fn geometric_mean(all: &[f64]) -> Option<f64> {
-    let logarithms = all.iter().map(|x| x.ln()).sum::<f64>();
-    (!all.is_empty()).then(|| (logarithms / all.len() as f64).exp())
 }
 
 fn in_order(names: impl Iterator<Item = String>) -> Vec<String> {

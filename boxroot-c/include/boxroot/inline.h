@@ -19,6 +19,12 @@ extern "C" {
 
 struct bxr_domain_head;
 
+/* Deletes of roots in the 64 slots from `start` on, which is 512-byte-aligned. Bit i is slot i. */
+struct bxr_batch {
+  uintptr_t start;
+  uint64_t bits;
+};
+
 /* The start of a pool. Owner: the domain in fast_owner, under its lock. */
 struct bxr_pool_head {
   struct bxr_domain_head *fast_owner; /* the record that may take the fast paths; NULL: closed */
@@ -29,11 +35,13 @@ struct bxr_pool_head {
 
 /* The start of a domain's record. Owner: the domain, under its lock. */
 struct bxr_domain_head {
-  void *runtime_state;               /* the runtime's record of the domain; (void *)1: closed */
-  struct bxr_pool_head *current;     /* where create takes slots; never NULL */
-  uint64_t epoch;                    /* 1 + the minor scans so far; no pool's epoch exceeds it */
-  struct bxr_pool_head *uncounted;   /* where delete need not count: current, never NULL */
-  struct bxr_pool_head *remote_pool; /* another domain's, of the last delete there; or NULL */
+  void *runtime_state;             /* the runtime's record of the domain; (void *)1: closed */
+  struct bxr_pool_head *current;   /* where create takes slots; never NULL */
+  uint64_t epoch;                  /* 1 + the minor scans so far; no pool's epoch exceeds it */
+  struct bxr_pool_head *uncounted; /* where delete need not count: current, never NULL */
+  struct bxr_pool_head
+    *remote_pool;            /* where `outgoing` is, or one that holds no root; never NULL */
+  struct bxr_batch outgoing; /* deletes whose slots must stay as they are, to be sent */
 };
 
 #ifdef __cplusplus
@@ -50,6 +58,7 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, current) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, epoch) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 24);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, remote_pool) == 32);
+BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, outgoing) == 40);
 
 /* The general paths, which the fast paths fall into. */
 boxroot bxr_create_slow(value v);
@@ -59,13 +68,12 @@ boxroot bxr_modify_slow(boxroot r, value v);
 /* A pool's countdown reached 0. Called with the lock, after the slot was freed. */
 void bxr_domain_refile(struct bxr_pool_head *pool);
 
-/* For callers that know that they hold the lock (the Rust domain lock): sets the
-   library up if need be, and returns the record of the caller's domain, which stays
-   the same until the domain ends. NULL with errno EPERM or ENOMEM. */
+/* boxroot_domain_self, which calls it by this name so that the layouts agree. */
 struct bxr_domain_head *bxr_domain_attach(void);
 
-/* boxroot_trim, for such callers. */
+/* boxroot_trim and boxroot_stats, for such callers. */
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
+void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s);
 
 /* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its
    domain ended. UNCERTAIN: yes, unless it is running its thread-local destructors (OCaml 4, threads
@@ -78,6 +86,25 @@ enum bxr_lock {
   BXR_LOCK_UNCERTAIN = 3
 };
 int bxr_lock_state(void);
+
+/* Uses of the runtime (the Rust domain lock): while there are any, whoever goes by them does not shut
+   it down. A use begins before a thread waits for the lock, and ends after it gave the lock up; they
+   nest. FIRST and NESTED: the use has begun, and this thread had none before, or had one. DOWN:
+   refused, because bxr_uses_forbid succeeded. FORKED: refused, in the child of a fork that was made
+   without the lock, or while other domains ran. Any thread. */
+enum bxr_use { BXR_USE_FIRST = 0, BXR_USE_NESTED = 1, BXR_USE_DOWN = 2, BXR_USE_FORKED = 3 };
+int bxr_use_begin(void);
+void bxr_use_end(void);
+
+/* Forbids first uses for good, and returns 0, if the caller's thread has one use, and others none.
+   Else returns how many more there are. */
+size_t bxr_uses_forbid(void);
+
+/* After caml_shutdown and boxroot_teardown: nothing visits pools any more. Gives back what the collector
+   might have been visiting; statistics count what is there, from now on. */
+void bxr_runtime_gone(void);
+/* Whether it was called: lists of pools do not change any more. Any thread. */
+bool bxr_is_gone(void);
 
 #if defined(__GNUC__)
 
@@ -116,52 +143,79 @@ inline boxroot bxr_pop(struct bxr_pool_head *pool, value v) {
   return r;
 }
 
-inline boxroot boxroot_create(value v) {
-  bxr_witness witness = BXR_WITNESS();
-  struct bxr_domain_head *self = bxr_self;
-  if (BXR_LIKELY(BXR_IS_OPEN(self, witness))) {
-    struct bxr_pool_head *pool = self->current;
-    if (BXR_LIKELY(pool->free != NULL)) return bxr_pop(pool, v);
-  }
-  return bxr_create_slow(v);
+/* Adds a delete to the batch to be sent. False, and nothing was done, if its slot is not among the 64. */
+inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r) {
+  uintptr_t offset = (uintptr_t)r - self->outgoing.start;
+  if (offset >= 64 * sizeof(value)) return false;
+  self->outgoing.bits |= (uint64_t)1 << (offset / sizeof(value));
+  return true;
 }
 
-inline void boxroot_delete(boxroot r) {
-  bxr_witness witness = BXR_WITNESS();
-  struct bxr_domain_head *self = bxr_owner;
+/* The root moved, or there was an error. */
+inline bool bxr_modify_moved(boxroot *r, boxroot moved) {
+  if (moved == NULL) return false;
+  *r = moved;
+  return true;
+}
+
+inline boxroot_domain boxroot_domain_self(void) { return bxr_domain_attach(); }
+
+inline boxroot boxroot_create_in(boxroot_domain self, value v) {
+  struct bxr_pool_head *pool = self->current;
+  return BXR_LIKELY(pool->free != NULL) ? bxr_pop(pool, v) : bxr_create_slow(v);
+}
+
+inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   struct bxr_pool_head *pool = bxr_pool_of(r);
-  if (BXR_LIKELY(BXR_IS_OPEN(self, witness))) {
-    /* The current pool is not counted. NULL is in no pool: it takes the slow path. */
-    if (BXR_LIKELY(pool == self->uncounted)) {
-      bxr_push(pool, r);
-      return;
-    }
-    /* Another domain may be writing to the pool's head: a run of deletes there looks once. */
-    if (BXR_LIKELY(pool != self->remote_pool && r != NULL && bxr_is_fast_owner(self, pool))) {
-      bxr_push(pool, r);
-      if (BXR_LIKELY(--pool->countdown != 0)) return;
-      bxr_domain_refile(pool);
-      return;
-    }
+  /* The current pool is not counted. NULL is in no pool: it takes the slow path. */
+  if (BXR_LIKELY(pool == self->uncounted)) {
+    bxr_push(pool, r);
+    return;
+  }
+  /* Another domain may be writing to the pool's head: a run of deletes there looks once. */
+  if (pool == self->remote_pool) {
+    if (BXR_LIKELY(bxr_delete_beside(self, r))) return;
+  } else if (BXR_LIKELY(r != NULL && bxr_is_fast_owner(self, pool))) {
+    bxr_push(pool, r);
+    if (BXR_LIKELY(--pool->countdown != 0)) return;
+    bxr_domain_refile(pool);
+    return;
   }
   bxr_delete_slow(r);
 }
 
 /* In a young pool any value may be stored, and an old value or an immediate in any pool. */
-inline bool boxroot_modify(boxroot *r, value v) {
-  bxr_witness witness = BXR_WITNESS();
-  struct bxr_domain_head *self = bxr_owner;
+inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   boxroot root = *r;
   struct bxr_pool_head *pool = bxr_pool_of(root);
-  if (BXR_LIKELY(BXR_IS_OPEN(self, witness) && bxr_is_fast_owner(self, pool) &&
+  if (BXR_LIKELY(bxr_is_fast_owner(self, pool) &&
                  (pool->epoch == self->epoch || !bxr_may_be_in(bxr_minor_heap(), v)))) {
     *bxr_slot(root) = (uintptr_t)v;
     return true;
   }
-  root = bxr_modify_slow(root, v);
-  if (root == NULL) return false;
-  *r = root;
-  return true;
+  return bxr_modify_moved(r, bxr_modify_slow(root, v));
+}
+
+inline boxroot boxroot_create(value v) {
+  bxr_witness witness = BXR_WITNESS();
+  struct bxr_domain_head *self = bxr_self;
+  return BXR_LIKELY(BXR_IS_OPEN(self, witness)) ? boxroot_create_in(self, v) : bxr_create_slow(v);
+}
+
+inline void boxroot_delete(boxroot r) {
+  bxr_witness witness = BXR_WITNESS();
+  struct bxr_domain_head *self = bxr_owner;
+  if (BXR_LIKELY(BXR_IS_OPEN(self, witness)))
+    boxroot_delete_in(self, r);
+  else
+    bxr_delete_slow(r);
+}
+
+inline bool boxroot_modify(boxroot *r, value v) {
+  bxr_witness witness = BXR_WITNESS();
+  struct bxr_domain_head *self = bxr_owner;
+  if (BXR_LIKELY(BXR_IS_OPEN(self, witness))) return boxroot_modify_in(self, r, v);
+  return bxr_modify_moved(r, bxr_modify_slow(*r, v));
 }
 
 #endif /* __GNUC__ */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 
 /* ---- parts of operations ---- */
 
@@ -26,17 +27,33 @@ static uint64_t new_id(struct actor *a) {
   return one_in(&a->random, 8) ? immediate_id(&a->random) : block_id(&a->random);
 }
 
+/* Half of the time a domain, for the functions that take one. */
+static boxroot_domain domain_or_null(struct actor *a) {
+  if (one_in(&a->random, 2)) return NULL;
+  boxroot_domain domain = boxroot_domain_self();
+  if (domain == NULL) fail("no domain: %s", boxroot_error_string());
+  return domain;
+}
+
 static void create(struct actor *a, value v, uint64_t id) {
-  boxroot r = boxroot_create(v);
+  boxroot_domain domain = domain_or_null(a);
+  boxroot r = domain != NULL ? boxroot_create_in(domain, v) : boxroot_create(v);
   if (r == NULL) fail("create failed: %s", boxroot_error_string());
   table_push(&a->table, (struct entry){r, id});
   a->calls++;
 }
 
-static void delete (struct actor *a, boxroot r) {
-  boxroot_delete(r);
+static void delete_in(struct actor *a, boxroot_domain domain, boxroot r) {
+  errno = EDOM;
+  if (domain != NULL)
+    boxroot_delete_in(domain, r);
+  else
+    boxroot_delete(r);
+  if (errno != EDOM) fail("delete changed errno");
   a->calls++;
 }
+
+static void delete (struct actor *a, boxroot r) { delete_in(a, domain_or_null(a), r); }
 
 static value get(struct actor *a, struct entry e) {
   a->calls++;
@@ -44,7 +61,9 @@ static value get(struct actor *a, struct entry e) {
 }
 
 static void modify(struct actor *a, struct entry *e, value v, uint64_t id) {
-  if (!boxroot_modify(&e->root, v)) fail("modify failed: %s", boxroot_error_string());
+  boxroot_domain domain = domain_or_null(a);
+  if (!(domain != NULL ? boxroot_modify_in(domain, &e->root, v) : boxroot_modify(&e->root, v)))
+    fail("modify failed: %s", boxroot_error_string());
   e->id = id;
   a->calls++;
 }
@@ -235,6 +254,21 @@ static void run_pairs(struct actor *a) {
   }
 }
 
+static void run_many(struct actor *a) {
+  enum { MOST = 200 };
+  value values[MOST];
+  boxroot roots[MOST + 1];
+  uint32_t n = below(&a->random, MOST);
+  for (uint32_t i = 0; i < n; i++) values[i] = Val_long(i);
+  boxroot_domain domain = boxroot_domain_self();
+  if (!boxroot_create_many(domain, roots, values, n)) fail("no roots: %s", boxroot_error_string());
+  for (uint32_t i = 0; i < n; i++)
+    if (boxroot_get(roots[i]) != values[i]) fail("one of many roots lost its value");
+  roots[n] = NULL;
+  boxroot_delete_many(domain, roots, n + 1);
+  a->calls += 3 * n;
+}
+
 /* ---- others delete ---- */
 
 static void run_send(struct actor *a) { market_send(&a->table, below(&a->random, 64)); }
@@ -269,8 +303,25 @@ static void run_blocking(struct actor *a) {
   errno = 0;
   if (boxroot_create(Val_unit) != NULL || errno != EPERM)
     fail("create worked in a blocking section");
-  for (uint32_t n = below(&a->random, 40); n > 0 && !is_empty(a); n--) delete (a, take(a).root);
+  for (uint32_t n = below(&a->random, 40); n > 0 && !is_empty(a); n--)
+    delete_in(a, NULL, take(a).root);
   caml_leave_blocking_section();
+}
+
+static void run_at_thread_end(struct actor *a) {
+  if (is_empty(a) || !one_in(&a->random, 16)) return;
+  delete_at_thread_end(take(a).root);
+  a->calls++;
+}
+
+/* The child has a copy of the table. */
+static void run_fork(struct actor *a) {
+  if (!one_in(&a->random, 100)) return;
+  struct table copy = {0};
+  for (uint32_t i = 0; i < a->table.count && i < 500; i++) table_push(&copy, a->table.entries[i]);
+  try_in_child(&copy);
+  free(copy.entries);
+  a->calls++;
 }
 
 static void run_feed_hooks(struct actor *a) { feed_hooks(&a->table, 1 + below(&a->random, 16)); }
@@ -369,12 +420,15 @@ struct operation const operations[] = {
   {"delete many", 1, run_delete_many},
   {"move many", 1, run_move_many},
   {"pairs", 4, run_pairs},
+  {"many", 4, run_many},
   {"send", 4, run_send},
   {"receive", 4, run_receive},
   {"receive and delete", 2, run_receive_and_delete},
   {"lockless", 6, run_lockless},
   {"bury", 8, run_bury},
   {"blocking section", 2, run_blocking},
+  {"at thread end", 4, run_at_thread_end},
+  {"fork", 1, run_fork},
   {"feed hooks", 8, run_feed_hooks},
   {"trim", 1, run_trim},
   {"statistics", 1, run_statistics},

@@ -82,6 +82,13 @@ uint32_t market_receive(struct table *to, uint32_t n);
 /* True if the root will be deleted by such a thread. False: there is no room. */
 bool lockless_send(boxroot r);
 
+/* ---- processes and threads that end (ends.c) ---- */
+
+/* The root will be deleted in a thread-local destructor of this thread, among other things. */
+void delete_at_thread_end(boxroot r);
+/* Forks; the child uses these roots, looks, and exits, or the walk fails. */
+void try_in_child(struct table *t);
+
 /* ---- actors (walk.c, operations.c) ---- */
 
 enum { SHELF = 3000 };

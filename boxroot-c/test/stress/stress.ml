@@ -13,6 +13,7 @@ external handler : unit -> unit = "stress_handler"
 external setup : unit -> unit = "stress_setup"
 external lockless_start : int -> unit = "stress_lockless_start"
 external lockless_end : unit -> unit = "stress_lockless_end"
+external threads_end : unit -> unit = "stress_threads_end"
 external new_actor : int -> int -> int -> actor = "stress_new_actor"
 external end_actor : actor -> unit = "stress_end_actor"
 external walk : actor -> int -> int = "stress_walk"
@@ -140,7 +141,8 @@ let walk_all () =
   lockless_start lockless;
   let others = List.init (domains - 1) (fun i -> Domains.spawn (in_domain (i + 1))) in
   in_domain 0 ();
-  List.iter Domains.join others
+  List.iter Domains.join others;
+  threads_end ()
 
 (* ---- the end ---- *)
 

@@ -43,7 +43,14 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
             return push(pool, root);
         }
         // Another domain may be writing to the pool's head: a run of deletes there looks once.
-        if pool != (*domain.0.as_ptr()).remote_pool && is_fast_owner(domain, pool) {
+        if pool == (*domain.0.as_ptr()).remote_pool {
+            let outgoing = &mut (*domain.0.as_ptr()).outgoing;
+            let bit = slot(root).addr().wrapping_sub(outgoing.start) / size_of::<Value>();
+            if bit < 64 {
+                outgoing.bits |= 1 << bit;
+                return;
+            }
+        } else if is_fast_owner(domain, pool) {
             push(pool, root);
             (*pool).countdown -= 1;
             if (*pool).countdown == 0 {

@@ -1,12 +1,12 @@
 //! A conversion copies: it cannot keep the value that it is given.
 
-use ocaml_boxroot::{FromOCaml, OCamlString, Value};
+use ocaml_boxroot::{DomainLock, Error, FromOCaml, OCamlString, Value};
 
-struct Kept<'l>(Value<'l, OCamlString>);
+struct Kept<'k>(Value<'k, OCamlString>);
 
-impl<'l> FromOCaml<OCamlString> for Kept<'l> {
-    fn from_ocaml(value: Value<'_, OCamlString>) -> Self {
-        Kept(value)
+impl<'k> FromOCaml<OCamlString> for Kept<'k> {
+    fn from_ocaml<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(Kept(value))
     }
 }
 

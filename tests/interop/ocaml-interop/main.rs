@@ -7,6 +7,8 @@ mod library;
 mod roots;
 mod shutdown;
 mod threads;
+#[path = "../../../ocaml-boxroot/src/guide/ocaml_interop.rs"]
+mod words;
 
 use ocaml_interop::{BoxRoot, OCaml, OCamlInt, OCamlRuntime, ToOCaml};
 
@@ -93,6 +95,9 @@ fn ocaml_interop_on_our_roots() {
             assert_eq!(library::live_roots(), 0, "{name}: roots are left over");
         });
     }
+    println!("the program of our guide");
+    assert_eq!(words::words("b a b"), [("a".to_string(), 1), ("b".to_string(), 2)]);
+    assert!(std::panic::catch_unwind(|| words::words("")).is_err());
     println!("threads of Rust");
     threads::of_rust();
     println!("roots without the lock");

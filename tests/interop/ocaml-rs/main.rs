@@ -11,6 +11,8 @@ mod roots;
 #[path = "../signatures.rs"]
 mod signatures;
 mod threads;
+#[path = "../../../ocaml-boxroot/src/guide/ocaml_rs.rs"]
+mod words;
 
 use ocaml::{FromValue, Runtime, ToValue, Value};
 
@@ -91,6 +93,10 @@ fn ocaml_on_our_roots() {
     }
     println!("results as exceptions");
     exceptions::errors_in_rust(&gc);
+    println!("the program of our guide");
+    let counts = words::words(&gc, "b a b").expect("no exception");
+    assert_eq!(counts, [("a".to_string(), 1), ("b".to_string(), 2)]);
+    assert!(words::words(&gc, "").is_err());
     println!("roots without the lock");
     threads::without_the_lock(&gc);
 }

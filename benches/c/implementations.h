@@ -1,9 +1,0 @@
-#ifndef BENCH_IMPLEMENTATIONS_H
-#define BENCH_IMPLEMENTATIONS_H
-
-#include "../impls/implementation.h"
-
-/* The one that is measured. */
-extern struct implementation const *implementation;
-
-#endif

@@ -1,0 +1,141 @@
+//! Compiles the benchmark programs, OCaml and C, against the header of the `ocaml-boxroot-sys` that the package
+//! depends on: ours, or the one in the registry.
+//!
+//! * Programs are all `benches/programs/*.ml`, with the C beside them. On OCaml 4, those whose name ends in `_5`
+//!   are left out.
+//! * Implementations are those of `benches/implementations/list.toml`, each with what there is of `NAME.ml` and
+//!   `NAME.c`. `generate.rs` makes the OCaml and C tables of them.
+//! * What programs share is all of `benches/runtime`.
+
+// By path: as a package it cannot stand beside the one in the registry.
+#[allow(dead_code, unused_imports)] // not all of it is needed here
+#[path = "../../ocaml-boxroot-sys/src/build/mod.rs"]
+mod ocaml;
+
+mod generate;
+#[allow(dead_code)] // the report needs the rest
+#[path = "../harness/list.rs"]
+mod list;
+
+use list::Implementation;
+use ocaml::{OCaml, Program};
+use std::path::{Path, PathBuf};
+use std::{env, error::Error, fs, process::ExitCode};
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nboxroot-programs: {error}\n");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build() -> Result<()> {
+    let ocaml = OCaml::find()?;
+    let benches = Path::new("../..");
+    for path in ["executables/build.rs", "executables/generate.rs", "harness/list.rs"] {
+        println!("cargo::rerun-if-changed={}", benches.join(path).display());
+    }
+    let [programs, implementations, runtime] =
+        ["programs", "implementations", "runtime"].map(|name| benches.join(name));
+    for folder in [&programs, &implementations, &runtime] {
+        println!("cargo::rerun-if-changed={}", folder.display());
+    }
+    println!("cargo::rustc-check-cfg=cfg(variants)");
+    let variants = env::var_os("CARGO_FEATURE_VARIANTS").is_some();
+    if variants {
+        println!("cargo::rustc-cfg=variants");
+    }
+    let mut list = list::read()?;
+    list.retain(|i| i.peer_of.is_none() && (variants || !i.variant));
+
+    let ocaml5 = !ocaml.version().starts_with('4');
+    let (modules, for_ocaml5): (Vec<PathBuf>, Vec<PathBuf>) =
+        files(&programs, "ml")?.into_iter().partition(|file| ocaml5 || !is_for_ocaml5(file));
+    let module_names: Vec<String> = modules.iter().map(|file| stem(file)).collect();
+    let need_ocaml5: Vec<String> =
+        for_ocaml5.iter().map(|file| stem(file).trim_end_matches(OCAML5).into()).collect();
+    let source = |i: &Implementation, extension: &str| {
+        let file = implementations.join(&i.name).with_extension(extension);
+        file.exists().then_some(file)
+    };
+    let in_ocaml: Vec<(&str, PathBuf)> =
+        list.iter().filter_map(|i| Some((i.name.as_str(), source(i, "ml")?))).collect();
+
+    let mut program = Program::new().library("threads").flag("-inline").flag("100");
+    for file in files(&runtime, "ml")?.into_iter().chain(modules) {
+        program = program.module(file);
+    }
+    for (name, file) in &in_ocaml {
+        // Not under its own name: OCaml has a module Gc.
+        program = program.module_named(&format!("{}{name}", generate::CELL), file);
+    }
+    let names: Vec<&str> = in_ocaml.iter().map(|(name, _)| *name).collect();
+    program
+        .module(generated("implementations.ml", &generate::implementations_ml(&list, &names))?)
+        .module(generated("programs.ml", &generate::programs_ml(&module_names, &need_ocaml5))?)
+        .link_into("bins")?;
+
+    let mut c = cc::Build::new();
+    c.files(files(&runtime, "c")?);
+    c.files(files(&programs, "c")?.into_iter().filter(|file| ocaml5 || !is_for_ocaml5(file)));
+    c.files(list.iter().filter_map(|i| source(i, "c")));
+    c.file(generated("implementations.c", &generate::implementations_c(&list))?).include(&runtime);
+    if variants {
+        c.define("BENCH_VARIANTS", None);
+    }
+    c.include(include_folder()?).include(ocaml.where_path()).opt_level(2).warnings(false);
+    for object in c.try_compile_intermediates()? {
+        println!("cargo::rustc-link-arg-bins={}", object.display());
+    }
+    Ok(())
+}
+
+/// How the names of programs end that need OCaml 5.
+const OCAML5: &str = "_5";
+
+fn is_for_ocaml5(file: &Path) -> bool {
+    stem(file).ends_with(OCAML5)
+}
+
+/// The files of a folder that have this extension, by name.
+fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == extension) {
+            all.push(path);
+        }
+    }
+    all.sort();
+    Ok(all)
+}
+
+fn stem(file: &Path) -> String {
+    file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// A file of this name with this text, as old as the list of implementations: it is an input of the compiler
+/// and a product of this script, which would run again for a file that is newer than its last run.
+fn generated(name: &str, text: &str) -> Result<PathBuf> {
+    let path = Path::new(&env::var("OUT_DIR")?).join(name);
+    fs::write(&path, text)?;
+    let list = fs::metadata("../../implementations/list.toml")?;
+    fs::File::options().write(true).open(&path)?.set_modified(list.modified()?)?;
+    Ok(path)
+}
+
+/// Ours tells; of the registry crate, cargo knows where it keeps the sources.
+fn include_folder() -> Result<PathBuf> {
+    if let Some(folder) = env::var_os("DEP_OCAML_BOXROOT_INCLUDE") {
+        return Ok(folder.into());
+    }
+    let metadata = cargo_metadata::MetadataCommand::new().exec()?;
+    let package = metadata.packages.iter().find(|p| *p.name == "ocaml-boxroot-sys");
+    let manifest = &package.ok_or("cargo metadata does not know ocaml-boxroot-sys")?.manifest_path;
+    Ok(manifest.with_file_name("vendor").join("boxroot").into())
+}

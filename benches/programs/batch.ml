@@ -1,0 +1,10 @@
+(* Creates 1000, then deletes them. *)
+
+open Loops
+
+let run () =
+  let n = size 100_000 in
+  reserve batch;
+  print (n * batch) (fun () -> batches n batch)
+
+let () = Program.on_loops "batch" run

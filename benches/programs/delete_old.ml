@@ -1,0 +1,5 @@
+(* Deletes when all is marked and the cycle has not ended. *)
+
+open Loops
+
+let () = Program.on_loops "delete_old" (delete_old_after finish_marking)

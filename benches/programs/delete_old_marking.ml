@@ -1,0 +1,3 @@
+(* Right after a full major collection a new cycle has begun, so the roots are being marked. *)
+
+let () = Program.on_loops "delete_old_marking" (Loops.delete_old_after ignore)

@@ -1,0 +1,18 @@
+(* Deletes very many roots while a cycle that has just begun has them to mark; then two cycles. *)
+
+open Measure
+open Many_roots
+
+let run (module C : Cell.S) =
+  let module M = Make (C) in
+  let cells, print_longest_hook = M.watched (size 10_000_000) in
+  Array.iter C.delete cells;
+  let longest = ref 0. and last = major_collections () + 2 in
+  while major_collections () < last do
+    longest := max !longest (time Gc.minor);
+    ignore (Gc.major_slice 100_000)
+  done;
+  print "longest_minor" !longest;
+  print_longest_hook ()
+
+let () = Program.on_cells "delete_pause" run

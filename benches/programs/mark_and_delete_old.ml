@@ -1,0 +1,13 @@
+(* delete_old_marking, and the work around it: sweeping, the start of the cycle that marks the roots,
+   and marking what the deletes have not marked. *)
+
+open Loops
+
+let run () =
+  let n = size 10_000_000 in
+  let values = old_roots n in
+  finish_marking ();
+  print n (fun () -> Gc.major (); delete (); finish_marking ());
+  ignore (Sys.opaque_identity values)
+
+let () = Program.on_loops "mark_and_delete_old" run

@@ -1,0 +1,17 @@
+(* A cell owns one value. The implementations are in benches/implementations. *)
+
+module type S = sig
+  type 'a t
+  val name : string
+  (* May cells be used by several domains? *)
+  val multi_domain : bool
+  (* Do cells lie in the library's pools? *)
+  val in_pools : bool
+  (* Before the first create. *)
+  val setup : unit -> unit
+  val create : 'a -> 'a t
+  val get : 'a t -> 'a
+  val delete : 'a t -> unit
+  (* Writes the cell, which may move, back to its place. *)
+  val modify : 'a t array -> int -> 'a -> unit
+end

@@ -1,0 +1,19 @@
+/* The implementation that is measured, by name. */
+#define CAML_NAME_SPACE
+#include "implementation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct implementation const *implementation;
+
+/* From now on, measures this implementation, which exists (benches/runtime/program.ml). */
+value bench_select(value name) {
+  for (struct implementation const *const *i = implementations; *i != NULL; i++)
+    if (strcmp((*i)->name, String_val(name)) == 0) implementation = *i;
+  if (implementation == NULL) abort();
+  implementation->prepare();
+  return Val_unit;
+}
+
+value foreign_cell_get(value c) { return *cell_of_ocaml(c); }

@@ -1,0 +1,35 @@
+/* What the measuring code knows of an implementation whose cells are words of memory outside the
+   OCaml heap. Loops are here, not single operations, so that these are inlined. */
+#ifndef BENCH_IMPLEMENTATION_H
+#define BENCH_IMPLEMENTATION_H
+
+#include <caml/mlvalues.h>
+
+/* The address of the word that holds the value. */
+typedef value *cell;
+
+struct implementation {
+  char const *name;
+  void (*prepare)(void);     /* before the first create */
+  void (*pairs)(intptr_t n); /* creates and deletes at once, n times */
+  void (*create)(cell *cells, value const *values, intptr_t n);
+  value (*get)(cell *cells, intptr_t n);
+  void (*modify)(cell *cells, value v, intptr_t n);
+  void (*delete)(cell *cells, intptr_t n);
+};
+
+/* All in this executable, then NULL: benches/executables/build.rs makes it of the list. */
+extern struct implementation const *const implementations[];
+
+/* The one that is measured. */
+extern struct implementation const *implementation;
+
+/* Cells are passed to OCaml with the low bit set: they look like integers. */
+static inline value cell_to_ocaml(cell c) { return (value)c | 1; }
+static inline cell cell_of_ocaml(value v) { return (cell)(v & ~(value)1); }
+
+/* For local_roots: do two floats, rooted by the caller, agree? Not inlined: it stands for
+   something longer. */
+int compare_references(value const *x, value const *y);
+
+#endif

@@ -1,0 +1,41 @@
+(* Single operations of the implementation that is selected, in loops that are compiled with its fast
+   paths inlined: in C (cell.h) or Rust (benches/executables/rust.rs). *)
+
+external reserve : int -> unit = "bench_reserve"
+external pairs : int -> unit = "bench_pairs" [@@noalloc]
+external batches : int -> int -> unit = "bench_batches" [@@noalloc]
+external create : 'a array -> unit = "bench_create" [@@noalloc]
+external get : int -> unit = "bench_get" [@@noalloc]
+external modify : 'a -> int -> unit = "bench_modify" [@@noalloc]
+external delete : unit -> unit = "bench_delete" [@@noalloc]
+external shuffle : unit -> unit = "bench_shuffle" [@@noalloc]
+external finish_marking : unit -> unit = "bench_finish_marking"
+
+let batch = 1000
+let size = Parameters.int "SIZE"
+
+(* [operations] in all, timed. *)
+let print operations f =
+  let seconds = Measure.time f in
+  Measure.print "seconds" seconds;
+  Measure.print "ns_per_operation" (1e9 *. seconds /. float operations)
+
+let young_roots n = reserve n; create (Array.init n Fun.id)
+
+(* Roots n values of the major heap, which it returns. *)
+let old_roots n =
+  let values = Array.init n (fun _ -> ref 0) in
+  Gc.full_major ();
+  reserve n;
+  create values;
+  Gc.full_major ();
+  Gc.full_major ();
+  values
+
+(* Deletes n old roots after this. *)
+let delete_old_after prepare () =
+  let n = size 10_000_000 in
+  let values = old_roots n in
+  prepare ();
+  print n delete;
+  ignore (Sys.opaque_identity values)

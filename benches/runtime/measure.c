@@ -1,0 +1,111 @@
+/* Clocks, memory, and a root scanning hook around the one that is measured. */
+#define CAML_INTERNALS
+#define CAML_NAME_SPACE
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <caml/mlvalues.h>
+
+#include <boxroot.h>
+#include <caml/alloc.h>
+#include <caml/roots.h>
+#include <caml/version.h>
+
+#if OCAML_VERSION < 50000
+#include <caml/minor_gc.h>
+#endif
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+value bench_clock(value unit) {
+  (void)unit;
+  return caml_copy_double(now());
+}
+
+value bench_resident(value unit) {
+  (void)unit;
+  long total = 0, resident = 0;
+  FILE *statm = fopen("/proc/self/statm", "r");
+  if (statm == NULL || fscanf(statm, "%ld %ld", &total, &resident) != 2) abort();
+  fclose(statm);
+  return Val_long(resident * sysconf(_SC_PAGESIZE));
+}
+
+value bench_peak_resident(value unit) {
+  (void)unit;
+  struct rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return Val_long(usage.ru_maxrss * 1024);
+}
+
+/* The pools of our library and their slots, where it may be asked; otherwise 0. */
+static struct boxroot_pools { long count, slots; } pools(void) {
+#ifdef BENCH_VARIANTS
+  struct boxroot_stats s;
+  boxroot_stats(&s);
+  return (struct boxroot_pools){(long)s.pools, (long)s.slots_per_pool};
+#else
+  return (struct boxroot_pools){0, 0};
+#endif
+}
+value bench_pools(value unit) {
+  (void)unit;
+  return Val_long(pools().count);
+}
+value bench_slots_per_pool(value unit) {
+  (void)unit;
+  return Val_long(pools().slots);
+}
+
+/* ---- the hook ---- */
+
+static double longest;
+
+#if OCAML_VERSION >= 50000
+static scan_roots_hook inner, initial;
+static void timed(scanning_action action, scanning_action_flags flags, void *data,
+                  caml_domain_state *state) {
+  double start = now();
+  inner(action, flags, data, state);
+  double took = now() - start;
+  if (!(flags & SCANNING_ONLY_YOUNG_VALUES) && took > longest) longest = took;
+}
+#else
+static void (*inner)(scanning_action), (*initial)(scanning_action);
+static void timed(scanning_action action) {
+  double start = now();
+  inner(action);
+  double took = now() - start;
+  if (action != &caml_oldify_one && took > longest) longest = took;
+}
+#endif
+
+/* Remembers the hook before any implementation is set up: NULL, or that of OCaml's own threads. */
+value bench_note_hook(value unit) {
+  initial = caml_scan_roots_hook;
+  return unit;
+}
+
+/* From now on, times the root scans of major cycles, if the implementation has a hook for them;
+   returns whether it has. After the first create. */
+value bench_watch_hook(value unit) {
+  (void)unit;
+  if (caml_scan_roots_hook == initial) return Val_false;
+  inner = caml_scan_roots_hook;
+  caml_scan_roots_hook = timed;
+  return Val_true;
+}
+
+value bench_longest_major_hook(value unit) {
+  (void)unit;
+  double result = longest;
+  longest = 0;
+  return caml_copy_double(result);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "uses.h"
+
+#include "atomic.h"
+
+/* Threads that use the runtime, or wait for its lock; and why there can be no more of them. */
+static uintptr_t uses;
+#define DOWN ((uintptr_t)1 << 63)
+#define FORKED ((uintptr_t)1 << 62)
+
+/* This thread's uses, one within the other; the outermost one is in `uses`. */
+static BXR_THREAD_LOCAL unsigned own;
+
+static int refusal(uintptr_t seen) {
+  return (seen & DOWN) != 0 ? BXR_USE_DOWN : (seen & FORKED) != 0 ? BXR_USE_FORKED : BXR_USE_FIRST;
+}
+
+int bxr_use_begin(void) {
+  if (own > 0) {
+    if ((bxr_peek(&uses) & FORKED) != 0) return BXR_USE_FORKED;
+    own++;
+    return BXR_USE_NESTED;
+  }
+  int answer = refusal(bxr_add(&uses, 1));
+  if (answer == BXR_USE_FIRST)
+    own = 1;
+  else
+    bxr_add(&uses, (uintptr_t)-1);
+  return answer;
+}
+
+void bxr_use_end(void) {
+  if (--own == 0) bxr_add(&uses, (uintptr_t)-1);
+}
+
+size_t bxr_uses_forbid(void) {
+  if (own > 1) return own - 1;
+  uintptr_t seen = 1;
+  while (!bxr_compare_exchange(&uses, &seen, DOWN | 1))
+    if (seen != 1) return (size_t)(seen & ~(DOWN | FORKED)) - 1;
+  return 0;
+}
+
+void bxr_uses_after_fork(bool alone) {
+  uintptr_t kept = bxr_load(&uses) & (DOWN | FORKED);
+  bxr_publish(&uses, kept | (alone ? 0 : FORKED) | (own > 0 ? 1 : 0));
+}

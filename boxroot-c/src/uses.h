@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Uses of the runtime, which forbid its shutdown: one count for the process. */
+#ifndef BXR_USES_H
+#define BXR_USES_H
+
+#include "../include/boxroot.h"
+
+#pragma GCC visibility push(hidden)
+
+/* In the child of a fork: the uses of other threads are gone. All new ones are refused, unless nobody
+   but the forking thread can have been changing the heap: it held the lock, and there was no other
+   domain. (On OCaml 4, without the lock, nobody would ever give it back.) */
+void bxr_uses_after_fork(bool alone);
+
+#pragma GCC visibility pop
+
+#endif

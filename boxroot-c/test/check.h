@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef BXR_CHECK_H
+#define BXR_CHECK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Ends the process at the first failure: each test has a process of its own. */
+#define CHECK(e)                                                                                   \
+  do {                                                                                             \
+    if (!(e)) {                                                                                    \
+      fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #e);                            \
+      abort();                                                                                     \
+    }                                                                                              \
+  } while (0)
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Uses of the runtime, and their end. */
+#include <pthread.h>
+
+#include "test.h"
+#include "uses.h"
+
+static void *begin(void *answer) {
+  *(int *)answer = bxr_use_begin();
+  return NULL;
+}
+
+static int begin_on_a_thread(void) {
+  pthread_t thread;
+  int answer = -1;
+  CHECK(pthread_create(&thread, NULL, begin, &answer) == 0 && pthread_join(thread, NULL) == 0);
+  return answer;
+}
+
+void test_uses(void) {
+  CHECK(bxr_use_begin() == BXR_USE_FIRST);
+  CHECK(bxr_use_begin() == BXR_USE_NESTED);
+  CHECK(bxr_uses_forbid() == 1); /* the nested one */
+  bxr_use_end();
+  CHECK(begin_on_a_thread() == BXR_USE_FIRST && begin_on_a_thread() == BXR_USE_FIRST);
+  CHECK(bxr_uses_forbid() == 2);
+  bxr_uses_after_fork(true); /* those threads are gone */
+  CHECK(bxr_uses_forbid() == 0);
+  CHECK(begin_on_a_thread() == BXR_USE_DOWN);
+  CHECK(bxr_use_begin() == BXR_USE_NESTED);
+  bxr_use_end();
+  bxr_use_end();
+  CHECK(bxr_use_begin() == BXR_USE_DOWN);
+}
+
+void test_uses_after_fork(void) {
+  CHECK(begin_on_a_thread() == BXR_USE_FIRST && bxr_use_begin() == BXR_USE_FIRST);
+  bxr_uses_after_fork(false);
+  CHECK(bxr_use_begin() == BXR_USE_FORKED && begin_on_a_thread() == BXR_USE_FORKED);
+  bxr_use_end();
+  CHECK(bxr_use_begin() == BXR_USE_FORKED);
+}

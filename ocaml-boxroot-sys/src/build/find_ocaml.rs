@@ -1,0 +1,143 @@
+//! Where is OCaml? The first of these that is there decides:
+//!
+//! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler is run, and none is needed until
+//!    OCaml code is to be compiled;
+//! 2. `$OCAMLOPT -where`;
+//! 3. `ocamlopt -where`, from PATH; else `ocamlfind ocamlopt -where`; else `opam exec -- ocamlopt -where`.
+//!
+//! A variable that is set and does not work is an error: it is not silently ignored.
+
+use super::Error;
+use std::{env, fmt::Write as _, fs, path::Path, path::PathBuf, process::Command};
+
+/// An OCaml that is installed.
+pub struct OCaml {
+    where_path: PathBuf,
+    version: String,
+    ocamlopt: Option<Vec<String>>,
+}
+
+/// The oldest OCaml that the C library is for.
+const OLDEST: (u32, u32) = (4, 13);
+
+impl OCaml {
+    /// The folder that `OCAML_WHERE_PATH` names, else the answer to `-where` of `$OCAMLOPT`, else of
+    /// `ocamlopt`, `ocamlfind ocamlopt` and `opam exec -- ocamlopt`, the first that runs. It must be OCaml 4.13
+    /// or later.
+    ///
+    /// Tells cargo what the answer depends on: not PATH, which differs wherever a build tool makes a sandbox,
+    /// but what opam sets with it, and the header that was read.
+    pub fn find() -> Result<OCaml, Error> {
+        for variable in ["OCAML_WHERE_PATH", "OCAMLOPT", "OPAM_SWITCH_PREFIX"] {
+            println!("cargo:rerun-if-env-changed={variable}");
+        }
+        let (where_path, ocamlopt) = match variable("OCAML_WHERE_PATH") {
+            Some(path) => (PathBuf::from(path), None),
+            None => {
+                let (path, command) = find_ocamlopt()?;
+                (path, Some(command))
+            }
+        };
+        let version = read_version(&where_path)?;
+        if parse(&version).is_none_or(|version| version < OLDEST) {
+            let (major, minor) = OLDEST;
+            return Err(Error(format!(
+                "OCaml {version}, in {}, is too old: it must be {major}.{minor} or later.",
+                where_path.display()
+            )));
+        }
+        Ok(OCaml { where_path, version, ocamlopt })
+    }
+
+    /// The standard library's folder, which holds `caml/*.h`.
+    pub fn where_path(&self) -> &Path {
+        &self.where_path
+    }
+
+    /// As in `caml/version.h`, for example `5.3.0`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The command that compiles OCaml code, of the same version as the headers: a program and its first
+    /// arguments.
+    pub fn ocamlopt(&self) -> Result<Vec<String>, Error> {
+        if let Some(command) = &self.ocamlopt {
+            return Ok(command.clone());
+        }
+        let (_, command) = find_ocamlopt()?;
+        let version = answer(&command, &["-version"])?;
+        if version != self.version {
+            return Err(Error(format!(
+                "OCAML_WHERE_PATH is that of OCaml {}, and `{}` is OCaml {version}. Set OCAMLOPT to the \
+                 compiler that belongs to it, or unset OCAML_WHERE_PATH.",
+                self.version,
+                command.join(" ")
+            )));
+        }
+        Ok(command)
+    }
+}
+
+/// An environment variable, unless it is empty.
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// A command that runs, and what it answers to `-where`.
+fn find_ocamlopt() -> Result<(PathBuf, Vec<String>), Error> {
+    let forced = variable("OCAMLOPT");
+    let hint = if forced.is_some() { "\nOCAMLOPT is set, so nothing else was tried." } else { "" };
+    let commands: Vec<Vec<String>> = match forced {
+        Some(path) => vec![vec![path]],
+        None => ["ocamlopt", "ocamlfind ocamlopt", "opam exec -- ocamlopt"]
+            .map(|c| c.split(' ').map(String::from).collect())
+            .into(),
+    };
+    let mut tried = String::new();
+    for command in commands {
+        match answer(&command, &["-where"]) {
+            Ok(path) => return Ok((PathBuf::from(path), command)),
+            Err(error) => {
+                let _ = writeln!(tried, "  - `{} -where`: {error}", command.join(" "));
+            }
+        }
+    }
+    Err(Error(format!("no OCaml compiler was found. Tried:\n{tried}{hint}")))
+}
+
+/// What the command prints.
+pub(super) fn answer(command: &[String], arguments: &[&str]) -> Result<String, Error> {
+    let output = Command::new(&command[0])
+        .args(&command[1..])
+        .args(arguments)
+        .output()
+        .map_err(|error| Error(error.to_string()))?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(Error(format!("{}: {}", output.status, message.trim())));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+fn read_version(where_path: &Path) -> Result<String, Error> {
+    let header = where_path.join("caml").join("version.h");
+    let text = fs::read_to_string(&header).map_err(|error| {
+        Error(format!(
+            "cannot read {}: {error}. Is OCaml installed with its C headers?",
+            header.display()
+        ))
+    })?;
+    println!("cargo:rerun-if-changed={}", header.display());
+    text.lines()
+        .find_map(|line| line.strip_prefix("#define OCAML_VERSION_STRING"))
+        .map(|rest| rest.trim().trim_matches('"').to_string())
+        .ok_or_else(|| Error(format!("{} does not tell the version of OCaml", header.display())))
+}
+
+/// The first two numbers of a version.
+fn parse(version: &str) -> Option<(u32, u32)> {
+    let mut numbers =
+        version.split(|c: char| !c.is_ascii_digit()).map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
+}

@@ -1,0 +1,67 @@
+//! For build scripts: compiles OCaml code, with a runtime, and links it into a Rust program.
+//!
+//! ```toml
+//! [dependencies]
+//! ocaml-boxroot = { version = "0.1", features = ["startup"] }
+//!
+//! [build-dependencies]
+//! ocaml-boxroot-sys = { version = "0.4.1", default-features = false, features = ["build"] }
+//! ```
+//!
+//! ```no_run
+//! // build.rs
+//! use ocaml_boxroot_sys::build::{Error, Program};
+//!
+//! fn main() -> Result<(), Error> {
+//!     Program::new().module("src/lib.ml").library("threads").link()
+//! }
+//! ```
+//!
+//! The OCaml that is used is the one that this crate finds for itself ([`OCaml::find`]). What the build
+//! depends on is told to cargo.
+//!
+//! # What the linker may say
+//!
+//! * *`undefined symbol: caml_...`*, or *`undefined reference`*, a page of them, one in
+//!   `no_ocaml_runtime_is_linked_...`: the program has no OCaml runtime. Link one by [`Program::link`], or enable
+//!   the feature `link-runtime` of `ocaml-boxroot` if there is no OCaml code. (A program whose `main` is OCaml's
+//!   has one.)
+//! * *`duplicate symbol: caml_...`*, or *`multiple definition`*: it has two. The names of the objects that the
+//!   linker shows say whose they are; a frequent one is that of the feature `link-runtime` of `ocaml-boxroot`
+//!   (`link-ocaml-runtime-and-dummy-program` of this crate), which is for programs without OCaml code. A program
+//!   has one runtime: put all modules into one [`Program`].
+//! * *`undefined symbol: NAME`*, for a function that OCaml code declares as `external` and a Rust library
+//!   defines: rustc leaves out a crate whose items are used nowhere. Write `use that_library as _;` in the
+//!   program.
+
+mod find_ocaml;
+mod program;
+
+pub use find_ocaml::OCaml;
+pub use program::Program;
+
+use std::fmt;
+
+/// Why a build failed, for people. Both formats print the text as it is, so that a build script's `main` can
+/// return it.
+pub struct Error(String);
+
+impl From<String> for Error {
+    fn from(text: String) -> Error {
+        Error(text)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,273 @@
+use super::find_ocaml::answer;
+use super::{Error, OCaml};
+use std::path::{Path, PathBuf};
+use std::{env, fs, io, process::Command};
+
+/// An OCaml program that a Rust program contains: modules, libraries, and a runtime.
+///
+/// A program that is started from Rust needs no module: `Program::new().library("threads")` is a runtime that
+/// threads can use. All modules are linked and initialised, also those that no other one uses.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Names, and the files that they are compiled from.
+    modules: Vec<(String, PathBuf)>,
+    libraries: Vec<String>,
+    flags: Vec<String>,
+}
+
+impl Program {
+    /// A program of nothing but a runtime.
+    pub fn new() -> Program {
+        Program::default()
+    }
+
+    /// Adds the module of this source file, which ends in `.ml`. The path is relative to the package. An
+    /// interface beside it, in a `.mli`, is taken as well. Modules may come in any order: each is initialised
+    /// after those that it uses.
+    pub fn module(self, file: impl AsRef<Path>) -> Program {
+        let name = file.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        self.module_named(&name, file)
+    }
+
+    /// Adds a module under another name than that of its file, without `.ml`.
+    pub fn module_named(mut self, name: &str, file: impl AsRef<Path>) -> Program {
+        self.modules.push((name.to_string(), file.as_ref().to_path_buf()));
+        self
+    }
+
+    /// Adds a library of the OCaml distribution: `unix`, `threads` (with `unix`), `str`, … Libraries are
+    /// linked in the order of these calls. Rust threads can only use OCaml where `threads` is linked.
+    pub fn library(mut self, name: &str) -> Program {
+        if name == "threads" {
+            self = self.library("unix");
+        }
+        if !self.libraries.iter().any(|library| library == name) {
+            self.libraries.push(name.to_string());
+        }
+        self
+    }
+
+    /// Adds an argument for `ocamlopt`, for example `-O3` or `-runtime-variant`.
+    pub fn flag(mut self, flag: &str) -> Program {
+        self.flags.push(flag.to_string());
+        self
+    }
+
+    /// Compiles the program and links it into all that this package makes, and, if it is a library, into the
+    /// programs that use that.
+    pub fn link(&self) -> Result<(), Error> {
+        check_told()?;
+        let ocaml = OCaml::find()?;
+        let package = variable("CARGO_PKG_NAME")?.replace('-', "_");
+        let name = format!("ocaml_program_of_{package}");
+        let object = self.compile(&ocaml, &name)?;
+        archive(&object, &name)?;
+        // Whole, because the crates that need the runtime follow it on the linker's command line.
+        println!("cargo:rustc-link-lib=static:+whole-archive={name}");
+        for library in c_libraries(&ocaml)? {
+            println!("cargo:rustc-link-lib={library}");
+        }
+        Ok(())
+    }
+
+    /// As [`link`](Program::link), but only into some of what this package makes: `bins`, `tests`, `examples`,
+    /// `benches`, or `bin=NAME`, as in cargo's `rustc-link-arg-bins` and its like. A package can link one program
+    /// into its tests, say, and another one into its examples.
+    pub fn link_into(&self, target: &str) -> Result<(), Error> {
+        if ["DEP_OCAML_BOXROOT_RUNTIME", "DEP_OCAML_BOXROOT_SHIM_RUNTIME"]
+            .iter()
+            .any(|v| env::var_os(v).is_some())
+        {
+            println!("cargo:warning={TWO_RUNTIMES}");
+        }
+        check_told()?;
+        let ocaml = OCaml::find()?;
+        let name =
+            format!("ocaml_program_of_{}", target.replace(|c: char| !c.is_alphanumeric(), "_"));
+        let object = self.compile(&ocaml, &name)?;
+        println!("cargo:rustc-link-arg-{target}={}", object.display());
+        for library in c_libraries(&ocaml)? {
+            println!("cargo:rustc-link-arg-{target}=-l{library}");
+        }
+        Ok(())
+    }
+
+    /// For this crate itself: an archive that is linked where nothing before it provides a runtime.
+    #[allow(dead_code)] // by the build script only
+    pub(crate) fn link_if_needed(&self, ocaml: &OCaml, name: &str) -> Result<(), Error> {
+        check_told()?;
+        let object = self.compile(ocaml, name)?;
+        archive(&object, name)?;
+        println!("cargo:rustc-link-lib=static={name}");
+        for library in c_libraries(ocaml)? {
+            println!("cargo:rustc-link-lib={library}");
+        }
+        Ok(())
+    }
+
+    /// The program and its runtime in one object file of this name.
+    fn compile(&self, ocaml: &OCaml, name: &str) -> Result<PathBuf, Error> {
+        let ocamlopt = ocaml.ocamlopt()?;
+        check_architecture(&ocamlopt)?;
+        // ocamlopt leaves its files beside the sources, so it gets copies, in a folder without old ones.
+        let folder = out_dir()?.join(name);
+        match fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(about(&folder, error))
+            }
+            _ => fs::create_dir_all(&folder).map_err(|error| about(&folder, error))?,
+        }
+        let sources = sort(&ocamlopt, &folder, self.copy_sources(&folder)?)?;
+        let object = folder.join(format!("{name}.o"));
+        let mut command = Command::new(&ocamlopt[0]);
+        command.args(&ocamlopt[1..]).current_dir(&folder);
+        command.args(["-g", "-linkall", "-output-complete-obj", "-o"]).arg(&object);
+        command.args(["-I", &c_library_folder()?]);
+        // On OCaml 4, most libraries are in the standard folder; on OCaml 5 in their own.
+        for library in &self.libraries {
+            command.args(["-I", &format!("+{library}")]);
+        }
+        command.args(&self.flags);
+        command.args(self.libraries.iter().map(|library| format!("{library}.cmxa")));
+        let output = command.args(sources).output().map_err(|error| about(&ocamlopt[0], error))?;
+        let message = String::from_utf8_lossy(&output.stderr);
+        if !output.status.success() {
+            return Err(Error(format!("{} failed:\n{}", ocamlopt.join(" "), message.trim())));
+        }
+        for line in message.lines() {
+            println!("cargo:warning={line}");
+        }
+        Ok(object)
+    }
+
+    /// Copies the modules, and returns the names of the copies.
+    fn copy_sources(&self, folder: &Path) -> Result<Vec<String>, Error> {
+        let mut names = Vec::new();
+        for (name, file) in &self.modules {
+            for (extension, is_needed) in [("mli", false), ("ml", true)] {
+                let source = file.with_extension(extension);
+                if is_needed || source.exists() {
+                    let copy = format!("{name}.{extension}");
+                    if names.contains(&copy) {
+                        return Err(Error(format!(
+                            "{}: there is another module of this name; module_named gives one another name",
+                            source.display()
+                        )));
+                    }
+                    println!("cargo:rerun-if-changed={}", source.display());
+                    fs::copy(&source, folder.join(&copy)).map_err(|error| about(&source, error))?;
+                    names.push(copy);
+                }
+            }
+        }
+        Ok(names)
+    }
+}
+
+const TWO_RUNTIMES: &str =
+    "two OCaml runtimes: this build script links one with a program, and the feature `link-runtime` of ocaml-boxroot \
+     (`link-ocaml-runtime-and-dummy-program` of ocaml-boxroot-sys) another one. If the linker now says 'duplicate \
+     symbol: caml_...' or 'multiple definition of caml_...', remove that feature.";
+
+/// An error about a file or a program.
+fn about(what: impl AsRef<Path>, error: io::Error) -> Error {
+    Error(format!("{}: {error}", what.as_ref().display()))
+}
+
+/// What cargo tells build scripts.
+fn variable(name: &str) -> Result<String, Error> {
+    env::var(name)
+        .map_err(|_| Error(format!("{name} is not set: this is for build scripts that cargo runs")))
+}
+
+fn out_dir() -> Result<PathBuf, Error> {
+    variable("OUT_DIR").map(PathBuf::from)
+}
+
+/// Refuses a compiler that nobody said is for the target, where that is not the machine that builds.
+fn check_told() -> Result<(), Error> {
+    let (host, target) = (variable("HOST")?, variable("TARGET")?);
+    if host == target || env::var_os("OCAMLOPT").is_some() {
+        return Ok(());
+    }
+    Err(Error(format!(
+        "this build is for {target}, and an ocamlopt on PATH would make code for {host}. Set OCAMLOPT to the \
+         ocamlopt that makes code for {target}."
+    )))
+}
+
+/// Refuses a compiler that makes code for another processor.
+fn check_architecture(ocamlopt: &[String]) -> Result<(), Error> {
+    let architecture = answer(ocamlopt, &["-config-var", "architecture"])?;
+    let rust_architecture = variable("CARGO_CFG_TARGET_ARCH")?;
+    let wanted = match rust_architecture.as_str() {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "x86" => "i386",
+        "riscv64" => "riscv",
+        "powerpc64" => "power",
+        other => other,
+    };
+    if architecture != wanted {
+        return Err(Error(format!(
+            "this build is for {target}, and `{}` makes code for {architecture}. Set OCAMLOPT to the ocamlopt \
+             that makes code for {target}.",
+            ocamlopt.join(" "),
+            target = variable("TARGET")?
+        )));
+    }
+    Ok(())
+}
+
+/// The sources so that each follows those that it uses.
+fn sort(ocamlopt: &[String], folder: &Path, sources: Vec<String>) -> Result<Vec<String>, Error> {
+    if sources.len() < 2 {
+        return Ok(sources);
+    }
+    // ocamldep is where ocamlopt is, and called through the same programs.
+    let mut command = ocamlopt.to_vec();
+    if let Some(last) = command.last_mut() {
+        let at = last.rfind("ocamlopt").ok_or_else(|| {
+            Error(format!("`{last}` is not called ocamlopt, so that its ocamldep, which sorts modules, is unknown"))
+        })?;
+        last.replace_range(at..at + "ocamlopt".len(), "ocamldep");
+    }
+    let mut run = Command::new(&command[0]);
+    run.args(&command[1..]).arg("-sort").args(sources).current_dir(folder);
+    let output = run.output().map_err(|error| about(&command[0], error))?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(Error(format!("{} failed:\n{}", command.join(" "), message.trim())));
+    }
+    let sorted = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(sorted.split_whitespace().map(String::from).collect())
+}
+
+/// Makes an archive of the object, and tells cargo where it is.
+fn archive(object: &Path, name: &str) -> Result<(), Error> {
+    let mut compiler = cc::Build::new();
+    compiler.object(object).cargo_metadata(false);
+    compiler.try_compile(name).map_err(|error| Error(error.to_string()))?;
+    println!("cargo:rustc-link-search=native={}", out_dir()?.display());
+    Ok(())
+}
+
+/// The names of the C libraries that OCaml's runtime needs.
+fn c_libraries(ocaml: &OCaml) -> Result<Vec<String>, Error> {
+    let flags = answer(&ocaml.ocamlopt()?, &["-config-var", "native_c_libraries"])?;
+    Ok(flags
+        .split_whitespace()
+        .filter_map(|flag| flag.strip_prefix("-l"))
+        .map(String::from)
+        .collect())
+}
+
+/// The folder of the C library's archives. On OCaml 4, `threads.cmxa` asks for `-lpthread`, and a partial
+/// link does not look there by itself.
+fn c_library_folder() -> Result<String, Error> {
+    let compiler = cc::Build::new().try_get_compiler().map_err(|error| Error(error.to_string()))?;
+    let output = compiler.to_command().arg("-print-file-name=libpthread.a").output();
+    let output = output.map_err(|error| about(compiler.path(), error))?;
+    let file = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    Ok(Path::new(&file).parent().unwrap_or(Path::new(".")).display().to_string())
+}

@@ -1,0 +1,135 @@
+//! The fast paths of `boxroot/inline.h`, in Rust: those of [`token`], behind the checks that every call
+//! makes. They read thread-local variables of C, as C's compilers do in the initial-exec model
+//! (`boxroot/lock.h`). Stable Rust has no name for such variables, so this is assembly.
+
+use crate::bindings::{self, bxr_domain_head};
+use crate::token::{self, Domain};
+use crate::{BoxRoot, Value};
+use core::arch::asm;
+use core::ptr::NonNull;
+
+/// The value of a thread-local pointer of C. The variables that are read here change in calls only. The
+/// offset of a variable is the same for all threads, so that loops read it once.
+macro_rules! thread_local_pointer {
+    ($name:literal) => {{
+        let offset: usize;
+        let value: *mut bxr_domain_head;
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the variable exists in every program that links the library, with an offset from the
+        // thread pointer that the linker or the dynamic linker writes down.
+        unsafe {
+            asm!(
+                concat!("mov {}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
+                out(reg) offset,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+            asm!(
+                "mov {}, qword ptr fs:[{}]",
+                out(reg) value,
+                in(reg) offset,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                concat!("adrp {0}, :gottprel:", $name),
+                concat!("ldr {0}, [{0}, :gottprel_lo12:", $name, "]"),
+                out(reg) offset,
+                options(pure, nomem, nostack, preserves_flags),
+            );
+            asm!(
+                "mrs {0}, tpidr_el0",
+                "ldr {0}, [{0}, {1}]",
+                out(reg) value,
+                in(reg) offset,
+                options(pure, readonly, nostack, preserves_flags),
+            );
+        }
+        value
+    }};
+}
+
+/// A thread-local variable's record.
+#[inline(always)]
+fn domain(record: *mut bxr_domain_head) -> Domain {
+    // SAFETY: the variables are never NULL: without a domain, they point to a record of none.
+    Domain(unsafe { NonNull::new_unchecked(record) })
+}
+
+/// The record of this thread's domain, if the thread holds the lock and no root scan is running.
+#[cfg(ocaml5)]
+#[inline(always)]
+fn to_create() -> Option<Domain> {
+    use core::sync::atomic::{AtomicPtr, Ordering};
+    // NULL without the lock, which no record has.
+    let witness = thread_local_pointer!("caml_state");
+    let record = thread_local_pointer!("bxr_self_abi1_pool14");
+    // SAFETY: the variable is never NULL, and records are never unmapped; the field is atomic, because the
+    // holder of the lock may be changing it.
+    let state = unsafe { AtomicPtr::from_ptr(&raw mut (*record).runtime_state) };
+    (state.load(Ordering::Relaxed) == witness.cast()).then(|| domain(record))
+}
+
+#[cfg(ocaml5)]
+use to_create as to_delete;
+
+/// The record of the only domain, if this thread holds the lock and no root scan is running; else one
+/// that has no pools. Threads that may end without giving the lock up are trusted here, not in
+/// [`to_delete`].
+#[cfg(not(ocaml5))]
+#[inline(always)]
+fn to_create() -> Option<Domain> {
+    Some(domain(thread_local_pointer!("bxr_self_abi1_pool14")))
+}
+
+#[cfg(not(ocaml5))]
+#[inline(always)]
+fn to_delete() -> Option<Domain> {
+    Some(domain(thread_local_pointer!("bxr_owner_abi1_pool14")))
+}
+
+/// # Safety
+///
+/// As for [`boxroot_create`](crate::boxroot_create).
+#[inline(always)]
+pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
+    // SAFETY: the record is open to this thread, or has no room; the value is valid (caller).
+    unsafe {
+        match to_create() {
+            Some(domain) => token::create(domain, init),
+            None => bindings::bxr_create_slow(init),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`boxroot_delete`](crate::boxroot_delete), of a root that is not `None`.
+#[inline(always)]
+pub unsafe fn boxroot_delete(root: BoxRoot) {
+    // SAFETY: the record is open to this thread, or owns no pool; the root is live (caller).
+    unsafe {
+        match to_delete() {
+            Some(domain) => token::delete(domain, root),
+            None => bindings::bxr_delete_slow(Some(root)),
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`boxroot_modify`](crate::boxroot_modify).
+#[inline(always)]
+pub unsafe fn boxroot_modify(root: *mut BoxRoot, value: Value) -> bool {
+    // SAFETY: the record is open to this thread, or owns no pool; nobody else uses the root, and the value
+    // is valid (caller).
+    unsafe {
+        match to_delete() {
+            Some(domain) => token::modify(domain, &mut *root, value),
+            // `BoxRoot` and a `boxroot` that is not NULL have the same representation.
+            None => bindings::boxroot_modify(root.cast(), value),
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The build helper, as users meet it: by building `own_program`, and variants of it.
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+/// What a build, or a run, said. `Err` if it failed.
+type Said = Result<String, String>;
+
+fn cargo(package: &Path, arguments: &[&str]) -> Said {
+    // One build at a time: they share a folder, in which each set of features replaces another one.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .current_dir(package)
+        .arg("--target-dir")
+        .arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("own_program"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    if output.status.success() {
+        Ok(text)
+    } else {
+        Err(text)
+    }
+}
+
+fn run(features: &str) -> Said {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/own_program");
+    cargo(&package, &["run", "--features", features])
+}
+
+#[track_caller]
+fn assert_says(said: &str, words: &[&str]) {
+    for word in words {
+        assert!(said.contains(word), "not said: {word}\n{said}");
+    }
+}
+
+#[test]
+fn links_into_everything() {
+    assert_says(&run("").unwrap(), &["the answer is 42"]);
+}
+
+#[test]
+fn links_into_programs() {
+    assert_says(&run("into-bins").unwrap(), &["the answer is 42"]);
+}
+
+/// The program's own runtime is the one that is used.
+#[test]
+fn another_runtime_does_no_harm() {
+    assert_says(&run("two-runtimes").unwrap(), &["the answer is 42"]);
+}
+
+/// Here it does: the message names the feature, and so does each line of the linker's.
+#[test]
+fn another_runtime_is_named() {
+    let said = run("into-bins,two-runtimes").unwrap_err();
+    assert_says(
+        &said,
+        &["two OCaml runtimes", "remove that feature", "ocaml_runtime_of_the_feature_link_runtime"],
+    );
+}
+
+#[test]
+fn a_missing_runtime_is_named() {
+    let said = run("no-runtime").unwrap_err();
+    assert_says(
+        &said,
+        &[
+            "caml_startup_exn",
+            "no_ocaml_runtime_is_linked_enable_link_runtime_or_use_build_program",
+        ],
+    );
+}
+
+/// A package with a build script and no dependency that is compiled for the target.
+fn package(name: &str, build_script: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(folder.join("src")).unwrap();
+    let this_crate = env!("CARGO_MANIFEST_DIR");
+    let manifest = format!(
+        "[workspace]\n[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[build-dependencies]\n\
+         ocaml-boxroot-sys = {{ path = {this_crate:?}, default-features = false, features = [\"build\"] }}\n"
+    );
+    fs::write(folder.join("Cargo.toml"), manifest).unwrap();
+    fs::copy(Path::new(this_crate).join("tests/own_program/Cargo.lock"), folder.join("Cargo.lock"))
+        .unwrap();
+    fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
+    let build_script = format!(
+        "use ocaml_boxroot_sys::build::{{Error, Program}};\nfn main() -> Result<(), Error> {{\n{build_script}\n}}\n"
+    );
+    fs::write(folder.join("build.rs"), build_script).unwrap();
+    folder
+}
+
+#[test]
+fn code_for_another_machine() {
+    let (other, same) = match std::env::consts::ARCH {
+        "aarch64" => ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-musl"),
+        "x86_64" => ("aarch64-unknown-linux-gnu", "x86_64-unknown-linux-musl"),
+        _ => return,
+    };
+    // A compiler that was named is believed, as far as its architecture is right.
+    let package_of_none = package("another_machine", "Program::new().link()");
+    let said = cargo(&package_of_none, &["check", "--target", other]).unwrap_err();
+    assert_says(&said, &["this build is for", other, "Set OCAMLOPT"]);
+    // One that is only found is not: the target's C library may be another one.
+    let forget = "std::env::remove_var(\"OCAMLOPT\");\nProgram::new().link()";
+    let package_of_none = package("another_c_library", forget);
+    let said = cargo(&package_of_none, &["check", "--target", same]).unwrap_err();
+    assert_says(&said, &["this build is for", same]);
+}
+
+#[test]
+fn ocaml_code_with_an_error() {
+    let folder = package("ocaml_error", "Program::new().module(\"wrong.ml\").link()");
+    fs::write(folder.join("wrong.ml"), "let wrong : int = \"a string\"\n").unwrap();
+    let said = cargo(&folder, &["build"]).unwrap_err();
+    assert_says(&said, &["File \"wrong.ml\", line 1", "ocamlopt"]);
+    // Then it compiles, and again whenever the file changes; warnings are shown.
+    for warning in ["unused variable first", "unused variable second"] {
+        let name = warning.rsplit(' ').next().unwrap();
+        fs::write(folder.join("wrong.ml"), format!("let right = let {name} = 1 in 2\n")).unwrap();
+        assert_says(&cargo(&folder, &["build"]).unwrap(), &[warning]);
+    }
+}
+
+#[test]
+fn a_module_that_is_not_there() {
+    let folder = package("no_module", "Program::new().module(\"nothing.ml\").link()");
+    assert_says(&cargo(&folder, &["build"]).unwrap_err(), &["nothing.ml"]);
+}
+
+#[test]
+fn two_modules_of_one_name() {
+    let two = "Program::new().module(\"one.ml\").module_named(\"one\", \"other.ml\").link()";
+    let folder = package("two_modules", two);
+    for file in ["one.ml", "other.ml"] {
+        fs::write(folder.join(file), "").unwrap();
+    }
+    assert_says(
+        &cargo(&folder, &["build"]).unwrap_err(),
+        &["other.ml", "another module of this name"],
+    );
+}

@@ -1,0 +1,2 @@
+let seven = "letters"
+let not_in_the_interface = ()

@@ -1,0 +1,13 @@
+//! Starts OCaml, whose modules report an answer, and uses it on another thread.
+
+use ocaml_boxroot::{DomainLock, Runtime};
+
+fn main() -> Result<(), ocaml_boxroot::Error> {
+    let runtime = Runtime::start()?;
+    assert_eq!(exports::answer(), 42);
+    let thread = std::thread::spawn(|| DomainLock::attach(|_| ()));
+    thread.join().expect("no panic")?;
+    println!("the answer is {}", exports::answer());
+    let _ = runtime.shutdown();
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! Blocks of the OCaml heap, made from roots.
+
+use crate::{ffi, Boxroot, DomainLock, Error, OCamlAny, RootRef, Value};
+use ocaml_boxroot_sys as sys;
+
+/// The highest tag of a block with ordinary fields.
+const LAST_CONSTRUCTOR: u8 = 243;
+
+impl DomainLock {
+    /// A new block with these fields: a tuple or a record (tag 0), or a constructor with arguments (the number
+    /// of it among the constructors with arguments). The collector may run.
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// use ocaml_boxroot::{Boxroot, Kind, OCamlInt, OCamlString, ToOCaml};
+    ///
+    /// let name: Boxroot<OCamlString> = "Paris".to_ocaml(lock)?;
+    /// let height: Boxroot<OCamlInt> = 35.to_ocaml(lock)?;
+    /// // SAFETY: a pair is a block of tag 0 with these fields.
+    /// let (city, _) =
+    ///     unsafe { lock.alloc_block::<(OCamlString, OCamlInt)>(0, &[name.as_any(), height.as_any()]) }?;
+    /// assert_eq!(city.kind(), Kind::Block { tag: 0, size: 2 });
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](Error::OutOfRange) if the tag is not one of a constructor (at most 243);
+    /// [`OutOfMemory`](Error::OutOfMemory).
+    ///
+    /// # Safety
+    ///
+    /// Such a block is a `T`.
+    pub unsafe fn alloc_block<'l, T: ?Sized>(
+        &'l mut self,
+        tag: u8,
+        fields: &[&RootRef<OCamlAny>],
+    ) -> Result<(Value<'l, T>, &'l DomainLock), Error> {
+        if tag > LAST_CONSTRUCTOR {
+            return Err(Error::OutOfRange);
+        }
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably; a `&RootRef` is
+        // laid out like a pointer to its cell, which is a live root's.
+        let raw = unsafe { ffi::obx_alloc_block(tag.into(), fields.len(), fields.as_ptr().cast()) };
+        if raw == 0 {
+            return Err(Error::OutOfMemory);
+        }
+        // SAFETY: a new block, and a `T` (caller); the token is borrowed, shared, for 'l.
+        Ok((unsafe { Value::from_raw(raw) }, self))
+    }
+}
+
+/// Roots a new value; 0 says that memory ran out.
+///
+/// # Safety
+///
+/// `raw` is 0, or a valid value and a `T`.
+#[track_caller]
+pub(crate) unsafe fn rooted<T: ?Sized>(
+    raw: sys::Value,
+    lock: &DomainLock,
+) -> Result<Boxroot<T>, Error> {
+    if raw == 0 {
+        return Err(Error::OutOfMemory);
+    }
+    // SAFETY: valid (caller), and the collector does not run before it is rooted.
+    Boxroot::try_new(lock, unsafe { Value::from_raw(raw) })
+}
+
+/// A rooted block with these fields.
+///
+/// # Safety
+///
+/// Such a block is a `T`; its tag is one of a constructor.
+#[track_caller]
+pub(crate) unsafe fn block<T: ?Sized>(
+    lock: &mut DomainLock,
+    tag: u8,
+    fields: &[&RootRef<OCamlAny>],
+) -> Result<Boxroot<T>, Error> {
+    // SAFETY: such a block is a `T` (caller).
+    let (value, lock) = unsafe { lock.alloc_block(tag, fields) }?;
+    Boxroot::try_new(lock, value)
+}

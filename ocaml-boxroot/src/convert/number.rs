@@ -1,0 +1,123 @@
+use super::{FromOCaml, ToOCaml};
+use crate::block::rooted;
+use crate::{
+    ffi, Boxroot, DomainLock, Error, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64,
+    OCamlNativeint, Value,
+};
+
+impl ToOCaml<()> for () {
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<()>, Error> {
+        Boxroot::try_new(lock, Value::unit())
+    }
+}
+
+impl FromOCaml<()> for () {
+    fn from_ocaml<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(())
+    }
+}
+
+impl ToOCaml<bool> for bool {
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<bool>, Error> {
+        // SAFETY: `false` is the immediate 0, and `true` 1.
+        unsafe { rooted(Value::int(isize::from(*self)).raw(), lock) }
+    }
+}
+
+impl FromOCaml<bool> for bool {
+    fn from_ocaml<'l>(value: Value<'l, bool>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_bool())
+    }
+}
+
+macro_rules! integers {
+    ($($rust:ident)*) => {$(
+        /// Checked: OCaml's integers have 63 bits.
+        impl ToOCaml<OCamlInt> for $rust {
+            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, Error> {
+                let n = isize::try_from(*self).map_err(|_| Error::OutOfRange)?;
+                let value = Value::int(n);
+                if value.to_int() != n {
+                    return Err(Error::OutOfRange);
+                }
+                Boxroot::try_new(lock, value)
+            }
+        }
+
+        /// Checked.
+        impl FromOCaml<OCamlInt> for $rust {
+            fn from_ocaml<'l>(value: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, Error> {
+                $rust::try_from(value.to_int()).map_err(|_| Error::OutOfRange)
+            }
+        }
+    )*};
+}
+
+integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+
+macro_rules! boxed {
+    ($($rust:ident is $ocaml:ident: $alloc:ident, $read:ident;)*) => {$(
+        impl ToOCaml<$ocaml> for $rust {
+            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml>, Error> {
+                // SAFETY: the token proves that the lock is held, and is borrowed mutably; the new
+                // block is of this type.
+                unsafe { rooted(ffi::$alloc(*self), lock) }
+            }
+        }
+
+        impl FromOCaml<$ocaml> for $rust {
+            fn from_ocaml<'l>(value: Value<'l, $ocaml>, _: &'l DomainLock) -> Result<Self, Error> {
+                Ok(value.$read())
+            }
+        }
+    )*};
+}
+
+boxed! {
+    i32 is OCamlInt32: obx_alloc_int32, to_int32;
+    i64 is OCamlInt64: obx_alloc_int64, to_int64;
+    isize is OCamlNativeint: obx_alloc_nativeint, to_nativeint;
+}
+
+impl ToOCaml<OCamlFloat> for f64 {
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably.
+        unsafe { rooted(ffi::obx_alloc_float(*self), lock) }
+    }
+}
+
+impl FromOCaml<OCamlFloat> for f64 {
+    fn from_ocaml<'l>(value: Value<'l, OCamlFloat>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_float())
+    }
+
+    fn from_float(x: f64) -> Result<Self, Error> {
+        Ok(x)
+    }
+}
+
+impl ToOCaml<OCamlChar> for u8 {
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
+        Boxroot::try_new(lock, Value::char(*self))
+    }
+}
+
+impl FromOCaml<OCamlChar> for u8 {
+    fn from_ocaml<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_byte())
+    }
+}
+
+/// Checked: OCaml's characters are bytes. Above 127 they are those of Latin-1.
+impl ToOCaml<OCamlChar> for char {
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
+        u8::try_from(*self).map_err(|_| Error::OutOfRange)?.to_ocaml(lock)
+    }
+}
+
+/// Above 127 as in Latin-1.
+impl FromOCaml<OCamlChar> for char {
+    fn from_ocaml<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_byte().into())
+    }
+}

@@ -1,0 +1,58 @@
+use super::{FromOCaml, ToOCaml};
+use crate::{Boxroot, DomainLock, Error, OCamlBytes, OCamlString, Value};
+
+macro_rules! strings {
+    ($($rust:ty $(, $n:ident)?;)*) => {$(
+        impl$(<const $n: usize>)? ToOCaml<OCamlString> for $rust {
+            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlString>, Error> {
+                let (value, lock) = lock.alloc_string(self)?;
+                Boxroot::try_new(lock, value)
+            }
+        }
+    )*};
+}
+
+macro_rules! bytes {
+    ($($rust:ty $(, $n:ident)?;)*) => {$(
+        impl$(<const $n: usize>)? ToOCaml<OCamlBytes> for $rust {
+            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
+                let (value, lock) = lock.alloc_string(self)?;
+                // SAFETY: bytes are laid out like a string, and nobody else has this string.
+                Boxroot::try_new(lock, unsafe { Value::from_raw(value.raw()) })
+            }
+        }
+    )*};
+}
+
+strings! {
+    str;
+    String;
+    [u8];
+    [u8; N], N;
+    Vec<u8>;
+}
+
+bytes! {
+    [u8];
+    [u8; N], N;
+    Vec<u8>;
+}
+
+/// Bytes that are not UTF-8 are replaced.
+impl FromOCaml<OCamlString> for String {
+    fn from_ocaml<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_text())
+    }
+}
+
+impl FromOCaml<OCamlString> for Vec<u8> {
+    fn from_ocaml<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_bytes())
+    }
+}
+
+impl FromOCaml<OCamlBytes> for Vec<u8> {
+    fn from_ocaml<'l>(value: Value<'l, OCamlBytes>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_bytes())
+    }
+}

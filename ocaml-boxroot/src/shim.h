@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What the C files of this crate use of each other. */
+#ifndef OCAML_BOXROOT_SHIM_H
+#define OCAML_BOXROOT_SHIM_H
+
+#include <caml/mlvalues.h>
+
+/* A new string, or 0 if out of memory. May run the GC. */
+value obx_alloc_string(char const *bytes, size_t length);
+
+/* An uninitialised block of the major heap, or 0 if out of memory. The GC does not run. */
+value obx_alloc_large(mlsize_t size, tag_t tag);
+
+#endif

@@ -1,0 +1,10 @@
+//! Who makes a block promises that its type has such blocks.
+
+use ocaml_boxroot::{DomainLock, Error, OCamlString};
+
+fn wrong(lock: &mut DomainLock) -> Result<String, Error> {
+    let (value, _) = lock.alloc_block::<OCamlString>(0, &[])?;
+    Ok(value.to_text())
+}
+
+fn main() {}

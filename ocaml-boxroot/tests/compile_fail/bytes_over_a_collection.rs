@@ -1,0 +1,11 @@
+//! The string moves, or dies.
+
+use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString};
+
+fn wrong<'l>(lock: &'l mut DomainLock, text: &Boxroot<OCamlString>) -> Result<Vec<u8>, Error> {
+    let bytes = text.get(lock).as_bytes();
+    lock.alloc_string("this may run the collector")?;
+    Ok(bytes.to_vec())
+}
+
+fn main() {}

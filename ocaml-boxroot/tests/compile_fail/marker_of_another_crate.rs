@@ -1,0 +1,15 @@
+//! The values of another crate's marker are not for a program to make.
+
+use ocaml_boxroot::OCamlString as Marker;
+use ocaml_boxroot::{ocaml_type, OCamlInt};
+
+enum Number {
+    Number(i64),
+}
+
+ocaml_type! {
+    #[cfg(any())]
+    enum Marker for Number { Number(OCamlInt) }
+}
+
+fn main() {}

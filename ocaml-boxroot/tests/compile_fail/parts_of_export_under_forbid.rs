@@ -1,0 +1,15 @@
+//! What `export!` is made of is unsafe code, too.
+
+#![forbid(unsafe_code)]
+
+use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString, RootRef, Value};
+
+fn body(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<Boxroot<()>, Error> {
+    println!("{}", text.get(lock).to_text());
+    Ok(Boxroot::new(lock, Value::unit()))
+}
+
+fn main() {
+    let text: isize = 0x1234560;
+    ocaml_boxroot::export_call!(body [text: OCamlString] [()]);
+}

@@ -1,0 +1,8 @@
+//! Who counts a use promises that OCaml knows the thread.
+
+use ocaml_boxroot::sys::uses;
+
+fn main() {
+    let _ = uses::begin();
+    let _ = uses::forbid();
+}

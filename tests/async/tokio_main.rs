@@ -1,0 +1,41 @@
+//! OCaml in `#[tokio::main]`: started, used, and shut down in tasks.
+
+mod common;
+
+use common::{churn, limit_time, read, string};
+use ocaml_boxroot::{DomainLock, Error, Runtime};
+use std::time::Duration;
+
+#[tokio::main]
+async fn main() {
+    limit_time();
+    let runtime = Runtime::start().unwrap();
+    let kept = string("kept over an await").unwrap();
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    let tasks: Vec<_> = (0..100)
+        .map(|i| {
+            tokio::spawn(async move {
+                let root = string(&i.to_string()).unwrap();
+                for _ in 0..10 {
+                    tokio::task::yield_now().await; // it goes on on any thread
+                    churn().unwrap();
+                    assert_eq!(read(&root).unwrap(), i.to_string());
+                }
+                root
+            })
+        })
+        .collect();
+    for (i, task) in tasks.into_iter().enumerate() {
+        let root = task.await.unwrap();
+        assert_eq!(read(&root).unwrap(), i.to_string());
+    }
+    let blocking = tokio::task::spawn_blocking(churn);
+    blocking.await.unwrap().unwrap();
+    assert_eq!(read(&kept).unwrap(), "kept over an await");
+    // On whatever thread this task is now. The others are idle, and known to OCaml.
+    runtime.shutdown().unwrap();
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    assert_eq!(tokio::spawn(async { churn() }).await.unwrap(), Err(Error::TornDown));
+    drop(kept);
+    println!("tokio_main: 1 passed, 0 failed");
+}

@@ -1,0 +1,148 @@
+//! Functions for tests/ocaml/values.ml.
+
+use super::exported::churn;
+use ocaml_boxroot::{
+    export, Boxroot, Error, Exception, OCamlBox, OCamlChar, OCamlFloat, OCamlInt, OCamlString,
+    ToOCaml,
+};
+use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::Mutex;
+
+export! {
+    /// `external throw : unit -> unit = "values_throw"`: raises what [`THROWN`] holds.
+    unsafe fn values_throw(_lock) -> Result<() as (), Exception> {
+        Err(THROWN.lock().unwrap().take().unwrap())
+    }
+
+    /// By conversion, all of them.
+    unsafe fn values_joined(
+        lock,
+        text: OCamlString as String,
+        n: OCamlInt as u8,
+        x: OCamlFloat as f64,
+        yes: bool as bool,
+        c: OCamlChar as char,
+    ) -> Result<OCamlString as String, Error> {
+        churn(lock);
+        Ok(format!("{text} {n} {x} {yes} {c}"))
+    }
+
+    /// By root and by conversion, more than five.
+    unsafe fn values_six(
+        lock, a: OCamlInt, b: OCamlInt as i64, c: OCamlInt, d: OCamlInt as i64, e: OCamlInt,
+        f: OCamlInt as i64,
+    ) -> Result<OCamlInt, Error> {
+        churn(lock);
+        let mut roots = 0;
+        for root in [a, c, e] {
+            roots = 10 * roots + root.get(lock).to_int();
+        }
+        (1000 * roots as i64 + 100 * b + 10 * d + f).to_ocaml(lock)
+    }
+
+    unsafe fn values_nine(
+        ocaml, body: OCamlInt as i8, text: OCamlString, arguments: OCamlInt as i8,
+        result: OCamlInt as i8, error: OCamlInt as i8, next: OCamlInt as i8,
+        lock: OCamlInt as i8, name: OCamlInt as i8, index: OCamlInt as i8,
+    ) -> Result<OCamlString as String, Box<dyn std::error::Error>> {
+        let text = text.to_rust::<String>(ocaml)?;
+        Ok(format!("{body}{text}{arguments}{result}{error}{next}{lock}{name}{index}"))
+    }
+
+    /// Without arguments, and in the user's own words.
+    pub unsafe fn values_nothing(body) -> Result<OCamlInt as i32, String> {
+        churn(body);
+        Ok(self::call() + body_of_the_user())
+    }
+
+    unsafe fn values_narrow(_lock, n: OCamlInt as u8) -> Result<OCamlInt as u64, Error> {
+        Ok(if n == 0 { u64::MAX } else { n.into() })
+    }
+
+    /// Its argument, and a function of the user's, have the name that the macro once used itself.
+    unsafe fn values_body(lock, body: OCamlInt) -> Result<OCamlInt as isize, Error> {
+        Ok(call::body(body.get(lock).to_int()))
+    }
+
+    unsafe fn values_fail(_lock, n: OCamlInt as i32) -> Result<() as (), String> {
+        match n {
+            0 => Err(format!("{}\0{}", "é".repeat(700), "tail")),
+            1 => panic!("{}\0{}", "p".repeat(1000), "tail"),
+            _ => Ok(()),
+        }
+    }
+
+    unsafe fn values_swap(lock, pair: (OCamlInt, OCamlString) as (i32, String))
+        -> Result<(OCamlString, OCamlInt) as (String, i32), Error>
+    {
+        churn(lock);
+        let (n, text) = pair;
+        Ok((text, n))
+    }
+
+    /// `external make : int -> rust = "values_make"`
+    unsafe fn values_make(lock, n: OCamlInt as isize)
+        -> Result<OCamlBox<Counted>, Error>
+    {
+        let (value, lock) = lock.alloc_box(Counted::new(n))?;
+        Boxroot::try_new(lock, value)
+    }
+
+    /// `external read : rust -> int = "values_read"`
+    unsafe fn values_read(lock, value: OCamlBox<Counted>)
+        -> Result<OCamlInt as isize, Error>
+    {
+        Ok(value.get(lock).get().number())
+    }
+}
+
+/// What `values_throw` throws.
+pub static THROWN: Mutex<Option<Exception>> = Mutex::new(None);
+
+fn call() -> i32 {
+    40
+}
+
+fn body_of_the_user() -> i32 {
+    2
+}
+
+mod call {
+    pub fn body(n: isize) -> isize {
+        n + 1
+    }
+}
+
+/// How many live, of all threads.
+static LIVE: AtomicIsize = AtomicIsize::new(0);
+
+/// Counts itself, and notices when it is used after its drop.
+pub struct Counted {
+    n: isize,
+    check: Box<isize>,
+}
+
+impl Counted {
+    pub fn new(n: isize) -> Counted {
+        LIVE.fetch_add(1, Ordering::SeqCst);
+        Counted { n, check: Box::new(!n) }
+    }
+
+    pub fn number(&self) -> isize {
+        assert_eq!(*self.check, !self.n);
+        self.n
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.number();
+        *self.check = 0;
+        LIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// How many live.
+pub fn live() -> isize {
+    LIVE.load(Ordering::SeqCst)
+}

@@ -1,0 +1,167 @@
+//! Children of forks.
+
+use crate::common::exported::{churn, with_ocaml, Run};
+use crate::ocaml;
+use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+type Strings = Vec<Boxroot<OCamlString>>;
+
+fn strings(lock: &mut DomainLock, n: usize) -> Strings {
+    (0..n).map(|i| i.to_string().to_ocaml(lock).unwrap()).collect()
+}
+
+/// The result of `child` in a child process, which must end by itself.
+fn in_a_child(child: impl FnOnce() -> bool) {
+    // SAFETY: the child does what is tested, and ends.
+    unsafe {
+        let id = libc::fork();
+        if id == 0 {
+            libc::alarm(60);
+            let ok = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
+            libc::_exit(if matches!(ok, Ok(true)) { 0 } else { 1 });
+        }
+        let mut status = 0;
+        assert_eq!(libc::waitpid(id, &mut status, 0), id);
+        assert_eq!(status, 0, "the child's status");
+    }
+}
+
+fn attach_on_another_thread() {
+    thread::spawn(|| DomainLock::attach(churn)).join().unwrap().unwrap();
+}
+
+pub fn command_with_pre_exec_after_a_worker_ended() {
+    Runtime::start().unwrap();
+    for _ in 0..50 {
+        attach_on_another_thread();
+        let mut command = Command::new("true");
+        // SAFETY: does nothing; but the process is copied by fork for it.
+        unsafe { command.pre_exec(|| Ok(())) };
+        assert!(command.status().unwrap().success());
+    }
+    DomainLock::attach(|lock| {
+        let mut command = Command::new("true");
+        // SAFETY: as above.
+        unsafe { command.pre_exec(|| Ok(())) };
+        assert!(command.status().unwrap().success());
+        churn(lock);
+    })
+    .unwrap();
+}
+
+pub fn fork_without_the_lock() {
+    let runtime = Runtime::start().unwrap();
+    let roots = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    attach_on_another_thread();
+    in_a_child(|| {
+        let elsewhere = thread::spawn(|| DomainLock::attach(|_| ())).join().unwrap();
+        let here = DomainLock::attach(|_| ());
+        drop(roots);
+        let refused = Err(Error::Forked);
+        here == refused && elsewhere == refused && {
+            let busy = runtime.shutdown().unwrap_err();
+            busy.error == Error::Forked
+        }
+    });
+    DomainLock::attach(churn).unwrap();
+}
+
+pub fn fork_under_the_lock() {
+    let mut runtime = Some(Runtime::start().unwrap());
+    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    DomainLock::attach(|lock| drop(strings(lock, 10))).unwrap();
+                }
+            });
+        }
+        let is_child = DomainLock::attach(|lock| {
+            // SAFETY: the child goes on as a process of its own.
+            let id = unsafe { libc::fork() };
+            if id == 0 {
+                // SAFETY: no precondition.
+                unsafe { libc::alarm(60) };
+                let runtime = runtime.take().unwrap();
+                churn(lock);
+                assert_eq!(kept[999].get(lock).to_text(), "999");
+                lock.release(|| ());
+                return Some(runtime);
+            }
+            let mut status = 0;
+            // SAFETY: our child.
+            lock.release(|| assert_eq!(unsafe { libc::waitpid(id, &mut status, 0) }, id));
+            assert_eq!(status, 0, "the child's status");
+            None
+        });
+        if let Some(runtime) = is_child.unwrap() {
+            DomainLock::attach(churn).unwrap();
+            runtime.shutdown().unwrap();
+            // SAFETY: the child ends.
+            unsafe { libc::_exit(0) }
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
+    runtime.unwrap().shutdown().unwrap();
+}
+
+pub fn fork_of_ocaml() {
+    with_ocaml(|lock| {
+        for _ in 0..8 {
+            let attached = thread::spawn(|| DomainLock::attach(churn));
+            lock.release(|| attached.join().unwrap().unwrap());
+        }
+        let child: Run = |lock, _| {
+            churn(lock);
+            lock.release(|| {
+                DomainLock::attach(churn).unwrap();
+                attach_on_another_thread();
+                attach_on_another_thread();
+            });
+            Ok(())
+        };
+        assert_eq!(ocaml(lock, "run_in_a_child", 0, child).unwrap(), 0, "the child's status");
+        lock.release(attach_on_another_thread);
+    });
+}
+
+pub fn fork_while_threads_drop_roots() {
+    let mut runtime = Some(Runtime::start().unwrap());
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    let roots = DomainLock::attach(|lock| strings(lock, 100)).unwrap();
+                    drop(roots);
+                }
+            });
+        }
+        for n in 0..50 {
+            let roots = DomainLock::attach(|lock| strings(lock, 100)).unwrap();
+            if n % 2 == 0 {
+                in_a_child(|| {
+                    drop(roots);
+                    true
+                });
+            } else {
+                DomainLock::attach(|lock| {
+                    in_a_child(|| {
+                        drop(roots);
+                        drop(strings(lock, 10_000));
+                        true
+                    })
+                })
+                .unwrap();
+            }
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
+    runtime.take().unwrap().shutdown().unwrap();
+}

@@ -1,0 +1,53 @@
+//! Tests as a user writes them: those of one process, each on its own thread, share a runtime.
+
+mod common;
+
+use common::exported::churn;
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlList, OCamlString, Runtime, ToOCaml};
+
+type Words = Boxroot<OCamlList<OCamlString>>;
+
+/// Holds a list over collections, of this thread and of others.
+fn hold(words: &[&str]) {
+    Runtime::get_or_start().unwrap();
+    let list: Words = DomainLock::attach(|lock| words.to_ocaml(lock)).unwrap().unwrap();
+    for _ in 0..10 {
+        DomainLock::attach(churn).unwrap();
+    }
+    let copy: Vec<String> =
+        DomainLock::attach(|lock| list.get(lock).to_rust(lock)).unwrap().unwrap();
+    assert_eq!(copy, words);
+}
+
+#[test]
+fn numbers() {
+    hold(&["one", "two", "three"]);
+}
+
+#[test]
+fn colours() {
+    hold(&["red", "green"]);
+}
+
+#[test]
+fn nothing() {
+    hold(&[]);
+}
+
+#[test]
+fn panics_stay_in_their_test() {
+    Runtime::get_or_start().unwrap();
+    let panicked = std::thread::spawn(|| DomainLock::attach(|_| panic!("under the lock"))).join();
+    assert!(panicked.is_err());
+    hold(&["still there"]);
+}
+
+#[test]
+fn threads_of_a_test() {
+    Runtime::get_or_start().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| hold(&["from a thread"]));
+        }
+    });
+}

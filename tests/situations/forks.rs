@@ -1,0 +1,151 @@
+//! Forks while others use the library.
+
+use crate::common::*;
+use crate::support::*;
+use ocaml_boxroot_sys as sys;
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::Mutex;
+use sys::{BoxRoot, Value};
+
+pub fn fork_while_a_thread_deletes() {
+    start();
+    let kept = roots(0..1000);
+    static KEPT: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+    KEPT.lock().unwrap().0 = kept.clone();
+    // In the child: collect, check the roots that nobody deletes, make and delete more.
+    extern "C" fn in_child(_: Value) -> Value {
+        stress();
+        check_all(&KEPT.lock().unwrap().0, 0);
+        let more = roots(0..10_000);
+        minor();
+        delete_all(&more);
+        stress();
+        UNIT
+    }
+    let deletable = roots(0..400_000);
+    let mut forks = 0;
+    with_foreign_deleters(1, deletable, |_| {
+        let status = ocaml("fork", &[int(in_child as *const () as usize), int(0)]);
+        assert_eq!(status, int(0), "the child failed");
+        forks += 1;
+    });
+    assert!(forks > 0);
+    stress();
+    assert_eq!(live(), 1000);
+    check_all(&kept, 0);
+}
+
+/// A deleter that read a pool's owner before an adoption pushes the pool on the list of the former one, and
+/// the process is copied before it can take it back. In the child that list is empty, or else the
+/// pool would be on two lists as soon as a domain uses the record again.
+pub fn fork_while_a_delete_goes_to_a_former_owner() {
+    start();
+    let kept = roots(0..100);
+    call_rust("spawn", make_and_hand_over, 100);
+    ocaml("join_all", &[UNIT]);
+    minor();
+    assert!(unsafe { test_begin_delete(kept[0], true) }, "the domain that ended left its record");
+    fork_and_look_at_drain_lists();
+}
+
+/// Only the announced delete's thread would bring its pool off the list, and it is not in the child.
+fn fork_and_look_at_drain_lists() {
+    assert_eq!(unsafe { test_drain_lists() }, 1);
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        unsafe { libc::_exit(test_drain_lists() as c_int) };
+    }
+    let mut status = 0;
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0, "a list in the child is not empty");
+}
+
+/// Forks, and has the child use its domain's roots. The collector cannot run there, because it waits for
+/// the other domains. A child that hangs, also inside fork, fails.
+fn fork_and_use_roots(kept: &[BoxRoot]) {
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let more: Vec<_> =
+            (0..10_000).map(|_| unsafe { sys::boxroot_create(int(46)) }.unwrap()).collect();
+        check_all(kept, 0);
+        delete_all(&more);
+        validate();
+        unsafe { libc::_exit(0) };
+    }
+    let started = std::time::Instant::now();
+    let mut status = 0;
+    while unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } == 0 {
+        if started.elapsed().as_secs() >= 10 {
+            unsafe { libc::kill(child, libc::SIGKILL) };
+        }
+        std::thread::yield_now();
+    }
+    assert_eq!(status, 0, "the child failed, or hung");
+}
+
+pub fn fork_while_domains_run() {
+    start();
+    static STOP: AtomicBool = AtomicBool::new(false);
+    // Changes the lists of its pools all the time, and deletes another domain's roots.
+    extern "C" fn work(_: Value) -> Value {
+        while !STOP.load(Ordering::SeqCst) {
+            let made: Vec<_> =
+                (0..20_000).map(|_| unsafe { sys::boxroot_create(int(46)) }.unwrap()).collect();
+            delete_handed_over(int(100));
+            delete_all(&made);
+        }
+        UNIT
+    }
+    for _ in 0..3 {
+        call_rust("spawn", work, 0);
+    }
+    let kept = roots(0..5000);
+    for _ in 0..50 {
+        hand_over(roots(0..100));
+        fork_and_use_roots(&kept);
+    }
+    STOP.store(true, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+    stress();
+    check_all(&kept, 0);
+}
+
+pub fn fork_while_a_domain_changes_its_lists() {
+    start();
+    static PHASE: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn body(_: Value) -> Value {
+        extern "C" fn wait_for_the_fork() {
+            PHASE.store(1, Ordering::SeqCst);
+            wait_for(&PHASE, 2);
+        }
+        // Without allocating: no collection may want to stop this domain from now on.
+        let immediates = || -> Vec<_> {
+            (0..10_000).map(|i| unsafe { sys::boxroot_create(int(i)) }.unwrap()).collect()
+        };
+        let made = immediates();
+        unsafe { test_promote() };
+        let more = immediates();
+        unsafe { test_in_the_midst_of_a_promotion(wait_for_the_fork) };
+        delete_all(&made);
+        delete_all(&more);
+        UNIT
+    }
+    let kept = roots(0..5000);
+    call_rust("spawn", body, 0);
+    without_lock(|| wait_for(&PHASE, 1));
+    fork_and_use_roots(&kept);
+    PHASE.store(2, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+    check_all(&kept, 0);
+    assert_eq!(live(), 5000);
+}
+
+pub fn fork_while_domains_run_and_a_delete_is_under_way() {
+    start();
+    let kept = roots(0..100);
+    beside_a_domain(|| {
+        assert!(unsafe { test_begin_delete(kept[0], false) });
+        fork_and_look_at_drain_lists();
+    });
+}

@@ -1,0 +1,81 @@
+//! Values of all kinds, there and back; calls both ways; exceptions; values of Rust that OCaml owns.
+
+#[path = "values/boxes.rs"]
+mod boxes;
+#[path = "values/calls.rs"]
+mod calls;
+#[path = "values/closures.rs"]
+mod closures;
+#[path = "values/collections.rs"]
+mod collections;
+mod common;
+#[path = "values/conversions.rs"]
+mod conversions;
+#[path = "values/exceptions.rs"]
+mod exceptions;
+#[path = "values/types.rs"]
+mod types;
+#[path = "../ocaml-boxroot/src/guide/ours.rs"]
+mod words;
+
+use boxes::*;
+use calls::*;
+use closures::*;
+use collections::*;
+use common::run_scenarios;
+use conversions::*;
+use exceptions::*;
+use types::*;
+
+scenarios!(
+    SCENARIOS:
+    integers_of_all_widths;
+    numbers_agree_with_ocaml;
+    results_and_tuples;
+    lists_of_existing_roots;
+    arrays_of_floats;
+    borrowed_bytes;
+    kinds_and_blocks;
+    kinds_of_everything;
+    records;
+    records_of_floats;
+    variants;
+    polymorphic_variants;
+    exceptions_are_told_apart;
+    exception_texts_are_whole;
+    exceptions_from_rust;
+    exception_texts_anywhere;
+    functions_of_ocaml;
+    exported_functions_convert;
+    exported_functions_refuse;
+    exported_texts_are_whole;
+    the_program_of_the_guide;
+    maps_and_sets;
+    sequences;
+    bigarrays;
+    bigarrays_from_rust;
+    closures_of_all_arities;
+    closures_apply_partially;
+    closures_allocate_and_call_back;
+    closures_fail_as_exceptions;
+    closures_are_dropped;
+    closures_that_forget_themselves;
+    closures_in_threads;
+    closures_in_domains, ocaml5 = true;
+    boxes_are_dropped_once;
+    boxes_hold_roots;
+    boxes_that_panic_and_attach;
+    boxes_in_domains, ocaml5 = true;
+    boxes_dropped_by_another_thread, ocaml5 = true;
+    boxes_at_shutdown;
+);
+
+fn the_program_of_the_guide() {
+    ocaml_boxroot::Runtime::start().unwrap();
+    assert_eq!(words::words("b a b").unwrap(), [("a".to_string(), 1), ("b".to_string(), 2)]);
+    assert!(words::words("").unwrap_err().to_string().contains("no words"));
+}
+
+fn main() {
+    run_scenarios(SCENARIOS)
+}

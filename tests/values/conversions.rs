@@ -1,0 +1,213 @@
+//! Conversions, and the access beneath them.
+
+use crate::calls::{
+    extremes, flip, float_array, numbers, rotate, same, show_numbers, string_array,
+};
+use crate::common::exported::{assert_no_roots, churn, with_ocaml};
+use ocaml_boxroot::{
+    ocaml_functions, stats, Boxroot, Error, Kind, OCamlAny, OCamlArray, OCamlBytes, OCamlChar,
+    OCamlFloat, OCamlInt, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, ToOCaml, Value,
+};
+
+pub fn integers_of_all_widths() {
+    with_ocaml(|lock| {
+        macro_rules! there_and_back {
+            ($($rust:ident)*) => {$(
+                for n in [$rust::MIN, $rust::MAX, 0, 1, 77] {
+                    let root: Result<Boxroot<OCamlInt>, Error> = n.to_ocaml(lock);
+                    let fits = isize::try_from(n).is_ok_and(|n| n << 1 >> 1 == n);
+                    match root {
+                        Ok(root) => {
+                            assert!(fits, "{n}");
+                            assert_eq!(root.to_rust::<$rust>(lock), Ok(n));
+                            assert_eq!(root.get(lock).to_int(), n as isize);
+                        }
+                        Err(error) => assert_eq!((error, fits), (Error::OutOfRange, false)),
+                    }
+                }
+            )*};
+        }
+        there_and_back!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+        let from_ocaml: Boxroot<OCamlList<OCamlInt>> = extremes(lock).unwrap();
+        let all: Vec<isize> = from_ocaml.to_rust(lock).unwrap();
+        for value in from_ocaml.get(lock).iter() {
+            let n = value.to_int();
+            assert!(all.contains(&n));
+            assert_eq!(value.to_rust::<u8>(lock).ok(), u8::try_from(n).ok());
+            assert_eq!(value.to_rust::<i8>(lock).ok(), i8::try_from(n).ok());
+            assert_eq!(value.to_rust::<u16>(lock).ok(), u16::try_from(n).ok());
+            assert_eq!(value.to_rust::<u64>(lock).ok(), u64::try_from(n).ok());
+            assert_eq!(value.to_rust::<i128>(lock).ok(), Some(n as i128));
+        }
+        assert_eq!(from_ocaml.to_rust::<Vec<u8>>(lock), Err(Error::OutOfRange));
+        // One element that does not fit: no list, and no root is left.
+        let refused: Result<Boxroot<OCamlList<OCamlInt>>, Error> = [1, 2, u64::MAX].to_ocaml(lock);
+        assert_eq!(refused.err(), Some(Error::OutOfRange));
+        drop(from_ocaml);
+        assert_eq!(stats().live_roots, 0);
+    })
+}
+
+pub fn numbers_agree_with_ocaml() {
+    with_ocaml(|lock| {
+        let text: String =
+            show_numbers(lock, 7u8, (-1, i64::MIN, isize::MAX), (b'x', 1.5, true)).unwrap();
+        assert_eq!(text, format!("7 -1 {} {} 'x' 1.5 true", i64::MIN, isize::MAX));
+        let root = numbers::<Boxroot<_>>(lock).unwrap();
+        churn(lock);
+        let all: (i64, i32, i64, isize, char, f64) = root.to_rust(lock).unwrap();
+        let least = isize::MIN >> 1;
+        assert_eq!(all, (least as i64, i32::MIN, i64::MAX, isize::MIN, 'é', 0.5));
+        let refused: Result<Boxroot<OCamlChar>, Error> = 'ł'.to_ocaml(lock);
+        assert_eq!(refused.err(), Some(Error::OutOfRange));
+        let boxed: Boxroot<OCamlInt64> = i64::MIN.to_ocaml(lock).unwrap();
+        let native: Boxroot<OCamlNativeint> = isize::MIN.to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(boxed.get(lock).to_int64(), i64::MIN);
+        assert_eq!(native.get(lock).to_nativeint(), isize::MIN);
+    })
+}
+
+pub fn results_and_tuples() {
+    with_ocaml(|lock| {
+        let answer: Result<isize, String> = flip(lock, Ok::<_, String>(12)).unwrap();
+        assert_eq!(answer, Err("12".to_string()));
+        let answer: Result<u8, String> = flip(lock, Err::<u8, _>("200")).unwrap();
+        assert_eq!(answer, Ok(200));
+        type Eight = (u8, String, f64, bool, char, (), Option<u8>, Vec<i32>);
+        let eight = (1, "two", 3.5, true, 'f', (), Some(7), [8, 9]);
+        let root: Boxroot<_> = rotate(lock, eight).unwrap();
+        churn(lock);
+        let (two, three, yes, f, unit, seven, list, one) = root.to_rust(lock).unwrap();
+        let back: Eight = (one, two, three, yes, f, unit, seven, list);
+        assert_eq!(back, (1, "two".to_string(), 3.5, true, 'f', (), Some(7), vec![8, 9]));
+        let boxed: Box<i32> = Boxroot::<OCamlInt>::new(lock, Value::int(5)).to_rust(lock).unwrap();
+        assert_eq!(*boxed, 5);
+    })
+}
+
+pub fn lists_of_existing_roots() {
+    with_ocaml(|lock| {
+        let text: Boxroot<OCamlString> = "one string".to_ocaml(lock).unwrap();
+        let other: Boxroot<OCamlString> = "one string".to_ocaml(lock).unwrap();
+        assert!(same::<bool>(lock, [&text, &text]).unwrap());
+        assert!(!same::<bool>(lock, vec![&text, &other]).unwrap());
+        let array: Boxroot<OCamlArray<OCamlString>> = [&text, &other].to_ocaml(lock).unwrap();
+        let roots: Vec<Boxroot<OCamlString>> = array.to_rust(lock).unwrap();
+        assert_eq!(roots[1].get(lock).raw(), other.get(lock).raw());
+        let short: Result<[String; 3], Error> = array.to_rust(lock);
+        assert_eq!(short, Err(Error::Mismatch));
+        assert_eq!(array.to_rust::<[String; 2]>(lock), Ok(["one string"; 2].map(String::from)));
+    });
+    assert_no_roots();
+}
+
+pub fn arrays_of_floats() {
+    with_ocaml(|lock| {
+        for n in [0, 1, 255, 256, 257, 10_000] {
+            let expected: Vec<f64> = (0..n).map(|i| f64::from(i) / 2.).collect();
+            let array: Boxroot<OCamlArray<OCamlFloat>> = float_array(lock, n).unwrap();
+            churn(lock);
+            let value = array.get(lock);
+            assert_eq!(value.floats().len(), n as usize);
+            assert!(value.floats().eq(expected.iter().copied()));
+            assert_eq!(value.get_float(n as usize), None);
+            assert_eq!(value.get_float(0), expected.first().copied());
+            assert_eq!(value.iter().count(), 0, "floats in a row are no values");
+            assert_eq!(array.to_rust::<Vec<f64>>(lock).as_ref(), Ok(&expected));
+            let roots: Result<Vec<Boxroot<OCamlFloat>>, Error> = array.to_rust(lock);
+            assert_eq!(roots.is_err(), n > 0);
+            let copy: Boxroot<OCamlArray<OCamlFloat>> = expected.as_slice().to_ocaml(lock).unwrap();
+            assert!(copy.get(lock).floats().eq(expected.iter().copied()));
+        }
+        let strings: Boxroot<OCamlArray<OCamlString>> = string_array(lock, 300).unwrap();
+        let value = strings.get(lock);
+        assert!(value.iter().enumerate().all(|(i, s)| s.as_str() == Ok(&i.to_string())));
+    })
+}
+
+pub fn borrowed_bytes() {
+    with_ocaml(|lock| {
+        for length in [0, 1, 7, 8, 9, 2047, 2048, 2049, 100_000] {
+            let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
+            let string: Boxroot<OCamlString> = bytes.to_ocaml(lock).unwrap();
+            let buffer: Boxroot<OCamlBytes> = bytes.as_slice().to_ocaml(lock).unwrap();
+            churn(lock);
+            assert_eq!(string.get(lock).as_bytes(), bytes);
+            assert_eq!(buffer.to_rust::<Vec<u8>>(lock), Ok(bytes));
+        }
+        let string: Boxroot<OCamlString> = (*b"\xffA").to_ocaml(lock).unwrap();
+        assert!(string.get(lock).as_str().is_err());
+        assert_eq!(string.get(lock).to_text(), "\u{fffd}A");
+    })
+}
+
+pub fn kinds_and_blocks() {
+    with_ocaml(|lock| {
+        let shapes: Boxroot<OCamlList<crate::calls::Shape>> = crate::calls::shapes(lock).unwrap();
+        let kinds: Vec<Kind> = shapes.get(lock).iter().map(Value::kind).collect();
+        assert_eq!(
+            kinds,
+            [
+                Kind::Immediate(0),
+                Kind::Block { tag: 0, size: 1 },
+                Kind::Immediate(1),
+                Kind::Block { tag: 1, size: 2 }
+            ]
+        );
+        let two: Boxroot<OCamlFloat> = 2.0.to_ocaml(lock).unwrap();
+        assert_eq!(two.get(lock).kind(), Kind::Block { tag: 253, size: 1 });
+        let sides = [two.as_any(), two.as_any()];
+        // SAFETY: `Rectangle` is the second constructor with arguments, and has two floats.
+        let (value, now) = unsafe { lock.alloc_block::<crate::calls::Shape>(1, &sides) }.unwrap();
+        let rectangle = Boxroot::new(now, value);
+        churn(lock);
+        assert_eq!(crate::calls::area::<f64>(lock, &rectangle).unwrap(), 4.);
+        for tag in [244, 247, 252, 255] {
+            // SAFETY: refused.
+            let refused = unsafe { lock.alloc_block::<()>(tag, &sides) };
+            assert_eq!(refused.err(), Some(Error::OutOfRange));
+        }
+        // A block that is too large for the minor heap, of young fields.
+        let words: Vec<Boxroot<OCamlString>> =
+            (0..1000).map(|i| i.to_string().to_ocaml(lock).unwrap()).collect();
+        let fields: Vec<_> = words.iter().map(|word| word.as_any()).collect();
+        // SAFETY: an array of strings is such a block.
+        let (value, now) =
+            unsafe { lock.alloc_block::<OCamlArray<OCamlString>>(0, &fields) }.unwrap();
+        let array = Boxroot::new(now, value);
+        drop(words);
+        churn(lock);
+        let back: Vec<String> = array.to_rust(lock).unwrap();
+        assert!(back.iter().enumerate().all(|(i, word)| *word == i.to_string()));
+    })
+}
+
+pub fn kinds_of_everything() {
+    ocaml_functions! {
+        unsafe {
+            fn specimens() -> OCamlArray<OCamlAny> = "specimens";
+        }
+    }
+    with_ocaml(|lock| {
+        let specimens: Boxroot<OCamlArray<OCamlAny>> = specimens(lock).unwrap();
+        churn(lock);
+        let kinds: Vec<Kind> = specimens.get(lock).iter().map(Value::kind).collect();
+        let tags: Vec<u8> = kinds
+            .iter()
+            .map(|kind| match kind {
+                Kind::Block { tag, .. } => *tag,
+                Kind::Immediate(_) => 0, // OCaml 4 has no continuations
+            })
+            .collect();
+        // As in testlib.ml: lists and closures, an infix pointer, lazy values, numbers, floats in a row, ...
+        assert_eq!(tags[..4], [0, 247, 247, 249]);
+        assert_eq!(tags[6..9], [255, 255, 254]);
+        assert_eq!(tags[11..14], [252, 253, 0]);
+        assert!(kinds.contains(&Kind::Block { tag: 0, size: 0 }), "the empty array");
+        let roots: Vec<Boxroot<OCamlAny>> = specimens.to_rust(lock).unwrap();
+        churn(lock);
+        let again: Vec<Kind> = roots.iter().map(|root| root.get(lock).kind()).collect();
+        assert_eq!(again[..4], kinds[..4]);
+    })
+}

@@ -1,0 +1,169 @@
+//! Records and variants.
+
+use crate::common::exported::{assert_no_roots, churn, with_ocaml};
+use ocaml_boxroot::{
+    ocaml_functions, ocaml_type, Boxroot, Error, Kind, OCamlArray, OCamlFloat, OCamlInt, OCamlList,
+    OCamlString, ToOCaml,
+};
+
+ocaml_type! {
+    /// The types of values.ml.
+    pub struct OCamlCity for City {
+        /// In any language.
+        name: OCamlString,
+        height: OCamlInt,
+        at: OCamlPoint,
+        tags: OCamlList<OCamlString>,
+    }
+
+    struct OCamlPoint for Point { x: OCamlFloat, y: Float }
+
+    pub enum OCamlTree for Tree {
+        Leaf,
+        Node(OCamlTree, OCamlInt, OCamlTree),
+        Empty,
+        Named { label: OCamlString, below: OCamlTree },
+    }
+
+    pub polymorphic enum OCamlColor for Color {
+        Black,
+        Rgb(OCamlInt, OCamlInt, OCamlInt),
+        named(OCamlString),
+        A_rather_long_name_of_a_tag,
+    }
+
+    /// Only a name, and fields.
+    struct City2 { name: OCamlString, lock: OCamlInt }
+
+    enum Nameless { One, Two(OCamlInt) }
+}
+
+type Float = OCamlFloat;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct City {
+    name: String,
+    height: u16,
+    at: Point,
+    tags: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree {
+    Leaf,
+    Node(Box<Tree>, i32, Box<Tree>),
+    Empty,
+    Named { label: String, below: Box<Tree> },
+}
+
+#[allow(non_camel_case_types)]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Color {
+    Black,
+    Rgb(u8, u8, u8),
+    named(String),
+    A_rather_long_name_of_a_tag,
+}
+
+ocaml_functions! {
+    unsafe {
+        fn show_city(city: OCamlCity) -> OCamlString = "show_city";
+        fn rome() -> OCamlCity = "rome";
+        fn rome_without_fields() -> City2 = "rome";
+        fn points(n: OCamlInt) -> OCamlArray<OCamlPoint> = "points";
+        fn sum(tree: OCamlTree) -> OCamlInt = "sum";
+        fn tree() -> OCamlTree = "tree";
+        fn colors() -> OCamlList<OCamlColor> = "colors";
+        fn show_color(color: OCamlColor) -> OCamlString = "show_color";
+        fn other_colors() -> OCamlList<OCamlColor> = "other_colors";
+    }
+}
+
+pub fn records() {
+    with_ocaml(|lock| {
+        let paris = City {
+            name: "Paris".into(),
+            height: 35,
+            at: Point { x: 48.86, y: 2.35 },
+            tags: vec!["large".into(), "bright".into()],
+        };
+        let text: String = show_city(lock, &paris).unwrap();
+        assert_eq!(text, "Paris 35 (48.86, 2.35) large,bright");
+        let root = paris.to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(root.to_rust(lock), Ok(paris));
+        let rome: Boxroot<OCamlCity> = rome(lock).unwrap();
+        churn(lock);
+        assert_eq!(rome.get(lock).at(OCamlCity::name).as_str(), Ok("Rome"));
+        let height: i8 = rome.read(lock, OCamlCity::height).unwrap();
+        let at: Boxroot<OCamlPoint> = rome.read(lock, OCamlCity::at).unwrap();
+        let y: f64 = at.read(lock, OCamlPoint::y).unwrap();
+        assert_eq!((height, y), (21, 12.5));
+        let other: Boxroot<City2> = rome_without_fields(lock).unwrap();
+        let height: u8 = other.read(lock, City2::lock).unwrap();
+        assert_eq!((other.get(lock).at(City2::name).to_text(), height), ("Rome".into(), 21));
+        assert_eq!(size_of::<Nameless>(), 0);
+    });
+    assert_no_roots();
+}
+
+pub fn records_of_floats() {
+    with_ocaml(|lock| {
+        let point = Point { x: 0.5, y: -2. }.to_ocaml(lock).unwrap();
+        assert_eq!(point.get(lock).kind(), Kind::Block { tag: 254, size: 2 });
+        churn(lock);
+        assert_eq!(point.to_rust(lock), Ok(Point { x: 0.5, y: -2. }));
+        let boxed: Result<Boxroot<OCamlFloat>, Error> = point.read(lock, OCamlPoint::x);
+        assert_eq!(boxed.err(), Some(Error::Mismatch), "there is no value to root");
+        let points: Vec<Point> = points(lock, 1000).unwrap();
+        assert!(points.iter().enumerate().all(|(i, p)| *p == Point { x: i as f64, y: -1. }));
+    });
+}
+
+pub fn variants() {
+    with_ocaml(|lock| {
+        let leaf = || Box::new(Tree::Leaf);
+        let node = |l, n, r| Box::new(Tree::Node(l, n, r));
+        let expected = Tree::Named {
+            label: "four".into(),
+            below: node(node(leaf(), 1, leaf()), 2, Box::new(Tree::Empty)),
+        };
+        let from_ocaml: Boxroot<OCamlTree> = tree(lock).unwrap();
+        churn(lock);
+        assert_eq!(from_ocaml.to_rust(lock), Ok(expected.clone()));
+        assert_eq!(sum::<i32>(lock, &expected).unwrap(), 7);
+        let mut large = *leaf();
+        for n in 0..1000 {
+            large = *node(Box::new(large), n, Box::new(Tree::Empty));
+        }
+        let root = large.to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(sum::<i32>(lock, &root).unwrap(), 499_500);
+        assert_eq!(root.to_rust(lock), Ok(large));
+    });
+    assert_no_roots();
+}
+
+pub fn polymorphic_variants() {
+    with_ocaml(|lock| {
+        let expected = [
+            Color::Black,
+            Color::Rgb(1, 2, 255),
+            Color::named("blue".into()),
+            Color::A_rather_long_name_of_a_tag,
+        ];
+        assert_eq!(colors::<Vec<Color>>(lock).unwrap(), expected);
+        let shown = expected.map(|color| show_color::<String>(lock, color).unwrap());
+        assert_eq!(shown, ["black", "#0102ff", "blue", "long"]);
+        let others: Boxroot<OCamlList<OCamlColor>> = other_colors(lock).unwrap();
+        let read: Vec<Result<Color, Error>> =
+            others.get(lock).iter().map(|color| color.to_rust(lock)).collect();
+        assert_eq!(read, [Err(Error::Mismatch), Ok(Color::Black)]);
+    })
+}
