@@ -121,6 +121,9 @@ impl Actor {
         let level = |weight| weight * [0, 1, 1, 4][random.below(4)];
         self.weights = OPERATIONS.iter().map(|operation| operation.weight).map(level).collect();
         self.weights[0] += 1;
+        if Settings::get().lose {
+            self.weights[OPERATIONS.len() - 1] += 1;
+        }
     }
 
     // ---- its roots ----
