@@ -8,9 +8,9 @@ pub mod process;
 pub mod values;
 
 use ocaml_boxroot_sys as sys;
-use process::{output_within, text_of};
 use ocaml_sys::{caml_callbackN_exn, caml_named_value, caml_string_length};
 pub use ocaml_sys::{caml_enter_blocking_section, caml_leave_blocking_section, caml_shutdown};
+use process::{output_within, text_of};
 use std::ffi::{c_char, c_int, CStr, CString};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
