@@ -112,6 +112,7 @@ scenarios!(
     21: an_exception_jumps_over_a_root;
     33: each_allocation_fails_once;
     33: each_allocation_fails_for_good;
+    33: many_creates_are_all_or_none;
     50: deletes_keep_errno;
 );
 

@@ -11,7 +11,7 @@ use ocaml_boxroot_sys as sys;
 use ocaml_sys::{caml_callbackN_exn, caml_named_value, caml_string_length};
 pub use ocaml_sys::{caml_enter_blocking_section, caml_leave_blocking_section, caml_shutdown};
 use process::{output_within, text_of};
-use std::ffi::{c_char, c_int, CStr, CString};
+use std::ffi::{c_char, c_int, c_void, CStr, CString};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -33,6 +33,14 @@ extern "C" {
     pub fn test_other_scans(second: c_int) -> usize;
     pub fn test_hooks(which: c_int, body: Option<extern "C" fn()>);
     pub fn test_other_body(body: Option<extern "C" fn()>);
+    pub fn boxroot_domain_self() -> *mut c_void;
+    pub fn boxroot_create_many(
+        domain: *mut c_void,
+        roots: *mut Option<BoxRoot>,
+        values: *const Value,
+        n: usize,
+    ) -> bool;
+    pub fn boxroot_delete_many(domain: *mut c_void, roots: *const Option<BoxRoot>, n: usize);
     pub fn bxr_os_fail(k: usize, for_good: bool) -> usize;
     pub fn test_directories() -> usize;
     pub fn test_fast_paths_are_open() -> bool;

@@ -134,6 +134,37 @@ pub fn each_allocation_fails_for_good() {
     allocation_failures(true);
 }
 
+pub fn many_creates_are_all_or_none() {
+    start();
+    // More than what the first region has room for.
+    let values: Vec<_> = (0..300_000).map(int).collect();
+    let mut created = vec![None; values.len()];
+    let domain = unsafe { boxroot_domain_self() };
+    let mut create_many = || unsafe {
+        boxroot_create_many(domain, created.as_mut_ptr(), values.as_ptr(), values.len())
+    };
+    let kept = roots(0..100);
+    unsafe { bxr_os_fail(1, true) };
+    assert!(!create_many());
+    assert_eq!(errno(), libc::ENOMEM);
+    assert_eq!(live(), 100);
+    unsafe { bxr_os_fail(0, false) };
+    assert!(create_many());
+    assert_eq!(live(), 100 + values.len());
+    minor();
+    for (root, &value) in created.iter_mut().zip(&values) {
+        assert_eq!(unsafe { sys::boxroot_get(root.unwrap()) }, value);
+        // NULL is passed over.
+        if value % 3 == 0 {
+            delete(root.take().unwrap());
+        }
+    }
+    unsafe { boxroot_delete_many(domain, created.as_ptr(), created.len()) };
+    check_all(&kept, 0);
+    assert_eq!(live(), 100);
+    validate();
+}
+
 pub fn deletes_keep_errno() {
     start();
     hand_over(roots(0..100));
