@@ -96,7 +96,7 @@ scenarios!(
     // collector.rs
     // v=0: without V=1, which `make test-debug` sets. With it, the debug runtime of OCaml 5.3 asserts
     // that its statistics are right after a compaction, and they are wrong if there was garbage
-    // (an OCaml program alone shows it; see docs/campaigns.md).
+    // (an OCaml program alone shows it; see docs/reliability.md).
     23: compaction_while_roots_are_deleted, environment = [("OCAMLRUNPARAM", "v=0")];
     23: finalisers_run_in_a_compaction, ocaml5 = true, environment = [("OCAMLRUNPARAM", "v=0")];
     24: the_heap_is_verified, environment = [("OCAMLRUNPARAM", "V=1,s=4k")];
