@@ -58,6 +58,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         .module("tests/walk/walk.ml")
         .link_into("bin=walk")?;
     let examples = Program::new().library("threads").module("examples/ocaml/wordindex.ml");
+    let examples = examples.module("examples/ocaml/orders.ml").module("examples/ocaml/formula.ml");
     examples.link_into("examples")?;
 
     let mut c = cc::Build::new();

@@ -1,5 +1,7 @@
 //! The operations under a token, each as a function of its own, for `make assembly`: it puts what the
 //! compiler makes of them into `docs/assembly.md`.
+//!
+//! Run it: `cargo run --example assembly`
 
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, Runtime, Value};
 

@@ -1,8 +1,6 @@
 //! OCaml records and variants in Rust, without a line of unsafe code.
 //!
-//! ```text
-//! cargo run --example own_type
-//! ```
+//! Run it: `cargo run --example own_type`
 
 #![forbid(unsafe_code)]
 

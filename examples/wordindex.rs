@@ -5,10 +5,8 @@
 //! for the map after every line: hundreds of thousands of live roots. Then several threads share
 //! the roots, ask OCaml about them, and drop them, with and without the lock.
 //!
-//! ```text
-//! make demo                              # the sources of the OCaml standard library
-//! make demo FILES="README.md Makefile"   # these files
-//! ```
+//! Run it: `cargo run --example wordindex -- README.md Makefile`; or `make demo`, which optimises it, and reads the
+//! sources of OCaml's standard library.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use ocaml_boxroot::{

@@ -1,0 +1,122 @@
+//! A server on tokio whose clients' states are OCaml values. Each connection is a task, which holds a root over its
+//! awaits, on whatever thread it goes on; the lock is held between two awaits only. What takes long is done by
+//! `spawn_blocking`, so that it keeps no worker of tokio's.
+//!
+//! Without arguments the program is its own clients, and ends.
+//!
+//! Run it: `cargo run --manifest-path examples/async_server/Cargo.toml`
+
+use ocaml_boxroot::{
+    ocaml_functions, Boxroot, CallError, DomainLock, OCamlInt, OCamlString, Runtime,
+};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// `string Variables.t` of shell.ml. It does not change, so any thread may use it.
+enum State {}
+
+ocaml_functions! {
+    // SAFETY: these are the types of the functions in shell.ml.
+    unsafe {
+        fn start() -> State = "shell.start";
+        fn step(state: State, command: OCamlString) -> (State, OCamlString) = "shell.step";
+        fn fib(n: OCamlInt) -> OCamlInt = "shell.fib";
+    }
+}
+
+/// The state after a command, if it changed, and the answer.
+fn answer(state: &Boxroot<State>, command: &str) -> Result<(Option<Boxroot<State>>, String)> {
+    DomainLock::attach(|lock| match step(lock, state, command) {
+        Ok((state, answer)) => Ok((Some(state), answer)),
+        Err(CallError::Exception(e)) if e.is(lock, "Not_found") => Ok((None, "none".to_string())),
+        Err(CallError::Exception(e)) if e.is(lock, "shell.Bad_command") => {
+            Ok((None, "what?".to_string()))
+        }
+        Err(other) => Err(other.to_string().into()),
+    })?
+}
+
+async fn serve(stream: TcpStream) -> Result<()> {
+    let (reader, mut writer) = stream.into_split();
+    let mut lines = BufReader::new(reader).lines();
+    let mut state: Boxroot<State> =
+        DomainLock::attach(start)?.map_err(|error| error.to_string())?;
+    while let Some(command) = lines.next_line().await? {
+        let answer = match command.strip_prefix("fib ") {
+            Some(n) => {
+                let n: u8 = n.parse()?;
+                let work = move || {
+                    DomainLock::attach(|lock| fib::<u64>(lock, n).map_err(|e| e.to_string()))
+                };
+                tokio::task::spawn_blocking(work).await???.to_string()
+            }
+            None => {
+                let (changed, answer) = answer(&state, &command)?;
+                state = changed.unwrap_or(state);
+                answer
+            }
+        };
+        writer.write_all(format!("{answer}\n").as_bytes()).await?;
+    }
+    Ok(()) // the state is dropped, on whatever thread this is
+}
+
+async fn accept(listener: TcpListener) -> Result<()> {
+    loop {
+        let (stream, _) = listener.accept().await?;
+        tokio::spawn(async {
+            if let Err(error) = serve(stream).await {
+                eprintln!("async_server: {error}");
+            }
+        });
+    }
+}
+
+/// Says the commands, and checks the answers.
+async fn talk(address: std::net::SocketAddr, talk: &[(String, &str)]) -> Result<()> {
+    let (reader, mut writer) = TcpStream::connect(address).await?.into_split();
+    let mut lines = BufReader::new(reader).lines();
+    for (command, expected) in talk {
+        writer.write_all(format!("{command}\n").as_bytes()).await?;
+        assert_eq!(lines.next_line().await?.as_deref(), Some(*expected), "{command}");
+    }
+    Ok(())
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let ocaml = Runtime::start()?;
+    let given = std::env::args().nth(1);
+    let listener = TcpListener::bind(given.as_deref().unwrap_or("127.0.0.1:0")).await?;
+    let address = listener.local_addr()?;
+    println!("listening on {address}");
+    if given.is_some() {
+        return accept(listener).await;
+    }
+    let server = tokio::spawn(accept(listener));
+    let clients: Vec<_> = (0..50)
+        .map(|i| {
+            tokio::spawn(async move {
+                let mut commands =
+                    vec![(format!("set name client {i}"), "ok"), ("hello".to_string(), "what?")];
+                commands.extend((0..20).map(|j| (format!("set v{j} {j}"), "ok")));
+                commands.extend([
+                    ("get v7".to_string(), "7"),
+                    ("get nothing".to_string(), "none"),
+                    ("fib 20".to_string(), "6765"),
+                    ("count".to_string(), "21"),
+                ]);
+                talk(address, &commands).await
+            })
+        })
+        .collect();
+    for client in clients {
+        client.await??;
+    }
+    server.abort();
+    ocaml.shutdown()?;
+    println!("50 clients were served");
+    Ok(())
+}

@@ -1,0 +1,57 @@
+(* An OCaml program that calls Rust (table.rs): a sorted table that is written in Rust, and holds values of OCaml's by
+   roots. OCaml owns the table: when it is garbage, Rust drops it, and its roots.
+
+   Run it: `make -C examples ocaml-main` *)
+
+module Table : sig
+  type 'a t
+
+  val create : unit -> 'a t
+  val set : 'a t -> string -> 'a -> unit
+  val get : 'a t -> string -> 'a
+  val iter_from : 'a t -> string -> (string -> 'a -> unit) -> unit
+  val length : 'a t -> int
+end = struct
+  type 'a t
+
+  external create : unit -> 'a t = "table_create"
+  external set : 'a t -> string -> 'a -> unit = "table_set"
+  external get : 'a t -> string -> 'a = "table_get"
+  external iter_from : 'a t -> string -> (string -> 'a -> unit) -> unit = "table_iter_from"
+  external length : 'a t -> int = "table_length"
+end
+
+exception Enough
+
+let () =
+  let table = Table.create () in
+  for i = 0 to 9_999 do
+    Table.set table (Printf.sprintf "%04d" i) (ref i)
+  done;
+  Gc.compact ();
+  assert (Table.length table = 10_000);
+  (* The values are the same, not copies. *)
+  incr (Table.get table "0042");
+  assert (!(Table.get table "0042") = 43);
+  (match Table.get table "none" with _ -> assert false | exception Not_found -> ());
+  (* Exceptions go through Rust. *)
+  let seen = ref [] in
+  (try
+     Table.iter_from table "0500" (fun key value ->
+         if List.length !seen = 3 then raise Enough;
+         Table.set table key (ref 0);
+         seen := (key, !value) :: !seen)
+   with Enough -> ());
+  assert (List.rev !seen = [ ("0500", 500); ("0501", 501); ("0502", 502) ]);
+  (* Garbage tables are dropped, with what they hold. *)
+  let collected = ref 0 in
+  for _ = 1 to 100 do
+    let table = Table.create () in
+    let value = ref 0 in
+    Gc.finalise (fun _ -> incr collected) value;
+    Table.set table "value" value
+  done;
+  for _ = 1 to 5 do Gc.full_major () done;
+  assert (!collected >= 99);
+  Printf.printf "%d entries; %d of 100 garbage tables were dropped with their values\n"
+    (Table.length table) !collected

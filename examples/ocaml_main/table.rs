@@ -1,0 +1,72 @@
+//! The Rust side of `main.ml`: a sorted table of OCaml values, which OCaml owns.
+
+use ocaml_boxroot::{
+    export, Boxroot, DomainLock, Exception, Function, OCamlBox, OCamlInt, OCamlString, RootRef,
+};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The elements of a table, which OCaml knows as `'a`. They may be used by several threads: `main.ml` says so.
+enum Element {}
+
+/// The roots are in the table, so an element lives as long as it is there. (If an element refers to the table, neither
+/// is ever collected.)
+type Table = Mutex<BTreeMap<String, Boxroot<Element>>>;
+
+/// The entries. The mutex is held for a moment only, and never while OCaml's lock is waited for, or allocates.
+fn entries<'l>(
+    table: &RootRef<OCamlBox<Table>>,
+    lock: &'l DomainLock,
+) -> MutexGuard<'l, BTreeMap<String, Boxroot<Element>>> {
+    table.get(lock).get().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// SAFETY: main.ml declares these functions with these types.
+export! {
+    unsafe fn table_create(lock) -> Result<OCamlBox<Table>, ocaml_boxroot::Error> {
+        let (table, lock) = lock.alloc_box(Table::default())?;
+        Boxroot::try_new(lock, table)
+    }
+
+    unsafe fn table_set(lock, table: OCamlBox<Table>, key: OCamlString as String, element: Element)
+        -> Result<() as (), ocaml_boxroot::Error>
+    {
+        let element = element.clone_in(lock)?;
+        entries(table, lock).insert(key, element);
+        Ok(())
+    }
+
+    /// Raises `Not_found`.
+    unsafe fn table_get(lock, table: OCamlBox<Table>, key: OCamlString as String)
+        -> Result<Element, Box<dyn Error>>
+    {
+        let found = entries(table, lock).get(&key).map(|element| element.clone_in(lock));
+        match found {
+            Some(element) => Ok(element?),
+            None => Err(Exception::not_found(lock)?.into()),
+        }
+    }
+
+    /// Calls a function of OCaml's for each entry from `first` on, in order. Its exceptions go through.
+    unsafe fn table_iter_from(
+        lock, table: OCamlBox<Table>, first: OCamlString as String,
+        f: Function<(OCamlString, Element), ()>,
+    ) -> Result<() as (), Box<dyn Error>> {
+        // The function may change the table: it gets what is there now.
+        let now: Result<Vec<_>, _> = entries(table, lock)
+            .range(first..)
+            .map(|(key, element)| Ok::<_, ocaml_boxroot::Error>((key.clone(), element.clone_in(lock)?)))
+            .collect();
+        for (key, element) in now? {
+            let (key, now) = lock.alloc_string(key)?;
+            let key = Boxroot::try_new(now, key)?;
+            f.call(lock, &key, &element)?;
+        }
+        Ok(())
+    }
+
+    unsafe fn table_length(lock, table: OCamlBox<Table>) -> Result<OCamlInt as usize, ocaml_boxroot::Error> {
+        Ok(entries(table, lock).len())
+    }
+}
