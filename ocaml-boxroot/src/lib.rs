@@ -111,34 +111,12 @@ pub use function::call_support;
 #[doc(hidden)]
 pub use types::type_support;
 
-#[doc = include_str!("guide.md")]
-///
-/// # Side by side
-///
-/// The same small program with this crate, with `ocaml-interop` 0.12 and with `ocaml` 1.3 (ocaml-rs); the tests
-/// of this project run all three. They call this OCaml, and `stress : unit -> unit`, which makes the collector run:
-///
-/// ```ocaml,ignore
-#[doc = include_str!("guide/words.ml")]
-/// ```
-///
-/// With `ocaml-boxroot`: an exception is an error; any thread may call it.
-///
-/// ```ignore
-#[doc = include_str!("guide/ours.rs")]
-/// ```
-///
-/// With `ocaml-interop`: an exception is a panic; any thread that is not in such a closure may call it.
-///
-/// ```ignore
-#[doc = include_str!("guide/ocaml_interop.rs")]
-/// ```
-///
-/// With `ocaml`: an exception is an error; every call is unsafe, and conversions believe the caller.
-///
-/// ```ignore
-#[doc = include_str!("guide/ocaml_rs.rs")]
-/// ```
-pub mod guide {}
+pub mod guide;
+
+/// Makes tests of the examples in the READMEs.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 pub use ocaml_boxroot_sys as sys;
