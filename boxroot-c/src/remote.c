@@ -153,7 +153,7 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, uint64_t *
 }
 
 /* A pool whose values the marker may still have to visit keeps its place in a list while it waits. */
-static void wait(struct bxr_pool **list, struct bxr_pool *pool) {
+static void wait_for_marker(struct bxr_pool **list, struct bxr_pool *pool) {
   pool->next_to_drain = *list;
   *list = pool;
 }
@@ -175,7 +175,7 @@ static void drain_pool(struct bxr_domain *domain, struct bxr_pool *pool) {
     enum bxr_marking marking = bxr_barrier_state(pool);
     uint64_t work = 0;
     if (marking > BXR_REOPENED) {
-      wait(marking == BXR_FOREIGN ? &domain->waiting_foreign : &domain->waiting, pool);
+      wait_for_marker(marking == BXR_FOREIGN ? &domain->waiting_foreign : &domain->waiting, pool);
       return;
     }
     if (!harvest(domain, pool, &work)) return;
@@ -205,7 +205,7 @@ void bxr_remote_drain_all(struct bxr_domain *domain) { drain(domain, UINT64_MAX)
 void bxr_remote_wait_as_own(struct bxr_domain *domain) {
   for (struct bxr_pool *pool = domain->waiting_foreign, *next; pool != NULL; pool = next) {
     next = pool->next_to_drain;
-    wait(&domain->waiting, pool);
+    wait_for_marker(&domain->waiting, pool);
   }
   domain->waiting_foreign = NULL;
 }
