@@ -90,7 +90,7 @@ static cell bitmap_boxroot_new_cell(value v) {
 static void bitmap_boxroot_delete_cell(cell c) {
   struct block *block = block_of(c);
   if (atomic_fetch_and(&block->allocated, ~bit_of(c)) != ALL) return;
-  /* It was full, and nobody's; nobody else sees that it was. */
+  /* It was full, and had no owner; no other thread sees that it was. */
   atomic_fetch_or(&block->allocated, OWNED);
   pthread_mutex_lock(&mutex);
   block->next_room = with_room;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Remote deletes, domains that end, adoption, records that come back, unmapping, and fork.
 
-   The roman numbers, (1) to (3) and (a) to (c) are those of DESIGN.md, "Concurrency: the argument".
+   The roman numbers, (1) to (3) and (a) to (c) are those of the argument on top of src/remote.c.
    One transition is one access to shared memory: each `atomic` below holds at most one, and what the
    same thread then does with its own variables. Memory is sequentially consistent here; the weaker
    orderings are the subject of weak/.

@@ -7,9 +7,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* In the child of a fork: the uses of other threads are gone. All new ones are refused, unless nobody
-   but the forking thread can have been changing the heap: it held the lock, and there was no other
-   domain. (On OCaml 4, without the lock, nobody would ever give it back.) */
+/* In the child of a fork: the uses of other threads are gone. All new ones are refused, unless
+   the forking thread was alone: it held the lock, and there was no other domain. Else another thread may have
+   been changing the heap. (On OCaml 4, another thread may have held the lock, which is then held for ever.) */
 void bxr_uses_after_fork(bool alone);
 
 #pragma GCC visibility pop

@@ -201,7 +201,7 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
         Some(record) => report_deleted(root, "second delete", record),
         None => panic!("boxroot: delete of {root:?}, which is not a root"),
     }
-    // SAFETY: `root` is live (just checked), and a slot kept aside is nobody else's.
+    // SAFETY: `root` is live (just checked), and a slot kept aside has no other user.
     unsafe {
         bindings::boxroot_delete(Some(root));
         bindings::boxroot_delete(forgotten);

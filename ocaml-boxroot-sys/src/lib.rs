@@ -112,7 +112,7 @@ pub unsafe extern "C" fn boxroot_setup() -> bool {
 ///
 /// # Safety
 ///
-/// No other thread creates, reads or modifies a root, and nobody reads one afterwards.
+/// No other thread creates, reads or modifies a root, and no thread reads one afterwards.
 #[inline]
 pub unsafe extern "C" fn boxroot_teardown() {
     // SAFETY: as promised by the caller.

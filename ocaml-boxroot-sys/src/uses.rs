@@ -1,4 +1,4 @@
-//! Uses of the runtime: while there are any, whoever goes by them does not shut it down.
+//! Uses of the runtime: while other threads have any, [`forbid`] fails, and the runtime is not shut down.
 //!
 //! The count is one for the process. A use begins before a thread waits for the lock, and ends after
 //! it gave the lock up. Uses of one thread nest.

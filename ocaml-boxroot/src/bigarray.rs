@@ -195,8 +195,8 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     ///
     /// # Safety
     ///
-    /// Nobody changes the bigarray, or another one that shares its memory, in `'l`: no other domain, and no code
-    /// that runs without the lock.
+    /// The bigarray, and any other one that shares its memory, does not change in `'l`: not by another domain, nor by
+    /// code that runs without the lock.
     pub unsafe fn as_slice(self) -> &'l [E::Rust] {
         let cells = self.cells();
         // SAFETY: a cell is as large, and as aligned, as what it holds; nobody changes it (caller).

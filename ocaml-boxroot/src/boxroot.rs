@@ -65,7 +65,7 @@ impl<T: ?Sized> RootRef<T> {
     }
 }
 
-// SAFETY: shared references to the cell only read it, under a lock; see `get`. Whoever reads it can
+// SAFETY: shared references to the cell only read it, under a lock; see `get`. A thread that reads it can
 // make another root for the value: see `Boxroot`.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 

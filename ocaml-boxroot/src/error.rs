@@ -42,8 +42,8 @@ pub enum Error {
     Starting,
     /// An argument for OCaml contains a NUL.
     NulInArgument,
-    /// This process was forked by a thread that did not hold the lock, or while other domains ran. Nobody
-    /// knows in which state the heap is, so it cannot be used; the child should exec or exit. Fork under
+    /// This process was forked by a thread that did not hold the lock, or while other domains ran. The
+    /// heap may have been in the midst of a change, so it cannot be used; the child should exec or exit. Fork under
     /// the lock.
     Forked,
     /// The runtime cannot be shut down while it is in use.

@@ -44,7 +44,7 @@ use std::error::Error;
 ///
 /// # How the exception is raised
 ///
-/// The body, and whatever it has to drop, is behind when the exception is raised, and no panic
+/// The body has ended, and has dropped what it owned, when the exception is raised, and no panic
 /// leaves the function. The frame of the exported function itself, which has nothing to drop, is
 /// jumped over; the language allows that (RFC 2945, "plain old frames").
 #[macro_export]

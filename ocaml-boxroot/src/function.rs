@@ -88,7 +88,7 @@ macro_rules! callable {
             ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
                 let closure = self.get(lock).raw();
                 let mut arguments = [$($argument.get(lock).raw()),+];
-                // SAFETY: the types agree; whoever named the function's type answers for it.
+                // SAFETY: the types agree; the `unsafe` that named the function's type promised them.
                 unsafe { lock.call(closure, &mut arguments) }
             }
         }
@@ -116,7 +116,7 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
         let closure = self.get(lock).raw();
-        // SAFETY: the types agree; whoever named the function's type answers for it.
+        // SAFETY: the types agree; the `unsafe` that named the function's type promised them.
         unsafe { lock.call(closure, &mut [Value::unit().raw()]) }
     }
 }

@@ -45,7 +45,7 @@ struct Use {
 
 impl Use {
     fn new() -> Result<Use, Error> {
-        // SAFETY: whoever calls this holds the lock, or takes it next, or is done with the use at once; on a
+        // SAFETY: each caller holds the lock, or takes it next, or ends the use at once; on a
         // thread that OCaml does not know, the use ends before another begins.
         match unsafe { uses::begin() } {
             Ok(is_nested) => Ok(Use { is_nested, _not_send: PhantomData }),
@@ -62,7 +62,7 @@ impl Drop for Use {
     }
 }
 
-/// Sets boxroot up, if nobody did. Before another thread can attach, asks what OCaml 4 answers under
+/// Sets boxroot up, if it is not yet. Before another thread can attach, asks what OCaml 4 answers under
 /// the lock only.
 ///
 /// # Safety

@@ -48,8 +48,8 @@ simple! {
     OCamlException;
 }
 
-/// Some OCaml type, which nobody remembers. Its roots stay on their thread, because nobody knows whether they
-/// may leave it.
+/// An OCaml type that is not known any more. Its roots stay on their thread, because the type may be one whose
+/// values must not leave it.
 pub struct OCamlAny(PhantomData<*const ()>, Uninhabited);
 
 /// The type of OCaml's `T list`. Covariant.

@@ -84,8 +84,8 @@ impl Runtime {
         Builder { arguments: vec!["ocaml-boxroot".into()] }
     }
 
-    /// The runtime of this process, which is started if nobody did. For libraries, and for tests, which
-    /// share a process. Nobody can shut it down by what this returns.
+    /// The runtime of this process, which is started if it was not yet. For libraries, and for tests, which
+    /// share a process. What this returns is no right to shut it down.
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl Builder {
     }
 }
 
-/// Whether somebody started OCaml in this process.
+/// Whether OCaml was started in this process.
 fn is_running() -> bool {
     // SAFETY: no precondition.
     unsafe { ffi::obx_is_started() != 0 }

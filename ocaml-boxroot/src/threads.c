@@ -2,8 +2,8 @@
 /* Threads that OCaml knows. The systhreads library keeps a record of each thread, and finds it by a
    thread-specific key. Registering a thread makes a record, and takes the lock for that.
 
-   Unregistering would take the lock, too, at the end of a thread, which must not wait: whoever holds the
-   lock may be waiting for that end, or never give it up (exit). So no thread is unregistered. A thread
+   Unregistering would take the lock, too, at the end of a thread, which must not wait: the thread that holds
+   the lock may be waiting for that end, or never give it up (exit). So no thread is unregistered. A thread
    that ends leaves its record to the next one that is registered: there are as many records as there
    were threads at once. (And none is freed: on OCaml 4, fork follows a pointer to the record of the
    thread that held the lock last.) A thread that attaches once executes 1100 instructions more than one that
@@ -85,7 +85,7 @@ static void find_record_key(struct keys const *before) {
 
 /* What a thread leaves when it ends. */
 struct legacy {
-  void *record; /* NULL: unknown, it stays registered for nobody */
+  void *record; /* NULL: unknown, it stays registered, and is not used again */
   struct legacy *next;
 };
 

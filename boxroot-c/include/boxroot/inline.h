@@ -87,8 +87,8 @@ enum bxr_lock {
 };
 int bxr_lock_state(void);
 
-/* Uses of the runtime (the Rust domain lock): while there are any, whoever goes by them does not shut
-   it down. A use begins before a thread waits for the lock, and ends after it gave the lock up; they
+/* Uses of the runtime (by the Rust domain lock). bxr_uses_forbid fails while there are others than the
+   caller's, so that the runtime is not shut down under a user. A use begins before a thread waits for the lock, and ends after it gave the lock up; they
    nest. FIRST and NESTED: the use has begun, and this thread had none before, or had one. DOWN:
    refused, because bxr_uses_forbid succeeded. FORKED: refused, in the child of a fork that was made
    without the lock, or while other domains ran. Any thread. */

@@ -184,7 +184,7 @@ fn out_dir() -> Result<PathBuf, Error> {
     variable("OUT_DIR").map(PathBuf::from)
 }
 
-/// Refuses a compiler that nobody said is for the target, where that is not the machine that builds.
+/// Refuses a compiler that was only found, not named, where the target is not the machine that builds.
 fn check_told() -> Result<(), Error> {
     let (host, target) = (variable("HOST")?, variable("TARGET")?);
     if host == target || env::var_os("OCAMLOPT").is_some() {

@@ -1,5 +1,5 @@
-//! Pools, records and the steps of the protocol. The numbers are those of DESIGN.md, "Concurrency: the
-//! argument".
+//! Pools, records and the steps of the protocol. The numbers are those of the argument on top of
+//! `src/remote.c`.
 
 use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
