@@ -1,5 +1,6 @@
 # make demo    the main job: a word index kept by OCaml and owned by Rust
 # make test    all tests
+# make examples  every program in examples/, by the command in its first comment
 # make bench   the benchmarks, one by one, under criterion
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make matrix  all versions of OCaml, with the longer campaigns (an hour)
@@ -7,9 +8,10 @@
 #              of libFuzzer; .ci/fuzz --controls proves that it notices broken rules
 # make model   models of the concurrent parts, checked exhaustively (ten minutes)
 # make stress  random walks over the whole C interface, and the Rust one, under OCaml
-# make defects puts defects of earlier versions back, and shows what finds each; make test-arm64: under qemu
-# make tsan    the same, and the unit tests, under the thread sanitizer; make asan: under the others
-# make lint    formatting, lints, warnings of two C compilers, generated bindings, packages
+# make defects puts defects of earlier versions back, and shows what finds each
+# make test-arm64  the C library under qemu; make test-musl: with musl, static; make check-macos: compiled by zig
+# make tsan    the walk in C, and the unit tests, under the thread sanitizer; make asan: under the others
+# make lint    formatting, lints, warnings of two C compilers, links in documents, generated bindings, packages
 #
 # OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
 # PATH, ocamlfind, opam. If there is none, one is installed outside this folder; see
@@ -30,7 +32,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test test-interop test-async test-negative test-debug test-arm64 bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
+.PHONY: demo test examples test-interop test-async test-negative test-debug test-arm64 test-musl check-macos bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -42,7 +44,8 @@ test:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(with_ocaml) .ci/copies
 	@$(with_ocaml) .ci/closures
-	@$(MAKE) --no-print-directory test-negative test-interop test-async OCAML=$(OCAML)
+	@$(with_ocaml) .ci/documents --compile
+	@$(MAKE) --no-print-directory examples test-negative test-interop test-async OCAML=$(OCAML)
 
 # The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys. The first is for
 # OCaml 5 only. And ours beside the published one, item by item.
@@ -50,6 +53,9 @@ test-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
 	cargo test --workspace $$skip --manifest-path tests/interop/Cargo.toml --target-dir target/interop
 	@$(with_ocaml) .ci/drop-in
+
+examples:
+	@$(with_ocaml) .ci/examples
 
 # Programs of users of tokio, axum and hyper.
 test-async:
@@ -152,6 +158,14 @@ memcheck:
 # The C library on arm64, under qemu; see .ci/arm64.
 test-arm64:
 	@.ci/arm64
+
+# With musl instead of glibc, static. OCAML is the version, 5.3.0 or 4.14.1; see .ci/musl.
+test-musl:
+	@OCAMLOPT="$$(.ci/ocaml-toolchain $(or $(OCAML),5.3.0)+musl)" && export OCAMLOPT && .ci/musl
+
+# Compiles and links the C for macOS, on another system; see .ci/macos.
+check-macos:
+	@$(with_ocaml) .ci/macos
 
 # Random walks over the whole C interface and over the Rust one; settings as in boxroot-c/Makefile, for
 # instance make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
