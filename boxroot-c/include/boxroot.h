@@ -15,7 +15,7 @@
    message for boxroot_error_string. No function here raises an OCaml exception,
    runs the garbage collector, or blocks.
 
-   This file is valid C11 and C++17. */
+   This file is valid C99 and C++17. */
 #ifndef BOXROOT_H
 #define BOXROOT_H
 
@@ -24,6 +24,28 @@
 #include <stdint.h>
 
 #include <caml/mlvalues.h>
+
+/* The version of the library, for #if: 401 is 0.4.1. */
+#define BOXROOT_VERSION_MAJOR 0
+#define BOXROOT_VERSION_MINOR 4
+#define BOXROOT_VERSION_PATCH 1
+#define BOXROOT_VERSION                                                                            \
+  (BOXROOT_VERSION_MAJOR * 10000 + BOXROOT_VERSION_MINOR * 100 + BOXROOT_VERSION_PATCH)
+
+/* Users may ask for more warnings than these headers, which are C and C++ at once, can do without. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow" /* boxroot_stats: a struct and a function */
+#pragma GCC diagnostic ignored "-Wredundant-decls"
+#if defined(__cplusplus)
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuseless-cast"
+#endif
+#elif defined(__clang__)
+#pragma GCC diagnostic ignored "-Wc11-extensions"
+#endif
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -188,5 +210,9 @@ char const *boxroot_validate(void);
 #endif
 
 #include "boxroot/inline.h"
+
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 #endif /* BOXROOT_H */

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A move-only C++17 smart pointer over boxroot.h.
+// A smart pointer over boxroot.h, for C++17 and later: what std::unique_ptr is for memory, Root is for
+// OCaml values.
+//
+// With -fno-exceptions, what could throw is not there: use try_make_root and try_set.
+//
+// An exception of OCaml's runs no destructors. Where it passes a C++ function that owns a Root, the root
+// leaks: nothing breaks, but its value stays alive for good. So call OCaml with functions whose names end in
+// _exn, or with those of boxroot/exceptions.hpp, which turn OCaml's exceptions into C++ ones and back.
 #ifndef BOXROOT_HPP
 #define BOXROOT_HPP
 
 #include <cerrno>
+#include <cstddef>
+#include <functional>
 #include <new>
 #include <stdexcept>
 #include <utility>
@@ -12,23 +21,31 @@
 
 namespace boxroots {
 
-// Owns one OCaml value. Deleted on any thread, with or without the lock. A Root that
-// was moved from is empty: it may only be assigned to, swapped, tested or destroyed.
+// Owns one OCaml value, or nothing. May be deleted on any thread, with or without the lock, also after the
+// runtime has ended. A Root that was moved from owns nothing.
 class Root {
 public:
-  Root() noexcept = default;
+  constexpr Root() noexcept = default;
+  constexpr Root(std::nullptr_t) noexcept {}
 
+#if defined(__cpp_exceptions)
   // Lock: required. Throws std::bad_alloc when out of memory, and std::logic_error
   // with the reason when create is not allowed (lock not held, torn down, ...).
   explicit Root(value v) : handle_(boxroot_create(v)) {
     if (handle_ == nullptr) fail();
   }
+#endif
 
   Root(Root const &) = delete;
   Root &operator=(Root const &) = delete;
-  Root(Root &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  Root(Root &&other) noexcept : handle_(other.release()) {}
   Root &operator=(Root &&other) noexcept {
-    Root(std::move(other)).swap(*this);
+    Root taken(std::move(other));
+    swap(taken);
+    return *this;
+  }
+  Root &operator=(std::nullptr_t) noexcept {
+    reset();
     return *this;
   }
   ~Root() { boxroot_delete(handle_); }
@@ -36,20 +53,31 @@ public:
   void swap(Root &other) noexcept { std::swap(handle_, other.handle_); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  // Lock: required; the Root must not be empty.
+  // Gives the value up, and owns nothing then.
+  void reset() noexcept { boxroot_delete(release()); }
+
+  // Lock: required; the Root must own something. The results are as boxroot_get's and boxroot_get_ref's:
+  // valid until the collector may run.
+  value operator*() const noexcept { return boxroot_get(handle_); }
   value get() const noexcept { return boxroot_get(handle_); }
   value const *get_ref() const noexcept { return boxroot_get_ref(handle_); }
 
-  // Lock: required. An empty Root becomes full. Throws like the constructor; the old
-  // value is then intact.
-  void set(value v) {
-    if (handle_ == nullptr) {
-      *this = Root(v);
-    } else if (!boxroot_modify(&handle_, v)) {
-      fail();
-    }
+  // Lock: required. Owns v instead of its value, if it has one. False: nothing changed, and
+  // boxroot_error_string() tells why.
+  bool try_set(value v) noexcept {
+    if (handle_ != nullptr) return boxroot_modify(&handle_, v);
+    handle_ = boxroot_create(v);
+    return handle_ != nullptr;
   }
+#if defined(__cpp_exceptions)
+  // The same. Throws like the constructor.
+  void set(value v) {
+    if (!try_set(v)) fail();
+  }
+#endif
 
+  // The handle for C. The Root still owns it. It changes with set and try_set.
+  boxroot handle() const noexcept { return handle_; }
   // Gives the handle up to the caller, who must delete it.
   boxroot release() noexcept { return std::exchange(handle_, nullptr); }
   // Takes ownership of a handle.
@@ -62,14 +90,46 @@ public:
 private:
   boxroot handle_ = nullptr;
 
+#if defined(__cpp_exceptions)
   [[noreturn]] static void fail() {
     if (errno == ENOMEM) throw std::bad_alloc();
     throw std::logic_error(boxroot_error_string());
   }
+#endif
 };
 
 inline void swap(Root &a, Root &b) noexcept { a.swap(b); }
 
+// Lock: required. Owns nothing on failure; boxroot_error_string() tells why.
+[[nodiscard]] inline Root try_make_root(value v) noexcept { return Root::adopt(boxroot_create(v)); }
+#if defined(__cpp_exceptions)
+// Lock: required. Throws like the constructor.
+[[nodiscard]] inline Root make_root(value v) { return Root(v); }
+#endif
+
+// Comparisons are of roots, not of values: no two Roots that own something are equal. The order means
+// nothing, but it is one: for std::map and the like. It, and the hash, change with set and try_set.
+inline bool operator==(Root const &a, Root const &b) noexcept { return a.handle() == b.handle(); }
+inline bool operator!=(Root const &a, Root const &b) noexcept { return !(a == b); }
+inline bool operator<(Root const &a, Root const &b) noexcept {
+  return std::less<boxroot>()(a.handle(), b.handle());
+}
+inline bool operator>(Root const &a, Root const &b) noexcept { return b < a; }
+inline bool operator<=(Root const &a, Root const &b) noexcept { return !(b < a); }
+inline bool operator>=(Root const &a, Root const &b) noexcept { return !(a < b); }
+inline bool operator==(Root const &a, std::nullptr_t) noexcept { return !a; }
+inline bool operator!=(Root const &a, std::nullptr_t) noexcept { return static_cast<bool>(a); }
+#if !defined(__cpp_impl_three_way_comparison)
+inline bool operator==(std::nullptr_t, Root const &a) noexcept { return !a; }
+inline bool operator!=(std::nullptr_t, Root const &a) noexcept { return static_cast<bool>(a); }
+#endif
+
 } // namespace boxroots
+
+template <> struct std::hash<boxroots::Root> {
+  std::size_t operator()(boxroots::Root const &root) const noexcept {
+    return std::hash<boxroot>()(root.handle());
+  }
+};
 
 #endif // BOXROOT_HPP

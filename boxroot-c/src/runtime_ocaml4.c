@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* OCaml 4: one domain, one lock, which the blocking-section hooks follow. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sigset_t, for the runtime's headers; RTLD_DEFAULT */
+#endif
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include "runtime.h"

@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The C++ header, alone and twice, and after one of OCaml's. Compiled with two names, and linked.
+// The C++ headers, alone and twice, and after one of OCaml's. Compiled with two names, and linked.
 #include <boxroot.hpp>
 #include <boxroot.hpp>
+#if defined(__cpp_exceptions)
+#include <boxroot/exceptions.hpp>
+#include <boxroot/exceptions.hpp>
+#endif
 
 boxroots::Root UNIT(value v);
-boxroots::Root UNIT(value v) { return boxroots::Root(v); }
+boxroots::Root UNIT(value v) {
+#if defined(__cpp_exceptions)
+  boxroots::entered_from_ocaml([&] { return boxroots::call(v, Val_unit, v); });
+  return boxroots::make_root(v);
+#else
+  return boxroots::try_make_root(v);
+#endif
+}

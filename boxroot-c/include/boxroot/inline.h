@@ -44,12 +44,13 @@ struct bxr_domain_head {
   struct bxr_batch outgoing; /* deletes whose slots must stay as they are, to be sent */
 };
 
+/* The Rust crates read these structs too. (C99 has no such assertion; the library is C11.) */
 #ifdef __cplusplus
 #define BXR_STATIC_ASSERT(e) static_assert(e, #e)
-#else
+#elif __STDC_VERSION__ >= 201112L
 #define BXR_STATIC_ASSERT(e) _Static_assert(e, #e)
 #endif
-/* The Rust crates read these structs too. */
+#ifdef BXR_STATIC_ASSERT
 BXR_STATIC_ASSERT(sizeof(void *) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, free) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, epoch) == 16);
@@ -59,6 +60,7 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, epoch) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 24);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, remote_pool) == 32);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, outgoing) == 40);
+#endif
 
 /* The general paths, which the fast paths fall into. */
 boxroot bxr_create_slow(value v);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Exceptions of OCaml and of C++, in both directions, so that destructors run. (Without them, an exception of
+// OCaml's leaves C++ functions like a longjmp, and one of C++ that reaches OCaml's code ends the program.)
+//
+//   extern "C" value sum_of_lengths(value f, value words) {
+//     return boxroots::entered_from_ocaml([&] {
+//       boxroots::Root root(words);
+//       ... boxroots::call(f, *root) ...
+//       return Val_long(sum);
+//     });
+//   }
+//
+// A C++ exception does not end the CAMLparam of functions that it passes; entered_from_ocaml does. So between it
+// and call, do not catch exceptions around functions with CAMLparam and go on: hold values in Roots there.
+#ifndef BOXROOT_EXCEPTIONS_HPP
+#define BOXROOT_EXCEPTIONS_HPP
+
+#include "../boxroot.hpp"
+
+#if !defined(__cpp_exceptions)
+#error "boxroot/exceptions.hpp needs C++ exceptions; without them, use caml_callback_exn"
+#endif
+
+#include <cstdio>
+#include <exception>
+
+#include <caml/callback.h>
+#include <caml/fail.h>
+#include <caml/memory.h>
+
+namespace boxroots {
+
+// An exception of OCaml's that passes C++ functions.
+class OCamlException : public std::exception {
+public:
+  // Lock: required. Throws like Root's constructor.
+  explicit OCamlException(value v) : exception_(v) {}
+  OCamlException(OCamlException &&) noexcept = default;
+  // What is thrown must be copyable. Lock: required. Throws like Root's constructor.
+  OCamlException(OCamlException const &other)
+      : std::exception(other), exception_(*other.exception_) {}
+  OCamlException &operator=(OCamlException const &) = delete;
+
+  // OCaml's exception. Lock: required.
+  value operator*() const noexcept { return *exception_; }
+  char const *what() const noexcept override { return "an exception of OCaml's"; }
+
+private:
+  Root exception_;
+};
+
+// Calls an OCaml function with one argument or more. Throws OCamlException where it raises an exception.
+// Lock: required. The collector may run.
+template <class... Values> value call(value function, value first, Values... others) {
+  value arguments[] = {first, others...};
+  value result = caml_callbackN_exn(function, 1 + static_cast<int>(sizeof...(others)), arguments);
+  if (Is_exception_result(result)) throw OCamlException(Extract_exception(result));
+  return result;
+}
+
+// Runs the body of a function that OCaml calls. OCaml gets the body's result, or the exception that it ended with:
+// OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory, others as Failure, with what() as
+// text, cut after 250 bytes. All destructors have run by then.
+template <class Body> value entered_from_ocaml(Body &&body) {
+  enum { RETURNS, RAISES, OUT_OF_MEMORY, FAILS } end = FAILS;
+  value result = Val_unit;
+  char text[251] = "a C++ exception";
+  // No destructor runs on what is left here: OCaml's exceptions pass this function.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+  CAMLparam0();
+  try {
+    result = std::forward<Body>(body)();
+    end = RETURNS;
+  } catch (OCamlException const &exception) {
+    result = *exception;
+    end = RAISES;
+  } catch (std::bad_alloc const &) {
+    end = OUT_OF_MEMORY;
+  } catch (std::exception const &exception) {
+    std::snprintf(text, sizeof text, "%s", exception.what());
+  } catch (...) {}
+  CAMLdrop;
+#pragma GCC diagnostic pop
+  if (end == RAISES) caml_raise(result);
+  if (end == OUT_OF_MEMORY) caml_raise_out_of_memory();
+  if (end == FAILS) caml_failwith(text);
+  return result;
+}
+
+} // namespace boxroots
+
+#endif // BOXROOT_EXCEPTIONS_HPP

@@ -1,0 +1,49 @@
+(* The C++ headers, in functions that OCaml calls. Each check is 0, or the line that is not true. *)
+external setup : unit -> unit = "cpp_setup"
+external pointer : unit -> int = "cpp_pointer"
+external live : unit -> int = "cpp_live"
+external unguarded : (unit -> int) -> int = "cpp_unguarded"
+external guarded : (int -> int) -> int = "cpp_guarded"
+external throws : int -> int = "cpp_throws"
+external has_exceptions : unit -> bool = "cpp_has_exceptions"
+
+exception Local of string
+
+let check name line = if line <> 0 then failwith (Printf.sprintf "%s: line %d" name line)
+let equal name a b = if a <> b then failwith (Printf.sprintf "%s: %d, not %d" name a b)
+
+(* One root per frame, five frames, collections at the innermost. *)
+let fails depth =
+  if depth > 0 then depth
+  else begin
+    Gc.full_major ();
+    raise (Local (string_of_int (Sys.opaque_identity 12)))
+  end
+
+let raised f = match f () with _ -> "nothing" | exception Local text -> "Local " ^ text
+  | exception Failure text -> "Failure " ^ text | exception Out_of_memory -> "Out_of_memory"
+
+let expect name wanted f =
+  let before = live () in
+  let got = raised f in
+  if got <> wanted then failwith (Printf.sprintf "%s: %s" name got);
+  equal (name ^ ": live roots") (live ()) before
+
+let () =
+  setup ();
+  check "pointer" (pointer ());
+  if has_exceptions () then begin
+    let before = live () in
+    equal "a result" (guarded (fun depth -> depth + 1)) 15;
+    equal "a result: live roots" (live ()) before;
+    for _ = 1 to 1000 do expect "OCaml's exception" "Local 12" (fun () -> guarded fails) done;
+    expect "a C++ exception" "Failure a text" (fun () -> throws 0);
+    expect "out of memory" "Out_of_memory" (fun () -> throws 1);
+    expect "not an std::exception" "Failure a C++ exception" (fun () -> throws 2);
+    expect "a long text" ("Failure " ^ String.make 250 'x') (fun () -> throws 3)
+  end;
+  (* As boxroot.hpp says: an exception of OCaml's that passes a function with a root leaks the root. *)
+  let before = live () in
+  (match unguarded (fun () -> raise Exit) with _ -> failwith "no exception" | exception Exit -> ());
+  equal "leaked" (live ()) (before + 1);
+  print_endline "C++: passed"

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// The C++ headers, for program.ml; with exceptions and without.
+#include <boxroot.hpp>
+#if defined(__cpp_exceptions)
+#include <boxroot/exceptions.hpp>
+#endif
+
+#include <map>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <unordered_set>
+#include <vector>
+
+#include <caml/callback.h>
+#include <caml/memory.h>
+
+using boxroots::Root;
+using boxroots::try_make_root;
+
+static_assert(std::is_nothrow_move_constructible_v<Root> &&
+              std::is_nothrow_move_assignable_v<Root>);
+static_assert(!std::is_copy_constructible_v<Root> && !std::is_copy_assignable_v<Root>);
+static_assert(std::is_nothrow_swappable_v<Root> && std::is_nothrow_default_constructible_v<Root>);
+static_assert(!std::is_convertible_v<value, Root> && !std::is_convertible_v<boxroot, Root>);
+static_assert(sizeof(Root) == sizeof(void *));
+
+// Made before main, and deleted after it.
+static Root global;
+
+static std::size_t live() {
+  struct boxroot_stats statistics;
+  boxroot_stats(&statistics);
+  return statistics.live_roots;
+}
+
+#define CHECK(e)                                                                                   \
+  if (!(e)) return __LINE__
+
+static int pointer() {
+  std::size_t before = live();
+  {
+    Root empty, null = nullptr;
+    CHECK(!empty && empty == nullptr && nullptr == empty && empty == null);
+    Root a = try_make_root(Val_long(1));
+    CHECK(a && a != nullptr && nullptr != a && *a == Val_long(1) && a.get() == *a);
+    Root b = std::move(a);
+    CHECK(a == nullptr && *b == Val_long(1) && live() == before + 1);
+    Root &alias = b;
+    b = std::move(alias);
+    CHECK(*b == Val_long(1));
+    CHECK(a.try_set(Val_long(2)) && *a == Val_long(2));
+    CHECK(b.try_set(Val_long(3)) && *b == Val_long(3) && *b.get_ref() == Val_long(3));
+    CHECK(a != b && (a < b) != (b < a) && (a < b) == (b > a) && (a <= b) == (b >= a) && a <= a);
+    swap(a, b);
+    CHECK(*a == Val_long(3) && *b == Val_long(2));
+    std::swap(a, b);
+    CHECK(*a == Val_long(2) && live() == before + 2);
+    a.reset();
+    b = nullptr;
+    CHECK(!a && !b && live() == before);
+  }
+  {
+    std::vector<Root> many;
+    for (long i = 0; i < 10000; i++) many.push_back(try_make_root(Val_long(i)));
+    boxroot raw = many.back().release();
+    many.back() = Root::adopt(raw);
+    CHECK(many.back().handle() == raw && live() == before + 10000);
+    std::unordered_set<Root> set;
+    std::map<Root, long> map;
+    for (auto &root : many) {
+      long i = Long_val(*root);
+      if (i % 2 == 0)
+        set.insert(std::move(root));
+      else
+        map.emplace(std::move(root), i);
+    }
+    CHECK(set.size() == 5000 && map.size() == 5000);
+    for (auto const &[root, i] : map) CHECK(*root == Val_long(i) && map.count(root) == 1);
+    CHECK(live() == before + 10000);
+  }
+  CHECK(live() == before);
+#if defined(__cpp_exceptions)
+  {
+    auto shared = std::make_shared<Root>(boxroots::make_root(Val_long(4)));
+    Root other(Val_long(5));
+    other.set(**shared);
+    CHECK(*other == Val_long(4) && live() == before + 2);
+  }
+  CHECK(live() == before);
+#endif
+  return 0;
+}
+
+extern "C" {
+value cpp_setup(value unit) {
+  boxroot_setup();
+  global = try_make_root(unit);
+  return unit;
+}
+value cpp_pointer(value) { return Val_long(pointer()); }
+value cpp_live(value) { return Val_long(live()); }
+
+// What not to do.
+value cpp_unguarded(value f) {
+  Root root = try_make_root(f);
+  return caml_callback(*root, Val_unit);
+}
+
+#if defined(__cpp_exceptions)
+value cpp_has_exceptions(value) { return Val_true; }
+
+// Frames with CAMLparam, too, which a C++ exception passes.
+static value deeper(value f, long depth) {
+  CAMLparam1(f);
+  Root root(f);
+  if (depth > 0) CAMLreturn(Val_long(Long_val(deeper(f, depth - 1)) + depth));
+  long sum = 0;
+  for (long i = 4; i >= 0; i--) sum += Long_val(boxroots::call(*root, Val_long(i)));
+  CAMLreturn(Val_long(sum - 10));
+}
+value cpp_guarded(value f) {
+  return boxroots::entered_from_ocaml([&] {
+    Root root(f);
+    return deeper(*root, 4);
+  });
+}
+value cpp_throws(value kind) {
+  return boxroots::entered_from_ocaml([&]() -> value {
+    Root root(kind);
+    switch (Long_val(*root)) {
+    case 0: throw std::runtime_error("a text");
+    case 1: throw std::bad_alloc();
+    case 2: throw 3;
+    default: throw std::runtime_error(std::string(1000, 'x'));
+    }
+  });
+}
+#else
+value cpp_has_exceptions(value) { return Val_false; }
+value cpp_guarded(value f) { return f; }
+value cpp_throws(value kind) { return kind; }
+#endif
+}

@@ -1,0 +1,6 @@
+(* What the programs of this folder call: a table of closures that remember. *)
+let counter word =
+  let count = ref 0 in
+  fun () -> incr count; Printf.sprintf "%s %d" word !count
+
+let () = Callback.register "counter" counter
