@@ -27,10 +27,11 @@ type Root = Boxroot<OCamlInt>;
 fn lock() -> &'static DomainLock {
     Runtime::start().expect("OCaml starts");
     // SAFETY: this thread started OCaml, which gave the lock up; it takes it once, and keeps it. There
-    // is no other token.
+    // is no other token than the copy.
     unsafe {
         caml_leave_blocking_section();
-        Box::leak(Box::new(DomainLock::assume_held().expect("OCaml runs")))
+        let token = DomainLock::assume_held(|lock| std::ptr::read(lock)).expect("OCaml runs");
+        Box::leak(Box::new(token))
     }
 }
 

@@ -4,6 +4,7 @@ mod common;
 
 use common::exported::{churn, with_ocaml, HANDED_OVER, LEVELS};
 use common::run_scenarios;
+use ocaml_boxroot::sys::uses;
 use ocaml_boxroot::{
     stats, sys, trim, Boxroot, DomainLock, Error, FromOCaml, Function, OCamlArray, OCamlBytes,
     OCamlFloat, OCamlInt, OCamlList, OCamlString, RootRef, Runtime, ToOCaml, Value,
@@ -579,11 +580,24 @@ fn a_function_that_needs_no_local_roots() {
 
 fn assumed_lock() {
     common::start_runtime(); // some other library holds the lock
-                             // SAFETY: this thread started the runtime and holds its lock; there is no other token.
-    let mut lock = unsafe { DomainLock::assume_held() }.unwrap();
-    let root = string(&mut lock, "kept");
-    churn(&mut lock);
-    assert_eq!(root.get(&lock).to_text(), "kept");
+    fn assumed<R>(f: impl FnOnce(&mut DomainLock) -> R) -> R {
+        // SAFETY: this thread started the runtime and holds its lock; there is no other token.
+        unsafe { DomainLock::assume_held(f) }.unwrap()
+    }
+    let root = assumed(|lock| string(lock, "kept"));
+    let panics = || assumed(|lock| panic!("under {lock:?}"));
+    assert!(catch_unwind(panics).is_err());
+    assumed(|lock| {
+        churn(lock);
+        assert_eq!(root.get(lock).to_text(), "kept");
+        lock.release(|| DomainLock::attach(churn)).unwrap();
+        // SAFETY: this thread holds the lock, and the use that it ends.
+        assert_eq!(unsafe { uses::begin() }, Ok(true), "nested in this one");
+        unsafe { uses::end() };
+    });
+    // SAFETY: as above.
+    assert_eq!(unsafe { uses::begin() }, Ok(false), "no use is left");
+    unsafe { uses::end() };
 }
 
 fn trimming() {

@@ -86,7 +86,7 @@ pub use convert::{FromOCaml, ToOCaml};
 pub use custom::OCamlBox;
 pub use error::{CallError, Error};
 pub use exception::Exception;
-pub use lock::{AssumedLock, DomainLock};
+pub use lock::DomainLock;
 pub use lock_released::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 pub use marker::{
     Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlException, OCamlFloat, OCamlInt,

@@ -242,14 +242,9 @@ impl DomainLock {
     /// functions of OCaml's C interface do.
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
         let result = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: OCaml called, so the lock is held; also on OCaml 4, where this cannot
-            // be checked before setup.
-            unsafe { set_up() };
-            let _used = Use::new()?;
-            // SAFETY: the lock is held until OCaml gets control back. A token that an outer
-            // frame has was lent, as `&mut`, to whatever called OCaml.
-            let mut lock = unsafe { DomainLock::new() }?;
-            Ok::<_, Error>(f(&mut lock))
+            // SAFETY: OCaml called, so the lock is held until it gets control back. A token that an outer frame
+            // has was lent, as `&mut`, to whatever called OCaml.
+            unsafe { DomainLock::assume_held(f) }
         }));
         let message = match result {
             Ok(Ok(value)) => return value,
@@ -260,23 +255,25 @@ impl DomainLock {
         unsafe { failure(&message) }
     }
 
-    /// A token for code that holds the lock by other means, such as a library that tracks it in a
-    /// way of its own.
+    /// Calls `f` with a token, in code that holds the lock by other means, such as a library that tracks it in a
+    /// way of its own. The lock stays held, also if `f` panics.
     ///
     /// # Errors
     ///
-    /// As [`attach`](DomainLock::attach), when boxroot cannot be set up.
+    /// As [`attach`](DomainLock::attach), of the runtime: [`TornDown`](Error::TornDown), [`Forked`](Error::Forked),
+    /// [`OutOfMemory`](Error::OutOfMemory), [`Invalid`](Error::Invalid).
     ///
     /// # Safety
     ///
-    /// This thread holds the lock of its domain for all of `'a`, no root scan is running, and no
-    /// other token of this thread is used in `'a`.
-    pub unsafe fn assume_held<'a>() -> Result<AssumedLock<'a>, Error> {
-        // SAFETY: the lock is held, also where this cannot be checked before setup (caller).
+    /// This thread holds the lock of its domain, no root scan is running, and no other token of this thread is
+    /// used before `f` returns.
+    pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
+        // SAFETY: the lock is held (caller); on OCaml 4 this cannot be checked before setup.
         unsafe { set_up() };
-        let used = Use::new()?;
+        let _used = Use::new()?;
         // SAFETY: as promised by the caller.
-        Ok(AssumedLock { lock: unsafe { DomainLock::new() }?, _use: used, _life: PhantomData })
+        let mut lock = unsafe { DomainLock::new() }?;
+        Ok(f(&mut lock))
     }
 
     /// Runs `f`, which may allocate in the OCaml heap, and gives its result the lifetime of the
@@ -299,27 +296,6 @@ impl DomainLock {
     #[inline(always)]
     pub(crate) fn domain(&self) -> token::Domain {
         self.domain
-    }
-}
-
-/// A token from [`DomainLock::assume_held`], to be used through a reference.
-pub struct AssumedLock<'a> {
-    lock: DomainLock,
-    _use: Use,
-    _life: PhantomData<&'a mut DomainLock>,
-}
-
-impl std::ops::Deref for AssumedLock<'_> {
-    type Target = DomainLock;
-
-    fn deref(&self) -> &DomainLock {
-        &self.lock
-    }
-}
-
-impl std::ops::DerefMut for AssumedLock<'_> {
-    fn deref_mut(&mut self) -> &mut DomainLock {
-        &mut self.lock
     }
 }
 

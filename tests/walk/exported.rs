@@ -49,9 +49,13 @@ export! {
 #[no_mangle]
 unsafe extern "C" fn walk_assumed(address: sys::Value) -> sys::Value {
     // SAFETY: OCaml calls, so this thread holds the lock; the token of `call_steps` is lent.
-    let mut lock = unsafe { DomainLock::assume_held() }.expect("it is held");
-    let entry = Entry::new(address as u64, &mut lock);
-    operations::collect_now(&mut lock, 0, 0);
-    entry.check(&mut lock);
+    let checked = unsafe {
+        DomainLock::assume_held(|lock| {
+            let entry = Entry::new(address as u64, lock);
+            operations::collect_now(lock, 0, 0);
+            entry.check(lock);
+        })
+    };
+    checked.expect("it is held");
     address
 }
