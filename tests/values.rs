@@ -34,6 +34,7 @@ scenarios!(
     results_and_tuples;
     lists_of_existing_roots;
     arrays_of_floats;
+    arrays_of_floats_and_others;
     borrowed_bytes;
     kinds_and_blocks;
     kinds_of_everything;

@@ -126,6 +126,34 @@ pub fn arrays_of_floats() {
     })
 }
 
+pub fn arrays_of_floats_and_others() {
+    with_ocaml(|lock| {
+        let float: Boxroot<OCamlFloat> = 0.5.to_ocaml(lock).unwrap();
+        let text: Boxroot<OCamlString> = "text".to_ocaml(lock).unwrap();
+        let int: Boxroot<OCamlInt> = 3.to_ocaml(lock).unwrap();
+        let [float, text, int] = [float.as_any(), text.as_any(), int.as_any()];
+        for n in [3, 300] {
+            for (at, odd) in [(0, text), (n / 2, int), (n - 1, text)] {
+                for (others, odd) in [(float, odd), (odd, float)] {
+                    let mut elements = vec![others; n];
+                    elements[at] = odd;
+                    let array: Result<Boxroot<OCamlArray<OCamlAny>>, Error> =
+                        elements.to_ocaml(lock);
+                    assert_eq!(array.err(), Some(Error::Mismatch));
+                    assert_eq!(stats().live_roots, 3);
+                }
+            }
+            // Floats alone are in the flat form; the others are values.
+            let floats: Boxroot<OCamlArray<OCamlAny>> = vec![float; n].to_ocaml(lock).unwrap();
+            assert_eq!(floats.get(lock).kind(), Kind::Block { tag: 254, size: n });
+            let others: Boxroot<OCamlArray<OCamlAny>> = vec![text; n].to_ocaml(lock).unwrap();
+            churn(lock);
+            assert_eq!(others.get(lock).iter().count(), n);
+        }
+    });
+    assert_no_roots();
+}
+
 pub fn borrowed_bytes() {
     with_ocaml(|lock| {
         for length in [0, 1, 7, 8, 9, 2047, 2048, 2049, 100_000] {

@@ -45,7 +45,8 @@ pub trait ToOCaml<T: ?Sized> {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange) if there is no such `T`; [`OutOfMemory`](Error::OutOfMemory).
+    /// [`OutOfRange`](Error::OutOfRange) if there is no such `T`; [`Mismatch`](Error::Mismatch) for an array
+    /// of [`OCamlAny`](crate::OCamlAny) that has floats and others; [`OutOfMemory`](Error::OutOfMemory).
     #[track_caller]
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error>;
 }

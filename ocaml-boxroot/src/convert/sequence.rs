@@ -47,8 +47,10 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
             }
         }
         if !floats.is_empty() {
-            assert_eq!(floats.len(), self.len(), "an array of floats has no other elements");
-            // SAFETY: as above; all elements have the type of the first one.
+            if floats.len() != self.len() {
+                return Err(Error::Mismatch); // no type of OCaml's has such an array
+            }
+            // SAFETY: as above; all elements are floats.
             array =
                 unsafe { rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock) }?;
         }
