@@ -206,8 +206,9 @@ bindings:
 	@mv bindings.tmp ocaml-boxroot-sys/src/bindings.rs
 
 # Needs no OCaml.
+FEATURES = startup,build
 doc:
-	DOCS_RS=1 cargo doc --no-deps -p ocaml-boxroot-sys -p ocaml-boxroot --features startup
+	DOCS_RS=1 cargo doc --no-deps -p ocaml-boxroot-sys -p ocaml-boxroot --no-default-features --features "$(FEATURES)"
 
 clean:
 	cargo clean

@@ -87,7 +87,7 @@ extern "C" {
     ) -> Value;
 }
 
-#[cfg(feature = "startup")]
+#[cfg(any(feature = "startup", doc))]
 extern "C" {
     /// Starts the runtime and runs the program's modules. Leaves the lock held. The result may be an
     /// encoded exception.

@@ -73,7 +73,7 @@ mod function;
 mod lock;
 mod lock_released;
 mod marker;
-#[cfg(feature = "startup")]
+#[cfg(any(feature = "startup", doc))] // the documentation links to it
 mod runtime;
 mod stats;
 mod types;
@@ -92,7 +92,7 @@ pub use marker::{
     Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlException, OCamlFloat, OCamlInt,
     OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString,
 };
-#[cfg(feature = "startup")]
+#[cfg(any(feature = "startup", doc))]
 pub use runtime::{Builder, Busy, Runtime};
 pub use stats::{stats, trim, Stats};
 #[cfg(feature = "debug-checks")]

@@ -9,6 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 /// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`].
+/// With the feature `startup`.
 ///
 /// A process can start one runtime, once. A `Runtime` is the right to shut it down, and holds
 /// nothing: when it is dropped or forgotten, OCaml stays up until the process ends, and its `at_exit`
@@ -135,7 +136,7 @@ impl Runtime {
     }
 }
 
-/// Settings for the start of the runtime.
+/// Settings for the start of the runtime. With the feature `startup`.
 #[derive(Clone, Debug)]
 pub struct Builder {
     arguments: Vec<OsString>,
@@ -232,7 +233,7 @@ fn shut_down() -> Result<(), Error> {
     Ok(())
 }
 
-/// A runtime that could not be shut down.
+/// A runtime that could not be shut down. With the feature `startup`.
 pub struct Busy {
     /// Why.
     pub error: Error,
