@@ -9,9 +9,11 @@
 #include "test.h"
 
 bool refuse_munmap;
+size_t munmap_calls;
 
 /* In place of the C library's. */
 int munmap(void *start, size_t size) {
+  munmap_calls++;
   if (!refuse_munmap) return (int)syscall(SYS_munmap, start, size);
   errno = ENOMEM;
   return -1;

@@ -11,7 +11,9 @@
   TEST(pool_kinds)                                                                                 \
   TEST(domain_promotion)                                                                           \
   TEST(domain_trim)                                                                                \
+  TEST(domain_trim_neighbours)                                                                     \
   TEST(domain_trim_by_parts)                                                                       \
+  TEST(domain_tear_down_twice)                                                                     \
   TEST(domain_trim_refused)                                                                        \
   TEST(pages_larger_than_pools)                                                                    \
   TEST(remote_deletes)                                                                             \
@@ -22,6 +24,7 @@
   TEST(orphans)                                                                                    \
   TEST(barrier_closes_both_ways)                                                                   \
   TEST(barrier_foreign)                                                                            \
+  TEST(scan_hands_pools_over)                                                                      \
   TEST(uses)                                                                                       \
   TEST(uses_after_fork)                                                                            \
   TEST(os_errno)                                                                                   \
@@ -46,8 +49,9 @@ struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
 /* Whether the process has memory there: 4096 bytes, at a multiple of them. */
 bool is_mapped(void *page);
 
-/* While it is true, the system takes no memory back. */
+/* While it is true, the system takes no memory back; and how often it was asked to. */
 extern bool refuse_munmap;
+extern size_t munmap_calls;
 
 /* The number of pools in a list, and of used slots in all pools. */
 uint32_t length(struct bxr_link *list);

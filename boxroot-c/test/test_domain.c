@@ -43,6 +43,22 @@ void test_domain_trim(void) {
   CHECK(domain->empty_count == 0);
 }
 
+/* Neighbours go together, whichever of them became empty first. */
+void test_domain_trim_neighbours(void) {
+  enum { FULL = 6 };
+  static boxroot roots[FULL][MANY];
+  for (int backwards = 0; backwards < 2; backwards++) {
+    struct bxr_domain *domain = bxr_orphans_obtain();
+    for (int i = 0; i < FULL; i++) fill(domain, roots[i]);
+    create(domain);
+    for (int i = 0; i < FULL; i++)
+      for (uint32_t j = 0; j < BXR_SLOTS; j++)
+        bxr_domain_free(roots[backwards ? FULL - 1 - i : i][j]);
+    munmap_calls = 0;
+    CHECK(bxr_domain_trim_all(domain) == FULL && munmap_calls == 1);
+  }
+}
+
 /* Very many do not all go at once: a scan would take too long. */
 void test_domain_trim_by_parts(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -61,6 +77,17 @@ void test_domain_trim_by_parts(void) {
   CHECK(domain->pool_count == domain->empty_count + 1);
   bxr_domain_trim(domain);
   CHECK(domain->empty_count == 0);
+}
+
+/* A second time has nothing to give back: the memory may be others' by now. */
+void test_domain_tear_down_twice(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  create(domain);
+  munmap_calls = 0;
+  bxr_domain_tear_down(domain);
+  CHECK(munmap_calls == 1);
+  bxr_domain_tear_down(domain);
+  CHECK(munmap_calls == 1);
 }
 
 /* What the system does not take back stays in use. */

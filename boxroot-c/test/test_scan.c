@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What a root scan hands to the collector. A collector that only counts, and marks. */
+#define CAML_INTERNALS
+#include "scan.h"
+#include "test.h"
+
+#if OCAML_VERSION >= 50000
+#include <caml/gc.h>
+#include <caml/misc.h>
+#include <caml/shared_heap.h>
+
+static size_t visited;
+
+static void mark(void *data, value v, value volatile *root) {
+  (void)data, (void)root;
+  visited++;
+  *Hp_val(v) = With_status_hd(Hd_val(v), caml_global_heap_state.MARKED);
+}
+
+static size_t visited_in_scan(enum bxr_scan_kind kind, struct bxr_domain *domain) {
+  visited = 0;
+  bxr_scan(kind, &domain, NULL, (struct bxr_action){mark, NULL});
+  return visited;
+}
+
+/* Several pools are handed over as one block, in each cycle, and their roots are not visited beside. */
+void test_scan_hands_pools_over(void) {
+  static struct {
+    header_t header;
+    value field;
+  } block = {Make_header(1, 0, 0), Val_unit};
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) *(value *)create(domain) = (value)&block.field;
+  CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
+  for (int cycle = 0; cycle < 2; cycle++) CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
+  CHECK(bxr_list_pool(domain->old.next)->marking == BXR_ACTIVE);
+  /* More pools than the directory of the first cycles has room for. */
+  for (uint32_t i = 0; i < 2000 * BXR_SLOTS; i++) create(domain);
+  CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
+}
+#else
+/* OCaml 4 marks roots slot by slot. */
+void test_scan_hands_pools_over(void) {}
+#endif
