@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a root scan hands to the collector. A collector that only counts, and marks. */
+#ifndef BXR_FAULT_INJECTION
+#define BXR_FAULT_INJECTION
+#endif
 #define CAML_INTERNALS
+#include "os.h"
 #include "scan.h"
 #include "test.h"
 
@@ -37,6 +41,10 @@ void test_scan_hands_pools_over(void) {
   /* More pools than the directory of the first cycles has room for. */
   for (uint32_t i = 0; i < 2000 * BXR_SLOTS; i++) create(domain);
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
+  /* Without memory for a larger one, every root is visited. */
+  bxr_os_fail(1, true);
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 3 * BXR_SLOTS);
+  bxr_os_fail(0, false);
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
 }
 #else
