@@ -159,9 +159,9 @@ memcheck:
 test-arm64:
 	@.ci/arm64
 
-# With musl instead of glibc, static. OCAML is the version, 5.3.0 or 4.14.1; see .ci/musl.
+# With musl instead of glibc, static, on OCaml 5.3.0; see .ci/musl.
 test-musl:
-	@OCAMLOPT="$$(.ci/ocaml-toolchain $(or $(OCAML),5.3.0)+musl)" && export OCAMLOPT && .ci/musl
+	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0+musl)" && export OCAMLOPT && .ci/musl
 
 # Compiles and links the C for macOS, on another system; see .ci/macos.
 check-macos:

@@ -254,10 +254,14 @@ fn archive(object: &Path, name: &str) -> Result<(), Error> {
 
 /// The names of the C libraries that OCaml's runtime needs.
 fn c_libraries(ocaml: &OCaml) -> Result<Vec<String>, Error> {
+    // They are a part of musl's libc. By these names the linker would find those of the machine that builds.
+    let is_musl = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "musl");
+    let is_in_libc = |name: &str| is_musl && ["m", "pthread", "dl"].contains(&name);
     let flags = answer(&ocaml.ocamlopt()?, &["-config-var", "native_c_libraries"])?;
     Ok(flags
         .split_whitespace()
         .filter_map(|flag| flag.strip_prefix("-l"))
+        .filter(|name| !is_in_libc(name))
         .map(String::from)
         .collect())
 }
