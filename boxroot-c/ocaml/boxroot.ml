@@ -1,0 +1,5 @@
+external setup : unit -> unit = "boxroot_ocaml_setup"
+external live_roots : unit -> int = "boxroot_ocaml_live_roots"
+external print_stats : unit -> unit = "boxroot_ocaml_print_stats"
+external trim : unit -> int = "boxroot_ocaml_trim"
+external validate : unit -> unit = "boxroot_ocaml_validate"

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* For boxroot.ml. As it uses all that the library has, boxroot.cmxs holds all of it. */
+#define CAML_NAME_SPACE
+#include <boxroot.h>
+
+#include <caml/fail.h>
+
+value boxroot_ocaml_setup(value unit);
+value boxroot_ocaml_live_roots(value unit);
+value boxroot_ocaml_print_stats(value unit);
+value boxroot_ocaml_trim(value unit);
+value boxroot_ocaml_validate(value unit);
+
+value boxroot_ocaml_setup(value unit) {
+  if (!boxroot_setup()) caml_failwith(boxroot_error_string());
+  return unit;
+}
+
+value boxroot_ocaml_live_roots(value unit) {
+  (void)unit;
+  struct boxroot_stats statistics;
+  boxroot_stats(&statistics);
+  return Val_long(statistics.live_roots);
+}
+
+value boxroot_ocaml_print_stats(value unit) {
+  boxroot_print_stats();
+  return unit;
+}
+
+value boxroot_ocaml_trim(value unit) {
+  (void)unit;
+  return Val_long(boxroot_trim());
+}
+
+value boxroot_ocaml_validate(value unit) {
+  char const *broken = boxroot_validate();
+  if (broken != NULL) caml_failwith(broken);
+  return unit;
+}

@@ -1,0 +1,19 @@
+(* Rust keeps functions of OCaml's, by name, and calls them. *)
+external define : string -> (int -> int) -> unit = "words_define"
+external apply : string -> int -> int = "words_apply"
+
+let () =
+  for i = 0 to 999 do
+    define (string_of_int i) (fun x -> (x * 1000) + i)
+  done;
+  Gc.full_major ();
+  for i = 0 to 999 do
+    if apply (string_of_int i) i <> i * 1001 then failwith "another function"
+  done;
+  (match apply "unknown" 0 with
+  | _ -> failwith "no exception"
+  | exception Failure text -> if text <> "no function unknown" then failwith text);
+  (match define "fails" (fun _ -> raise Not_found); apply "fails" 0 with
+  | _ -> failwith "no exception"
+  | exception Not_found -> ());
+  print_endline "with Rust: passed"
