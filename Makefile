@@ -3,6 +3,7 @@
 # make examples  every program in examples/, by the command in its first comment
 # make bench   the benchmarks, one by one, under criterion
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
+# make test-packages  projects that use the library as installed or packaged: C, C++, OCaml (dune), Rust
 # make matrix  all versions of OCaml, with the longer campaigns (an hour)
 # make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
 #              of libFuzzer; .ci/fuzz --controls proves that it notices broken rules
@@ -32,7 +33,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test examples test-interop test-async test-negative test-debug test-arm64 test-musl check-macos bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
+.PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-macos bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -64,6 +65,12 @@ test-async:
 # Breaks one rule of the allocator at a time, and expects a test to fail.
 test-negative:
 	@$(with_ocaml) .ci/negative
+
+# Projects that use what is installed or packaged. Needs cmake, pkg-config and python3, and dune 3 or apt.
+test-packages:
+	@$(with_ocaml) .ci/packages-c
+	@$(with_ocaml) .ci/packages-ocaml
+	@$(with_ocaml) .ci/packages-rust
 
 # The tests on OCaml's debug runtime, with the heap verified in every cycle.
 test-debug:

@@ -9,7 +9,8 @@ use std::{
 
 type IntFunction = Function<(OCamlInt,), OCamlInt>;
 
-static FUNCTIONS: LazyLock<Mutex<HashMap<String, Boxroot<IntFunction>>>> = LazyLock::new(Mutex::default);
+static FUNCTIONS: LazyLock<Mutex<HashMap<String, Boxroot<IntFunction>>>> =
+    LazyLock::new(Mutex::default);
 
 export! {
     unsafe fn words_define(lock, name: OCamlString as String, function: IntFunction) -> Result<() as (), Error> {
