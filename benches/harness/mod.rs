@@ -20,16 +20,31 @@ pub type Settings<'a> = [(&'a str, String)];
 /// Figures that are not measured but counted.
 pub const COUNTS: [&str; 4] = ["creates", "pools", "minor_collections", "major_collections"];
 
+/// A program, and what it says of itself: `fact` in `benches/runtime/program.ml`.
+pub struct Program {
+    pub name: String,
+    /// Those that it supports.
+    implementations: Vec<String>,
+    /// Two runs on the same implementation count the same, whatever the time.
+    pub deterministic: bool,
+    /// How many cells it creates depends on the implementation.
+    pub creates_vary: bool,
+    /// The time that it is about, if it is about time.
+    pub about: Option<String>,
+    /// `SIZE` for runs that are repeated many times.
+    pub short: Option<String>,
+}
+
 /// One executable with all the programs.
 struct Executable {
     path: PathBuf,
-    /// The programs, in its order, and the implementations that each supports.
-    programs: Vec<(String, Vec<String>)>,
+    /// In its order.
+    programs: Vec<Program>,
 }
 
 impl Executable {
     fn implementations(&self, program: &str) -> &[String] {
-        self.programs.iter().find(|p| p.0 == program).map_or(&[], |p| &p.1)
+        self.programs.iter().find(|p| p.name == program).map_or(&[], |p| &p.implementations)
     }
 }
 
@@ -54,8 +69,14 @@ impl Suite {
         Ok(Suite { ocaml_version, list: list::read()?, ours, peer, variants })
     }
 
-    pub fn programs(&self) -> impl Iterator<Item = &str> {
-        self.ours.programs.iter().map(|p| p.0.as_str())
+    /// All, by name.
+    pub fn programs(&self) -> &[Program] {
+        &self.ours.programs
+    }
+
+    /// Whether two runs of a program on the same implementation count the same.
+    pub fn is_deterministic(&self, program: &str) -> bool {
+        self.ours.programs.iter().any(|p| p.name == program && p.deterministic)
     }
 
     /// The implementations of a program, in the order of the list. Empty if this version of OCaml does not
@@ -143,12 +164,28 @@ fn build(
     }
     let path = target.join("release/boxroot-programs");
     let mut version = String::new();
-    let mut programs = Vec::new();
+    let mut programs: Vec<Program> = Vec::new();
     for line in output(&path, "list", "", &[])?.lines() {
-        let mut words = line.split_whitespace().map(String::from);
-        match words.next().as_deref() {
-            Some("ocaml") => version = words.next().unwrap_or_default(),
-            _ => programs.push((words.next().unwrap_or_default(), words.collect())),
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match (words.as_slice(), programs.last_mut()) {
+            (["ocaml", text], _) => version = text.to_string(),
+            (["program", name, implementations @ ..], _) => programs.push(Program {
+                name: name.to_string(),
+                implementations: implementations.iter().map(|i| i.to_string()).collect(),
+                deterministic: false,
+                creates_vary: false,
+                about: Some("seconds".to_string()),
+                short: None,
+            }),
+            (["fact", name, fact @ ..], Some(program)) if program.name == *name => match fact {
+                ["deterministic"] => program.deterministic = true,
+                ["creates_vary"] => program.creates_vary = true,
+                ["about", figure] => program.about = Some(figure.to_string()),
+                ["untimed"] => program.about = None,
+                ["short", size] => program.short = Some(size.to_string()),
+                _ => return Err(format!("BENCH=list of {name}: {line}").into()),
+            },
+            _ => return Err(format!("BENCH=list of {name}: {line}").into()),
         }
     }
     Ok((version, Executable { path, programs }))

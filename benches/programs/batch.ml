@@ -7,4 +7,4 @@ let run () =
   reserve batch;
   print (n * batch) (fun () -> batches n batch)
 
-let () = Program.on_loops "batch" run
+let () = Program.on_loops ~facts:Program.[ Short 10_000 ] "batch" run

@@ -72,4 +72,4 @@ let run (module C : Cell.S) =
   T.reclaimed ();
   T.random_operations ()
 
-let () = Program.on_cells "check" run
+let () = Program.on_cells ~facts:Program.[ Untimed ] "check" run

@@ -2,4 +2,5 @@
 
 open Loops
 
-let () = Program.on_loops "delete_old" (delete_old_after finish_marking)
+let () =
+  Program.on_loops ~facts:Program.[ Short 1_000_000 ] "delete_old" (delete_old_after finish_marking)

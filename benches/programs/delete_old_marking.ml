@@ -1,3 +1,4 @@
 (* Right after a full major collection a new cycle has begun, so the roots are being marked. *)
 
-let () = Program.on_loops "delete_old_marking" (Loops.delete_old_after ignore)
+let () =
+  Program.on_loops ~facts:Program.[ Short 1_000_000 ] "delete_old_marking" (Loops.delete_old_after ignore)

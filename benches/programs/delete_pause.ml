@@ -15,4 +15,5 @@ let run (module C : Cell.S) =
   print "longest_minor" !longest;
   print_longest_hook ()
 
-let () = Program.on_cells "delete_pause" run
+let () =
+  Program.on_cells ~facts:Program.[ About "longest_minor"; Short 1_000_000 ] "delete_pause" run

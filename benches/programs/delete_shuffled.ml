@@ -3,4 +3,5 @@
 open Loops
 
 let () =
-  Program.on_loops "delete_shuffled" (delete_old_after (fun () -> shuffle (); finish_marking ()))
+  Program.on_loops ~facts:Program.[ Short 1_000_000 ] "delete_shuffled"
+    (delete_old_after (fun () -> shuffle (); finish_marking ()))

@@ -7,4 +7,4 @@ let run () =
   young_roots batch;
   print (n * batch) (fun () -> get n)
 
-let () = Program.on_loops "get" run
+let () = Program.on_loops ~facts:Program.[ Short 10_000 ] "get" run

@@ -35,4 +35,4 @@ let run (module C : Cell.S) =
   Measure.print_time (fun () -> G.run steps);
   Measure.print_count "creates" !G.creates
 
-let () = Program.on_cells "globroots" run
+let () = Program.on_cells ~facts:Program.[ Deterministic ] "globroots" run

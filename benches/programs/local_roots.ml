@@ -15,4 +15,5 @@ let () =
   let on (fixpoint : Implementations.fixpoint) =
     (fixpoint.name, fun () -> Program.set_up fixpoint.set_up; run fixpoint.compute ())
   in
-  Program.register "local_roots" (List.map on Implementations.fixpoints)
+  Program.register ~facts:Program.[ Deterministic; Short 10_000_000 ] "local_roots"
+    (List.map on Implementations.fixpoints)

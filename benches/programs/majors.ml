@@ -6,4 +6,4 @@ let run (module C : Cell.S) =
   Many_roots.print_ten_majors ();
   ignore (Sys.opaque_identity cells)
 
-let () = Program.on_cells "majors" run
+let () = Program.on_cells ~facts:Program.[ About "ten_majors" ] "majors" run

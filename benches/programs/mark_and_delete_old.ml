@@ -10,4 +10,4 @@ let run () =
   print n (fun () -> Gc.major (); delete (); finish_marking ());
   ignore (Sys.opaque_identity values)
 
-let () = Program.on_loops "mark_and_delete_old" run
+let () = Program.on_loops ~facts:Program.[ Short 1_000_000 ] "mark_and_delete_old" run

@@ -35,4 +35,4 @@ let run (module C : Cell.S) =
   print "given_back" (1. -. (float (resident () - before - grown) /. float full));
   ignore (Sys.opaque_identity (values, cells, deleted))
 
-let () = Program.on_cells "memory" run
+let () = Program.on_cells ~facts:Program.[ Untimed ] "memory" run

@@ -8,4 +8,4 @@ let run () =
   finish_marking ();
   print (n * batch) (fun () -> modify values.(0) n)
 
-let () = Program.on_loops "modify_old" run
+let () = Program.on_loops ~facts:Program.[ Short 10_000 ] "modify_old" run

@@ -7,4 +7,4 @@ let run () =
   young_roots batch;
   print (n * batch) (fun () -> modify 0 n)
 
-let () = Program.on_loops "modify_young" run
+let () = Program.on_loops ~facts:Program.[ Short 10_000 ] "modify_young" run

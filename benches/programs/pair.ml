@@ -4,4 +4,4 @@ let run () =
   let n = Loops.size 100_000_000 in
   Loops.print n (fun () -> Loops.pairs n)
 
-let () = Program.on_loops "pair" run
+let () = Program.on_loops ~facts:Program.[ Short 10_000_000 ] "pair" run

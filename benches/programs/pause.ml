@@ -35,4 +35,4 @@ let run (module C : Cell.S) =
   print "longest_pause" (longest_stretch ());
   ignore (Sys.opaque_identity (cells, young))
 
-let () = Program.on_cells "pause" run
+let () = Program.on_cells ~facts:Program.[ About "longest_pause"; Short 1_000_000 ] "pause" run

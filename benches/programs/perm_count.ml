@@ -90,4 +90,4 @@ let run (module C : Cell.S) =
   Measure.print_time (fun () -> P.count choice n);
   Measure.print_count "creates" !P.created
 
-let () = Program.on_cells "perm_count" run
+let () = Program.on_cells ~facts:Program.[ Deterministic ] "perm_count" run

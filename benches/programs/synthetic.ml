@@ -1,4 +1,5 @@
-(* Roots and values are created and dropped with fixed probabilities. *)
+(* Roots and values are created and dropped with fixed probabilities. How many are created depends on what
+   else is in the minor heap. *)
 
 open Parameters
 
@@ -58,4 +59,4 @@ let run (module C : Cell.S) =
   Measure.print_time S.run;
   Measure.print_count "creates" !S.creates
 
-let () = Program.on_cells "synthetic" run
+let () = Program.on_cells ~facts:Program.[ Deterministic; Creates_vary ] "synthetic" run

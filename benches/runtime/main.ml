@@ -1,10 +1,22 @@
 (* Runs the program BENCH on the implementation IMPL, and prints what it measured as lines
    "name value". BENCH=list tells which there are. *)
 
+(* For benches/harness. *)
 let list () =
   Printf.printf "ocaml %s\n" Sys.ocaml_version;
-  let names (p : Program.t) = String.concat " " (List.map fst p.runs) in
-  List.iter (fun (p : Program.t) -> Printf.printf "program %s %s\n%!" p.name (names p)) (Program.all ())
+  let fact : Program.fact -> string = function
+    | Deterministic -> "deterministic"
+    | Creates_vary -> "creates_vary"
+    | About figure -> "about " ^ figure
+    | Untimed -> "untimed"
+    | Short size -> Printf.sprintf "short %d" size
+  in
+  let print (p : Program.t) =
+    Printf.printf "program %s %s\n" p.name (String.concat " " (List.map fst p.runs));
+    List.iter (fun f -> Printf.printf "fact %s %s\n" p.name (fact f)) p.facts
+  in
+  List.iter print (Program.all ());
+  flush stdout
 
 let choose variable text names =
   let names = String.concat " " names in

@@ -1,37 +1,45 @@
 (* The programs register themselves here, and main.ml runs one. *)
 
+(* What those who run a program have to know of it. *)
+type fact =
+  | Deterministic (* two runs on the same implementation count the same, whatever the time *)
+  | Creates_vary (* how many cells it creates depends on the implementation *)
+  | About of string (* the time that it is about, if that is not "seconds" *)
+  | Untimed (* it is not about time *)
+  | Short of int (* SIZE for runs that are repeated many times; its default is for single ones *)
+
 (* A program, and what it runs for each implementation it supports. *)
-type t = { name : string; runs : (string * (unit -> unit)) list }
+type t = { name : string; facts : fact list; runs : (string * (unit -> unit)) list }
 
 let registered = ref []
 
-let register name runs =
-  match runs with [] -> () | _ :: _ -> registered := { name; runs } :: !registered
+let register ?(facts = []) name runs =
+  match runs with [] -> () | _ :: _ -> registered := { name; facts; runs } :: !registered
 
 (* By name. *)
 let all () = List.sort (fun a b -> compare a.name b.name) !registered
 
-let on cells name run =
+let on ?facts cells name run =
   let on_cell (module C : Cell.S) = (C.name, fun () -> C.setup (); run (module C : Cell.S)) in
-  register name (List.map on_cell cells)
+  register ?facts name (List.map on_cell cells)
 
 (* On every cell. *)
-let on_cells name run = on Implementations.cells name run
+let on_cells ?facts name run = on ?facts Implementations.cells name run
 
 (* On every cell that several domains may use. *)
-let on_domains name run =
-  on (List.filter (fun (module C : Cell.S) -> C.multi_domain) Implementations.cells) name run
+let on_domains ?facts name run =
+  on ?facts (List.filter (fun (module C : Cell.S) -> C.multi_domain) Implementations.cells) name run
 
 external select : string -> unit = "bench_select"
 
-let on_selected implementations name run =
-  register name (List.map (fun i -> (i, fun () -> select i; run ())) implementations)
+let on_selected ?facts implementations name run =
+  register ?facts name (List.map (fun i -> (i, fun () -> select i; run ())) implementations)
 
 (* On every implementation that has loops over single operations. *)
-let on_loops name run = on_selected Implementations.loops name run
+let on_loops ?facts name run = on_selected ?facts Implementations.loops name run
 
 (* On those of them whose delete needs no lock. *)
-let on_lockless name run = on_selected Implementations.without_lock name run
+let on_lockless ?facts name run = on_selected ?facts Implementations.without_lock name run
 
 (* Sets the cell of this name up, if there is one. *)
 let set_up name =

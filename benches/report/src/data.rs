@@ -1,6 +1,6 @@
 //! What was measured, as it is kept in `docs/benchmarks/*.json`.
 
-use crate::harness::{median, Figures, Result, COUNTS};
+use crate::harness::{median, Figures, Result, Suite, COUNTS};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -73,9 +73,6 @@ pub struct OverTheGrid {
     pub major_collections: [(f64, f64); 2],
 }
 
-/// Programs that do the same in every run, whatever the time.
-const DETERMINISTIC: [&str; 4] = ["perm_count", "synthetic", "globroots", "local_roots"];
-
 impl Report {
     pub fn new() -> Report {
         Report { parts: BTreeMap::new() }
@@ -104,10 +101,10 @@ impl Report {
 
     /// Counts that differ between two runs of a deterministic program, and creates and pools that
     /// differ between two runs of any.
-    pub fn varying_counts(&self) -> Vec<String> {
+    pub fn varying_counts(&self, suite: &Suite) -> Vec<String> {
         let mut varying = Vec::new();
         for series in self.parts.values().flat_map(|measured| &measured.series) {
-            let deterministic = DETERMINISTIC.contains(&series.program.as_str());
+            let deterministic = suite.is_deterministic(&series.program);
             let never_vary = ["creates", "pools"];
             for count in COUNTS.iter().filter(|c| deterministic || never_vary.contains(c)) {
                 let values: Vec<f64> = series.all(count);

@@ -84,7 +84,7 @@ fn report() -> Result<()> {
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
     plots::all(&folder, version, &report)?;
     println!("{}", folder.join(format!("{version}.md")).display());
-    match report.varying_counts() {
+    match report.varying_counts(&suite) {
         varying if varying.is_empty() => Ok(()),
         varying => Err(format!("counts that should not vary do:\n{}", varying.join("\n")).into()),
     }
