@@ -2,13 +2,15 @@ use crate::common::exported::{churn, with_ocaml, Run, RUN};
 use crate::common::run_scenarios;
 use crate::{function, scenarios};
 use ocaml_boxroot::{
-    stats, trim, Boxroot, DomainLock, Error, Exception, FromOCaml, OCamlArray, OCamlBytes,
-    OCamlFloat, OCamlInt, OCamlList, OCamlString, Runtime, ToOCaml, Value,
+    stats, trim, Boxroot, DomainLock, Error, Exception, FromOCaml, Function, OCamlArray,
+    OCamlBigarray, OCamlBox, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlString, Runtime,
+    ToOCaml, Value,
 };
 use std::cell::{Cell, RefCell};
 use std::panic::{catch_unwind, panic_any, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{mpsc, Mutex};
+use std::time::{Duration, Instant};
 use std::{fmt, process, thread};
 
 scenarios!(
@@ -43,6 +45,10 @@ scenarios!(
     roots_live_on_after_their_domain, ocaml5 = true;
     finaliser_does_everything;
     zero_sized_and_nested_shapes;
+    references_outlive_their_roots, ocaml5 = true;
+    closures_during_shutdown;
+    shutdown_in_a_closure;
+    hooks_of_panics_attach;
 );
 
 type Strings = Vec<Boxroot<OCamlString>>;
@@ -690,4 +696,162 @@ fn finaliser_does_everything() {
         }
         assert_eq!(stats().live_roots, 1000);
     })
+}
+
+// ---- values of Rust in OCaml, and functions ----
+
+/// Not what it was, once it is dropped.
+struct Canary(u64);
+
+impl Canary {
+    const ALIVE: u64 = 0x0123_4567_89ab_cdef;
+}
+
+impl Drop for Canary {
+    fn drop(&mut self) {
+        self.0 = 0;
+    }
+}
+
+fn boxed<T: Send + 'static>(lock: &mut DomainLock, value: T) -> Boxroot<OCamlBox<T>> {
+    let (value, lock) = lock.alloc_box(value).unwrap();
+    Boxroot::new(lock, value)
+}
+
+static STOP: AtomicBool = AtomicBool::new(false);
+static COLLECTIONS: AtomicUsize = AtomicUsize::new(0);
+
+fn collect_until_stop(lock: &mut DomainLock) {
+    let collect = function::<((),), ()>(lock, "full_major");
+    let unit = ().to_ocaml(lock).unwrap();
+    while !STOP.load(Ordering::SeqCst) {
+        collect.call(lock, &unit).unwrap();
+        COLLECTIONS.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// What is borrowed under a token lives as long as the borrow, though its root is gone and another domain collects.
+fn references_outlive_their_roots() {
+    start();
+    let collector = thread::spawn(|| {
+        DomainLock::attach(|lock| {
+            ocaml(lock, "run_in_a_domain", 0, |lock, _| {
+                collect_until_stop(lock);
+                Ok(())
+            })
+            .is_ok()
+        })
+    });
+    for round in 0..60 {
+        DomainLock::attach(|lock| {
+            let canary = boxed(lock, Canary(Canary::ALIVE));
+            let text = string(lock, "read where it is");
+            let numbers: Boxroot<OCamlBigarray<f64>> = vec![0.5; 1000].to_ocaml(lock).unwrap();
+            if round % 3 == 0 {
+                let enough = COLLECTIONS.load(Ordering::SeqCst) + 2; // they are old then
+                lock.release(|| {
+                    while COLLECTIONS.load(Ordering::SeqCst) < enough {
+                        thread::yield_now();
+                    }
+                });
+            }
+            let alive = &canary.get(lock).get().0;
+            let bytes = text.get(lock).as_bytes();
+            let cells = numbers.get(lock).cells();
+            let roots = (canary, text, numbers);
+            match round % 2 {
+                0 => drop(roots),
+                _ => thread::spawn(move || drop(roots)).join().unwrap(),
+            }
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_millis(3) {
+                assert_eq!((*alive, bytes), (Canary::ALIVE, &b"read where it is"[..]));
+                assert!(cells.iter().all(|cell| cell.get() == 0.5));
+            }
+        })
+        .unwrap();
+    }
+    STOP.store(true, Ordering::SeqCst);
+    assert_eq!(collector.join().unwrap(), Ok(true));
+}
+
+type Count = Function<(OCamlInt,), OCamlInt>;
+
+fn closures_during_shutdown() {
+    let mut runtime = start();
+    let use_closures = || {
+        let mut kept = Vec::new();
+        while let Ok(roots) = DomainLock::attach(|lock| {
+            let text = string(lock, "captured");
+            let f = Count::from_rust(lock, move |lock, n| {
+                churn_a_little(lock);
+                lock.release(thread::yield_now);
+                assert_eq!(text.get(lock).to_text(), "captured");
+                Ok::<_, Error>(n.get(lock).to_int())
+            });
+            let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
+            assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);
+            (f, boxed(lock, Canary(Canary::ALIVE)))
+        }) {
+            kept.push(roots);
+            thread::sleep(Duration::from_millis(2)); // without any pause, it would be busy for ever
+        }
+        assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    };
+    let threads: Vec<_> = (0..4).map(|_| thread::spawn(use_closures)).collect();
+    thread::sleep(Duration::from_millis(20));
+    while let Err(busy) = runtime.shutdown() {
+        runtime = busy.runtime;
+        thread::yield_now();
+    }
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+fn shutdown_in_a_closure() {
+    static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+    fn refused() -> Error {
+        let runtime = RUNTIME.lock().unwrap().take().unwrap();
+        let busy = runtime.shutdown().unwrap_err();
+        *RUNTIME.lock().unwrap() = Some(busy.runtime);
+        busy.error
+    }
+    *RUNTIME.lock().unwrap() = Some(start());
+    DomainLock::attach(|lock| {
+        let f = Count::from_rust(lock, |lock, n| {
+            assert_eq!(refused(), Error::AlreadyHeld);
+            let here = lock.release(refused);
+            let elsewhere = lock.release(|| thread::spawn(refused).join().unwrap());
+            for error in [here, elsewhere] {
+                assert!(matches!(error, Error::Busy { uses: 1.. }), "{error:?}");
+            }
+            Ok::<_, Error>(n.get(lock).to_int())
+        });
+        let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
+        assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);
+    })
+    .unwrap();
+    let runtime = RUNTIME.lock().unwrap().take().unwrap();
+    runtime.shutdown().unwrap();
+}
+
+fn hooks_of_panics_attach() {
+    static ANSWERS: Mutex<Vec<Result<(), Error>>> = Mutex::new(Vec::new());
+    std::panic::set_hook(Box::new(|_| {
+        ANSWERS.lock().unwrap().push(DomainLock::attach(churn_a_little));
+    }));
+    with_ocaml(|lock| {
+        let kept = strings(lock, 100);
+        assert!(ocaml(lock, "run", 0, |_, _| panic!("in an export")).is_err());
+        let f = Count::from_rust(lock, |_, _| -> Result<i32, Error> { panic!("in a closure") });
+        let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
+        assert!(f.call(lock, &n).is_err());
+        let panics = AssertUnwindSafe(|| lock.release(|| panic!("in a release")));
+        assert!(catch_unwind(panics).is_err());
+        check(lock, &kept);
+    });
+    let _ = std::panic::take_hook();
+    assert_eq!(
+        *ANSWERS.lock().unwrap(),
+        [Err(Error::AlreadyHeld), Err(Error::AlreadyHeld), Ok(())]
+    );
 }
