@@ -5,7 +5,8 @@
 //!   are left out.
 //! * Implementations are those of `benches/implementations/list.toml`, each with what there is of `NAME.ml` and
 //!   `NAME.c`. `generate.rs` makes the OCaml and C tables of them.
-//! * What programs share is all of `benches/runtime`.
+//! * What programs share is all of `benches/runtime`. Of `NAME_4.ml` and `NAME_5.ml`, the one for the version of
+//!   OCaml is the module `NAME`.
 
 // By path: as a package it cannot stand beside the one in the registry.
 #[allow(dead_code, unused_imports)] // not all of it is needed here
@@ -67,7 +68,14 @@ fn build() -> Result<()> {
         list.iter().filter_map(|i| Some((i.name.as_str(), source(i, "ml")?))).collect();
 
     let mut program = Program::new().library("threads").flag("-inline").flag("100");
-    for file in files(&runtime, "ml")?.into_iter().chain(modules) {
+    for file in files(&runtime, "ml")? {
+        let [own, other] = if ocaml5 { [OCAML5, OCAML4] } else { [OCAML4, OCAML5] };
+        let name = stem(&file);
+        if !name.ends_with(other) {
+            program = program.module_named(name.trim_end_matches(own), file);
+        }
+    }
+    for file in modules {
         program = program.module(file);
     }
     for (name, file) in &in_ocaml {
@@ -95,8 +103,9 @@ fn build() -> Result<()> {
     Ok(())
 }
 
-/// How the names of programs end that need OCaml 5.
+/// How the names of files end that are for one version of OCaml only.
 const OCAML5: &str = "_5";
+const OCAML4: &str = "_4";
 
 fn is_for_ocaml5(file: &Path) -> bool {
     stem(file).ends_with(OCAML5)

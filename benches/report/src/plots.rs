@@ -35,18 +35,18 @@ impl Colours {
     }
 
     /// The points of each implementation, in the order of the data. Without points, no line.
-    fn lines(&self, all: &[Series], point: impl Fn(&Series) -> Option<(f64, f64)>) -> Vec<Line> {
+    fn lines<P>(&self, all: &[Series], points: impl Fn(&Series) -> P) -> Vec<Line>
+    where
+        P: IntoIterator<Item = (f64, f64)>,
+    {
         let mut lines: Vec<Line> = Vec::new();
         for series in all {
-            let Some(point) = point(series).filter(|(_, y)| *y > 0.) else { continue };
+            let mut points: Vec<_> = points(series).into_iter().filter(|(_, y)| *y > 0.).collect();
             let name = &series.implementation;
             match lines.iter_mut().find(|l| l.name == *name) {
-                Some(line) => line.points.push(point),
-                None => lines.push(Line {
-                    name: name.clone(),
-                    colour: self.of(name),
-                    points: vec![point],
-                }),
+                _ if points.is_empty() => {}
+                Some(line) => line.points.append(&mut points),
+                None => lines.push(Line { name: name.clone(), colour: self.of(name), points }),
             }
         }
         lines
@@ -111,6 +111,26 @@ pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
         let all = colours.lines(report.series("pause"), point);
         curves(&file(name), &title(text), ("live roots", "ms"), &all, Scale::Logarithmic)?;
     }
+    let all = colours.lines(report.series("cache"), |s| {
+        let point = |i| {
+            let (time, pause) = (format!("time_{i:02}"), format!("pause_{i:02}"));
+            Some((s.median(&time)?, s.median(&pause)? * 1e3))
+        };
+        (0..100).filter_map(point).collect::<Vec<_>>()
+    });
+    let text = title("A cache under churn: longest pause in each hundredth of the time");
+    let axes = ("seconds", "ms");
+    curves(&file("cache"), &text, axes, &all, Scale::LogarithmicHeight)?;
+
+    let percentiles = ["p50", "p90", "p99", "p99.9", "p99.99", "longest"].map(String::from);
+    let all = colours.lines(report.series("server"), |s| {
+        let bar = |(i, figure): (usize, &String)| Some((i as f64, s.median(figure)? * 1e3));
+        let of_two = (s.setting("WORKERS") == Some(2.)).then_some(&percentiles);
+        of_two.into_iter().flatten().enumerate().filter_map(bar).collect::<Vec<_>>()
+    });
+    let text = title("A server with two workers: how long a task takes");
+    bars(&file("server"), &text, "ms", &percentiles, &all, Scale::Logarithmic)?;
+
     let all = colours.lines(report.series("memory"), |s| {
         Some((s.setting("SIZE")?, s.median("bytes_per_root")?))
     });
@@ -149,6 +169,7 @@ fn group_name(series: &Series) -> String {
 enum Scale {
     Linear,
     Logarithmic,
+    LogarithmicHeight,
 }
 
 /// The smallest and the largest, with some room.
@@ -197,6 +218,9 @@ fn curves(
         Scale::Linear => draw_curves(file, title, axes, lines, 0. ..x.1, 0. ..y.1, 5),
         Scale::Logarithmic => {
             draw_curves(file, title, axes, lines, logarithmic(x), logarithmic(y), 10)
+        }
+        Scale::LogarithmicHeight => {
+            draw_curves(file, title, axes, lines, 0. ..x.1, logarithmic(y), 10)
         }
     }
 }
@@ -262,7 +286,7 @@ fn bars(
     let (low, high) = range(lines.iter().flat_map(|line| &line.points).map(|p| p.1));
     match scale {
         Scale::Linear => draw_bars(file, title, y_title, groups, lines, 0. ..high, 0.),
-        Scale::Logarithmic => {
+        Scale::Logarithmic | Scale::LogarithmicHeight => {
             draw_bars(file, title, y_title, groups, lines, logarithmic((low, high)), low)
         }
     }

@@ -1,0 +1,9 @@
+(* Who works side by side: threads, of which one runs at a time. *)
+
+type 'a t = Thread.t * 'a option ref
+
+let start f : _ t =
+  let result = ref None in
+  (Thread.create (fun () -> result := Some (f ())) (), result)
+
+let join ((thread, result) : _ t) = Thread.join thread; Option.get !result
