@@ -10,7 +10,7 @@
 # make model   models of the concurrent parts, checked exhaustively (ten minutes)
 # make stress  random walks over the whole C interface, and the Rust one, under OCaml
 # make defects puts defects of earlier versions back, and shows what finds each
-# make test-arm64  the C library under qemu; make test-musl: with musl, static; make check-macos: compiled by zig
+# make test-arm64  the C library under qemu; make test-musl: with musl, static; make check-cross: for others, by zig
 # make tsan    the walk in C, and the unit tests, under the thread sanitizer; make asan: under the others
 # make lint    formatting, lints, warnings of two C compilers, links in documents, generated bindings, packages
 #
@@ -33,7 +33,7 @@ VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-macos bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
+.PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
 
 demo:
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
@@ -170,9 +170,9 @@ test-arm64:
 test-musl:
 	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0+musl)" && export OCAMLOPT && .ci/musl
 
-# Compiles and links the C for macOS, on another system; see .ci/macos.
-check-macos:
-	@$(with_ocaml) .ci/macos
+# Compiles for macOS and for Linux on arm64, on another system; see .ci/cross.
+check-cross:
+	@$(with_ocaml) .ci/cross
 
 # Random walks over the whole C interface and over the Rust one; settings as in boxroot-c/Makefile, for
 # instance make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
