@@ -52,8 +52,8 @@ pub mod migrating {}
 ///
 /// # Young and old pools
 ///
-/// A minor collection looks at roots only that may refer to the minor heap. These are in *young* pools. When it is over, no
-/// root refers to the minor heap any more, so all pools become old at once.
+/// A minor collection looks only at roots that may refer to the minor heap. These are in *young* pools; where they are few,
+/// they are in a list of slots. When it is over, no root refers to the minor heap any more, so all pools become old at once.
 ///
 #[doc = include_str!("pictures/pool_life.svg")]
 ///
