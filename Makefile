@@ -154,12 +154,12 @@ asan:
 	  --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan \
 	  --test safe --test attacks --test values --test situations --test model && \
 	$(MAKE) --no-print-directory -C boxroot-c BUILD=build/asan CFLAGS="-g -O1 $(sanitize)" LDFLAGS="$(sanitize)" \
-	  check stress
+	  check-c stress
 
 # The unit tests and the walk under valgrind's memory checker. (Not the Rust tests: where a thread other
 # than the first runs OCaml 5, its changes of stack confuse valgrind. make asan has them.)
 memcheck:
-	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check stress \
+	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c stress \
 	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"
 
 # The C library on arm64, under qemu; see .ci/arm64.
@@ -193,7 +193,7 @@ tsan:
 	export TSAN_OPTIONS="history_size=7 suppressions=$(CURDIR)/boxroot-c/test/stress/tsan.supp" && \
 	with="BUILD=build/5.3.0+tsan CFLAGS=-g" && \
 	$(MAKE) --no-print-directory -C boxroot-c $$with CC="$$("$$OCAMLOPT" -config-var native_c_compiler)" \
-	  check stress
+	  check-c stress
 
 # The C library alone: compilers, levels, LTO, static, bytecode.
 links:
