@@ -64,7 +64,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   if (domain == NULL) return NULL;
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (bxr_pool_owner(pool) == domain && !bxr_barrier_keeps(pool, r) &&
-      (!is_young_block(v) || bxr_domain_admit_young(domain, r))) {
+      (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
     *bxr_slot(r) = (uintptr_t)v;
     return r;
   }

@@ -103,21 +103,8 @@ static void file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used
   domain->empty_count += pool->kind == BXR_EMPTY;
 }
 
-/* A slot of a listed pool was freed: that is not to be handed out without being listed. */
-static void keep_back(struct bxr_pool *pool) {
-  boxroot r = pool->head.free;
-  pool->head.free = bxr_next_free(r);
-  *bxr_slot(r) = (uintptr_t)pool->kept_back + 1;
-  pool->kept_back = r;
-  pool->head.countdown = 1;
-}
-
 void bxr_domain_refile(struct bxr_pool_head *head) {
   struct bxr_pool *pool = bxr_pool_of_head(head);
-  if (pool->kind == BXR_CURRENT) {
-    keep_back(pool);
-    return;
-  }
   BXR_ASSERT(pool->kind == BXR_FULL || pool->kind == BXR_PARTIAL);
   uint32_t used = pool->kind == BXR_FULL ? BXR_SLOTS - BXR_PARTIAL_FREE : 0;
   bxr_list_remove(pool);
@@ -173,94 +160,21 @@ static struct bxr_pool *activate(struct bxr_domain *domain, struct bxr_pool *poo
   pool->kind = BXR_CURRENT;
   pool->head.epoch = domain->head.epoch;
   pool->head.countdown = INTPTR_MAX;
-  pool->kept_back = NULL;
   set_current(domain, &pool->head);
   return pool;
 }
 
-/* Slots that are handed out and listed at a time. */
-enum { A_FEW = 16 };
-
-/* Hands out some free slots of the listed pool, which has none. False if it has none at all, or too many are
-   listed. */
-static bool hand_out(struct bxr_domain *domain, struct bxr_pool *pool) {
-  struct bxr_listed *listed = &domain->listed;
-  if (listed->count + A_FEW > BXR_LISTED) return false;
-  pool->head.free = pool->kept_back;
-  pool->kept_back = NULL;
-  if (!bxr_pool_has_free_slot(pool)) return false;
-  boxroot r = pool->head.free;
-  for (int i = 0; i < A_FEW && r != NULL; i++) {
-    listed->slots[listed->count++] = listed->last = r;
-    r = bxr_next_free(r);
-  }
-  *bxr_slot(listed->last) = (uintptr_t)NULL + 1;
-  pool->kept_back = r;
-  return true;
-}
-
-/* Makes the parked pool current, and lists it. It has a free slot. */
-static struct bxr_pool *list(struct bxr_domain *domain, struct bxr_pool *pool) {
-  BXR_ASSERT(domain->listed.count == 0 && domain->head.uncounted == &bxr_no_pool);
-  domain->head.current = &pool->head;
-  pool->head.countdown = 1;
-  pool->kept_back = pool->head.free;
-  bool has_free_slot = hand_out(domain, pool);
-  BXR_ASSERT(has_free_slot);
-  (void)has_free_slot;
-  return pool;
-}
-
-/* Gives the listed pool, if there is one, all its free slots back; it is not listed then. */
-static void unlist(struct bxr_domain *domain) {
-  if (domain->listed.count == 0) return;
-  struct bxr_pool *pool = bxr_domain_current(domain);
-  if (pool->head.free == NULL)
-    pool->head.free = pool->kept_back;
-  else
-    *bxr_slot(domain->listed.last) = (uintptr_t)pool->kept_back + 1;
-  pool->kept_back = NULL;
-  pool->head.countdown = INTPTR_MAX;
-  domain->listed.count = 0;
-}
-
-/* Makes the listed pool, if there is one, young instead. */
-static void make_young(struct bxr_domain *domain) {
-  if (domain->listed.count == 0) return;
-  unlist(domain);
-  activate(domain, bxr_domain_current(domain));
-}
-
-bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r) {
-  struct bxr_pool *pool = bxr_pool_of_root(r);
-  struct bxr_listed *listed = &domain->listed;
-  if (&pool->head == domain->head.current && listed->count != 0) {
-    if (listed->count == BXR_LISTED)
-      make_young(domain);
-    else
-      listed->slots[listed->count++] = r;
-    return true;
-  }
-  return pool->head.epoch == domain->head.epoch;
-}
-
-/* A shorter pool is scanned as fast. */
-#define LISTED_FROM (BXR_SLOTS / 4)
-
 struct bxr_pool *bxr_domain_continue(struct bxr_domain *domain) {
   struct bxr_pool *pool = bxr_domain_current(domain);
-  if (domain->listed.count != 0 && pool->head.free == NULL && !hand_out(domain, pool))
-    make_young(domain);
   if (pool != NULL && bxr_pool_has_free_slot(pool)) return pool;
   pool = domain->parked;
   if (pool == NULL || bxr_barrier_state(pool) > BXR_REOPENED || !bxr_pool_has_free_slot(pool))
     return NULL;
   domain->parked = NULL;
-  return pool->high_water < LISTED_FROM ? activate(domain, pool) : list(domain, pool);
+  return activate(domain, pool);
 }
 
 void bxr_domain_retire(struct bxr_domain *domain) {
-  make_young(domain);
   struct bxr_pool *pool = bxr_domain_current(domain);
   if (pool != NULL) {
     set_current(domain, &bxr_no_pool);
@@ -323,7 +237,6 @@ void bxr_domain_promote(struct bxr_domain *domain) {
   bxr_list_splice(&domain->old, &domain->young);
   bxr_list_splice(&domain->old_partial, &domain->young_partial);
   domain->head.epoch++;
-  unlist(domain);
   /* The current pool has become old like the others. It is parked, not kept, so that a
      domain that creates nothing before the next minor scan has nothing to scan. */
   if (bxr_domain_current(domain) != NULL) {
