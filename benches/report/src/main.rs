@@ -17,6 +17,7 @@
 mod harness;
 
 mod data;
+mod names;
 mod parts;
 mod plots;
 mod tables;

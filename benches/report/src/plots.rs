@@ -3,6 +3,7 @@
 use crate::data::{Report, Series};
 use crate::harness::list::{self, Implementation};
 use crate::harness::Result;
+use crate::names::shown;
 use plotters::coord::combinators::{BindKeyPoints, LogCoord, WithKeyPoints};
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::coord::Shift;
@@ -197,7 +198,7 @@ fn legend<'a>(root: &Area<'a>, lines: &[Line]) -> Result<Area<'a>> {
         let y = 60 + 22 * i as i32;
         let line_colour = line.colour.filled();
         legend.draw(&Rectangle::new([(4, y), (24, y + 8)], line_colour))?;
-        legend.draw(&Text::new(line.name.clone(), (30, y - 3), style(14)))?;
+        legend.draw(&Text::new(shown(&line.name), (30, y - 3), style(14)))?;
     }
     Ok(plot)
 }

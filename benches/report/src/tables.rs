@@ -2,6 +2,7 @@
 
 use crate::data::{geometric_mean, Comparison, Measured, OverTheGrid, Report, Series};
 use crate::harness::COUNTS;
+use crate::names::shown;
 use crate::parts::{Part, GRID};
 use std::fmt::Write;
 
@@ -50,14 +51,21 @@ fn over_the_grid(rows: &[OverTheGrid]) -> String {
     for OverTheGrid { point, other, mean, low, high, major_collections: [ours, others] } in rows {
         let _ = writeln!(
             text,
-            "| {point} | {other} | **{mean:.3}** | {low:.3} – {high:.3} | {}–{}; {}–{} |",
-            ours.0, ours.1, others.0, others.1
+            "| {point} | {} | **{mean:.3}** | {low:.3} – {high:.3} | {}–{}; {}–{} |",
+            shown(other),
+            ours.0,
+            ours.1,
+            others.0,
+            others.1
         );
     }
     let peer: Vec<f64> = rows.iter().filter(|r| r.other == "peer").map(|r| r.mean).collect();
     if let Some(mean) = geometric_mean(&peer) {
-        let _ =
-            write!(text, "\nGeometric mean of these programs, against the peer: **{mean:.3}**.\n");
+        let _ = write!(
+            text,
+            "\nGeometric mean of these programs, against {}: **{mean:.3}**.\n",
+            shown("peer")
+        );
     }
     text
 }
@@ -65,7 +73,8 @@ fn over_the_grid(rows: &[OverTheGrid]) -> String {
 /// Points in rows, implementations in columns.
 fn matrix(figure: &str, all: &[Series]) -> String {
     let columns = in_order(all.iter().map(|s| s.implementation.clone()));
-    let mut text = format!("\n`{figure}`:\n\n| | {} |\n|---|", columns.join(" | "));
+    let names: Vec<_> = columns.iter().map(|name| shown(name)).collect();
+    let mut text = format!("\n`{figure}`:\n\n| | {} |\n|---|", names.join(" | "));
     text += &"---|".repeat(columns.len());
     text += "\n";
     for point in in_order(all.iter().map(Series::point)) {
@@ -90,7 +99,7 @@ fn one_by_one(figures: &[&str], all: &[Series]) -> String {
         text += &"---|".repeat(figures.len() + 1);
         text += "\n";
         for row in &rows {
-            let _ = write!(text, "| {} |", row.implementation);
+            let _ = write!(text, "| {} |", shown(&row.implementation));
             for figure in figures {
                 let _ = write!(text, " {} |", cell(figure, row));
             }
@@ -106,8 +115,8 @@ fn one_by_one(figures: &[&str], all: &[Series]) -> String {
 pub fn compared(parts: &[Part], report: &Report) -> String {
     let mut text = String::from(
         "\n## Ours against boxroot 0.4.0\n\n\
-         Ratios: below 1, ours takes less. `peer` is the registry crate `ocaml-boxroot-sys` 0.4.0. The spread is\n\
-         that of neighbouring runs. \"Before\" is the ratio when the same was measured the last time.\n\n\
+         Ratios: below 1, ours takes less. boxroot 0.4.0 is the registry crate `ocaml-boxroot-sys` 0.4.0. The\n\
+         spread is that of neighbouring runs. \"Before\" is the ratio when the same was measured the last time.\n\n\
          | program | figure | which two | ratio | spread | before |\n|---|---|---|---|---|---|\n",
     );
     let (mut known, mut agree) = (0, 0);
@@ -117,6 +126,8 @@ pub fn compared(parts: &[Part], report: &Report) -> String {
             let before = measured.before.get(&c.key());
             let cell = before.map_or(String::new(), |ratio| format!("{ratio:.3}"));
             let Comparison { point, figure, pair, ratio, low, high } = &c;
+            let pair: Vec<_> = pair.split(" / ").map(shown).collect();
+            let pair = pair.join(" / ");
             let _ = writeln!(
                 text,
                 "| {point} | {figure} | {pair} | {ratio:.3} | {low:.3}–{high:.3} | {cell} |"
