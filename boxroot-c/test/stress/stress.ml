@@ -131,11 +131,22 @@ let main_actor number () =
   Queue.iter Domains.join lives;
   end_actor actor
 
+let at_work = Atomic.make domains
+
+(* Without lives, no domain ends before all have walked: in OCaml 5.2 and 5.3 a compaction meanwhile may lose
+   pools of its heap (docs/reliability.md). *)
+let wait_for_all () =
+  Atomic.decr at_work;
+  while lives = 0 && Atomic.get at_work > 0 do
+    Thread.delay 0.001
+  done
+
 let in_domain domain () =
   let number i = (domain * 100) + i in
   let others = List.init threads (fun i -> Thread.create (main_actor (number (i + 1))) ()) in
   main_actor (number 0) ();
-  List.iter Thread.join others
+  List.iter Thread.join others;
+  wait_for_all ()
 
 let walk_all () =
   lockless_start lockless;
