@@ -27,6 +27,7 @@
   TEST(scan_hands_pools_over)                                                                      \
   TEST(uses)                                                                                       \
   TEST(uses_after_fork)                                                                            \
+  TEST(uses_after_fork_of_another_user)                                                            \
   TEST(os_errno)                                                                                   \
   TEST(os_map)
 

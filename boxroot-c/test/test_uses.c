@@ -40,3 +40,9 @@ void test_uses_after_fork(void) {
   bxr_use_end();
   CHECK(bxr_use_begin() == BXR_USE_FORKED);
 }
+
+void test_uses_after_fork_of_another_user(void) {
+  CHECK(begin_on_a_thread() == BXR_USE_FIRST);
+  bxr_uses_after_fork(true); /* that thread is gone, and this one has no use */
+  CHECK(bxr_use_begin() == BXR_USE_FIRST && bxr_uses_forbid() == 0);
+}
