@@ -203,15 +203,20 @@ fn wait_for_answers(lock: &mut DomainLock, count: usize) {
     });
 }
 
+/// Has OCaml run `attach_at_end`: `how` is one of exported.ml's "run".
+fn ocaml_attaches_at_end(lock: &mut DomainLock, how: &str, n: isize) {
+    let body: Run = |lock, _| {
+        attach_at_end(lock);
+        Ok(())
+    };
+    ocaml(lock, how, n, body).unwrap();
+}
+
 fn attach_at_the_end_of_a_thread_of_ocaml() {
     with_ocaml(|lock| {
         let kept = strings(lock, 1000);
         for n in 0..10 {
-            let body: Run = |lock, _| {
-                attach_at_end(lock);
-                Ok(())
-            };
-            ocaml(lock, "run_in_a_thread", n, body).unwrap();
+            ocaml_attaches_at_end(lock, "run_in_a_thread", n);
             wait_for_answers(lock, 2 * (n as usize + 1));
         }
         churn(lock);
@@ -223,11 +228,7 @@ fn attach_at_the_end_of_a_domain() {
     with_ocaml(|lock| {
         let kept = strings(lock, 1000);
         for n in 0..10 {
-            let body: Run = |lock, _| {
-                attach_at_end(lock);
-                Ok(())
-            };
-            ocaml(lock, "run_in_a_domain", n, body).unwrap();
+            ocaml_attaches_at_end(lock, "run_in_a_domain", n);
         }
         wait_for_answers(lock, 20);
         assert!(ANSWERS.lock().unwrap().iter().all(|a| a == &Err(Error::ThreadNotRegistered)));
@@ -778,6 +779,7 @@ fn references_outlive_their_roots() {
 type Count = Function<(OCamlInt,), OCamlInt>;
 
 fn closures_during_shutdown() {
+    static USED: AtomicUsize = AtomicUsize::new(0);
     let mut runtime = start();
     let use_closures = || {
         let mut kept = Vec::new();
@@ -794,12 +796,15 @@ fn closures_during_shutdown() {
             (f, boxed(lock, Canary(Canary::ALIVE)))
         }) {
             kept.push(roots);
+            USED.fetch_add(1, Ordering::SeqCst);
             thread::sleep(Duration::from_millis(2)); // without any pause, it would be busy for ever
         }
         assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
     };
     let threads: Vec<_> = (0..4).map(|_| thread::spawn(use_closures)).collect();
-    thread::sleep(Duration::from_millis(20));
+    while USED.load(Ordering::SeqCst) < 40 {
+        thread::yield_now();
+    }
     while let Err(busy) = runtime.shutdown() {
         runtime = busy.runtime;
         thread::yield_now();

@@ -116,34 +116,33 @@ pub fn a_domain_ended_before_setup_and_its_id_is_used_again() {
     delete_after_a_domain_ended_before_setup(true);
 }
 
+/// Domains make so many roots each, hand them over, and end; there are others already.
+fn domains_hand_over_and_end(domains: usize, roots: usize, others: usize) {
+    for _ in 0..domains {
+        call_rust("spawn", make_and_hand_over, roots);
+    }
+    ocaml("join_all", &[UNIT]);
+    stress();
+    assert_eq!(live(), domains * roots + others);
+}
+
 pub fn a_domain_ends_alone() {
     start();
     let mine = root(1);
-    call_rust("spawn", make_and_hand_over, 10_000);
-    ocaml("join_all", &[UNIT]);
-    stress();
-    assert_eq!(live(), 10_001);
+    domains_hand_over_and_end(1, 10_000, 1);
     delete(mine);
     check_handed_over(10_000);
 }
 
 pub fn a_domain_ends_and_no_other_made_a_root() {
     start();
-    call_rust("spawn", make_and_hand_over, 10_000);
-    ocaml("join_all", &[UNIT]);
-    stress();
-    assert_eq!(live(), 10_000);
+    domains_hand_over_and_end(1, 10_000, 0);
     check_handed_over(10_000);
 }
 
 pub fn domains_end_at_once() {
     start();
-    for _ in 0..4 {
-        call_rust("spawn", make_and_hand_over, 20_000);
-    }
-    ocaml("join_all", &[UNIT]);
-    stress();
-    assert_eq!(live(), 80_000);
+    domains_hand_over_and_end(4, 20_000, 0);
     check_handed_over(20_000);
 }
 

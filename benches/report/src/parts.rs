@@ -3,6 +3,7 @@
 use crate::harness::{list, Result};
 
 /// A table or a plot.
+#[derive(Default)]
 pub struct Part {
     pub name: &'static str,
     pub title: &'static str,
@@ -120,55 +121,44 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 .chain([point("par_perm_count", [("DOMS", 2), ("N", n(9))])])
                 .chain(doms.map(|d| point("prodcons", [("DOMS", d), ("SIZE", size(5_000_000))])))
                 .collect(),
-            implementations: vec![],
-            compared: &[],
-            one_executable: false,
             over_the_grid: true,
             times: 1,
+            ..Part::default()
         },
         Part {
             name: "programs",
             title: "Programs that use global roots",
             figures: time,
             points: programs(),
-            implementations: vec![],
             compared: OURS_AND_PEER,
-            one_executable: false,
-            over_the_grid: false,
             times: times(3),
+            ..Part::default()
         },
         Part {
             name: "local_roots",
             title: "Local roots",
             figures: &["ns_per_call"],
             points: chains().into(),
-            implementations: vec![],
-            compared: &[],
-            one_executable: false,
-            over_the_grid: false,
             times: times(5),
+            ..Part::default()
         },
         Part {
             name: "checks",
             title: "Local roots: the price of checks for threads, and of Rust",
             figures: &["ns_per_call"],
             points: chains().into(),
-            implementations: vec![],
-            compared: &[],
             one_executable: true,
-            over_the_grid: false,
             times: times(5),
+            ..Part::default()
         },
         Part {
             name: "program_checks",
             title: "Programs that use global roots: the price of checks for threads",
             figures: &["seconds"],
             points: programs(),
-            implementations: vec![],
-            compared: &[],
             one_executable: true,
-            over_the_grid: false,
             times: times(3),
+            ..Part::default()
         },
         Part {
             name: "micro",
@@ -185,70 +175,59 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 micro("delete_old_marking"),
                 micro("mark_and_delete_old"),
             ],
-            implementations: vec![],
             compared: OURS_AND_PEER,
-            one_executable: false,
-            over_the_grid: false,
             times: times(5),
+            ..Part::default()
         },
         Part {
             name: "levels",
             title: "Single operations, by level of the interface",
             figures: &["ns_per_operation"],
             points: ["pair", "batch", "get", "modify_young", "delete_shuffled"].map(micro).into(),
-            implementations: vec![],
-            compared: &[],
             one_executable: true,
-            over_the_grid: false,
             times: times(5),
+            ..Part::default()
         },
         Part {
             name: "rust",
             title: "Single operations from Rust",
             figures: &["ns_per_operation"],
             points: ["pair", "batch"].map(micro).into(),
-            implementations: vec![],
             compared: &[
                 ("rust_raw", "peer_rust_raw"),
                 ("rust_token", "peer_rust_raw"),
                 ("rust_drop", "peer_rust_raw"),
             ],
-            one_executable: false,
-            over_the_grid: false,
             times: times(9),
+            ..Part::default()
         },
         Part {
             name: "attach",
             title: "Taking the lock of a thread that OCaml knows, and releasing it",
             figures: &["seconds"],
             points: vec![point("attach", [("SIZE", size(10_000_000))])],
-            implementations: vec![],
             compared: &[("rust_token", "runtime")],
             one_executable: true,
-            over_the_grid: false,
             times: times(9),
+            ..Part::default()
         },
         Part {
             name: "delete_pause",
             title: "Pauses after many deletes while the collector marks",
             figures: &["longest_major_hook", "longest_minor"],
             points: vec![point("delete_pause", [("SIZE", size(10_000_000))])],
-            implementations: vec![],
             compared: OURS_AND_PEER,
-            one_executable: false,
-            over_the_grid: false,
             times: times(3),
+            ..Part::default()
         },
         Part {
             name: "pause",
             title: "Pauses with many live roots",
             figures: &["longest_pause", "longest_major_hook", "longest_minor", "ten_majors"],
             points: roots.map(|n| point("pause", [("SIZE", n)])).into(),
-            implementations: vec![],
             compared: OURS_AND_PEER,
-            one_executable: false,
-            over_the_grid: false,
             times: times(3),
+            ..Part::default()
         },
         Part {
             name: "cache",
@@ -261,11 +240,9 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 "peak_resident",
             ],
             points: vec![point("cache", [("SIZE", size(10_000_000))])],
-            implementations: vec![],
             compared: OURS_AND_PEER,
-            one_executable: false,
-            over_the_grid: false,
             times: 1,
+            ..Part::default()
         },
         Part {
             name: "server",
@@ -283,33 +260,27 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             points: [1, 2, 4]
                 .map(|w| point("server", [("WORKERS", w), ("SIZE", size(1_000_000))]))
                 .into(),
-            implementations: vec![],
             compared: OURS_AND_PEER,
-            one_executable: false,
-            over_the_grid: false,
             times: times(3),
+            ..Part::default()
         },
         Part {
             name: "memory",
             title: "Memory of many live roots",
             figures: &["bytes_per_root", "given_back", "growth_after_refill"],
             points: roots.map(|n| point("memory", [("SIZE", n)])).into(),
-            implementations: vec![],
             compared: OURS_AND_PEER,
-            one_executable: false,
-            over_the_grid: false,
             times: times(2),
+            ..Part::default()
         },
         Part {
             name: "pools",
             title: "Pools of ours",
             figures: &["pools"],
             points: roots[..3].iter().map(|&n| point("memory", [("SIZE", n)])).collect(),
-            implementations: vec![],
-            compared: &[],
             one_executable: true,
-            over_the_grid: false,
             times: times(2),
+            ..Part::default()
         },
         Part {
             name: "domains",
@@ -320,11 +291,9 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 .into_iter()
                 .chain(doms.map(|d| point("prodcons", [("DOMS", d), ("SIZE", size(5_000_000))])))
                 .collect(),
-            implementations: vec![],
             compared: OURS_AND_PEER,
-            one_executable: false,
-            over_the_grid: false,
             times: times(3),
+            ..Part::default()
         },
         Part {
             name: "lockless",
@@ -333,11 +302,9 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             points: doms
                 .map(|t| point("lockless", [("THREADS", t), ("SIZE", size(10_000_000))]))
                 .into(),
-            implementations: vec![],
             compared: OURS_AND_PEER,
-            one_executable: false,
-            over_the_grid: false,
             times: times(5),
+            ..Part::default()
         },
     ]
 }
