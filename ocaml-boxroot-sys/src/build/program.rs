@@ -60,14 +60,8 @@ impl Program {
         let ocaml = OCaml::find()?;
         let package = variable("CARGO_PKG_NAME")?.replace('-', "_");
         let name = format!("ocaml_program_of_{package}");
-        let object = self.compile(&ocaml, &name)?;
-        archive(&object, &name)?;
         // Whole, because the crates that need the runtime follow it on the linker's command line.
-        println!("cargo:rustc-link-lib=static:+whole-archive={name}");
-        for library in c_libraries(&ocaml)? {
-            println!("cargo:rustc-link-lib={library}");
-        }
-        Ok(())
+        self.link_archive(&ocaml, &name, "static:+whole-archive")
     }
 
     /// As [`link`](Program::link), but only into some of what this package makes: `bins`, `tests`, `examples`,
@@ -96,9 +90,14 @@ impl Program {
     #[allow(dead_code)] // by the build script only
     pub(crate) fn link_if_needed(&self, ocaml: &OCaml, name: &str) -> Result<(), Error> {
         check_told()?;
+        self.link_archive(ocaml, name, "static")
+    }
+
+    /// `kind` is one of those of cargo's `rustc-link-lib`.
+    fn link_archive(&self, ocaml: &OCaml, name: &str, kind: &str) -> Result<(), Error> {
         let object = self.compile(ocaml, name)?;
         archive(&object, name)?;
-        println!("cargo:rustc-link-lib=static={name}");
+        println!("cargo:rustc-link-lib={kind}={name}");
         for library in c_libraries(ocaml)? {
             println!("cargo:rustc-link-lib={library}");
         }
