@@ -93,6 +93,7 @@ scenarios!(
     39: roots_made_in_slice_hooks_of_several_domains, ocaml5 = true, environment = [("OCAMLRUNPARAM", "v=0")];
     39: roots_made_in_other_libraries_hooks, ocaml5 = true;
     39: deletes_among_values_that_were_just_promoted, ocaml5 = true;
+    27: infix_pointers_are_complete_after_a_scan, ocaml5 = true;
     // collector.rs
     // v=0: without V=1, which `make test-debug` sets. With it, the debug runtime of OCaml 5.3 asserts
     // that its statistics are right after a compaction, and they are wrong if there was garbage

@@ -18,6 +18,7 @@
   RULE(KEEP_WHAT_IS_VISITED, "memory that the marker may visit is not unmapped", "trim_gives_memory_back", "5") \
   RULE(FORGET_YOUNG_VALUES, "no young value stays in a pool that the marker may visit after teardown", "teardown_while_marking", "5") \
   RULE(SINGLE_SLOTS_TO_OTHERS, "verification and compaction get single slots", "compaction_while_roots_are_deleted", "5.2") \
+  RULE(COPY_INFIX_HEADERS, "the header of an infix pointer is copied before a slot has its new address", "infix_pointers_are_complete_after_a_scan", "5-5.4") \
   RULE(CLOSE_WHILE_SCANNING, "a record is closed while it is scanned", "finalisers_run_inside_a_scan", "5") \
   RULE(ADOPT_ORPHANS, "orphans are adopted", "a_domain_ends_alone", "5") \
   RULE(ENDED_IS_WITHOUT_LOCK, "a thread whose domain has ended holds no lock", "a_destructor_runs_when_the_domain_id_is_used_again", "5") \

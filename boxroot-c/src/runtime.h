@@ -6,6 +6,7 @@
 #define BXR_RUNTIME_H
 
 #include "../include/boxroot.h"
+#include "atomic.h"
 #include "rules.h"
 
 #pragma GCC visibility push(hidden)
@@ -38,6 +39,25 @@ static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 #else
   action.scan((value)*slot, (value *)slot);
 #endif
+}
+
+/* For a block of the minor heap. The action moves it, and copies most of its fields later, and up to
+   OCaml 5.4 the header in front of an infix pointer is one of these; but other domains that have
+   finished their part of the collection may mark meanwhile, and come by this slot. So the header is copied here
+   before the slot has the new address; nothing else changes that word, and the action stores the same. */
+static inline void bxr_act_young(struct bxr_action action, uintptr_t *slot) {
+#if OCAML_VERSION >= 50000 && OCAML_VERSION < 50500
+  header_t header = Hd_val((value)*slot);
+  if (!BXR_LIKELY(Tag_hd(header) != Infix_tag) && BXR_RULE(COPY_INFIX_HEADERS)) {
+    uintptr_t offset = Infix_offset_hd(header);
+    uintptr_t moved = *slot - offset;
+    bxr_act(action, &moved);
+    bxr_publish(Hp_val((value)(moved + offset)), header);
+    bxr_publish(slot, moved + offset);
+    return;
+  }
+#endif
+  bxr_act(action, slot);
 }
 
 /* ---- marking in slices (scan.h, barrier.h); only if bxr_runtime_marks_ranges() ---- */

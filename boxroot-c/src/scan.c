@@ -18,7 +18,7 @@ static void scan_pool(struct bxr_pool *pool, struct bxr_range minor_heap,
   for (uintptr_t *slot = pool->slots; slot < end; slot++) {
     value v = (value)*slot;
     /* Nearly all slots fail the first test, immediates too. */
-    if (!BXR_LIKELY(!bxr_may_be_in(minor_heap, v)) && Is_block(v)) bxr_act(action, slot);
+    if (!BXR_LIKELY(!bxr_may_be_in(minor_heap, v)) && Is_block(v)) bxr_act_young(action, slot);
   }
 }
 

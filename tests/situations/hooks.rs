@@ -291,3 +291,37 @@ pub fn deletes_among_values_that_were_just_promoted() {
         validate();
     }
 }
+
+/// A root scan of a minor collection moves values whose fields are copied later; other domains may mark
+/// meanwhile, and come by these roots. So the header in front of an infix pointer is there at once.
+pub fn infix_pointers_are_complete_after_a_scan() {
+    start();
+    static CLOSURES: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+    // It is called before and after our scan.
+    extern "C" fn look() {
+        for &closure in &CLOSURES.lock().unwrap().0 {
+            let v = unsafe { sys::boxroot_get(closure) };
+            // SAFETY: a header is in front of each value, young or just promoted.
+            let header = unsafe { *(v as *const usize).sub(1) };
+            assert_eq!(header & 0xff, INFIX_TAG);
+        }
+    }
+    unsafe { test_install_other(1) };
+    ocaml("leave_headers", &[int(100_000)]);
+    full_major();
+    CLOSURES.lock().unwrap().0 = (0..5000)
+        .map(|i| unsafe { sys::boxroot_create(ocaml("infix", &[int(i)])) }.unwrap())
+        .collect();
+    unsafe { test_other_body(Some(look)) };
+    minor();
+    unsafe { test_other_body(None) };
+    full_major();
+    for (i, &closure) in CLOSURES.lock().unwrap().0.iter().enumerate() {
+        let applied = ocaml("apply_infix", &[unsafe { sys::boxroot_get(closure) }]);
+        assert_eq!(applied, int(i));
+    }
+    delete_all(&CLOSURES.lock().unwrap().0);
+    validate();
+}
+
+const INFIX_TAG: usize = 249;

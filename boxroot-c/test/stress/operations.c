@@ -147,8 +147,14 @@ static void run_share(struct actor *a) {
 
 /* ---- values that move to and from the heap ---- */
 
+/* From OCaml 5.0 to 5.4, a domain that marks while another one still promotes may follow an infix pointer
+   from the heap to where its header is not copied yet (docs/reliability.md). */
+#define HEAP_LOSES_INFIX_POINTERS (OCAML_VERSION >= 50000 && OCAML_VERSION < 50500)
+
 /* A place of the shelf keeps no custom block that owns a root: check_shelf is simpler then. */
-static bool can_be_shelved(struct entry e) { return e.id != OWNER; }
+static bool can_be_shelved(struct entry e) {
+  return e.id != OWNER && !(HEAP_LOSES_INFIX_POINTERS && is_infix(e.id));
+}
 
 /* Takes a root whose value can be shelved. */
 static bool take_for_shelf(struct actor *a, struct entry *e) {

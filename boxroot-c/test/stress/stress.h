@@ -52,6 +52,8 @@ static inline uint64_t block_id(struct random *r) { return (draw(r) | 4) & ~(uin
 value make_value(uint64_t id);
 /* Says what is wrong, or NULL. */
 char const *wrong_value(value v, uint64_t id);
+/* Whether the value is an infix pointer. */
+bool is_infix(uint64_t id);
 /* Blocks of the major heap that are garbage at once, to overwrite what was freed. */
 void trash(struct random *r, uint32_t blocks);
 

@@ -98,6 +98,13 @@ static value call(char const *name, uint64_t id) {
   return caml_callback(*caml_named_value(name), word(id, 0));
 }
 
+static bool is_second_closure(uint64_t hash) { return (hash >> 8 & 1) == 0; }
+
+bool is_infix(uint64_t id) {
+  uint64_t hash = mix(id);
+  return (id & 1) == 0 && shape_of(hash) == CLOSURE && is_second_closure(hash);
+}
+
 value make_value(uint64_t id) {
   uint64_t hash = mix(id);
   if (id & 1) return (value)id;
@@ -108,7 +115,7 @@ value make_value(uint64_t id) {
   case DOUBLES: return make_doubles(hash, size_of(hash));
   case INT64: return caml_copy_int64((int64_t)hash);
   case LIST: return make_list(id, list_length(hash));
-  case CLOSURE: return call((hash >> 8) & 1 ? "stress.closure" : "stress.infix", id);
+  case CLOSURE: return call(is_second_closure(hash) ? "stress.infix" : "stress.closure", id);
   case LAZY: return call((hash >> 8) & 1 ? "stress.lazy" : "stress.forced", id);
   case CUSTOM: return make_custom(id);
   case STATIC: return Field(statics, (hash >> 8) % Wosize_val(statics));
@@ -192,7 +199,7 @@ static bool is_value(value v, uint64_t id, uint64_t hash) {
   case DOUBLES: return is_doubles(v, hash, size_of(hash));
   case INT64: return is_number(v, hash, INT64);
   case LIST: return is_list(v, id, list_length(hash));
-  case CLOSURE: return is_closure(v, id, ((hash >> 8) & 1) == 0);
+  case CLOSURE: return is_closure(v, id, is_second_closure(hash));
   case LAZY: return (hash >> 8) & 1 ? is_lazy(v, id) : is_forced(v, id);
   case CUSTOM: return is_custom(v, id);
   case STATIC: return v == Field(statics, (hash >> 8) % Wosize_val(statics));
