@@ -3,6 +3,7 @@
 #include "barrier.h"
 #include "remote.h"
 #include "setup.h"
+#include "trim.h"
 
 /* The functions that boxroot.h inlines are in the library too. */
 extern inline uintptr_t *bxr_slot(boxroot r);
@@ -64,7 +65,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   if (domain == NULL) return NULL;
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (bxr_pool_owner(pool) == domain && !bxr_barrier_keeps(pool, r) &&
-      (pool->head.epoch == domain->head.epoch || !is_young_block(v))) {
+      (!is_young_block(v) || bxr_domain_admit_young(domain, r))) {
     *bxr_slot(r) = (uintptr_t)v;
     return r;
   }

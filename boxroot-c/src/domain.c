@@ -66,7 +66,7 @@ void bxr_domain_disable(struct bxr_domain *domain) {
 
 /* ---- statistics ---- */
 
-static void add_pools(struct bxr_domain *domain, size_t change) {
+void bxr_domain_add_pools(struct bxr_domain *domain, size_t change) {
   bxr_publish(&domain->pool_count, domain->pool_count + change);
 }
 
@@ -103,8 +103,21 @@ static void file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used
   domain->empty_count += pool->kind == BXR_EMPTY;
 }
 
+/* A slot of a listed pool was freed: that is not to be handed out without being listed. */
+static void keep_back(struct bxr_pool *pool) {
+  boxroot r = pool->head.free;
+  pool->head.free = bxr_next_free(r);
+  *bxr_slot(r) = (uintptr_t)pool->kept_back + 1;
+  pool->kept_back = r;
+  pool->head.countdown = 1;
+}
+
 void bxr_domain_refile(struct bxr_pool_head *head) {
   struct bxr_pool *pool = bxr_pool_of_head(head);
+  if (pool->kind == BXR_CURRENT) {
+    keep_back(pool);
+    return;
+  }
   BXR_ASSERT(pool->kind == BXR_FULL || pool->kind == BXR_PARTIAL);
   uint32_t used = pool->kind == BXR_FULL ? BXR_SLOTS - BXR_PARTIAL_FREE : 0;
   bxr_list_remove(pool);
@@ -160,21 +173,94 @@ static struct bxr_pool *activate(struct bxr_domain *domain, struct bxr_pool *poo
   pool->kind = BXR_CURRENT;
   pool->head.epoch = domain->head.epoch;
   pool->head.countdown = INTPTR_MAX;
+  pool->kept_back = NULL;
   set_current(domain, &pool->head);
   return pool;
 }
 
+/* Slots that are handed out and listed at a time. */
+enum { A_FEW = 16 };
+
+/* Hands out some free slots of the listed pool, which has none. False if it has none at all, or too many are
+   listed. */
+static bool hand_out(struct bxr_domain *domain, struct bxr_pool *pool) {
+  struct bxr_listed *listed = &domain->listed;
+  if (listed->count + A_FEW > BXR_LISTED) return false;
+  pool->head.free = pool->kept_back;
+  pool->kept_back = NULL;
+  if (!bxr_pool_has_free_slot(pool)) return false;
+  boxroot r = pool->head.free;
+  for (int i = 0; i < A_FEW && r != NULL; i++) {
+    listed->slots[listed->count++] = listed->last = r;
+    r = bxr_next_free(r);
+  }
+  *bxr_slot(listed->last) = (uintptr_t)NULL + 1;
+  pool->kept_back = r;
+  return true;
+}
+
+/* Makes the parked pool current, and lists it. It has a free slot. */
+static struct bxr_pool *list(struct bxr_domain *domain, struct bxr_pool *pool) {
+  BXR_ASSERT(domain->listed.count == 0 && domain->head.uncounted == &bxr_no_pool);
+  domain->head.current = &pool->head;
+  pool->head.countdown = 1;
+  pool->kept_back = pool->head.free;
+  bool has_free_slot = hand_out(domain, pool);
+  BXR_ASSERT(has_free_slot);
+  (void)has_free_slot;
+  return pool;
+}
+
+/* Gives the listed pool, if there is one, all its free slots back; it is not listed then. */
+static void unlist(struct bxr_domain *domain) {
+  if (domain->listed.count == 0) return;
+  struct bxr_pool *pool = bxr_domain_current(domain);
+  if (pool->head.free == NULL)
+    pool->head.free = pool->kept_back;
+  else
+    *bxr_slot(domain->listed.last) = (uintptr_t)pool->kept_back + 1;
+  pool->kept_back = NULL;
+  pool->head.countdown = INTPTR_MAX;
+  domain->listed.count = 0;
+}
+
+/* Makes the listed pool, if there is one, young instead. */
+static void make_young(struct bxr_domain *domain) {
+  if (domain->listed.count == 0) return;
+  unlist(domain);
+  activate(domain, bxr_domain_current(domain));
+}
+
+bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r) {
+  struct bxr_pool *pool = bxr_pool_of_root(r);
+  struct bxr_listed *listed = &domain->listed;
+  if (&pool->head == domain->head.current && listed->count != 0) {
+    if (listed->count == BXR_LISTED)
+      make_young(domain);
+    else
+      listed->slots[listed->count++] = r;
+    return true;
+  }
+  return pool->head.epoch == domain->head.epoch;
+}
+
+/* A shorter pool is scanned as fast. */
+#define LISTED_FROM (BXR_SLOTS / 4)
+
 struct bxr_pool *bxr_domain_continue(struct bxr_domain *domain) {
   struct bxr_pool *pool = bxr_domain_current(domain);
+  if (domain->listed.count != 0 && pool->head.free == NULL && !hand_out(domain, pool))
+    make_young(domain);
   if (pool != NULL && bxr_pool_has_free_slot(pool)) return pool;
   pool = domain->parked;
   if (pool == NULL || bxr_barrier_state(pool) > BXR_REOPENED || !bxr_pool_has_free_slot(pool))
     return NULL;
   domain->parked = NULL;
-  return activate(domain, pool);
+  return pool->high_water < LISTED_FROM ? activate(domain, pool) : list(domain, pool);
 }
 
 void bxr_domain_retire(struct bxr_domain *domain) {
+  make_young(domain);
   struct bxr_pool *pool = bxr_domain_current(domain);
   if (pool != NULL) {
     set_current(domain, &bxr_no_pool);
@@ -214,7 +300,7 @@ static struct bxr_pool *carve(struct bxr_domain *domain) {
   struct bxr_pool *pool = (struct bxr_pool *)(void *)domain->region;
   domain->region += BXR_POOL_SIZE;
   bxr_pool_init(pool, domain);
-  add_pools(domain, 1);
+  bxr_domain_add_pools(domain, 1);
   return pool;
 }
 
@@ -237,6 +323,7 @@ void bxr_domain_promote(struct bxr_domain *domain) {
   bxr_list_splice(&domain->old, &domain->young);
   bxr_list_splice(&domain->old_partial, &domain->young_partial);
   domain->head.epoch++;
+  unlist(domain);
   /* The current pool has become old like the others. It is parked, not kept, so that a
      domain that creates nothing before the next minor scan has nothing to scan. */
   if (bxr_domain_current(domain) != NULL) {
@@ -270,113 +357,13 @@ void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from) {
   domain->empty_count += from->empty_count;
   from->empty_count = from->empty_low = 0;
   size_t pools = from->pool_count;
-  add_pools(from, 0 - pools);
-  add_pools(domain, pools);
+  bxr_domain_add_pools(from, 0 - pools);
+  bxr_domain_add_pools(domain, pools);
   bxr_domain_count(&domain->pools_adopted, pools);
   bxr_domain_publish(from, (struct bxr_census){0});
 }
 
-/* ---- memory ---- */
-
-/* What is returned to the system at a time: a pool, or the pools that share a page. */
-static size_t unit_size(void) {
-  size_t page = bxr_os_page_size();
-  return page > BXR_POOL_SIZE ? page : BXR_POOL_SIZE;
-}
-
-/* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at
-   first: only the owner's pools are constant here. A pool not carved yet has none. */
-static bool is_unit_unused(struct bxr_domain *domain, char *unit, size_t size) {
-  for (char *start = unit; start < unit + size; start += BXR_POOL_SIZE) {
-    struct bxr_pool *pool = (struct bxr_pool *)(void *)start;
-    if (bxr_pool_owner(pool) != domain || pool->kind != BXR_EMPTY) return false;
-    if (pool->marking != BXR_IDLE && BXR_RULE(KEEP_WHAT_IS_VISITED)) return false;
-    BXR_ASSERT(bxr_load(&pool->announced) == 0);
-  }
-  return true;
-}
-
-/* Neighbouring units, from start to before end. */
-struct run {
-  uintptr_t start, end;
-};
-
-/* Adds a unit at either end of a run. False if it is not beside it. */
-static bool extend(struct run *run, uintptr_t unit, size_t size) {
-  if (unit == run->end)
-    run->end += size;
-  else if (unit + size == run->start)
-    run->start = unit;
-  else
-    return false;
-  return true;
-}
-
-/* Returns a run of unused units to the system. False, and nothing was done, if the system refuses. */
-static bool release(struct bxr_domain *domain, struct run run) {
-  for (uintptr_t pool = run.start; pool < run.end; pool += BXR_POOL_SIZE)
-    bxr_list_remove((struct bxr_pool *)pool);
-  bool released = run.start == run.end || bxr_os_unmap((void *)run.start, run.end - run.start);
-  size_t pools = released ? (run.end - run.start) / BXR_POOL_SIZE : 0;
-  for (uintptr_t pool = run.start; pool < run.end && !released; pool += BXR_POOL_SIZE)
-    bxr_list_push(&domain->empty, (struct bxr_pool *)pool);
-  domain->empty_count -= pools;
-  add_pools(domain, 0 - pools);
-  return released;
-}
-
-/* Returns up to n empty pools to the system, and the number of those that were. Work counts pools and
-   calls to the system: pools that are neighbours, in memory and in the list, go together. */
-static size_t release_empty(struct bxr_domain *domain, size_t n, size_t work) {
-  size_t size = unit_size(), pools = size / BXR_POOL_SIZE, before = domain->empty_count;
-  struct run run = {0, 0};
-  for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next) {
-    uintptr_t unit = (uintptr_t)link & ~(uintptr_t)(size - 1);
-    if (unit >= run.start && unit < run.end) continue;
-    if (n < pools || work < pools) break;
-    if (!is_unit_unused(domain, (char *)unit, size)) continue;
-    if (!extend(&run, unit, size)) {
-      if (!release(domain, run)) return before - domain->empty_count;
-      run = (struct run){unit, unit + size};
-      work--;
-    }
-    n -= pools;
-    work -= work < pools ? work : pools;
-  }
-  release(domain, run);
-  return before - domain->empty_count;
-}
-
-/* So that no scan takes long: about a millisecond. At most 16 MiB. */
-enum { ENOUGH_AT_A_TIME = 1 << 10 };
-
-void bxr_domain_trim(struct bxr_domain *domain) {
-  release_empty(domain, domain->empty_low, ENOUGH_AT_A_TIME);
-  domain->empty_low = domain->empty_count;
-}
-
-size_t bxr_domain_trim_all(struct bxr_domain *domain) {
-  for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next)
-    bxr_barrier_state(bxr_list_pool(link));
-  size_t released = release_empty(domain, SIZE_MAX, SIZE_MAX);
-  domain->empty_low = domain->empty_count;
-  return released;
-}
-
-static void forget_young_values(struct bxr_pool *pool, void *context) {
-  (void)context;
-  bxr_barrier_forget_young_values(pool);
-}
-
-void bxr_domain_tear_down(struct bxr_domain *domain) {
-  bxr_domain_disable(domain);
-  bxr_domain_each_pool(domain, forget_young_values, NULL);
-  release_empty(domain, SIZE_MAX, SIZE_MAX);
-  size_t unit = unit_size();
-  char *rest = (char *)(((uintptr_t)domain->region + unit - 1) & ~(uintptr_t)(unit - 1));
-  if (rest != domain->region_end && bxr_os_unmap(rest, (size_t)(domain->region_end - rest)))
-    domain->region_end = rest;
-}
+/* ---- the end of a cycle ---- */
 
 static void end_marking(struct bxr_pool *pool, void *context) {
   (void)context;

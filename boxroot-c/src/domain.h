@@ -19,6 +19,24 @@ struct bxr_census {
   size_t live_roots, pools[BXR_KINDS];
 };
 
+/* Slots that are listed at most. */
+enum { BXR_LISTED = 128 };
+
+/* After a minor scan the parked pool becomes current again, old as it is, and the few slots where young values
+   may be are listed, so that the next scan visits these alone:
+
+   1. Create takes the slots of `free`, which are handed out and listed a few at a time; the pool's other
+      free slots are kept back.
+   2. Deletes in the pool are counted, and its countdown is 1: so each calls bxr_domain_refile, which keeps
+      the slot back.
+   3. Modify stores a young value by its slow path, for the pool is old, and lists the slot.
+   4. If they become many, the pool gets all its free slots back, and is young like others. */
+struct bxr_listed {
+  uint32_t count; /* of slots; 0: the current pool is not listed */
+  boxroot last;   /* the end of the free list, unless that is empty */
+  boxroot slots[BXR_LISTED];
+};
+
 /* A domain's record, laid out by cache lines of 64 bytes: what create, modify and the fast deletes
    touch is on the first, with the little that the start of a scan looks at; the slow paths'
    lists come next; and what other threads write is on the last, so that remote deletes do
@@ -30,9 +48,9 @@ struct bxr_census {
 
    Invariants. A pool is young iff pool.epoch == head.epoch. While fast paths are open,
    every young pool other than head.current is in young or young_partial, every old pool
-   other than parked in old or old_partial, by kind; young values are in young pools only.
-   head.current is bxr_no_pool until the first create after a scan. head.uncounted is head.current if
-   that is open, else bxr_no_pool. */
+   other than parked in old or old_partial, by kind; young values are in young pools, and in listed slots of
+   head.current, only. head.current is young, or listed, or bxr_no_pool, which it is until the first create
+   after a scan. head.uncounted is head.current if that is open and young, else bxr_no_pool. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
@@ -48,6 +66,7 @@ struct bxr_domain {
   char *region, *region_end; /* mapped memory not yet carved into pools */
   uintptr_t *directory;      /* the pools handed over in this cycle (scan.c), or NULL */
   size_t directory_size;     /* in bytes */
+  struct bxr_listed listed;
 
   /* Written by the owner, read by any thread for statistics. Atomic. */
   size_t pool_count;
@@ -93,6 +112,9 @@ struct bxr_pool *bxr_domain_continue(struct bxr_domain *domain);
 void bxr_domain_retire(struct bxr_domain *domain);
 struct bxr_pool *bxr_domain_choose(struct bxr_domain *domain);
 
+/* Whether a young value may be stored in the slot: its pool is young, or listed; then the slot is, too. */
+bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r);
+
 /* Deletes a root of one of the owner's pools; or `count` of them, by their bits: the result is the work
    that it took, in slots. (bxr_domain_refile, in inline.h, is the second half of it, for the fast paths.) */
 void bxr_domain_free(boxroot r);
@@ -110,23 +132,13 @@ void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_po
    current or parked in `from`, which no other thread uses. */
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);
 
-/* ---- memory ---- */
-
-/* Returns empty pools that were not needed since the last call to the system; not too many at a time. */
-void bxr_domain_trim(struct bxr_domain *domain);
-
-/* Returns all empty pools to the system that the marker does not visit any more, and the others
-   at the next bxr_domain_trim. The number of pools returned now. */
-size_t bxr_domain_trim_all(struct bxr_domain *domain);
-
-/* Disables the domain, and gives all memory back but pools that hold roots, and what the marker may
-   visit; no thread may be using the domain. Deletes remain safe. */
-void bxr_domain_tear_down(struct bxr_domain *domain);
-
 /* The marker visits nothing of the domain any more: all mark stacks are empty. */
 void bxr_domain_end_marking(struct bxr_domain *domain);
 
 /* ---- statistics ---- */
+
+/* Changes the number of its pools. */
+void bxr_domain_add_pools(struct bxr_domain *domain, size_t change);
 
 /* Adds to one of the counters above. */
 void bxr_domain_count(uint64_t *counter, uint64_t change);

@@ -93,7 +93,8 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
   case BXR_CURRENT: break;
   }
   uint32_t used = pool->high_water;
-  for (boxroot r = pool->head.free; r != NULL; r = (boxroot)(*bxr_slot(r) - 1)) used--;
+  for (boxroot r = pool->head.free; r != NULL; r = bxr_next_free(r)) used--;
+  for (boxroot r = pool->kept_back; r != NULL; r = bxr_next_free(r)) used--;
   BXR_ASSERT(used <= pool->high_water);
   return used;
 }

@@ -45,13 +45,16 @@ struct bxr_domain;
      PARTIAL  countdown == used > 0
      EMPTY    used == 0, high_water == 0
      slots[0..high_water) were initialised: each holds a root's value or a link
-     `free` lists exactly the unused slots below high_water
+     `free`, and for CURRENT kept_back, list exactly the unused slots below high_water
      announced >= bits set in pending; announced > 0 iff the pool is on a drain list, or
      a thread is about to put it on one (remote.c) */
 struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
-  struct bxr_link link;
+  union {
+    struct bxr_link link;
+    boxroot kept_back; /* CURRENT: more free slots, if the pool is listed (domain.h), or NULL */
+  };
   uint32_t high_water; /* slots at and above it were never used */
   uint16_t kind;       /* enum bxr_kind */
   uint16_t marking;    /* enum bxr_marking */
@@ -101,6 +104,9 @@ static inline struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool) {
 static inline struct bxr_domain_head *bxr_pool_owner_head(struct bxr_pool *pool) {
   return (struct bxr_domain_head *)bxr_pool_owner(pool);
 }
+
+/* The free slot after this one, or NULL. */
+static inline boxroot bxr_next_free(boxroot r) { return (boxroot)(*bxr_slot(r) - 1); }
 
 /* Whether a slot is free; puts fresh slots on the free list if that is empty. */
 bool bxr_pool_has_free_slot(struct bxr_pool *pool);

@@ -6,20 +6,24 @@
 #include "os.h"
 #include "remote.h"
 #include "setup.h"
+#include "trim.h"
 
 /* ---- slot by slot ---- */
 
 /* Slots may be deleted while these loops run (a finaliser may run inside the action);
    such deletes are deferred, so no slot changes under the loop but by the action. */
 
+static inline void scan_slot(uintptr_t *slot, struct bxr_range minor_heap,
+                             struct bxr_action action) {
+  value v = (value)*slot;
+  /* Nearly all slots fail the first test, immediates too. */
+  if (!BXR_LIKELY(!bxr_may_be_in(minor_heap, v)) && Is_block(v)) bxr_act_young(action, slot);
+}
+
 static void scan_pool(struct bxr_pool *pool, struct bxr_range minor_heap,
                       struct bxr_action action) {
   uintptr_t *end = pool->slots + pool->high_water;
-  for (uintptr_t *slot = pool->slots; slot < end; slot++) {
-    value v = (value)*slot;
-    /* Nearly all slots fail the first test, immediates too. */
-    if (!BXR_LIKELY(!bxr_may_be_in(minor_heap, v)) && Is_block(v)) bxr_act_young(action, slot);
-  }
+  for (uintptr_t *slot = pool->slots; slot < end; slot++) scan_slot(slot, minor_heap, action);
 }
 
 static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
@@ -28,7 +32,11 @@ static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
       scan_pool(bxr_list_pool(link), minor_heap, action);
-  if (bxr_domain_current(domain) != NULL) scan_pool(bxr_domain_current(domain), minor_heap, action);
+  struct bxr_listed *listed = &domain->listed;
+  for (uint32_t i = 0; i < listed->count; i++)
+    scan_slot(bxr_slot(listed->slots[i]), minor_heap, action);
+  if (bxr_domain_current(domain) != NULL && listed->count == 0)
+    scan_pool(bxr_domain_current(domain), minor_heap, action);
 }
 
 struct full_scan {

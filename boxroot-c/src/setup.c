@@ -7,6 +7,7 @@
 #include "os.h"
 #include "remote.h"
 #include "runtime.h"
+#include "trim.h"
 #include "uses.h"
 
 static int status = BOXROOT_NOT_SETUP;

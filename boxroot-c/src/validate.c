@@ -14,16 +14,26 @@ static void require(struct check *check, bool holds, char const *invariant) {
   if (!holds && check->broken == NULL) check->broken = invariant;
 }
 
-/* The length of the free list, or more than mark if it is not a list of free slots. */
-static uint32_t free_length(struct bxr_pool *pool) {
-  uint32_t length = 0;
-  for (boxroot r = pool->head.free; r != NULL; r = (boxroot)(*bxr_slot(r) - 1)) {
+/* Adds the length of a free list, or so much that it is more than the mark if it is not a list of free
+   slots. */
+static uint32_t free_length(struct bxr_pool *pool, boxroot first, uint32_t length) {
+  for (boxroot r = first; r != NULL; r = bxr_next_free(r)) {
     uintptr_t *slot = bxr_slot(r);
     bool sane = (uintptr_t)slot % sizeof(value) == 0 && slot >= pool->slots &&
                 slot < pool->slots + pool->high_water && length++ < pool->high_water;
     if (!sane) return UINT32_MAX;
   }
   return length;
+}
+
+static bool is_listed(struct bxr_domain *domain, struct bxr_pool *pool) {
+  return &pool->head == domain->head.current && domain->listed.count != 0;
+}
+
+static bool is_listed_slot(struct bxr_listed *listed, uintptr_t *slot) {
+  for (uint32_t i = 0; i < listed->count; i++)
+    if (bxr_slot(listed->slots[i]) == slot) return true;
+  return false;
 }
 
 static void check_pool(struct bxr_pool *pool, void *context) {
@@ -37,7 +47,9 @@ static void check_pool(struct bxr_pool *pool, void *context) {
           "a pool's fast owner is its owner, or NULL while the pool is closed");
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
-  uint32_t free = free_length(pool);
+  uint32_t free = free_length(pool, pool->head.free, 0);
+  if (pool->kind == BXR_CURRENT && free != UINT32_MAX)
+    free = free_length(pool, pool->kept_back, free);
   require(check, free <= pool->high_water,
           "the free list holds distinct slots below the high-water mark");
   if (check->broken != NULL) return;
@@ -47,11 +59,16 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   require(check, posted <= bxr_load(&pool->announced),
           "remote deletes are announced before they are posted");
   if (pool->head.epoch == check->domain->head.epoch) return;
+  bool listed = is_listed(check->domain, pool);
   for (uint32_t i = 0; i < pool->high_water; i++) {
     uintptr_t v = pool->slots[i];
-    require(check, (v & 1) != 0 || !bxr_may_be_in(check->minor_heap, (value)v),
-            "an old pool holds no young value");
+    bool old = (v & 1) != 0 || !bxr_may_be_in(check->minor_heap, (value)v);
+    require(check, old || (listed && is_listed_slot(&check->domain->listed, &pool->slots[i])),
+            "an old pool holds no young value but in listed slots");
   }
+  for (boxroot r = pool->head.free; listed && r != NULL; r = bxr_next_free(r))
+    require(check, is_listed_slot(&check->domain->listed, bxr_slot(r)),
+            "the free slots of a listed pool are listed, or kept back");
 }
 
 static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind kind, bool young) {
@@ -76,9 +93,16 @@ char const *boxroot_validate(void) {
   check_list(&check, &domain->empty, BXR_EMPTY, false);
   if (check.broken != NULL) return check.broken;
   bxr_domain_each_pool(domain, check_pool, &check);
-  struct bxr_pool_head *uncounted = domain->head.uncounted;
-  require(&check, uncounted == &bxr_no_pool || uncounted == domain->head.current,
+  struct bxr_pool_head *uncounted = domain->head.uncounted, *current = domain->head.current;
+  require(&check, uncounted == &bxr_no_pool || uncounted == current,
           "only the current pool is not counted");
+  require(&check,
+          current == &bxr_no_pool ||
+            (domain->listed.count != 0 ? uncounted == &bxr_no_pool && current->countdown == 1
+                                       : current->epoch == domain->head.epoch),
+          "the current pool is listed, and all its deletes are noticed, or it is young");
+  require(&check, current != &bxr_no_pool || domain->listed.count == 0,
+          "only a current pool is listed");
   require(&check, uncounted == &bxr_no_pool || uncounted->fast_owner == &domain->head,
           "a closed pool is closed to deletes that are not counted, too");
   require(&check, check.pools == domain->pool_count, "the pools are counted");

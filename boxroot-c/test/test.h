@@ -10,6 +10,9 @@
   TEST(pool_slots)                                                                                 \
   TEST(pool_kinds)                                                                                 \
   TEST(domain_promotion)                                                                           \
+  TEST(domain_lists_few_roots)                                                                     \
+  TEST(domain_lists_what_modify_stores)                                                            \
+  TEST(domain_lists_no_more)                                                                       \
   TEST(domain_trim)                                                                                \
   TEST(domain_trim_neighbours)                                                                     \
   TEST(domain_trim_by_parts)                                                                       \

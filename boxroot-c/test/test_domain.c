@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Promotion and trimming: no OCaml runtime runs. */
 #include "test.h"
+#include "trim.h"
 
 void test_domain_promotion(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -17,6 +18,83 @@ void test_domain_promotion(void) {
   CHECK(domain->parked == NULL && bxr_domain_current(domain) == current);
   CHECK(current->head.epoch == domain->head.epoch && bxr_pool_used(current) == 11);
   CHECK(used(domain) == 3 * BXR_SLOTS + 11);
+}
+
+/* A parked pool, of which all slots but the last two, and the first 20, are used. */
+static struct bxr_pool *parked(struct bxr_domain *domain, boxroot *roots) {
+  struct bxr_pool *pool = fill(domain, roots);
+  for (uint32_t i = 0; i < 20; i++) bxr_domain_free(roots[i]);
+  bxr_domain_free(roots[BXR_SLOTS - 1]);
+  bxr_domain_free(roots[BXR_SLOTS - 2]);
+  bxr_domain_promote(domain);
+  CHECK(domain->parked == pool);
+  return pool;
+}
+
+static bool is_listed(struct bxr_domain *domain, boxroot r) {
+  for (uint32_t i = 0; i < domain->listed.count; i++)
+    if (domain->listed.slots[i] == r) return true;
+  return false;
+}
+
+/* The first roots after a scan are in listed slots, wherever roots are deleted meanwhile. */
+void test_domain_lists_few_roots(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = parked(domain, roots);
+  boxroot few[22];
+  for (uint32_t i = 0; i < 22; i++) {
+    few[i] = create(domain);
+    CHECK(bxr_domain_current(domain) == pool && pool->head.epoch < domain->head.epoch);
+    CHECK(is_listed(domain, few[i]) && !is_listed(domain, roots[100 + i]));
+    if (i < 10) bxr_domain_free(roots[100 + i]);
+    CHECK(bxr_pool_used(pool) == BXR_SLOTS - 22 + i + 1 - (i < 10 ? i + 1 : 10));
+  }
+  /* Those that were deleted come last. */
+  for (uint32_t i = 0; i < 10; i++) CHECK(is_listed(domain, create(domain)));
+  CHECK(!bxr_pool_has_free_slot(pool) && domain->listed.count == 32);
+  bxr_domain_promote(domain);
+  CHECK(domain->parked == pool && domain->listed.count == 0 && bxr_pool_used(pool) == BXR_SLOTS);
+}
+
+void test_domain_lists_what_modify_stores(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = parked(domain, roots);
+  CHECK(!bxr_domain_admit_young(domain, roots[100]));
+  create(domain);
+  CHECK(bxr_domain_admit_young(domain, roots[100]) && is_listed(domain, roots[100]));
+  /* When there is no room for more, the pool is young, and has all its free slots. */
+  for (uint32_t i = 101; pool->head.epoch != domain->head.epoch; i++) {
+    CHECK(i < 300);
+    CHECK(bxr_domain_admit_young(domain, roots[i]));
+  }
+  CHECK(domain->listed.count == 0 && domain->head.uncounted == &pool->head);
+  for (uint32_t i = 0; i < 21; i++) create(domain);
+  CHECK(!bxr_pool_has_free_slot(pool));
+}
+
+/* A listed pool is filed as a young one; and one that roots are made in, again and again, becomes young. */
+void test_domain_lists_no_more(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = parked(domain, roots);
+  create(domain);
+  bxr_domain_free(roots[100]);
+  CHECK(domain->listed.count != 0);
+  bxr_domain_retire(domain);
+  CHECK(domain->listed.count == 0 && length(&domain->young) == 1);
+  CHECK(pool->kind == BXR_FULL && bxr_pool_used(pool) == BXR_SLOTS - 22);
+
+  pool = fill(domain, roots);
+  for (uint32_t i = 0; i < BXR_SLOTS / 2; i++) bxr_domain_free(roots[i]);
+  bxr_domain_promote(domain);
+  for (uint32_t i = 0; i < BXR_SLOTS / 2; i++) {
+    create(domain);
+    CHECK(bxr_domain_current(domain) == pool);
+    CHECK((pool->head.epoch == domain->head.epoch) == (domain->listed.count == 0));
+  }
+  CHECK(domain->listed.count == 0 && !bxr_pool_has_free_slot(pool));
 }
 
 void test_domain_trim(void) {

@@ -6,6 +6,7 @@
 
 #include "os.h"
 #include "test.h"
+#include "trim.h"
 
 static void check_counts(struct bxr_domain *domain, size_t pools, size_t empty) {
   CHECK(domain->pool_count == pools && domain->empty_count == empty);
