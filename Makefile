@@ -24,7 +24,7 @@ ONLY =
 UPDATE =
 FILTER =
 # How often `make soak` runs each scenario, and which: rows of the table of situations, or parts of names.
-RUNS = 200
+RUNS ?= 200
 SCENARIOS = 13 14 15
 
 # What `make matrix` runs.
