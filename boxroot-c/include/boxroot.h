@@ -68,7 +68,7 @@ typedef struct boxroot_private *boxroot;
    Lock: required. Cost: about 8 instructions; a slow path once in a few dozen calls.
    Not in the finaliser of a custom block: the collector may be at work. In a hook that runs inside
    a collection (at the end of a minor one, around slices, in a root scan), v must not be a block of the
-   minor heap: its roots were scanned already.
+   minor heap: the collection has scanned the roots already.
    Failure: NULL, with errno
      EPERM   the lock is not held, the library is not set up (OCaml 4) or is torn
              down, or the call comes from a finaliser that runs inside a root scan.
@@ -90,13 +90,13 @@ BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
 
 /* boxroot_delete(r) gives up r and its value. NULL is a no-op.
    Lock: none. Any thread may call it at any time: another domain, a thread unknown
-   to OCaml, a finaliser, after boxroot_teardown, after caml_shutdown (but where the
-   runtime frees all its memory, with caml_startup_pooled, after boxroot_teardown). Cost: about
-   10 instructions on the domain that owns r. Elsewhere two or three atomic operations,
-   which deletes of neighbouring roots share if the thread holds a domain's lock; these
-   arrive at that domain's next minor collection at the latest. OCaml 5: a root that the collector has to
-   mark first, in the cycle that is under way, costs about 40 instructions, and its memory is used
-   again when it has been marked. It never fails. Deleting the same boxroot twice is undefined. */
+   to OCaml, a finaliser, after boxroot_teardown, after caml_shutdown (if the program started with
+   caml_startup_pooled, only after boxroot_teardown: the shutdown frees all memory of the runtime).
+   Cost: about 10 instructions on the domain that owns r. Elsewhere two or three atomic operations; a
+   thread that holds a domain's lock collects deletes of neighbouring roots, which share these operations,
+   and sends them at its domain's next minor collection at the latest. OCaml 5: a root that the collector
+   still has to mark in the current cycle costs about 40 instructions, and its memory is used again
+   after it has been marked. It never fails. Deleting the same boxroot twice is undefined. */
 BOXROOT_INLINE void boxroot_delete(boxroot r);
 
 /* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root:
@@ -106,18 +106,18 @@ BOXROOT_INLINE void boxroot_delete(boxroot r);
    value are intact. */
 BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
 
-/* A domain, proved once: what the functions below take instead of looking, in every call, at who holds
-   the lock. Valid until the domain ends. It may be used only while this thread holds its lock, and not
-   in a root scan, nor in the finaliser of a custom block. On OCaml 4 there is one. */
+/* A domain whose lock this thread was seen to hold. The functions below take it, so that they need not look
+   for the holder of the lock in every call. Valid until the domain ends. It may be used only while this
+   thread holds its lock, and not in a root scan, nor in the finaliser of a custom block. OCaml 4 has one domain. */
 typedef struct bxr_domain_head *boxroot_domain;
 
-/* The domain whose lock this thread holds. Sets the library up on OCaml 5. Once for each function
-   that OCaml calls is a good place.
+/* The domain whose lock this thread holds. Sets the library up on OCaml 5. It is enough to call it once
+   in each C function that OCaml calls.
    Lock: required. Failure: NULL, with errno as for boxroot_create. */
 BOXROOT_INLINE boxroot_domain boxroot_domain_self(void);
 
-/* The same as boxroot_create, boxroot_delete and boxroot_modify, and some 6 to 10 instructions less. Any
-   domain may delete and modify any root: roots of this one are faster. */
+/* The same as boxroot_create, boxroot_delete and boxroot_modify, with some 6 to 10 instructions less. Any
+   domain may delete and modify any root; its own roots are faster. */
 BOXROOT_INLINE boxroot boxroot_create_in(boxroot_domain domain, value v);
 BOXROOT_INLINE void boxroot_delete_in(boxroot_domain domain, boxroot r);
 BOXROOT_INLINE bool boxroot_modify_in(boxroot_domain domain, boxroot *r, value v);
@@ -132,16 +132,18 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 /* Prepares the library. OCaml 4: required before the first create, with the lock
    held, after the Thread module (if the program links it) is initialised, and best
    before other threads start. OCaml 5: never needed, because the first create does
-   it; harmless. Returns false, with errno EPERM, if the lock is not held or the
-   library was torn down. */
+   it; harmless. Returns true if the library is set up already. Failure: false, with errno
+     EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn
+             down or invalid (see below);
+     ENOMEM  out of memory. */
 bool boxroot_setup(void);
 
-/* Ends the use of the library and gives its memory back, but for pools that hold roots: at once, or,
-   what the collector is marking just then, at the start of its next cycle, if there is one.
-   Accepted before caml_shutdown, with the lock, or after it; once or more often. No other domain may be running, and no other
-   thread creating, reading or modifying boxroots. Afterwards create and modify fail, live
-   boxroots are no longer roots and must not be read, and deleting them remains safe
-   from any thread. */
+/* Ends the use of the library and gives its memory back, except pools that hold roots: at once, or, if
+   the collector may be marking a pool, at the start of its next cycle, if there is one.
+   It may be called before caml_shutdown, with the lock, or after it; once or more often. No other domain
+   may be running, and no other thread may be creating, reading or modifying boxroots. Afterwards create
+   and modify fail, live boxroots are no longer roots and must not be read, and deleting them
+   remains safe from any thread. */
 void boxroot_teardown(void);
 
 enum boxroot_state {
@@ -149,21 +151,21 @@ enum boxroot_state {
   BOXROOT_RUNNING = 1,
   BOXROOT_TORE_DOWN = 2, /* boxroot_teardown has run */
   BOXROOT_INVALID = 3    /* OCaml 4: the Thread module was initialised after
-                            boxroot_setup; live roots are kept, create fails. Or another,
+                            boxroot_setup; live roots are kept, create fails. Or: another,
                             different copy of the library hides this one's names (README.md) */
 };
 
 /* The state of the library, one of the constants above. Any thread. */
 int boxroot_status(void);
 
-/* A message, for people, about the last failure on this thread: what went wrong and
+/* A message for people about the last failure on this thread: what went wrong and
    what to do. Never NULL; the string is static. Any thread. */
 char const *boxroot_error_string(void);
 
-/* Statistics. The counts of roots and of pools by state are exact for the calling domain,
-   but for deletes that have not arrived (see boxroot_delete), and as of their last major
-   root scan for the others. Times are in nanoseconds of wall-clock
-   time, the longest of any domain; counts are since the library was loaded. */
+/* Statistics. The counts of roots and of pools by state are exact for the calling domain, except
+   for deletes that have not arrived yet (see boxroot_delete); those of another domain are as of its
+   last major root scan. longest_... are in nanoseconds of wall-clock time, the longest of any
+   domain. The counts of events (scans, deletes, adoptions) are since the library was loaded. */
 struct boxroot_stats {
   size_t live_roots;     /* roots created and not yet deleted */
   size_t pools;          /* pools in memory, in all states */
@@ -179,9 +181,9 @@ struct boxroot_stats {
   uint64_t longest_minor_scan;
   uint64_t longest_major_scan;
   uint64_t
-    deferred_deletes; /* deletes that arrived later: from elsewhere, inside a root scan, or: */
+    deferred_deletes; /* deletes that freed their slot later: not by the owner, in a root scan, or: */
   uint64_t
-    barrier_hits; /* deletes of roots that the collector had to mark first, modified ones, too */
+    barrier_hits; /* deletes and moves (modify) of roots that the collector had to mark first */
   uint64_t pools_adopted; /* pools taken over from domains that ended */
 };
 
@@ -191,18 +193,18 @@ void boxroot_stats(struct boxroot_stats *s);
 /* Prints boxroot_stats to standard output. */
 void boxroot_print_stats(void);
 
-/* Gives the memory of the calling domain's empty pools back, and returns how many bytes.
-   Without it, each start of a major collection gives back the empty pools that were not
-   needed since the last one, at most 16 MiB of them. Pools that the collector may still be visiting are given back
-   then too. Where the system's pages are larger than pools, the pools that share a page are given
-   back when all of them are empty.
-   Lock: required; without it nothing is done, nor, on OCaml 4, on a thread other than the main one. */
+/* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Empty pools
+   that the collector may still be visiting are kept until the next major collection starts.
+   Without this function, each start of a major collection gives back the empty pools that were not
+   needed since the start before, at most 16 MiB of them. Where the system's pages are larger than
+   pools, the pools that share a page are given back when all of them are empty.
+   Lock: required. Does nothing without it, or on OCaml 4 on a thread other than the main one. */
 size_t boxroot_trim(void);
 
 /* Checks every internal invariant of the calling domain's pools, in time linear in
    their size. NULL if all hold, else a static string that names the broken one.
-   Lock: required; without it nothing is checked, nor, on OCaml 4, on a thread other than the main
-   one. For tests and debugging. */
+   Lock: required. Checks nothing without it, or on OCaml 4 on a thread other than the main one.
+   For tests and debugging. */
 char const *boxroot_validate(void);
 
 #ifdef __cplusplus

@@ -2,11 +2,11 @@
 // A smart pointer over boxroot.h, for C++17 and later: what std::unique_ptr is for memory, Root is for
 // OCaml values.
 //
-// With -fno-exceptions, what could throw is not there: use try_make_root and try_set.
+// With -fno-exceptions, functions that could throw are left out: use try_make_root and try_set.
 //
-// An exception of OCaml's runs no destructors. Where it passes a C++ function that owns a Root, the root
+// An OCaml exception runs no destructors. Where it passes a C++ function that owns a Root, the root
 // leaks: nothing breaks, but its value stays alive for good. So call OCaml with functions whose names end in
-// _exn, or with those of boxroot/exceptions.hpp, which turn OCaml's exceptions into C++ ones and back.
+// _exn, or with those of boxroot/exceptions.hpp, which turn OCaml exceptions into C++ exceptions and back.
 #ifndef BOXROOT_HPP
 #define BOXROOT_HPP
 
@@ -21,7 +21,7 @@
 
 namespace boxroots {
 
-// Owns one OCaml value, or nothing. May be deleted on any thread, with or without the lock, also after the
+// Owns one OCaml value, or nothing. May be destroyed on any thread, with or without the lock, also after the
 // runtime has ended. A Root that was moved from owns nothing.
 class Root {
 public:
@@ -107,8 +107,8 @@ inline void swap(Root &a, Root &b) noexcept { a.swap(b); }
 [[nodiscard]] inline Root make_root(value v) { return Root(v); }
 #endif
 
-// Comparisons are of roots, not of values: no two Roots that own something are equal. The order means
-// nothing, but it is one: for std::map and the like. It, and the hash, change with set and try_set.
+// Comparisons are of roots, not of values: no two Roots that own something are equal. The order has no
+// meaning; it is there for std::map and the like. set and try_set may change a Root's place in the order, and its hash.
 inline bool operator==(Root const &a, Root const &b) noexcept { return a.handle() == b.handle(); }
 inline bool operator!=(Root const &a, Root const &b) noexcept { return !(a == b); }
 inline bool operator<(Root const &a, Root const &b) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Exceptions of OCaml and of C++, in both directions, so that destructors run. (Without them, an exception of
-// OCaml's leaves C++ functions like a longjmp, and one of C++ that reaches OCaml's code ends the program.)
+// Passes exceptions between OCaml and C++, in both directions, so that destructors run. (Without these functions, an
+// OCaml exception leaves C++ functions like a longjmp, and a C++ exception that reaches OCaml code ends the program.)
 //
 //   extern "C" value sum_of_lengths(value f, value words) {
 //     return boxroots::entered_from_ocaml([&] {
@@ -10,8 +10,9 @@
 //     });
 //   }
 //
-// A C++ exception does not end the CAMLparam of functions that it passes; entered_from_ocaml does. So between it
-// and call, do not catch exceptions around functions with CAMLparam and go on: hold values in Roots there.
+// A C++ exception does not undo the CAMLparam of functions that it passes; entered_from_ocaml does that at its end.
+// So in between, do not catch an exception that has passed functions with CAMLparam and then go on: in such
+// functions, hold values in Roots instead of CAMLparam.
 #ifndef BOXROOT_EXCEPTIONS_HPP
 #define BOXROOT_EXCEPTIONS_HPP
 
@@ -30,7 +31,7 @@
 
 namespace boxroots {
 
-// An exception of OCaml's that passes C++ functions.
+// An OCaml exception that passes C++ functions.
 class OCamlException : public std::exception {
 public:
   // Lock: required. Throws like Root's constructor.
@@ -41,7 +42,7 @@ public:
       : std::exception(other), exception_(*other.exception_) {}
   OCamlException &operator=(OCamlException const &) = delete;
 
-  // OCaml's exception. Lock: required.
+  // The OCaml exception. Lock: required.
   value operator*() const noexcept { return *exception_; }
   char const *what() const noexcept override { return "an exception of OCaml's"; }
 
@@ -49,7 +50,7 @@ private:
   Root exception_;
 };
 
-// Calls an OCaml function with one argument or more. Throws OCamlException where it raises an exception.
+// Calls an OCaml function with one argument or more. Throws OCamlException if the function raises an exception.
 // Lock: required. The collector may run.
 template <class... Values> value call(value function, value first, Values... others) {
   value arguments[] = {first, others...};
@@ -58,14 +59,14 @@ template <class... Values> value call(value function, value first, Values... oth
   return result;
 }
 
-// Runs the body of a function that OCaml calls. OCaml gets the body's result, or the exception that it ended with:
+// Runs the body of a function that OCaml calls. OCaml gets the body's result, or the exception that ended the body:
 // OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory, others as Failure, with what() as
-// text, cut after 250 bytes. All destructors have run by then.
+// text, cut after 250 bytes. All destructors of the body have run by then.
 template <class Body> value entered_from_ocaml(Body &&body) {
   enum { RETURNS, RAISES, OUT_OF_MEMORY, FAILS } end = FAILS;
   value result = Val_unit;
   char text[251] = "a C++ exception";
-  // No destructor runs on what is left here: OCaml's exceptions pass this function.
+  // An OCaml exception raised below leaves this function without destructors, so its variables have none.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
   CAMLparam0();

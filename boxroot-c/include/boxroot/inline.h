@@ -38,13 +38,12 @@ struct bxr_domain_head {
   void *runtime_state;             /* the runtime's record of the domain; (void *)1: closed */
   struct bxr_pool_head *current;   /* where create takes slots; never NULL */
   uint64_t epoch;                  /* 1 + the minor scans so far; no pool's epoch exceeds it */
-  struct bxr_pool_head *uncounted; /* where delete need not count: current, never NULL */
-  struct bxr_pool_head
-    *remote_pool;            /* where `outgoing` is, or one that holds no root; never NULL */
-  struct bxr_batch outgoing; /* deletes whose slots must stay as they are, to be sent */
+  struct bxr_pool_head *uncounted; /* where delete need not count: current, or an empty stand-in */
+  struct bxr_pool_head *remote_pool; /* the pool of `outgoing`, or one without a root; never NULL */
+  struct bxr_batch outgoing;         /* remote deletes collected so far, to be sent together */
 };
 
-/* The Rust crates read these structs too. (C99 has no such assertion; the library is C11.) */
+/* The Rust crates read these structs too. (C99 has no static assertion; the library is C11.) */
 #ifdef __cplusplus
 #define BXR_STATIC_ASSERT(e) static_assert(e, #e)
 #elif __STDC_VERSION__ >= 201112L
@@ -62,7 +61,7 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, remote_pool) == 32);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, outgoing) == 40);
 #endif
 
-/* The general paths, which the fast paths fall into. */
+/* The general paths: what the fast paths call when they do not apply. */
 boxroot bxr_create_slow(value v);
 void bxr_delete_slow(boxroot r);
 /* The root after the change, which may have moved. NULL: an error, and no change. */
@@ -70,17 +69,18 @@ boxroot bxr_modify_slow(boxroot r, value v);
 /* A pool's countdown reached 0. Called with the lock, after the slot was freed. */
 void bxr_domain_refile(struct bxr_pool_head *pool);
 
-/* boxroot_domain_self, which calls it by this name so that the layouts agree. */
+/* What boxroot_domain_self does. The linker's name of this one tells the layout (names.h), so the caller
+   and the library agree about the result. */
 struct bxr_domain_head *bxr_domain_attach(void);
 
-/* boxroot_trim and boxroot_stats, for such callers. */
+/* boxroot_trim and boxroot_stats, for callers that have a domain. */
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s);
 
 /* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its
    domain ended. UNCERTAIN: yes, unless it is running its thread-local destructors (OCaml 4, threads
-   other than the main one: those made by Thread.create give the lock up without telling anybody). On
-   OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
+   other than the main one: those made by Thread.create release the lock at their end without calling a
+   hook). On OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
 enum bxr_lock {
   BXR_LOCK_NOT_HELD = 0,
   BXR_LOCK_HELD = 1,
@@ -89,23 +89,24 @@ enum bxr_lock {
 };
 int bxr_lock_state(void);
 
-/* Uses of the runtime (by the Rust domain lock). bxr_uses_forbid fails while there are others than the
-   caller's, so that the runtime is not shut down under a user. A use begins before a thread waits for the lock, and ends after it gave the lock up; they
-   nest. FIRST and NESTED: the use has begun, and this thread had none before, or had one. DOWN:
-   refused, because bxr_uses_forbid succeeded. FORKED: refused, in the child of a fork that was made
-   without the lock, or while other domains ran. Any thread. */
+/* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins before a
+   thread waits for the lock, and ends after the thread has released it. Uses of one thread may be
+   nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody shuts the
+   runtime down while others use it. Results of bxr_use_begin: FIRST, NESTED: the use has begun, and this
+   thread had no use before, or had one. DOWN: refused, because bxr_uses_forbid has succeeded. FORKED: refused,
+   in the child of a fork that was made without the lock, or while other domains ran. Any thread. */
 enum bxr_use { BXR_USE_FIRST = 0, BXR_USE_NESTED = 1, BXR_USE_DOWN = 2, BXR_USE_FORKED = 3 };
 int bxr_use_begin(void);
 void bxr_use_end(void);
 
-/* Forbids first uses for good, and returns 0, if the caller's thread has one use, and others none.
-   Else returns how many more there are. */
+/* The calling thread must have a use. If there is no other, forbids first uses for good, and returns 0.
+   Otherwise returns how many more there are: this thread's nested ones, or, if it has none, other threads'. */
 size_t bxr_uses_forbid(void);
 
-/* After caml_shutdown and boxroot_teardown: nothing visits pools any more. Gives back what the collector
-   might have been visiting; statistics count what is there, from now on. */
+/* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives back the
+   memory that the collector might have been visiting. From now on statistics count all pools that are left. */
 void bxr_runtime_gone(void);
-/* Whether it was called: lists of pools do not change any more. Any thread. */
+/* Whether bxr_runtime_gone was called: lists of pools do not change any more. Any thread. */
 bool bxr_is_gone(void);
 
 #if defined(__GNUC__)
@@ -127,9 +128,9 @@ inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head
   return __atomic_load_n(&pool->fast_owner, __ATOMIC_RELAXED) == self;
 }
 
-/* Stores to slots, free lists and counts are plain: only the owner writes them, and only the
-   owner's own scans and marking read them, all under one lock. A loop of creates or deletes
-   can keep most of this in registers. */
+/* Stores to slots, free lists and counts are plain: only the owner writes them. Only the owner's own
+   scans and marking read them, all under one lock, and boxroot_get, for the slot of a live root. A
+   loop of creates or deletes can keep most of this in registers. */
 
 /* Puts a slot on its pool's free list. */
 inline void bxr_push(struct bxr_pool_head *pool, boxroot r) {
@@ -145,7 +146,7 @@ inline boxroot bxr_pop(struct bxr_pool_head *pool, value v) {
   return r;
 }
 
-/* Adds a delete to the batch to be sent. False, and nothing was done, if its slot is not among the 64. */
+/* Adds a delete to the domain's batch. False, and nothing was done, if the slot is not among the batch's 64. */
 inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r) {
   uintptr_t offset = (uintptr_t)r - self->outgoing.start;
   if (offset >= 64 * sizeof(value)) return false;
@@ -169,12 +170,12 @@ inline boxroot boxroot_create_in(boxroot_domain self, value v) {
 
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   struct bxr_pool_head *pool = bxr_pool_of(r);
-  /* The current pool is not counted. NULL is in no pool: it takes the slow path. */
+  /* Deletes in this pool are not counted. NULL is in no pool: it takes the slow path. */
   if (BXR_LIKELY(pool == self->uncounted)) {
     bxr_push(pool, r);
     return;
   }
-  /* Another domain may be writing to the pool's head: a run of deletes there looks once. */
+  /* Another domain may be writing to the pool's head, so a run of deletes in that pool reads it once only. */
   if (pool == self->remote_pool) {
     if (BXR_LIKELY(bxr_delete_beside(self, r))) return;
   } else if (BXR_LIKELY(r != NULL && bxr_is_fast_owner(self, pool))) {
@@ -186,7 +187,8 @@ inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   bxr_delete_slow(r);
 }
 
-/* In a young pool any value may be stored, and an old value or an immediate in any pool. */
+/* In an open pool of the domain, any value may be stored if the pool is young, and an old value or an
+   immediate if it is not. Other cases take the slow path. */
 inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   boxroot root = *r;
   struct bxr_pool_head *pool = bxr_pool_of(root);

@@ -18,8 +18,8 @@ extern "C" {
 struct bxr_domain_head;
 
 /* initial-exec: one load from the thread pointer, also in a shared library. Some dynamic linkers
-   (musl's) do not open such a library while the program runs: compile it, and what includes this,
-   with -DBXR_DYNAMIC_TLS there. */
+   (musl's) do not open such a library while the program runs. There, compile the library, and all
+   that includes this header, with -DBXR_DYNAMIC_TLS. */
 #ifdef BXR_DYNAMIC_TLS
 #define BXR_TLS_MODEL
 #else
@@ -37,7 +37,7 @@ extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self;
    Caml_state is NULL without the lock, and a record's runtime_state never is. */
 #include <caml/domain_state.h>
 #ifdef HAS_FULL_THREAD_VARIABLES
-/* Again, so that it is one load also in position-independent code, and not a call. */
+/* Declared again, so that reading it is one load, also in position-independent code, and not a call. */
 #ifdef CAMLthread_local
 extern BXR_TLS_MODEL CAMLthread_local caml_domain_state *caml_state;
 #else
@@ -46,14 +46,14 @@ extern BXR_THREAD_LOCAL caml_domain_state *caml_state;
 #endif
 #define bxr_owner bxr_self
 typedef void *bxr_witness;
-/* Read before bxr_self: where it is a call, little should be alive over it. */
+/* To be read before bxr_self: where Caml_state_opt is a call, few values should be live across it. */
 #define BXR_WITNESS() ((void *)Caml_state_opt)
-/* Relaxed: a thread of that domain without the lock may look while the holder opens or closes the
-   record. What it then sees is no state of its own: its witness is NULL. */
+/* Relaxed: a thread without the lock may read the state of its old record while the holder of the lock
+   opens or closes that record. Whatever it reads, the comparison fails: its witness is NULL. */
 #define BXR_IS_OPEN(head, witness)                                                                 \
   (__atomic_load_n(&(head)->runtime_state, __ATOMIC_RELAXED) == (witness))
 
-/* All domains'. They change while the world is stopped. */
+/* The range of the minor heaps of all domains. It changes only while the world is stopped. */
 #include <caml/address_class.h>
 #define BXR_MINOR_HEAP_START caml_minor_heaps_start
 #define BXR_MINOR_HEAP_END caml_minor_heaps_end
@@ -62,9 +62,9 @@ typedef void *bxr_witness;
 
 /* OCaml 4. The blocking-section hooks set both variables to the only domain's record
    when this thread takes the lock, and to &bxr_no_domain when it releases it.
-   bxr_owner is for deletes: it stays &bxr_no_domain on threads that may end without
-   passing through a hook, because their thread-local destructors would otherwise
-   pass for holders of the lock. */
+   bxr_owner is for delete and modify: it stays &bxr_no_domain on threads that may end
+   without passing through a hook, because in their thread-local destructors they would
+   otherwise pass for holders of the lock. */
 #define bxr_owner BXR_NAME(bxr_owner)
 extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner;
 typedef int bxr_witness;

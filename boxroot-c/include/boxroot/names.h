@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Private. The linker's names of what inlined code and the library share. They tell the layout
+/* Private. The linker's names of what inlined code and the library share. The names contain the layout
    that both were compiled for, so that the linker refuses users and a library that disagree
-   about it. The public names are plain: nothing inlined depends on what is behind them. */
+   about it. Public functions have plain names: no inlined code depends on their insides. */
 #ifndef BOXROOT_NAMES_H
 #define BOXROOT_NAMES_H
 
-/* Grows with every change of the structs of inline.h, and of what the fast paths may do; and of those
-   of src/pool.h and src/domain.h, for functions of two copies of the library may get mixed. */
+/* To be increased with every change of the structs of inline.h, of what the fast paths may do, and of the
+   structs of src/pool.h and src/domain.h, because functions of two copies of the library may get mixed. */
 #define BXR_ABI 1
 
 /* Pools have 2^BXR_POOL_LOG bytes, and are aligned to their size: the pool of a slot is its
@@ -35,7 +35,7 @@
 #define bxr_runtime_gone BXR_NAME(bxr_runtime_gone)
 #define bxr_is_gone BXR_NAME(bxr_is_gone)
 
-/* Functions, where a compiler does not inline them. */
+/* Functions of the library where a compiler does not inline them. */
 #define bxr_slot BXR_NAME(bxr_slot)
 #define bxr_pool_of BXR_NAME(bxr_pool_of)
 #define bxr_is_fast_owner BXR_NAME(bxr_is_fast_owner)
