@@ -54,8 +54,8 @@ static void *map(size_t size, size_t align) {
   if (base == MAP_FAILED) return NULL;
   size_t before = (align - ((uintptr_t)base & (align - 1))) & (align - 1);
   size_t after = mapped - size - before;
-  /* Trimming the ends of a fresh mapping splits nothing, so it cannot run out of
-     mappings; if it fails all the same, some address space is lost and no memory. */
+  /* Unmapping the ends of a fresh mapping splits nothing, so the system cannot run out of
+     mappings. If it fails all the same, address space is lost, but no memory. */
   if (before != 0) munmap(base, before);
   if (after != 0) munmap(base + before + size, after);
 #ifdef BXR_HUGE_PAGES
@@ -93,8 +93,8 @@ uint64_t bxr_os_nanoseconds(void) {
 
 bool bxr_os_at_fork(void (*child)(void)) { return pthread_atfork(NULL, NULL, child) == 0; }
 
-/* A static executable has no dynamic linker, and needs none: these are NULL then, or find nothing.
-   (A direct use of dlopen would make GNU ld warn there.) */
+/* A static executable has no dynamic linker, and needs none: dladdr and dlsym are NULL then, or find
+   nothing. (A direct use of dlopen would make GNU ld warn there.) */
 #ifdef __ELF__
 #pragma weak dladdr
 #pragma weak dlsym
@@ -112,7 +112,7 @@ void bxr_os_pin(void const *address) {
     void *(*open)(char const *, int);
   } dl = {NULL};
   if (HAS_DYNAMIC_LINKER) dl.symbol = dlsym(RTLD_DEFAULT, "dlopen");
-  /* What is opened is not closed. The program itself is not found: it has no name there. */
+  /* The handle is never closed. For the program itself, dlopen finds no object of that name. */
   if (dl.symbol != NULL && dladdr(address, &object) != 0 && object.dli_fname != NULL)
     (void)dl.open(object.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
   errno = saved;

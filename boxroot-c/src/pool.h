@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One pool: BXR_POOL_SIZE bytes of memory, aligned to their size, that hold slots for
-   roots, and what is needed to manage them. Everything here is called by the pool's owner, under
-   its lock, but for what it says of the owner's name. */
+   roots, and what is needed to manage them. Unless said otherwise, functions are called by the
+   pool's owner, under its lock. */
 #ifndef BXR_POOL_H
 #define BXR_POOL_H
 
@@ -17,9 +17,10 @@ struct bxr_link {
   struct bxr_link *next, *prev;
 };
 
-/* Where a pool is filed, besides its generation (which its epoch tells). */
+/* The kind of a pool. Together with its generation (young or old, which its epoch tells), the kind says in
+   which list of its owner the pool is filed. */
 enum bxr_kind {
-  BXR_CURRENT, /* the domain's current or parked pool; in no list; used is not counted */
+  BXR_CURRENT, /* the domain's current or parked pool; in no list; countdown does not tell `used` */
   BXR_FULL,    /* fewer than BXR_PARTIAL_FREE free slots */
   BXR_PARTIAL, /* that many free slots or more, and at least one used */
   BXR_EMPTY    /* no slot used */
@@ -32,10 +33,10 @@ enum bxr_marking {
   BXR_IDLE, /* the marker does not visit the pool any more */
   BXR_REOPENED, /* the marker may visit it, but it is empty, or was at some time since it was handed over */
   BXR_ACTIVE, /* its owner handed it over in this cycle */
-  BXR_FOREIGN /* a domain that has ended handed it over; until the next cycle */
+  BXR_FOREIGN /* a domain that has ended handed it over in this cycle; until the cycle has ended */
 };
 
-/* One bit for each word of the pool, so that a slot's bit is its offset in words. */
+/* There is one bit for each word of the pool, so the number of a slot's bit is its offset in words. */
 #define BXR_PENDING_WORDS (BXR_POOL_SIZE / sizeof(value) / 64)
 
 struct bxr_domain;
@@ -46,8 +47,8 @@ struct bxr_domain;
      EMPTY    used == 0, high_water == 0
      slots[0..high_water) were initialised: each holds a root's value or a link
      `free`, and for CURRENT kept_back, list exactly the unused slots below high_water
-     announced >= bits set in pending; announced > 0 iff the pool is on a drain list, or
-     a thread is about to put it on one (remote.c) */
+     announced >= bits set in pending; announced > 0 iff the pool is on a drain list, waits
+     for the marker, or is held by a thread that is about to put it on a drain list (remote.c) */
 struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
@@ -60,21 +61,21 @@ struct bxr_pool {
   uint16_t marking;    /* enum bxr_marking */
   uint32_t cycle;      /* not IDLE: the major cycle in which it was handed over */
 
-  /* The rest of the header is shared with threads that delete remotely. Atomic. */
-  _Alignas(64) struct bxr_domain *owner; /* on whose drain list remote deletes go */
-  struct bxr_pool *next_to_drain;        /* of the thread that holds the pool's place in a list */
+  /* The rest of the header is shared with threads that delete remotely. Atomic, but for the link. */
+  _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */
+  struct bxr_pool *next_to_drain;        /* written by the thread that may put the pool on a list */
   uint64_t announced;                    /* remote deletes begun and not yet drained */
-  uint64_t pending[BXR_PENDING_WORDS];   /* slots deleted remotely */
+  uint64_t pending[BXR_PENDING_WORDS];   /* slots deleted remotely, and not yet drained */
 
-  /* So that the slots can pass for an OCaml block. */
+  /* Makes the slots look like an OCaml block to the marker (scan.h). */
   uintptr_t block_header;
   uintptr_t slots[]; /* BXR_SLOTS of them */
 };
 
 #define BXR_SLOTS ((uint32_t)((BXR_POOL_SIZE - offsetof(struct bxr_pool, slots)) / sizeof(value)))
 
-/* Free slots that make a pool worth allocating from again. A lower threshold finds
-   such pools sooner but visits more of them, and makes more old roots young (docs/tuning.md). */
+/* The number of free slots from which a pool is partial, and is allocated from again. A lower number finds
+   such pools sooner, but visits more of them, and makes more old roots young (docs/tuning.md). */
 #ifndef BXR_PARTIAL_PERCENT
 #define BXR_PARTIAL_PERCENT 50
 #endif
@@ -94,13 +95,14 @@ extern struct bxr_pool_head bxr_no_pool;
 /* Makes an empty pool of zeroed memory. */
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner);
 
-/* Changes the owner; any thread may read it. Only the owner's name is constant for its reader. */
+/* Sets and reads the owner. Any thread may read it; but only while the reader is the owner is it certain
+   that the owner does not change. */
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner);
 static inline struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool) {
   return bxr_load(&pool->owner);
 }
 
-/* The part of its owner's record that the fast paths know: its beginning. */
+/* The beginning of the owner's record, which the fast paths know. */
 static inline struct bxr_domain_head *bxr_pool_owner_head(struct bxr_pool *pool) {
   return (struct bxr_domain_head *)bxr_pool_owner(pool);
 }
@@ -108,7 +110,7 @@ static inline struct bxr_domain_head *bxr_pool_owner_head(struct bxr_pool *pool)
 /* The free slot after this one, or NULL. */
 static inline boxroot bxr_next_free(boxroot r) { return (boxroot)(*bxr_slot(r) - 1); }
 
-/* Whether a slot is free; puts fresh slots on the free list if that is empty. */
+/* Whether a slot is free. If the free list is empty, puts fresh slots on it. */
 bool bxr_pool_has_free_slot(struct bxr_pool *pool);
 
 /* Puts a root's slot on the free list. True if the pool must be filed again. */
@@ -120,7 +122,7 @@ uint32_t bxr_pool_used(struct bxr_pool *pool);
 /* The number of slots that were deleted remotely and are not free yet. Any thread. */
 uint64_t bxr_pool_posted(struct bxr_pool *pool);
 
-/* Makes the pool, which is in no list and has this many used slots, full, partial or empty. */
+/* Makes the pool full, partial or empty. It is in no list, and has this many used slots. */
 void bxr_pool_set_kind(struct bxr_pool *pool, uint32_t used);
 
 void bxr_list_init(struct bxr_link *list);

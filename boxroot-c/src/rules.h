@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Negative controls: rules of the allocator that can be switched off, one at a time, to prove that a
-   test notices. `make test-negative` does so, with -DBXR_WITHOUT_RULE=NAME; without that, BXR_RULE is
-   true, and this file has no effect. The list is the one source for that command and for the table
+   test notices. `make test-negative` does so, with -DBXR_WITHOUT_RULE=NAME. In all other builds BXR_RULE
+   is true, and this file has no effect. The list is the only source for that command and for the table
    in DESIGN.md: name, rule, test, and the versions of OCaml that the test is for. */
 #ifndef BXR_RULES_H
 #define BXR_RULES_H

@@ -23,12 +23,13 @@ struct bxr_action {
 #endif
 };
 
-/* Loads the header of a block into the cache. Any word will do. */
+/* Loads the header of the block v into the cache. v may be any word, also one that is no block. */
 static inline void bxr_prefetch_header(uintptr_t v) {
   __builtin_prefetch((char const *)(v - sizeof(header_t)), 1);
 }
 
-/* How many values ahead of an action that reads headers to prefetch them (docs/tuning.md). */
+/* While a scan acts on one value, it prefetches the header of the value this many slots ahead
+   (docs/tuning.md). */
 #ifndef BXR_AHEAD
 #define BXR_AHEAD 8
 #endif
@@ -41,10 +42,10 @@ static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 #endif
 }
 
-/* For a block of the minor heap. The action moves it, and copies most of its fields later, and up to
-   OCaml 5.4 the header in front of an infix pointer is one of these; but other domains that have
-   finished their part of the collection may mark meanwhile, and come by this slot. So the header is copied here
-   before the slot has the new address; nothing else changes that word, and the action stores the same. */
+/* bxr_act for a slot with a block of the minor heap. The action moves the block, but copies most of its
+   fields later. Up to OCaml 5.4, the header in front of an infix pointer is one of these fields. Meanwhile
+   another domain that has finished its part of the collection may mark, and visit this slot. So that header is
+   copied here, before the slot gets the new address. The runtime later stores the same header again. */
 static inline void bxr_act_young(struct bxr_action action, uintptr_t *slot) {
 #if OCAML_VERSION >= 50000 && OCAML_VERSION < 50500
   header_t header = Hd_val((value)*slot);
@@ -62,18 +63,18 @@ static inline void bxr_act_young(struct bxr_action action, uintptr_t *slot) {
 
 /* ---- marking in slices (scan.h, barrier.h); only if bxr_runtime_marks_ranges() ---- */
 
-/* Whether a block outside the OCaml heap can be marked like one inside. To be compiled with
-   -DBXR_MARK_SLOT_BY_SLOT where it cannot. */
+/* Whether the collector can mark a block outside the OCaml heap like one inside. If a runtime cannot, compile
+   with -DBXR_MARK_SLOT_BY_SLOT. */
 bool bxr_runtime_marks_ranges(void);
-/* The header of an unmarked block of this many values, and whether it was marked since. In a
-   scan that darkens. */
+/* The header of an unmarked block of this many values; and whether a header says that its block is marked.
+   Called in a scan that darkens. */
 uintptr_t bxr_runtime_unmarked_header(size_t size);
 bool bxr_runtime_is_marked(uintptr_t header);
-/* The number of the major cycle, which changes when marking has ended, and before the roots of the next
-   cycle are darkened. Any number may come again after 2^32 cycles. With the lock. */
+/* The number of the major cycle. It changes when the cycle's marking has ended, and before the roots of the
+   next cycle are darkened. Any number may come again after 2^32 cycles. With the lock. */
 uint32_t bxr_runtime_cycle(void);
-/* Whether roots of this cycle have been darkened, of some domain: false where no domain runs before those
-   of all are. With the lock. */
+/* Whether some domain's roots have been darkened in this cycle, while those of another one may not have been.
+   Always false up to OCaml 5.4, where no domain runs before all roots have been darkened. With the lock. */
 bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
@@ -87,19 +88,21 @@ bool bxr_runtime_sets_up_itself(void);
 /* Installs the hooks, once. With the lock. */
 void bxr_runtime_setup(void);
 
-/* Forgets all domains. Hooks stay installed, and do nothing from now on. */
+/* Forgets all domains. The hooks stay installed. From now on they only call the hooks that were there before
+   them, and on OCaml 5 bxr_give_back_the_rest (setup.h). */
 void bxr_runtime_teardown(void);
 
-/* Checks that our hooks are still in place. If not, the lock cannot be tracked any
-   more: marks the library as invalid. With the lock. */
+/* Checks that our hooks are still in place (OCaml 4). If they are not, the lock cannot be followed
+   any more, and the library becomes invalid. With the lock. */
 void bxr_runtime_check(void);
 
 /* Where the record of this thread's domain is kept. NULL if this thread does not hold
    the lock, or if its domain is ending. */
 struct bxr_domain **bxr_runtime_record(void);
 
-/* Whether bxr_runtime_record can be trusted on this thread, whatever its callers promise. A thread that
-   has ended, or whose domain ended before our hooks were there, may seem to hold the lock. */
+/* Whether the answer of bxr_runtime_record is certain on this thread, even if the caller does not promise
+   to hold the lock. A thread that is ending, or whose domain ended before our hooks were installed, may seem
+   to hold the lock. */
 bool bxr_runtime_is_trusted(void);
 
 /* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
@@ -108,7 +111,7 @@ void *bxr_runtime_state(void);
 /* Whether no other domain runs that could be using its record. With the lock. */
 bool bxr_runtime_is_alone(void);
 
-/* Opens the fast paths to this thread, for the record in its slot. With the lock. */
+/* Opens the fast paths to this thread, for this record, which is its domain's. With the lock. */
 void bxr_runtime_cache(struct bxr_domain *domain);
 
 #pragma GCC visibility pop

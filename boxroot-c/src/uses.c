@@ -3,12 +3,12 @@
 
 #include "atomic.h"
 
-/* Threads that use the runtime, or wait for its lock; and why there can be no more of them. */
+/* The number of threads that use the runtime, or wait for its lock; and two bits that forbid more of them. */
 static uintptr_t uses;
 #define DOWN ((uintptr_t)1 << 63)
 #define FORKED ((uintptr_t)1 << 62)
 
-/* This thread's uses, one within the other; the outermost one is in `uses`. */
+/* The number of this thread's uses, each nested in the one before; `uses` counts the outermost one. */
 static BXR_THREAD_LOCAL unsigned own;
 
 static int refusal(uintptr_t seen) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses of the runtime, which forbid its shutdown: one count for the process. */
+/* Uses of the runtime (../include/boxroot/inline.h), which forbid its shutdown: one count for the process. */
 #ifndef BXR_USES_H
 #define BXR_USES_H
 
@@ -7,9 +7,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* In the child of a fork: the uses of other threads are gone. All new ones are refused, unless
-   the forking thread was alone: it held the lock, and there was no other domain. Else another thread may have
-   been changing the heap. (On OCaml 4, another thread may have held the lock, which is then held for ever.) */
+/* In the child of a fork: the uses of other threads are gone. If the forking thread was `alone` (it held the
+   lock, and there was no other domain), new uses are possible. Otherwise they are refused: another thread may
+   have been changing the heap. (On OCaml 4 it may have held the lock, which is then held for ever.) */
 void bxr_uses_after_fork(bool alone);
 
 #pragma GCC visibility pop
