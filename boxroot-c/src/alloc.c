@@ -69,8 +69,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
     *bxr_slot(r) = (uintptr_t)v;
     return r;
   }
-  /* A young value may not be in an old pool, and only the owner knows which pools of
-     its own are young. */
+  /* The value gets a new slot, in this domain's current pool, which may hold any value. */
   struct bxr_pool_head *target = domain->head.current;
   boxroot moved = target->free != NULL ? bxr_pop(target, v) : create_in(domain, v);
   if (moved != NULL) boxroot_delete(r);

@@ -12,7 +12,7 @@
 #define REGION_SIZE ((size_t)1 << BXR_REGION_LOG)
 _Static_assert(REGION_SIZE >= BXR_POOL_SIZE, "a region holds a pool");
 
-/* A record takes a page: they are few, and the tests count every mapping. */
+/* A record has a page of its own: records are few, and the tests count every mapping. */
 #define RECORD_SIZE ((size_t)4096)
 
 _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");
@@ -103,7 +103,8 @@ static void file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used
   domain->empty_count += pool->kind == BXR_EMPTY;
 }
 
-/* A slot of a listed pool was freed: that is not to be handed out without being listed. */
+/* The first slot of a listed pool's free list was freed just now. Moves it to kept_back, because it must not
+   be handed out before it is listed. */
 static void keep_back(struct bxr_pool *pool) {
   boxroot r = pool->head.free;
   pool->head.free = bxr_next_free(r);
@@ -131,7 +132,7 @@ void bxr_domain_free(boxroot r) {
 
 uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
                              uint64_t count) {
-  /* One step, where no root is left, and no marker comes by, which would find values, not links. */
+  /* One step if no root is left. Not if a marker may visit the pool: it would find values, not links. */
   if (pool->kind != BXR_CURRENT && pool->marking == BXR_IDLE && count == bxr_pool_used(pool)) {
     bxr_list_remove(pool);
     file(bxr_pool_owner(pool), pool, 0);
@@ -178,11 +179,11 @@ static struct bxr_pool *activate(struct bxr_domain *domain, struct bxr_pool *poo
   return pool;
 }
 
-/* Slots that are handed out and listed at a time. */
+/* The number of slots that are handed out and listed at a time. */
 enum { A_FEW = 16 };
 
-/* Hands out some free slots of the listed pool, which has none. False if it has none at all, or too many are
-   listed. */
+/* Refills the free list of the listed pool, which is empty. False if the pool has no free slot at all, or if
+   too many are listed. */
 static bool hand_out(struct bxr_domain *domain, struct bxr_pool *pool) {
   struct bxr_listed *listed = &domain->listed;
   if (listed->count + A_FEW > BXR_LISTED) return false;
@@ -211,7 +212,7 @@ static struct bxr_pool *list(struct bxr_domain *domain, struct bxr_pool *pool) {
   return pool;
 }
 
-/* Gives the listed pool, if there is one, all its free slots back; it is not listed then. */
+/* If there is a listed pool, gives it all its free slots back. It is not listed any more then. */
 static void unlist(struct bxr_domain *domain) {
   if (domain->listed.count == 0) return;
   struct bxr_pool *pool = bxr_domain_current(domain);
@@ -244,7 +245,7 @@ bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r) {
   return pool->head.epoch == domain->head.epoch;
 }
 
-/* A shorter pool is scanned as fast. */
+/* Listing slots starts at this high-water mark. Below it, a scan of the whole pool is as fast. */
 #define LISTED_FROM (BXR_SLOTS / 4)
 
 struct bxr_pool *bxr_domain_continue(struct bxr_domain *domain) {
@@ -273,8 +274,8 @@ void bxr_domain_retire(struct bxr_domain *domain) {
   }
 }
 
-/* The first pool of a list, if there is one and it may be allocated in. If the first one is
-   being marked, then most others are. */
+/* The first pool of a list, if there is one and its marking state is at most `most`. The others are not
+   tried: if the first one is being marked, then most others are, too. */
 static struct bxr_pool *pop(struct bxr_link *list, enum bxr_marking most) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);
@@ -324,8 +325,8 @@ void bxr_domain_promote(struct bxr_domain *domain) {
   bxr_list_splice(&domain->old_partial, &domain->young_partial);
   domain->head.epoch++;
   unlist(domain);
-  /* The current pool has become old like the others. It is parked, not kept, so that a
-     domain that creates nothing before the next minor scan has nothing to scan. */
+  /* The current pool has become old like the others. It is parked, and does not stay current, so that
+     a domain that creates nothing before the next minor scan has nothing to scan. */
   if (bxr_domain_current(domain) != NULL) {
     BXR_ASSERT(domain->parked == NULL);
     domain->parked = bxr_domain_current(domain);

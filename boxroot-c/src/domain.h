@@ -12,54 +12,54 @@
 
 #pragma GCC visibility push(hidden)
 
-#define BXR_CLOSED ((void *)1) /* a runtime_state that no thread can have */
+#define BXR_CLOSED ((void *)1) /* a runtime_state that equals no thread's Caml_state */
 
-/* What statistics count per pool. */
+/* What statistics count pool by pool. */
 struct bxr_census {
   size_t live_roots, pools[BXR_KINDS];
 };
 
-/* Slots that are listed at most. */
+/* The largest number of listed slots. */
 enum { BXR_LISTED = 128 };
 
-/* After a minor scan the parked pool becomes current again, old as it is, and the few slots where young values
-   may be are listed, so that the next scan visits these alone:
+/* After a minor scan the parked pool becomes current again, and stays old. The few slots of it that may hold
+   young values are listed, so that the next minor scan visits only these:
 
    1. Create takes the slots of `free`, which are handed out and listed a few at a time; the pool's other
       free slots are kept back.
    2. Deletes in the pool are counted, and its countdown is 1: so each calls bxr_domain_refile, which keeps
       the slot back.
-   3. Modify stores a young value by its slow path, for the pool is old, and lists the slot.
-   4. If they become many, the pool gets all its free slots back, and is young like others. */
+   3. Because the pool is old, modify stores a young value by its slow path only, which lists the slot.
+   4. If too many slots would be listed, the pool gets all its free slots back, and becomes young. */
 struct bxr_listed {
   uint32_t count; /* of slots; 0: the current pool is not listed */
-  boxroot last;   /* the end of the free list, unless that is empty */
+  boxroot last;   /* the last slot of the free list, unless that is empty */
   boxroot slots[BXR_LISTED];
 };
 
-/* A domain's record, laid out by cache lines of 64 bytes: what create, modify and the fast deletes
-   touch is on the first, with the little that the start of a scan looks at; the slow paths'
-   lists come next; and what other threads write is on the last, so that remote deletes do
-   not take the first from the owner's cache.
+/* A domain's record, laid out by cache lines of 64 bytes. The first has what create, modify and the fast
+   deletes touch, and the little that the start of a scan looks at. The lists of the slow paths
+   come next. The last has what other threads write, so that remote deletes do not take the first
+   line from the owner's cache.
 
-   Records are never unmapped: a remote delete may be about to push on one whose domain ended long
-   ago. Each record is in the registry; a record without a domain is also on the stack of orphans (it
-   may own pools) or of spares (it owns none).
+   Records are never unmapped: a remote delete may be about to push a pool on the drain list of a record whose
+   domain ended long ago. Each record is in the registry. A record without a domain is also on the stack of
+   orphans (it may own pools) or of spares (it owns none).
 
    Invariants. A pool is young iff pool.epoch == head.epoch. While fast paths are open,
-   every young pool other than head.current is in young or young_partial, every old pool
-   other than parked in old or old_partial, by kind; young values are in young pools, and in listed slots of
-   head.current, only. head.current is young, or listed, or bxr_no_pool, which it is until the first create
-   after a scan. head.uncounted is head.current if that is open and young, else bxr_no_pool. */
+   every young pool other than head.current is in young or young_partial, by kind; every old pool other than
+   head.current and parked is in old or old_partial, by kind, or in empty. Only young pools, and listed slots of
+   head.current, hold young values. head.current is young, or listed, or (until the first create after a minor
+   scan) bxr_no_pool. head.uncounted is bxr_no_pool, or head.current, and then that is open and young. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
-  struct bxr_pool *parked; /* the current pool before the last scan, or NULL */
+  struct bxr_pool *parked; /* the current pool before the last minor scan, or NULL */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
-  bool scanning;     /* a root scan is running: everything is closed */
-  uint32_t darkened; /* the last major cycle of which the roots were scanned, or need not be */
-  /* Pools whose deletes wait until the marker has visited them: the domain's own marker, or, for pools
-     that are foreign, another one. Each holds the pool's place in a drain list (remote.c). */
+  bool scanning;     /* a root scan is running: every operation takes a slow path */
+  uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
+  /* Pools whose deletes wait until a marker has visited the pool: the domain's own marker, or, for foreign
+     pools, that of a domain that has ended. A pool that waits is on no drain list (remote.c). */
   struct bxr_pool *waiting, *waiting_foreign;
   size_t empty_count;
   size_t empty_low;          /* the least empty_count since the last bxr_domain_trim */
@@ -81,7 +81,7 @@ struct bxr_domain {
   struct bxr_domain *next_registered;  /* constant once registered */
 };
 
-/* What bxr_self points to when this thread must not use the fast paths. */
+/* What bxr_self points to on a thread that must not use the fast paths. */
 extern struct bxr_domain_head bxr_no_domain;
 
 /* ---- records ---- */
@@ -96,7 +96,7 @@ struct bxr_domain *bxr_domain_registry(void);
 void bxr_domain_open(struct bxr_domain *domain, void *runtime_state);
 void bxr_domain_close(struct bxr_domain *domain);
 
-/* Closes them for good, for every pool. Roots stay roots. */
+/* Closes the fast paths for good, for the record and for each of its pools. The values stay in the slots. */
 void bxr_domain_disable(struct bxr_domain *domain);
 
 /* ---- pools ---- */
@@ -112,39 +112,41 @@ struct bxr_pool *bxr_domain_continue(struct bxr_domain *domain);
 void bxr_domain_retire(struct bxr_domain *domain);
 struct bxr_pool *bxr_domain_choose(struct bxr_domain *domain);
 
-/* Whether a young value may be stored in the slot: its pool is young, or listed; then the slot is, too. */
+/* Whether a young value may be stored in the slot: its pool is young, or it is the listed pool. In a listed
+   pool, lists the slot, too, or makes the pool young if too many are listed. */
 bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r);
 
-/* Deletes a root of one of the owner's pools; or `count` of them, by their bits: the result is the work
-   that it took, in slots. (bxr_domain_refile, in inline.h, is the second half of it, for the fast paths.) */
+/* The first deletes a root of one of the owner's pools. The second deletes the `count` roots of a pool whose
+   bits are set, and returns the work that this took, in slots and words of bits. (bxr_domain_refile, which
+   inline.h declares for the fast paths, is the second half of bxr_domain_free.) */
 void bxr_domain_free(boxroot r);
 uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
                              uint64_t count);
 
-/* All young pools become old. Nothing may be young any more. */
+/* Makes all young pools old. They must not hold a young value any more. */
 void bxr_domain_promote(struct bxr_domain *domain);
 
 /* Calls visit on every pool of the domain. */
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                           void *context);
 
-/* Moves all filed pools of `from` to the domain: young ones become young, old ones old. Nothing is
-   current or parked in `from`, which no other thread uses. */
+/* Moves all pools of `from` to the domain: young ones stay young, old ones old. `from` has no current and
+   no parked pool, and no other thread uses its lists. */
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);
 
-/* The marker visits nothing of the domain any more: all mark stacks are empty. */
+/* To be called when all mark stacks are empty: makes all pools idle, and unmaps the directory. */
 void bxr_domain_end_marking(struct bxr_domain *domain);
 
 /* ---- statistics ---- */
 
-/* Changes the number of its pools. */
+/* Adds to the number of the domain's pools. */
 void bxr_domain_add_pools(struct bxr_domain *domain, size_t change);
 
 /* Adds to one of the counters above. */
 void bxr_domain_count(uint64_t *counter, uint64_t change);
 
-/* Adds a pool to a census, without roots whose remote delete was announced, and publishes a census of all
-   the domain's pools. */
+/* The first adds a pool to a census; a root whose remote delete was announced is not counted. The second
+   publishes a census of all the domain's pools. */
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census);
 

@@ -2,18 +2,19 @@
 /* Records without a domain, and domains that end.
 
    When a domain ends, its record goes, with its pools, on the stack of orphans (or of spares, if it has
-   none). The next minor scan of any domain takes the whole stack. If that domain has no record, one
-   of them becomes its record; the pools of the others move to its own record.
+   no pools). The next minor scan of any domain takes the whole stack of orphans. If the scanned domain has no
+   record, one orphan becomes its record. The pools of the other orphans move to the domain's record.
 
    1. Orphans are always scanned. A record is pushed by code of a running domain, that is, between
-      stop-the-world sections, so its pools are scanned, by the domain that takes the stack, in the next
-      minor collection and in every later one. The collector moves values of any domain's minor
-      heap, wherever the root is. The dying domain itself takes no orphans any more: the runtime's
-      hooks know it (runtime_ocaml5.c). A major cycle starts with a minor scan, so orphans are marked.
+      stop-the-world sections. So its pools are scanned, by the domain that takes the stack, in the next
+      minor collection and in every later one. Each domain's part of a minor collection can move values of
+      any domain's minor heap, so it does not matter which domain scans a root. A domain that is ending takes
+      no orphans any more: our hooks recognise it (runtime_ocaml5.c). A major cycle starts with a minor scan,
+      so orphans are marked.
    2. A new domain that needs a record takes the whole stack of orphans, and pushes back all but one. No
-      scan can come between, because it does so under its domain's lock, without a safepoint. But a
-      delete may run in a finaliser, among the scans of a minor collection: where it needs a record to
-      collect deletes in, it takes a spare or a new one.
+      scan can come between, because the domain holds its lock and passes no safepoint. But a delete may run
+      in a finaliser between the scans of a minor collection. If it needs a record to collect deletes in,
+      it takes a spare or a new one.
    3. No ABA problem: the stacks are only pushed on, and taken as a whole. */
 #ifndef BXR_ORPHANS_H
 #define BXR_ORPHANS_H
@@ -25,10 +26,11 @@
 /* The record for a domain that has none: an orphan, a spare, or a new one. Its fast
    paths are closed. NULL if out of memory. */
 struct bxr_domain *bxr_orphans_obtain(void);
-/* The same without orphans, for deletes (2). */
+/* The same, but never an orphan: for deletes (2). */
 struct bxr_domain *bxr_orphans_obtain_empty(void);
 
-/* The record's domain ends: leaves it, with its pools, to an adopter. Its fast paths are closed. */
+/* To be called when the record's domain ends: leaves the record, with its pools, to an adopter, and closes
+   its fast paths. */
 void bxr_orphans_add(struct bxr_domain *domain);
 
 /* True if there may be orphans. Any thread. */

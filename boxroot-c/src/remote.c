@@ -8,41 +8,43 @@
    A deleter of roots of P, whose bits are in one word of P.pending,
      (1) announces: adds their number to P.announced;
      (2) if that was 0, pushes P on the drain list of P's owner:
-         (i) reads P's owner R, (ii) reads R.merges, (iii) reads P's owner again, until it is R still,
-         (iv) pushes P on R.drain, (v) reads R.merges again, and if that has changed, takes R's whole
-         drain list and pushes each of its pools anew: the *rescue*;
+         (i) reads P's owner R, (ii) reads R.merges, (iii) reads P's owner again, and starts over at (i) if
+         that is not R, (iv) pushes P on R.drain, (v) reads R.merges again, and if that has changed, takes
+         R's whole drain list and pushes each of its pools anew: the *rescue*;
      (3) posts: sets their bits in P.pending, its last access to P.
    An owner R drains: it (A) takes its whole drain list, and for each pool P of it that it still owns
      (B) clears the bits that it finds in P.pending, (C) frees those slots, (D) subtracts their
-     number from P.announced, and (E) pushes P again, as in (2), if the result is not 0; and also a
-     pool that it does not own any more. A pool whose values the marker may still have to visit waits
-     between (A) and (B), on a list of R's owner alone; when R's domain ends, they are pushed again.
+     number from P.announced, and (E) pushes P again, as in (2), if the result is not 0. It also
+     pushes the pools that it does not own any more. A pool whose values the marker may still have to visit
+     waits between (A) and (B), on a list that only R's owner uses; when R's domain ends, the pools that
+     wait are pushed again.
    An adopter of R's pools (a) sets each pool's owner, (b) increments R.merges, (c) takes R's drain
      list, and pushes each of its pools, as in (2).
 
-   1. A drain list holds a pool at most once. The right to push P belongs to the deleter that moved
-      P.announced from 0, or to the thread that took P from a list and has not brought P.announced
-      to 0. These exclude each other, for P.announced is 0 between the two.
+   1. A drain list holds a pool at most once. The right to push P (in the code: the pool's *place* in a list)
+      belongs to the deleter that moved P.announced from 0, or to the thread that took P from a list and has
+      not brought P.announced to 0. These two exclude each other, because P.announced is 0 between them.
    2. No delete is forgotten. While P.announced is not 0, P is on a list, or waits, or is in the hands of a
       thread that will push it (1, 4); and the owner of that list will drain it.
    3. P stays mapped while a deleter uses it. Before (1) the slots of its roots are in use. After (1) the
       owner cannot bring P.announced to 0, nor free those slots, before it has seen the bits of (3).
-      An empty pool has no live root, and no delete that is announced. After (iv) the pusher touches
-      R, which is never unmapped, and not P.
+      An empty pool has no live root, and no delete that is announced. After (iv) the push does not touch P,
+      only R, which is never unmapped.
    4. A push that races with an adoption is not lost. If (b) is after (v), then (c) is after (iv), and
       finds P. If (b) is between (ii) and (v), the pusher notices, and takes R's list itself. If (b)
-      is before (ii), then (a) is before (iii), and the pusher would have read another owner; unless P
-      came back to R, which is its owner then. The order is that of the sequentially consistent
-      operations, which all of these are.
+      is before (ii), then (a) is before (iii), and the pusher reads another owner there; or it reads R,
+      because P came back to R, and then R's list is the right one. "Before" is the order of the sequentially
+      consistent operations; all of these are.
    5. No ABA problem: drain lists are only pushed on, and taken as a whole.
    6. A root scan needs no care. A remote delete does not change the slot, so the collector still sees
-      a value there. Slots are freed before a minor scan, or when the owner looks for a pool.
+      a value there. Slots are freed before a minor scan reads them, or by the owner outside scans.
    7. A fork copies the process in the midst of this. In the child no deleter is left, so the owner
-      brings P.announced and the drain list in line with the bits of P.pending. Deletes that were
-      announced and not posted, or that other domains had collected, leave their roots alive there.
-   8. A root that was deleted is scanned, if its deleter may have copied the value after its own roots were
-      scanned in this cycle: nothing is drained between the darkening of any domain's roots and that of
-      the owner's. (From OCaml 5.5 on, other domains run then. In the owner, hooks may.) */
+      brings P.announced and the drain list in line with the bits of P.pending. In the child, deletes that
+      were announced and not posted, or that other domains had collected, leave their roots alive.
+   8. A deleter's own roots may be darkened earlier in a cycle than those of the owner. In between, it may copy
+      the value of the owner's root to where the marker does not look any more, and then delete the root. So the
+      owner must still darken that root: it drains nothing between the darkening of any domain's roots and that
+      of its own. (From OCaml 5.5 on, other domains run in between. In the owner, hooks may run.) */
 #include "remote.h"
 
 #include "barrier.h"
@@ -59,8 +61,8 @@ static struct bxr_pool *take_list(struct bxr_domain *owner) {
   return bxr_exchange(&owner->drain, NULL);
 }
 
-/* Pushes a pool on its owner's drain list. If all of that owner's pools moved meanwhile, returns what
-   is on its list, to be pushed anew: the adopter may have looked at the list before the push. */
+/* Pushes a pool on its owner's drain list. If all pools of that owner moved to another one meanwhile, takes
+   and returns its drain list, to be pushed anew: the adopter may have taken the list before this push. */
 static struct bxr_pool *push_to_owner(struct bxr_pool *pool) {
   struct bxr_domain *owner;
   uint64_t merges;
@@ -73,7 +75,7 @@ static struct bxr_pool *push_to_owner(struct bxr_pool *pool) {
   return take_list(owner);
 }
 
-/* Pushes pools whose places in a list are the caller's on their owners' lists. A pool is not touched
+/* Pushes pools, whose places in a list the caller holds, on their owners' drain lists. A pool is not touched
    after it was pushed: its owner may unmap it. */
 static void push_all(struct bxr_pool *list) {
   while (list != NULL) {
@@ -152,14 +154,15 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, uint64_t *
   return announced != count;
 }
 
-/* A pool whose values the marker may still have to visit keeps its place in a list while it waits. */
+/* Puts a pool, whose values the marker may still have to visit, on a list of those that wait. Such a list
+   holds the pool's place. */
 static void wait_for_marker(struct bxr_pool **list, struct bxr_pool *pool) {
   pool->next_to_drain = *list;
   *list = pool;
 }
 
-/* Drains pools of a list, all the domain's, until one comes that the marker has to visit first, or there
-   was work enough. */
+/* Drains the pools of a list of those that wait, which are all the domain's, until the marker may still have
+   to visit the next one, or the work (as in bxr_domain_free_all) is enough. */
 static void drain_waiting(struct bxr_domain *domain, struct bxr_pool **list, uint64_t enough) {
   uint64_t work = 0;
   while (*list != NULL && bxr_barrier_state(*list) <= BXR_REOPENED && work < enough) {
@@ -169,7 +172,7 @@ static void drain_waiting(struct bxr_domain *domain, struct bxr_pool **list, uin
   }
 }
 
-/* For a pool of the drain list, whose place in a list is the caller's. */
+/* Drains a pool from the drain list. The caller holds its place. */
 static void drain_pool(struct bxr_domain *domain, struct bxr_pool *pool) {
   if (bxr_pool_owner(pool) == domain) {
     enum bxr_marking marking = bxr_barrier_state(pool);
@@ -195,7 +198,8 @@ static void drain(struct bxr_domain *domain, uint64_t enough) {
   }
 }
 
-/* So that no scan takes long: about half a millisecond. */
+/* The limit for pools that waited, in slots and words of bits: about half a millisecond, so that no scan takes
+   long. */
 enum { ENOUGH_AT_A_TIME = 1 << 16 };
 
 void bxr_remote_drain(struct bxr_domain *domain) { drain(domain, ENOUGH_AT_A_TIME); }

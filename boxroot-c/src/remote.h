@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Deletes of a root by a thread other than its owner, by the owner inside its own root scan, and of a
-   root that the marker may still have to visit (barrier.h). The slot is left as it is; the owner frees it
-   when it drains. The argument why this is right opens remote.c. */
+/* Remote deletes: by a thread that is not the owner of the root's pool, by the owner inside its own root
+   scan, and of a root that the marker may still have to visit (barrier.h). The slot is left as it is; the owner
+   frees it when it drains. The argument why this is right is at the top of remote.c. */
 #ifndef BXR_REMOTE_H
 #define BXR_REMOTE_H
 
@@ -9,11 +9,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Deletes r, which some pool of any domain holds, without touching its slot. Any thread. */
+/* Deletes r, a root of any domain, without touching its slot. Any thread. */
 void bxr_remote_delete(boxroot r);
 
-/* The same, by the owner of `self`, outside scans. Deletes of neighbouring slots are sent together,
-   at the latest when `self` is flushed: at its next minor scan, or its end. */
+/* The same, by the owner of `self`, outside scans. Deletes of neighbouring slots are collected in `self`, and
+   sent together: when a delete of a slot further away comes, or when `self` is flushed (at its next minor
+   scan, its end, or teardown, and for statistics). */
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
 void bxr_remote_flush(struct bxr_domain *self);
 
@@ -22,27 +23,29 @@ static inline struct bxr_batch bxr_remote_batch_of(boxroot r) {
   return (struct bxr_batch){word / 64 * 64 * sizeof(value), (uint64_t)1 << (word % 64)};
 }
 
-/* Frees the slots of the domain's pools that were deleted remotely, and that the marker does not have to
-   visit any more, of some pools, or of all. Called by its owner. */
+/* Frees the slots of the domain's pools that were deleted remotely, unless the marker may still have to visit
+   them. bxr_remote_drain stops when it has done much work. Called by the owner. */
 void bxr_remote_drain(struct bxr_domain *domain);
 void bxr_remote_drain_all(struct bxr_domain *domain);
 
-/* No pool of the domain is foreign any more: those that were wait for its own marker. */
+/* To be called when the domain's roots were darkened, so that no pool is foreign any more: pools that waited
+   for the marker of another domain wait for its own one from now on. */
 void bxr_remote_wait_as_own(struct bxr_domain *domain);
 
-/* Pools whose deletes wait for the marker go back to the domain's drain list: it ends. */
+/* When the domain ends: pools whose deletes wait for the marker go back to its drain list. */
 void bxr_remote_stop_waiting(struct bxr_domain *domain);
 
-/* After all pools of a record were given to other owners: sends its drain list after them, and has
-   pushes notice that are under way. Called by the adopter, to which the record belongs. */
+/* After all pools of the record `from` were given to another owner: pushes the pools of its drain list on
+   their owner's list, and makes pushes that are under way notice the change. Called by the adopter, to
+   which the record belongs. */
 void bxr_remote_forward(struct bxr_domain *from);
 
-/* In the child of a fork: forgets remote deletes that other threads had begun. By the owner of the
-   record, or where no other domain is left. */
+/* In the child of a fork: forgets remote deletes that other threads had announced and not posted. Called by
+   the owner of the record, or where no other domain is left. */
 void bxr_remote_after_fork(struct bxr_domain *domain);
 
-/* The steps of a delete, for tests: announcing is true if the caller must push the pool next; posting
-   is its last access to the pool. */
+/* The steps of a delete, for tests. bxr_remote_announce returns true if the caller must push the pool next.
+   bxr_remote_post is the last access to the pool. */
 bool bxr_remote_announce(struct bxr_batch batch);
 void bxr_remote_post(struct bxr_batch batch);
 

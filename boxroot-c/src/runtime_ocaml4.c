@@ -23,9 +23,9 @@
 #include "scan.h"
 #include "setup.h"
 
-/* FIND(type, name) is the address of what the program may lack: functions of the systhreads library, and,
-   in native programs, how the main thread ends after Thread.exit. NULL if it does. Object files
-   other than ELF's have no weak references without flags to the linker. */
+/* FIND(type, name) is the address of a symbol, or NULL if the program lacks it: functions of the systhreads
+   library, and the hook by which the main thread ends after Thread.exit, which only native programs have.
+   Object files other than ELF's have no weak references without flags to the linker. */
 typedef value thread_function(value);
 typedef void (*termination_hook)(void *);
 #ifdef __ELF__
@@ -46,7 +46,7 @@ static BXR_THREAD_LOCAL bool holds_lock;
 
 /* The thread that started the runtime. Threads made by Thread.create release the lock at
    their end without passing through a hook, and holds_lock stays set while their
-   thread-local destructors run; so only the main thread may delete locally. It ends through
+   thread-local destructors run. So only the main thread may delete locally: it ends through
    caml_termination_hook, if it ends before the process does. */
 static BXR_THREAD_LOCAL bool is_main;
 
@@ -87,7 +87,8 @@ bool bxr_runtime_is_alone(void) { return true; }
 
 bool bxr_runtime_is_trusted(void) { return is_main || !BXR_RULE(TRUST_THE_MAIN_THREAD); }
 
-/* caml_darken asks the page table first, and the mark stack is pruned by heap chunk. */
+/* caml_darken asks the page table first, and a full mark stack keeps only entries of heap chunks: both would
+   lose blocks outside the heap. */
 bool bxr_runtime_marks_ranges(void) { return false; }
 uintptr_t bxr_runtime_unmarked_header(size_t size) { return size; }
 bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
@@ -114,7 +115,7 @@ static void main_thread_exit(void *context) {
 }
 
 void bxr_runtime_check(void) {
-  /* A library that chains to our hooks does no harm; systhreads does not chain. */
+  /* A library whose hooks call ours does no harm; those of systhreads do not. */
   if (caml_enter_blocking_section_hook != enter_blocking_section && !threads_at_setup &&
       threads_initialised())
     bxr_invalidate();
@@ -136,7 +137,7 @@ static void scan_roots(scanning_action action) {
   bxr_owner = owner;
 }
 
-/* The number of this thread, which OCaml knows. -1 without the systhreads library. */
+/* OCaml's number of this thread. -1 without the systhreads library. */
 static intnat thread_number(void) {
   thread_function *self = FIND(thread_function, caml_thread_self);
   thread_function *id = FIND(thread_function, caml_thread_id);

@@ -20,8 +20,8 @@
 /* The runtime's own upper bound on concurrent domains; it numbers them from 0. */
 enum { MAX_DOMAINS = 4096 };
 
-/* By domain number. An entry is used by the domain of that number only, under its lock; the
-   runtime orders one domain's end before the next one's start. */
+/* By domain number. Only the domain of that number uses an entry, under its lock; the runtime
+   orders one domain's end before the start of the next one with the same number. */
 static struct {
   struct bxr_domain *record; /* NULL: none */
   uintnat ended;             /* 1 + the unique id of the last domain that ended here */
@@ -33,8 +33,8 @@ BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self = &bxr_no_domain;
    describe another domain. */
 static BXR_THREAD_LOCAL bool domain_ended;
 
-/* This thread made a root, or scanned roots for a domain that had not ended: if its domain ends, our
-   hook will tell. */
+/* This thread has used its record (to make a root, for instance), or scanned roots for a domain that was not
+   ending. So its domain will end after our hook was installed, and the hook will set domain_ended. */
 static BXR_THREAD_LOCAL bool trusted;
 
 static scan_roots_hook previous_scan_roots;
@@ -42,8 +42,8 @@ static caml_timing_hook previous_domain_terminated;
 
 static struct bxr_domain **record_of(caml_domain_state *state) {
   if (state->id < 0 || state->id >= MAX_DOMAINS) return NULL;
-  /* The last collections of a domain come after its termination hook. It must neither
-     adopt orphans then (its own, for a start) nor get a new record. */
+  /* The last collections of a domain come after its termination hook. In these it must
+     neither adopt orphans (its own pools, for instance) nor get a new record. */
   if (domains[state->id].ended == (uintnat)state->unique_id + 1) return NULL;
   return &domains[state->id].record;
 }
@@ -111,7 +111,7 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
   if (!caml_domain_is_terminating())
     trusted = true;
   else if (*record == NULL)
-    return; /* past its termination hook when we installed ours: it must not adopt */
+    return; /* its termination hook was called before ours was installed: it must not adopt */
   enum bxr_scan_kind kind = (flags & SCANNING_ONLY_YOUNG_VALUES) ? BXR_SCAN_MINOR
                             : action == &caml_darken             ? BXR_SCAN_DARKEN
                                                                  : BXR_SCAN_OTHER;
@@ -131,7 +131,7 @@ static void domain_terminated(void) {
 }
 
 void bxr_runtime_setup(void) {
-  /* `previous` is in place before the hook that uses it. */
+  /* Each previous hook is stored before the hook that calls it is installed. */
   previous_domain_terminated = atomic_load(&caml_domain_terminated_hook);
   while (!atomic_compare_exchange_weak(&caml_domain_terminated_hook, &previous_domain_terminated,
                                        domain_terminated)) {}

@@ -10,8 +10,8 @@
 
 /* ---- slot by slot ---- */
 
-/* Slots may be deleted while these loops run (a finaliser may run inside the action);
-   such deletes are deferred, so no slot changes under the loop but by the action. */
+/* Roots may be deleted while these loops run (a finaliser may run inside the action).
+   Such deletes are remote, so only the action changes slots meanwhile. */
 
 static inline void scan_slot(uintptr_t *slot, struct bxr_range minor_heap,
                              struct bxr_action action) {
@@ -71,7 +71,7 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action) {
 
 /* Makes room for one field per pool. */
 static bool grow_directory(struct bxr_domain *domain) {
-  size_t fields = domain->pool_count + 1; /* and a header */
+  size_t fields = domain->pool_count + 1; /* one more for the header */
   if (fields * sizeof(uintptr_t) <= domain->directory_size) return true;
   size_t size = (2 * fields * sizeof(uintptr_t) + PAGE - 1) / PAGE * PAGE;
   uintptr_t *directory = bxr_os_map(size, PAGE);
@@ -88,7 +88,8 @@ struct directory {
   struct bxr_census census;
 };
 
-/* With directory->fields == NULL: ends the last cycle for the pool, and no more. */
+/* Adds a pool to the directory. If directory->fields is NULL, or the pool is empty, only ends the last cycle
+   for the pool. */
 static void hand_over(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
   if (directory->fields == NULL || pool->kind == BXR_EMPTY) {
@@ -100,8 +101,8 @@ static void hand_over(struct bxr_pool *pool, void *context) {
   bxr_census_add(&directory->census, pool);
 }
 
-/* Hands the pools over to the collector's marker, or, if they are few or there is no memory for a
-   directory, lets the caller scan them. */
+/* Hands the pools over to the collector's marker. False if that is not possible, or not worth it: the caller
+   must scan the pools slot by slot. */
 static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   struct directory directory = {0};
   /* A single pool is scanned faster than it is handed over. */
@@ -135,9 +136,8 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
 }
 
-/* All mark stacks are empty: the only moment when memory of the last cycle may be unmapped or used for
-   something else. Nothing is drained: from OCaml 5.5 on, another domain whose roots were scanned may be
-   running, and may have copied the value of a root of this domain and then deleted it. */
+/* All mark stacks are empty: now everything that was handed over in the last cycle may be unmapped or used
+   for something else (the directory, only now). Nothing is drained (step 8 of remote.c). */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
   if (!hand_over_all(domain, action)) scan_all(domain, action);
   bxr_remote_wait_as_own(domain);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the runtime's root-scanning hook does with one domain's pools.
+/* Root scans: what the runtime's hook does with one domain's pools.
 
    Major marking without a pause (OCaml 5): at the start of a major cycle a domain's pools are handed
    over to the collector's own marker, which visits them in its slices. The word before the slots of
@@ -8,10 +8,10 @@
    looks at the header's colour and tag, so it never learns that the memory is not OCaml's; the sweeper
    never sees it. What follows from this for deletes and memory is in barrier.h.
 
-   One directory, not one entry for each pool: the runtime's growth of the mark stack goes wrong when
-   nearly all entries are large. Verification and compaction use other actions than darkening: they
-   get single slots. So does marking, if there is only one pool, if there is no memory for the directory,
-   or if the directory is not marked when it was darkened (a runtime that we do not know). */
+   Why a directory, and not one entry of the mark stack for each pool: the runtime makes mistakes when it grows
+   a mark stack of which nearly all entries are large. Verification and compaction use other actions than
+   darkening: they get single slots. So does marking, if there is only one pool, if there is no memory for the
+   directory, or if the directory is not marked after it was darkened (a runtime that we do not know). */
 #ifndef BXR_SCAN_H
 #define BXR_SCAN_H
 
@@ -26,9 +26,9 @@ enum bxr_scan_kind {
   BXR_SCAN_OTHER   /* verification, compaction: every block; may update slots */
 };
 
-/* Scans the pools of the domain whose record is *record (NULL: it has none). A minor scan
-   also adopts orphans, frees what was deleted remotely, and promotes. Called by the
-   runtime's thread for the domain, with the runtime's state of the domain. */
+/* Scans the pools of the domain whose record is *record (NULL: it has none) and whose Caml_state is
+   runtime_state. A minor scan also adopts orphans, frees what was deleted remotely, and promotes.
+   Called on the thread that the runtime uses to scan the domain's roots. */
 void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime_state,
               struct bxr_action action);
 

@@ -16,11 +16,11 @@ static bool rest; /* after teardown: there may be memory that the marker was vis
 static bool gone; /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
-/* Where the dynamic linker sees the names of two copies of the library in one process, it gives the
-   first one's to the users of both. Alike copies become one in this way. A copy for another layout
-   would get some names of its own, and not the others: it finds the first one's bxr_copy, and
-   refuses, in its own name and through this function in the first one's. Volatile: what looks like
-   a constant to a compiler may be another copy's. */
+/* If the dynamic linker sees the names of two copies of the library in one process, it binds the users of
+   both to the first copy's. Copies that are alike become one in this way. A copy for another layout would
+   keep some names of its own, but lose others to the first copy. It notices that, because bxr_copy is the
+   first copy's, and refuses to work: it sets its own error, and by calling bxr_copy the first copy's error, too
+   (a user's boxroot_error_string may be either). Volatile: the compiler would take bxr_copy for a constant. */
 static void refuse_second_copy(void) { bxr_fail(BXR_SECOND_COPY); }
 extern void (*volatile bxr_copy)(void);
 void (*volatile bxr_copy)(void) = refuse_second_copy;
@@ -68,14 +68,14 @@ static void repair_all(void) {
 }
 
 static void after_fork(void) {
-  /* Before bxr_give_back_the_rest no thread changes what it will look at. */
+  /* After teardown, no thread changes the lists that bxr_give_back_the_rest will read. */
   if (bxr_load(&rest)) repair_all();
   struct bxr_domain **record = bxr_runtime_record();
   bxr_uses_after_fork(record != NULL && bxr_runtime_is_alone());
   if (bxr_status() != BOXROOT_RUNNING) return;
-  /* What another thread may have been changing when the process was copied is left alone: all of
-     it, without the lock; other domains' records and orphans, if other domains were running. OCaml
-     cannot collect garbage in such a child, which should exec or exit soon. */
+  /* Another thread may have been changing records when the process was copied. Those are left alone: all
+     records if this thread does not hold the lock; the other domains' and orphans if other domains were
+     running. OCaml cannot collect garbage in such a child, which should exec or exit soon. */
   if (record == NULL) return;
   if (!bxr_runtime_is_alone() && BXR_RULE(REPAIR_OWN_RECORD)) {
     if (*record != NULL) bxr_remote_after_fork(*record);
@@ -93,7 +93,7 @@ static enum bxr_error not_running(void) {
   }
 }
 
-/* From one state to another. False if it is another one already. */
+/* Changes the state, if it is `from`. False if it is another one. */
 static bool change_status(int from, int to) {
   int seen = from;
   while (!bxr_compare_exchange(&status, &seen, to))
@@ -118,8 +118,8 @@ static bool setup(void) {
     }
     /* Our hooks stay installed. Not under `installing`: the dynamic linker has a lock of its own. */
     bxr_os_pin(&status);
-    /* One domain installs the hooks; others wait for the few instructions that this takes: a
-       root must not be made, nor its domain end, before the hooks are in place. */
+    /* One domain installs the hooks. Others wait for the few instructions that this takes: no root
+       must be made, and no domain with roots must end, before the hooks are in place. */
     if (bxr_exchange(&installing, true)) continue;
     bool installed = bxr_status() != BOXROOT_NOT_SETUP || install();
     bxr_publish(&installing, false);
@@ -150,7 +150,7 @@ void boxroot_teardown(void) {
 
 void bxr_give_back_the_rest(void) {
   if (!bxr_exchange(&rest, false)) return;
-  /* Each domain has passed a safepoint since, and uses its record no more. */
+  /* Since the teardown each domain has passed a safepoint, so none uses its record any more. */
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     bxr_domain_end_marking(d);
     bxr_remote_flush(d);
@@ -199,7 +199,7 @@ struct bxr_domain *bxr_enter(void) {
 }
 
 struct bxr_domain *bxr_enter_if_trusted_slow(void) {
-  /* In this order: without the runtime, there may be no memory to look at. */
+  /* The status first: after the end of the runtime, the memory that the others read may be gone. */
   if (bxr_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record == NULL) return NULL;

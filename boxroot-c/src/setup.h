@@ -18,11 +18,12 @@ enum bxr_error {
   BXR_SCANNING
 };
 
-/* The state of this copy of the library. (boxroot_status may be another copy's: the dynamic linker
-   takes the first one that it sees.) Any thread. */
+/* The state of this copy of the library. (A call of boxroot_status may reach another copy: the dynamic
+   linker takes the first function of that name.) Any thread. */
 int bxr_status(void);
 
-/* Whether the names of another copy of the library hide ours. Then no root is ours. Any thread. */
+/* Whether the names of another copy of the library hide ours. Then all roots are the other copy's. Any
+   thread. */
 bool bxr_is_second_copy(void);
 
 /* Sets errno and the message of boxroot_error_string. */
@@ -32,9 +33,10 @@ void bxr_fail(enum bxr_error error);
    returns the record of this thread's domain, open to the thread. NULL after bxr_fail. */
 struct bxr_domain *bxr_enter(void);
 
-/* For what any thread may call, delete, statistics, trim and validate: the record of this thread's domain, open to
-   the thread and made if there is none. NULL if this thread does not hold the lock, or if that is not
-   certain (bxr_runtime_is_trusted), in a scan, or if there is no memory. No message is set. */
+/* For what any thread may call (delete, statistics, trim, validate, teardown): the record of this thread's
+   domain, open to the thread, and made if there is none. NULL if the library is not running, if this thread
+   does not hold the lock or that is not certain (bxr_runtime_is_trusted), in a scan, or if there is no
+   memory. Sets no message. */
 struct bxr_domain *bxr_enter_if_trusted_slow(void);
 static inline struct bxr_domain *bxr_enter_if_trusted(void) {
   bxr_witness witness = BXR_WITNESS();
@@ -43,11 +45,11 @@ static inline struct bxr_domain *bxr_enter_if_trusted(void) {
   return open ? (struct bxr_domain *)self : bxr_enter_if_trusted_slow();
 }
 
-/* After teardown, when a major cycle starts: gives back what the marker could still visit until now.
-   Any number of domains may call it at a time. */
+/* After teardown, when a major cycle starts or the runtime is gone: gives back the memory that the marker could
+   still visit until now. Any number of domains may call it at the same time. */
 void bxr_give_back_the_rest(void);
 
-/* From RUNNING to INVALID: disables all records. Roots stay roots. */
+/* If the state is RUNNING, makes it INVALID, and disables all records. Roots stay roots. */
 void bxr_invalidate(void);
 
 #pragma GCC visibility pop

@@ -25,7 +25,7 @@ static struct bxr_census published(struct bxr_domain *domain) {
 static void collect(struct bxr_domain *self, struct boxroot_stats *s) {
   *s = (struct boxroot_stats){.slots_per_pool = BXR_SLOTS};
   if (self != NULL) {
-    /* Or roots that were deleted would count as live. */
+    /* Otherwise roots that were deleted would count as live. */
     bxr_remote_flush(self);
     bxr_remote_drain(self);
     struct bxr_census census = {0};

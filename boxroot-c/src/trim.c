@@ -4,14 +4,14 @@
 #include "barrier.h"
 #include "os.h"
 
-/* What is returned to the system at a time: a pool, or the pools that share a page. */
+/* The size of a *unit*, which can be unmapped: a pool, or the pools that share a page. */
 static size_t unit_size(void) {
   size_t page = bxr_os_page_size();
   return page > BXR_POOL_SIZE ? page : BXR_POOL_SIZE;
 }
 
-/* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at
-   first: only the owner's pools are constant here. A pool not carved yet has none. */
+/* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at first,
+   because other owners may be changing their pools. A pool that was not carved yet has no owner. */
 static bool is_unit_unused(struct bxr_domain *domain, char *unit, size_t size) {
   for (char *start = unit; start < unit + size; start += BXR_POOL_SIZE) {
     struct bxr_pool *pool = (struct bxr_pool *)(void *)start;
@@ -27,7 +27,7 @@ struct run {
   uintptr_t start, end;
 };
 
-/* Adds a unit at either end of a run. False if it is not beside it. */
+/* Adds a unit at either end of a run. False if the unit is not next to the run. */
 static bool extend(struct run *run, uintptr_t unit, size_t size) {
   if (unit == run->end)
     run->end += size;
@@ -38,7 +38,7 @@ static bool extend(struct run *run, uintptr_t unit, size_t size) {
   return true;
 }
 
-/* Returns a run of unused units to the system. False, and nothing was done, if the system refuses. */
+/* Unmaps a run of unused units. False, and nothing was done, if the system refuses. */
 static bool release(struct bxr_domain *domain, struct run run) {
   for (uintptr_t pool = run.start; pool < run.end; pool += BXR_POOL_SIZE)
     bxr_list_remove((struct bxr_pool *)pool);
@@ -51,8 +51,8 @@ static bool release(struct bxr_domain *domain, struct run run) {
   return released;
 }
 
-/* Returns up to n empty pools to the system, and the number of those that were. Work counts pools and
-   calls to the system: pools that are neighbours, in memory and in the list, go together. */
+/* Unmaps up to n empty pools, and returns how many it unmapped. `work` limits the number of pools and
+   system calls together: pools that are neighbours, in memory and in the list, take one call. */
 static size_t release_empty(struct bxr_domain *domain, size_t n, size_t work) {
   size_t size = unit_size(), pools = size / BXR_POOL_SIZE, before = domain->empty_count;
   struct run run = {0, 0};
@@ -73,7 +73,7 @@ static size_t release_empty(struct bxr_domain *domain, size_t n, size_t work) {
   return before - domain->empty_count;
 }
 
-/* So that no scan takes long: about a millisecond. At most 16 MiB. */
+/* The limit of pools and system calls: about a millisecond, so that no scan takes long. At most 16 MiB. */
 enum { ENOUGH_AT_A_TIME = 1 << 10 };
 
 void bxr_domain_trim(struct bxr_domain *domain) {

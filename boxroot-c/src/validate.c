@@ -14,8 +14,8 @@ static void require(struct check *check, bool holds, char const *invariant) {
   if (!holds && check->broken == NULL) check->broken = invariant;
 }
 
-/* Adds the length of a free list, or so much that it is more than the mark if it is not a list of free
-   slots. */
+/* `length` plus the length of a free list. UINT32_MAX if the list has other elements than slots below the
+   high-water mark, or if the sum exceeds that mark. */
 static uint32_t free_length(struct bxr_pool *pool, boxroot first, uint32_t length) {
   for (boxroot r = first; r != NULL; r = bxr_next_free(r)) {
     uintptr_t *slot = bxr_slot(r);
