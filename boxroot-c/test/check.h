@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the process at the first failure: each test has a process of its own. */
+/* Ends the process at the first failure: the tests run in processes of their own. */
 #define CHECK(e)                                                                                   \
   do {                                                                                             \
     if (!(e)) {                                                                                    \

@@ -50,10 +50,10 @@ boxroot create(struct bxr_domain *domain);
 /* A pool with all slots taken: roots[i] holds the immediate i. */
 struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
 
-/* Whether the process has memory there: 4096 bytes, at a multiple of them. */
+/* Whether memory is mapped there. `page` is a multiple of 4096; the next 4096 bytes are looked at. */
 bool is_mapped(void *page);
 
-/* While it is true, the system takes no memory back; and how often it was asked to. */
+/* While refuse_munmap is true, munmap fails. munmap_calls counts its calls. */
 extern bool refuse_munmap;
 extern size_t munmap_calls;
 

@@ -21,7 +21,7 @@ void test_barrier_closes_both_ways(void) {
   CHECK(pool->marking == BXR_IDLE && pool->head.fast_owner == &domain->head);
 }
 
-/* When its domain ends, a pool is foreign if the marker may visit it, reopened or not. */
+/* When its domain ends, a pool becomes foreign if the marker may still visit it, also if it was reopened. */
 void test_barrier_foreign(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   struct bxr_pool *pool = bxr_pool_of_root(create(domain));

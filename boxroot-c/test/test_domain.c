@@ -20,7 +20,7 @@ void test_domain_promotion(void) {
   CHECK(used(domain) == 3 * BXR_SLOTS + 11);
 }
 
-/* A parked pool, of which all slots but the last two, and the first 20, are used. */
+/* A parked pool of which the first 20 slots and the last two are free, and all others used. */
 static struct bxr_pool *parked(struct bxr_domain *domain, boxroot *roots) {
   struct bxr_pool *pool = fill(domain, roots);
   for (uint32_t i = 0; i < 20; i++) bxr_domain_free(roots[i]);
@@ -37,7 +37,7 @@ static bool is_listed(struct bxr_domain *domain, boxroot r) {
   return false;
 }
 
-/* The first roots after a scan are in listed slots, wherever roots are deleted meanwhile. */
+/* The first roots after a scan are in listed slots, also if other roots of the pool are deleted meanwhile. */
 void test_domain_lists_few_roots(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -50,7 +50,7 @@ void test_domain_lists_few_roots(void) {
     if (i < 10) bxr_domain_free(roots[100 + i]);
     CHECK(bxr_pool_used(pool) == BXR_SLOTS - 22 + i + 1 - (i < 10 ? i + 1 : 10));
   }
-  /* Those that were deleted come last. */
+  /* The slots of deleted roots come last. */
   for (uint32_t i = 0; i < 10; i++) CHECK(is_listed(domain, create(domain)));
   CHECK(!bxr_pool_has_free_slot(pool) && domain->listed.count == 32);
   bxr_domain_promote(domain);
@@ -64,7 +64,7 @@ void test_domain_lists_what_modify_stores(void) {
   CHECK(!bxr_domain_admit_young(domain, roots[100]));
   create(domain);
   CHECK(bxr_domain_admit_young(domain, roots[100]) && is_listed(domain, roots[100]));
-  /* When there is no room for more, the pool is young, and has all its free slots. */
+  /* When no more slots can be listed, the pool becomes young, and has all its free slots again. */
   for (uint32_t i = 101; pool->head.epoch != domain->head.epoch; i++) {
     CHECK(i < 300);
     CHECK(bxr_domain_admit_young(domain, roots[i]));
@@ -74,7 +74,7 @@ void test_domain_lists_what_modify_stores(void) {
   CHECK(!bxr_pool_has_free_slot(pool));
 }
 
-/* A listed pool is filed as a young one; and one that roots are made in, again and again, becomes young. */
+/* A listed pool becomes young when it is filed, and when very many roots are made in it. */
 void test_domain_lists_no_more(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -106,10 +106,10 @@ void test_domain_trim(void) {
   create(domain);
   for (uint32_t i = 0; i < n; i++) bxr_domain_free(roots[i]);
   CHECK(domain->empty_count == 4 && domain->pool_count == 5);
-  /* They became empty just now: a cycle without them is needed first. */
+  /* They became empty just now: first a cycle must pass in which they are not needed. */
   bxr_domain_trim(domain);
   CHECK(domain->pool_count == 5);
-  /* Two of them are used in the next one, and empty again at its end: the others go. */
+  /* Three of them are used in the next cycle, and empty again at its end: only the fourth is unmapped. */
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) roots[i] = create(domain);
   CHECK(domain->empty_count == 1);
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(roots[i]);
@@ -121,7 +121,7 @@ void test_domain_trim(void) {
   CHECK(domain->empty_count == 0);
 }
 
-/* Neighbours go together, whichever of them became empty first. */
+/* Pools that are neighbours in memory are unmapped by one call, in whatever order they became empty. */
 void test_domain_trim_neighbours(void) {
   enum { FULL = 6 };
   static boxroot roots[FULL][MANY];
@@ -137,7 +137,7 @@ void test_domain_trim_neighbours(void) {
   }
 }
 
-/* Very many do not all go at once: a scan would take too long. */
+/* Very many empty pools are not all unmapped at once: a scan would take too long. */
 void test_domain_trim_by_parts(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   size_t pools = 1200, n = pools * BXR_SLOTS;
@@ -157,7 +157,7 @@ void test_domain_trim_by_parts(void) {
   CHECK(domain->empty_count == 0);
 }
 
-/* A second time has nothing to give back: the memory may be others' by now. */
+/* A second teardown unmaps nothing: the addresses may be used by others by now. */
 void test_domain_tear_down_twice(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   create(domain);
@@ -168,7 +168,7 @@ void test_domain_tear_down_twice(void) {
   CHECK(munmap_calls == 1);
 }
 
-/* What the system does not take back stays in use. */
+/* Pools whose munmap fails are used again. */
 void test_domain_trim_refused(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();

@@ -33,7 +33,7 @@ void test_os_map(void) {
     CHECK(bxr_os_unmap(memory, sizes[i]) && !is_mapped(memory));
   }
 #ifdef BXR_FAULT_INJECTION
-  /* Whole pages. */
+  /* Sizes are rounded up to whole pages. */
   bxr_os_pretend_page_size(1 << 14);
   char *memory = bxr_os_map(4096, 4096);
   CHECK((uintptr_t)memory % (1 << 14) == 0);

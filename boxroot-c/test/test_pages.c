@@ -38,14 +38,14 @@ void test_pages_larger_than_pools(void) {
   CHECK(bxr_domain_trim_all(domain) == 0);
   check_counts(domain, FULL + 1 - 4, FULL - 1 - 4);
   for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[7][j]);
-  /* If less than a page was spared, none goes. */
+  /* If fewer pools were unneeded than share a page, none is unmapped. */
   domain->empty_low = PER_PAGE - 1;
   bxr_domain_trim(domain);
   check_counts(domain, FULL + 1 - 4, FULL - 4);
   bxr_domain_trim(domain);
   check_counts(domain, FULL + 1 - 8, FULL - 8);
   CHECK(!is_mapped(pools[4]) && !is_mapped(pools[7]) && is_mapped(pools[8]));
-  /* The others are used again. */
+  /* The pools that are left are used again. */
   for (uint32_t j = 0; j < 3 * BXR_SLOTS; j++) create(domain);
   CHECK(domain->pool_count == 4 && domain->empty_count == 0);
   char *rest = (char *)pools[8] + PER_PAGE * BXR_POOL_SIZE;

@@ -22,7 +22,7 @@ void test_pool_slots(void) {
   CHECK(bxr_pop(&pool->head, Val_unit) == roots[5]);
 }
 
-/* A pool goes from full to roomy to empty exactly when its count of free slots says so. */
+/* A pool goes from full to partial to empty exactly when its number of free slots says so. */
 void test_pool_kinds(void) {
   static boxroot roots[MANY], more[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();

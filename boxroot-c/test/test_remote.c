@@ -11,7 +11,7 @@ void test_remote_deletes(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   struct bxr_pool *pool = fill(domain, roots);
   next_pool(domain);
-  /* Announced once: on the drain list; the slots are untouched until the drain. */
+  /* The first delete puts the pool on the drain list; the slots are untouched until the drain. */
   for (uint32_t i = 0; i < 100; i++) bxr_remote_delete(roots[3 * i]);
   CHECK(domain->drain == pool && pool->next_to_drain == NULL && pool->announced == 100);
   CHECK(boxroot_get(roots[0]) == Val_long(0) && bxr_pool_used(pool) == BXR_SLOTS);

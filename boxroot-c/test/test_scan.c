@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a root scan hands to the collector. A collector that only counts, and marks. */
+/* What a root scan hands to the collector. The collector here only counts and marks. */
 #ifndef BXR_FAULT_INJECTION
 #define BXR_FAULT_INJECTION
 #endif
@@ -27,7 +27,7 @@ static size_t visited_in_scan(enum bxr_scan_kind kind, struct bxr_domain *domain
   return visited;
 }
 
-/* Several pools are handed over as one block, in each cycle, and their roots are not visited beside. */
+/* Several pools are handed over as one block in each cycle, and their roots are not visited singly as well. */
 void test_scan_hands_pools_over(void) {
   static struct {
     header_t header;

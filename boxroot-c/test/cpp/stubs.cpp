@@ -101,7 +101,7 @@ value cpp_setup(value unit) {
 value cpp_pointer(value) { return Val_long(pointer()); }
 value cpp_live(value) { return Val_long(live()); }
 
-// What not to do.
+// What a program must not do: the exception passes a function that owns a Root.
 value cpp_unguarded(value f) {
   Root root = try_make_root(f);
   return caml_callback(*root, Val_unit);

@@ -11,7 +11,7 @@
 static uint8_t history[2048];
 static size_t length;
 
-/* As AddressSanitizer's library finds it. */
+/* AddressSanitizer's library calls this function. */
 char const *__asan_default_options(void);
 char const *__asan_default_options(void) { return "handle_abort=1:detect_leaks=0"; }
 

@@ -24,7 +24,7 @@ uintnat caml_minor_heaps_start, caml_minor_heaps_end;
 enum { PAGE = 4096, PAGES = 4096 };
 static _Alignas(1 << 20) char arena[PAGES][PAGE];
 static bool mapped[PAGES];
-static size_t used_pages, mapped_pages, fresh_page; /* of the last mapping */
+static size_t used_pages, mapped_pages, fresh_page; /* fresh_page: the first of the last mapping */
 static bool out_of_memory;
 
 void *fake_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset);
@@ -47,7 +47,7 @@ void *fake_mmap(void *at, size_t size, int protection, int flags, int file, off_
 
 int fake_munmap(void *start, size_t size) {
   size_t first = (size_t)((char *)start - arena[0]) / PAGE;
-  /* Not what fake_mmap just returned: os.c does not expect to be refused that. */
+  /* munmap of a part of the last mapping never fails: os.c does not expect that. */
   if (first < fresh_page && fake.refusals != 0) {
     fake.refusals--;
     fake.refused = true;
@@ -140,7 +140,7 @@ static struct object *new_old(unsigned number, uintptr_t colour) {
   return o;
 }
 
-/* Objects are born dark, but that before marking begins all that is dark is of the last cycle. */
+/* New objects are marked. But with marks_late, those made before marking has begun are not. */
 static uintptr_t birth_colour(void) {
   return fake.marks_late && !fake.marking ? colours.unmarked : colours.marked;
 }

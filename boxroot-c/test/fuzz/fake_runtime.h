@@ -48,16 +48,16 @@ extern struct fake {
   uint32_t cycle;    /* its number */
   bool torn_down;
   bool failing;      /* bxr_os_map may fail */
-  unsigned refusals; /* how often munmap refuses, from now on */
-  bool refused;      /* it did */
-  bool takes_ranges; /* the collector takes what is not its own for a block */
+  unsigned refusals; /* how many of the next calls of munmap fail */
+  bool refused;      /* munmap has failed in this history */
+  bool takes_ranges; /* the collector marks blocks outside its heap */
   void (*after_fork)(void);
 } fake;
 
 /* Begins anew. The library is not set up. */
 void fake_reset(void);
 
-/* Lets another thread run. The one that ran. */
+/* Lets another thread run. Returns the one that ran before. */
 int fake_switch(int thread);
 
 /* The domain whose lock the running thread seems to hold, or -1. */
@@ -67,10 +67,10 @@ int fake_domain_of_thread(void);
 bool fake_may_create(void);
 
 void fake_domain_start(int domain);
-/* The termination hook; what follows it. */
+/* The end of a domain: its termination hook; then what follows it. */
 void fake_domain_terminated(int domain);
 void fake_domain_finish(int domain);
-unsigned fake_running(void); /* of all domains that run, or are ending */
+unsigned fake_running(void); /* the domains that run, or are ending; a bit for each */
 
 /* ---- memory ---- */
 
@@ -92,12 +92,12 @@ bool fake_is_marked_object(unsigned object);
 /* Whether the memory is a live object with this number. */
 bool fake_holds(uintptr_t v, unsigned object);
 
-/* For steps.h. */
+/* See steps.h. */
 extern unsigned fuzz_countdown;
 
-/* ---- the collector; the world is stopped, but for marking ---- */
+/* ---- the collector; the world is stopped, except while it marks ---- */
 
-/* What happens to a value of a root or a reference. */
+/* What a collection does with the value of a root or a reference; returns where the value is afterwards. */
 uintptr_t fake_promote(uintptr_t v);
 void fake_darken(int domain, uintptr_t v);
 uintptr_t fake_compact(uintptr_t v);
@@ -107,15 +107,15 @@ uintptr_t fake_compact(uintptr_t v);
 enum fake_action { FAKE_MINOR, FAKE_DARKEN, FAKE_VERIFY, FAKE_COMPACT };
 void fake_scan(int domain, enum fake_action action, void (*each)(int domain));
 
-/* What is left in the minor heap dies. Compaction: what was not moved dies. */
+/* What is left in the minor heap dies. */
 void fake_end_minor(void);
-/* False: there is no room. */
+/* A compaction: objects that it does not move die at its end. False: there is no room. */
 bool fake_begin_compaction(void);
 void fake_end_compaction(void);
-/* After teardown: it goes elsewhere. */
+/* After teardown: the minor heap moves to other memory. */
 void fake_move_minor_heap(void);
 
-/* Colours change; what is not marked dies. Nothing is to be marked any more. */
+/* Objects that are not marked die, and the colours rotate. All mark stacks must be empty. */
 void fake_end_cycle(void);
 void fake_begin_marking(void);
 void fake_push(int domain, uintptr_t *start, uintptr_t *end);

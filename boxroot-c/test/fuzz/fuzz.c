@@ -20,7 +20,7 @@ static struct { uint8_t const *at, *end; } input;
 
 static unsigned next(void) { return input.at < input.end ? *input.at++ : 0; }
 
-/* How many: usually few, sometimes half a pool. */
+/* How many of something: usually at most 8, sometimes 64 to 254, which is up to half a pool. */
 static unsigned how_many(void) {
   unsigned n = next();
   return n < 160 ? 1 + n % 8 : 2 * (n - 128);
@@ -31,7 +31,7 @@ static unsigned how_many(void) {
 static unsigned busy;  /* domains in the midst of an operation */
 static unsigned depth; /* operations in the midst of which other ones run */
 static unsigned how_many_between;
-static void (*planned)(void); /* or NULL: what the input says */
+static void (*planned)(void); /* what runs then; NULL: what the input says */
 
 static void plan_preemption(void) {
   unsigned n = next();
@@ -98,7 +98,7 @@ static struct thing new_thing(bool young) {
   return (struct thing){fake_new_object(young && !world.stopped), Val_unit};
 }
 
-/* Not a value of the minor heap while that is being emptied. */
+/* The thing, or, while the minor heap is being emptied, () instead of a value of the minor heap. */
 static struct thing existing(struct thing thing) {
   bool unusable = world.stopped && shadow_is_young(thing);
   return unusable ? (struct thing){0, Val_unit} : thing;
@@ -174,7 +174,7 @@ static void delete_some(void) {
 
 static void delete_null(void) { boxroot_delete(NULL); }
 
-/* Of one domain, as a destructor of a container would. */
+/* A quarter of all roots or more, as a destructor of a container would. */
 static void delete_many(void) {
   unsigned part = 1 + next() % 4, first = next();
   for (unsigned i = shadow.root_count; i > 0; i--)
@@ -387,7 +387,7 @@ static void drain_everywhere(void) {
 
 static void adopt_now(void) { world_minor(0); }
 
-/* And then another domain takes the record, and drains its list a few steps later. */
+/* The same, and then another domain takes the record, and drains its list a few steps later. */
 static void adopt_and_use_the_record(void) {
   world_minor(0);
   for (int d = 1; d < DOMAINS; d++) {
@@ -444,7 +444,7 @@ static void end_other_domains(void) {
   }
 }
 
-/* Meanwhile others may delete, and do nothing else. */
+/* While the library is torn down, other threads may only delete. */
 static void tear_down(bool with_lock) {
   world.stopped = true;
   end_other_domains();
@@ -551,7 +551,8 @@ static void check(void) {
   shadow_check_domains(0);
 }
 
-/* No root, no delete under way, nothing handed over. */
+/* Deletes all roots and ends all deletes that are under way. Two minor collections then bring the deletes to
+   their owners. */
 static void delete_everything(void) {
   fuzz_countdown = 0;
   fake.failing = false;

@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Operations that were executed, of all inputs. */
+/* The number of operations that were executed, in all inputs. */
 extern uint64_t fuzz_operations;
 
-/* Prints them, those inside others with an indent. */
+/* If true, operations are printed; those that run inside others are indented. */
 extern bool fuzz_traces;
 
 int LLVMFuzzerTestOneInput(uint8_t const *data, size_t size);

@@ -5,7 +5,7 @@
 
 #include "fake_runtime.h"
 
-/* A value that is known for good: an object, by its number, or an immediate. */
+/* A value by what does not change about it: an object's number, or an immediate. */
 struct thing {
   unsigned object; /* 0: an immediate */
   value immediate;
@@ -16,7 +16,7 @@ struct shadow_root {
   struct thing holds;
 };
 
-/* A remote delete between two of its steps; see remote.c. */
+/* A remote delete that was announced and not posted (remote.c). */
 struct shadow_delete {
   struct shadow_root root;
   bool pushed;
@@ -42,18 +42,18 @@ void shadow_add(boxroot root, struct thing holds);
 /* Forgets a root, and returns it. */
 struct shadow_root shadow_take(unsigned index);
 
-/* Changes a reference, with the runtime's own deletion barrier. By a domain. */
+/* Changes a reference, with the runtime's own deletion barrier. A domain runs. */
 void shadow_set_cell(unsigned cell, struct thing holds);
-/* The memory of all cells, after objects moved by `move`. */
+/* Updates the memory of all cells, when `move` tells where objects have moved. */
 void shadow_move_cells(uintptr_t (*move)(uintptr_t));
 
-/* All roots and cells hold what they should, and these objects live. */
+/* Checks that all roots and cells hold what they should, and that these objects live. */
 void shadow_check_values(void);
-/* They are marked: called at the end of a cycle. */
+/* The same, and that these objects are marked. For the end of a cycle. */
 void shadow_check_marks(void);
-/* The slots in use are those of live roots, and of deletes that have not arrived. */
+/* Checks that the slots in use are those of live roots, and of deletes that have not been posted. */
 void shadow_check_counts(void);
-/* Each domain that is not in `busy` finds its pools in order. */
+/* Runs boxroot_validate on each domain that is not in `busy`. */
 void shadow_check_domains(unsigned busy);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Included before each file of the allocator: other threads' steps may come before every atomic operation,
-   and memory comes from an arena. */
+/* Included before each file of the allocator. It lets other threads run before every atomic operation, and
+   makes memory come from an arena. */
 #ifndef FUZZ_STEPS_H
 #define FUZZ_STEPS_H
 
 #include "atomic.h"
 
-/* How many atomic operations until other threads run; 0: they do not. */
+/* After how many atomic operations other threads run; 0: they do not. */
 extern unsigned fuzz_countdown;
 void fuzz_preempt(void);
 

@@ -36,7 +36,7 @@ static void push_cells(int domain, bool now) {
   fake.domains[domain].marking_done = false;
 }
 
-/* The references that belong to domains that do not run are domain 0's. */
+/* Domain 0 also pushes the references that belong to domains that do not run. */
 static void push_all_cells(int domain, bool now) {
   push_cells(domain, now);
   for (int d = 1; d < DOMAINS && domain == 0 && now && world.action == FAKE_DARKEN; d++)

@@ -8,23 +8,23 @@
 extern struct world {
   bool stopped;
   unsigned may_run; /* while stopped: domains that run finalisers and hooks */
-  bool may_create;  /* these may create roots */
+  bool may_create;  /* while stopped: whether these domains may create roots */
   unsigned todo;    /* domains to be scanned */
   unsigned order, choice;
   enum fake_action action;
-  int inside; /* the domain among whose root scan's actions code runs, or -1 */
+  int inside; /* the domain whose root scan is interrupted by other code now, or -1 */
 } world;
 
 void world_reset(void);
 
-/* A minor collection; `order` is that of the domains. */
+/* A minor collection. `order`: the domain whose roots are scanned first. */
 void world_minor(unsigned order);
 
 /* Finishes the major cycle, if one runs, and starts the next one, or, as from OCaml 5.5, one of the
    two. Bits of `choice`: heap verification, compaction, order of marking. */
 void world_cycle(unsigned order, unsigned choice);
 
-/* Inside a collection: another domain scans its roots at the same time. */
+/* Inside a collection: the next domain scans its roots, beside the one that is scanning already. */
 void world_scan_next(void);
 
 #endif

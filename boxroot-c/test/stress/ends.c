@@ -26,7 +26,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* Threads with such roots: a thread may be joined before its destructors have run. */
 static uint32_t not_ended;
 
-/* What any thread may do at any time, with and between the deletes. */
+/* Deletes the roots that were left, and in between does what any thread may do at any time. */
 static void destructor(void *left) {
   struct table *t = left;
   for (uint32_t i = 0; i < 50 || t->count > 0; i++) {
@@ -46,7 +46,7 @@ static void make_key(void) {
   if (pthread_key_create(&key, destructor) != 0) fail("no key");
 }
 
-/* For the thread that ends last: what it left, and waits for the others. */
+/* Called by the last thread of the walk: deletes what it left, and waits until the others have done so. */
 value stress_threads_end(value unit) {
   pthread_once(&once, make_key);
   struct table *left = pthread_getspecific(key);

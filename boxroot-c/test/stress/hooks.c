@@ -24,12 +24,12 @@ static uint32_t this_domain(void) { return 0; }
 
 enum { ROOMS = 600, HOOKS = 10 };
 
-/* Of a domain number; used with that domain's lock, or for it in a collection. */
+/* One for each domain number. Used with that domain's lock, or by the thread that collects for the domain. */
 struct hook_table {
   struct random random;
   struct table table;
   uint32_t calls;
-  uint8_t chances[HOOKS]; /* of 16, to act */
+  uint8_t chances[HOOKS]; /* of each hook to act, in sixteenths; 16 or more: always */
 };
 static struct hook_table tables[DOMAINS];
 static bool active;
@@ -40,7 +40,7 @@ static struct hook_table *this_table(void) {
   return t;
 }
 
-/* ---- what values may be used ---- */
+/* ---- which values may be used ---- */
 
 enum moment {
   ANY_VALUE, /* the domain runs, or is about to start a minor collection */
@@ -53,7 +53,7 @@ static bool usable(value v, enum moment moment) {
 
 /* ---- actions ---- */
 
-/* Refused when a domain is ending, and after the end of the library's use. */
+/* NULL when a domain is ending, and after teardown. Fails the walk if create fails for another reason. */
 static boxroot try_create(value v) {
   errno = 0;
   boxroot r = boxroot_create(v);
@@ -63,8 +63,8 @@ static boxroot try_create(value v) {
 
 static bool readable(void) { return boxroot_status() == BOXROOT_RUNNING; }
 
-/* The owner of the root may be another domain, which moves the value at this moment: it is read as the
-   runtime writes it, in one access, and is the value from before or from after. */
+/* The owner of the root may be another domain, which is moving the value at this moment. The slot is read by
+   one access, as the runtime writes it, so the result is the value from before or from after. */
 static value peek(boxroot r) { return *(value const volatile *)boxroot_get_ref(r); }
 
 static void share(struct hook_table *t, uint32_t i, enum moment moment, bool and_delete) {
@@ -173,7 +173,8 @@ static void domain_ends(void) { act(9, "domain end", ANY_VALUE); }
 #define IS_MINOR (action == &caml_oldify_one)
 #endif
 
-/* Refused if the collector is scanning roots, and allowed else: an immediate cannot hurt. */
+/* Create is refused if the collector is scanning roots, and else works: the value is an immediate, which does
+   no harm. */
 void hooks_in_finaliser(void) {
   if (!active || !(settings.hooks >> 10 & 1)) return;
   boxroot r = try_create(Val_unit);

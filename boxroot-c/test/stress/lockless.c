@@ -26,7 +26,7 @@ bool lockless_send(boxroot r) {
   return sent;
 }
 
-/* 0: there will be no more. */
+/* Waits for roots, and returns how many it put into the batch. 0: there will be no more. */
 static uint32_t receive(boxroot *batch) {
   uint32_t n = 0;
   pthread_mutex_lock(&lock);
@@ -37,7 +37,7 @@ static uint32_t receive(boxroot *batch) {
   return n;
 }
 
-/* Refused, and nothing changes. */
+/* Create, modify, trim and validate must be refused, and change nothing. */
 static void try_without_lock(boxroot r) {
   boxroot before = r;
   errno = 0;
@@ -76,7 +76,7 @@ value stress_lockless_start(value n) {
   return Val_unit;
 }
 
-/* When everything that was sent has been deleted. */
+/* Returns when everything that was sent has been deleted. */
 value stress_lockless_end(value unit) {
   pthread_mutex_lock(&lock);
   ending = true;

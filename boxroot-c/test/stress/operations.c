@@ -97,7 +97,7 @@ static void run_modify(struct actor *a) {
   modify(a, pick(a), v, id);
 }
 
-/* An immediate that looks like a root's address, or like what a free place could hold. */
+/* An immediate that looks like a root's address plus 1, as a free slot might hold, or like a pool's. */
 static void run_lookalike(struct actor *a) {
   if (is_empty(a)) return;
   uint64_t id = (uint64_t)pick(a)->root | 1;
@@ -117,7 +117,7 @@ static void run_move(struct actor *a) {
   delete (a, e.root);
 }
 
-/* The last reference to the value is the machine's for a moment. */
+/* For a moment, only a C variable refers to the value. */
 static void run_move_late(struct actor *a) {
   if (is_empty(a)) return;
   struct entry e = take(a);
@@ -208,7 +208,7 @@ static void run_new_shelf(struct actor *a) {
   fill_shelf(a, below(&a->random, SHELF));
 }
 
-/* And back, all of them. */
+/* All values of the shelf go back to roots. */
 static void run_empty_shelf(struct actor *a) {
   if (a->shelf == Val_unit) return;
   for (uint32_t i = 0; i < SHELF; i++)
@@ -238,7 +238,7 @@ static void run_create_immediates(struct actor *a) {
   }
 }
 
-/* The newest go, or those at random places, or nearly all. */
+/* Deletes the newest roots, or roots at random places; sometimes nearly all. */
 static void run_delete_many(struct actor *a) {
   bool newest = one_in(&a->random, 2);
   uint32_t n = below(&a->random, a->table.count + 1);
@@ -275,7 +275,7 @@ static void run_many(struct actor *a) {
   a->calls += 3 * n;
 }
 
-/* ---- others delete ---- */
+/* ---- roots that others delete ---- */
 
 static void run_send(struct actor *a) { market_send(&a->table, below(&a->random, 64)); }
 
@@ -369,7 +369,8 @@ static void ask(struct actor *a, enum request request, uint32_t argument) {
   a->argument = Val_long(argument);
 }
 
-/* Whole collections take long, and stop all actors, so they wait until as much else was done. */
+/* Whole collections take long, and stop all actors. So an actor asks for one only when it has made enough calls
+   since the last one. */
 static void ask_if_due(struct actor *a, enum request request, uint32_t cost) {
   uint64_t pause = settings.pause + (uint64_t)cost * a->table.count;
   if (a->calls < a->last_collection + pause) return;

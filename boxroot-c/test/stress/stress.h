@@ -50,11 +50,11 @@ static inline uint64_t block_id(struct random *r) { return (draw(r) | 4) & ~(uin
 
 /* Makes the value. The collector, finalisers, signal handlers and other threads may run. */
 value make_value(uint64_t id);
-/* Says what is wrong, or NULL. */
+/* What the value should be, as a text, if it is not that; NULL if it is right. */
 char const *wrong_value(value v, uint64_t id);
 /* Whether the value is an infix pointer. */
 bool is_infix(uint64_t id);
-/* Blocks of the major heap that are garbage at once, to overwrite what was freed. */
+/* Allocates blocks of the major heap that are garbage at once, to overwrite what was freed. */
 void trash(struct random *r, uint32_t blocks);
 
 /* ---- roots with their ids (table.c) ---- */
@@ -75,7 +75,7 @@ struct entry table_remove(struct table *t, uint32_t i);
 void check_entry(struct entry e);
 /* Makes a custom block that owns the root. */
 value make_owner(struct entry e);
-/* Roots on their way from one actor to another. Returns how many were received. */
+/* The market: roots on their way from one actor to another. market_receive returns how many it received. */
 void market_send(struct table *from, uint32_t n);
 uint32_t market_receive(struct table *to, uint32_t n);
 
@@ -88,7 +88,7 @@ bool lockless_send(boxroot r);
 
 /* The root will be deleted in a thread-local destructor of this thread, among other things. */
 void delete_at_thread_end(boxroot r);
-/* Forks; the child uses these roots, looks, and exits, or the walk fails. */
+/* Forks. The child uses these roots, validates, and exits; if it does not, the walk fails. */
 void try_in_child(struct table *t);
 
 /* ---- actors (walk.c, operations.c) ---- */
@@ -145,7 +145,7 @@ struct actor *new_actor(uint32_t number, uint64_t budget, uint64_t every);
 void end_actor(struct actor *a);
 /* Up to n steps. STOP, GO_ON, or a request, whose argument is a->argument. */
 enum request walk(struct actor *a, uint32_t n);
-void fill(struct actor *a, uint32_t n); /* with so many new values */
+void fill(struct actor *a, uint32_t n); /* creates n roots of new values */
 void check_shelf(struct actor *a);
 void drop_shelf(struct actor *a);
 

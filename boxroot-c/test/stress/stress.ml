@@ -42,7 +42,7 @@ let threads = setting "THREADS" 1 (* more, in each domain *)
 let lockless = setting "LOCKLESS" 2
 let lives = setting "LIVES" 1000
 let roots = setting "ROOTS" 40_000
-let hooks = setting "HOOKS" (-1) (* which: bits, numbered in hooks.c *)
+let hooks = setting "HOOKS" (-1) (* which hooks act: a set of bits, whose numbers are in hooks.c *)
 let tears_down = setting "TEARDOWN" 0 <> 0
 
 (* ---- values that C cannot make ---- *)
@@ -75,7 +75,7 @@ let churn n =
   let rec go acc n = if n = 0 then acc else go (opaque (Bytes.make (n land 255) 'x') :: acc) (n - 1) in
   ignore (opaque (go [] n))
 
-(* The root goes with the finaliser, at once or when the block is old. *)
+(* The finaliser of a block deletes the root: soon, or when the block is old. *)
 let kept = Array.init 64 (fun _ -> Atomic.make (ref 0))
 
 let finalise handle =
@@ -178,7 +178,7 @@ let end_well () =
   collect_until_small 10;
   validate ()
 
-(* More than it ever was: the old one is unmapped on OCaml 5. *)
+(* To more words than it ever had: OCaml 5 then unmaps the old minor heap. *)
 let grow_minor_heap words = Gc.set { (Gc.get ()) with minor_heap_size = words }
 
 (* Walks in small steps, between small slices of the collector, so that marking is often under way. *)
@@ -191,7 +191,7 @@ let walk_slowly actor =
   done;
   Queue.iter Domains.join lives
 
-(* The library ends first, with many roots alive. *)
+(* The library is torn down before the program ends, with many roots alive. *)
 let end_torn_down () =
   Random.init seed;
   let actor = new_actor 9999 max_int 0 in

@@ -46,7 +46,7 @@ value stress_setup(value unit) {
 
 /* ---- a thread that OCaml does not know registers, walks, and goes ---- */
 
-/* It calls no OCaml code; a root that was to go with a finaliser goes at once. */
+/* This thread calls no OCaml code: a root that a finaliser should delete is deleted at once. */
 static void walk_alone(struct actor *a) {
   enum request request;
   while ((request = walk(a, 256)) != STOP)

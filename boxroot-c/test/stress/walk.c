@@ -36,7 +36,7 @@ static void new_season(struct actor *a) {
     uint32_t share = weights[i] == 0 ? 0 : 1 + weights[i] * 900 / total;
     for (; share > 0 && filled < sizeof a->choices; share--) a->choices[filled++] = (uint8_t)i;
   }
-  /* What is left goes to the first, a get. */
+  /* The choices that are left are operation 0, a get. */
   while (filled < sizeof a->choices) a->choices[filled++] = 0;
 }
 
@@ -50,8 +50,8 @@ static void step(struct actor *a) {
   a->steps++;
 }
 
-/* The end of a domain makes the runtime finish a major cycle, so most lives are in seasons with few
-   roots, which then have more of them. */
+/* The end of a domain makes the runtime finish a major cycle, which takes long if there are many roots. So an
+   actor with many roots usually puts a life off until it has few. */
 static bool time_for_a_life(struct actor *a) {
   if (a->every == 0 || a->calls < a->next_life) return false;
   if (a->table.count > 1000 && !one_in(&a->random, 5000)) return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* OCaml 4: a main thread that ends by Thread.exit passes through no blocking section, and its
-   thread-local destructors run without the lock, beside other threads. Nothing may take it for the
-   holder of the lock there. */
+   thread-local destructors run without the lock, beside other threads. The library must not take it for
+   the holder of the lock there. */
 #define CAML_NAME_SPACE
 #include <boxroot.h>
 
@@ -24,7 +24,7 @@ static struct boxroot_stats statistics(void) {
   return s;
 }
 
-/* In the main thread, which OCaml has left. */
+/* Runs in the main thread, after its Thread.exit. */
 static void destructor(void *unused) {
   (void)unused;
   CHECK(bxr_lock_state() == BXR_LOCK_NOT_HELD);
@@ -39,7 +39,7 @@ static void destructor(void *unused) {
   __atomic_store_n(&ended, true, __ATOMIC_RELEASE);
 }
 
-/* The process must not end by other ways. */
+/* Fails if the process ends before the test has passed. */
 static void require_passed(void) {
   if (!passed) _exit(3);
 }
