@@ -5,14 +5,14 @@
 
    What is proved: marking sees a snapshot of the start of the cycle. A value that a slot or the heap
    holds when the cycle ends was marked, so it is not swept; the marker reads mapped memory only, and
-   no dead or stale value; and a deleted root waits for the next cycle but one at most, unless domains end.
+   no dead or stale value; and unless domains end, the slot of a deleted root is freed in the next cycle at the latest.
 
    One process, whose transitions are whole operations of one domain, steps of a marker, and the events
    of a cycle, in any order: a domain's operations and its own marking never run at the same time, and
    the marker of a domain that is ending reads one slot at a time. Where the library prefers one pool
-   to another, or the runtime may be early or late, the model takes any of them. Between the end of a
-   cycle and the next one's darkening everything may happen, and a domain runs as soon as its own roots
-   were darkened, as on OCaml 5.5. What finalisers do in a compaction is among that.
+   to another, or the runtime may be early or late, the model takes any choice. Between the end of a
+   cycle and the next one's darkening any operation may happen, such as those of finalisers in a compaction;
+   and a domain runs as soon as its own roots were darkened, as on OCaml 5.5.
 
    One old value is followed, wherever it is copied to; as the library never compares values, what holds
    for it holds for all. Other old values and immediates are all alike, and are taken to be marked.
@@ -23,9 +23,9 @@
      SLOTS    slots of a pool, 1 or 2
      EXTENT   how many slots a pool initialises at a time, and so how far its high-water mark goes
      OWNER2   the domain that owns pool 2; pool 1 is domain 0's. 1: there are two domains
-     YOUNG    1: young values too, and that old pools never hold one
+     YOUNG    1: there are young values, too, and it is proved that old pools never hold one
      TEARDOWN 1: the library may be torn down
-   A mutant is one of the names that are tested below, such as FREE_AT_ONCE. */
+   A mutant is one of the names that #ifdefs below test, such as FREE_AT_ONCE. */
 
 #define POOLS 2 /* numbered from 1; 0: none */
 #ifndef SLOTS
@@ -102,8 +102,8 @@ inline mark_value(v) { marked = (v == VALUE -> true : marked) }
 #define REACHABLE (field || EACH(1, HAS_ROOT) || EACH(2, HAS_ROOT))
 #define ANY_GONE(p) EACH(p, GONE)
 
-/* A value that can be read somewhere, or a new one. New ones are marked, but for those that are made
-   before marking has started. */
+/* A value that can be read somewhere, or a new one. New values are marked, unless they are made before
+   marking has started. */
 inline pick_value() {
   if
   :: v = OTHER
@@ -147,7 +147,7 @@ inline set_handed(p, state) {
 /* The cycle in which the pool was handed over has ended. */
 #define OVER(p) (!marking || !darkened[owner[p]])
 
-/* What lets a pool be reopened. */
+/* When a pool may be reopened. */
 #ifdef REOPEN_DELETED
 #define REMAINS(p, i) (SLOT(p, i) != LINK && !GONE(p, i))
 #define HOLDS_NOTHING(p) (!EACH(p, REMAINS))
@@ -361,7 +361,7 @@ inline create() {
   fi
 }
 
-/* bxr_domain_choose, when it has none. */
+/* create, when the current pool has no free slot: bxr_domain_continue, bxr_domain_retire, bxr_domain_choose. */
 inline next_pool() {
   p = parked[d];
   if
@@ -553,7 +553,7 @@ inline darken_roots(ranges) {
   release(d)
 }
 
-/* A step of the marker of whoever has the pool on its stack. */
+/* A step of the marker that has the pool on its stack. */
 inline visit(p) {
   assert(mapped[p]);
   v = SLOT(p, at[p]);
@@ -578,7 +578,8 @@ inline end_cycle() {
     if
 #ifndef NO_DRAIN
     :: !torn_down && MAY_DRAIN(owner[p], p) ->
-       drain_pool(owner[p], p) /* by now domains know that they are done: look takes its first choice */
+       drain_pool(owner[p], p) /* by now domains know that they have nothing left to mark, so look opens
+                                  the pool, if it is not foreign */
 #endif
     :: else
     fi
@@ -612,7 +613,7 @@ inline tear_down(d) {
   release(d)
 }
 
-/* The next cycle after teardown starts: its roots are not darkened any more. */
+/* The next cycle after teardown starts: our roots are not darkened any more. */
 inline give_back_the_rest() {
   for (p : 1 .. POOLS) {
     if

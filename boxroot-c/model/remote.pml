@@ -13,7 +13,7 @@
      ENDS    how many times domains end, in all
      LATE    1: the slots of deleter 3 are created late, in a pool that may have been unmapped meanwhile
      FORK    1: domain 0 forks at some point, and the rest is about the child
-   A mutant is one of the names that are tested below, such as NO_RESCUE. SEEN_… are claims that
+   A mutant is one of the names that #ifdefs below test, such as NO_RESCUE. SEEN_… are claims that
    something interesting never happens: they must fail, or else the model proves nothing about it. */
 
 #ifndef OWNER2
@@ -61,7 +61,7 @@ byte in_use;          /* for the proof only: records of domains that are alive *
 byte ends_left = ENDS;
 byte deleters_left = 3;
 bool late = LATE; /* the slots of deleter 3 are still to be created */
-bool frozen;      /* we are in the child of a fork: only domain 0 lives on */
+bool frozen;      /* this is the child of a fork: only domain 0 goes on */
 bool domain1_lives = true, child_done;
 
 /* Every access to a pool. */
@@ -90,7 +90,7 @@ inline take_drain(record, list, last) {
 }
 
 /* Puts the pools of `list`, whose places the caller holds, on their owners' drain lists. The
-   compare-and-exchange loop of a push is one step: nobody looks at `next` before it succeeds. */
+   compare-and-exchange loop of a push is one step: no other thread reads `next` before it succeeds. */
 inline enqueue(list) {
   do
   :: list == 0 -> break
@@ -227,7 +227,7 @@ inline delete(pool, mask) {
      do
      :: rest == 0 -> break
      :: rest != 0 ->
-        /* Collecting looks at the pool's owner, and no more. */
+        /* To collect a delete reads the pool's owner, and nothing else of the pool. */
         atomic {
           TOUCH(pool);
           one = (rest & 1 -> 1 : (rest & 2 -> 2 : 4));
@@ -373,8 +373,8 @@ inline merge() {
 /* Pools that the record owns. */
 #define OWNS(r, q) (mapped[q] && owner[q] == r)
 
-/* A pool is unmapped when no slot is used; announced and pending are not looked at. That nobody is
-   about to use the pool is what is to be proved. */
+/* A pool is unmapped when no slot is used, whatever announced and pending are. That no thread is
+   about to use the pool then is what is to be proved. */
 #ifdef UNMAP_PENDING
 #define EMPTY(q) ((used[q] & ~pending[q]) == 0)
 #else
@@ -422,7 +422,7 @@ inline fork_child() {
   }
 }
 
-/* A domain, or several ones after another. r: its record. */
+/* A domain, or several domains, one after the other. r: its record. */
 proctype Domain(byte id; byte r) LIVES_IF_FIRST {
   byte lst, p, own, m; /* as in Deleter */
 #ifdef SEEN_COME_BACK
@@ -540,7 +540,7 @@ ended:
 #endif
 }
 
-/* ---- the end: nobody is at work any more ---- */
+/* ---- the end: no deleter and no domain runs any more ---- */
 
 /* What a last drain by the owners would free. */
 inline check(pool) {
@@ -553,7 +553,7 @@ inline check(pool) {
   fi
 }
 
-/* Pools on the drain list of a record that nobody has. */
+/* Pools on the drain list of a record that is neither a domain's nor an orphan. */
 #define STRANDED(r) (drain[r] != 0 && !((in_use | orphans) & BIT(r)))
 
 init {

@@ -35,8 +35,8 @@ impl Orderings {
         }
     }
 
-    /// The C code's, but for one. Weakened alone, `read_owner` and `set_owner` break nothing: whoever
-    /// reads a new `merges`, or an emptied drain list, has then read what was written before.
+    /// The orderings of the C code, weakened by a mutant. To weaken only `read_owner` and `set_owner` breaks
+    /// nothing: a thread that reads a new `merges`, or an emptied drain list, also sees what was written before.
     pub fn weakened(mutant: &str) -> Option<Self> {
         let mut orderings = Self::of_the_c_code();
         match mutant {
@@ -77,9 +77,9 @@ struct Pool {
     /// A plain variable that every access to the pool reads, and unmapping writes: a use that does
     /// not happen before the unmapping is a race.
     mapped: UnsafeCell<bool>,
-    /// Slots that hold roots. The owner's.
+    /// Slots that hold roots. Only the owner uses it.
     used: UnsafeCell<usize>,
-    /// Of whoever holds the pool's place in a drain list; a plain variable, as in C.
+    /// Only the thread that holds the pool's place in a drain list uses it; a plain variable, as in C.
     next: UnsafeCell<usize>,
     owner: AtomicUsize,
     announced: AtomicUsize,
@@ -103,7 +103,7 @@ unsafe impl Sync for Heap {}
 unsafe impl Send for Heap {}
 
 impl Heap {
-    /// Two records, and one pool for each set of used slots, all of record 0.
+    /// Two records, and one pool for each element of `pools`, its set of used slots. Record 0 owns all pools.
     pub fn new(orderings: Orderings, pools: &[usize]) -> Self {
         let pool = |&used: &usize| Pool {
             mapped: UnsafeCell::new(true),
@@ -121,7 +121,7 @@ impl Heap {
         }
     }
 
-    /// For an access to the pool.
+    /// The pool, for an access to it. Panics if it is unmapped.
     fn pool(&self, pool: usize) -> &Pool {
         let pool = &self.pools[pool - 1];
         // SAFETY: only `unmap` writes it; that it does not run now is what is to be proved.
@@ -148,8 +148,8 @@ impl Heap {
 
     fn push(&self, record: usize, pool: usize) {
         let drain = &self.records[record].drain;
-        // C begins with a relaxed load; loom would take that for the access that matters. A first
-        // attempt that fails loads as well.
+        // C begins with a relaxed load, which loom would take for the access that matters. Here, a first
+        // attempt that fails loads the value instead.
         let mut head = NULL;
         loop {
             self.set_next(pool, head);
@@ -214,7 +214,7 @@ impl Heap {
 
     // ---- owners ----
 
-    /// True if the pool must be put back.
+    /// Frees the slots posted so far. True if the pool must be pushed again.
     fn harvest(&self, pool: usize) -> bool {
         let pending = &self.pool(pool).pending;
         let bits =

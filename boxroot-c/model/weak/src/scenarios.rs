@@ -17,7 +17,7 @@ pub fn by_name(name: &str) -> Option<Scenario> {
     })
 }
 
-/// Runs the deleters, each with what it sends, beside the owners; then the last owner, of `last`, drains.
+/// Runs the deleters, each with what it sends, beside the owners. Then the owner of record `last` drains.
 fn run(heap: Heap, deleters: &'static [&'static [(usize, usize)]], last: usize, owners: fn(&Heap)) {
     let heap = Arc::new(heap);
     let threads: Vec<_> = deleters
@@ -54,7 +54,7 @@ fn batch(orderings: Orderings) {
     });
 }
 
-/// Record 1 adopts the pool under two deleters.
+/// Record 1 adopts the pool while two deleters are at work.
 fn adopt(orderings: Orderings) {
     run(Heap::new(orderings, &[3]), &[&[(1, 1)], &[(1, 2)]], 1, |heap| {
         heap.merge(1, 0);

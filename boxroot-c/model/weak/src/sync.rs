@@ -30,7 +30,7 @@ impl<T> UnsafeCell<T> {
 #[cfg(loom)]
 const PREEMPTIONS: usize = 3;
 
-/// Runs the scenario in every way there is, and returns how many.
+/// Runs the scenario in every execution that loom explores, and returns how many there were.
 #[cfg(loom)]
 pub fn explore(scenario: impl Fn() + Sync + Send + 'static) -> usize {
     let executions = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
