@@ -11,7 +11,7 @@ mod harness;
 use harness::{Result, Suite};
 use std::path::Path;
 
-/// Small sizes, for all programs.
+/// Settings that make all programs short.
 const SETTINGS: [(&str, &str); 3] = [("N", "5"), ("SIZE", "20000"), ("CHOICE", "ephemeral")];
 
 fn main() -> Result<()> {

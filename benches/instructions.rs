@@ -2,7 +2,7 @@
 //! `iai-callgrind`. `make bench-instructions` runs this and makes the table of
 //! `docs/instructions.md`.
 //!
-//! Each benchmark does 1000 operations, slow paths included as they come.
+//! Each benchmark does 1000 operations, including the slow paths that these take.
 
 use iai_callgrind::{library_benchmark, library_benchmark_group, main};
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, Runtime, Value};
@@ -23,7 +23,7 @@ extern "C" {
 
 type Root = Boxroot<OCamlInt>;
 
-/// The lock, for good: one benchmark runs in one process.
+/// The lock, which is never released: each benchmark runs in a process of its own.
 fn lock() -> &'static DomainLock {
     Runtime::start().expect("OCaml starts");
     // SAFETY: this thread started OCaml, which gave the lock up; it takes it once, and keeps it. There
@@ -35,7 +35,7 @@ fn lock() -> &'static DomainLock {
     }
 }
 
-/// Room for N roots, and the first create, which sets the library up, behind us.
+/// The lock and room for N roots, after a first create, which has set the library up.
 fn room() -> (&'static DomainLock, Vec<Root>) {
     let lock = lock();
     Boxroot::new(lock, Value::int(0)).delete_in(lock);

@@ -3,12 +3,12 @@
 //!
 //! * Programs are all `benches/programs/*.ml`, with the C beside them. On OCaml 4, those whose name ends in `_5`
 //!   are left out.
-//! * Implementations are those of `benches/implementations/list.toml`, each with what there is of `NAME.ml` and
-//!   `NAME.c`. `generate.rs` makes the OCaml and C tables of them.
-//! * What programs share is all of `benches/runtime`. Of `NAME_4.ml` and `NAME_5.ml`, the one for the version of
-//!   OCaml is the module `NAME`.
+//! * Implementations are those of `benches/implementations/list.toml`, each with the files `NAME.ml` and
+//!   `NAME.c` that exist. `generate.rs` makes the OCaml and C tables of them.
+//! * Programs share all of `benches/runtime`. Of `NAME_4.ml` and `NAME_5.ml`, the one for this version of OCaml
+//!   becomes the module `NAME`.
 
-// By path: as a package it cannot stand beside the one in the registry.
+// By path: as a package, ours could not be used beside the one in the registry.
 #[allow(dead_code, unused_imports)] // not all of it is needed here
 #[path = "../../ocaml-boxroot-sys/src/build/mod.rs"]
 mod ocaml;
@@ -103,7 +103,7 @@ fn build() -> Result<()> {
     Ok(())
 }
 
-/// How the names of files end that are for one version of OCaml only.
+/// How the name of a file ends that is for OCaml 5 only.
 const OCAML5: &str = "_5";
 const OCAML4: &str = "_4";
 
@@ -111,7 +111,7 @@ fn is_for_ocaml5(file: &Path) -> bool {
     stem(file).ends_with(OCAML5)
 }
 
-/// The files of a folder that have this extension, by name.
+/// The files of a folder that have this extension, sorted by name.
 fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -138,7 +138,8 @@ fn generated(name: &str, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Ours tells; of the registry crate, cargo knows where it keeps the sources.
+/// The folder with boxroot.h. Our crate tells cargo where it is; for the registry crate, cargo knows where the
+/// sources are.
 fn include_folder() -> Result<PathBuf> {
     if let Some(folder) = env::var_os("DEP_OCAML_BOXROOT_INCLUDE") {
         return Ok(folder.into());

@@ -1,8 +1,8 @@
-//! OCaml and C that is made of the list of implementations and of the names of the programs.
+//! Makes OCaml and C code of the list of implementations and of the names of the programs.
 
 use crate::list::{Has, Implementation};
 
-/// Before the name of a cell that is written in OCaml, for that of its module.
+/// The module of a cell that is written in OCaml has this before the cell's name.
 pub const CELL: &str = "cell_";
 
 const FIXPOINT: &str = "(float -> float) -> float -> float";
@@ -21,7 +21,7 @@ pub fn implementations_ml(list: &[Implementation], in_ocaml: &[&str]) -> String 
     for Implementation { name, .. } in with(Has::Fixpoint) {
         text += &format!("external {name}_fixpoint : {FIXPOINT} = \"{name}_fixpoint\"\n");
     }
-    // set_up: the name of the cell that must be set up before.
+    // set_up: the name of the cell that must be set up before the fixpoint runs.
     text +=
         &format!("type fixpoint = {{ name : string; set_up : string; compute : {FIXPOINT} }}\n");
     let fixpoints = with(Has::Fixpoint).map(|Implementation { name, set_up, .. }| {
@@ -42,7 +42,8 @@ fn lines(all: impl Iterator<Item = String>) -> String {
     all.map(|line| format!("  {line};\n")).collect()
 }
 
-/// A module of OCaml: that of `NAME.ml`, or of what `benches/runtime/cell.h` makes of `NAME.c`.
+/// The OCaml module of a cell: that of `NAME.ml`, or one for the functions that `benches/runtime/cell.h` makes
+/// for `NAME.c`.
 fn cell(implementation: &Implementation, in_ocaml: bool) -> String {
     let Implementation { name, one_domain, in_pools, .. } = implementation;
     let body = if in_ocaml {
@@ -83,8 +84,8 @@ pub fn implementations_c(list: &[Implementation]) -> String {
     text + "  NULL,\n};\n"
 }
 
-/// The module `Programs`: it uses all programs, so they register themselves before `benches/runtime/main.ml`,
-/// which uses it, runs one. And the names of those that this version of OCaml does not have.
+/// The module `Programs`. It refers to all programs, so they register themselves before `benches/runtime/main.ml`,
+/// which refers to this module, runs one. It also has the names of the programs that need OCaml 5, on OCaml 4.
 pub fn programs_ml(modules: &[String], need_ocaml5: &[String]) -> String {
     let mut text = String::new();
     for name in modules {

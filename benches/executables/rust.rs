@@ -27,7 +27,7 @@ fn with_lock(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
 /// The type of values that we do not look into.
 enum Any {}
 
-/// A level of the interface.
+/// A level of the interface: with a token or without.
 trait Level {
     type Root;
     fn create(lock: &DomainLock, value: Value<'_, Any>) -> Self::Root;
@@ -112,7 +112,7 @@ impl<L: Level> Loops<L> {
     unsafe extern "C" fn create(roots: *mut L::Root, values: *const sys::Value, n: isize) {
         with_lock(|lock| {
             for i in 0..n {
-                // SAFETY: within both arrays; what was in the room is no root.
+                // SAFETY: within both arrays; what was there before is no root.
                 unsafe { roots.offset(i).write(L::create(lock, value(lock, *values.offset(i)))) }
             }
             UNIT
@@ -171,13 +171,13 @@ fn to_f64(value: Value<'_, Float>) -> f64 {
     unsafe { *(value.raw() as *const f64) }
 }
 
-/// Not inlined: it stands for something longer, as in C.
+/// Not inlined: it stands for a longer function, as in C.
 #[inline(never)]
 fn agree(lock: &DomainLock, x: &RootRef<Float>, y: &RootRef<Float>) -> bool {
     to_f64(x.get(lock)) == to_f64(y.get(lock))
 }
 
-/// The caller roots `f`, which outlives all levels, and hands `x` over.
+/// The caller roots `f`, whose root outlives all recursive calls, and gives the root `x` away.
 fn fixpoint(lock: &mut DomainLock, f: &RootRef<OnFloats>, x: Boxroot<Float>) -> Boxroot<Float> {
     let mut x = x;
     loop {

@@ -12,11 +12,11 @@ struct List {
 #[serde(deny_unknown_fields)]
 pub struct Implementation {
     pub name: String,
-    /// In all plots.
+    /// The same in all plots.
     pub colour: String,
     /// The parts of the report (`benches/report/src/parts.rs`) that show it.
     pub parts: Vec<String>,
-    /// What there is of it. Without this, its C file makes all of it with `benches/runtime/cell.h`.
+    /// What exists for it. Without this field, its C file makes everything with `benches/runtime/cell.h`.
     #[serde(default = "all_of_cell_h")]
     pub has: Vec<Has>,
     /// Its cells may be used by one domain only.
@@ -25,15 +25,15 @@ pub struct Implementation {
     /// Its cells may be deleted by threads that hold no lock.
     #[serde(default)]
     pub without_lock: bool,
-    /// Its cells lie in our pools, whose number is known.
+    /// Its cells lie in pools of our library, which can tell how many there are.
     #[serde(default)]
     pub in_pools: bool,
-    /// Only in the executable that holds what only we have.
+    /// Exists only in the executable with the variants.
     #[serde(default)]
     pub variant: bool,
     /// The cell that must be set up for a fixpoint that has no cell of its own.
     pub set_up: Option<String>,
-    /// What it is called in the executable of the registry crate, which is the only one that has it.
+    /// It exists only in the executable of the registry crate, and this is its name there.
     pub peer_of: Option<String>,
 }
 

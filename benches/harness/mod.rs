@@ -11,25 +11,25 @@ use std::process::Command;
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-/// What one run printed: times in seconds, sizes in bytes, counts.
+/// The figures that one run printed: times in seconds, sizes in bytes, counts.
 pub type Figures = BTreeMap<String, f64>;
 
 /// Environment variables that a program reads.
 pub type Settings<'a> = [(&'a str, String)];
 
-/// Figures that are not measured but counted.
+/// Figures that are counts, not measurements.
 pub const COUNTS: [&str; 4] = ["creates", "pools", "minor_collections", "major_collections"];
 
-/// A program, and what it says of itself: `fact` in `benches/runtime/program.ml`.
+/// A program, and its facts: `fact` in `benches/runtime/program.ml`.
 pub struct Program {
     pub name: String,
-    /// Those that it supports.
+    /// The implementations that it runs on.
     implementations: Vec<String>,
-    /// Two runs on the same implementation count the same, whatever the time.
+    /// Two runs on the same implementation have the same counts, however long they take.
     pub deterministic: bool,
     /// How many cells it creates depends on the implementation.
     pub creates_vary: bool,
-    /// The time that it is about, if it is about time.
+    /// The name of the figure that the program is about, if that is a time.
     pub about: Option<String>,
     /// `SIZE` for runs that are repeated many times.
     pub short: Option<String>,
@@ -38,7 +38,7 @@ pub struct Program {
 /// One executable with all the programs.
 struct Executable {
     path: PathBuf,
-    /// In its order.
+    /// In the order in which the executable lists them.
     programs: Vec<Program>,
 }
 
@@ -48,12 +48,12 @@ impl Executable {
     }
 }
 
-/// All the executables: on our crate, on the registry crate (alike but for that crate, because the
-/// layout of an executable alone can make some percents), and on our crate with implementations
-/// that the others do not have.
+/// All the executables: one with our crate, one with the registry crate, and one with our crate and the
+/// implementations that the other two do not have. The first two differ in the crate only, because the
+/// layout of an executable alone can change times by some percents.
 pub struct Suite {
     pub ocaml_version: String,
-    /// In this order.
+    /// The list of implementations, in its order.
     pub list: Vec<Implementation>,
     ours: Executable,
     peer: Executable,
@@ -69,12 +69,12 @@ impl Suite {
         Ok(Suite { ocaml_version, list: list::read()?, ours, peer, variants })
     }
 
-    /// All, by name.
+    /// All programs, sorted by name.
     pub fn programs(&self) -> &[Program] {
         &self.ours.programs
     }
 
-    /// Whether two runs of a program on the same implementation count the same.
+    /// Whether two runs of a program on the same implementation have the same counts.
     pub fn is_deterministic(&self, program: &str) -> bool {
         self.ours.programs.iter().any(|p| p.name == program && p.deterministic)
     }
@@ -90,7 +90,7 @@ impl Suite {
         .collect()
     }
 
-    /// Which executable has it, and what it is called there.
+    /// The executable that has an implementation, and the implementation's name there.
     fn executable<'a>(
         &'a self,
         program: &str,
@@ -112,7 +112,7 @@ impl Suite {
         run(&executable.path, program, name, settings)
     }
 
-    /// Like `run`, in the executable that also holds what only we have.
+    /// Like `run`, in the executable with the variants.
     pub fn run_in_variants(
         &self,
         program: &str,
@@ -196,7 +196,7 @@ pub fn median(mut figures: Vec<f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// The names in a list that a variable holds, or all if it is empty.
+/// The names in the list that an environment variable holds, or all names if it is empty.
 pub fn chosen<'a>(variable: &str, all: &[&'a str]) -> Result<Vec<&'a str>> {
     let text = std::env::var(variable).unwrap_or_default();
     let wanted: Vec<&str> = text.split_whitespace().collect();

@@ -4,9 +4,9 @@
    domain owned when it ended stays unused.
 
    A block is owned by one domain, which allocates from it, or it is on the list of blocks with
-   room, or it is full. Bit OWNED of its bitmap is set in the first two cases. Who clears the
-   last bit of it (the owner) or sets it again (whoever frees a slot of a full block) is decided
-   by one atomic operation, so a block is never on the list twice, nor has two owners. */
+   room, or it is full. Bit OWNED of its bitmap is set in the first two cases. The owner of a full block
+   clears it, and the thread that frees the first slot of a full block sets it again. One atomic operation
+   decides which thread that is, so a block is never on the list twice, and never has two owners. */
 #include "../runtime/hook.h"
 
 #include <pthread.h>
@@ -90,7 +90,7 @@ static cell bitmap_boxroot_new_cell(value v) {
 static void bitmap_boxroot_delete_cell(cell c) {
   struct block *block = block_of(c);
   if (atomic_fetch_and(&block->allocated, ~bit_of(c)) != ALL) return;
-  /* It was full, and had no owner; no other thread sees that it was. */
+  /* The block was full, and had no owner. Only this thread has seen that, so it puts the block on the list. */
   atomic_fetch_or(&block->allocated, OWNED);
   pthread_mutex_lock(&mutex);
   block->next_room = with_room;
@@ -111,7 +111,7 @@ static void scan_slots(struct scan const *scan, struct block *block, uint64_t sl
   }
 }
 
-/* Other domains have stopped. Deletes do not change slots. */
+/* The other domains are stopped. Threads without a lock may delete, but that does not change slots. */
 static void scan(struct scan const *scan) {
   if (scan->minor) {
     struct block *next;

@@ -1,4 +1,4 @@
-/* The boxroots that the executable is linked with: ours, or the registry crate's. */
+/* The boxroot library that the executable is linked with: ours, or the registry crate's. */
 #define CAML_NAME_SPACE
 #include "../runtime/implementation.h"
 

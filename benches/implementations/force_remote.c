@@ -1,4 +1,4 @@
-/* Ours, with every delete as if it came from another domain. */
+/* Our library, where every delete is done as if it came from a thread without a lock. */
 #define CAML_NAME_SPACE
 #include "../runtime/implementation.h"
 

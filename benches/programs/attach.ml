@@ -1,4 +1,4 @@
-(* Takes the lock of a thread that OCaml knows and releases it, again and again. *)
+(* Takes the lock on a thread that OCaml knows, and releases it, again and again. *)
 
 let run attaches () =
   let n = Parameters.int "SIZE" 10_000_000 in

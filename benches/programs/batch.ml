@@ -1,4 +1,4 @@
-(* Creates 1000, then deletes them. *)
+(* Creates 1000 roots, then deletes them, again and again. *)
 
 open Loops
 

@@ -1,6 +1,6 @@
 (* A cache that lives long: SIZE roots, of which one is read and one is replaced at each step, at random,
-   until CYCLES major collections have ended. A step also fills a buffer, which lives for a while: it is
-   what makes the collector go on. Pauses over time. *)
+   until CYCLES major collections have ended. A step also allocates a buffer, which lives for a while: these
+   allocations make the collector work. Measures pauses over time. *)
 
 open Measure
 open Many_roots
@@ -8,8 +8,8 @@ open Many_roots
 (* How many spans of time are printed. *)
 let spans = 100
 
-(* [step] again and again: the time when each short stretch of steps ended, and what it took, if it is the
-   longest in its hundredth of a second. *)
+(* Calls [step] again and again, in stretches of 100. Returns, for each hundredth of a second or more, when it
+   ended and how long its longest stretch took; and how long all took. *)
 let measure step ~cycles =
   let all = ref [] and start = clock () and last = major_collections () + cycles in
   let before = ref start and span_start = ref start and longest = ref 0. in
@@ -26,7 +26,7 @@ let measure step ~cycles =
   done;
   ((!before -. start, !longest) :: !all, !before -. start)
 
-(* The longest of each of [spans] equal spans of time. *)
+(* Prints the longest stretch in each of [spans] equal spans of time. *)
 let print_spans all seconds =
   let longest = Array.make spans 0. in
   let note (time, pause) =
@@ -48,7 +48,7 @@ let run (module C : Cell.S) =
   let n = size 10_000_000 in
   let cells, print_longest_hook = M.watched n in
   let random = Random.State.make [| 5 |] and steps = ref 0 and sum = ref 0 in
-  (* More than there are steps between two minor collections. *)
+  (* There are more buffers than steps between two minor collections, so buffers are promoted. *)
   let buffers = Array.make 10_000 Bytes.empty in
   let step () =
     let i = Random.State.full_int random n and j = Random.State.full_int random n in

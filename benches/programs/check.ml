@@ -51,7 +51,7 @@ module Make (Cell : Cell.S) = struct
         Weak.set weak i (Some block);
         Cell.create block)
 
-  (* Only what is deleted is collected. *)
+  (* Values whose cells are deleted are collected, and no others. *)
   let reclaimed () =
     let weak = Weak.create 1000 in
     let cells = fill weak in

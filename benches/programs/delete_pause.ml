@@ -1,4 +1,4 @@
-(* Deletes very many roots while a cycle that has just begun has them to mark; then two cycles. *)
+(* Deletes very many roots when a cycle has just begun, and has still to mark them; then runs two cycles. *)
 
 open Measure
 open Many_roots

@@ -1,4 +1,4 @@
-(* delete_old, in random order of memory. *)
+(* delete_old, in random order of addresses. *)
 
 open Loops
 

@@ -8,7 +8,7 @@
 
 #include "../runtime/implementation.h"
 
-/* The comparisons are not inlined: they stand for something longer. */
+/* The comparisons are not inlined: they stand for longer functions. */
 
 __attribute__((noinline)) int compare_references(value const *x, value const *y) {
   return Double_val(*x) == Double_val(*y);

@@ -5,7 +5,7 @@ open Measure
 external pools : unit -> int = "bench_pools"
 external slots_per_pool : unit -> int = "bench_slots_per_pool"
 
-(* n roots, created one after another into new pools, fill them. *)
+(* Checks that n roots, created one after another in new pools, have filled these pools. *)
 let check_pools n =
   let slots = slots_per_pool () in
   if slots > 0 then begin

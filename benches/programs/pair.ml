@@ -1,4 +1,4 @@
-(* Creates and deletes at once. *)
+(* Creates a root and deletes it at once, again and again. *)
 
 let run () =
   let n = Loops.size 100_000_000 in

@@ -1,5 +1,4 @@
-(* perm_count on DOMS domains at once. Each counts for itself: roots of different domains have nothing
-   to do with each other. *)
+(* perm_count on DOMS domains at once. Each domain counts alone, and uses only roots of its own. *)
 
 let run (module C : Cell.S) =
   let n = Parameters.int "N" 10 in

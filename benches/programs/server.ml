@@ -16,7 +16,7 @@ module Inbox = struct
     Queue.push x inbox.items;
     Mutex.unlock inbox.mutex
 
-  (* Moves all that there are to a queue; with [wait], there is one. *)
+  (* Moves all messages to a queue; with [wait], waits until there is one. *)
   let take inbox ~wait queue =
     Mutex.lock inbox.mutex;
     while wait && Queue.is_empty inbox.items do Condition.wait inbox.not_empty inbox.mutex done;
@@ -24,7 +24,7 @@ module Inbox = struct
     Mutex.unlock inbox.mutex
 end
 
-(* Of each worker. *)
+(* The number of tasks that a worker has begun and not ended, at most. *)
 let in_flight = 32
 
 let roots_per_task = 8

@@ -25,7 +25,7 @@ value CELL(cell_delete)(value c) {
 value CELL(cell_modify)(value cells, value i, value v) {
   value *place = (value *)cells + Long_val(i);
   *place =
-    cell_to_ocaml(CELL(modify_cell)(cell_of_ocaml(*place), v)); /* an immediate for an immediate */
+    cell_to_ocaml(CELL(modify_cell)(cell_of_ocaml(*place), v)); /* both words are immediates */
   return Val_unit;
 }
 

@@ -7,11 +7,11 @@ module type S = sig
   val multi_domain : bool
   (* Do cells lie in the library's pools? *)
   val in_pools : bool
-  (* Before the first create. *)
+  (* To be called before the first create. *)
   val setup : unit -> unit
   val create : 'a -> 'a t
   val get : 'a t -> 'a
   val delete : 'a t -> unit
-  (* Writes the cell, which may move, back to its place. *)
+  (* Changes the value of the cell at an index of the array. The cell may move, and is written back there. *)
   val modify : 'a t array -> int -> 'a -> unit
 end

@@ -18,7 +18,7 @@ struct implementation {
   void (*delete)(cell *cells, intptr_t n);
 };
 
-/* All in this executable, then NULL: benches/executables/build.rs makes it of the list. */
+/* All implementations in this executable, then NULL. benches/executables/build.rs generates it. */
 extern struct implementation const *const implementations[];
 
 /* The one that is measured. */

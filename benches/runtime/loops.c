@@ -39,7 +39,7 @@ value bench_batches(value n, value batch) {
   return Val_unit;
 }
 
-/* Roots all of the array's values. Nothing moves meanwhile. */
+/* Creates a root for each of the array's values. No collection runs meanwhile. */
 value bench_create(value values) {
   implementation->create(cells, (value const *)values, count);
   return Val_unit;

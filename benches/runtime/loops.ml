@@ -14,7 +14,7 @@ external finish_marking : unit -> unit = "bench_finish_marking"
 let batch = 1000
 let size = Parameters.int "SIZE"
 
-(* [operations] in all, timed. *)
+(* Times f, and prints what each of its [operations] operations took. *)
 let print operations f =
   let seconds = Measure.time f in
   Measure.print "seconds" seconds;
@@ -22,7 +22,7 @@ let print operations f =
 
 let young_roots n = reserve n; create (Array.init n Fun.id)
 
-(* Roots n values of the major heap, which it returns. *)
+(* Creates roots for n values of the major heap, and returns the values. *)
 let old_roots n =
   let values = Array.init n (fun _ -> ref 0) in
   Gc.full_major ();
@@ -32,7 +32,7 @@ let old_roots n =
   Gc.full_major ();
   values
 
-(* Deletes n old roots after this. *)
+(* Creates n old roots, calls [prepare], and times deleting the roots. *)
 let delete_old_after prepare () =
   let n = size 10_000_000 in
   let values = old_roots n in

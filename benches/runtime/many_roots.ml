@@ -32,8 +32,8 @@ module Make (Cell : Cell.S) = struct
     Array.iteri (fun i j -> cells.(i) <- Cell.create values.(j)) (shuffled n);
     cells
 
-  (* The same, a function that prints the longest scan of the roots in a major cycle from now on, and
-     a cycle that has just begun. *)
+  (* The same, and a function that prints the longest scan of the roots in a major cycle from now on. A cycle
+     has just begun. *)
   let watched n =
     let cells = random n in
     Gc.full_major ();

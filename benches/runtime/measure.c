@@ -45,7 +45,8 @@ value bench_peak_resident(value unit) {
   return Val_long(usage.ru_maxrss * 1024);
 }
 
-/* The pools of our library and their slots, where it may be asked; otherwise 0. */
+/* The number of our library's pools, and of the slots of each. 0 in executables without the variants, which
+   may have the registry crate's library. */
 static struct boxroot_pools { long count, slots; } pools(void) {
 #ifdef BENCH_VARIANTS
   struct boxroot_stats s;
@@ -93,8 +94,8 @@ value bench_note_hook(value unit) {
   return unit;
 }
 
-/* From now on, times the root scans of major cycles, if the implementation has a hook for them;
-   returns whether it has. After the first create. */
+/* From now on, times the root scans of major cycles, if the implementation has a hook for them.
+   Returns whether it has one. To be called after the first create. */
 value bench_watch_hook(value unit) {
   (void)unit;
   if (caml_scan_roots_hook == initial) return Val_false;

@@ -4,7 +4,7 @@ external clock : unit -> float = "bench_clock"
 external resident : unit -> int = "bench_resident"
 external peak_resident : unit -> int = "bench_peak_resident"
 
-(* A ratio to nothing is not printed. *)
+(* Does not print infinities and nan: ratios to 0. *)
 let print name x = if Float.is_finite x then Printf.printf "%s %.9f\n%!" name x
 let print_count name n = Printf.printf "%s %d\n%!" name n
 let time f = let t = clock () in f (); clock () -. t

@@ -1,6 +1,6 @@
 (* The programs register themselves here, and main.ml runs one. *)
 
-(* What those who run a program have to know of it. *)
+(* What the harness has to know about a program. *)
 type fact =
   | Deterministic (* two runs on the same implementation count the same, whatever the time *)
   | Creates_vary (* how many cells it creates depends on the implementation *)
@@ -23,10 +23,10 @@ let on ?facts cells name run =
   let on_cell (module C : Cell.S) = (C.name, fun () -> C.setup (); run (module C : Cell.S)) in
   register ?facts name (List.map on_cell cells)
 
-(* On every cell. *)
+(* Registers a program that runs on every cell. *)
 let on_cells ?facts name run = on ?facts Implementations.cells name run
 
-(* On every cell that several domains may use. *)
+(* The same, on every cell that several domains may use. *)
 let on_domains ?facts name run =
   on ?facts (List.filter (fun (module C : Cell.S) -> C.multi_domain) Implementations.cells) name run
 
@@ -35,10 +35,10 @@ external select : string -> unit = "bench_select"
 let on_selected ?facts implementations name run =
   register ?facts name (List.map (fun i -> (i, fun () -> select i; run ())) implementations)
 
-(* On every implementation that has loops over single operations. *)
+(* The same, on every implementation that has loops over single operations. *)
 let on_loops ?facts name run = on_selected ?facts Implementations.loops name run
 
-(* On those of them whose delete needs no lock. *)
+(* The same, on those of them whose delete needs no lock. *)
 let on_lockless ?facts name run = on_selected ?facts Implementations.without_lock name run
 
 (* Sets the cell of this name up, if there is one. *)

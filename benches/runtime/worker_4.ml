@@ -1,4 +1,4 @@
-(* Who works side by side: threads, of which one runs at a time. *)
+(* Workers on OCaml 4: threads, of which one runs at a time. *)
 
 type 'a t = Thread.t * 'a option ref
 

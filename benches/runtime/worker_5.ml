@@ -1,4 +1,4 @@
-(* Who works side by side: domains. *)
+(* Workers on OCaml 5: domains. *)
 
 type 'a t = 'a Domain.t
 

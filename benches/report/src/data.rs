@@ -1,4 +1,4 @@
-//! What was measured, as it is kept in `docs/benchmarks/*.json`.
+//! The data of a report, as `docs/benchmarks/*.json` holds them.
 
 use crate::harness::{median, Figures, Result, Suite, COUNTS};
 use serde::{Deserialize, Serialize};
@@ -14,30 +14,30 @@ pub struct Report {
 pub struct Measured {
     pub machine: Machine,
     pub series: Vec<Series>,
-    /// The ratios of the run before, by `Comparison::key`.
+    /// The ratios of the report before this one, by `Comparison::key`.
     #[serde(default)]
     pub before: BTreeMap<String, f64>,
 }
 
-/// One figure of one program, of ours and of another implementation.
+/// One figure of one program: our implementation compared with another.
 pub struct Comparison {
     pub point: String,
     pub figure: &'static str,
     pub pair: String,
-    /// Of the medians; then the smallest and the largest of neighbouring runs.
+    /// The ratio of the medians; then the smallest and the largest ratio of neighbouring runs.
     pub ratio: f64,
     pub low: f64,
     pub high: f64,
 }
 
 impl Comparison {
-    /// What it is kept under, for the next time.
+    /// The key under which the ratio is kept for the next report.
     pub fn key(&self) -> String {
         format!("{} {} {}", self.point, self.figure, self.pair)
     }
 }
 
-/// Where and when.
+/// Where and when it was measured.
 #[derive(Serialize, Deserialize)]
 pub struct Machine {
     pub date: String,
@@ -58,18 +58,18 @@ pub struct Series {
     pub runs: Vec<Figures>,
 }
 
-/// What a point of the grid is under.
+/// The variable that the points of the grid set.
 const GRID_SETTING: &str = "OCAMLRUNPARAM";
 
 /// One program on two implementations, over the grid.
 pub struct OverTheGrid {
     pub point: String,
     pub other: String,
-    /// Of ours to the other's user time: the geometric mean, the smallest and the largest.
+    /// Ratios of our user time to the other's: the geometric mean, the smallest and the largest.
     pub mean: f64,
     pub low: f64,
     pub high: f64,
-    /// The least and the most major collections, of ours and of the other.
+    /// The least and the most major collections in a run, of ours and of the other.
     pub major_collections: [(f64, f64); 2],
 }
 
@@ -78,7 +78,7 @@ impl Report {
         Report { parts: BTreeMap::new() }
     }
 
-    /// A series a line, so that differences can be read.
+    /// One series on each line, so that differences between versions of the file can be read.
     pub fn to_json(&self) -> Result<String> {
         let mut parts = Vec::new();
         for (name, Measured { machine, series, before }) in &self.parts {
@@ -99,8 +99,8 @@ impl Report {
         self.parts.get(part).map_or(&[], |measured| &measured.series)
     }
 
-    /// Counts that differ between two runs of a deterministic program, and creates and pools that
-    /// differ between two runs of any.
+    /// Counts that differ between two runs of a deterministic program; and numbers of creates and of pools that
+    /// differ between two runs of any program.
     pub fn varying_counts(&self, suite: &Suite) -> Vec<String> {
         let mut varying = Vec::new();
         for series in self.parts.values().flat_map(|measured| &measured.series) {
@@ -145,7 +145,7 @@ impl Measured {
 }
 
 impl Measured {
-    /// By program and other implementation, if this part is measured over the grid.
+    /// One element for each program and other implementation, if this part is measured over the grid.
     pub fn over_the_grid(&self) -> Vec<OverTheGrid> {
         let mut groups: BTreeMap<(String, &str), Vec<(&Series, &Series)>> = BTreeMap::new();
         for ours in self.series.iter().filter(|s| s.implementation == "boxroot") {
@@ -205,7 +205,7 @@ impl Series {
         format!("{} {}", self.program, settings.join(" "))
     }
 
-    /// A figure of every run.
+    /// The values of a figure in all runs.
     pub fn all(&self, figure: &str) -> Vec<f64> {
         self.runs.iter().filter_map(|run| run.get(figure).copied()).collect()
     }
@@ -215,7 +215,7 @@ impl Series {
         (!all.is_empty()).then(|| median(all))
     }
 
-    /// The smallest and the largest.
+    /// The smallest and the largest value of a figure.
     pub fn spread(&self, figure: &str) -> (f64, f64) {
         smallest_and_largest(self.all(figure).into_iter())
     }

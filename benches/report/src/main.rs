@@ -5,13 +5,13 @@
 //! make report OCAML=5.3.0
 //! make report OCAML=5.3.0 ONLY="pause memory"   # some parts; the others' data stay
 //! make report OCAML=5.3.0 ONLY=plots            # draws again, from the data
-//! QUICK=1 make report OCAML=5.3.0               # small, for a look, into target/report-quick/
+//! QUICK=1 make report OCAML=5.3.0               # small sizes, for a first look; into target/report-quick/
 //! TIMES=9 make report OCAML=5.3.0               # how often everything is measured
-//! make bench-peer OCAML=5.3.0 ONLY="rust"       # LOOK=1: what is compared with others only; a table on
-//!                                               # standard output, and nothing is written
+//! make bench-peer OCAML=5.3.0 ONLY="rust"       # LOOK=1: only what is compared with others; prints a table
+//!                                               # on standard output, and writes no file
 //! ```
 //!
-//! Implementations alternate: each is measured once, then each again.
+//! Implementations alternate: each is measured once, then each a second time, and so on.
 
 #[path = "../../harness/mod.rs"]
 mod harness;
@@ -30,7 +30,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// What takes longer than this is measured once.
+/// A run that takes longer than this is not repeated.
 const SLOW: Duration = Duration::from_secs(12);
 
 fn main() -> ExitCode {
@@ -148,7 +148,7 @@ fn measure(suite: &Suite, part: &Part, times: usize) -> Result<Vec<Series>> {
     Ok(all)
 }
 
-/// Those of the part that the program has on this version of OCaml.
+/// The implementations of the part that the program runs on with this version of OCaml.
 fn implementations<'a>(suite: &'a Suite, part: &Part, program: &str) -> Vec<&'a str> {
     let mut all = suite.implementations(program);
     all.retain(|name| part.implementations.iter().any(|i| i == name));

@@ -1,9 +1,9 @@
-//! What implementations are called where readers see them.
+//! The names of implementations in tables and plots.
 
 use crate::harness::list;
 use std::sync::OnceLock;
 
-/// The registry crate by its name and version; the others as in the list.
+/// The registry crate has its name and version; the others have their names of the list.
 pub fn shown(name: &str) -> String {
     static PEERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
     let peers = PEERS.get_or_init(|| {

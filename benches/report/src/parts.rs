@@ -7,17 +7,17 @@ use crate::harness::{list, Result};
 pub struct Part {
     pub name: &'static str,
     pub title: &'static str,
-    /// What is shown, in the tables.
+    /// The figures that the tables show.
     pub figures: &'static [&'static str],
     pub points: Vec<Point>,
-    /// Those whose `parts` in `benches/implementations/list.toml` name this one.
+    /// Those whose `parts` in `benches/implementations/list.toml` name this part.
     pub implementations: Vec<String>,
-    /// Ours and another: what the first table compares, in all figures but counts.
+    /// Pairs of one of our implementations and another: the first table compares their figures, except counts.
     pub compared: &'static [(&'static str, &'static str)],
-    /// All in the executable that holds what only we have, so that its layout makes no difference.
+    /// All run in the executable with the variants, so that its layout makes no difference between them.
     pub one_executable: bool,
-    /// Every point under every setting of the collector: a program that runs some fifteen major cycles
-    /// changes by a tenth or more when it happens to run one more.
+    /// Every point is measured under every setting of the collector. Under one setting alone, a program that runs
+    /// some fifteen major cycles changes by a tenth or more when it happens to run one more.
     pub over_the_grid: bool,
     pub times: usize,
 }
@@ -38,7 +38,7 @@ impl Part {
     }
 }
 
-/// A program, and what it is started with.
+/// A program, and the settings with which it is started.
 #[derive(Clone)]
 pub struct Point {
     pub program: &'static str,
@@ -81,7 +81,7 @@ pub fn all(quick: bool) -> Result<Vec<Part>> {
 }
 
 fn without_implementations(quick: bool) -> Vec<Part> {
-    // Sizes of single runs, or small ones.
+    // The size of a single run, or a small one.
     let size = |full: usize| if quick { full / 50 } else { full };
     let n = |full: usize| if quick { full - 3 } else { full };
     let times = |full: usize| if quick { 2 } else { full };

@@ -1,4 +1,4 @@
-//! The plots. Without a background, in middle tones: they are read on white and on black.
+//! The plots. They have no background, and middle tones, so that they can be read on white and on black.
 
 use crate::data::{Report, Series};
 use crate::harness::list::{self, Implementation};
@@ -18,7 +18,7 @@ const GREY: RGBColor = RGBColor(128, 128, 128);
 struct Colours(Vec<(String, RGBColor)>);
 
 impl Colours {
-    /// `#d64541` in the list.
+    /// Reads them from the list, where they look like `#d64541`.
     fn read() -> Result<Colours> {
         let of = |i: Implementation| {
             let digits = i.colour.strip_prefix('#').filter(|digits| digits.len() == 6);
@@ -35,7 +35,7 @@ impl Colours {
         self.0.iter().find(|c| c.0 == implementation).map_or(GREY, |c| c.1)
     }
 
-    /// The points of each implementation, in the order of the data. Without points, no line.
+    /// The points of each implementation, in the order of the data. One without points gets no line.
     fn lines<P>(&self, all: &[Series], points: impl Fn(&Series) -> P) -> Vec<Line>
     where
         P: IntoIterator<Item = (f64, f64)>,
@@ -173,7 +173,7 @@ enum Scale {
     LogarithmicHeight,
 }
 
-/// The smallest and the largest, with some room.
+/// The smallest and the largest value, with some space around them.
 fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let low = values.clone().fold(f64::INFINITY, f64::min);
     (low * 0.9, values.fold(0., f64::max) * 1.1)
@@ -191,7 +191,7 @@ fn style(size: u32) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&GREY)
 }
 
-/// Splits off the legend.
+/// Draws the legend, and returns the rest of the area.
 fn legend<'a>(root: &Area<'a>, lines: &[Line]) -> Result<Area<'a>> {
     let (plot, legend) = root.split_horizontally(640);
     for (i, line) in lines.iter().enumerate() {
@@ -272,7 +272,7 @@ where
     Ok(())
 }
 
-/// Groups of bars; x of a point is the number of its group.
+/// Draws groups of bars. The x of a point is the number of its group.
 fn bars(
     file: &Path,
     title: &str,
@@ -342,7 +342,7 @@ where
     Ok(())
 }
 
-/// 1, 0.25, 10 000.
+/// A number as a text, such as 1, 0.25 or 10 000.
 fn number(x: f64) -> String {
     match x {
         _ if x >= 1e6 => format!("{}M", x / 1e6),

@@ -70,7 +70,7 @@ fn over_the_grid(rows: &[OverTheGrid]) -> String {
     text
 }
 
-/// Points in rows, implementations in columns.
+/// A table with points in rows, and implementations in columns.
 fn matrix(figure: &str, all: &[Series]) -> String {
     let columns = in_order(all.iter().map(|s| s.implementation.clone()));
     let names: Vec<_> = columns.iter().map(|name| shown(name)).collect();
@@ -88,8 +88,8 @@ fn matrix(figure: &str, all: &[Series]) -> String {
     text
 }
 
-/// A table for each point: implementations in rows, figures in columns. What is measured in
-/// seconds first is compared with ours.
+/// A table for each point: implementations in rows, figures in columns. The last column compares the first
+/// figure with ours.
 fn one_by_one(figures: &[&str], all: &[Series]) -> String {
     let mut text = String::new();
     for point in in_order(all.iter().map(Series::point)) {
