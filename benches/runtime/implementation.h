@@ -1,5 +1,5 @@
 /* What the measuring code knows of an implementation whose cells are words of memory outside the
-   OCaml heap. Loops are here, not single operations, so that these are inlined. */
+   OCaml heap. The functions are loops, not single operations, so that operations are inlined. */
 #ifndef BENCH_IMPLEMENTATION_H
 #define BENCH_IMPLEMENTATION_H
 
@@ -28,8 +28,8 @@ extern struct implementation const *implementation;
 static inline value cell_to_ocaml(cell c) { return (value)c | 1; }
 static inline cell cell_of_ocaml(value v) { return (cell)(v & ~(value)1); }
 
-/* For local_roots: do two floats, rooted by the caller, agree? Not inlined: it stands for
-   something longer. */
+/* For local_roots: whether two floats, which the caller has rooted, are equal. Not inlined: it stands
+   for a longer function. */
 int compare_references(value const *x, value const *y);
 
 #endif

@@ -1,4 +1,4 @@
-(* Very many live roots: pause.ml, delete_pause.ml, majors.ml, memory.ml. *)
+(* For programs with very many live roots: cache.ml, delete_pause.ml, majors.ml, memory.ml, pause.ml. *)
 
 external watch_hook : unit -> bool = "bench_watch_hook"
 external longest_major_hook : unit -> float = "bench_longest_major_hook"

@@ -292,7 +292,7 @@ inline drain_pool(d, p) {
   :: harvest(p)
 #else
   :: handed[p] <= REOPENED -> harvest(p)
-  :: handed[p] > REOPENED -> waits[p] = (OWNER2 -> 1 + d : 0) /* with one domain it is all the same */
+  :: handed[p] > REOPENED -> waits[p] = (OWNER2 -> 1 + d : 0) /* with one domain it makes no difference */
 #endif
   fi
 }

@@ -55,7 +55,7 @@ static void *map(size_t size, size_t align) {
   size_t before = (align - ((uintptr_t)base & (align - 1))) & (align - 1);
   size_t after = mapped - size - before;
   /* Unmapping the ends of a fresh mapping splits nothing, so the system cannot run out of
-     mappings. If it fails all the same, address space is lost, but no memory. */
+     mappings. If it fails nevertheless, address space is lost, but no memory. */
   if (before != 0) munmap(base, before);
   if (after != 0) munmap(base + before + size, after);
 #ifdef BXR_HUGE_PAGES

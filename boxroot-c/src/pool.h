@@ -61,7 +61,7 @@ struct bxr_pool {
   uint16_t marking;    /* enum bxr_marking */
   uint32_t cycle;      /* not IDLE: the major cycle in which it was handed over */
 
-  /* The rest of the header is shared with threads that delete remotely. Atomic, but for the link. */
+  /* The rest of the header is shared with threads that delete remotely. Atomic, except the link. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */
   struct bxr_pool *next_to_drain;        /* written by the thread that may put the pool on a list */
   uint64_t announced;                    /* remote deletes begun and not yet drained */

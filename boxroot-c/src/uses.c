@@ -3,7 +3,8 @@
 
 #include "atomic.h"
 
-/* The number of threads that use the runtime, or wait for its lock; and two bits that forbid more of them. */
+/* The number of threads that have a use, which begins before they wait for the lock; and two bits that forbid
+   new uses. */
 static uintptr_t uses;
 #define DOWN ((uintptr_t)1 << 63)
 #define FORKED ((uintptr_t)1 << 62)
