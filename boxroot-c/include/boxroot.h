@@ -108,7 +108,8 @@ BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
 
 /* A domain whose lock this thread was seen to hold. The functions below take it, so that they need not look
    for the holder of the lock in every call. Valid until the domain ends. It may be used only while this
-   thread holds its lock, and not in a root scan, nor in the finaliser of a custom block. OCaml 4 has one domain. */
+   thread holds its lock, and not in a root scan, nor in the finaliser of a custom block. OCaml 4 has one
+   domain. */
 typedef struct bxr_domain_head *boxroot_domain;
 
 /* The domain whose lock this thread holds. Sets the library up on OCaml 5. It is enough to call it once
@@ -198,13 +199,13 @@ void boxroot_print_stats(void);
    Without this function, each start of a major collection gives back the empty pools that were not
    needed since the start before, at most 16 MiB of them. Where the system's pages are larger than
    pools, the pools that share a page are given back when all of them are empty.
-   Lock: required. Does nothing without it, or on OCaml 4 on a thread other than the main one. */
+   Lock: required. Does nothing without it, or on OCaml 4 on a thread other than the main one (in bytecode
+   programs with the Thread module, on any thread). */
 size_t boxroot_trim(void);
 
 /* Checks every internal invariant of the calling domain's pools, in time linear in
    their size. NULL if all hold, else a static string that names the broken one.
-   Lock: required. Checks nothing without it, or on OCaml 4 on a thread other than the main one.
-   For tests and debugging. */
+   Lock: required. Checks nothing without it, or where boxroot_trim does nothing. For tests and debugging. */
 char const *boxroot_validate(void);
 
 #ifdef __cplusplus

@@ -6,8 +6,9 @@
 
    1. If a slot was handed over and holds a block of the major heap, the block stays there until the marker
       has visited the slot. The barrier darkens nothing. Instead, a delete of such a root is remembered, and
-      its slot is freed later, like that of a remote delete (remote.c); modify takes another slot. Immediates
-      and young values are not part of the snapshot (the minor heap was empty then): their slots are freed at once.
+      its slot is freed later, like that of a remote delete (remote.c); modify takes another slot.
+      Immediates and young values are not in the snapshot (the minor heap was empty then): their slots are
+      freed at once.
    2. The fast paths pay nothing for this. Handing a pool over closes it, and then delete and modify fall
       into the slow paths, which ask bxr_barrier_keeps.
    3. There are two ways into the fast paths, and closing shuts both: the pool's fast_owner, and the field

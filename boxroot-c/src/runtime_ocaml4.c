@@ -47,7 +47,8 @@ static BXR_THREAD_LOCAL bool holds_lock;
 /* The thread that started the runtime. Threads made by Thread.create release the lock at
    their end without passing through a hook, and holds_lock stays set while their
    thread-local destructors run. So only the main thread may delete locally: it ends through
-   caml_termination_hook, if it ends before the process does. */
+   caml_termination_hook, if it ends before the process does. If the program has the Thread module but
+   not that hook (bytecode), no thread counts as the main one. */
 static BXR_THREAD_LOCAL bool is_main;
 
 static bool threads_at_setup;

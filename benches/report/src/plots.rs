@@ -179,7 +179,7 @@ fn range(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (low * 0.9, values.fold(0., f64::max) * 1.1)
 }
 
-/// A logarithmic axis, with lines at 1, 2, 5, 10, 20, …, or only at the powers of ten if it has three or more.
+/// A logarithmic axis, with lines at 1, 2, 5, 10, 20, …, or only at the powers of ten if the range is 1000 or more.
 fn logarithmic((low, high): (f64, f64)) -> WithKeyPoints<LogCoord<f64>> {
     let steps: &[f64] = if high / low < 1000. { &[1., 2., 5.] } else { &[1.] };
     let powers = low.log10().floor() as i32..=high.log10() as i32;

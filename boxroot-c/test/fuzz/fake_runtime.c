@@ -95,7 +95,7 @@ enum { YOUNG = 1 << 12, MINOR_HEAPS = 2 };
 static struct object old_heap[OBJECTS], minor_heaps[MINOR_HEAPS][YOUNG];
 static bool dead[OBJECTS];             /* in the old heap */
 static size_t old_used, old_compacted; /* those before old_compacted are gone */
-static size_t young_used, young_dead;  /* likewise */
+static size_t young_used, young_dead;  /* those before young_dead are gone */
 static struct object *minor_heap;
 static uintptr_t addresses[OBJECTS];
 static unsigned numbers;

@@ -256,7 +256,7 @@ static void move_from_cell(void) {
   if (may_create()) shadow_set_cell(cell, (struct thing){0, Val_unit});
 }
 
-/* To a new root, by which the old one is replaced. */
+/* A value moves to a new root, and the old root is deleted. */
 static void move_to_root(void) {
   if (shadow.root_count == 0 || !may_touch_the_heap() || !may_try_to_create()) return;
   struct shadow_root root = shadow_take(any_root());
@@ -472,7 +472,7 @@ static struct {
   char const *name;
   void (*run)(void);
   unsigned weight;
-  bool has_thread; /* else the world or the system does it */
+  bool has_thread; /* a thread of the history does it; otherwise the collector or the system */
 } const operations[] = {
   WITH_THREAD(create_some, 33),
   WITH_THREAD(fragment, 1),

@@ -86,7 +86,7 @@ static value make_custom(uint64_t id) {
   return v;
 }
 
-/* Strings in the program's data, and functions that make closures and lazy values of a number. */
+/* An array of strings that are static data of the program. */
 static value statics;
 
 value stress_statics(value array) {
