@@ -67,14 +67,13 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action) {
 
 /* ---- handing over to the marker ---- */
 
-#define PAGE ((size_t)4096)
-
 /* Makes room for one field per pool. */
 static bool grow_directory(struct bxr_domain *domain) {
   size_t fields = domain->pool_count + 1; /* one more for the header */
   if (fields * sizeof(uintptr_t) <= domain->directory_size) return true;
-  size_t size = (2 * fields * sizeof(uintptr_t) + PAGE - 1) / PAGE * PAGE;
-  uintptr_t *directory = bxr_os_map(size, PAGE);
+  size_t page = bxr_os_page_size();
+  size_t size = (2 * fields * sizeof(uintptr_t) + page - 1) / page * page;
+  uintptr_t *directory = bxr_os_map(size, page);
   if (directory == NULL) return false;
   if (domain->directory != NULL) bxr_os_unmap(domain->directory, domain->directory_size);
   domain->directory = directory;

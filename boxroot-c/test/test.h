@@ -28,6 +28,7 @@
   TEST(barrier_closes_both_ways)                                                                   \
   TEST(barrier_foreign)                                                                            \
   TEST(scan_hands_pools_over)                                                                      \
+  TEST(scan_with_large_pages)                                                                      \
   TEST(uses)                                                                                       \
   TEST(uses_after_fork)                                                                            \
   TEST(uses_after_fork_of_another_user)                                                            \

@@ -47,7 +47,21 @@ void test_scan_hands_pools_over(void) {
   bxr_os_fail(0, false);
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
 }
+
+/* The system takes back whole pages only, and the directory is given back when it has become too small. */
+void test_scan_with_large_pages(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  bxr_os_pretend_page_size(4 * BXR_POOL_SIZE);
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) *(value *)create(domain) = Val_unit;
+  visited_in_scan(BXR_SCAN_MINOR, domain);
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
+  CHECK(domain->directory_size != 0);
+  bxr_domain_end_marking(domain);
+  CHECK(domain->directory_size == 0);
+  bxr_os_pretend_page_size(0);
+}
 #else
 /* OCaml 4 marks roots slot by slot. */
 void test_scan_hands_pools_over(void) {}
+void test_scan_with_large_pages(void) {}
 #endif
