@@ -93,8 +93,8 @@ impl fmt::Display for Error {
                 "OCaml could not register this thread; it may be registered elsewhere, or its domain ended"
             }
             Error::SystemThreadsMissing => {
-                "the OCaml program does not link the threads library (threads.cmxa), which is \
-                 needed to use OCaml from several threads"
+                "the OCaml program does not link the threads library (threads.cmxa; in a build script, \
+                 Program::library(\"threads\")), which is needed to use OCaml from several threads"
             }
             Error::AlreadyStarted => "an OCaml runtime was already started in this process",
             Error::StartupException(exception) => {
