@@ -7,7 +7,7 @@ fn features(manifest: &str) -> BTreeMap<String, Vec<String>> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../");
     let metadata =
         MetadataCommand::new().manifest_path(format!("{folder}{manifest}")).exec().unwrap();
-    let found = metadata.packages.into_iter().find(|package| package.name == "ocaml-boxroot-sys");
+    let found = metadata.packages.into_iter().find(|package| *package.name == "ocaml-boxroot-sys");
     found.expect("it is a dependency").features
 }
 
