@@ -188,7 +188,8 @@ struct boxroot_stats {
   uint64_t pools_adopted; /* pools taken over from domains that ended */
 };
 
-/* Fills *s. Any thread; exact only when the caller holds the lock. */
+/* Fills *s. Any thread; exact only when the caller holds the lock. The struct is `struct boxroot_stats`
+   in C++ too, where the function's name hides it. */
 void boxroot_stats(struct boxroot_stats *s);
 
 /* Prints boxroot_stats to standard output. */
