@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let Some(ocaml) = env::var_os("DEP_OCAML_BOXROOT_OCAML_WHERE") else {
         return ExitCode::SUCCESS;
     };
-    // For build scripts that link a runtime themselves: there is one already.
+    // Tells build scripts that want to link a runtime that there is one already.
     if env::var_os("DEP_OCAML_BOXROOT_RUNTIME").is_some() {
         println!("cargo:runtime=1");
     }

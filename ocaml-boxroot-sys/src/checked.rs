@@ -1,8 +1,9 @@
 //! The operations on roots under the feature `debug-checks`: each root is on record, with the place
 //! in the program that created it, and every misuse panics with a message that names that place.
 //!
-//! The slot of a deleted root is kept aside for a while, so that a stale handle is not mistaken for
-//! a new root. Roots that C code creates or deletes by itself are not on record.
+//! A handle is the address of a slot, which the allocator uses again after a delete. So the slot of a deleted
+//! root is kept aside for a while: otherwise a stale handle would pass for the new root in that slot. Roots
+//! that C code creates are not on record, and roots that C code deletes stay on record.
 
 extern crate std;
 
@@ -17,7 +18,7 @@ use std::vec::Vec;
 
 type Site = &'static Location<'static>;
 
-/// How many deleted roots are remembered, and how many slots are kept aside.
+/// How many deleted roots are remembered, and at most how many slots are kept aside.
 const REMEMBERED: usize = 4096;
 
 #[derive(Clone, Copy)]
@@ -38,7 +39,7 @@ struct Records {
 
 struct Aside(BoxRoot);
 
-// SAFETY: a root may be deleted on any thread, and nothing else is done with these.
+// SAFETY: a root may be deleted on any thread, and no other operation is done on these.
 unsafe impl Send for Aside {}
 
 static RECORDS: Mutex<Option<Records>> = Mutex::new(None);
@@ -46,7 +47,7 @@ static RECORDS: Mutex<Option<Records>> = Mutex::new(None);
 /// Runs `f` on the records. `f` does not panic: a misuse is reported after the mutex is released.
 fn with<R>(f: impl FnOnce(&mut Records) -> R) -> R {
     static ONCE: Once = Once::new();
-    // SAFETY: the handlers do what they may, and stay in the process.
+    // SAFETY: the handlers lock and unlock one mutex, in pairs, and are never unloaded.
     ONCE.call_once(|| unsafe { _ = pthread_atfork(before_fork, after_fork, after_fork) });
     f(lock_records().get_or_insert_with(Records::default))
 }
@@ -63,22 +64,23 @@ extern "C" {
     ) -> c_int;
 }
 
-/// The mutex is locked over a fork, so that it is free in the child, too.
+/// The guard of `RECORDS` while the process forks: so no other thread holds the mutex then, and the child can
+/// unlock it.
 struct OverFork(UnsafeCell<Option<MutexGuard<'static, Option<Records>>>>);
 
-// SAFETY: used by the one thread that forks and has locked the mutex, see below.
+// SAFETY: only the thread that holds the mutex uses the cell (`before_fork`, `after_fork`).
 unsafe impl Sync for OverFork {}
 
 static OVER_FORK: OverFork = OverFork(UnsafeCell::new(None));
 
 extern "C" fn before_fork() {
     let guard = lock_records();
-    // SAFETY: whoever has locked the mutex uses the cell.
+    // SAFETY: this thread holds the mutex, so no other one uses the cell.
     unsafe { *OVER_FORK.0.get() = Some(guard) }
 }
 
 extern "C" fn after_fork() {
-    // SAFETY: as above; locked before the fork, by this thread.
+    // SAFETY: this thread has held the mutex since `before_fork`, so no other one uses the cell.
     let guard = unsafe { (*OVER_FORK.0.get()).take() };
     drop(guard);
 }
@@ -109,6 +111,7 @@ fn report_deleted(root: BoxRoot, operation: &str, record: Record) -> ! {
     }
 }
 
+/// Panics if this thread certainly does not hold the lock of a running runtime.
 #[track_caller]
 fn require_lock(operation: &str) {
     if status() == Status::Running && matches!(lock_state(), LockState::NotHeld | LockState::Ended)
@@ -117,20 +120,23 @@ fn require_lock(operation: &str) {
     }
 }
 
-/// A new root that owns `init`. `None`, with `errno` `EPERM` or `ENOMEM`, on failure.
+/// A new root that owns `init`. `None` on failure: with `errno` `EPERM` if this thread does not hold the lock or
+/// the library is not running, and `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
-/// `init` is a valid OCaml value.
+/// `init` is a valid OCaml value. This is not the finaliser of a custom block. In a hook that runs inside a
+/// collection, `init` is not a block of the minor heap. On OCaml 4, this is not a thread-local destructor of a
+/// thread that `Thread.create` made: it does not hold the lock, which cannot be detected.
 #[track_caller]
 pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
     let created = Location::caller();
     loop {
-        // SAFETY: `init` is valid (caller); everything else is checked by the function.
+        // SAFETY: as promised by the caller; the function checks everything else.
         let mut root = unsafe { bindings::boxroot_create(init) }?;
         let is_fresh = with(|records| {
             let known = records.records.get(&handle(root));
-            // A root on record as live was deleted by C code, unseen.
+            // If the slot's last root is on record as live, C code has deleted it.
             let is_fresh = !matches!(known, Some(Record { deleted: Some(_), .. }));
             if is_fresh {
                 records.records.insert(handle(root), Record { created, deleted: None });
@@ -141,7 +147,8 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
             return Some(root);
         }
         const UNIT: Value = 1;
-        // SAFETY: the root is live and ours. It is young, so it stays where it is.
+        // SAFETY: the root is live, and only this function has its handle. The lock is held, as the create
+        // succeeded. Its pool is the current one, where an immediate can be stored: so it stays in its slot.
         unsafe { bindings::boxroot_modify((&raw mut root).cast(), UNIT) };
         with(|records| records.aside.push(Aside(root)));
     }
@@ -151,7 +158,8 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
 ///
 /// # Safety
 ///
-/// `root` is live and the calling thread holds the lock. The result is an unrooted value.
+/// `root` is live and the calling thread holds the lock. The result is an unrooted value: it is valid until
+/// the garbage collector may run. In a hook that runs inside a collection, the calling domain created the root.
 ///
 /// # Panics
 ///
@@ -164,7 +172,8 @@ pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
     unsafe { *slot(root) }
 }
 
-/// Where `root` keeps its value, until it is deleted or modified. Never `NULL`.
+/// The address where `root` keeps its value, until the root is deleted or modified. Never `NULL`. Reading through
+/// it needs the lock; writing through it is not allowed.
 ///
 /// # Panics
 ///
@@ -175,11 +184,12 @@ pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
     slot(root).cast()
 }
 
-/// Gives up `root` and its value. Any thread may do it at any time, without the lock.
+/// Deletes `root`: its value is no longer kept alive. Any thread may do this at any time, with or without the
+/// lock, also after the domain that created the root has ended, and after shutdown. It never fails.
 ///
 /// # Safety
 ///
-/// `root` is live, and neither it nor a copy is used afterwards.
+/// `root` is live, and neither it nor a copy of the handle is used afterwards.
 ///
 /// # Panics
 ///
@@ -208,8 +218,8 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
     }
 }
 
-/// Forgets the oldest deleted root, if there are enough. Its slot, if it was kept aside, is
-/// to be given up.
+/// Forgets the oldest deleted root if more than [`REMEMBERED`] are on record. Returns the root that keeps its slot
+/// aside, if there is one: the caller deletes it.
 fn forget_oldest(records: &mut Records) -> Option<BoxRoot> {
     if records.deleted.len() <= REMEMBERED {
         return None;
@@ -220,22 +230,23 @@ fn forget_oldest(records: &mut Records) -> Option<BoxRoot> {
     Some(records.aside.swap_remove(place).0)
 }
 
-/// Makes `*root` own `new_value` instead. May change `*root`: the root may move. `false`, with
-/// `errno` `EPERM` or `ENOMEM`, on failure; the root is then intact.
+/// Makes `*root` own `new_value` instead of its value. May change `*root`: the root may move. `false` on failure,
+/// with `errno` as for [`boxroot_create`]; the root is then intact.
 ///
 /// # Safety
 ///
-/// `*root` is live and nobody else uses it; `new_value` is a valid OCaml value.
+/// `*root` is live, and no other thread uses it meanwhile. If it moves, copies of the old handle are not used
+/// afterwards. For `new_value`, and for where the call is made, as for [`boxroot_create`].
 ///
 /// # Panics
 ///
 /// If `*root` is not live.
 #[track_caller]
 pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
-    // SAFETY: the caller has the only use of `*root`.
+    // SAFETY: no other thread uses `*root` (caller).
     let before = unsafe { *root };
     require_live(before, "modify");
-    // A new root instead, so that the old handle is known to be stale.
+    // Always takes a new root, so that later uses of the old handle are noticed.
     // SAFETY: `new_value` is valid (caller); `before` is live (just checked).
     unsafe {
         let Some(after) = boxroot_create(new_value) else { return false };
@@ -245,7 +256,7 @@ pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
     true
 }
 
-/// How many roots are only kept aside: they count as live in the allocator's own statistics.
+/// How many roots only keep a slot aside. The allocator's own statistics count them as live.
 pub(crate) fn kept_aside() -> usize {
     with(|records| records.aside.len())
 }

@@ -18,12 +18,13 @@
 //!
 //! # Finding OCaml
 //!
-//! The folder that `OCAML_WHERE_PATH` names, else the answer to `-where` of `$OCAMLOPT`, else of `ocamlopt`,
-//! `ocamlfind ocamlopt` and `opam exec -- ocamlopt`, the first that runs. It must be OCaml 4.13 or later. The
-//! build script runs again when one of these variables, or `OPAM_SWITCH_PREFIX`, or that OCaml's headers
-//! change; not when PATH does. If `DOCS_RS` is set, OCaml may be missing. The script passes on, as `links`
-//! metadata, the C include folder (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's folder and version
-//! (`_OCAML_WHERE`, `_OCAML_VERSION`).
+//! The build script takes the folder that `OCAML_WHERE_PATH` names, else the folder that `$OCAMLOPT -where`
+//! prints, else the one of the first command that runs: `ocamlopt`, `ocamlfind ocamlopt`, or
+//! `opam exec -- ocamlopt`. It must be OCaml 4.13 or later. The script runs again when one of these variables,
+//! `OPAM_SWITCH_PREFIX`, or that OCaml's headers change, but not when PATH changes. If `DOCS_RS` is set, OCaml
+//! may be missing. The script passes on, as `links` metadata, the C include folder
+//! (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's folder and version (`DEP_OCAML_BOXROOT_OCAML_WHERE`,
+//! `DEP_OCAML_BOXROOT_OCAML_VERSION`).
 //!
 //! # Features
 //!
@@ -31,9 +32,9 @@
 //! * `link-ocaml-runtime-and-dummy-program`: link an OCaml runtime with an empty program.
 //! * `build`: for build scripts, `build::Program`, which compiles OCaml code and links it into a Rust program.
 //!   Uses `std`.
-//! * `debug-checks`: keeps a record of each root that is created from Rust, and panics on a double
-//!   delete, a use after delete, a stale handle, a handle that is no root, and a read without the
-//!   lock, naming the places in the program that created and deleted the root. Slow, and uses `std`.
+//! * `debug-checks`: keeps a record of each root that is created from Rust. A double delete, a use
+//!   after delete, a stale handle, a handle that is no root, and a read without the lock panic. The
+//!   message names the places in the program that created and deleted the root. Slow, and uses `std`.
 
 #![cfg_attr(not(feature = "build"), no_std)]
 
@@ -66,13 +67,14 @@ pub type Value = isize;
 /// The memory where a root keeps its value. The garbage collector may change it.
 pub type ValueCell = UnsafeCell<Value>;
 
-/// A root. A plain handle, like a pointer in C: it may be copied, and must be deleted
-/// exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is C's `NULL`.
+/// A root. A plain handle, like a pointer in C: it may be copied and sent to any thread, and the root
+/// must be deleted exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is C's `NULL`.
+/// A root outlives the domain that created it: when that domain ends, another one takes its roots over.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoxRoot(NonNull<bindings::boxroot_private>);
 
-/// What [`boxroot_stats`] answers; each field is explained in `boxroot.h`.
+/// What [`boxroot_stats`] returns; `boxroot.h` explains each field.
 pub type Stats = bindings::boxroot_stats;
 
 /// The state of the library.
@@ -86,7 +88,8 @@ pub enum Status {
     Running = bindings::BOXROOT_RUNNING as isize,
     /// [`boxroot_teardown`] has run.
     ToreDown = bindings::BOXROOT_TORE_DOWN as isize,
-    /// OCaml 4: the `Thread` module was initialised after [`boxroot_setup`].
+    /// No root can be created. OCaml 4: the `Thread` module was initialised after [`boxroot_setup`]. Any
+    /// version: another, different copy of the library hides names of this one.
     Invalid = bindings::BOXROOT_INVALID as isize,
 }
 
@@ -96,8 +99,9 @@ fn slot(root: BoxRoot) -> *mut Value {
     root.0.as_ptr().cast()
 }
 
-/// Prepares the library: needed on OCaml 4, harmless on OCaml 5. `false` if the lock is not
-/// held or the library was torn down.
+/// Prepares the library. Needed on OCaml 4 before the first root is created, and after the `Thread` module is
+/// initialised. Harmless on OCaml 5, where the first create does it. `false`, with `errno`, if the lock is
+/// not held, the library was torn down, or memory ran out.
 ///
 /// # Safety
 ///
@@ -108,11 +112,13 @@ pub unsafe extern "C" fn boxroot_setup() -> bool {
     unsafe { bindings::boxroot_setup() }
 }
 
-/// Ends the use of the library, before or after `caml_shutdown`.
+/// Ends the use of the library: before `caml_shutdown`, with the lock, or after it. Afterwards creating and
+/// modifying fail, live roots no longer keep their values alive, and deleting them remains safe on any thread.
 ///
 /// # Safety
 ///
-/// No other thread creates, reads or modifies a root, and no thread reads one afterwards.
+/// No other domain is running, no other thread creates, reads or modifies a root meanwhile, and no thread
+/// reads a root afterwards.
 #[inline]
 pub unsafe extern "C" fn boxroot_teardown() {
     // SAFETY: as promised by the caller.
@@ -141,10 +147,10 @@ pub unsafe extern "C" fn boxroot_status() -> Status {
     status()
 }
 
-/// A static message about the last failure on this thread.
+/// A static message about the last failure on this thread. Any thread, at any time.
 #[inline]
 pub fn error_message() -> &'static CStr {
-    // SAFETY: the function has no precondition, and answers a static string.
+    // SAFETY: the function has no precondition, and returns a static string.
     unsafe { CStr::from_ptr(bindings::boxroot_error_string()) }
 }
 
@@ -158,7 +164,7 @@ pub unsafe extern "C" fn boxroot_error_string() -> *const c_char {
     error_message().as_ptr()
 }
 
-/// Prints statistics to standard output.
+/// Prints [`boxroot_stats`] to standard output. Any thread, at any time.
 #[inline]
 pub fn print_stats() {
     // SAFETY: no precondition.
@@ -175,19 +181,20 @@ pub unsafe extern "C" fn boxroot_print_stats() {
     print_stats();
 }
 
-/// Statistics: exact for the calling domain, as of its last major scan for each other one. Deletes
-/// by another domain may be missing until its next minor collection.
+/// Statistics. Any thread, at any time. If this thread holds a domain's lock, the counts are exact for that
+/// domain, except that deletes by other domains may be missing until their next minor collection. The counts
+/// for all other domains are those of their last major scan.
 #[inline]
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
-    // SAFETY: the function fills the struct.
+    // SAFETY: the function has no other precondition than memory for the struct, and fills all of it.
     without_kept_aside(unsafe {
         bindings::boxroot_stats(stats.as_mut_ptr());
         stats.assume_init()
     })
 }
 
-/// Under `debug-checks`, some slots of deleted roots are kept, by roots of this crate's.
+/// Under `debug-checks` this crate keeps some slots of deleted roots aside, by roots of its own. They do not count.
 #[inline]
 fn without_kept_aside(#[allow(unused_mut)] mut stats: Stats) -> Stats {
     #[cfg(feature = "debug-checks")]
@@ -197,26 +204,26 @@ fn without_kept_aside(#[allow(unused_mut)] mut stats: Stats) -> Stats {
     stats
 }
 
-/// Gives the memory of the calling domain's empty pools back, and returns how many bytes. Pools
-/// that the collector may still be visiting follow at the start of its next major cycle. Does
-/// nothing if this thread does not hold the lock, nor, on OCaml 4, on a thread other than the main one
-/// (but see [`token::trim`]).
+/// Gives the memory of the calling domain's empty pools back to the system, and returns how many bytes. Empty
+/// pools that the collector may still be visiting are given back at the start of its next major cycle. Does
+/// nothing on a thread that does not hold the lock, and, on OCaml 4, on all threads but the main one (there,
+/// [`token::trim`] works).
 #[inline]
 pub fn boxroot_trim() -> usize {
     // SAFETY: no precondition.
     unsafe { bindings::boxroot_trim() }
 }
 
-/// Checks the allocator's invariants for the calling domain, in time linear in its pools.
-/// `NULL` if they hold or the lock is not held, else a static message. On OCaml 4 it checks nothing on
-/// threads other than the main one. For tests.
+/// Checks the allocator's invariants for the calling domain, in time linear in the size of its pools. `NULL`
+/// if all hold, else a static message that names the broken one. Checks nothing, and returns `NULL`, on a
+/// thread that does not hold the lock, and, on OCaml 4, on all threads but the main one. For tests.
 #[inline]
 pub fn boxroot_validate() -> *const c_char {
     // SAFETY: no precondition.
     unsafe { bindings::boxroot_validate() }
 }
 
-/// What [`lock_state`] answers.
+/// What [`lock_state`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockState {
     /// This thread does not hold a domain's lock.
@@ -230,7 +237,7 @@ pub enum LockState {
     Uncertain,
 }
 
-/// Does this thread hold the lock? On OCaml 4, `NotHeld` before [`boxroot_setup`].
+/// Whether this thread holds the lock. Any thread, at any time. On OCaml 4, `NotHeld` before [`boxroot_setup`].
 #[inline]
 pub fn lock_state() -> LockState {
     // SAFETY: no precondition.

@@ -1,4 +1,4 @@
-//! The operations on roots, as they are.
+//! The operations on roots, without the feature `debug-checks`.
 
 use crate::{slot, BoxRoot, Value, ValueCell};
 
@@ -11,14 +11,17 @@ use called as paths;
 #[cfg(inlined_thread_locals)]
 use inlined as paths;
 
-/// A new root that owns `init`. `None`, with `errno` `EPERM` or `ENOMEM`, on failure.
+/// A new root that owns `init`. `None` on failure: with `errno` `EPERM` if this thread does not hold the lock or
+/// the library is not running, and `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
-/// `init` is a valid OCaml value.
+/// `init` is a valid OCaml value. This is not the finaliser of a custom block. In a hook that runs inside a
+/// collection, `init` is not a block of the minor heap. On OCaml 4, this is not a thread-local destructor of a
+/// thread that `Thread.create` made: it does not hold the lock, which cannot be detected.
 #[inline]
 pub unsafe extern "C" fn boxroot_create(init: Value) -> Option<BoxRoot> {
-    // SAFETY: `init` is valid (caller); everything else is checked by the function.
+    // SAFETY: as promised by the caller; the function checks everything else.
     unsafe { paths::boxroot_create(init) }
 }
 
@@ -26,36 +29,40 @@ pub unsafe extern "C" fn boxroot_create(init: Value) -> Option<BoxRoot> {
 ///
 /// # Safety
 ///
-/// `root` is live and the calling thread holds the lock. The result is an unrooted value.
+/// `root` is live and the calling thread holds the lock. The result is an unrooted value: it is valid until
+/// the garbage collector may run. In a hook that runs inside a collection, the calling domain created the root.
 #[inline]
 pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
-    // SAFETY: a live root's slot is readable under the lock (caller).
+    // SAFETY: a handle is the address of a slot, and a live root's slot is readable under the lock (caller).
     unsafe { *slot(root) }
 }
 
-/// Where `root` keeps its value, until it is deleted or modified. Never `NULL`.
+/// The address where `root` keeps its value, until the root is deleted or modified. Never `NULL`. Reading through
+/// it needs the lock; writing through it is not allowed.
 #[inline]
 pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
     slot(root).cast()
 }
 
-/// Gives up `root` and its value. Any thread may do it at any time, without the lock.
+/// Deletes `root`: its value is no longer kept alive. Any thread may do this at any time, with or without the
+/// lock, also after the domain that created the root has ended, and after shutdown. It never fails.
 ///
 /// # Safety
 ///
-/// `root` is live, and neither it nor a copy is used afterwards.
+/// `root` is live, and neither it nor a copy of the handle is used afterwards.
 #[inline]
 pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
-    // SAFETY: `root` is live (caller).
+    // SAFETY: `root` is live, and not used again (caller).
     unsafe { paths::boxroot_delete(root) }
 }
 
-/// Makes `*root` own `new_value` instead. May change `*root`: the root may move. `false`, with
-/// `errno` `EPERM` or `ENOMEM`, on failure; the root is then intact.
+/// Makes `*root` own `new_value` instead of its value. May change `*root`: the root may move. `false` on failure,
+/// with `errno` as for [`boxroot_create`]; the root is then intact.
 ///
 /// # Safety
 ///
-/// `*root` is live and nobody else uses it; `new_value` is a valid OCaml value.
+/// `*root` is live, and no other thread uses it meanwhile. If it moves, copies of the old handle are not used
+/// afterwards. For `new_value`, and for where the call is made, as for [`boxroot_create`].
 #[inline]
 pub unsafe extern "C" fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
     // SAFETY: as promised by the caller.

@@ -1,10 +1,10 @@
 //! The fast paths, inlined into Rust, for callers that prove once that they hold the lock.
 //!
-//! `boxroot_create` and its siblings check on every call that this thread holds the lock,
-//! and look up its domain. [`attach`] does both once; the functions here then take the
-//! [`Domain`] and need no call and no thread-local access. This is what `ocaml-boxroot`'s
-//! `DomainLock` is made of. The layouts are checked where `bindings.rs` is compiled, against
-//! the same assertions in C.
+//! `boxroot_create`, `boxroot_delete` and `boxroot_modify` check on every call that this thread holds the lock,
+//! and look up its domain. [`attach`] does both once; the functions here then take the [`Domain`], and
+//! need no function call and no thread-local access in the common case. The `DomainLock` of `ocaml-boxroot`
+//! is made of this. The layouts that these functions rely on are asserted in `bindings.rs` and in
+//! `boxroot/inline.h`.
 
 use crate::bindings::{self, bxr_domain_head};
 use crate::Stats;
@@ -19,13 +19,14 @@ pub use called::{create, delete, modify};
 #[cfg(not(feature = "debug-checks"))]
 pub use inlined::{create, delete, modify};
 
-/// A domain's allocator. It stays the same until the domain ends.
+/// A domain's allocator. It stays the same until the domain ends, and must not be used afterwards. It may be
+/// used only by a thread that holds the domain's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Domain(pub(crate) NonNull<bxr_domain_head>);
 
-/// The allocator of this thread's domain; sets the library up on OCaml 5. `None`, with
-/// `errno` `EPERM` or `ENOMEM`, if the lock is not held, the library is not running, or
-/// memory is short.
+/// The allocator of this thread's domain. Sets the library up on OCaml 5. `None` on failure: with `errno` `EPERM`
+/// if this thread does not hold the lock, or the library is not running, or a root scan is, and `ENOMEM` if
+/// memory ran out.
 ///
 /// # Safety
 ///
@@ -33,11 +34,12 @@ pub struct Domain(pub(crate) NonNull<bxr_domain_head>);
 /// hold the lock, which cannot be detected.
 #[inline]
 pub unsafe fn attach() -> Option<Domain> {
-    // SAFETY: a thread that seems to hold the lock does (caller).
+    // SAFETY: where the function cannot detect that the lock is not held, it is held (caller).
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
 }
 
-/// [`boxroot_stats`](crate::boxroot_stats) without its checks: exact for `domain` on any thread.
+/// [`boxroot_stats`](crate::boxroot_stats) without its checks: exact for `domain` on every thread that holds its
+/// lock, also on OCaml 4.
 ///
 /// # Safety
 ///
@@ -52,7 +54,7 @@ pub unsafe fn stats(domain: Domain) -> Stats {
     })
 }
 
-/// [`boxroot_trim`](crate::boxroot_trim) without its checks.
+/// [`boxroot_trim`](crate::boxroot_trim) without its checks: it works on every thread that holds the lock.
 ///
 /// # Safety
 ///

@@ -1,7 +1,8 @@
-//! Uses of the runtime: while other threads have any, [`forbid`] fails, and the runtime is not shut down.
+//! Uses of the runtime. A *use* says that a thread needs the runtime: while other threads have uses, [`forbid`]
+//! fails, so that the runtime is not shut down.
 //!
-//! The count is one for the process. A use begins before a thread waits for the lock, and ends after
-//! it gave the lock up. Uses of one thread nest.
+//! A use begins before its thread waits for the lock, and ends after the thread gave the lock up. The uses of one
+//! thread nest. The process has one count of uses, whatever libraries begin them.
 
 use crate::bindings;
 
@@ -14,12 +15,17 @@ pub enum Refused {
     Forked,
 }
 
-/// Begins a use of this thread. `true` if it is nested in another one.
+/// Begins a use of this thread. `true` if it is nested in another use of this thread. Needs no lock, and never
+/// blocks.
+///
+/// # Errors
+///
+/// [`Refused::Down`] or [`Refused::Forked`]: no use has begun.
 ///
 /// # Safety
 ///
-/// Before another use begins on this thread, or it [ends](end), the thread holds the lock, or OCaml knows it.
-/// (A nested use tells that OCaml knows the thread.)
+/// Before another use begins on this thread, either this use has ended, or OCaml knows the thread, because it holds
+/// the lock or was registered: a nested use counts as a sign that OCaml knows the thread.
 #[inline]
 pub unsafe fn begin() -> Result<bool, Refused> {
     // SAFETY: as promised by the caller.
@@ -42,33 +48,33 @@ pub unsafe fn end() {
     unsafe { bindings::bxr_use_end() }
 }
 
-/// Says that the runtime is gone: [`boxroot_stats`](crate::boxroot_stats) counts what is there, from now
-/// on.
+/// Tells the library that the runtime is gone: no collector visits pools any more. The library gives back the
+/// memory that was kept for it, and from now on [`boxroot_stats`](crate::boxroot_stats) is exact on any thread.
 ///
 /// # Safety
 ///
-/// After `caml_shutdown` and [`boxroot_teardown`](crate::boxroot_teardown).
+/// `caml_shutdown` and [`boxroot_teardown`](crate::boxroot_teardown) have returned.
 pub unsafe fn runtime_gone() {
     // SAFETY: as promised by the caller.
     unsafe { bindings::bxr_runtime_gone() }
 }
 
-/// Whether it is: [`runtime_gone`] was called, by anybody.
+/// Whether [`runtime_gone`] was called. Any thread, at any time.
 pub fn is_gone() -> bool {
     // SAFETY: no precondition.
     unsafe { bindings::bxr_is_gone() }
 }
 
-/// Forbids uses, for good, if this thread has one, and no other thread has any. Uses that are
-/// nested in this one are not forbidden.
+/// Forbids uses, for good, if this thread has exactly one, and no other thread has any. Only uses that are nested
+/// in that one can still begin. Never blocks.
 ///
 /// # Errors
 ///
-/// How many more uses there are.
+/// How many other uses there are: those of this thread, if it has more than one; else one for each other thread.
 ///
 /// # Safety
 ///
-/// This thread has a use, and shuts the runtime down.
+/// This thread has a use, and shuts the runtime down if this succeeds.
 pub unsafe fn forbid() -> Result<(), usize> {
     // SAFETY: as promised by the caller.
     match unsafe { bindings::bxr_uses_forbid() } {

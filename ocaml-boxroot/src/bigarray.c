@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bigarrays, for Rust. Nothing here raises. */
+/* Bigarrays, for bigarray.rs. Nothing here raises. */
 #define CAML_NAME_SPACE
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +9,9 @@
 #include <caml/bigarray.h>
 #include <caml/custom.h>
 
-extern struct custom_operations const caml_ba_ops; /* no header has it */
+extern struct custom_operations const caml_ba_ops; /* declared in no header */
 
-/* bigarray.rs has these numbers. */
+/* bigarray.rs uses these numbers. */
 _Static_assert(CAML_BA_FLOAT32 == 0 && CAML_BA_FLOAT64 == 1 && CAML_BA_SINT8 == 2 &&
                  CAML_BA_UINT8 == 3 && CAML_BA_SINT16 == 4 && CAML_BA_UINT16 == 5 &&
                  CAML_BA_INT32 == 6 && CAML_BA_INT64 == 7 && CAML_BA_CAML_INT == 8 &&
@@ -23,8 +23,8 @@ void *obx_ba_data(value array) { return Caml_ba_array_val(array)->data; }
 size_t obx_ba_dimensions(value array) { return (size_t)Caml_ba_array_val(array)->num_dims; }
 size_t obx_ba_dimension(value array, size_t i) { return (size_t)Caml_ba_array_val(array)->dim[i]; }
 
-/* A bigarray of one dimension with a copy of the data, or 0 if out of memory. May run the GC. What caml_ba_alloc does,
-   except that it raises, or does not count the data's memory. */
+/* A bigarray of one dimension with a copy of the data, or 0 if out of memory. May run the GC. caml_ba_alloc is not
+   used, because it raises if out of memory, or, for given data, does not tell the collector how much memory it takes. */
 value obx_alloc_bigarray(int kind, void const *data, size_t length, size_t size) {
   void *copy = malloc(size > 0 ? size : 1);
   if (copy == NULL) return 0;

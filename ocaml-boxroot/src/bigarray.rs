@@ -23,8 +23,8 @@ use std::sync::atomic::{
 /// | [`OCamlInt`], [`OCamlNativeint`] (`isize`) | `int`, `nativeint` |
 /// | [`OCamlChar`] (`u8`) | `char` |
 ///
-/// The elements are outside of OCaml's heap, where they do not move. Other threads, and domains, may change them at any
-/// time; so Rust gets cells, which are read and written one by one, without cost.
+/// The elements are outside of OCaml's heap, and do not move. Other threads and domains may change them at any
+/// time. So Rust gets a slice of cells, which are read and written one by one, at the cost of ordinary memory accesses.
 ///
 /// ```
 /// use ocaml_boxroot::{Boxroot, OCamlBigarray, ToOCaml};
@@ -47,36 +47,36 @@ impl<E> fmt::Debug for OCamlBigarray<E> {
     }
 }
 
-/// The elements that bigarrays have; see [`OCamlBigarray`].
+/// The types of elements that bigarrays have; see the table of [`OCamlBigarray`].
 pub trait BigarrayElement: sealed::Element {}
 
 mod sealed {
     use super::c_int;
 
     pub trait Element {
-        /// As Rust sees it.
+        /// The element's type in Rust.
         type Rust: Copy;
-        /// As large, and as aligned.
+        /// The atomic type of the same size and alignment.
         type Cell;
-        /// OCaml's number for it.
+        /// OCaml's number for this kind of element.
         const KIND: c_int;
         fn load(cell: &Self::Cell) -> Self::Rust;
         fn store(cell: &Self::Cell, element: Self::Rust);
     }
 }
 
-/// An element of a bigarray, which others may be changing.
+/// An element of a bigarray in its place. Other threads may change it at any time.
 #[repr(transparent)]
 pub struct BigarrayCell<E: BigarrayElement>(E::Cell);
 
 impl<E: BigarrayElement> BigarrayCell<E> {
-    /// The element.
+    /// The element. An atomic load, without ordering (`Relaxed`).
     #[inline]
     pub fn get(&self) -> E::Rust {
         E::load(&self.0)
     }
 
-    /// Changes the element.
+    /// Changes the element. An atomic store, without ordering (`Relaxed`).
     #[inline]
     pub fn set(&self, element: E::Rust) {
         E::store(&self.0, element)
@@ -114,8 +114,8 @@ macro_rules! elements {
 
         impl ToOCaml<OCamlBigarray<$element>> for [$rust] {
             fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
-                // SAFETY: the token proves that the lock is held, and is borrowed mutably; the data is copied, and is
-                // of this kind.
+                // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
+                // function copies the data, which is of this kind.
                 unsafe {
                     let data = self.as_ptr().cast();
                     rooted(ffi::obx_alloc_bigarray($kind, data, self.len(), size_of_val(self)), lock)
@@ -135,7 +135,7 @@ macro_rules! elements {
             }
         }
 
-        /// In the order of memory.
+        /// Copies the elements in the order of memory, of all dimensions.
         impl FromOCaml<OCamlBigarray<$element>> for Vec<$rust> {
             fn from_ocaml<'l>(
                 value: Value<'l, OCamlBigarray<$element>>,
@@ -162,9 +162,9 @@ elements! {
 }
 
 impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
-    /// The sizes, in OCaml's order.
+    /// The sizes of the dimensions, in OCaml's order.
     pub fn dimensions(self) -> Vec<usize> {
-        // SAFETY: a live bigarray (type and lifetime), whose dimensions do not change.
+        // SAFETY: `self` is a live bigarray (type and lifetime), whose dimensions do not change.
         unsafe {
             let count = ffi::obx_ba_dimensions(self.raw());
             (0..count).map(|i| ffi::obx_ba_dimension(self.raw(), i)).collect()
@@ -183,7 +183,8 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
         if length == 0 {
             return &[];
         }
-        // SAFETY: a live bigarray ('l) has as many elements of this kind, aligned (both just checked). Cells may change.
+        // SAFETY: a bigarray that is live in 'l has as many elements. Their kind and alignment were checked by `data`.
+        // Cells are atomic, so other threads may change them.
         unsafe { std::slice::from_raw_parts(data, length) }
     }
 
@@ -195,16 +196,17 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     ///
     /// # Safety
     ///
-    /// The bigarray, and any other one that shares its memory, does not change in `'l`: not by another domain, nor by
-    /// code that runs without the lock.
+    /// The elements do not change in `'l`, neither through this bigarray nor through one that shares its memory, neither
+    /// by another domain nor by code that runs without the lock.
     pub unsafe fn as_slice(self) -> &'l [E::Rust] {
         let cells = self.cells();
-        // SAFETY: a cell is as large, and as aligned, as what it holds; nobody changes it (caller).
+        // SAFETY: a cell has the size and alignment of its element (`sealed::Element`), and nothing changes it
+        // (caller).
         unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
     }
 
     fn data(self) -> *const u8 {
-        // SAFETY: a live bigarray (type and lifetime).
+        // SAFETY: `self` is a live bigarray (type and lifetime).
         let (kind, data) = unsafe { (ffi::obx_ba_kind(self.raw()), ffi::obx_ba_data(self.raw())) };
         assert_eq!(kind, E::KIND, "a bigarray of another kind");
         assert!(data.cast::<E::Cell>().is_aligned(), "a bigarray whose memory is not aligned");

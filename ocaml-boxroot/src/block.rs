@@ -1,4 +1,4 @@
-//! Blocks of the OCaml heap, made from roots.
+//! Blocks of the OCaml heap, allocated with the values of roots as their fields.
 
 use crate::{ffi, Boxroot, DomainLock, Error, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
@@ -7,8 +7,8 @@ use ocaml_boxroot_sys as sys;
 const LAST_CONSTRUCTOR: u8 = 243;
 
 impl DomainLock {
-    /// A new block with these fields: a tuple or a record (tag 0), or a constructor with arguments (the number
-    /// of it among the constructors with arguments). The collector may run.
+    /// A new block with these fields. The tag is 0 for a tuple or a record; for a constructor with arguments it is
+    /// the constructor's number, counted from 0 among those with arguments. The collector may run.
     ///
     /// ```
     /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
@@ -27,12 +27,12 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange) if the tag is not one of a constructor (at most 243);
+    /// [`OutOfRange`](Error::OutOfRange) if the tag is larger than 243, that is, not a constructor's;
     /// [`OutOfMemory`](Error::OutOfMemory).
     ///
     /// # Safety
     ///
-    /// Such a block is a `T`.
+    /// A block with this tag and these fields is a `T`.
     pub unsafe fn alloc_block<'l, T: ?Sized>(
         &'l mut self,
         tag: u8,
@@ -41,22 +41,23 @@ impl DomainLock {
         if tag > LAST_CONSTRUCTOR {
             return Err(Error::OutOfRange);
         }
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably; a `&RootRef` is
-        // laid out like a pointer to its cell, which is a live root's.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. A
+        // `&RootRef` is laid out like a pointer to its cell, which belongs to a live root.
         let raw = unsafe { ffi::obx_alloc_block(tag.into(), fields.len(), fields.as_ptr().cast()) };
         if raw == 0 {
             return Err(Error::OutOfMemory);
         }
-        // SAFETY: a new block, and a `T` (caller); the token is borrowed, shared, for 'l.
+        // SAFETY: `raw` is a new block, and a `T` (caller). The collector does not run in 'l, because the token is
+        // only borrowed shared.
         Ok((unsafe { Value::from_raw(raw) }, self))
     }
 }
 
-/// Roots a new value; 0 says that memory ran out.
+/// Roots a value that was just allocated. A `raw` of 0 says that memory ran out.
 ///
 /// # Safety
 ///
-/// `raw` is 0, or a valid value and a `T`.
+/// `raw` is 0, or a valid value and a `T`. The collector has not run since it was allocated.
 #[track_caller]
 pub(crate) unsafe fn rooted<T: ?Sized>(
     raw: sys::Value,
@@ -65,15 +66,15 @@ pub(crate) unsafe fn rooted<T: ?Sized>(
     if raw == 0 {
         return Err(Error::OutOfMemory);
     }
-    // SAFETY: valid (caller), and the collector does not run before it is rooted.
+    // SAFETY: `raw` is valid (caller), and the collector does not run before it is rooted.
     Boxroot::try_new(lock, unsafe { Value::from_raw(raw) })
 }
 
-/// A rooted block with these fields.
+/// A root for a new block with this tag and these fields.
 ///
 /// # Safety
 ///
-/// Such a block is a `T`; its tag is one of a constructor.
+/// Such a block is a `T`.
 #[track_caller]
 pub(crate) unsafe fn block<T: ?Sized>(
     lock: &mut DomainLock,

@@ -9,7 +9,7 @@ use std::ops::Deref;
 /// The memory where a root keeps its value: what a [`Boxroot`] dereferences to.
 ///
 /// A function that takes `&RootRef<T>` leaves the rooting to its caller: it can allocate, call
-/// OCaml, and read the value again, without rooting anything itself.
+/// OCaml, and read the value again, without creating a root itself.
 #[repr(transparent)]
 pub struct RootRef<T: ?Sized> {
     cell: UnsafeCell<sys::Value>,
@@ -17,13 +17,12 @@ pub struct RootRef<T: ?Sized> {
 }
 
 impl<T: ?Sized> RootRef<T> {
-    /// The value. One load.
+    /// The value that the root owns. One load.
     #[inline(always)]
     pub fn get<'l>(&self, _lock: &'l DomainLock) -> Value<'l, T> {
-        // SAFETY: the cell belongs to a live root. It is written by the garbage collector
-        // only, which does not run while this thread holds the lock, and by `Boxroot::set`,
-        // which has the only reference to the root. The value is live for as long as the
-        // token is borrowed, because the collector does not run.
+        // SAFETY: the cell belongs to a live root. Only two write to it: the garbage collector, which does not
+        // run while the token is borrowed, and `Boxroot::set`, which has the only reference to the root.
+        // The value is live for 'l, because the collector does not run in 'l.
         unsafe { Value::from_raw(*self.cell.get()) }
     }
 
@@ -48,7 +47,7 @@ impl<T: ?Sized> RootRef<T> {
         Boxroot::try_new(lock, self.get(lock))
     }
 
-    /// The root, without what is known of its value.
+    /// The root, as one of a value of unknown type.
     pub fn as_any(&self) -> &RootRef<OCamlAny> {
         // SAFETY: every value is an `OCamlAny`.
         unsafe { self.cast() }
@@ -60,22 +59,23 @@ impl<T: ?Sized> RootRef<T> {
     ///
     /// The value is a `U`.
     pub(crate) unsafe fn cast<U: ?Sized>(&self) -> &RootRef<U> {
-        // SAFETY: both are the cell and nothing else; the value is a `U` (caller).
+        // SAFETY: both types consist of the cell alone (`repr(transparent)`); the value is a `U` (caller).
         unsafe { &*(self as *const RootRef<T>).cast() }
     }
 }
 
-// SAFETY: shared references to the cell only read it, under a lock; see `get`. A thread that reads it can
-// make another root for the value: see `Boxroot`.
+// SAFETY: threads with a shared reference only read the cell, under a lock (`get`). A thread that reads the value can
+// create another root for it, so `T` must be as for `Boxroot`.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 
 /// An owned root: keeps one OCaml value alive until it is dropped.
 ///
 /// * As large as a pointer; `Option<Boxroot<T>>` too.
-/// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own it, share it and drop it, with or
-///   without the lock, also after the runtime was shut down. Reading needs a token.
-/// * Dropping is inlined on Linux (x86-64 and arm64), elsewhere a call. With a token at hand,
-///   [`delete_in`](Boxroot::delete_in) saves the look at who holds the lock.
+/// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own it, share it
+///   and drop it, with or without the lock, also after the runtime was shut down. Reading needs a token, of any domain.
+/// * It does not depend on the domain that created it: when that domain ends, another one takes its roots over.
+/// * Dropping is inlined on Linux (x86-64 and arm64), elsewhere a call. Where there is a token,
+///   [`delete_in`](Boxroot::delete_in) is faster, because it need not check who holds the lock.
 ///
 /// # Examples
 ///
@@ -96,21 +96,21 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 /// ```
 #[repr(transparent)]
 pub struct Boxroot<T: ?Sized> {
-    /// Live, and owned by this `Boxroot` alone.
+    /// Invariant: live, a `T`, and owned by this `Boxroot` alone.
     root: sys::BoxRoot,
     _type: PhantomData<*const T>,
 }
 
-// SAFETY: a root is not tied to a thread: reading it needs a token, whose lock excludes the
-// collector on that thread's domain, and deleting it works on any thread. `T` is a name for
-// what the value is, and says whether it may be used elsewhere. The value may have other roots, on
-// other threads, whose domains run at the same time: so it must be `Sync`, too.
+// SAFETY: a root is not tied to a thread: reading it needs a token, under which no collection moves values,
+// and deleting it works on any thread. `T` names the type of the value, and says whether other threads may use
+// it. `T` must be `Sync`, too, because the value may have other roots, on threads whose domains run at the
+// same time.
 unsafe impl<T: ?Sized + Send + Sync> Send for Boxroot<T> {}
-// SAFETY: as above; shared references only read.
+// SAFETY: as for `Send`; a shared reference can only read the root.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Boxroot<T> {}
 
 impl<T: ?Sized> Boxroot<T> {
-    /// Roots a value. Inlined: no call, no thread-local access in the common case.
+    /// Creates a root for a value. Inlined: no call and no thread-local access in the common case.
     ///
     /// # Panics
     ///
@@ -124,7 +124,7 @@ impl<T: ?Sized> Boxroot<T> {
         }
     }
 
-    /// Roots a value.
+    /// Creates a root for a value.
     ///
     /// # Errors
     ///
@@ -132,16 +132,16 @@ impl<T: ?Sized> Boxroot<T> {
     #[inline(always)]
     #[track_caller]
     pub fn try_new(lock: &DomainLock, value: Value<'_, T>) -> Result<Self, Error> {
-        // SAFETY: the token proves that the lock of its domain is held, and it is not lent
-        // to a scan; the value is live, because the token is borrowed, shared, right now, and
-        // only its mutable use could end the value's life.
+        // SAFETY: the token proves that the lock of its domain is held and that no root scan is running. The
+        // value is live, because only a mutable use of the token could end its life, and the token is borrowed
+        // shared now.
         match unsafe { token::create(lock.domain(), value.raw()) } {
             Some(root) => Ok(Boxroot { root, _type: PhantomData }),
             None => Err(Error::last()),
         }
     }
 
-    /// Makes this root own another value. The root may move in memory.
+    /// Makes this root own another value instead of its own. The root may move to another slot.
     ///
     /// # Panics
     ///
@@ -154,7 +154,7 @@ impl<T: ?Sized> Boxroot<T> {
         }
     }
 
-    /// Makes this root own another value.
+    /// Makes this root own another value instead of its own. The root may move to another slot.
     ///
     /// # Errors
     ///
@@ -162,29 +162,30 @@ impl<T: ?Sized> Boxroot<T> {
     #[inline(always)]
     #[track_caller]
     pub fn try_set(&mut self, lock: &DomainLock, value: Value<'_, T>) -> Result<(), Error> {
-        // SAFETY: as in `try_new`; `&mut self` proves that nobody else uses the root.
+        // SAFETY: as in `try_new`; the root is live, and `&mut self` proves that no other thread uses it.
         match unsafe { token::modify(lock.domain(), &mut self.root, value.raw()) } {
             true => Ok(()),
             false => Err(Error::last()),
         }
     }
 
-    /// Drops the root, inlined: no call in the common case.
+    /// Drops the root. Inlined: no call and no thread-local access in the common case. It never fails.
     #[inline(always)]
     #[track_caller]
     pub fn delete_in(self, lock: &DomainLock) {
         let this = ManuallyDrop::new(self);
-        // SAFETY: the token proves that the lock of its domain is held; the root is live and
-        // owned, and `ManuallyDrop` keeps it from being deleted again.
+        // SAFETY: the token proves that the lock of its domain is held and that no root scan is running. The root
+        // is live and owned, and `ManuallyDrop` prevents a second delete.
         unsafe { token::delete(lock.domain(), this.root) }
     }
 
-    /// The root, without what is known of its value.
+    /// The root, as one of a value of unknown type.
     pub(crate) fn into_any(self) -> Boxroot<OCamlAny> {
         Boxroot { root: self.into_raw(), _type: PhantomData }
     }
 
-    /// Gives the root up to the raw interface, where it must be deleted.
+    /// Gives the root up to the raw interface. The caller deletes it there, or takes it back by
+    /// [`from_raw`](Boxroot::from_raw); otherwise its value stays alive for ever.
     pub fn into_raw(self) -> sys::BoxRoot {
         ManuallyDrop::new(self).root
     }
@@ -193,7 +194,8 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Safety
     ///
-    /// `root` is live, its value is a `T`, and nobody else will use it.
+    /// `root` is live, its value is a `T`, and no copy of the handle is used any more. If `T` is not both `Send` and
+    /// `Sync`, this is a thread where the value may be used.
     pub unsafe fn from_raw(root: sys::BoxRoot) -> Self {
         Boxroot { root, _type: PhantomData }
     }
@@ -211,8 +213,8 @@ impl<T: ?Sized> Deref for Boxroot<T> {
 
     #[inline(always)]
     fn deref(&self) -> &RootRef<T> {
-        // SAFETY: the root is live while it is borrowed; a `RootRef` is laid out like the cell,
-        // and allows it to change.
+        // SAFETY: the root is live while `self` is borrowed. A `RootRef` is laid out like the cell, and its
+        // `UnsafeCell` allows the collector to change it.
         unsafe { &*sys::boxroot_get_ref(self.root).cast() }
     }
 }
@@ -221,7 +223,7 @@ impl<T: ?Sized> Drop for Boxroot<T> {
     #[inline]
     #[track_caller]
     fn drop(&mut self) {
-        // SAFETY: the root is live and owned, and is not used again.
+        // SAFETY: the root is live and owned by `self`, and is not used again.
         unsafe { sys::boxroot_delete(self.root) }
     }
 }

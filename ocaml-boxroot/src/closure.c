@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Rust functions as OCaml closures. Code that OCaml calls follows its own calling convention, so there
-   are a few instructions for each processor; without them, and in bytecode, there are no such closures.
+/* Rust functions as OCaml closures. OCaml calls closures by a calling convention of its own, so their code is a few
+   instructions of assembly for each processor. On other processors, and in bytecode, there are no such closures.
 
-   A closure is [code; arity 1 and where the environment starts; box; how many arguments are missing; arguments...].
-   All have one argument: applied to it, a closure that misses more of them makes another with one more. */
+   Fields of a closure: the code; its arity, 1, and where the environment starts; the box with the Rust function; how
+   many arguments are still missing; the arguments so far. To OCaml, each closure has one argument. If more than one is
+   missing, a call makes a new closure that has this argument, too; the call with the last one runs the function. */
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
 
@@ -16,11 +17,12 @@ enum { CODE, INFO, BOX, MISSING, ARGUMENTS };
 #define START_OF_ENVIRONMENT BOX
 #define MAX_ARGUMENTS 8
 
-/* What a Rust function returned, or raised: calls the function in `box`, for `finish`. In Rust. */
+/* Defined in Rust (closure.rs): calls the Rust function in the box. The result is a value or an encoded exception, for
+   ocaml_boxroot_finish. */
 extern value ocaml_boxroot_apply(value box, value const *arguments, size_t count);
 extern value ocaml_boxroot_finish(value result);
 
-/* A closure like this one, with one argument more. Does not raise. May run the GC. */
+/* A copy of the closure with one more argument. Does not raise. May run the GC. */
 static value with_argument(value closure, value argument) {
   CAMLparam2(closure, argument);
   mlsize_t size = Wosize_val(closure);
@@ -34,7 +36,7 @@ static value with_argument(value closure, value argument) {
   CAMLreturn(more);
 }
 
-/* What the closures' code calls. */
+/* A call of a closure, from the assembly below. May raise. */
 value obx_apply(value argument, value closure) {
   if (Long_val(Field(closure, MISSING)) > 1) return with_argument(closure, argument);
   value arguments[MAX_ARGUMENTS];
@@ -44,11 +46,12 @@ value obx_apply(value argument, value closure) {
   return ocaml_boxroot_finish(ocaml_boxroot_apply(Field(closure, BOX), arguments, count + 1));
 }
 
-/* OCaml's code passes the argument and the closure in its first two registers, and expects what runs C code
-   to save and restore the allocation pointer, and to note where OCaml's stack ends. The runtime's caml_c_call does that
-   for the function in a register, and returns to OCaml by itself; nothing of ours stays on OCaml's stack, which
-   the collector could not read. On x86-64, OCaml 4 has its compiled code restore the allocation pointer: so it is done
-   here, as caml_c_call and that code do together. */
+/* OCaml's compiled code passes the argument and the closure in its first two argument registers. Code that calls C has
+   to save the allocation pointer, to note where OCaml's stack ends, and to restore the allocation pointer afterwards.
+   The runtime's caml_c_call does this for the function whose address is in a certain register. So the code below jumps
+   to caml_c_call, which returns to OCaml: no frame of ours is left on OCaml's stack, where the collector could not read
+   it. On x86-64 with OCaml 4, caml_c_call leaves it to OCaml's compiled code to restore the allocation pointer. So there
+   the code below does all of this itself. */
 #if defined(__ELF__) && defined(__x86_64__) && !defined(__ILP32__)
 #define HAS_CLOSURES 1
 #define FUNCTION_TYPE "@function"
@@ -59,7 +62,7 @@ value obx_apply(value argument, value closure) {
   "  movq obx_apply@GOTPCREL(%rip), %rax\n"                                                        \
   "  jmp *caml_c_call@GOTPCREL(%rip)\n"
 #else
-/* obx_state_NAME is where a field of Caml_state is. */
+/* obx_state_NAME is the offset of the field NAME of Caml_state. */
 __asm__(".set obx_field, 0\n"
 #define DOMAIN_STATE(type, name)                                                                   \
   ".set obx_state_" #name ", obx_field\n.set obx_field, obx_field + 8\n"
@@ -106,10 +109,10 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 
 extern char obx_closure_code[];
-extern void caml_c_call(void) __attribute__((weak)); /* native code has it */
+extern void caml_c_call(void) __attribute__((weak)); /* not NULL in native programs */
 
-/* A closure that calls the function in the box in the cell, once it has `count` arguments. Or 0: there can be none
-   here. Does not raise. May run the GC. */
+/* A closure that calls the Rust function in the box, a value that the caller keeps in the cell `box`, once it has `count`
+   arguments. 0 if there can be no closures in this program. Does not raise. May run the GC. */
 value obx_alloc_closure(value const *box, size_t count) {
   if (caml_c_call == NULL || count > MAX_ARGUMENTS) return 0;
   value closure = caml_alloc_small(ARGUMENTS, Closure_tag);

@@ -6,7 +6,7 @@ use crate::{
 };
 use ocaml_boxroot_sys as sys;
 
-/// A function that takes roots of any types, which it knows.
+/// What a closure calls: takes roots of its arguments, and casts them to their types by itself.
 type Body = dyn Fn(&mut DomainLock, &[Boxroot<OCamlAny>]) -> Answer + Send + Sync;
 type Answer = Result<Boxroot<OCamlAny>, Box<dyn std::error::Error>>;
 
@@ -14,7 +14,7 @@ type Answer = Result<Boxroot<OCamlAny>, Box<dyn std::error::Error>>;
 ///
 /// # Safety
 ///
-/// Its type is `F`: the arguments that OCaml gives to an `F` are those that `body` expects, and so is its result.
+/// The closure is an `F`: `body` expects the arguments that OCaml gives to an `F`, and returns the result of an `F`.
 #[track_caller]
 unsafe fn closure<F>(
     lock: &mut DomainLock,
@@ -24,21 +24,22 @@ unsafe fn closure<F>(
     let (value, now) = lock.alloc_box(body)?;
     let body = Boxroot::try_new(now, value)?;
     let cell = body.as_any() as *const RootRef<OCamlAny>;
-    // SAFETY: the token proves that the lock is held, and is borrowed mutably; the cell is a live root's.
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The cell is that
+    // of `body`, a live root.
     let raw = unsafe { ffi::obx_alloc_closure(cell.cast(), count) };
     if raw == 0 {
         return Err(Error::NoClosures);
     }
-    // SAFETY: a new closure, and an `F` (caller).
+    // SAFETY: `raw` is a new closure, and an `F` (caller).
     Boxroot::try_new(lock, unsafe { Value::from_raw(raw) })
 }
 
-/// For `closure.c`: calls the function in the box.
+/// For `closure.c`: calls the function in the box `body`.
 ///
 /// # Safety
 ///
-/// OCaml called; what it returns goes to `ocaml_boxroot_finish`. The box and the arguments are live now, and are those
-/// of a closure from [`closure`].
+/// OCaml called the closure, and the caller passes the result to `ocaml_boxroot_finish`. The box and the arguments
+/// are live values, and are those of a closure from [`closure`].
 #[no_mangle]
 unsafe extern "C" fn ocaml_boxroot_apply(
     body: sys::Value,
@@ -46,7 +47,8 @@ unsafe extern "C" fn ocaml_boxroot_apply(
     count: usize,
 ) -> sys::Value {
     let call = |lock: &mut DomainLock| -> Answer {
-        // SAFETY: live (caller), and nothing is allocated before they are rooted.
+        // SAFETY: the box and the arguments are live, and of these types (caller). The collector does not run before
+        // they are rooted.
         let (body, arguments) = unsafe {
             let body: Boxroot<OCamlBox<Box<Body>>> = Boxroot::try_new(lock, Value::from_raw(body))?;
             let raw = std::slice::from_raw_parts(arguments, count);
@@ -56,7 +58,7 @@ unsafe extern "C" fn ocaml_boxroot_apply(
             }
             (body, arguments)
         };
-        // SAFETY: the root in `body` keeps the function alive until it returns.
+        // SAFETY: the box owns the function, and the root `body` keeps the box alive until the function returns.
         let function: &Body = unsafe { &*(&**body.get(lock).get() as *const Body) };
         function(lock, &arguments)
     };
@@ -76,8 +78,8 @@ macro_rules! from_rust {
             ///
             /// # Errors
             ///
-            /// [`NoClosures`](Error::NoClosures) in bytecode programs, and on other processors than x86-64 and arm64
-            /// or object files than ELF's; [`OutOfMemory`](Error::OutOfMemory).
+            /// [`NoClosures`](Error::NoClosures) in bytecode programs, on processors other than x86-64 and arm64, and
+            /// where object files are not ELF; [`OutOfMemory`](Error::OutOfMemory).
             #[track_caller]
             pub fn from_rust<F, X, E>(lock: &mut DomainLock, f: F) -> Result<Boxroot<Self>, Error>
             where
@@ -88,12 +90,12 @@ macro_rules! from_rust {
             {
                 let body = move |lock: &mut DomainLock, arguments: &[Boxroot<OCamlAny>]| -> Answer {
                     let _ = arguments; // a function of () has none
-                    // SAFETY: OCaml gives arguments of these types.
+                    // SAFETY: OCaml gives arguments of these types, because the closure has this function's type.
                     $(let $argument: &RootRef<$type> = unsafe { arguments[$index].cast() };)*
                     let result: Boxroot<R> = f(lock $(, $argument)*).map_err(E::into)?.to_ocaml(lock)?;
                     Ok(result.into_any())
                 };
-                // SAFETY: of the types of this function.
+                // SAFETY: `body` has the argument and result types of `Self`.
                 unsafe { closure(lock, $count, Box::new(body)) }
             }
         }

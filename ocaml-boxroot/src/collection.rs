@@ -35,8 +35,8 @@ pub struct OCamlSet<T>(PhantomData<T>, Uninhabited);
 
 /// The type of OCaml's `T Seq.t`. Covariant.
 ///
-/// OCaml computes its elements when they are asked for, each time again, and may raise an exception there. So
-/// iterating needs the token.
+/// OCaml computes an element when it is asked for, each time again, and that may raise an exception. So iterating
+/// needs the token as `&mut`, and gives results.
 ///
 /// ```no_run
 /// use ocaml_boxroot::{Boxroot, CallError, DomainLock, OCamlInt, OCamlSeq, RootRef};
@@ -63,10 +63,10 @@ macro_rules! debug {
 
 debug!(OCamlMap<K, V>, OCamlSet<T>, OCamlSeq<T>);
 
-/// A tree of the standard library: the immediate 0, or a block of the left tree, `data` fields, the right
-/// tree and a height. It does not change.
+/// An iterator over the nodes of a tree as `Map` and `Set` of the standard library have it: the immediate 0, or a
+/// block whose fields are the left tree, `data` fields, the right tree and a height. Such trees do not change.
 struct Tree<'l> {
-    /// Nodes whose own data, and right tree, are still to come; the next one last.
+    /// Nodes that are still to be returned, each before its right tree. The next one is the last.
     pending: Vec<Value<'l, OCamlAny>>,
     data: usize,
 }
@@ -74,10 +74,10 @@ struct Tree<'l> {
 impl<'l> Tree<'l> {
     /// # Safety
     ///
-    /// `root` is such a tree.
+    /// `root` is such a tree, with `data` fields in each node.
     unsafe fn new<T>(root: Value<'l, T>, data: usize) -> Tree<'l> {
         let mut tree = Tree { pending: Vec::new(), data };
-        // SAFETY: every value is an `OCamlAny`; a tree (caller).
+        // SAFETY: every value is an `OCamlAny`; this one is a tree (caller).
         unsafe { tree.descend(Value::from_raw(root.raw())) }
         tree
     }
@@ -100,18 +100,18 @@ impl<'l> Iterator for Tree<'l> {
 
     fn next(&mut self) -> Option<Value<'l, OCamlAny>> {
         let node = self.pending.pop()?;
-        // SAFETY: the right tree comes after the data.
+        // SAFETY: a node has its right tree after the left tree and the data.
         unsafe { self.descend(node.field(1 + self.data)) }
         Some(node)
     }
 }
 
 impl<'l, K, V> Value<'l, OCamlMap<K, V>> {
-    /// The bindings, in the order of the keys.
+    /// The bindings, in the order of the keys. Each value lives as long as the token is borrowed.
     pub fn iter(self) -> impl Iterator<Item = (Value<'l, K>, Value<'l, V>)> {
         // SAFETY: a map is a tree with a key and a value in each node (type).
         let nodes = unsafe { Tree::new(self, 2) };
-        // SAFETY: as above.
+        // SAFETY: fields 1 and 2 of such a node are the key and the value.
         nodes.map(|node| unsafe { (node.field(1), node.field(2)) })
     }
 }
@@ -121,7 +121,7 @@ impl<'l, T> Value<'l, OCamlSet<T>> {
     pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
         // SAFETY: a set is a tree with an element in each node (type).
         let nodes = unsafe { Tree::new(self, 1) };
-        // SAFETY: as above.
+        // SAFETY: field 1 of such a node is the element.
         nodes.map(|node| unsafe { node.field(1) })
     }
 }
@@ -177,11 +177,11 @@ sets! {
 }
 
 impl<T> RootRef<OCamlSeq<T>> {
-    /// The first element and the rest; `None` at the end.
+    /// The first element and the rest of the sequence; `None` at its end. Runs OCaml code.
     ///
     /// # Errors
     ///
-    /// The exception that computing it raised; [`Error::OutOfMemory`].
+    /// The exception that OCaml raised when it computed the element; [`Error::OutOfMemory`].
     #[track_caller]
     #[allow(clippy::type_complexity)]
     pub fn uncons(
@@ -195,20 +195,21 @@ impl<T> RootRef<OCamlSeq<T>> {
         if node.is_immediate() {
             return Ok(None);
         }
-        // SAFETY: as above.
+        // SAFETY: the block that such a function returns has these two fields.
         let (first, rest) = unsafe { (node.field(0), node.field(1)) };
         Ok(Some((Boxroot::try_new(lock, first)?, Boxroot::try_new(lock, rest)?)))
     }
 
-    /// The elements, copied to Rust or rooted, from the first to the last or to an error. The token is theirs until then.
+    /// The elements, copied to Rust or rooted, in order. The iterator ends after the last element or the first error, and
+    /// borrows the token as `&mut`, because each element is computed by OCaml code.
     pub fn iter<'l, R: FromOCaml<T>>(&self, lock: &'l mut DomainLock) -> Elements<'l, T, R> {
         Elements { rest: Some(self.clone_in(lock)), lock, _result: PhantomData }
     }
 }
 
-/// The elements of a sequence; from [`iter`](RootRef::<OCamlSeq<()>>::iter).
+/// An iterator over the elements of a sequence, from [`iter`](RootRef::<OCamlSeq<()>>::iter).
 pub struct Elements<'l, T, R> {
-    /// `None` after the end, or an error.
+    /// The elements that are still to come. `None` after the end or an error.
     rest: Option<Result<Boxroot<OCamlSeq<T>>, Error>>,
     lock: &'l mut DomainLock,
     _result: PhantomData<fn() -> R>,

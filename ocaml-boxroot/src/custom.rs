@@ -7,17 +7,19 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// The type of a value of Rust that OCaml owns, as an abstract type there. Its finaliser drops the `T`.
+/// The type of a Rust value that OCaml owns, in a custom block. In OCaml it is an abstract type. The block's finaliser
+/// drops the `T`.
 ///
-/// * OCaml may drop it on any thread that happens to run the collector, in the middle of its work: `T` is
-///   [`Send`]. Its `drop` cannot use OCaml, except to drop roots ([`attach`](DomainLock::attach)
-///   answers [`AlreadyHeld`](Error::AlreadyHeld)), and a panic in it ends there. It must not wait for a
-///   lock that this thread holds while it may run the collector, or another one while it waits for OCaml.
-/// * Rust reaches it as `&T`, from any thread: `T` is [`Sync`], with a `Mutex` where it changes.
-/// * OCaml cannot compare or marshal it: these raise exceptions. To `Hashtbl.hash` all are alike.
-/// * What is left when the runtime is shut down is not always dropped: OCaml 5 keeps it.
+/// * The finaliser runs inside a collection, on whatever thread runs it. So `T` is [`Send`], and its `drop` cannot use
+///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`AlreadyHeld`](Error::AlreadyHeld)
+///   there. A panic in `drop` does not leave the finaliser. `drop` must not wait for a mutex that some thread
+///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
+/// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; to change it, use a `Mutex`, for example.
+/// * OCaml cannot compare or marshal it: both raise exceptions. `Hashtbl.hash` treats all of them as equal.
+/// * When the runtime is shut down, OCaml 4 drops those that are left; OCaml 5 does not.
 ///
-/// Roots inside `T` are fine. But a `T` that owns a root of itself, or of something that refers to it, is never dropped.
+/// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that refers to the block, is
+/// never dropped.
 ///
 /// Covariant in `T`, like an [`Arc`](std::sync::Arc).
 ///
@@ -42,57 +44,65 @@ impl<T> fmt::Debug for OCamlBox<T> {
     }
 }
 
-/// What a custom block points to. The block owns it.
+/// What a custom block owns, and points to.
 #[repr(C)]
 struct Held<T> {
-    /// Drops the `Held<T>`, which is given without its `T`.
+    /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`.
     drop: unsafe fn(*mut Held<()>),
     value: T,
 }
 
 impl DomainLock {
-    /// Gives a value to OCaml, as a block that owns it. The collector may run.
+    /// Gives a value to OCaml: allocates a block that owns it. The collector may run.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// Today there are none: where OCaml has no memory for a small block, OCaml ends the process.
     pub fn alloc_box<'l, T: Send + 'static>(
         &'l mut self,
         value: T,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), Error> {
         let held = Box::into_raw(Box::new(Held { drop: drop_held::<T>, value }));
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably. The block owns `held` from now on.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The block
+        // owns `held` from now on.
         let raw = unsafe { ffi::obx_alloc_box(held.cast(), size_of::<Held<T>>()) };
-        // SAFETY: a new block of this type; the token is borrowed, shared, for 'l.
+        // SAFETY: `raw` is a new block of this type. The collector does not run in 'l, because the token is only
+        // borrowed shared.
         Ok((unsafe { Value::from_raw(raw) }, self))
     }
 }
 
 impl<'l, T: Sync> Value<'l, OCamlBox<T>> {
-    /// The value.
+    /// The Rust value.
     pub fn get(self) -> &'l T {
-        // SAFETY: a live block (type and lifetime) that was made by `alloc_box`; what it points to is
-        // dropped by its finaliser only, and the collector does not run in 'l. Other threads read too: `T` is `Sync`.
+        // SAFETY: `self` is a live block from `alloc_box` (type and lifetime). Only the block's finaliser drops the
+        // value, and the collector does not run in 'l. Other threads may read the value: `T` is `Sync`.
         unsafe { &(**(self.raw() as *const *const Held<T>).add(1)).value }
     }
 }
 
+/// Drops a `Held<T>`.
+///
 /// # Safety
 ///
-/// `held` is a `Held<T>` from `alloc_box`, and not used again.
+/// `held` is a `Held<T>` from `alloc_box`, and is not used again.
 unsafe fn drop_held<T>(held: *mut Held<()>) {
     // SAFETY: as promised by the caller.
     drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
 }
 
-/// For `values.c`: the finaliser. A panic in `T::drop` has been reported by the panic hook, and ends here.
+/// For `values.c`: the finaliser of the blocks. A panic in `T::drop` ends here; the panic hook has reported it.
+///
+/// # Safety
+///
+/// `held` is a `Held<T>` from `alloc_box`, and is not used again.
 #[no_mangle]
 unsafe extern "C" fn ocaml_boxroot_drop(held: *mut c_void) {
     let held: *mut Held<()> = held.cast();
-    // SAFETY: a `Held` of some type, whose block is dead: nobody uses it again.
+    // SAFETY: `held` is a `Held<T>` for some `T`, and its `drop` is for this `T`. It is not used again (caller).
     let result = catch_unwind(AssertUnwindSafe(|| unsafe { ((*held).drop)(held) }));
     if let Err(payload) = result {
-        // Its own drop might panic.
+        // Not dropped, because the payload's own `drop` might panic, too.
         std::mem::forget(payload);
     }
 }

@@ -2,60 +2,64 @@ use crate::Exception;
 use ocaml_boxroot_sys as sys;
 use std::fmt;
 
-/// Why an operation was refused. Nothing changed.
+/// Why an operation was refused. The operation has changed nothing, except for
+/// [`StartupException`](Error::StartupException).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// This thread does not hold the lock.
     LockNotHeld,
-    /// This thread holds the lock already: in a callback, a finaliser, or under another
-    /// [`DomainLock`](crate::DomainLock). Use the token that is there.
+    /// This thread holds the lock already: in a function that OCaml called, in a finaliser, or in another
+    /// [`attach`](crate::DomainLock::attach). Use the token that is there.
     AlreadyHeld,
     /// Memory ran out. Existing roots are intact.
     OutOfMemory,
-    /// A number that OCaml's type, or Rust's, cannot hold.
+    /// A number that the OCaml type or the Rust type cannot hold.
     OutOfRange,
-    /// An OCaml value that is not of the form that the Rust type has: an array of another length, a constructor that
-    /// the Rust type does not name.
+    /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
+    /// constructor that the Rust type does not name.
     Mismatch,
     /// OCaml registered nothing under that name.
     NotRegistered,
-    /// A Rust function cannot be an OCaml function here; see
-    /// [`Function`](crate::Function#rust-functions).
+    /// Rust functions cannot be OCaml functions in this program: that needs native code, on x86-64 or arm64, in ELF
+    /// object files. See [`Function`](crate::Function#rust-functions).
     NoClosures,
     /// No OCaml runtime was started, or `boxroot_setup` did not run.
     NotSetup,
     /// The runtime was shut down, or boxroot was torn down.
     TornDown,
-    /// OCaml 4: the `Thread` module was initialised after `boxroot_setup`.
+    /// No root can be created. OCaml 4: the `Thread` module was initialised after `boxroot_setup`. Any version:
+    /// another, different copy of the C library hides names of this one.
     Invalid,
-    /// OCaml refused to register this thread, some other library registered it, or it was the thread of
-    /// a domain, which ended.
+    /// This thread cannot attach: OCaml refused to register it, another library has registered it, or it is the
+    /// thread of a domain that has ended.
     ThreadNotRegistered,
-    /// The OCaml program does not link the `threads` library, which other threads need.
+    /// The OCaml program does not link the `threads` library. Without it, only the thread that started OCaml can attach.
     SystemThreadsMissing,
     /// An OCaml runtime was started in this process before.
     AlreadyStarted,
-    /// A module of the OCaml program raised this exception while it was initialised.
+    /// A module of the OCaml program raised this exception while it was initialised. The runtime is up, with the modules
+    /// that were initialised before.
     StartupException(String),
-    /// This thread is starting the OCaml runtime: its modules are being initialised.
+    /// This thread is starting the OCaml runtime, whose modules are still being initialised.
     Starting,
     /// An argument for OCaml contains a NUL.
     NulInArgument,
-    /// This process was forked by a thread that did not hold the lock, or while other domains ran. The
-    /// heap may have been in the midst of a change, so it cannot be used; the child should exec or exit. Fork under
-    /// the lock.
+    /// This process was forked by a thread that did not hold the lock, or while other domains ran. Another thread may have
+    /// been changing the heap at that moment, so it cannot be used; the child should exec or exit. To use OCaml in
+    /// the child, fork under the lock.
     Forked,
-    /// The runtime cannot be shut down while it is in use.
+    /// The runtime cannot be shut down, because it is in use: by threads that are attached, wait for the lock, or run
+    /// functions that OCaml called, or by other domains.
     Busy {
-        /// How many uses there are.
+        /// How many uses there are besides this one's; 1 if other domains run, however many.
         uses: usize,
     },
 }
 
 impl Error {
-    /// Why the last call of the raw API on this thread failed. Checks the most lasting
-    /// reasons first.
+    /// Why the last call of the raw interface on this thread failed, by the state of the library and of the lock. The
+    /// order is that of the reasons that last longest.
     pub(crate) fn last() -> Error {
         match sys::status() {
             sys::Status::NotSetup => Error::NotSetup,
@@ -118,9 +122,9 @@ impl std::error::Error for Error {}
 /// Why a call of an OCaml function gave no result.
 #[derive(Clone, Debug)]
 pub enum CallError {
-    /// The function raised it.
+    /// The function raised this exception.
     Exception(Exception),
-    /// An argument or the result could not be converted, or there is no such function.
+    /// An argument or the result could not be converted or rooted, or OCaml has registered no such function.
     Error(Error),
 }
 

@@ -1,4 +1,4 @@
-//! Exceptions, from OCaml and for OCaml.
+//! OCaml exceptions: those that Rust catches and those that Rust raises.
 
 use crate::block::block;
 use crate::{
@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 /// An OCaml exception: one that OCaml raised, or one to raise.
 ///
-/// As text: the exception's name and arguments, as OCaml prints them. The text is made when the exception arrives in Rust,
-/// so that it can be shown anywhere, without the lock, and without waiting for it. [`is`](Exception::is) tells
-/// exceptions apart.
+/// Its text has the exception's name and arguments, as OCaml prints them. The text is made when the exception arrives in
+/// Rust, or is created there; so it can be shown on any thread, without the lock. [`is`](Exception::is) tells exceptions
+/// apart.
 ///
-/// An exported function that returns it as its error raises it, unchanged; see
+/// If an exported function returns an `Exception` as its error, OCaml sees this exception, unchanged; see
 /// [`export!`](crate::export!).
 ///
 /// ```
@@ -40,31 +40,32 @@ pub struct Exception {
 }
 
 impl Exception {
-    /// What OCaml raised.
+    /// The exception that a call of OCaml ended with.
     ///
     /// # Safety
     ///
-    /// `raw` is a live exception, or 0: there was no room on the stack.
+    /// `raw` is a live exception, or 0, which says that there was no room on the stack.
     #[track_caller]
     pub(crate) unsafe fn raised(lock: &DomainLock, raw: sys::Value) -> Exception {
         let raw = match raw {
-            // SAFETY: the token proves that the lock is held.
+            // SAFETY: the token proves that the lock is held, and the name is a C string.
             0 => unsafe { ffi::obx_predefined_exception(c"Stack_overflow".as_ptr()) },
             raw => raw,
         };
-        // SAFETY: a live exception (caller), or one of OCaml's own, which never dies.
+        // SAFETY: `raw` is a live exception (caller), or one of OCaml's own, which never dies.
         let value = unsafe { Value::from_raw(raw) };
         let text = describe(value).into();
         Exception { value: Boxroot::try_new(lock, value).ok().map(Arc::new), text }
     }
 
-    /// The exception itself. `None` if memory ran out when it arrived.
+    /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not be rooted.
     pub fn value(&self) -> Option<&RootRef<OCamlException>> {
         Some(self.value.as_ref()?)
     }
 
-    /// Whether this is the exception of that name: one that OCaml defines (`"Not_found"`, `"Failure"`, `"End_of_file"`,
-    /// …), or one that the program gave a name with `Callback.register_exception`.
+    /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`, `"Failure"`, `"End_of_file"`,
+    /// …), or one that the program registered under that name with `Callback.register_exception`. `false` if there is no
+    /// such exception.
     pub fn is(&self, lock: &DomainLock, name: &str) -> bool {
         match (&self.value, constructor(lock, name)) {
             (Some(value), Some(constructor)) => {
@@ -74,7 +75,7 @@ impl Exception {
         }
     }
 
-    /// An argument of the exception, counted from 0. `None` if it has not so many.
+    /// An argument of the exception, counted from 0. `None` if the exception has fewer arguments, or no [`value`](Exception::value).
     ///
     /// # Errors
     ///
@@ -82,8 +83,8 @@ impl Exception {
     ///
     /// # Safety
     ///
-    /// The argument is a `T`: [`is`](Exception::is) told which exception this is. If a `T` may not leave its thread
-    /// (it is not `Send` or not `Sync`), this is the thread that the exception was raised on.
+    /// The argument is a `T`; [`is`](Exception::is) tells which exception this is. If `T` is not both `Send` and `Sync`,
+    /// so that the value may not leave its thread, this is the thread that the exception was raised on.
     #[track_caller]
     pub unsafe fn argument<T: ?Sized>(
         &self,
@@ -101,18 +102,18 @@ impl Exception {
         }
     }
 
-    /// Name and arguments, as OCaml prints them when nobody catches the exception. Arguments are shown if they are
-    /// integers or strings.
+    /// The name and the arguments, as OCaml prints them for an exception that was not caught: integers and strings are
+    /// shown, other arguments are `_`.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The exception that OCaml registered with `Callback.register_exception name`, or one of OCaml's own, with
-    /// these arguments.
+    /// An exception with this name and these arguments: one of OCaml's own, or one that the program registered with
+    /// `Callback.register_exception`. The collector may run.
     ///
     /// # Errors
     ///
-    /// [`Error::NotRegistered`]; [`Error::OutOfMemory`].
+    /// [`Error::NotRegistered`] if there is none with this name; [`Error::OutOfMemory`].
     ///
     /// # Safety
     ///
@@ -128,10 +129,11 @@ impl Exception {
         let mut fields = vec![constructor.as_any()];
         fields.extend(arguments);
         let value = if arguments.is_empty() {
-            // SAFETY: without arguments the constructor is the exception.
+            // SAFETY: an exception without arguments is its constructor.
             unsafe { constructor.cast() }.clone_in(lock)?
         } else {
-            // SAFETY: an exception is a block of tag 0 with its constructor and its arguments (caller).
+            // SAFETY: an exception with arguments is a block of tag 0 with its constructor and the arguments, which fit
+            // (caller).
             unsafe { block(lock, 0, &fields) }?
         };
         let text = describe(value.get(lock)).into();
@@ -190,7 +192,7 @@ impl Exception {
         Exception::with_text(lock, "Sys_error", text)
     }
 
-    /// `name` is one of the exceptions above.
+    /// `name` is one of OCaml's exceptions that take a string.
     #[track_caller]
     fn with_text(lock: &mut DomainLock, name: &str, text: &str) -> Result<Exception, Error> {
         let text: Boxroot<OCamlString> = text.to_ocaml(lock)?;
@@ -213,8 +215,8 @@ impl fmt::Debug for Exception {
 
 impl std::error::Error for Exception {}
 
-/// The constructor of an exception: a block of tag 248 with its name and a number; negative numbers are OCaml's own
-/// exceptions.
+/// The constructor of an exception: a block of tag 248 with its name and a number. OCaml's own exceptions have negative
+/// numbers.
 enum Constructor {}
 
 fn constructor_of<'l>(exception: Value<'l, OCamlException>) -> Value<'l, Constructor> {
@@ -228,47 +230,48 @@ fn constructor_of<'l>(exception: Value<'l, OCamlException>) -> Value<'l, Constru
 
 impl<'l> Value<'l, Constructor> {
     fn name(self) -> Value<'l, OCamlString> {
-        // SAFETY: the first field is a string (type).
+        // SAFETY: the first field of a constructor is its name, a string (type).
         unsafe { self.field(0) }
     }
 
     fn number(self) -> isize {
-        // SAFETY: the second field is an integer (type).
+        // SAFETY: the second field of a constructor is an integer (type).
         unsafe { self.field::<OCamlInt>(1) }.to_int()
     }
 }
 
-/// The constructor of that name: one of OCaml's own, or a registered one.
+/// The constructor with that name: one of OCaml's own, or a registered one.
 fn constructor<'l>(lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constructor>> {
     const OBJECT_TAG: u8 = 248;
     let name = CString::new(name).ok()?;
-    // SAFETY: the token proves that the lock is held.
+    // SAFETY: the token proves that the lock is held, and the name is a C string.
     let raw = unsafe { ffi::obx_predefined_exception(name.as_ptr()) };
     if raw != 0 {
-        // SAFETY: the constructor of an exception of OCaml's, which never dies.
+        // SAFETY: `raw` is the constructor of one of OCaml's own exceptions, which never dies.
         return Some(unsafe { Value::from_raw(raw) });
     }
-    // SAFETY: a constructor if it is one.
+    // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only if its block has the
+    // form of one.
     let value = unsafe { Value::<Constructor>::from_raw(lock.named_value(&name)?.raw()) };
     matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }).then_some(value)
 }
 
-/// As the runtime's `caml_format_exception`, which cuts at 256 bytes.
+/// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes.
 pub(crate) fn describe(exception: Value<'_, OCamlException>) -> String {
     let constructor = constructor_of(exception);
     let name = constructor.name().to_text();
     let Kind::Block { tag: 0, size } = exception.kind() else { return name };
     // SAFETY: the block has two fields (just checked).
     let argument = (size == 2).then(|| unsafe { exception.field::<OCamlAny>(1) });
-    // These have a tuple as their argument.
+    // These three have one argument, a tuple, whose elements OCaml prints as the arguments.
     let has_tuple = constructor.number() < 0
         && ["Match_failure", "Assert_failure", "Undefined_recursive_module"].contains(&&*name);
     let arguments: Vec<String> = match argument.map(|argument| (argument, argument.kind())) {
         Some((tuple, Kind::Block { tag: 0, size })) if has_tuple => {
-            // SAFETY: the block has these fields.
+            // SAFETY: the tuple has `size` fields (just checked).
             (0..size).map(|i| describe_argument(unsafe { tuple.field(i) })).collect()
         }
-        // SAFETY: the block has these fields.
+        // SAFETY: the exception's block has `size` fields (just checked).
         _ => (1..size).map(|i| describe_argument(unsafe { exception.field(i) })).collect(),
     };
     format!("{name}({})", arguments.join(", "))
@@ -279,7 +282,7 @@ fn describe_argument(value: Value<'_, OCamlAny>) -> String {
     match value.kind() {
         Kind::Immediate(n) => n.to_string(),
         Kind::Block { tag: STRING_TAG, .. } => {
-            // SAFETY: strings and bytes have this tag. Bytes may be changing, so it is read as such.
+            // SAFETY: strings and bytes have this tag, and both may be read as bytes, which other threads may be changing.
             let bytes: Value<'_, OCamlBytes> = unsafe { Value::from_raw(value.raw()) };
             format!("\"{}\"", String::from_utf8_lossy(&bytes.to_bytes()))
         }

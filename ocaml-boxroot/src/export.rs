@@ -23,30 +23,30 @@ use std::error::Error;
 /// }
 /// ```
 ///
-/// An argument is given by root, as a [`&RootRef`](crate::RootRef) of its type, or, after `as`, copied to a type of
-/// Rust that is [`FromOCaml`](crate::FromOCaml). The result is a [`Boxroot`] of its type, or, after `as`,
-/// a type of Rust that is [`ToOCaml`](crate::ToOCaml). The body gets the token (`&mut DomainLock`) under the first name, and may
-/// allocate and call OCaml at will. Its error is anything that `?` turns into a `Box<dyn std::error::Error>`.
-/// An [`Exception`] is raised again, unchanged, also as a [`CallError`]; OCaml sees any other error, and a
-/// panic, as the exception `Failure` with the whole text.
+/// The body gets each argument as a root that the macro made, a [`&RootRef`](crate::RootRef) of its type. With `as`, it
+/// gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml). The result is a [`Boxroot`] of its
+/// type or, with `as`, of a Rust type that is [`ToOCaml`](crate::ToOCaml). The first name is that of the token
+/// (`&mut DomainLock`): the body may allocate and call OCaml. The body's error is of any type that `?` turns into a
+/// `Box<dyn std::error::Error>`. If it is an [`Exception`], or a [`CallError`] that holds one, OCaml sees this
+/// exception; it sees any other error, and a panic, as the exception `Failure` with the whole text.
 ///
-/// Any number of arguments; a function without any takes OCaml's `()`. For more than five, OCaml wants a second function
-/// for bytecode, which is there as `NAME_bytecode`:
+/// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more than five arguments,
+/// OCaml needs a second function for bytecode, which the macro defines as `NAME_bytecode`:
 /// `external f : … = "example_f_bytecode" "example_f"`.
 ///
-/// To Rust, the function is a safe one, with the name that it has for OCaml, which takes the token and the arguments.
+/// In Rust, the macro defines a safe function with the same name, which takes the token and the arguments.
 ///
 /// # Safety
 ///
 /// `unsafe` stands for the promise that OCaml declares `external name : … = "name"` with these
-/// types, and that no other library defines the symbol. It must not be the finaliser of a
+/// types, and that no other library defines the symbol. The function must not be the finaliser of a
 /// custom block, where nothing may be allocated.
 ///
 /// # How the exception is raised
 ///
-/// The body has ended, and has dropped what it owned, when the exception is raised, and no panic
-/// leaves the function. The frame of the exported function itself, which has nothing to drop, is
-/// jumped over; the language allows that (RFC 2945, "plain old frames").
+/// When the exception is raised, the body has ended and has dropped what it owned. No panic leaves the
+/// function. OCaml's exception jumps over the frame of the exported function itself, which has nothing
+/// to drop; the language allows that (RFC 2945, "plain old frames").
 #[macro_export]
 macro_rules! export {
     ($(
@@ -62,7 +62,7 @@ macro_rules! export {
             $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
         ) -> ::std::result::Result<$crate::export_result!(type $result $(as $converted)?), $error> $body
 
-        // The symbol's name hides the user's function in the inner block.
+        // In the inner block, the function with the symbol's name hides the user's function: so `body` calls it.
         #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
         const _: () = {
             #[allow(clippy::too_many_arguments)]
@@ -82,7 +82,7 @@ macro_rules! export {
     )+};
 }
 
-/// The function that OCaml calls.
+/// For [`export!`]: the function that OCaml calls.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_entry {
@@ -104,15 +104,15 @@ macro_rules! export_entry {
     };
 }
 
-/// What it does.
+/// For [`export!`]: the body of the function that OCaml calls.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_call {
     (
         $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),*] [$result:ty $(as $converted:ty)?]
     ) => {{
-        // SAFETY: OCaml called with live values of these types, and what `enter` returns goes
-        // to `finish`, as it is.
+        // SAFETY: OCaml called this function with live values of these types (promise of the user's `unsafe`), and
+        // the result of `enter` goes to `finish` unchanged.
         #[allow(unsafe_code)]
         let result = unsafe {
             let result = $crate::export_support::enter::<$result>(|lock| {
@@ -126,7 +126,7 @@ macro_rules! export_call {
     }};
 }
 
-/// The function that bytecode calls, where the arguments are more than five.
+/// For [`export!`]: the function that bytecode calls, if there are more than five arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_bytecode {
@@ -138,7 +138,7 @@ macro_rules! export_bytecode {
             arguments: *const $crate::sys::Value,
             _count: ::std::ffi::c_int,
         ) -> $crate::sys::Value {
-            // SAFETY: the bytecode runtime gives as many arguments as OCaml declares.
+            // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
             unsafe {
                 let mut next = arguments;
                 $(let $argument = *next; next = next.add(1);)+
@@ -149,7 +149,7 @@ macro_rules! export_bytecode {
     };
 }
 
-/// An argument: its type for the body, how it is made of OCaml's value, and how it is passed.
+/// For [`export!`]: an argument's type for the body, how it is made from OCaml's value, and how it is passed.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_argument {
@@ -165,7 +165,7 @@ macro_rules! export_argument {
     (pass $argument:ident as $rust:ty) => { $argument };
 }
 
-/// A result: its type for the body, and how it becomes a root.
+/// For [`export!`]: a result's type for the body, and how the result becomes a root.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_result {
@@ -177,7 +177,7 @@ macro_rules! export_result {
     };
 }
 
-/// For [`export!`]: runs a body, and makes of its result what `finish` takes.
+/// For [`export!`]: runs a body, and turns its result into what [`finish`] takes.
 ///
 /// # Safety
 ///
@@ -194,7 +194,7 @@ pub unsafe fn enter<T: ?Sized>(
     }
 }
 
-/// The result for OCaml; an error becomes an encoded exception.
+/// The result of a body as a value for OCaml; an error becomes an encoded exception.
 pub(crate) fn answer<T: ?Sized>(
     lock: &mut DomainLock,
     result: Result<Boxroot<T>, Box<dyn Error>>,
@@ -213,12 +213,12 @@ pub(crate) fn answer<T: ?Sized>(
     };
     match exception {
         Some(exception) => ffi::exception_result(exception.get(lock).raw()),
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so there is no unrooted value.
         None => unsafe { lock::failure(&error.to_string()) },
     }
 }
 
-/// For [`export!`]: raises what is an encoded exception.
+/// For [`export!`]: raises the result if it is an encoded exception, else returns it.
 ///
 /// # Safety
 ///

@@ -3,38 +3,42 @@
 use ocaml_boxroot_sys::Value;
 use std::ffi::{c_char, c_int, c_void};
 
-/// What [`obx_acquire`] answers, else.
+/// A result of [`obx_acquire`]: the program does not link the `threads` library.
 pub const NO_THREADS: c_int = 1;
 
 extern "C" {
-    /// Takes this thread's domain lock, on a thread that OCaml knows. Blocks. Runs no OCaml code.
+    /// Waits for the lock of this thread's domain, and takes it, on a thread that OCaml knows. Runs no OCaml code.
     pub fn caml_leave_blocking_section();
-    /// Releases it, without running signal handlers, so that it cannot raise.
+    /// Releases the lock, without running signal handlers, so that it cannot raise.
     pub fn caml_enter_blocking_section_no_pending();
 
-    /// A value registered with `Callback.register`; the cell is a root. `NULL` if unknown.
+    /// The cell of a value registered with `Callback.register`, or `NULL`. The cell is a root, and is never freed. On
+    /// OCaml 4 it needs the lock.
     pub fn caml_named_value(name: *const c_char) -> *const Value;
 
-    /// The constructor of one of OCaml's own exceptions, or 0.
+    /// The constructor of OCaml's own exception of this name, or 0.
     pub fn obx_predefined_exception(name: *const c_char) -> Value;
-    /// `Failure text` as an encoded exception; exception 0 if memory ran out.
+    /// `Failure text` as an encoded exception; the encoded exception 0 if memory ran out. May run the collector.
     pub fn obx_failure(text: *const c_char, length: usize) -> Value;
 
-    // threads.c and runtime.c
+    /// Looks whether the program has the threads library. Needs the lock.
     pub fn obx_look_for_threads();
-    /// 0 if this thread holds the lock now.
+    /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.
+    /// 0 if this thread holds the lock now; else [`NO_THREADS`], or another number if the thread cannot be
+    /// registered.
     pub fn obx_acquire(is_known: c_int) -> c_int;
+    /// Sees to it that OCaml's `exit` does not free the heap. Needs the lock.
     pub fn obx_keep_heap();
 
-    /// Calls a closure. The result may be an encoded exception; exception 0 means that there
+    /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that there
     /// is no stack left.
     pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
 
-    /// Raises what a body returned if it is an encoded exception, else returns it.
+    /// Raises the result of a body if it is an encoded exception, else returns it.
     pub fn ocaml_boxroot_finish(result: Value) -> Value;
 }
 
-// `values.c`. What allocates answers 0 if memory ran out, and does not raise.
+// `values.c`. No function raises. Those that allocate may run the collector, and return 0 if memory ran out.
 extern "C" {
     pub fn obx_alloc_string(bytes: *const c_char, length: usize) -> Value;
     pub fn obx_string_length(string: Value) -> usize;
@@ -62,13 +66,14 @@ extern "C" {
     pub fn obx_alloc_flat_floats(floats: *const f64, length: usize) -> Value;
     pub fn obx_is_flat_floats(block: Value) -> c_int;
 
-    /// A custom block that owns `held`, which takes `size` bytes: `ocaml_boxroot_drop` drops it.
+    /// A custom block that owns `held`, which takes `size` bytes. Its finaliser calls `ocaml_boxroot_drop`. Never 0.
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
 }
 
 // `closure.c`.
 extern "C" {
-    /// A closure that calls the function in a box; 0 if there can be none.
+    /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`; 0 if there can be no
+    /// closures in this program.
     pub fn obx_alloc_closure(body: *const Value, count: usize) -> Value;
 }
 
@@ -92,10 +97,13 @@ extern "C" {
     /// Starts the runtime and runs the program's modules. Leaves the lock held. The result may be an
     /// encoded exception.
     pub fn obx_start(arguments: *const *const c_char) -> Value;
-    /// OCaml knows this thread: it started the runtime.
+    /// Notes that OCaml knows this thread, because it started the runtime.
     pub fn obx_set_known();
+    /// Shuts the runtime down. Needs the lock.
     pub fn obx_shut_down();
+    /// 1 if OCaml was started in this process, else 0.
     pub fn obx_is_started() -> c_int;
+    /// 1 if other domains run besides the caller's, else 0. Needs the lock.
     pub fn obx_other_domains() -> usize;
 }
 
@@ -109,7 +117,7 @@ pub fn exception_result(exception: Value) -> Value {
     exception | 2
 }
 
-/// The exception in it; C: `Extract_exception`.
+/// The exception in an encoded exception; C: `Extract_exception`.
 pub fn extract_exception(result: Value) -> Value {
     result & !3
 }

@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicIsize, AtomicPtr, Ordering};
 
 impl DomainLock {
     /// Roots the value that OCaml code registered with `Callback.register name`. `None` if there
-    /// is none. [`ocaml_functions!`](crate::ocaml_functions!) does this for functions.
+    /// is none. For functions, [`ocaml_functions!`](crate::ocaml_functions!) does this.
     ///
     /// # Safety
     ///
-    /// The value is a `T`. For a [`Function`]: it accepts arguments of these types and returns a
-    /// result of that type, and on OCaml 4 does not call `Thread.exit`, which would jump over the
-    /// frames of Rust.
+    /// The value is a `T`. If `T` is a [`Function`], the function accepts arguments of these types and returns a
+    /// result of that type, and on OCaml 4 it does not call `Thread.exit`, which would jump over Rust
+    /// frames.
     ///
     /// # Panics
     ///
@@ -20,22 +20,23 @@ impl DomainLock {
     #[track_caller]
     pub unsafe fn named<T: ?Sized>(&self, name: &str) -> Option<Boxroot<T>> {
         let value = self.named_value(&CString::new(name).ok()?)?;
-        // SAFETY: of this type (caller).
+        // SAFETY: the value is live, and a `T` (caller).
         Some(Boxroot::new(self, unsafe { Value::from_raw(value.raw()) }))
     }
 
-    /// A registered value.
+    /// The value that OCaml registered under this name, as a value of no particular type.
     pub(crate) fn named_value(&self, name: &CStr) -> Option<Value<'_, ()>> {
         let cell = named_cell(name)?;
-        // SAFETY: a registered value; the token is borrowed, shared, for this lifetime.
+        // SAFETY: the cell is from `named_cell`. Its value is rooted, and the collector does not run while the token is
+        // borrowed shared.
         unsafe { Some(Value::from_raw(load(self, cell))) }
     }
 
-    /// Calls a closure with rooted arguments.
+    /// Calls a closure.
     ///
     /// # Safety
     ///
-    /// The closure accepts the arguments and returns an `R`.
+    /// The closure and the arguments are live values. The closure accepts the arguments and returns an `R`.
     #[track_caller]
     unsafe fn call<'l, R: ?Sized>(
         &'l mut self,
@@ -43,31 +44,34 @@ impl DomainLock {
         arguments: &mut [sys::Value],
     ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
         let count = arguments.len() as c_int;
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no
-        // unrooted value is used after the call; the function returns exceptions as results.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no unrooted value is
+        // used after the call. `obx_callback` returns exceptions as results.
         let result = unsafe { ffi::obx_callback(closure, count, arguments.as_mut_ptr()) };
         if ffi::is_exception(result) {
-            // SAFETY: a live exception, or 0.
+            // SAFETY: `result` encodes a live exception, or 0; the collector has not run since.
             return Err(unsafe { Exception::raised(self, ffi::extract_exception(result)) });
         }
-        // SAFETY: a live result of this type (caller); the token is borrowed, shared, for 'l.
+        // SAFETY: `result` is live, and an `R` (caller). The collector does not run in 'l, because the token is only
+        // borrowed shared.
         Ok((unsafe { Value::from_raw(result) }, self))
     }
 }
 
-/// Where OCaml keeps a registered value. It stays there for good, and is a root.
+/// The cell where OCaml keeps a registered value. It is never freed, and is a root. Callers hold the lock, which
+/// protects OCaml 4's table of names.
 fn named_cell(name: &CStr) -> Option<NonNull<sys::Value>> {
-    // SAFETY: no precondition but a C string.
+    // SAFETY: the name is a C string, and the lock is held.
     NonNull::new(unsafe { ffi::caml_named_value(name.as_ptr()) }.cast_mut())
 }
 
-/// The value in such a cell.
+/// The value in the cell of a registered value.
 ///
 /// # Safety
 ///
-/// From [`named_cell`].
+/// `cell` is from [`named_cell`].
 unsafe fn load(_lock: &DomainLock, cell: NonNull<sys::Value>) -> sys::Value {
-    // SAFETY: the cell stays. Another domain may be registering another value: the load is atomic.
+    // SAFETY: the cell is never freed (caller). The load is atomic, because another domain may be registering another
+    // value under the name.
     unsafe { AtomicIsize::from_ptr(cell.as_ptr()) }.load(Ordering::Acquire)
 }
 
@@ -75,11 +79,12 @@ macro_rules! callable {
     ($($argument:ident: $type:ident),+) => {
         impl<$($type,)+ R: ?Sized> RootRef<Function<($($type,)+), R>> {
             #[allow(clippy::too_many_arguments)]
-            /// Calls the function. The caller keeps the arguments rooted.
+            /// Calls the function with the values that these roots own. Also returns the token, shared, to use the
+            /// result.
             ///
             /// # Errors
             ///
-            /// The exception that the function raised, if it did.
+            /// The exception that the function raised.
             #[track_caller]
             pub fn call<'l>(
                 &self,
@@ -88,7 +93,8 @@ macro_rules! callable {
             ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
                 let closure = self.get(lock).raw();
                 let mut arguments = [$($argument.get(lock).raw()),+];
-                // SAFETY: the types agree; the `unsafe` that named the function's type promised them.
+                // SAFETY: the values are live, because the collector has not run since they were read from roots. Their
+                // types are those that the function's type promises.
                 unsafe { lock.call(closure, &mut arguments) }
             }
         }
@@ -105,23 +111,24 @@ callable!(a: A, b: B, c: C, d: D, e: E, f: F, g: G);
 callable!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H);
 
 impl<R: ?Sized> RootRef<Function<(), R>> {
-    /// Calls the function, which takes `()`.
+    /// Calls the function with `()`. Also returns the token, shared, to use the result.
     ///
     /// # Errors
     ///
-    /// The exception that the function raised, if it did.
+    /// The exception that the function raised.
     #[track_caller]
     pub fn call<'l>(
         &self,
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
         let closure = self.get(lock).raw();
-        // SAFETY: the types agree; the `unsafe` that named the function's type promised them.
+        // SAFETY: the closure is live, because the collector has not run since it was read from its root. It takes `()`
+        // and returns an `R`, as its type promises.
         unsafe { lock.call(closure, &mut [Value::unit().raw()]) }
     }
 }
 
-/// Declares functions that OCaml registers with `Callback.register`, to be called like functions of Rust.
+/// Declares functions that OCaml registers with `Callback.register`, so that they can be called like Rust functions.
 ///
 /// ```no_run
 /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
@@ -142,15 +149,16 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
 /// }
 /// ```
 ///
-/// Each becomes a function that takes the token (`&mut DomainLock`), and for each argument whatever is
-/// [`ToOCaml`](crate::ToOCaml) that type: a value of Rust or a root. It returns whatever is [`FromOCaml`](crate::FromOCaml)
-/// the result's type: a value of Rust, or a root (`Boxroot<…>`); or a [`CallError`](crate::CallError). Any number
-/// of arguments; without any, the function is called with `()`. The name is looked up once.
+/// Each becomes a Rust function. It takes the token (`&mut DomainLock`), and for each argument a Rust value or a root that
+/// is [`ToOCaml`](crate::ToOCaml) the argument's type. It returns a Rust value or a root (`Boxroot<…>`) that is
+/// [`FromOCaml`](crate::FromOCaml) the result's type, as the caller chooses, or a [`CallError`](crate::CallError). There may
+/// be any number of arguments; without any, OCaml's function is called with `()`. The name is looked up at the first
+/// call; if OCaml has registered nothing under it, the error is [`NotRegistered`](crate::Error::NotRegistered).
 ///
 /// # Safety
 ///
-/// `unsafe` stands for the promise that whatever OCaml registers under the name takes such arguments, gives such a
-/// result, and on OCaml 4 does not call `Thread.exit`, which would jump over the frames of Rust.
+/// `unsafe` stands for the promise that every function that OCaml registers under the name takes such arguments, returns
+/// such a result, and on OCaml 4 does not call `Thread.exit`, which would jump over Rust frames.
 #[macro_export]
 macro_rules! ocaml_functions {
     (unsafe {$(
@@ -170,13 +178,13 @@ macro_rules! ocaml_functions {
         {
             static FUNCTION: $crate::call_support::Named = $crate::call_support::Named::new($registered);
             $(let $argument = $crate::ToOCaml::<$type>::to_ocaml(&$argument, lock)?;)*
-            // SAFETY: the function has these types, as the user's `unsafe` promises.
+            // SAFETY: the registered function has these argument and result types (promise of the user's `unsafe`).
             unsafe { FUNCTION.call(lock, [$($argument.as_any()),*]) }
         }
     )*};
 }
 
-/// A type that may be left out.
+/// For [`ocaml_functions!`]: a result type; `()` if there is none.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! unit_or {
@@ -193,15 +201,15 @@ pub mod call_support {
     use super::*;
     use crate::{FromOCaml, OCamlAny};
 
-    /// A function that OCaml registers.
+    /// A function that OCaml registers under a name.
     pub struct Named {
         name: &'static str,
-        /// From `named_cell`, when it was found.
+        /// From `named_cell`; NULL until the name was found.
         cell: AtomicPtr<sys::Value>,
     }
 
     impl Named {
-        /// Not looked up yet.
+        /// The function with this name, which is not looked up yet.
         pub const fn new(name: &'static str) -> Named {
             Named { name, cell: AtomicPtr::new(std::ptr::null_mut()) }
         }
@@ -219,7 +227,7 @@ pub mod call_support {
         ///
         /// # Safety
         ///
-        /// The function takes such arguments and returns a `T`.
+        /// The registered function takes such arguments and returns a `T`.
         #[track_caller]
         pub unsafe fn call<T: ?Sized, R: FromOCaml<T>, const N: usize>(
             &self,
@@ -230,9 +238,10 @@ pub mod call_support {
             let mut unit = [Value::unit().raw()];
             let mut raw = arguments.map(|argument| argument.get(lock).raw());
             let raw: &mut [sys::Value] = if N == 0 { &mut unit } else { &mut raw };
-            // SAFETY: from `named_cell`.
+            // SAFETY: `cell` is from `named_cell`.
             let closure = unsafe { load(lock, cell) };
-            // SAFETY: a function of these types (caller).
+            // SAFETY: the closure and the arguments are live, because the collector has not run since they were read. The
+            // function has these types (caller).
             let (result, lock) = unsafe { lock.call::<T>(closure, raw) }?;
             Ok(R::from_ocaml(result, lock)?)
         }

@@ -4,9 +4,9 @@
 //! any data structure, sent to other threads, and is given up by dropping it. Creating, reading
 //! and deleting one takes a few instructions, so it replaces both global and local roots.
 //!
-//! A [`DomainLock`] proves that this thread holds the lock of its OCaml domain. Whatever may run
-//! OCaml's garbage collector takes it as `&mut`, whatever needs the collector to hold still
-//! takes it as `&`. So the borrow checker rejects the use of a value that may have moved:
+//! A [`DomainLock`] proves that this thread holds the lock of its OCaml domain. Functions that may run
+//! OCaml's garbage collector take it as `&mut`; functions that need the collector not to run take it
+//! as `&`. So the borrow checker rejects the use of a value that may have moved:
 //!
 //! ```compile_fail
 //! # use ocaml_boxroot::{DomainLock, Error};
@@ -54,9 +54,9 @@
 //! * `startup`: [`Runtime`], for programs where Rust starts OCaml.
 //! * `link-runtime`: links an OCaml runtime with an empty program. Without it, you link your own
 //!   OCaml program ([how](guide#embedding)), or OCaml links you.
-//! * `debug-checks`: every root is on record with the place in the program that created it; misuse of
+//! * `debug-checks`: every root is on record with the place in the program that created it. Misuse of
 //!   raw handles panics and names that place, `leaks` lists the live roots by place, and
-//!   [`Runtime`] prints them when it is shut down. Slow.
+//!   [`Runtime::shutdown`] prints them. Slow.
 
 mod bigarray;
 mod block;

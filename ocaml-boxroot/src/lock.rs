@@ -8,16 +8,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Proof that this thread holds the lock of its OCaml domain.
 ///
-/// One only ever sees a reference to a token:
+/// A value of this type is called a *token*. Programs only see references to tokens:
 ///
-/// * `&DomainLock`: the garbage collector does not run. Enough to create, read, change and
+/// * `&DomainLock`: the garbage collector does not run. This is enough to create, read, change and
 ///   delete roots.
-/// * `&mut DomainLock`: the garbage collector may run. Needed to allocate in the OCaml heap, to
-///   call OCaml, and to [release](DomainLock::release) the lock. It ends the life of every
-///   [`Value`] that was obtained under the token.
+/// * `&mut DomainLock`: the garbage collector may run. This is needed to allocate in the OCaml heap, to
+///   call OCaml, and to [release](DomainLock::release) the lock. Using the token in this way ends the
+///   life of every [`Value`] that was obtained under it.
 ///
-/// A token comes from [`attach`](DomainLock::attach) (on a thread of Rust's), or from
-/// [`enter`](DomainLock::enter) (in a function that OCaml calls). It is neither [`Send`] nor
+/// A token comes from [`attach`](DomainLock::attach) on a thread of Rust's, from [`export!`](crate::export!)
+/// or [`enter`](DomainLock::enter) in a function that OCaml calls, and from
+/// [`assume_held`](DomainLock::assume_held) where other code holds the lock. It is neither [`Send`] nor
 /// [`Sync`]:
 ///
 /// ```compile_fail
@@ -36,17 +37,17 @@ impl fmt::Debug for DomainLock {
     }
 }
 
-/// One use of the runtime. Invariant: while it exists the runtime is not shut down by us.
+/// One use of the runtime (`ocaml_boxroot_sys::uses`). Invariant: while it exists, `Runtime::shutdown` fails.
 struct Use {
-    /// A frame under this one has a use, too: OCaml knows this thread.
+    /// A calling frame of this thread has a use, too: so OCaml knows this thread.
     is_nested: bool,
     _not_send: PhantomData<*mut ()>,
 }
 
 impl Use {
     fn new() -> Result<Use, Error> {
-        // SAFETY: each caller holds the lock, or takes it next, or ends the use at once; on a
-        // thread that OCaml does not know, the use ends before another begins.
+        // SAFETY: each caller holds the lock, or takes it next, or ends the use at once. So on a thread that
+        // OCaml does not know, the use ends before another one begins.
         match unsafe { uses::begin() } {
             Ok(is_nested) => Ok(Use { is_nested, _not_send: PhantomData }),
             Err(uses::Refused::Down) => Err(Error::TornDown),
@@ -57,13 +58,13 @@ impl Use {
 
 impl Drop for Use {
     fn drop(&mut self) {
-        // SAFETY: begun by `new`, on this thread (it is not Send).
+        // SAFETY: `new` began this use, on this thread (a `Use` is not Send).
         unsafe { uses::end() }
     }
 }
 
-/// Sets boxroot up, if it is not yet. Before another thread can attach, asks what OCaml 4 answers under
-/// the lock only.
+/// Sets boxroot up, if that was not done yet. Before that, while no other thread can attach, asks the runtime what
+/// OCaml 4 answers only under the lock.
 ///
 /// # Safety
 ///
@@ -73,19 +74,19 @@ pub(crate) unsafe fn set_up() {
     if DONE.load(Ordering::Acquire) {
         return;
     }
-    // SAFETY: the lock is held (caller).
+    // SAFETY: this thread holds the lock of a started runtime (caller).
     let is_set_up = unsafe {
         ffi::obx_look_for_threads();
         ffi::obx_keep_heap();
         sys::boxroot_setup()
     };
-    // If it is not, `DomainLock::new` tells.
+    // If setting up failed, `DomainLock::new` returns the error.
     DONE.store(is_set_up, Ordering::Release);
     #[cfg(feature = "startup")]
     crate::runtime::was_set_up();
 }
 
-/// Holds the lock, and a use; gives them back when dropped, also by a panic.
+/// Holds the lock and a use. Dropping it, also in a panic, releases the lock and ends the use.
 pub(crate) struct Acquired {
     _use: Use,
 }
@@ -104,7 +105,7 @@ impl Acquired {
         }
         let used = Use::new()?;
         // SAFETY: this thread does not hold the lock (just checked), and the use keeps the runtime up.
-        // Where it is nested, OCaml knows the thread.
+        // Where the use is nested, OCaml knows the thread.
         match unsafe { ffi::obx_acquire(used.is_nested.into()) } {
             0 => Ok(Acquired { _use: used }),
             ffi::NO_THREADS => Err(Error::SystemThreadsMissing),
@@ -115,7 +116,7 @@ impl Acquired {
 
 impl Drop for Acquired {
     fn drop(&mut self) {
-        // SAFETY: this thread holds the lock since `new`.
+        // SAFETY: this thread has held the lock since `new`.
         unsafe { ffi::caml_enter_blocking_section_no_pending() }
     }
 }
@@ -125,7 +126,7 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// The lock is held for as long as the token lives, no root scan is running, and no
+    /// This thread holds the lock for as long as the token lives, no root scan is running, and no
     /// other token of this thread is used meanwhile.
     pub(crate) unsafe fn new() -> Result<DomainLock, Error> {
         // SAFETY: the lock is held (caller).
@@ -133,26 +134,28 @@ impl DomainLock {
         Ok(DomainLock { domain, _not_send: PhantomData })
     }
 
-    /// Takes the lock, calls `f`, and releases the lock, also if `f` panics.
+    /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics.
     ///
-    /// Any thread may call this, the one that started the runtime, too. On OCaml 5, threads attach to
-    /// the first domain. The first time on a thread, registers it with OCaml. When it ends, without
-    /// waiting for the lock, the next thread takes its place: OCaml's `Thread.self ()` may be the same
-    /// for threads that did not live at once. On OCaml 4, registering a thread that takes no such place
-    /// runs OCaml's signal handlers; an exception that one raises there ends the process.
+    /// Any thread may call this, also the one that started the runtime. On OCaml 5, threads of Rust's attach to
+    /// the first domain. The first call on a thread registers the thread with OCaml. A thread does not wait
+    /// for the lock when it ends: its registration stays, and the next new thread takes it over. So OCaml's
+    /// `Thread.self ()` may be the same for threads that did not live at the same time. On OCaml 4,
+    /// a registration that is not taken over runs OCaml's signal handlers; an exception that one of them
+    /// raises there ends the process.
     ///
-    /// While `f` waits for another thread, which may need OCaml, it should [`release`](DomainLock::release)
-    /// the lock.
+    /// If `f` waits for another thread that may need OCaml, it should [`release`](DomainLock::release) the lock
+    /// meanwhile.
     ///
     /// # Errors
     ///
     /// [`AlreadyHeld`](Error::AlreadyHeld) if this thread holds the lock already, for instance
     /// in a callback or in a finaliser; [`NotSetup`](Error::NotSetup) before the runtime is
-    /// started; [`TornDown`](Error::TornDown) when it is shut down; [`Forked`](Error::Forked) in a child
-    /// that was forked without the lock;
+    /// started; [`TornDown`](Error::TornDown) after it was shut down; [`Forked`](Error::Forked) in a child
+    /// process that was forked without the lock, or while other domains ran;
     /// [`SystemThreadsMissing`](Error::SystemThreadsMissing) and
-    /// [`ThreadNotRegistered`](Error::ThreadNotRegistered) if the thread cannot be registered;
-    /// [`OutOfMemory`](Error::OutOfMemory), [`Invalid`](Error::Invalid).
+    /// [`ThreadNotRegistered`](Error::ThreadNotRegistered) if the thread cannot be registered, the latter
+    /// also if this was the thread of a domain that has ended;
+    /// [`OutOfMemory`](Error::OutOfMemory); [`Invalid`](Error::Invalid).
     ///
     /// # Examples
     ///
@@ -170,16 +173,17 @@ impl DomainLock {
     /// ```
     pub fn attach<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         let _acquired = Acquired::new()?;
-        // SAFETY: the lock is held until `_acquired` is dropped, which is after the token.
-        // This thread did not hold the lock before, so no other token is in use.
+        // SAFETY: the lock is held until `_acquired` is dropped, which is after the token was dropped.
+        // This thread did not hold the lock before, so no other token of it is in use.
         let mut lock = unsafe { DomainLock::new() }?;
         Ok(f(&mut lock))
     }
 
-    /// Releases the lock while `f` runs, so that other threads can run OCaml code, and takes
-    /// it again, also if `f` panics. Signal handlers do not run here.
+    /// Releases the lock while `f` runs, so that other threads can run OCaml code, and waits for
+    /// it afterwards, also if `f` panics. OCaml's signal handlers do not run here.
     ///
-    /// The child of a process that `f` forks cannot go on after `f`: it is aborted.
+    /// If `f` forks the process, the child cannot go on after `f`, because it does not get the lock: it is
+    /// aborted when `f` returns.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, DomainLock};
@@ -197,43 +201,44 @@ impl DomainLock {
                     eprintln!("boxroot: {}", Error::Forked);
                     std::process::abort();
                 }
-                // SAFETY: this thread released the lock below and is still known.
+                // SAFETY: `release` gave up the lock on this thread, which OCaml still knows.
                 unsafe { ffi::caml_leave_blocking_section() }
             }
         }
-        // SAFETY: the token proves that the lock is held; nobody can use the token, or a
-        // value that lives under it, before `Reacquire` is dropped.
+        // SAFETY: the token proves that the lock is held. It is borrowed mutably, so that the token, and
+        // values that live under it, are not used before `Reacquire` takes the lock again.
         unsafe { ffi::caml_enter_blocking_section_no_pending() }
         let _reacquire = Reacquire;
         f()
     }
 
     /// Whether this thread holds the lock of an OCaml domain. `false` after the runtime was shut
-    /// down, and on OCaml 4 before boxroot was set up. On OCaml 4 also `true`, which it should not be, in a
-    /// thread-local destructor of a thread that `Thread.create` made.
+    /// down, and on OCaml 4 before boxroot was set up. One answer is wrong: on OCaml 4 it is `true` in a
+    /// thread-local destructor of a thread that `Thread.create` made, which does not hold the lock.
     pub fn is_held() -> bool {
         sys::status() != sys::Status::ToreDown
             && matches!(sys::lock_state(), sys::LockState::Held | sys::LockState::Uncertain)
     }
 
-    /// Runs `f` with a token, if it is certain that this thread holds the lock, and no root scan is running. `f`
-    /// does not read the OCaml heap: this may be a finaliser.
+    /// Runs `f` with a token if this thread certainly holds the lock and no root scan is running; else returns
+    /// `None`. `f` must not read the OCaml heap, because this may be called in a finaliser.
     pub(crate) fn read_if_held<R>(f: impl FnOnce(&DomainLock) -> R) -> Option<R> {
         if !DomainLock::is_held() {
             return None;
         }
-        // Without a token in a frame under this one, it may be a thread of OCaml 4's in a thread-local
-        // destructor.
+        // A use of a calling frame is certain to hold the lock. Without one, `is_held` may be wrong: on OCaml 4,
+        // this may be a thread-local destructor of a thread of OCaml's.
         let _used = Use::new().ok().filter(|used| used.is_nested)?;
-        // SAFETY: the lock is held while `f` runs, which cannot release it; other tokens are in frames that
-        // wait for it.
+        // SAFETY: the lock is held while `f` runs, because a shared token cannot release it. Other tokens of this
+        // thread are in calling frames, which wait for `f`.
         Some(f(&unsafe { DomainLock::new() }.ok()?))
     }
 
-    /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. What it
-    /// returns goes to `ocaml_boxroot_finish`, a C function of this crate, which raises it if it is
-    /// an exception, and else returns it. If `f` panics, OCaml sees the exception `Failure` with the
-    /// panic's message. [`export!`](crate::export!) does all of this.
+    /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. The caller passes the
+    /// result to `ocaml_boxroot_finish`, a C function of this crate, which raises it if it is an
+    /// exception, and else returns it. If `f` panics, or there can be no token (for the errors of
+    /// [`assume_held`](DomainLock::assume_held)), the result is the exception `Failure` with the message.
+    /// [`export!`](crate::export!) does all of this.
     ///
     /// # Safety
     ///
@@ -242,8 +247,8 @@ impl DomainLock {
     /// functions of OCaml's C interface do.
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
         let result = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: OCaml called, so the lock is held until it gets control back. A token that an outer frame
-            // has was lent, as `&mut`, to whatever called OCaml.
+            // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling
+            // frame has a token, it was borrowed as `&mut` by the function that called OCaml.
             unsafe { DomainLock::assume_held(f) }
         }));
         let message = match result {
@@ -251,7 +256,8 @@ impl DomainLock {
             Ok(Err(error)) => error.to_string(),
             Err(payload) => panic_message(payload),
         };
-        // SAFETY: the lock is held, because OCaml called, and the token is gone.
+        // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, and with it
+        // all unrooted values.
         unsafe { failure(&message) }
     }
 
@@ -260,15 +266,15 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// As [`attach`](DomainLock::attach), of the runtime: [`TornDown`](Error::TornDown), [`Forked`](Error::Forked),
-    /// [`OutOfMemory`](Error::OutOfMemory), [`Invalid`](Error::Invalid).
+    /// [`TornDown`](Error::TornDown), [`Forked`](Error::Forked), [`OutOfMemory`](Error::OutOfMemory) and
+    /// [`Invalid`](Error::Invalid), as [`attach`](DomainLock::attach).
     ///
     /// # Safety
     ///
     /// This thread holds the lock of its domain, no root scan is running, and no other token of this thread is
     /// used before `f` returns.
     pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
-        // SAFETY: the lock is held (caller); on OCaml 4 this cannot be checked before setup.
+        // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
         unsafe { set_up() };
         let _used = Use::new()?;
         // SAFETY: as promised by the caller.
@@ -277,7 +283,7 @@ impl DomainLock {
     }
 
     /// Runs `f`, which may allocate in the OCaml heap, and gives its result the lifetime of the
-    /// token. Also returns the token, shared: the result is alive for as long as it is used.
+    /// token. Also returns the token as a shared reference, to be used while the result lives.
     ///
     /// # Safety
     ///
@@ -288,7 +294,8 @@ impl DomainLock {
         f: impl FnOnce() -> sys::Value,
     ) -> (Value<'l, T>, &'l DomainLock) {
         let raw = f();
-        // SAFETY: valid now (caller), and the token is borrowed, shared, for 'l.
+        // SAFETY: `raw` is valid now (caller), and the collector does not run in 'l, because the token is only
+        // borrowed shared.
         (unsafe { Value::from_raw(raw) }, self)
     }
 
@@ -299,7 +306,7 @@ impl DomainLock {
     }
 }
 
-/// The message of a panic. A payload that panics when it is dropped is dropped all the same.
+/// The message of a panic. Drops the payload. If that panics, too, the second payload is leaked.
 fn panic_message(payload: Box<dyn Any + Send>) -> String {
     let message = match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
         (Some(message), _) => message.clone(),
@@ -318,6 +325,6 @@ fn panic_message(payload: Box<dyn Any + Send>) -> String {
 ///
 /// This thread holds the lock, and uses no unrooted value afterwards.
 pub(crate) unsafe fn failure(message: &str) -> sys::Value {
-    // SAFETY: the lock is held, and the collector may run (caller).
+    // SAFETY: the lock is held, and the collector may run, because no unrooted value is used afterwards (caller).
     unsafe { ffi::obx_failure(message.as_ptr().cast(), message.len()) }
 }

@@ -1,4 +1,4 @@
-//! Waiting for another thread while OCaml's lock is released.
+//! Functions that wait for another thread with OCaml's lock released.
 
 use crate::DomainLock;
 use std::sync::{
@@ -9,10 +9,10 @@ use std::thread::{self, JoinHandle, ScopedJoinHandle};
 
 /// Mutexes that are locked under OCaml's lock.
 ///
-/// A thread that waits for a mutex under OCaml's lock waits for ever, if the mutex's owner needs that
-/// lock. On OCaml 5 it is enough that the owner, in another domain, needs a garbage collection: that
-/// waits for all domains. So, wherever a mutex is held while OCaml's lock may be needed, all its users
-/// wait for it with OCaml's lock released.
+/// A thread that waits for a mutex under OCaml's lock waits for ever if the thread that holds the mutex needs that
+/// lock. On OCaml 5 this also happens if that thread is in another domain and needs a garbage
+/// collection, because a collection waits for all domains. So if a mutex is ever held by a thread that may need
+/// OCaml's lock, all threads should wait for that mutex with OCaml's lock released.
 ///
 /// ```
 /// use ocaml_boxroot::{Boxroot, DomainLock, Error, MutexExt, OCamlString, ToOCaml};
@@ -31,7 +31,7 @@ pub trait MutexExt<T: ?Sized> {
     fn lock_released(&self, lock: &mut DomainLock) -> LockResult<MutexGuard<'_, T>>;
 }
 
-/// What was tried; or else what waiting gives, with OCaml's lock released.
+/// The guard, if `tried` got it; else waits for it with OCaml's lock released.
 fn or_wait_released<G>(
     lock: &mut DomainLock,
     tried: TryLockResult<G>,
@@ -69,9 +69,14 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
     }
 }
 
-/// Values that are made once, under OCaml's lock; see [`MutexExt`].
+/// Values that are initialised once, under OCaml's lock; see [`MutexExt`].
 pub trait OnceLockExt<T> {
-    /// [`OnceLock::get_or_init`], waiting for another thread's `make` with OCaml's lock released.
+    /// [`OnceLock::get_or_init`], where `make` runs under OCaml's lock, and other threads wait for it with
+    /// OCaml's lock released.
+    ///
+    /// # Panics
+    ///
+    /// If this thread cannot take the lock again to run `make`.
     fn get_or_init_released(
         &self,
         lock: &mut DomainLock,
@@ -97,7 +102,7 @@ impl<T> OnceLockExt<T> for OnceLock<T> {
     }
 }
 
-/// Conditions that are waited for under OCaml's lock; see [`MutexExt`].
+/// Condition variables in code that holds OCaml's lock; see [`MutexExt`].
 pub trait CondvarExt {
     /// [`Condvar::wait`], with OCaml's lock released.
     fn wait_released<'a, T>(
@@ -117,7 +122,7 @@ impl CondvarExt for Condvar {
     }
 }
 
-/// Threads that are joined under OCaml's lock, which they may need; see [`MutexExt`].
+/// Joining a thread, which may need OCaml's lock, in code that holds it; see [`MutexExt`].
 pub trait JoinHandleExt<T> {
     /// [`JoinHandle::join`], with OCaml's lock released.
     fn join_released(self, lock: &mut DomainLock) -> thread::Result<T>;

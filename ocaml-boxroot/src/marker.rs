@@ -1,22 +1,22 @@
-//! Names of OCaml types, for `Value<'l, T>` and `Boxroot<T>`. No value of them exists in Rust.
+//! *Markers*: Rust types that only name OCaml types, for `Value<'l, T>` and `Boxroot<T>`. Markers have no values.
 //!
-//! Two rules keep them honest:
+//! Two rules make safe code sound:
 //!
-//! * *Threads.* A root goes to other threads if its marker is `Send` and `Sync`; a marker with
-//!   parameters is both where its parameters are.
-//! * *Variance.* A parameter with a lifetime in it may be shortened where OCaml only gives values of that type
-//!   (covariant: lists, options, results of functions), lengthened where OCaml only takes them
-//!   (contravariant: arguments of functions), and neither where OCaml does both (invariant: arrays and
-//!   references, which change).
+//! * *Threads.* A root may go to other threads if its marker is `Send` and `Sync`. A marker with parameters is both
+//!   if all its parameters are.
+//! * *Variance.* Lifetimes in a parameter may be shortened where OCaml only gives values of that type (covariant: lists,
+//!   options, results of functions). They may be lengthened where OCaml only takes such values (contravariant:
+//!   arguments of functions). They stay as they are where OCaml does both (invariant: arrays and references, which
+//!   change).
 
 use std::fmt;
 use std::marker::PhantomData;
 
-/// Nothing.
+/// A type without values: a struct with such a field has none, either.
 #[derive(Clone, Copy)]
 pub(crate) enum Uninhabited {}
 
-/// Makes whatever contains it invariant in `T`.
+/// A struct with such a field is invariant in `T`.
 pub(crate) type Invariant<T> = PhantomData<fn(T) -> T>;
 
 macro_rules! simple {
@@ -28,7 +28,7 @@ macro_rules! simple {
 }
 
 simple! {
-    /// The type of OCaml's `int`, for `Value<OCamlInt>` and `Boxroot<OCamlInt>`.
+    /// The type of OCaml's `int`, for `Value<'l, OCamlInt>` and `Boxroot<OCamlInt>`.
     OCamlInt;
     /// The type of OCaml's `int32`.
     OCamlInt32;
@@ -48,14 +48,14 @@ simple! {
     OCamlException;
 }
 
-/// An OCaml type that is not known any more. Its roots stay on their thread, because the type may be one whose
-/// values must not leave it.
+/// Any OCaml type: the type of a value of which nothing is known. Its roots are neither `Send` nor `Sync`, because the
+/// value's own type may not allow other threads to use it.
 pub struct OCamlAny(PhantomData<*const ()>, Uninhabited);
 
 /// The type of OCaml's `T list`. Covariant.
 pub struct OCamlList<T>(PhantomData<T>, Uninhabited);
 
-/// The type of OCaml's `T array`; of floats, too. Invariant: arrays change.
+/// The type of OCaml's `T array`, also for arrays of floats. Invariant: arrays change.
 ///
 /// ```compile_fail
 /// # use ocaml_boxroot::{Boxroot, OCamlArray};
@@ -67,15 +67,16 @@ pub struct OCamlList<T>(PhantomData<T>, Uninhabited);
 pub struct OCamlArray<T>(PhantomData<T>, Invariant<T>, Uninhabited);
 
 /// The type of an OCaml function from `Args` (a tuple) to `R`, as in
-/// `Boxroot<Function<(OCamlString,), OCamlInt>>`; `()` stands for a function of OCaml's `()`.
+/// `Boxroot<Function<(OCamlString,), OCamlInt>>`. If `Args` is `()`, the function takes OCaml's `()`.
 /// Contravariant in `Args`, covariant in `R`.
 ///
 /// # Rust functions
 ///
-/// `Function::<Args, R>::from_rust` makes an OCaml function of a Rust function. OCaml owns it, and drops it when it is
-/// garbage, on any thread, as an [`OCamlBox`](crate::OCamlBox); and calls it on any, several at once, also while it
-/// runs. It gets the token and roots of the arguments, and returns a root or whatever is
-/// [`ToOCaml`](crate::ToOCaml) the result's type, or an error, which OCaml sees as in [`export!`](crate::export!).
+/// `Function::<Args, R>::from_rust` makes an OCaml function from a Rust function. OCaml owns the Rust function, and drops it
+/// on any thread when it is garbage, as it drops an [`OCamlBox`](crate::OCamlBox). OCaml may call it on any thread, on
+/// several threads at once, and again while a call is running. The Rust function gets the token and roots of the
+/// arguments. It returns a root, or a Rust value that is [`ToOCaml`](crate::ToOCaml) the result's type, or an error, which
+/// OCaml sees as with [`export!`](crate::export!).
 ///
 /// ```
 /// use ocaml_boxroot::{Boxroot, Error, Function, OCamlInt, OCamlString, Value};
@@ -95,14 +96,14 @@ pub struct OCamlArray<T>(PhantomData<T>, Invariant<T>, Uninhabited);
 /// ```
 pub struct Function<Args, R: ?Sized>(
     PhantomData<fn(Args)>,
-    PhantomData<*const R>, // neither `Send` nor `Sync`: see below
+    PhantomData<*const R>, // neither `Send` nor `Sync` by itself: see the implementations below
     Uninhabited,
 );
 
-// SAFETY: a name for a type; a closure may be called from any domain and any thread, which gets at
-// what the closure takes and returns.
+// SAFETY: the type is only a name. A thread that has a root of a closure can call it, and so use values of the types
+// that it takes and returns; these types allow that.
 unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Send for Function<Args, R> {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Sync for Function<Args, R> {}
 
 macro_rules! debug {

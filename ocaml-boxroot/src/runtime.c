@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the runtime is up, and its end. */
+/* Whether OCaml was started, and its shutdown. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
@@ -21,9 +21,9 @@ int obx_is_started(void) {
 #endif
 }
 
-/* `exit` in OCaml frees the heap under OCAMLRUNPARAM=c, as if it shut the runtime down. But code of Rust's
-   runs after that, in thread-local destructors, and on other threads. A second start, which is only
-   counted, keeps the heap until the runtime is shut down as often. With the lock. */
+/* Under OCAMLRUNPARAM=c, `exit` in OCaml frees the heap, as shutting the runtime down does. But Rust code still runs after
+   that, in thread-local destructors and on other threads. So this starts the runtime a second time: OCaml only counts
+   the starts, and keeps the heap until it was shut down as many times. Called with the lock. */
 static int is_kept;
 
 void obx_keep_heap(void) {
@@ -42,7 +42,7 @@ void obx_shut_down(void) {
   caml_shutdown();
 }
 
-/* How many domains run besides the caller's. */
+/* 1 if other domains run besides the caller's, else 0. Called with the lock. */
 uintnat obx_other_domains(void) {
 #if OCAML_VERSION >= 50000
   return !caml_domain_alone();

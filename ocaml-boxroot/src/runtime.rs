@@ -11,8 +11,8 @@ use std::thread::{self, ThreadId};
 /// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`].
 /// With the feature `startup`.
 ///
-/// A process can start one runtime, once. A `Runtime` is the right to shut it down, and holds
-/// nothing: when it is dropped or forgotten, OCaml stays up until the process ends, and its `at_exit`
+/// A process can start one runtime, once. A `Runtime` is the right to shut it down, and owns
+/// nothing: if it is dropped or forgotten, OCaml stays up until the process ends, and OCaml's `at_exit`
 /// functions do not run.
 ///
 /// # Examples
@@ -32,10 +32,10 @@ use std::thread::{self, ThreadId};
 #[derive(Debug)]
 pub struct Runtime(());
 
-/// The runtime for those who only use it.
+/// What `get_or_start` returns: it cannot be moved out of a reference, and so not be shut down.
 static SHARED: Runtime = Runtime(());
 
-/// How far this process is with its runtime.
+/// Whether this process has started its runtime by `Runtime`.
 enum State {
     NotStarted,
     Starting(ThreadId),
@@ -44,37 +44,36 @@ enum State {
 }
 
 static STATE: Mutex<State> = Mutex::new(State::NotStarted);
-/// `STATE` changed, or boxroot was set up.
+/// Notified when `STATE` has changed, and when boxroot was set up.
 static CHANGED: Condvar = Condvar::new();
 
 fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Boxroot was set up: threads can attach.
+/// Called when boxroot was set up: threads can attach from now on.
 pub(crate) fn was_set_up() {
     let _state = state();
     CHANGED.notify_all();
 }
 
 impl Runtime {
-    /// Starts the runtime, which runs the initialisation of the OCaml modules that are linked
-    /// into the program, and gives its lock up. OCaml sees a program without arguments; see
-    /// [`builder`](Runtime::builder).
+    /// Starts the runtime, which initialises the OCaml modules that are linked into the program, and
+    /// releases its lock. OCaml sees a program without arguments; see [`builder`](Runtime::builder).
     ///
-    /// The thread that calls this may end. Where the OCaml program has no `threads` library, it is the
-    /// only one that can attach.
+    /// The thread that calls this may end before the runtime is shut down. If the OCaml program does not link
+    /// the `threads` library, this thread is the only one that can attach.
     ///
     /// # Errors
     ///
     /// [`Error::AlreadyStarted`] the second time, and in a program that OCaml started;
-    /// [`Error::StartupException`] if a module raised an exception: what was initialised before can be
-    /// used; [`Error::OutOfMemory`]; [`Error::Invalid`].
+    /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
+    /// can be used; [`Error::OutOfMemory`]; [`Error::Invalid`].
     pub fn start() -> Result<Runtime, Error> {
         Runtime::builder().start()
     }
 
-    /// To start the runtime with settings.
+    /// A builder that starts the runtime with settings.
     ///
     /// ```
     /// # use ocaml_boxroot::Runtime;
@@ -85,15 +84,16 @@ impl Runtime {
         Builder { arguments: vec!["ocaml-boxroot".into()] }
     }
 
-    /// The runtime of this process, which is started if it was not yet. For libraries, and for tests, which
-    /// share a process. What this returns is no right to shut it down.
+    /// The runtime of this process, which is started if it was not started yet. For libraries, and for tests, which
+    /// share a process. The result cannot be used to shut the runtime down. If another thread is
+    /// starting the runtime, waits until threads can attach, or until that start has failed.
     ///
     /// # Errors
     ///
-    /// As [`start`](Runtime::start), of this call or of the one that failed; [`Error::Starting`] on the
-    /// thread that is starting OCaml, before the first call of a function that [`export!`](crate::export!)
-    /// defined; [`Error::NotSetup`] where OCaml is the main program, before such a call;
-    /// [`Error::TornDown`] after the runtime was shut down.
+    /// As [`start`](Runtime::start); if an earlier start failed, its error again. [`Error::Starting`] on the
+    /// thread that is starting OCaml, as long as OCaml has not called a function that
+    /// [`export!`](crate::export!) defined; [`Error::NotSetup`] in a program that OCaml started, as long as OCaml
+    /// has not called such a function; [`Error::TornDown`] after the runtime was shut down.
     pub fn get_or_start() -> Result<&'static Runtime, Error> {
         let mut state = state();
         loop {
@@ -127,23 +127,23 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] while threads are attached, waiting for the lock, or in functions that OCaml
-    /// called, and while other domains run; also in a [`release`](DomainLock::release) on this thread.
-    /// [`Error::AlreadyHeld`] if this thread holds the lock; [`Error::SystemThreadsMissing`];
-    /// [`Error::Forked`]. The runtime comes back in the error.
+    /// [`Error::Busy`] while other threads are attached, wait for the lock, or are in functions that OCaml
+    /// called, while other domains run, and in a [`release`](DomainLock::release) on this thread.
+    /// The others are those of [`DomainLock::attach`], such as [`Error::AlreadyHeld`] if this thread holds the
+    /// lock. The [`Busy`] that is returned holds the error and the runtime, which is intact.
     pub fn shutdown(self) -> Result<(), Busy> {
         shut_down().map_err(|error| Busy { error, runtime: self })
     }
 }
 
-/// Settings for the start of the runtime. With the feature `startup`.
+/// Settings for the start of the runtime, from [`Runtime::builder`]. With the feature `startup`.
 #[derive(Clone, Debug)]
 pub struct Builder {
     arguments: Vec<OsString>,
 }
 
 impl Builder {
-    /// What OCaml sees as `Sys.argv`. The first one is the name of the program.
+    /// The strings that OCaml sees as `Sys.argv`. The first one is the name of the program.
     pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();
         self
@@ -153,7 +153,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As [`Runtime::start`]; [`Error::NulInArgument`].
+    /// As [`Runtime::start`], and [`Error::NulInArgument`] if an argument contains a NUL.
     pub fn start(self) -> Result<Runtime, Error> {
         self.start_in(state())
     }
@@ -173,8 +173,8 @@ impl Builder {
         drop(state);
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
         pointers.push(std::ptr::null());
-        // SAFETY: the first start in this process; the arguments are C strings, and the last one is
-        // NULL.
+        // SAFETY: this is the first start in this process (`is_first`). The arguments are C strings that live in
+        // `arguments`, with NULL at the end.
         let result = unsafe { start_and_release(&pointers) };
         *self::state() = match &result {
             Ok(()) => State::Started,
@@ -187,16 +187,20 @@ impl Builder {
 
 /// Whether OCaml was started in this process.
 fn is_running() -> bool {
-    // SAFETY: no precondition.
+    // SAFETY: the function has no precondition.
     unsafe { ffi::obx_is_started() != 0 }
 }
 
+/// Starts OCaml, sets boxroot up, and releases the lock.
+///
 /// # Safety
 ///
-/// The first call in this process, and OCaml was not started; `arguments` are C strings, and NULL.
+/// This is the first call in this process, and OCaml was not started. `arguments` are C strings, and NULL at the
+/// end.
 unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
-    // SAFETY: as promised by the caller. Starting leaves the lock held, also if a module raised. The
-    // exception is live: nothing is allocated before it is described. There is no token at the end.
+    // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, also if a module raised. The
+    // exception is live while it is described, because nothing was allocated since. The token is dropped before
+    // the lock is released.
     unsafe {
         let result = ffi::obx_start(arguments.as_ptr());
         ffi::obx_set_known();
@@ -212,19 +216,20 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
 
 fn shut_down() -> Result<(), Error> {
     let acquired = Acquired::new()?;
-    // SAFETY: the lock is held.
+    // SAFETY: `acquired` holds the lock.
     let domains = unsafe { ffi::obx_other_domains() };
     if domains != 0 {
         return Err(Error::Busy { uses: domains });
     }
-    // SAFETY: `acquired` has a use, and the runtime is shut down below.
+    // SAFETY: `acquired` is this thread's use, and the runtime is shut down below.
     unsafe { sys::uses::forbid() }.map_err(|uses| Error::Busy { uses })?;
-    // The lock goes down with the runtime. The use stays: `at_exit` functions may call exported ones.
+    // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
+    // may call exported functions.
     std::mem::forget(acquired);
     #[cfg(feature = "debug-checks")]
     eprint!("{}", sys::leak_report());
-    // SAFETY: nobody else uses the runtime, or will (`forbid`), and there is no token; this thread
-    // holds the lock. No root can be read without a token, so none is after `boxroot_teardown`.
+    // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
+    // no token exists anywhere, and no root is read after `boxroot_teardown`.
     unsafe {
         ffi::obx_shut_down();
         sys::boxroot_teardown();

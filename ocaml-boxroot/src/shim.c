@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the crate cannot write in Rust: macros of the OCaml headers, and raising OCaml exceptions,
+/* What cannot be written in Rust: uses of macros of the OCaml headers, and raising OCaml exceptions,
    which must not jump over a Rust frame. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
@@ -36,12 +36,12 @@ value obx_alloc_large(mlsize_t size, tag_t tag) {
 /* ---- calls to OCaml ---- */
 
 #if OCAML_VERSION >= 50000
-/* The callback functions grow OCaml's stack first, and raise where they were called if that
-   fails. Does the same without raising. */
+/* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This function grows
+   the stack before, so that they need not. Returns 0 if that fails. Does not raise. */
 static int grow_stack(void) {
   struct stack_info *stack = Caml_state->current_stack;
   uintnat available = (uintnat)((value *)stack->sp - Stack_base(stack));
-  uintnat needed = Stack_threshold / sizeof(value) + 64; /* and what a start of OCaml pushes */
+  uintnat needed = Stack_threshold / sizeof(value) + 64; /* and what OCaml pushes for a callback */
   if (available < needed && !caml_try_realloc_stack(needed)) return 0;
   if (Caml_state->gc_regs_buckets == NULL) {
     /* Memory for OCaml's registers: at most 64 words on any processor. */
@@ -56,7 +56,7 @@ static int grow_stack(void) {
 static int grow_stack(void) { return 1; }
 #endif
 
-/* caml_callbackN_exn, but it never raises: if there is no stack left, the result is an encoded
+/* caml_callbackN_exn, but it never raises: if there is no stack left, the result is the encoded
    exception 0. */
 value obx_callback(value closure, int count, value *arguments) {
   if (!grow_stack()) return Make_exception_result((value)0);
@@ -65,8 +65,8 @@ value obx_callback(value closure, int count, value *arguments) {
 
 /* ---- exceptions ---- */
 
-/* OCaml's own exceptions, in the order of <caml/fail.h>. Native programs have symbols for their constructors,
-   bytecode programs an array. */
+/* OCaml's own exceptions, in the order of <caml/fail.h>. Native programs have a symbol for each constructor; bytecode
+   programs have an array of the constructors, in this order. */
 /* clang-format off */
 #define FOR_EACH_EXCEPTION(DO) \
   DO(Out_of_memory) \
@@ -94,7 +94,7 @@ FOR_EACH_EXCEPTION(DECLARE)
 #define GLOBAL_DATA ((value *)dlsym(RTLD_DEFAULT, "caml_global_data"))
 #endif
 
-/* The constructor of an exception of OCaml's, or 0 if it has none of that name. */
+/* The constructor of OCaml's own exception with that name, or 0 if there is none. */
 value obx_predefined_exception(char const *name) {
   int i = 0;
 #define FIND_EXCEPTION(candidate)                                                                  \
@@ -108,7 +108,8 @@ value obx_predefined_exception(char const *name) {
   return 0;
 }
 
-/* The exception Failure with this text, encoded; exception 0 if out of memory. Does not raise. May run the GC. */
+/* The exception Failure with this text, encoded; the encoded exception 0 if out of memory. Does not raise. May run the
+   GC. */
 value obx_failure(char const *text, size_t length) {
   CAMLparam0();
   CAMLlocal1(string);
@@ -123,9 +124,9 @@ value obx_failure(char const *text, size_t length) {
 
 /* ---- calls from OCaml ---- */
 
-/* What a Rust body returned: a value; or an encoded exception (as from the _exn functions),
-   which is raised here; exception 0 says that there was no memory for one. The one Rust frame that may be left
-   is that of an exported function, which has nothing to drop. */
+/* `result` is what a Rust body returned: a value, which this returns; or an encoded exception (as from the _exn
+   functions), which this raises. The encoded exception 0 says that there was no memory for one: raises Out_of_memory.
+   The exception jumps over at most one Rust frame, that of an exported function, which has nothing to drop. */
 value ocaml_boxroot_finish(value result) {
   if (!Is_exception_result(result)) return result;
   value exception = Extract_exception(result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the C files of this crate use of each other. */
+/* Functions of this crate's C files that other ones use. */
 #ifndef OCAML_BOXROOT_SHIM_H
 #define OCAML_BOXROOT_SHIM_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The start of the runtime. A file of its own: what it calls is not in every program that OCaml
-   starts. */
+/* The start of the runtime. In a file of its own, because programs that OCaml starts need not contain the function that
+   it calls. */
 #define CAML_NAME_SPACE
 #include <signal.h>
 
@@ -8,14 +8,15 @@
 
 #include <caml/callback.h>
 
-/* Where the program has no runtime, the linker prints the name of the function that misses it. */
+/* If the program has no OCaml runtime, the linker prints the name of this function, which uses it. */
 static __attribute__((noinline)) value
 no_ocaml_runtime_is_linked_enable_link_runtime_or_use_build_program(char_os **arguments) {
   return caml_startup_exn(arguments);
 }
 
-/* caml_startup_exn. When the modules are initialised, OCaml sets the action for SIGSEGV to the
-   default, and this thread's signal stack to none: Rust's, which report stack overflows, come back. */
+/* caml_startup_exn. After the modules are initialised, OCaml resets the action for SIGSEGV to the default, and
+   removes this thread's signal stack. This function restores what was there before: Rust's, which report stack
+   overflows. */
 value obx_start(char_os **arguments) {
   struct sigaction action;
   stack_t stack;

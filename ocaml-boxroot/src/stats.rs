@@ -3,15 +3,15 @@ use ocaml_boxroot_sys as sys;
 use std::fmt;
 use std::time::Duration;
 
-/// What the allocator holds and did. The counts of roots and of pools by state are exact for the
-/// calling thread's domain, if it holds the lock, and as of its last major root scan for each
-/// other domain. Roots that another domain dropped may count as live until its next minor
+/// Statistics of the allocator, from [`stats`]. The counts of roots and of pools by state are exact for the
+/// calling thread's domain if the thread holds the lock; for every other domain they are those of its last major
+/// root scan. Roots that another domain dropped may count as live until that domain's next minor
 /// collection. After the runtime was shut down all counts are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Whether the counts are of now, for the calling thread's domain at least. Else, without the lock, they are
-    /// of the last major root scan, and 0 before the first.
+    /// Whether the counts are exact, at least for the calling thread's domain. If not, because the thread does not hold the
+    /// lock, they are those of each domain's last major root scan, and 0 before the first one.
     pub is_exact: bool,
     /// Roots created and not yet deleted.
     pub live_roots: usize,
@@ -21,7 +21,7 @@ pub struct Stats {
     pub pools_current: usize,
     /// Pools with too few free slots to allocate from.
     pub pools_full: usize,
-    /// Pools to allocate from next.
+    /// Pools with enough free slots to allocate from next.
     pub pools_partial: usize,
     /// Pools that hold no root, kept for re-use.
     pub pools_empty: usize,
@@ -29,7 +29,7 @@ pub struct Stats {
     pub bytes: usize,
     /// How many roots one pool can hold.
     pub slots_per_pool: usize,
-    /// Domains that own pools.
+    /// Domains that own pools. Domains that have ended count until another domain has taken their pools over.
     pub domains: usize,
     /// Root scans for minor collections.
     pub minor_scans: u64,
@@ -39,19 +39,19 @@ pub struct Stats {
     pub longest_minor_scan: Duration,
     /// The longest root scan of a major collection, in any domain: the pause that roots cause.
     pub longest_major_scan: Duration,
-    /// Deletes that arrived later: from elsewhere than the owning domain, inside a root scan, or as in
-    /// `barrier_hits`.
+    /// Deletes that were carried out later: those made outside of the owning domain or inside a root scan, and those
+    /// of `barrier_hits`.
     pub deferred_deletes: u64,
-    /// Deletes, of changed roots, too, that waited because the collector had to mark the root first.
+    /// Deletes that had to wait until the collector had marked the root's value. A change of such a root counts, too.
     pub barrier_hits: u64,
     /// Pools taken over from domains that ended.
     pub pools_adopted: u64,
 }
 
-/// Statistics of the allocator. Any thread; exact under the lock.
+/// Statistics of the allocator. Any thread may call this at any time; the counts are exact if it holds the lock.
 pub fn stats() -> Stats {
     let gone = sys::uses::is_gone();
-    // SAFETY: the token proves that the lock is held, and exists outside of root scans only.
+    // SAFETY: the token proves that the lock of its domain is held and that no root scan is running.
     let under_lock = DomainLock::read_if_held(|lock| unsafe { sys::token::stats(lock.domain()) });
     let is_exact = gone || under_lock.is_some();
     let s = under_lock.unwrap_or_else(sys::boxroot_stats);
@@ -76,14 +76,14 @@ pub fn stats() -> Stats {
     }
 }
 
-/// Gives the memory of the calling thread's domain's empty pools back to the system, and
-/// returns how many bytes. Pools that the collector may still be visiting follow at the start of
-/// its next major cycle.
+/// Gives the memory of the empty pools of this thread's domain back to the system, and returns how many
+/// bytes. Empty pools that the collector may still be visiting are given back at the start of the next
+/// major cycle.
 ///
-/// There is no need to call this: each major cycle gives back the empty pools that the last one
-/// did not need.
+/// There is no need to call this: the start of each major cycle gives back empty pools that were not needed
+/// during the last cycle, up to 16 MiB at a time.
 pub fn trim(lock: &DomainLock) -> usize {
-    // SAFETY: the token proves that the lock is held, and exists outside of root scans only.
+    // SAFETY: the token proves that the lock of its domain is held and that no root scan is running.
     unsafe { sys::token::trim(lock.domain()) }
 }
 

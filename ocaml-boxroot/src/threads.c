@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that OCaml knows. The systhreads library keeps a record of each thread, and finds it by a
+/* Threads that OCaml knows. The systhreads library keeps a record of each thread, and finds the record by a
    thread-specific key. Registering a thread makes a record, and takes the lock for that.
 
-   Unregistering would take the lock, too, at the end of a thread, which must not wait: the thread that holds
-   the lock may be waiting for that end, or never give it up (exit). So no thread is unregistered. A thread
-   that ends leaves its record to the next one that is registered: there are as many records as there
-   were threads at once. (And none is freed: on OCaml 4, fork follows a pointer to the record of the
+   Unregistering would take the lock, too, at the end of a thread. But a thread that ends must not wait for the lock: the
+   thread that holds it may be waiting for that end, or may never give the lock up (exit). So no thread is unregistered.
+   A thread that ends leaves its record to the next thread that is registered: so there are only as many records as
+   threads lived at the same time. (No record is freed: on OCaml 4, fork follows a pointer to the record of the
    thread that held the lock last.) A thread that attaches once executes 1100 instructions more than one that
-   does not (OCaml 5.3; 1000 on 4.14); with registering and unregistering, 5700 and 4000.
+   does not (OCaml 5.3; 1000 on 4.14); with registering and unregistering, it would be 5700 and 4000.
 
-   Destructors of thread-specific keys do this, not of thread-local variables: exit runs the latter on
-   the thread that calls it, while frames that hold the lock may be under it, and never the former. */
+   A destructor of a thread-specific key hands the record on, and not one of a thread-local variable: exit runs the
+   latter on the thread that calls it, where calling frames may hold the lock. exit never runs the former. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <limits.h>
@@ -46,8 +46,8 @@ enum acquired { OBX_ACQUIRED = 0, OBX_NO_THREADS = 1, OBX_NOT_REGISTERED = 2 };
 
 /* ---- records of systhreads ---- */
 
-/* The library's key for a thread's record. It is not public: it is the one that changes when a thread
-   is registered. */
+/* The library's key for a thread's record. It is not public; find_record_key finds it as the key whose value changes
+   when a thread is registered. */
 static pthread_key_t record_key;
 static bool record_key_found;
 
@@ -62,8 +62,8 @@ static void look_at_keys(struct keys *keys) {
     keys->values[k] = pthread_getspecific((pthread_key_t)k);
 }
 
-/* After this thread was registered, with the lock. If more than one key changed, because OCaml's signal
-   handlers ran, another thread will find it. */
+/* Called with the lock, after this thread was registered. If the values of several keys have changed, because OCaml's
+   signal handlers ran, the key stays unknown until another thread is registered. */
 static void find_record_key(struct keys const *before) {
   struct keys now;
   look_at_keys(&now);
@@ -83,22 +83,22 @@ static void find_record_key(struct keys const *before) {
 
 /* ---- threads that we registered ---- */
 
-/* What a thread leaves when it ends. */
+/* What a thread leaves to another one when it ends. */
 struct legacy {
-  void *record; /* NULL: unknown, it stays registered, and is not used again */
+  void *record; /* NULL if the record is unknown: it is not used again */
   struct legacy *next;
 };
 
-static pthread_key_t legacy_key; /* of a thread that we registered */
+static pthread_key_t legacy_key; /* set on threads that we registered */
 static bool has_legacy_key;
 
 static pthread_mutex_t idle_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct legacy *idle; /* of threads that ended */
+static struct legacy *idle; /* those of threads that ended */
 
-/* OCaml knows this thread, as long as it lives. */
+/* Whether OCaml knows this thread until the thread ends. */
 static __thread bool known;
 
-/* The thread that started OCaml. */
+/* Called by the thread that started OCaml. */
 void obx_set_known(void) { known = true; }
 
 static void add_idle(struct legacy *legacy) {
@@ -116,7 +116,8 @@ static struct legacy *take_idle(void) {
   return legacy;
 }
 
-/* The destructor of legacy_key. Another key's may attach again, later. */
+/* The destructor of legacy_key. The destructor of another key may run later and attach again: so the thread is not known
+   any more. */
 static void thread_ends(void *p) {
   struct legacy *legacy = p;
   known = false;
@@ -129,8 +130,9 @@ static void thread_ends(void *p) {
 static void before_fork(void) { pthread_mutex_lock(&idle_mutex); }
 static void after_fork(void) { pthread_mutex_unlock(&idle_mutex); }
 
-/* If the thread that forked held the lock, its record is the only one that is left in the child. On
-   OCaml 5 only Unix.fork sees to that, and to the locks, by this hook; then this is done twice. */
+/* In the child, idle records are not used. If the thread that forked held the lock, its record has to become the only
+   one, and OCaml's locks have to be free. On OCaml 4 a fork handler of systhreads does this. On OCaml 5 only Unix.fork
+   does, by caml_atfork_hook, so this function calls it, too. After Unix.fork it runs twice, which is harmless. */
 static void after_fork_in_child(void) {
   idle = NULL;
   after_fork();
@@ -144,8 +146,8 @@ static void prepare(void) {
                    pthread_key_create(&legacy_key, thread_ends) == 0;
 }
 
-/* Registers this thread with a record that is idle, and takes the lock. False: there is none; or the
-   thread has a record already, of some other library that registered it. */
+/* Registers this thread with an idle record, and takes the lock. False if there is none, or if the thread has a record
+   already, because another library registered it. */
 static bool acquire_with_idle_record(void) {
   if (!knows_record_key() || pthread_getspecific(record_key) != NULL) return false;
   struct legacy *legacy = take_idle();
@@ -157,7 +159,7 @@ static bool acquire_with_idle_record(void) {
     return false;
   }
 #if OCAML_VERSION >= 50000
-  caml_init_domain_self(0); /* the domain where threads of C are registered */
+  caml_init_domain_self(0); /* the domain where caml_c_thread_register registers threads */
 #endif
   caml_leave_blocking_section();
 #if OCAML_VERSION < 50000
@@ -167,7 +169,7 @@ static bool acquire_with_idle_record(void) {
   return true;
 }
 
-/* The same with a new record. */
+/* Registers this thread with a new record, and takes the lock. False if OCaml refuses. */
 static bool acquire_with_new_record(void) {
   struct legacy *legacy = has_legacy_key ? malloc(sizeof *legacy) : NULL;
   if (legacy != NULL && pthread_setspecific(legacy_key, legacy) != 0) {
@@ -193,7 +195,8 @@ static bool acquire_with_new_record(void) {
 enum { NOT_LOOKED = 0, NOT_FOUND, FOUND };
 static int threads; /* one of these */
 
-/* With the lock. (On OCaml 4, the table of names has no lock of its own.) */
+/* Looks whether the program has the threads library, and whether it was initialised. Called with the lock, because on
+   OCaml 4 the table of names has no lock of its own. */
 void obx_look_for_threads(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);
@@ -204,8 +207,8 @@ void obx_look_for_threads(void) {
 
 static bool has_threads(void) {
   int seen = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
-  /* It may have been initialised since, and on OCaml 4 boxroot would be invalid then. Some other library
-     may have set boxroot up. */
+  /* NOT_LOOKED: another library has set boxroot up. NOT_FOUND: the threads library may have been initialised since; on
+     OCaml 4 boxroot would be invalid then. */
   if (seen == NOT_LOOKED || (OCAML_VERSION >= 50000 && seen == NOT_FOUND)) obx_look_for_threads();
   return __atomic_load_n(&threads, __ATOMIC_ACQUIRE) == FOUND;
 }
@@ -217,8 +220,8 @@ static int acquire_first(void) {
   return OBX_ACQUIRED;
 }
 
-/* Takes the lock, on a thread that does not hold it: waits. Registers the thread, if need be; not if
-   it is known because a frame under this one has released the lock. */
+/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it.
+   `is_known` says that OCaml knows it, because a calling frame of this thread has released the lock. */
 int obx_acquire(int is_known) {
   if (!known && !is_known) return acquire_first();
   caml_leave_blocking_section();

@@ -6,7 +6,7 @@ use crate::{
 };
 use std::marker::PhantomData;
 
-/// Names OCaml records and variants, and converts them.
+/// Declares markers for OCaml records and variants, and conversions from and to Rust types.
 ///
 /// ```
 /// use ocaml_boxroot::{
@@ -48,7 +48,7 @@ use std::marker::PhantomData;
 /// let root: Boxroot<OCamlCity> = paris.to_ocaml(lock)?;
 /// assert_eq!(root.to_rust::<City>(lock)?, paris);
 ///
-/// // One field: a copy, or the value that is there.
+/// // One field: a copy, or the OCaml value.
 /// let height: u16 = root.read(lock, OCamlCity::height)?;
 /// assert_eq!(height, 35);
 /// assert_eq!(root.get(lock).at(OCamlCity::name).as_str()?, "Paris");
@@ -59,19 +59,21 @@ use std::marker::PhantomData;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Each item becomes a marker, for `Value<'l, T>`, `Boxroot<T>`, and the types of functions. After `for` is the
-/// Rust type that it is converted to and from, which has the same fields or constructors; they may be of any types with these
-/// conversions, a [`Boxroot`] to leave the value in OCaml. Without `for` there is only the marker, and the fields.
+/// Each item declares a *marker*: a type that only names the OCaml type, for `Value<'l, T>`, `Boxroot<T>`, and the types of
+/// functions. The name after `for` is a Rust type that values are converted to and from. It has the same fields or
+/// constructors. Their Rust types may be any types with the conversions; a [`Boxroot`] leaves the value in OCaml. Without
+/// `for`, the macro declares only the marker and the fields.
 ///
-/// * The *order* is that of OCaml's declaration. The names are free, except those of polymorphic variants.
-/// * A `struct` gives each field as a constant, for [`Value::read`] and [`Value::at`]. A record whose fields are all
-///   [`OCamlFloat`] is flat in OCaml, and here. Abbreviations of `float` are `OCamlFloat`, type variables and abstract
-///   types are other markers.
-/// * Constructors with several arguments (`of int * int`) have as many here; one whose argument is a tuple
-///   (`of (int * int)`) has one tuple. At most eight.
-/// * A value of OCaml's that is no constructor of the list is [`Error::Mismatch`]. Open types have such.
+/// * Fields and constructors stand in the *order* of OCaml's declaration. Their names may be others than in OCaml, except
+///   those of polymorphic variants.
+/// * A `struct` has a constant for each field, for [`Value::read`] and [`Value::at`]. If all fields are
+///   [`OCamlFloat`], OCaml stores the record in the flat form, and the macro assumes this form. So fields whose type is an
+///   abbreviation of `float` must be `OCamlFloat`, and fields whose type is a type variable or an abstract type must not.
+/// * A constructor with several arguments (`of int * int`) has as many here, at most eight; one whose argument is a
+///   tuple (`of (int * int)`) has one argument, a tuple.
+/// * Converting an OCaml value whose constructor is not in the list, as open types have them, is [`Error::Mismatch`].
 ///
-/// The macro makes no promise: that some value of OCaml's *is* such a record is said where it comes in, in
+/// The macro needs no `unsafe`: the promise that an OCaml value *has* this type is made where the value comes to Rust, in
 /// [`export!`](crate::export!), [`ocaml_functions!`](crate::ocaml_functions!) or [`DomainLock::named`].
 #[macro_export]
 macro_rules! ocaml_type {
@@ -111,7 +113,7 @@ macro_rules! ocaml_type {
     };
 }
 
-/// A record: its marker, its fields, and its conversions.
+/// For [`ocaml_type!`]: a record's marker, fields and conversions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_record {
@@ -135,8 +137,8 @@ macro_rules! ocaml_record {
                     $($field_attribute)*
                     #[doc = concat!("The field `", stringify!($field), "`.")]
                     pub const $field: $crate::Field<$name, $type, OCAML_IS_FLAT> =
-                        // SAFETY: values of this type come from conversions of this macro, or with the promise
-                        // that they are such records.
+                        // SAFETY: every value of this type comes from a conversion of this macro, or with a promise
+                        // that it is such a record. So it has this field.
                         unsafe { $crate::Field::new($crate::type_support::position(OCAML_FIELDS, stringify!($field))) };
                 )+
             }
@@ -161,8 +163,8 @@ macro_rules! ocaml_record {
                     $($crate::type_support::Probe::<$type>::IS_FLOAT)&&+
                 };
                 $(let $field = $crate::ToOCaml::<$type>::to_ocaml(&self.$field, lock)?;)+
-                // SAFETY: the record has these fields, here and wherever it is read (`Declared`), and is flat if
-                // they are all floats.
+                // SAFETY: the one declaration of the marker (`Declared`) says that its records have these fields, and
+                // are flat if these are all floats.
                 unsafe { $crate::type_support::record(lock, is_flat, &[$($field.as_any()),+]) }
             }
         }
@@ -178,8 +180,9 @@ macro_rules! ocaml_record {
     };
 }
 
-/// A variant: its marker and its conversions. First each constructor is brought into the form
-/// `(Constructor [field name Type] …)`, where the field is a number or a label and the name is for a local variable.
+/// For [`ocaml_type!`]: a variant's marker and conversions. `@normalise` and `@zip` bring each constructor into the form
+/// `(Constructor [field name Type] …)`, where the field is a number or a label, and the name that of a local variable. Then
+/// `@emit` emits the items.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_variant {
@@ -250,7 +253,8 @@ macro_rules! ocaml_variant {
                     match self {
                         $($rust::$variant { $($field: $binding),* } => {
                             $(let $binding = $crate::ToOCaml::<$type>::to_ocaml($binding, lock)?;)*
-                            // SAFETY: the constructor takes these arguments, here and wherever it is read (`Declared`).
+                            // SAFETY: the one declaration of the marker (`Declared`) says that the constructor takes
+                            // these arguments.
                             unsafe {
                                 $crate::type_support::construct(
                                     lock,
@@ -274,7 +278,7 @@ macro_rules! ocaml_variant {
                         const { $crate::type_support::$kind(OCAML_VARIANTS, stringify!($variant)) },
                     ) {
                         return Ok($rust::$variant {
-                            // SAFETY: the constructor has these arguments.
+                            // SAFETY: the value is of this constructor, whose arguments have these types, in this order.
                             $($field: unsafe { arguments.next::<$type, _>(lock)? }),*
                         });
                     })*
@@ -285,8 +289,8 @@ macro_rules! ocaml_variant {
     };
 }
 
-/// A field of the records `T`, which is an `F`; from [`ocaml_type!`]. `FLAT`: the record holds floats in a
-/// row, and its fields are no values.
+/// A field of type `F` of the records of type `T`; from [`ocaml_type!`]. If `FLAT`, the record is in the flat form of
+/// floats: its fields are numbers in a row, and not values.
 pub struct Field<T, F, const FLAT: bool> {
     index: usize,
     _types: PhantomData<fn(T) -> F>,
@@ -301,11 +305,11 @@ impl<T, F, const FLAT: bool> Clone for Field<T, F, FLAT> {
 impl<T, F, const FLAT: bool> Copy for Field<T, F, FLAT> {}
 
 impl<T, F, const FLAT: bool> Field<T, F, FLAT> {
-    /// The field of that index.
+    /// The field with that index.
     ///
     /// # Safety
     ///
-    /// A `T` is a block with such a field.
+    /// Every `T` is a block that has this field, of type `F`; or, if `FLAT`, a block in the flat form.
     #[doc(hidden)]
     pub const unsafe fn new(index: usize) -> Self {
         Field { index, _types: PhantomData }
@@ -327,13 +331,14 @@ impl<'l, T> Value<'l, T> {
         if FLAT {
             return R::from_float(self.flat_float(field.index).ok_or(Error::Mismatch)?);
         }
-        // SAFETY: the record has this field (`Field`).
+        // SAFETY: every `T` has this field, which is an `F` (`Field::new`).
         R::from_ocaml(unsafe { self.field(field.index) }, lock)
     }
 
-    /// A field of a record. Records of floats have no values in them: read those.
+    /// The value of a field of a record. Not for records in the flat form of floats, whose fields are not values: use
+    /// [`read`](Value::read) there.
     pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {
-        // SAFETY: the record has this field (`Field`).
+        // SAFETY: every `T` has this field, which is an `F` (`Field::new`).
         unsafe { self.field(field.index) }
     }
 }
@@ -358,19 +363,19 @@ impl<T> RootRef<T> {
 pub mod type_support {
     use super::*;
 
-    /// A marker of [`ocaml_type!`], which says once what its values are: a second declaration, or one for another
-    /// crate's marker, is an error, also where an attribute removes the marker that comes with it.
+    /// Implemented once for each marker of [`ocaml_type!`]. So the compiler rejects a second declaration of a marker, with
+    /// other fields, and one for another crate's marker; also if an attribute such as `cfg` removes the second marker.
     pub trait Declared {}
 
-    /// `Probe::<T>::IS_FLOAT`, for a type that is known.
+    /// `Probe::<T>::IS_FLOAT` is whether `T`, which is not a parameter there, is [`OCamlFloat`].
     pub struct Probe<T>(PhantomData<T>);
 
     impl Probe<OCamlFloat> {
-        /// Preferred to the trait's.
+        /// Rust prefers this constant to that of [`NotFloat`].
         pub const IS_FLOAT: bool = true;
     }
 
-    /// All others.
+    /// The constant for all other types.
     pub trait NotFloat {
         /// `false`.
         const IS_FLOAT: bool = false;
@@ -383,13 +388,14 @@ pub mod type_support {
     pub enum Constructor {
         /// Without arguments: an immediate.
         Constant(isize),
-        /// With as many arguments: a block with a tag.
+        /// With arguments: a block with this tag and this number of fields.
         Block(u8, usize),
-        /// With as many arguments, by its hash: a block with the hash, and the argument or a tuple.
+        /// Of a polymorphic variant, with this hash and this number of arguments: a block with the hash and the argument, or,
+        /// for several arguments, a tuple of them.
         Polymorphic(isize, usize),
     }
 
-    /// Where `name` is.
+    /// The index of `name`, which is one of the names.
     pub const fn position(names: &[&str], name: &str) -> usize {
         let mut i = 0;
         while !equal(names[i], name) {
@@ -407,7 +413,8 @@ pub mod type_support {
         i == a.len() && i == b.len()
     }
 
-    /// Constructors are numbered in order, those without arguments and those with arguments apart.
+    /// The constructor with this name of an ordinary variant. OCaml numbers the constructors without arguments, and
+    /// separately those with arguments, in the order of the declaration.
     pub const fn ordinary(variants: &[(&str, usize)], name: &str) -> Constructor {
         let (mut constants, mut blocks, mut i) = (0, 0, 0);
         while !equal(variants[i].0, name) {
@@ -423,7 +430,8 @@ pub mod type_support {
         }
     }
 
-    /// By OCaml's `caml_hash_variant`. OCaml, too, rejects a type with two constructors of the same hash.
+    /// The constructor with this name of a polymorphic variant, by its hash as OCaml's `caml_hash_variant` computes it. Two
+    /// constructors with the same hash are an error, as in OCaml.
     pub const fn polymorphic(variants: &[(&str, usize)], name: &str) -> Constructor {
         let (hash, mut arguments, mut i) = (hash(name), 0, 0);
         while i < variants.len() {
@@ -450,11 +458,11 @@ pub mod type_support {
         ((hash << 1) as i32 >> 1) as isize
     }
 
-    /// A record with these fields.
+    /// A root for a new record with these fields.
     ///
     /// # Safety
     ///
-    /// Such a record is a `T`. If it is flat, the fields are floats.
+    /// Such a record is a `T`. If `is_flat`, all fields are floats.
     #[track_caller]
     pub unsafe fn record<T>(
         lock: &mut DomainLock,
@@ -467,27 +475,28 @@ pub mod type_support {
         }
         let mut floats = Vec::with_capacity(fields.len());
         for field in fields {
-            // SAFETY: a float (caller), live while the token is borrowed.
+            // SAFETY: the field is a float (caller).
             floats.push(unsafe { field.cast::<OCamlFloat>() }.get(lock).to_float());
         }
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably; such a block is a `T` (caller).
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. Such a block
+        // is a `T` (caller).
         unsafe {
             crate::block::rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock)
         }
     }
 
-    /// A constructor with these arguments.
+    /// A root for a new value: a constructor with these arguments.
     ///
     /// # Safety
     ///
-    /// It is one of a `T`, and takes such arguments, as many.
+    /// `T` has this constructor, which takes as many arguments, of these types.
     #[track_caller]
     pub unsafe fn construct<T>(
         lock: &mut DomainLock,
         constructor: Constructor,
         arguments: &[&RootRef<OCamlAny>],
     ) -> Result<Boxroot<T>, Error> {
-        // SAFETY: OCaml's representation of such a `T` (caller).
+        // SAFETY: each block and each immediate that is made here is OCaml's representation of such a `T` (caller).
         unsafe {
             match constructor {
                 Constructor::Constant(n) => {
@@ -553,7 +562,7 @@ pub mod type_support {
         ///
         /// # Safety
         ///
-        /// It is an `F`.
+        /// The next argument is an `F`.
         #[track_caller]
         pub unsafe fn next<F, R: FromOCaml<F>>(
             &mut self,

@@ -8,14 +8,14 @@ use std::marker::PhantomData;
 use std::str::Utf8Error;
 use std::sync::atomic::{AtomicIsize, AtomicU64, AtomicU8, Ordering};
 
-/// An OCaml value that nothing keeps alive: valid until the garbage collector may run, that
-/// is, until the token it was obtained under is used mutably. To keep it, make a
+/// An OCaml value that is not rooted. It is valid until the garbage collector may run, that is, until the
+/// token under which it was obtained is used as `&mut`. To keep the value longer, make a
 /// [`Boxroot`](crate::Boxroot).
 ///
-/// `T` says what the value is. It is only a name: a `T` is never created.
+/// `T` names the OCaml type, for example [`OCamlInt`]. No value of type `T` is ever created in Rust.
 pub struct Value<'l, T: ?Sized> {
     raw: sys::Value,
-    /// Dies with the lock's shared borrow, and is neither Send nor Sync.
+    /// Ends with the shared borrow of the token, and makes the type neither `Send` nor `Sync`.
     _life: PhantomData<(&'l DomainLock, *const T)>,
 }
 
@@ -38,43 +38,43 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// # Safety
     ///
-    /// `raw` is a valid OCaml value (an immediate, or a pointer to a block with a header) and a `T`, and stays so
-    /// for `'l`: a token of this thread is borrowed, shared, that long; or `raw` is an immediate.
+    /// `raw` is a valid OCaml value (an immediate, or a pointer to a block with a header) and a `T`. It stays valid for
+    /// `'l`, because a token of this thread is borrowed shared for `'l`, or because `raw` is an immediate.
     pub unsafe fn from_raw(raw: sys::Value) -> Self {
         Value { raw, _life: PhantomData }
     }
 
-    /// The value for the raw interface. It must not be kept longer than `'l`.
+    /// The value, for the raw interface. It must not be used after `'l`.
     pub fn raw(self) -> sys::Value {
         self.raw
     }
 
-    /// A field of a block. For crates that read types of their own.
+    /// A field of a block. For crates that define markers for OCaml types of their own.
     ///
     /// # Safety
     ///
     /// The value is a block with more than `index` fields, and this one is a `U`.
     pub unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U> {
         let field = (self.raw as *mut sys::Value).wrapping_add(index);
-        // SAFETY: the block is live and does not move ('l), and has the field (caller). Another
-        // domain may be changing it: the load is atomic, and acquires what the other wrote before.
+        // SAFETY: the block is live and does not move in 'l, and has the field (caller). The load is atomic, because
+        // another domain may be changing the field, and it acquires what that domain wrote before.
         let raw = unsafe { AtomicIsize::from_ptr(field) }.load(Ordering::Acquire);
-        // SAFETY: reachable from a live value, and a `U` (caller).
+        // SAFETY: `raw` was read from a live block, so it is live in 'l, and it is a `U` (caller).
         unsafe { Value::from_raw(raw) }
     }
 
-    /// A copy of the value, as a Rust type, or a root for it (`R` is a [`Boxroot<T>`](crate::Boxroot)).
+    /// A copy of the value, as a Rust type; or a root for it, if `R` is a [`Boxroot<T>`](crate::Boxroot).
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange) and [`Mismatch`](Error::Mismatch) if `R` has no such value;
-    /// [`OutOfMemory`](Error::OutOfMemory).
+    /// [`OutOfRange`](Error::OutOfRange) and [`Mismatch`](Error::Mismatch) if `R` cannot represent the value;
+    /// [`OutOfMemory`](Error::OutOfMemory) if a root cannot be created.
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
         R::from_ocaml(self, lock)
     }
 
-    /// What OCaml's memory says about the value, whatever its type.
+    /// Whether the value is an immediate or a block, as its memory says, without regard to its type.
     ///
     /// ```
     /// use ocaml_boxroot::{Kind, Value};
@@ -85,7 +85,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
         if self.is_immediate() {
             return Kind::Immediate(self.raw >> 1);
         }
-        // SAFETY: a live block ('l), which has a header.
+        // SAFETY: the value is a block that is live in 'l, and so has a header.
         let (tag, size) = unsafe { (ffi::obx_tag(self.raw), ffi::obx_size(self.raw)) };
         Kind::Block { tag: tag as u8, size }
     }
@@ -95,17 +95,17 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 }
 
-/// What [`Value::kind`] answers.
+/// What [`Value::kind`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An integer, a character, a boolean, a constant constructor (by number), or `()`.
     Immediate(isize),
     /// A block of the heap.
     Block {
-        /// Which constructor, below 244; else what kind of block, as in OCaml's module `Obj`: 252 is a
-        /// string, 253 a float, 254 floats in a row, 255 a custom block.
+        /// Below 244, the constructor's number (0 for tuples and records). Otherwise the kind of block, as in OCaml's module
+        /// `Obj`: 252 is a string, 253 a float, 254 an array or record of floats in the flat form, 255 a custom block.
         tag: u8,
-        /// In words, without the header.
+        /// The size in words, without the header.
         size: usize,
     },
 }
@@ -113,16 +113,16 @@ pub enum Kind {
 impl Value<'_, ()> {
     /// OCaml's `()`.
     pub fn unit() -> Value<'static, ()> {
-        // SAFETY: an immediate.
+        // SAFETY: 1 is the immediate 0, which is `()`.
         unsafe { Value::from_raw(1) }
     }
 }
 
 impl Value<'_, OCamlInt> {
-    /// An OCaml integer: an immediate, which never dies. OCaml's integers have one bit less
-    /// than Rust's: the highest bit of `n` is lost, as in OCaml's own arithmetic.
+    /// An OCaml integer. It is an immediate, which is always valid. OCaml's integers have one bit less
+    /// than `isize`: the highest bit of `n` is lost, as in OCaml's own arithmetic.
     pub fn int(n: isize) -> Value<'static, OCamlInt> {
-        // SAFETY: an immediate.
+        // SAFETY: an immediate, by its lowest bit, and so an `int`.
         unsafe { Value::from_raw((n << 1) | 1) }
     }
 
@@ -133,17 +133,17 @@ impl Value<'_, OCamlInt> {
 }
 
 impl<'l> Value<'l, OCamlString> {
-    /// The string's bytes, where they are.
+    /// The string's bytes, without a copy.
     pub fn as_bytes(self) -> &'l [u8] {
-        // SAFETY: the value is a live string (type and lifetime), and this thread holds the lock
-        // without running the collector ('l), so the string does not move. Strings do not change.
+        // SAFETY: the value is a live string (type and lifetime). The collector does not run in 'l, so the string
+        // does not move. Strings do not change.
         unsafe {
             let length = ffi::obx_string_length(self.raw);
             std::slice::from_raw_parts(self.raw as *const u8, length)
         }
     }
 
-    /// The string, where it is.
+    /// The string, without a copy.
     ///
     /// # Errors
     ///
@@ -157,7 +157,7 @@ impl<'l> Value<'l, OCamlString> {
         self.as_bytes().to_vec()
     }
 
-    /// A copy of the string; bytes that are not UTF-8 are replaced.
+    /// A copy of the string. Bytes that are not UTF-8 are replaced by U+FFFD.
     pub fn to_text(self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()
     }
@@ -166,8 +166,8 @@ impl<'l> Value<'l, OCamlString> {
 impl Value<'_, OCamlBytes> {
     /// A copy of the bytes.
     pub fn to_bytes(self) -> Vec<u8> {
-        // SAFETY: live bytes (type and lifetime) that do not move while they are copied. Another
-        // domain may be changing them: each is loaded atomically.
+        // SAFETY: the value is a live byte sequence (type and lifetime), which does not move while it is copied. Each
+        // byte is loaded atomically, because another domain may be changing it.
         unsafe {
             let bytes = self.raw as *mut u8;
             (0..ffi::obx_string_length(self.raw))
@@ -180,7 +180,7 @@ impl Value<'_, OCamlBytes> {
 impl Value<'_, OCamlChar> {
     /// An OCaml character, which is a byte.
     pub fn char(byte: u8) -> Value<'static, OCamlChar> {
-        // SAFETY: an immediate.
+        // SAFETY: an immediate, by its lowest bit, from 0 to 255, and so a `char`.
         unsafe { Value::from_raw(isize::from(byte) << 1 | 1) }
     }
 
@@ -232,16 +232,16 @@ impl Value<'_, OCamlFloat> {
 impl<'l, T> Value<'l, Option<T>> {
     /// `Some` with the value in it, or `None`.
     pub fn to_option(self) -> Option<Value<'l, T>> {
-        // SAFETY: `Some x` is a block whose field is x (type).
+        // SAFETY: a block is `Some x`, whose field 0 is x (type).
         (!self.is_immediate()).then(|| unsafe { self.field(0) })
     }
 }
 
 impl<'l, T, E> Value<'l, Result<T, E>> {
-    /// The result, with the value in it.
+    /// `Ok` or `Err`, with the value in it.
     pub fn to_result(self) -> Result<Value<'l, T>, Value<'l, E>> {
         let is_ok = matches!(self.kind(), Kind::Block { tag: 0, .. });
-        // SAFETY: `Ok x` is a block of tag 0 whose field is x, `Error x` one of tag 1 (type).
+        // SAFETY: `Ok x` is a block of tag 0 whose field 0 is x, and `Error x` one of tag 1 (type).
         unsafe {
             match is_ok {
                 true => Ok(self.field(0)),
@@ -252,7 +252,7 @@ impl<'l, T, E> Value<'l, Result<T, E>> {
 }
 
 impl<'l, A, B> Value<'l, (A, B)> {
-    /// The components.
+    /// The two components.
     pub fn to_pair(self) -> (Value<'l, A>, Value<'l, B>) {
         // SAFETY: a pair is a block of two fields (type).
         unsafe { (self.field(0), self.field(1)) }
@@ -267,7 +267,7 @@ impl<'l, T> Value<'l, OCamlList<T>> {
             if rest.is_immediate() {
                 return None;
             }
-            // SAFETY: a cons cell is a block of the first element and the rest (type).
+            // SAFETY: a list that is not an immediate is a block with the first element and the rest (type).
             unsafe {
                 let first = rest.field(0);
                 rest = rest.field(1);
@@ -289,25 +289,25 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
         self.len() == 0
     }
 
-    /// The element at `index`, if there is one. `None` too in an array of floats, which has no
-    /// elements that are values; see [`get_float`](Value::get_float).
+    /// The element at `index`, if there is one. Always `None` for an array in the flat form of floats, whose
+    /// elements are numbers and not values; see [`get_float`](Value::get_float).
     pub fn get(self, index: usize) -> Option<Value<'l, T>> {
         let is_there = !self.is_flat_floats() && index < self.len();
-        // SAFETY: an array is a block of its elements (type), unless it is flat.
+        // SAFETY: an array that is not flat is a block of its elements (type), and has this one (just checked).
         is_there.then(|| unsafe { self.field(index) })
     }
 
-    /// The elements, from the first to the last; none if it is an array of floats, which has
-    /// [`floats`](Value::floats). Each is read when it is asked for: another domain may be changing the array.
+    /// The elements, from the first to the last. None for an array in the flat form of floats, which has
+    /// [`floats`](Value::floats). Each element is read when it is asked for; another domain may change it before.
     pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'l, T>> {
         let length = if self.is_flat_floats() { 0 } else { self.len() };
-        // SAFETY: an array is a block of its elements (type), unless it is flat; its length does not change.
+        // SAFETY: an array that is not flat is a block of its elements (type). Its length does not change.
         (0..length).map(move |index| unsafe { self.field(index) })
     }
 }
 
 impl<'l> Value<'l, OCamlArray<OCamlFloat>> {
-    /// The element at `index`, if there is one.
+    /// The number at `index`, if there is one.
     pub fn get_float(self, index: usize) -> Option<f64> {
         match self.get(index) {
             Some(boxed) => Some(boxed.to_float()),
@@ -315,27 +315,28 @@ impl<'l> Value<'l, OCamlArray<OCamlFloat>> {
         }
     }
 
-    /// The elements, from the first to the last.
+    /// The numbers, from the first to the last.
     pub fn floats(self) -> impl ExactSizeIterator<Item = f64> + use<'l> {
         (0..self.len()).map(move |index| self.get_float(index).expect("the length does not change"))
     }
 }
 
 impl<T: ?Sized> Value<'_, T> {
-    /// A number of an array or a record in the flat form of floats, if the value is in this form and as long.
+    /// The number at `index` of an array or a record in the flat form of floats. `None` if the value does not have this
+    /// form, or is too short.
     pub(crate) fn flat_float(self, index: usize) -> Option<f64> {
-        // SAFETY: the second test is for blocks, which are live.
+        // SAFETY: the size is read only if the value is a block, which is live.
         if !self.is_flat_floats() || index >= unsafe { ffi::obx_size(self.raw) } {
             return None;
         }
         let element = (self.raw as *mut u64).wrapping_add(index);
-        // SAFETY: a live block of floats (just checked), which has this one. Another domain may be
-        // changing it: the load is atomic.
+        // SAFETY: a live block of floats, which has this one (just checked). The load is atomic, because another
+        // domain may be changing the number.
         Some(f64::from_bits(unsafe { AtomicU64::from_ptr(element) }.load(Ordering::Relaxed)))
     }
 
     pub(crate) fn is_flat_floats(self) -> bool {
-        // SAFETY: a live value; the second test is for blocks.
+        // SAFETY: the tag is read only if the value is a block, which is live.
         !self.is_immediate() && unsafe { ffi::obx_is_flat_floats(self.raw) != 0 }
     }
 }
@@ -351,13 +352,13 @@ impl DomainLock {
         bytes: impl AsRef<[u8]>,
     ) -> Result<(Value<'l, OCamlString>, &'l DomainLock), Error> {
         let bytes = bytes.as_ref();
-        // SAFETY: the token proves that the lock is held; the function copies the bytes and
-        // does not raise.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
+        // function copies the bytes and does not raise.
         let raw = unsafe { ffi::obx_alloc_string(bytes.as_ptr().cast(), bytes.len()) };
         if raw == 0 {
             return Err(Error::OutOfMemory);
         }
-        // SAFETY: a new string; the token is borrowed, shared, for 'l.
+        // SAFETY: `raw` is a new string. The collector does not run in 'l, because the token is only borrowed shared.
         Ok((unsafe { Value::from_raw(raw) }, self))
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OCaml values, for Rust: what needs the macros of the OCaml headers. Nothing here raises. */
+/* OCaml values, for Rust: functions that need macros of the OCaml headers. Nothing here raises. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <string.h>
@@ -47,7 +47,7 @@ intnat obx_nativeint(value v) { return Nativeint_val(v); }
 size_t obx_size(value block) { return Wosize_val(block); }
 int obx_tag(value block) { return Tag_val(block); }
 
-/* A block that the caller fills at once, or 0 if out of memory. May run the GC. */
+/* A block that the caller initialises before the GC may run again, or 0 if out of memory. May run the GC. */
 static value alloc_uninitialised(size_t size, tag_t tag) {
   if (size == 0) return Atom(tag);
   if (size <= Max_young_wosize) return caml_alloc_small(size, tag);
@@ -67,7 +67,7 @@ value obx_alloc_block(int tag, size_t size, value const *const *fields) {
   return caml_check_urgent_gc(block);
 }
 
-/* An array of units, or 0. */
+/* An array of units, or 0 if out of memory. May run the GC. */
 value obx_alloc_array(size_t length) {
   value array = alloc_uninitialised(length, 0);
   if (array == 0) return 0;
@@ -85,7 +85,7 @@ int const obx_float_arrays_are_flat = 1;
 int const obx_float_arrays_are_flat = 0;
 #endif
 
-/* Floats in their flat form, as an array or a record has them, or 0. */
+/* A block of floats in the flat form of arrays and records, or 0 if out of memory. May run the GC. */
 value obx_alloc_flat_floats(double const *floats, size_t length) {
   if (length == 0) return Atom(0);
   if (length > Max_wosize / Double_wosize) return 0;
@@ -99,18 +99,19 @@ int obx_is_flat_floats(value array) { return Tag_val(array) == Double_array_tag;
 
 /* ---- values of Rust in the OCaml heap ---- */
 
-/* Drops what a block held. In Rust; does not unwind. */
+/* Defined in Rust (custom.rs): drops the Rust value of a block. Does not unwind. */
 extern void ocaml_boxroot_drop(void *held);
 
 static void drop_held(value box) { ocaml_boxroot_drop(*(void **)Data_custom_val(box)); }
 
-/* No comparison or marshalling: these raise exceptions in OCaml. And no hashing: it adds nothing. */
+/* Without functions for comparison and marshalling, which then raise exceptions in OCaml; and without one for hashing, so
+   that all blocks have the same hash. */
 static struct custom_operations const box_operations = {
   .identifier = "ocaml_boxroot.rust",
   .finalize = drop_held,
 };
 
-/* A block that owns `held`, which takes `size` bytes. May run the GC. */
+/* A block that owns the Rust value `held`, which takes `size` bytes. May run the GC. */
 value obx_alloc_box(void *held, size_t size) {
   value box =
     caml_alloc_custom_mem((struct custom_operations *)&box_operations, sizeof(void *), size);

@@ -1,7 +1,7 @@
-//! Where is OCaml? The first of these that is there decides:
+//! Finds OCaml. The first of these that is there decides:
 //!
-//! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler is run, and none is needed until
-//!    OCaml code is to be compiled;
+//! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler is run; one is needed only where OCaml code
+//!    is compiled;
 //! 2. `$OCAMLOPT -where`;
 //! 3. `ocamlopt -where`, from PATH; else `ocamlfind ocamlopt -where`; else `opam exec -- ocamlopt -where`.
 //!
@@ -21,12 +21,17 @@ pub struct OCaml {
 const OLDEST: (u32, u32) = (4, 13);
 
 impl OCaml {
-    /// The folder that `OCAML_WHERE_PATH` names, else the answer to `-where` of `$OCAMLOPT`, else of
-    /// `ocamlopt`, `ocamlfind ocamlopt` and `opam exec -- ocamlopt`, the first that runs. It must be OCaml 4.13
-    /// or later.
+    /// Finds the OCaml in the folder that `OCAML_WHERE_PATH` names, else in the folder that `$OCAMLOPT -where`
+    /// prints, else that of the first command that runs: `ocamlopt`, `ocamlfind ocamlopt`, or
+    /// `opam exec -- ocamlopt`.
     ///
-    /// Tells cargo what the answer depends on: not PATH, which differs wherever a build tool makes a sandbox,
-    /// but what opam sets with it, and the header that was read.
+    /// Tells cargo what the result depends on: these variables, `OPAM_SWITCH_PREFIX`, and the header with the
+    /// version. PATH is left out, because build tools change it in each of their sandboxes.
+    ///
+    /// # Errors
+    ///
+    /// If there is none, if it is older than 4.13, or if it has no C headers. A variable that is set and does
+    /// not lead to an OCaml is an error, too.
     pub fn find() -> Result<OCaml, Error> {
         for variable in ["OCAML_WHERE_PATH", "OCAMLOPT", "OPAM_SWITCH_PREFIX"] {
             println!("cargo:rerun-if-env-changed={variable}");
@@ -54,13 +59,16 @@ impl OCaml {
         &self.where_path
     }
 
-    /// As in `caml/version.h`, for example `5.3.0`.
+    /// The version, as in `caml/version.h`, for example `5.3.0`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The command that compiles OCaml code, of the same version as the headers: a program and its first
-    /// arguments.
+    /// The command that compiles OCaml code: a program and its first arguments.
+    ///
+    /// # Errors
+    ///
+    /// If `OCAML_WHERE_PATH` named the folder, and no compiler is found, or one of another version.
     pub fn ocamlopt(&self) -> Result<Vec<String>, Error> {
         if let Some(command) = &self.ocamlopt {
             return Ok(command.clone());
@@ -84,7 +92,7 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// A command that runs, and what it answers to `-where`.
+/// The folder that a compiler prints for `-where`, and the compiler's command.
 fn find_ocamlopt() -> Result<(PathBuf, Vec<String>), Error> {
     let forced = variable("OCAMLOPT");
     let hint = if forced.is_some() { "\nOCAMLOPT is set, so nothing else was tried." } else { "" };
@@ -106,7 +114,7 @@ fn find_ocamlopt() -> Result<(PathBuf, Vec<String>), Error> {
     Err(Error(format!("no OCaml compiler was found. Tried:\n{tried}{hint}")))
 }
 
-/// What the command prints.
+/// What the command prints when it is run with these arguments.
 pub(super) fn answer(command: &[String], arguments: &[&str]) -> Result<String, Error> {
     let output = Command::new(&command[0])
         .args(&command[1..])

@@ -1,4 +1,4 @@
-//! The fast paths, as calls into C.
+//! The operations, as calls into C: for targets where `inlined.rs` has no assembly.
 
 use crate::{bindings, BoxRoot, Value};
 
@@ -9,7 +9,7 @@ pub use bindings::boxroot_create;
 /// As for [`boxroot_delete`](crate::boxroot_delete).
 #[inline(always)]
 pub unsafe fn boxroot_delete(root: BoxRoot) {
-    // SAFETY: the root is live (caller).
+    // SAFETY: the root is live, and not used again (caller).
     unsafe { bindings::boxroot_delete(Some(root)) }
 }
 

@@ -1,6 +1,6 @@
-//! The fast paths of `boxroot/inline.h`, in Rust: those of [`token`], behind the checks that every call
-//! makes. They read thread-local variables of C, as C's compilers do in the initial-exec model
-//! (`boxroot/lock.h`). Stable Rust has no name for such variables, so this is assembly.
+//! The fast paths of `boxroot/inline.h`, in Rust. Each call looks at who holds the lock, and then takes the fast
+//! path of [`token`]. For this it reads thread-local variables of C, as C compilers do in the initial-exec model
+//! (`boxroot/lock.h`). Stable Rust cannot name such variables, so this is assembly.
 
 use crate::bindings::{self, bxr_domain_head};
 use crate::token::{self, Domain};
@@ -8,15 +8,15 @@ use crate::{BoxRoot, Value};
 use core::arch::asm;
 use core::ptr::NonNull;
 
-/// The value of a thread-local pointer of C. The variables that are read here change in calls only. The
-/// offset of a variable is the same for all threads, so that loops read it once.
+/// The value of a thread-local pointer of C. The pointers that are read here change only in function calls. A
+/// variable's offset from the thread pointer is the same for all threads, so that loops read it once.
 macro_rules! thread_local_pointer {
     ($name:literal) => {{
         let offset: usize;
         let value: *mut bxr_domain_head;
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the variable exists in every program that links the library, with an offset from the
-        // thread pointer that the linker or the dynamic linker writes down.
+        // SAFETY: the variable exists in every program that links the library. The linker or the dynamic
+        // linker has stored its offset from the thread pointer where the first instruction reads it.
         unsafe {
             asm!(
                 concat!("mov {}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
@@ -51,10 +51,10 @@ macro_rules! thread_local_pointer {
     }};
 }
 
-/// A thread-local variable's record.
+/// The record that a thread-local variable points to.
 #[inline(always)]
 fn domain(record: *mut bxr_domain_head) -> Domain {
-    // SAFETY: the variables are never NULL: without a domain, they point to a record of none.
+    // SAFETY: the variables are never NULL: on a thread without a domain they point to `bxr_no_domain`.
     Domain(unsafe { NonNull::new_unchecked(record) })
 }
 
@@ -63,11 +63,11 @@ fn domain(record: *mut bxr_domain_head) -> Domain {
 #[inline(always)]
 fn to_create() -> Option<Domain> {
     use core::sync::atomic::{AtomicPtr, Ordering};
-    // NULL without the lock, which no record has.
+    // Without the lock this is NULL, and no record's `runtime_state` is NULL.
     let witness = thread_local_pointer!("caml_state");
     let record = thread_local_pointer!("bxr_self_abi1_pool14");
-    // SAFETY: the variable is never NULL, and records are never unmapped; the field is atomic, because the
-    // holder of the lock may be changing it.
+    // SAFETY: the variable is never NULL, and records are never unmapped. The load is atomic, because another
+    // thread that holds the record's lock may be changing the field.
     let state = unsafe { AtomicPtr::from_ptr(&raw mut (*record).runtime_state) };
     (state.load(Ordering::Relaxed) == witness.cast()).then(|| domain(record))
 }
@@ -75,9 +75,9 @@ fn to_create() -> Option<Domain> {
 #[cfg(ocaml5)]
 use to_create as to_delete;
 
-/// The record of the only domain, if this thread holds the lock and no root scan is running; else one
-/// that has no pools. Threads that may end without giving the lock up are trusted here, not in
-/// [`to_delete`].
+/// The record of the only domain, if this thread holds the lock and no root scan is running; else a record
+/// that has no pools. A thread that `Thread.create` made seems to hold the lock in its thread-local
+/// destructors: this function believes it, and [`to_delete`] does not.
 #[cfg(not(ocaml5))]
 #[inline(always)]
 fn to_create() -> Option<Domain> {
@@ -95,7 +95,8 @@ fn to_delete() -> Option<Domain> {
 /// As for [`boxroot_create`](crate::boxroot_create).
 #[inline(always)]
 pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
-    // SAFETY: the record is open to this thread, or has no room; the value is valid (caller).
+    // SAFETY: the record is open to this thread, or its current pool has no free slot, so that the slow path
+    // decides; the value is valid (caller).
     unsafe {
         match to_create() {
             Some(domain) => token::create(domain, init),
@@ -109,7 +110,8 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
 /// As for [`boxroot_delete`](crate::boxroot_delete), of a root that is not `None`.
 #[inline(always)]
 pub unsafe fn boxroot_delete(root: BoxRoot) {
-    // SAFETY: the record is open to this thread, or owns no pool; the root is live (caller).
+    // SAFETY: the record is open to this thread, or owns no pool, so that the slow path decides; the root is
+    // live, and not used again (caller).
     unsafe {
         match to_delete() {
             Some(domain) => token::delete(domain, root),
@@ -123,8 +125,8 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
 /// As for [`boxroot_modify`](crate::boxroot_modify).
 #[inline(always)]
 pub unsafe fn boxroot_modify(root: *mut BoxRoot, value: Value) -> bool {
-    // SAFETY: the record is open to this thread, or owns no pool; nobody else uses the root, and the value
-    // is valid (caller).
+    // SAFETY: the record is open to this thread, or owns no pool, so that the slow path decides; no other
+    // thread uses the root, and the value is valid (caller).
     unsafe {
         match to_delete() {
             Some(domain) => token::modify(domain, &mut *root, value),

@@ -1,9 +1,9 @@
-//! Under `debug-checks` nothing is inlined: the checks need to see every operation.
+//! Under `debug-checks` nothing is inlined: every operation is a call of the checked one.
 
 use super::Domain;
 use crate::{BoxRoot, Value};
 
-/// [`boxroot_create`](crate::boxroot_create) without its checks.
+/// [`boxroot_create`](crate::boxroot_create), with its checks, because `debug-checks` is enabled.
 ///
 /// # Safety
 ///
@@ -15,7 +15,7 @@ pub unsafe fn create(_domain: Domain, value: Value) -> Option<BoxRoot> {
     unsafe { crate::boxroot_create(value) }
 }
 
-/// [`boxroot_delete`](crate::boxroot_delete), in a few instructions if `domain` owns `root`.
+/// [`boxroot_delete`](crate::boxroot_delete), with its checks, because `debug-checks` is enabled.
 ///
 /// # Safety
 ///
@@ -27,13 +27,12 @@ pub unsafe fn delete(_domain: Domain, root: BoxRoot) {
     unsafe { crate::boxroot_delete(root) }
 }
 
-/// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young, or `value`
-/// is old (on OCaml 4, an immediate).
+/// [`boxroot_modify`](crate::boxroot_modify), with its checks, because `debug-checks` is enabled.
 ///
 /// # Safety
 ///
 /// This thread holds the lock of `domain`, no root scan of it is running, `*root` is live and
-/// nobody else uses it, and `value` is a valid OCaml value.
+/// no other thread uses it, and `value` is a valid OCaml value.
 #[track_caller]
 pub unsafe fn modify(_domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     // SAFETY: as promised by the caller.

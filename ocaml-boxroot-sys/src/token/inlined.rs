@@ -14,8 +14,8 @@ const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
 /// valid OCaml value.
 #[inline(always)]
 pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
-    // SAFETY: the lock is held, so nobody else touches the record, its current pool, or a
-    // free slot, which holds the handle of the next one, or NULL, plus 1.
+    // SAFETY: the lock is held (caller), and only the owner uses the free list of its current pool and writes
+    // to slots. A free slot holds a link: the handle of the next free slot, or NULL, plus 1.
     unsafe {
         let pool = (*domain.0.as_ptr()).current;
         let Some(root) = (*pool).free else {
@@ -37,12 +37,14 @@ pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
 #[inline(always)]
 pub unsafe fn delete(domain: Domain, root: BoxRoot) {
     let pool = pool_of(root);
-    // SAFETY: a live root's pool is mapped; the owner may free its slots under its lock.
+    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free slots of its
+    // own pools, and only its holder uses `outgoing`.
     unsafe {
         if pool == (*domain.0.as_ptr()).uncounted {
             return push(pool, root);
         }
-        // Another domain may be writing to the pool's head: a run of deletes there looks once.
+        // Another domain owns this pool, and may be writing to its head. So a series of deletes in it reads the
+        // head only once, in the slow path, and then collects bits here.
         if pool == (*domain.0.as_ptr()).remote_pool {
             let outgoing = &mut (*domain.0.as_ptr()).outgoing;
             let bit = slot(root).addr().wrapping_sub(outgoing.start) / size_of::<Value>();
@@ -68,12 +70,12 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
 /// # Safety
 ///
 /// This thread holds the lock of `domain`, no root scan of it is running, `*root` is live and
-/// nobody else uses it, and `value` is a valid OCaml value.
+/// no other thread uses it, and `value` is a valid OCaml value.
 #[inline(always)]
 pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     let pool = pool_of(*root);
-    // SAFETY: a live root's pool is mapped; the owner may store any value in a young pool, and
-    // an old one or an immediate in any. The lock is held.
+    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may store any value in a
+    // young pool, and an old value or an immediate in every pool whose fast paths are open.
     unsafe {
         if is_fast_owner(domain, pool)
             && ((*pool).epoch == (*domain.0.as_ptr()).epoch || !may_be_young(value))
@@ -89,7 +91,7 @@ pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     }
 }
 
-/// Never false for a value of a minor heap.
+/// Whether the value may be a block of a minor heap. True for all of these, and for some other values.
 ///
 /// # Safety
 ///
@@ -102,7 +104,8 @@ unsafe fn may_be_young(value: Value) -> bool {
             static mut caml_minor_heaps_start: usize;
             static mut caml_minor_heaps_end: usize;
         }
-        // SAFETY: they change while the world is stopped, when nobody else holds a lock.
+        // SAFETY: the runtime changes these variables only while all domains are stopped, and this thread's
+        // domain is not: its lock is held (caller).
         let (start, end) = unsafe { (caml_minor_heaps_start, caml_minor_heaps_end) };
         (value as usize).wrapping_sub(start) < end - start
     }
@@ -140,8 +143,8 @@ fn pool_of(root: BoxRoot) -> *mut bxr_pool_head {
 /// `pool` is the pool of a live root.
 #[inline(always)]
 unsafe fn is_fast_owner(domain: Domain, pool: *mut bxr_pool_head) -> bool {
-    // SAFETY: the pool is mapped (caller); the read is atomic, because another domain that
-    // owns the pool may be changing the field.
+    // SAFETY: the pool is mapped, because the root is live (caller). The load is atomic, because another domain
+    // that owns the pool may be changing the field.
     let owner = unsafe { AtomicPtr::from_ptr(addr_of_mut!((*pool).fast_owner)) };
     owner.load(Ordering::Relaxed) == domain.0.as_ptr()
 }

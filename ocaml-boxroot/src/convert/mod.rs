@@ -1,4 +1,4 @@
-//! Copies between Rust and OCaml; the table is at [`ToOCaml`].
+//! Copies of values between Rust and OCaml. The table of types is in the documentation of [`ToOCaml`].
 
 mod number;
 mod sequence;
@@ -12,7 +12,7 @@ use crate::{Boxroot, DomainLock, Error, RootRef, Value};
 /// | Rust | OCaml | marker `T` |
 /// |---|---|---|
 /// | `()`, `bool` | `unit`, `bool` | `()`, `bool` |
-/// | every integer | `int` (63 bits: others are [`OutOfRange`](Error::OutOfRange)) | [`OCamlInt`](crate::OCamlInt) |
+/// | every integer type | `int` (63 bits; a number that does not fit is [`OutOfRange`](Error::OutOfRange)) | [`OCamlInt`](crate::OCamlInt) |
 /// | `i32`, `i64`, `isize` | `int32`, `int64`, `nativeint` | [`OCamlInt32`](crate::OCamlInt32), [`OCamlInt64`](crate::OCamlInt64), [`OCamlNativeint`](crate::OCamlNativeint) |
 /// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::OCamlChar) |
 /// | `f64` | `float` | [`OCamlFloat`](crate::OCamlFloat) |
@@ -22,9 +22,11 @@ use crate::{Boxroot, DomainLock, Error, RootRef, Value};
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
 /// | `[A]`, `[A; N]`, `Vec<A>` | `'a list`, `'a array` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray) |
 /// | `&A`, `Box<A>` | as `A` | as `A` |
-/// | `Boxroot<T>`, `RootRef<T>` | the value that is there already | `T` |
+/// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///
-/// The last line makes lists, tuples and calls of existing roots.
+/// By the last line, existing roots can be elements of lists and tuples, and arguments of calls. Slices (`str`, `[A]`),
+/// references and `RootRef` can only be copied to OCaml, not from it. [`ocaml_type!`](crate::ocaml_type!) adds records
+/// and variants, [`OCamlBigarray`](crate::OCamlBigarray) bigarrays.
 ///
 /// ```
 /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
@@ -45,30 +47,31 @@ pub trait ToOCaml<T: ?Sized> {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange) if there is no such `T`; [`Mismatch`](Error::Mismatch) for an array
-    /// of [`OCamlAny`](crate::OCamlAny) that has floats and others; [`OutOfMemory`](Error::OutOfMemory).
+    /// [`OutOfRange`](Error::OutOfRange) if no `T` has this value; [`Mismatch`](Error::Mismatch) for an array of
+    /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`OutOfMemory`](Error::OutOfMemory).
     #[track_caller]
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error>;
 }
 
 /// A Rust value that can be copied from an OCaml `T`; see [`Value::to_rust`] and
-/// [`RootRef::to_rust`]. The table is at [`ToOCaml`].
+/// [`RootRef::to_rust`]. The table of types is in the documentation of [`ToOCaml`].
 pub trait FromOCaml<T: ?Sized>: Sized {
-    /// The copy.
+    /// The copy. The collector does not run.
     ///
     /// # Errors
     ///
     /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit;
-    /// [`Mismatch`](Error::Mismatch) if the value is not of the form that this type has.
+    /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type;
+    /// [`OutOfMemory`](Error::OutOfMemory) where a root is created.
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error>;
 
-    /// The copy of an element of an OCaml array of floats, where there are no values of type `T`. For a `T`
-    /// that is a `float` in OCaml, under another name.
+    /// The copy of an element of an OCaml array or record in the flat form of floats, whose elements are numbers and
+    /// not values. To be implemented for a `T` that is OCaml's `float` under another name.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`](Error::Mismatch), if it is not implemented.
+    /// [`Mismatch`](Error::Mismatch) if a type does not implement it.
     fn from_float(_: f64) -> Result<Self, Error> {
         Err(Error::Mismatch)
     }

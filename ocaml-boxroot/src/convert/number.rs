@@ -19,7 +19,7 @@ impl FromOCaml<()> for () {
 
 impl ToOCaml<bool> for bool {
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<bool>, Error> {
-        // SAFETY: `false` is the immediate 0, and `true` 1.
+        // SAFETY: `false` is the immediate 0, and `true` the immediate 1.
         unsafe { rooted(Value::int(isize::from(*self)).raw(), lock) }
     }
 }
@@ -32,7 +32,7 @@ impl FromOCaml<bool> for bool {
 
 macro_rules! integers {
     ($($rust:ident)*) => {$(
-        /// Checked: OCaml's integers have 63 bits.
+        /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit into 63 bits.
         impl ToOCaml<OCamlInt> for $rust {
             fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, Error> {
                 let n = isize::try_from(*self).map_err(|_| Error::OutOfRange)?;
@@ -44,7 +44,7 @@ macro_rules! integers {
             }
         }
 
-        /// Checked.
+        /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit.
         impl FromOCaml<OCamlInt> for $rust {
             fn from_ocaml<'l>(value: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, Error> {
                 $rust::try_from(value.to_int()).map_err(|_| Error::OutOfRange)
@@ -59,8 +59,8 @@ macro_rules! boxed {
     ($($rust:ident is $ocaml:ident: $alloc:ident, $read:ident;)*) => {$(
         impl ToOCaml<$ocaml> for $rust {
             fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml>, Error> {
-                // SAFETY: the token proves that the lock is held, and is borrowed mutably; the new
-                // block is of this type.
+                // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
+                // run. The new block is of this type.
                 unsafe { rooted(ffi::$alloc(*self), lock) }
             }
         }
@@ -81,7 +81,8 @@ boxed! {
 
 impl ToOCaml<OCamlFloat> for f64 {
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
+        // new block is a float.
         unsafe { rooted(ffi::obx_alloc_float(*self), lock) }
     }
 }
@@ -108,14 +109,15 @@ impl FromOCaml<OCamlChar> for u8 {
     }
 }
 
-/// Checked: OCaml's characters are bytes. Above 127 they are those of Latin-1.
+/// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF). Other characters are
+/// [`OutOfRange`](Error::OutOfRange).
 impl ToOCaml<OCamlChar> for char {
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
         u8::try_from(*self).map_err(|_| Error::OutOfRange)?.to_ocaml(lock)
     }
 }
 
-/// Above 127 as in Latin-1.
+/// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
 impl FromOCaml<OCamlChar> for char {
     fn from_ocaml<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_byte().into())

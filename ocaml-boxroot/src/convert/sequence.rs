@@ -29,15 +29,15 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray<A>>, Error> {
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably; an array of
-        // units will be an array of A.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
+        // array of units is used as an array of A only when all elements were stored.
         let mut array = unsafe { rooted(ffi::obx_alloc_array(self.len()), lock) }?;
         let mut floats = Vec::new();
         for (i, element) in self.iter().enumerate() {
             let element = element.to_ocaml(lock)?;
             let raw = element.get(lock).raw();
-            // SAFETY: the lock is held; the array has the element, and is of the form that OCaml
-            // gives it: arrays of floats are flat, where OCaml is configured so.
+            // SAFETY: the lock is held, and the array has the field i. No float is stored in it if OCaml's arrays of
+            // floats are flat.
             unsafe {
                 if ffi::obx_float_arrays_are_flat != 0 && ffi::obx_is_float(raw) != 0 {
                     floats.push(ffi::obx_float(raw));
@@ -48,9 +48,10 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
         }
         if !floats.is_empty() {
             if floats.len() != self.len() {
-                return Err(Error::Mismatch); // no type of OCaml's has such an array
+                return Err(Error::Mismatch); // in OCaml, an array has only floats or none
             }
-            // SAFETY: as above; all elements are floats.
+            // SAFETY: the token proves that the lock is held, and is borrowed mutably. All elements are floats, so their
+            // array is in the flat form.
             array =
                 unsafe { rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock) }?;
         }
@@ -88,7 +89,7 @@ macro_rules! like_slices {
             }
         }
 
-        /// [`Mismatch`](Error::Mismatch) if there are more or fewer elements.
+        /// [`Mismatch`](Error::Mismatch) if there are more or fewer than `N` elements.
         impl<A, R: FromOCaml<A>, const N: usize> FromOCaml<$ocaml<A>> for [R; N] {
             fn from_ocaml<'l>(
                 value: Value<'l, $ocaml<A>>,

@@ -17,7 +17,8 @@ macro_rules! bytes {
         impl$(<const $n: usize>)? ToOCaml<OCamlBytes> for $rust {
             fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
                 let (value, lock) = lock.alloc_string(self)?;
-                // SAFETY: bytes are laid out like a string, and nobody else has this string.
+                // SAFETY: bytes are laid out like a string, and nothing else refers to this new string, so it
+                // may change.
                 Boxroot::try_new(lock, unsafe { Value::from_raw(value.raw()) })
             }
         }
@@ -38,7 +39,7 @@ bytes! {
     Vec<u8>;
 }
 
-/// Bytes that are not UTF-8 are replaced.
+/// Bytes that are not UTF-8 are replaced by U+FFFD.
 impl FromOCaml<OCamlString> for String {
     fn from_ocaml<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_text())

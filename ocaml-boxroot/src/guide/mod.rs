@@ -3,25 +3,26 @@
 //! # Side by side
 //!
 //! The same small program with this crate, with `ocaml-interop` 0.12 and with `ocaml` 1.3 (ocaml-rs); the tests
-//! of this project run all three. They call this OCaml, and `stress : unit -> unit`, which makes the collector run:
+//! of this project run all three. They call this OCaml code, and `stress : unit -> unit`, which makes the collector run:
 //!
 //! ```ocaml,ignore
 #![doc = include_str!("words.ml")]
 //! ```
 //!
-//! With `ocaml-boxroot`: an exception is an error; any thread may call it.
+//! With `ocaml-boxroot`: an OCaml exception becomes an error. Any thread of Rust's may call the function.
 //!
 //! ```ignore
 #![doc = include_str!("ours.rs")]
 //! ```
 //!
-//! With `ocaml-interop`: an exception is a panic; any thread that is not in such a closure may call it.
+//! With `ocaml-interop`: an OCaml exception becomes a panic. Any thread may call the function, unless it is in a
+//! `with_domain_lock` already.
 //!
 //! ```ignore
 #![doc = include_str!("ocaml_interop.rs")]
 //! ```
 //!
-//! With `ocaml`: an exception is an error; every call is unsafe, and conversions believe the caller.
+//! With `ocaml`: an OCaml exception becomes an error. Every call is unsafe, and conversions do not check the value's type.
 //!
 //! ```ignore
 #![doc = include_str!("ocaml_rs.rs")]
@@ -40,31 +41,35 @@ pub mod migrating {}
 ///
 /// # A root is a slot in a pool
 ///
-/// The allocator, not the user, chooses where a root is in memory: in a *slot*, one word of a *pool*. A handle is the
-/// address of its slot, so reading a root is one load.
+/// The allocator, not the user, chooses where a root is in memory: in a *slot*, which is one word of a *pool*. A handle is
+/// the address of its slot, so reading a root is one load. The domain that made a pool is its *owner*.
 ///
 #[doc = include_str!("pictures/pool.svg")]
 ///
-/// Free slots hold *links*, which form a free list. A link is odd, as OCaml's integers are; so whatever a slot holds looks like a value to
-/// the collector, and it can go through the slots without asking which are in use. Create takes the first free slot, delete
-/// puts it back: a few instructions each. A delete by another domain, or by a thread without the lock, does not touch the
-/// slot: it sets a bit in the head of the pool, and the owner frees the slot later.
+/// Free slots hold *links*, which form a free list. A link is an odd number, as OCaml's integers are. So the collector can
+/// go through all slots, without asking which are in use, because links look like values to it. Creating a root takes the
+/// first free slot, and deleting it puts the slot back: a few instructions each. A delete by another domain, or by a thread
+/// without the lock, does not touch the slot: it sets a bit in the head of the pool, and the owner frees the slot later.
 ///
 /// # Young and old pools
 ///
-/// A minor collection looks only at roots that may refer to the minor heap. These are in *young* pools; where they are few,
-/// they are in a list of slots. When it is over, no root refers to the minor heap any more, so all pools become old at once.
+/// A minor collection looks only at roots that may refer to the minor heap. These are in *young* pools or, if they are few,
+/// in an old pool and in a list of slots. After the collection no root refers to the minor heap, so all pools become old
+/// at once.
 ///
 #[doc = include_str!("pictures/pool_life.svg")]
 ///
-/// A domain that makes no root between two minor collections has nothing to scan in them, however many roots it has.
+/// If a domain makes no root between two minor collections, the second one has none of its roots to scan, however many
+/// there are.
 ///
 /// # Marking without a pause
 ///
-/// A major collection has to mark the values of all roots. OCaml 4 does so at once when it starts. On OCaml 5 the allocator
-/// hands each pool to the collector as if it were a block of the heap, which the collector visits in its slices.
+/// A major collection has to mark the values of all roots. On OCaml 4 all are marked at once, when the collection starts. On
+/// OCaml 5 the allocator hands each pool to the collector as if the pool were a block of the heap. The collector visits
+/// the pools in its slices.
 ///
 #[doc = include_str!("pictures/marking.svg")]
 ///
-/// While the collector has still to visit a pool, its slots stay as they are: a root that is deleted keeps its slot until all is marked.
+/// As long as the collector may still have to visit a pool, slots with values of the major heap do not change: a root that
+/// is deleted meanwhile keeps its slot until the collector has marked everything.
 pub mod allocator {}
