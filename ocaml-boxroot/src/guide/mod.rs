@@ -42,7 +42,7 @@ pub mod migrating {}
 /// # A root is a slot in a pool
 ///
 /// The allocator, not the user, chooses where a root is in memory: in a *slot*, which is one word of a *pool*. A handle is
-/// the address of its slot, so reading a root is one load. The domain that made a pool is its *owner*.
+/// the address of its slot, so reading a root is one load. Each pool has one domain as its *owner*.
 ///
 #[doc = include_str!("pictures/pool.svg")]
 ///
