@@ -1,6 +1,6 @@
 //! A cache of OCaml closures that several threads share: formulas, which OCaml (`ocaml/formula.ml`) compiles to
-//! functions. A `Boxroot` is Send and Sync, so the cache is an ordinary map behind an ordinary lock. Entries
-//! are dropped by whatever thread evicts them, without OCaml's lock.
+//! functions. A `Boxroot` of a function is Send and Sync, so the cache is an ordinary map behind an ordinary lock. The thread
+//! that evicts an entry drops it, without OCaml's lock.
 //!
 //! Run it: `cargo run --example cache`
 
@@ -41,13 +41,13 @@ impl Cache {
         if let Some(formula) = known {
             return Ok(formula);
         }
-        // Nobody waits for the map while OCaml works. Two threads may compile the same formula: one of them is kept.
+        // No thread waits for the map while OCaml works. Two threads may compile the same formula: one result is kept.
         let compiled = Arc::new(compile(lock, text)?);
         let mut formulas = self.0.write_released(lock).unwrap();
         Ok(formulas.entry(text.to_string()).or_insert(compiled).clone())
     }
 
-    /// Forgets half of the formulas. Needs no lock of OCaml's.
+    /// Forgets half of the formulas. Does not need OCaml's lock.
     fn evict(&self) {
         let mut keep = false;
         self.0.write().unwrap().retain(|_, _| {

@@ -61,7 +61,7 @@ fn run(lock: &mut DomainLock) -> Result<(), Box<dyn std::error::Error>> {
         order("Alan", Size::Small, 4.0),
     ];
 
-    // Records and variants are converted; an exception is an error, told by its name, with its arguments.
+    // Records and variants are converted. An OCaml exception is an error, which has a name and arguments.
     let mut stock: u32 = 1800;
     let mut refused = Vec::new();
     for order in &orders {
@@ -77,12 +77,12 @@ fn run(lock: &mut DomainLock) -> Result<(), Box<dyn std::error::Error>> {
     }
     assert_eq!((stock, &*refused), (100, &[("Alan".to_string(), 150)][..]));
 
-    // A closure of OCaml's, kept by Rust for as long as it likes.
+    // An OCaml closure, which Rust can keep for any time.
     let tenth_off: Boxroot<Change> = discount(lock, 10)?;
     let cheaper: Vec<Order> = map(lock, &tenth_off, &orders)?;
     assert_eq!(cheaper[0].price, 10.8);
 
-    // A closure of Rust's, called by OCaml.
+    // A Rust closure, which OCaml calls.
     let surname = "Lovelace";
     let rename = Change::from_rust(lock, move |lock, order| {
         let order: Order = order.to_rust(lock)?;

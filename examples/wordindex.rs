@@ -1,4 +1,4 @@
-//! A word index, kept by OCaml, fed and owned by Rust.
+//! A word index: an OCaml data structure that Rust fills and owns.
 //!
 //! OCaml (`examples/ocaml/wordindex.ml`) keeps a persistent map from words to counts. Rust reads
 //! text files, feeds the words through an OCaml function, and keeps a `Boxroot` for every word, and

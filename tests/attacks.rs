@@ -1,5 +1,5 @@
-//! Safe programs that try to reach undefined behaviour: `attacks/programs.rs` may not write `unsafe`. What
-//! the compiler rejects is in `ocaml-boxroot/tests/compile_fail`.
+//! Safe programs that try to cause undefined behaviour: `attacks/programs.rs` has no `unsafe`. Programs that
+//! the compiler rejects are in `ocaml-boxroot/tests/compile_fail`.
 
 mod common;
 #[forbid(unsafe_code)]
@@ -14,6 +14,6 @@ fn main() {
 
 /// A function of testlib.ml or exported.ml.
 fn function<Args, R>(lock: &DomainLock, name: &str) -> Boxroot<Function<Args, R>> {
-    // SAFETY: used with the types that OCaml gives it.
+    // SAFETY: each caller uses the types that the function has in testlib.ml or exported.ml.
     unsafe { lock.named(name) }.unwrap()
 }

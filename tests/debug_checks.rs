@@ -33,13 +33,13 @@ fn main() {
     run_scenarios(SCENARIOS)
 }
 
-/// The message of the panic that `f` ends in.
+/// The message of the panic with which `f` ends.
 fn report<R>(f: impl FnOnce() -> R) -> String {
     let payload = catch_unwind(AssertUnwindSafe(f)).err().expect("misuse is reported");
     *payload.downcast::<String>().expect("a message")
 }
 
-/// A root, and the line that creates it.
+/// A root, and the place that creates it, as messages name it.
 fn root(n: isize) -> (BoxRoot, String) {
     // SAFETY: an immediate.
     let root = unsafe { sys::boxroot_create((n << 1) | 1) }.unwrap();
@@ -95,7 +95,7 @@ fn stale_handle_whose_slot_is_in_use_again() {
     delete(stale);
     let others: Vec<BoxRoot> = (0..3000).map(|i| root(i).0).collect();
     assert!(report(|| get(stale)).contains(&created));
-    // A handle from before a modify is stale, too.
+    // A handle that was copied before a modify is stale, too.
     let mut modified = others[0];
     // SAFETY: live.
     assert!(unsafe { sys::boxroot_modify(&mut modified, 15) });
@@ -107,7 +107,7 @@ fn pointers_that_are_no_roots() {
     start();
     let (root, _) = root(1);
     let somewhere = Box::new(3_isize);
-    // SAFETY: handles are pointers; these are not null.
+    // SAFETY: a `BoxRoot` is a pointer that is not null, as these are.
     let wrong: [BoxRoot; 2] = unsafe {
         [
             std::mem::transmute::<*const isize, BoxRoot>(&*somewhere),
@@ -139,7 +139,7 @@ fn roots_that_c_deletes() {
     for i in 0..10_000 {
         let (root, _) = root(i);
         assert_eq!(get(root), i);
-        // SAFETY: live; C code took it over.
+        // SAFETY: the root is live, and not used again.
         unsafe { boxroot_delete(Some(root)) };
     }
     assert!(stats().pools <= 2, "{:?}", stats());
@@ -191,7 +191,7 @@ struct Point {
     y: f64,
 }
 
-/// Every root is on record with this file's line, however deep in the crate it was created.
+/// Every root is on record with the line of this file that called the crate, however deep in the crate it was created.
 fn leaks_of_conversions() {
     /// Expects `count` roots from one place on `line`, since `before`.
     fn check(before: &[(&std::panic::Location, usize)], line: u32, count: usize) {
@@ -224,7 +224,7 @@ fn leaks_of_conversions() {
             line!(), 1: ToOCaml::<OCamlString>::to_ocaml("text", lock);
             line!(), 1: ToOCaml::<Nested>::to_ocaml(&nested, lock);
             line!(), 1: ToOCaml::<Result<OCamlInt, ()>>::to_ocaml(&Ok::<_, ()>(&&Box::new(1)), lock);
-            // SAFETY: the type in testlib.ml.
+            // SAFETY: the function has this type in testlib.ml.
             line!(), 1: unsafe { lock.named::<Function<(OCamlInt,), OCamlString>>("string") };
             line!(), 1: string::<Boxroot<OCamlString>>(lock, 12).unwrap();
             line!(), 1: fail::<()>(lock, "raised").unwrap_err();

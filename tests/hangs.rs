@@ -1,4 +1,4 @@
-//! What hung, or could: each in a process of its own, which is killed if it takes too long.
+//! Programs that hung once, or could hang. Each runs in a process of its own, which is killed if it takes too long.
 
 mod common;
 #[path = "hangs/domains.rs"]
@@ -65,10 +65,10 @@ fn main() {
     run_scenarios_within(Duration::from_secs(120), SCENARIOS)
 }
 
-/// Has OCaml run `body(n)`: `how` is one of exported.ml's "run".
+/// Has OCaml run `body(n)`. `how` names a function of exported.ml, such as "run".
 fn ocaml(lock: &mut DomainLock, how: &str, n: isize, body: Run) -> Result<isize, Exception> {
     *RUN.lock().unwrap() = Some(body);
-    // SAFETY: a function of exported.ml, with its type.
+    // SAFETY: all functions of exported.ml that are called here have this type.
     let f: Boxroot<Function<(OCamlInt,), OCamlInt>> = unsafe { lock.named(how) }.unwrap();
     let n = n.to_ocaml(lock).unwrap();
     f.call(lock, &n).map(|(result, _)| result.to_int())

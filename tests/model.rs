@@ -9,7 +9,7 @@ use ocaml_boxroot_sys::{self as sys, BoxRoot};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Indices are taken modulo the number of live roots.
+/// One operation. Indices are taken modulo the number of live roots.
 #[derive(Clone, Debug)]
 enum Op {
     Create(usize),
@@ -110,7 +110,7 @@ fn roots_agree_with_the_model() {
     // Many minor collections in each sequence.
     ocaml("minor_heap_words", &[int(4096)]);
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
-    // Without a file of past failures: a failure is printed, and becomes a test of its own.
+    // No file of past failures is kept: a failure is printed, and should become a test of its own.
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let result = TestRunner::new(config).run(&proptest::collection::vec(op(), 1..60), |ops| {
         let mut model = Vec::new();

@@ -1,4 +1,4 @@
-//! Whole programs whose OCaml side is linked in another way; see `tests/programs/`.
+//! Whole programs whose OCaml side is linked in other ways than that of the other tests; see `tests/programs/`.
 
 #[path = "common/process.rs"]
 mod process;

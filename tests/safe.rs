@@ -1,4 +1,4 @@
-//! The safe crate on a real runtime: its rules, and what breaks them elsewhere.
+//! The safe crate on a real runtime: tests of its rules.
 
 mod common;
 
@@ -69,7 +69,7 @@ fn string(lock: &mut DomainLock, text: &str) -> Boxroot<OCamlString> {
 
 /// A function of testlib.ml.
 fn function<Args, R>(lock: &DomainLock, name: &str) -> Boxroot<Function<Args, R>> {
-    // SAFETY: used with the types of testlib.ml.
+    // SAFETY: each caller uses the types that the function has in testlib.ml.
     unsafe { lock.named(name) }.unwrap()
 }
 
@@ -104,7 +104,7 @@ fn set_and_clone() {
         churn(lock);
         assert_eq!((a.get(lock).to_text(), b.get(lock).to_text()), ("c".into(), "a".into()));
         let raw = a.into_raw();
-        // SAFETY: just given up.
+        // SAFETY: `into_raw` has just given this root up, and it is of this type.
         let a: Boxroot<OCamlString> = unsafe { Boxroot::from_raw(raw) };
         assert_eq!(a.get(lock).to_text(), "c");
         drop((a, b));
@@ -314,7 +314,7 @@ fn exhausted_stack_does_not_unwind_rust() {
             LEFT.fetch_add(1, Ordering::SeqCst);
         }
     }
-    // Called at every depth of a recursion, also where OCaml's stack has no room left.
+    // OCaml calls this at every depth of a recursion, also where OCaml's stack has no room left.
     extern "C" fn body(_: sys::Value) -> sys::Value {
         // SAFETY: called from OCaml through test_call.
         unsafe {
@@ -523,7 +523,7 @@ fn break_in_a_blocking_section() {
             // SAFETY: OCaml handles the signal, by noting that it came.
             assert_eq!(unsafe { libc::raise(libc::SIGINT) }, 0);
         });
-        // The exception is raised where OCaml runs, and is a result there.
+        // The exception is raised at the next call of OCaml, whose result it is.
         let error = through_ocaml(lock, "allocate", 1_000_000).unwrap_err();
         assert!(error.contains("Break"), "{error}");
         assert_eq!(through_ocaml(lock, "allocate", 10), Ok(10), "once");
@@ -615,7 +615,8 @@ fn statistics_without_the_lock() {
     start();
     let roots: Vec<_> =
         DomainLock::attach(|lock| (0..10_000).map(|_| string(lock, "x")).collect()).unwrap();
-    // Without the lock they are old, and say so. Under it they are exact, on all threads.
+    // Without the lock the statistics are those of the last major scan, and say so. Under the lock they are exact, on all
+    // threads.
     assert!(!stats().is_exact && stats().to_string().contains("at the last major collection"));
     let elsewhere = thread::spawn(|| DomainLock::attach(|_| stats()).unwrap()).join().unwrap();
     assert!(elsewhere.is_exact);

@@ -1,4 +1,4 @@
-//! Tests as a user writes them: those of one process, each on its own thread, share a runtime.
+//! Tests as users of the crate write them: all tests run in one process, each on its own thread, and share a runtime.
 
 mod common;
 
@@ -7,7 +7,7 @@ use ocaml_boxroot::{Boxroot, DomainLock, OCamlList, OCamlString, Runtime, ToOCam
 
 type Words = Boxroot<OCamlList<OCamlString>>;
 
-/// Holds a list over collections, of this thread and of others.
+/// Keeps a list by a root while this thread and others cause collections.
 fn hold(words: &[&str]) {
     Runtime::get_or_start().unwrap();
     let list: Words = DomainLock::attach(|lock| words.to_ocaml(lock)).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! The situations that must be right, one test each, on the raw interface. The numbers in front of a
+//! One test for each situation in which the library must work, on the raw interface. The numbers in front of a
 //! test are its rows in the table of situations in `boxroot-c/DESIGN.md`.
 
 #[path = "situations/collector.rs"]

@@ -53,8 +53,8 @@ value handlers_off(value v) {
   return Val_unit;
 }
 
-/* Calls the handlers of an event, and says how many there were. The argument is rooted once, here, and not again by what
-   is called. The example's handlers do not add or remove handlers. */
+/* Calls the handlers of an event, and returns how many there were. The argument is rooted once, here, and not again by the
+   functions that this one calls. The example's handlers do not add or remove handlers. */
 value handlers_emit(value event, value argument) {
   boxroot name = boxroot_create(event), text = boxroot_create(argument);
   long calls = 0;
@@ -67,13 +67,13 @@ value handlers_emit(value event, value argument) {
   for (struct handler *handler = handlers; handler != NULL; handler = handler->next) {
     if (strcmp(handler->event, String_val(boxroot_get(name))) != 0) continue;
     calls++;
-    /* The collector may run here: `event` and `argument` are not used any more, the roots are. */
+    /* The collector may run here, so only the roots are used from here on, and not the values `event` and `argument`. */
     result = caml_callback_exn(boxroot_get(handler->closure), boxroot_get(text));
     if (Is_exception_result(result)) break;
   }
   boxroot_delete(name);
   boxroot_delete(text);
-  /* Nothing is left here that an exception would jump over. */
+  /* All roots are deleted, so an exception that is raised here leaks nothing. */
   if (Is_exception_result(result)) caml_raise(Extract_exception(result));
   return Val_long(calls);
 }

@@ -55,7 +55,7 @@ value tree_camlparam(value words) {
 
 /* ---- the caller roots ---- */
 
-/* A root, or the end of the program: an exception here would leave the roots of the callers behind. */
+/* A root for v. Ends the program if there is no memory: an exception would leave the roots of the callers undeleted. */
 static boxroot root(boxroot_domain domain, value v) {
   boxroot result = boxroot_create_in(domain, v);
   if (result == NULL) {
@@ -82,7 +82,7 @@ static value insert(boxroot_domain domain, boxroot tree, boxroot word) {
     set(domain, &child, insert(domain, child, word));
   }
   value node =
-    caml_alloc_small(SIZE, 0); /* the collector runs at most here: no value is held over it */
+    caml_alloc_small(SIZE, 0); /* only here the collector may run, and no value is kept over it */
   value old = boxroot_get(tree);
   for (int i = 0; i < SIZE; i++) Field(node, i) = Is_block(old) ? Field(old, i) : LEAF;
   Field(node, side) = side == WORD ? boxroot_get(word) : boxroot_get(child);

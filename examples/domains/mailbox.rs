@@ -1,5 +1,5 @@
-//! The Rust side of `main.ml`: a queue of messages between domains. A root goes from the domain that made it to
-//! the one that takes it out, which drops it; it goes back to where it came from by itself.
+//! The Rust side of `main.ml`: a queue of messages between domains. One domain creates a root and puts it in the queue, and
+//! another domain takes it out and drops it. The root's slot returns to the first domain by itself.
 
 use ocaml_boxroot::{export, Boxroot, Error, OCamlInt};
 use std::collections::VecDeque;
@@ -15,7 +15,7 @@ static ARRIVED: Condvar = Condvar::new();
 export! {
     unsafe fn mailbox_send(lock, message: Message) -> Result<() as (), Error> {
         let message = message.clone_in(lock)?;
-        // Held for a moment, without use of OCaml.
+        // This mutex is only held for a moment, without using OCaml.
         QUEUE.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);
         ARRIVED.notify_one();
         Ok(())

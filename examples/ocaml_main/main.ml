@@ -34,7 +34,7 @@ let () =
   incr (Table.get table "0042");
   assert (!(Table.get table "0042") = 43);
   (match Table.get table "none" with _ -> assert false | exception Not_found -> ());
-  (* Exceptions go through Rust. *)
+  (* Exceptions of the function pass through Rust. *)
   let seen = ref [] in
   (try
      Table.iter_from table "0500" (fun key value ->
@@ -43,7 +43,7 @@ let () =
          seen := (key, !value) :: !seen)
    with Enough -> ());
   assert (List.rev !seen = [ ("0500", 500); ("0501", 501); ("0502", 502) ]);
-  (* Garbage tables are dropped, with what they hold. *)
+  (* Tables that are garbage are dropped, and the roots in them. *)
   let collected = ref 0 in
   for _ = 1 to 100 do
     let table = Table.create () in

@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The elements of a table, which OCaml knows as `'a`. They may be used by several threads: `main.ml` says so.
+/// The marker of the elements of a table, whose type in OCaml is `'a`. Several threads may use them, because the types that
+/// `main.ml` uses allow it.
 enum Element {}
 
 /// The roots are in the table, so an element lives as long as it is there. (If an element refers to the table, neither
 /// is ever collected.)
 type Table = Mutex<BTreeMap<String, Boxroot<Element>>>;
 
-/// The entries. The mutex is held for a moment only, and never while OCaml's lock is waited for, or allocates.
+/// The entries. A thread holds the mutex only for a moment, and neither waits for OCaml's lock nor allocates in OCaml meanwhile.
 fn entries<'l>(
     table: &RootRef<OCamlBox<Table>>,
     lock: &'l DomainLock,
@@ -48,12 +49,12 @@ export! {
         }
     }
 
-    /// Calls a function of OCaml's for each entry from `first` on, in order. Its exceptions go through.
+    /// Calls an OCaml function for each entry from `first` on, in order. If it raises, OCaml's caller sees the exception.
     unsafe fn table_iter_from(
         lock, table: OCamlBox<Table>, first: OCamlString as String,
         f: Function<(OCamlString, Element), ()>,
     ) -> Result<() as (), Box<dyn Error>> {
-        // The function may change the table: it gets what is there now.
+        // The function may change the table meanwhile: so it gets the entries that are there now.
         let now: Result<Vec<_>, _> = entries(table, lock)
             .range(first..)
             .map(|(key, element)| Ok::<_, ocaml_boxroot::Error>((key.clone(), element.clone_in(lock)?)))

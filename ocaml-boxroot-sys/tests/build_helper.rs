@@ -1,4 +1,4 @@
-//! The build helper, as users meet it: by building `own_program`, and variants of it.
+//! `ocaml_boxroot_sys::build`, as users meet it: tests build `own_program`, and variants of it.
 #![cfg(unix)]
 
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// What a build, or a run, said. `Err` if it failed.
+/// The output of a build or a run. `Err` if it failed.
 type Said = Result<String, String>;
 
 fn cargo(package: &Path, arguments: &[&str]) -> Said {
@@ -50,13 +50,14 @@ fn links_into_programs() {
     assert_says(&run("into-bins").unwrap(), &["the answer is 42"]);
 }
 
-/// The program's own runtime is the one that is used.
+/// If a feature links another runtime, the program's own one is used, and there is no error.
 #[test]
 fn another_runtime_does_no_harm() {
     assert_says(&run("two-runtimes").unwrap(), &["the answer is 42"]);
 }
 
-/// Here it does: the message names the feature, and so does each line of the linker's.
+/// If the program's runtime is an argument for the linker (`into-bins`), two runtimes are an error. The warning and the
+/// linker's messages name the feature.
 #[test]
 fn another_runtime_is_named() {
     let said = run("into-bins,two-runtimes").unwrap_err();
@@ -78,7 +79,7 @@ fn a_missing_runtime_is_named() {
     );
 }
 
-/// A package with a build script and no dependency that is compiled for the target.
+/// A package with a build script, and without dependencies that would be compiled for the target.
 fn package(name: &str, build_script: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -106,11 +107,11 @@ fn code_for_another_machine() {
         "x86_64" => ("aarch64-unknown-linux-gnu", "x86_64-unknown-linux-musl"),
         _ => return,
     };
-    // A compiler that was named is believed, as far as its architecture is right.
+    // A compiler that OCAMLOPT names is accepted if it makes code for the target's architecture.
     let package_of_none = package("another_machine", "Program::new().link()");
     let said = cargo(&package_of_none, &["check", "--target", other]).unwrap_err();
     assert_says(&said, &["this build is for", other, "Set OCAMLOPT"]);
-    // One that is only found is not: the target's C library may be another one.
+    // One that was only found on PATH is not accepted: the target's C library may be a different one.
     let forget = "std::env::remove_var(\"OCAMLOPT\");\nProgram::new().link()";
     let package_of_none = package("another_c_library", forget);
     let said = cargo(&package_of_none, &["check", "--target", same]).unwrap_err();
@@ -123,7 +124,7 @@ fn ocaml_code_with_an_error() {
     fs::write(folder.join("wrong.ml"), "let wrong : int = \"a string\"\n").unwrap();
     let said = cargo(&folder, &["build"]).unwrap_err();
     assert_says(&said, &["File \"wrong.ml\", line 1", "ocamlopt"]);
-    // Then it compiles, and again whenever the file changes; warnings are shown.
+    // The corrected file compiles, and is compiled again whenever it changes; OCaml's warnings are shown.
     for warning in ["unused variable first", "unused variable second"] {
         let name = warning.rsplit(' ').next().unwrap();
         fs::write(folder.join("wrong.ml"), format!("let right = let {name} = 1 in 2\n")).unwrap();

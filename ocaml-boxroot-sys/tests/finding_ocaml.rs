@@ -1,4 +1,4 @@
-//! What the build script depends on, tried by building this crate in other environments.
+//! Which OCaml the build script finds, and what it depends on: tests build this crate in different environments.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-/// One build. `variables` are those of the environment that name an OCaml; there are no others.
+/// One build. `variables` are the only environment variables that name an OCaml.
 struct Build {
     succeeded: bool,
     output: String,
@@ -38,7 +38,7 @@ impl Build {
         }
     }
 
-    /// The line of cargo's messages that tells `reason` about this crate.
+    /// Cargo's last message about this crate with this `reason`: a line of JSON.
     fn message(&self, reason: &str) -> &str {
         let is_wanted = |line: &&str| {
             line.contains(&format!("\"reason\":\"{reason}\""))
@@ -64,7 +64,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Where builds happen whose test does not ask what an earlier build left.
+/// The folder of builds whose tests do not depend on what an earlier build left there.
 fn shared() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared")
 }
@@ -115,7 +115,7 @@ fn no_ocaml() {
     for words in ["`opam exec -- ocamlopt -where`", "apt-get install", "OCAMLOPT"] {
         assert!(build.output.contains(words), "{}", build.output);
     }
-    // Enough for the documentation.
+    // That is enough to build the documentation.
     let build = Build::run(&shared(), &[("PATH", &path), ("DOCS_RS", "1".as_ref())]);
     assert!(!build.has_c_library());
 }
@@ -148,7 +148,8 @@ fn too_old() {
     assert!(build.output.contains("4.13 or later"), "{}", build.output);
 }
 
-/// Build tools change PATH in each of their sandboxes. What names an OCaml, and the OCaml itself, matter.
+/// Build tools change PATH in each of their sandboxes, so a change of PATH causes no new build. A change of a variable that
+/// names an OCaml, or of the OCaml itself, does.
 #[test]
 fn what_makes_it_compile_again() {
     let folder = folder("what_makes_it_compile_again");

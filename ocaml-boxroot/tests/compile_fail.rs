@@ -1,9 +1,9 @@
-//! What the compiler must reject, with the messages that users see.
+//! Programs that the compiler must reject, with the messages that users see.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The messages are those of one compiler. Others reject the same programs in other words.
+/// The `.stderr` files have the messages of this compiler. Other compilers reject the same programs in other words.
 const MESSAGES_OF: &str = "rustc 1.95.";
 
 #[test]
@@ -18,7 +18,7 @@ fn programs_are_rejected() {
     }
 }
 
-/// The same without trybuild: each program is rejected for the error that its `.stderr` begins with.
+/// For other compilers, without trybuild: each program is rejected with the error code that its `.stderr` begins with.
 fn compare_error_codes() {
     let dependencies = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
     let library = newest(&dependencies, "libocaml_boxroot-", ".rlib");

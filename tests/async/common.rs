@@ -1,4 +1,4 @@
-//! What the programs share.
+//! Functions that the programs in this folder share.
 
 #![allow(dead_code)] // each uses its own part
 
@@ -27,14 +27,14 @@ pub fn read(root: &Root) -> Result<String, Error> {
     DomainLock::attach(|lock| root.get(lock).to_text())
 }
 
-/// Makes garbage: the collector runs.
+/// Makes garbage, so that the collector runs.
 pub fn churn() -> Result<(), Error> {
     DomainLock::attach(|lock| {
         (0..5000).try_for_each(|i| lock.alloc_string(i.to_string()).map(|_| ()))
     })?
 }
 
-/// What the server answers to `GET path`.
+/// The response of the server to `GET path`.
 pub async fn get(address: SocketAddr, path: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");

@@ -32,7 +32,7 @@ fn main() {
         for _ in 0..8 {
             tokio.spawn(work());
         }
-        // Under the token, waiting for tasks belongs into `release`.
+        // Code with a token waits for tasks inside `release`, because the tasks need the lock.
         DomainLock::attach(|lock| {
             lock.release(|| {
                 tokio.block_on(async {
@@ -44,7 +44,7 @@ fn main() {
             });
         })
         .unwrap();
-        // The tasks end at an await, with their roots.
+        // Dropping the runtime ends the tasks at an await, and drops their roots.
         drop(tokio);
         churn().unwrap();
     }

@@ -17,7 +17,7 @@ async fn main() {
             tokio::spawn(async move {
                 let root = string(&i.to_string()).unwrap();
                 for _ in 0..10 {
-                    tokio::task::yield_now().await; // it goes on on any thread
+                    tokio::task::yield_now().await; // the task may continue on another thread
                     churn().unwrap();
                     assert_eq!(read(&root).unwrap(), i.to_string());
                 }
@@ -32,7 +32,7 @@ async fn main() {
     let blocking = tokio::task::spawn_blocking(churn);
     blocking.await.unwrap().unwrap();
     assert_eq!(read(&kept).unwrap(), "kept over an await");
-    // On whatever thread this task is now. The others are idle, and known to OCaml.
+    // This task may be on any thread now. The other threads are idle, and OCaml knows them.
     runtime.shutdown().unwrap();
     assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
     assert_eq!(tokio::spawn(async { churn() }).await.unwrap(), Err(Error::TornDown));

@@ -75,7 +75,7 @@ fn check(lock: &DomainLock, strings: &Strings) {
     }
 }
 
-/// Has OCaml run `body(n)`: `how` is one of exported.ml's "run".
+/// Has OCaml run `body(n)`. `how` names one of the functions of exported.ml that start with "run", or "exit".
 fn ocaml(lock: &mut DomainLock, how: &str, n: isize, body: Run) -> Result<isize, Exception> {
     *RUN.lock().unwrap() = Some(body);
     let f = function::<(OCamlInt,), OCamlInt>(lock, how);
@@ -100,7 +100,7 @@ fn exit_in_a_release() {
     with_ocaml(|lock| lock.release(|| process::exit(0)));
 }
 
-/// Uses the runtime when it is dropped, if it can.
+/// Tries to use the runtime when it is dropped, and checks that this works if it `can`, and is refused if not.
 struct Restless {
     can: bool,
 }
@@ -181,7 +181,7 @@ fn attach_at_the_end_of_a_thread() {
     })
     .join()
     .unwrap();
-    // The destructor itself is the first to attach.
+    // Here the destructor is the first on its thread to attach.
     thread::spawn(|| AT_END.set(Some(AttachesAtEnd(&ANSWERS)))).join().unwrap();
     let answers = ANSWERS.lock().unwrap();
     assert_eq!(*answers, [Ok(()), Ok(()), Ok(())]);
@@ -203,7 +203,7 @@ fn wait_for_answers(lock: &mut DomainLock, count: usize) {
     });
 }
 
-/// Has OCaml run `attach_at_end`: `how` is one of exported.ml's "run".
+/// Has OCaml run `attach_at_end`; `how` is as for `ocaml`.
 fn ocaml_attaches_at_end(lock: &mut DomainLock, how: &str, n: isize) {
     let body: Run = |lock, _| {
         attach_at_end(lock);
@@ -244,7 +244,7 @@ fn roots_at_the_end_of_threads_of_ocaml() {
     with_ocaml(|lock| {
         let kept = strings(lock, 1000);
         for n in 0..50 {
-            // Dropped by the thread after it gave the lock back, while this one makes roots.
+            // The thread drops these roots after it gave the lock back, while this thread makes roots.
             let body: Run = |lock, _| {
                 ROOTS.set(strings(lock, 3000));
                 Ok(())
@@ -316,7 +316,7 @@ fn errors_that_panic() {
 
 fn errors_that_hold_roots() {
     with_ocaml(|lock| {
-        // The only root of the exception goes before OCaml gets it.
+        // The exception's only root is dropped before OCaml gets the exception.
         for _ in 0..1000 {
             let exception = ocaml(lock, "run", 0, |lock, _| {
                 let fail = function::<(OCamlString,), ()>(lock, "fail");
@@ -481,7 +481,7 @@ fn zero_sized_and_nested_shapes() {
         let units: &[()] = &[(); usize::MAX];
         let too_many: Result<Boxroot<OCamlArray<()>>, Error> = units.to_ocaml(lock);
         assert_eq!(too_many.err(), Some(Error::OutOfMemory));
-        // A type that knows nothing of the array's form is an error.
+        // Converting to a type that does not implement `from_float` is an error for a flat array.
         let floats: Boxroot<OCamlArray<OCamlFloat>> = [1.5].to_ocaml(lock).unwrap();
         struct Bits(#[allow(dead_code)] f64);
         impl FromOCaml<OCamlFloat> for Bits {
@@ -701,7 +701,7 @@ fn finaliser_does_everything() {
 
 // ---- values of Rust in OCaml, and functions ----
 
-/// Not what it was, once it is dropped.
+/// Has another content after it was dropped.
 struct Canary(u64);
 
 impl Canary {
@@ -731,7 +731,8 @@ fn collect_until_stop(lock: &mut DomainLock) {
     }
 }
 
-/// What is borrowed under a token lives as long as the borrow, though its root is gone and another domain collects.
+/// A value that was read under a token lives as long as the token is borrowed, although its root was dropped and another
+/// domain runs the collector.
 fn references_outlive_their_roots() {
     start();
     let collector = thread::spawn(|| {

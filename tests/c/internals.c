@@ -1,4 +1,4 @@
-/* What the tests need of the allocator's internals. */
+/* Access to the allocator's internals, for tests. */
 #include <stdlib.h>
 
 #include "remote.h"
@@ -20,8 +20,8 @@ size_t test_drain_lists(void) {
   return n;
 }
 
-/* Begins a delete of r: announces it, and puts the pool on the list of its owner, or, as if an adoption
-   came between, of a record without pools. False if there is none. */
+/* Begins a remote delete of r: announces it, and puts the pool on the drain list of its owner; or, if `late`, on that of a
+   record without pools, as if the pool had been adopted after its owner was read. False if there is no such record. */
 bool test_begin_delete(boxroot r, bool late) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_domain *d = late ? bxr_domain_registry() : bxr_pool_owner(pool);
@@ -39,11 +39,11 @@ bool test_fast_paths_are_open(void) {
   return self != &bxr_no_domain && self->runtime_state != BXR_CLOSED && BXR_IS_OPEN(self, witness);
 }
 
-/* As at the end of a minor scan. The young roots of the calling domain hold immediates. */
+/* Promotes all pools, as the end of a minor scan does. The caller has no root of a young block. */
 void test_promote(void) { bxr_domain_promote(bxr_enter()); }
 
-/* Calls meanwhile() while the lists of the calling domain's pools are as they are after the first
-   store of a promotion: the list of young pools does not come back to its start. */
+/* Calls meanwhile() while the lists of the calling domain's pools are in the state after the first
+   store of a promotion, in which following the list of young pools does not lead back to its start. */
 void test_in_the_midst_of_a_promotion(void (*meanwhile)(void)) {
   struct bxr_domain *domain = bxr_enter();
   if (bxr_list_is_empty(&domain->young) || bxr_list_is_empty(&domain->old)) abort();

@@ -1,4 +1,4 @@
-/* What the tests need and only C can do. */
+/* C functions for the tests. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <boxroot.h>
@@ -21,7 +21,7 @@
 
 static size_t finalised, creates_refused;
 
-/* The block holds one root, or NULL. */
+/* The finaliser: the block holds one root, or NULL. */
 static void finalise(value v) {
   boxroot root = *(boxroot *)Data_custom_val(v);
   finalised++;
@@ -47,7 +47,7 @@ value test_custom_owner(boxroot root) {
   return v;
 }
 
-/* A block of the same size. */
+/* A block of the same size as a custom block that owns a root. */
 value test_pair(value first) {
   value pair = caml_alloc_small(2, 0);
   Field(pair, 0) = first;
@@ -60,13 +60,13 @@ size_t test_creates_refused(void) { return creates_refused; }
 
 /* ---- roots through the inlined C functions ---- */
 
-/* Creates, reads and deletes n roots; the number of those that did not keep their value. */
+/* Creates, reads and deletes n roots, twice; the result is how many errors there were. */
 size_t test_inline_round_trip(size_t n) {
   size_t wrong = 0;
   for (size_t i = 0; i < n; i++) {
     boxroot root = boxroot_create(Val_long(i));
     if (root == NULL) return n;
-    wrong += (uintptr_t)root % sizeof(value) != 0; /* C code relies on it: root | 1 */
+    wrong += (uintptr_t)root % sizeof(value) != 0; /* C code relies on free low bits: root | 1 */
     wrong += boxroot_get(root) != Val_long(i) || *boxroot_get_ref(root) != Val_long(i);
     wrong += !boxroot_modify(&root, Val_long(~i)) || boxroot_get(root) != Val_long(~i);
     boxroot_delete(root);
@@ -98,7 +98,7 @@ void test_hooks(int which, void (*body)(void)) {
   caml_major_slice_end_hook = which & 8 ? run_hook : NULL;
 }
 
-/* Another library that scans roots: its hook counts, and calls the one that was there before. */
+/* Two more libraries that scan roots: their hooks count their calls, and call the hook that was there before. */
 #if OCAML_VERSION >= 50000
 #define SCAN_PARAMETERS                                                                            \
   scanning_action action, scanning_action_flags flags, void *data, caml_domain_state *state
@@ -123,10 +123,10 @@ static void other_scan(int which, SCAN_PARAMETERS) {
 static void other_first(SCAN_PARAMETERS) { other_scan(0, SCAN_ARGUMENTS); }
 static void other_second(SCAN_PARAMETERS) { other_scan(1, SCAN_ARGUMENTS); }
 
-/* What such a library does besides, before and after it calls the hook that was there before. */
+/* Sets a function that each of these hooks calls before and after it calls the hook that was there before. */
 void test_other_body(void (*body)(void)) { other_body = body; }
 
-/* Installs the first or the second such library. */
+/* Installs the hook of the first or the second such library. */
 void test_install_other(int second) {
   previous_scan_roots[second] = caml_scan_roots_hook;
   caml_scan_roots_hook = second ? other_second : other_first;
@@ -134,7 +134,7 @@ void test_install_other(int second) {
 
 size_t test_other_scans(int second) { return other_scans[second]; }
 
-/* Marks all that the roots of this cycle reach. OCaml 4 does not mark roots in slices. */
+/* OCaml 5: marks everything that is reachable from the roots of this cycle. OCaml 4 does not mark roots in slices. */
 void test_finish_marking(void) {
 #if OCAML_VERSION >= 50000
   caml_finish_marking();
@@ -143,7 +143,7 @@ void test_finish_marking(void) {
 
 /* ---- calls from OCaml ---- */
 
-/* Calls f, which raises: the exception passes this frame, and the root in it. */
+/* Calls f, which raises: the exception jumps over this frame, and the frame's root is not deleted. */
 value test_root_and_call(value f) {
   boxroot root = boxroot_create(caml_copy_string("lost"));
   caml_callback(f, Val_unit);
@@ -151,7 +151,7 @@ value test_root_and_call(value f) {
   return Val_unit;
 }
 
-/* In ocaml-boxroot: raises what is an encoded exception. */
+/* Of the crate ocaml-boxroot: raises the result if it is an encoded exception, else returns it. */
 extern value ocaml_boxroot_finish(value result);
 
 /* Calls the Rust function whose address is f. */

@@ -1,4 +1,4 @@
-(* Closures of ocaml-boxroot/src/closure.c, without Rust: on any processor, and in bytecode, where there are none. *)
+(* Tests the closures of ocaml-boxroot/src/closure.c without Rust, also on processors and in bytecode where there are none. *)
 
 external make : int -> int -> 'a = "test_make"
 
@@ -10,7 +10,7 @@ let test () =
   let most = some 2 in
   Gc.full_major ();
   assert ([ most 3; most 4; some 5 6; three 7 8 9 ] = [ 123; 124; 156; 789 ]);
-  (* The registers of floats, and the allocation pointer, are as they were. *)
+  (* After the calls, the float registers and the allocation pointer have their right values. *)
   let total = ref 0. in
   for i = 1 to 100_000 do
     let x = float_of_int i in

@@ -1,4 +1,4 @@
-//! Functions for tests/ocaml/exported.ml.
+//! Rust functions that tests/ocaml/exported.ml calls.
 
 use ocaml_boxroot::{
     export, stats, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, RootRef,
@@ -47,16 +47,16 @@ export! {
     }
 }
 
-/// What `safe_run` runs.
+/// The function that `safe_run` runs.
 pub static RUN: Mutex<Option<Run>> = Mutex::new(None);
 pub type Run = fn(&mut DomainLock, &RootRef<OCamlInt>) -> Result<(), Box<dyn std::error::Error>>;
 
-/// How deep `safe_deeper` is.
+/// How many calls of `safe_deeper` are running.
 pub static LEVELS: AtomicUsize = AtomicUsize::new(0);
-/// What `safe_drop_roots` drops.
+/// The roots that `safe_drop_roots` drops.
 pub static HANDED_OVER: Mutex<Vec<Boxroot<OCamlString>>> = Mutex::new(Vec::new());
 
-/// Counts the levels that are left.
+/// Subtracts one level when a call of `safe_deeper` is left.
 struct Level;
 
 impl Drop for Level {

@@ -78,7 +78,7 @@ pub fn start_runtime() {
     assert_ne!(result & 3, 2, "the OCaml side could not start");
 }
 
-/// Calls a function of testlib.ml. Needs the lock, like most things here.
+/// Calls a function of testlib.ml. The caller holds the lock, as for most functions here.
 pub fn ocaml(name: &str, arguments: &[Value]) -> Value {
     let mut arguments = arguments.to_vec();
     let c_name = CString::new(name).unwrap();
@@ -91,7 +91,7 @@ pub fn ocaml(name: &str, arguments: &[Value]) -> Value {
     }
 }
 
-/// A body for OCaml to call; see `call_rust`.
+/// A function that OCaml calls; see `call_rust`.
 pub type Body = extern "C" fn(Value) -> Value;
 
 /// Has OCaml call `body(argument)`: `how` is a function of testlib.ml such as "spawn".
@@ -106,7 +106,7 @@ pub fn without_lock<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// On a thread that OCaml never saw, while this thread does not hold the lock.
+/// Runs `f` on a new thread that OCaml does not know, while this thread has released the lock.
 pub fn on_foreign_thread<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {
     without_lock(|| std::thread::spawn(f).join().unwrap())
 }
@@ -122,7 +122,7 @@ pub fn wait_for(count: &AtomicUsize, least: usize) {
     }
 }
 
-/// Roots that are deleted now are free at once.
+/// Finishes the marking of this cycle: so slots of roots that are deleted now become free at once.
 pub fn finish_marking() {
     unsafe { test_finish_marking() }
 }
@@ -131,8 +131,8 @@ pub fn minor() {
     ocaml("minor", &[UNIT]);
 }
 
-/// Garbage collection of every kind, and much allocation: whatever is not kept alive is
-/// overwritten by this.
+/// Runs collections of every kind, and allocates much: so memory of values that are not kept alive is
+/// overwritten.
 pub fn stress() {
     ocaml("churn", &[int(50_000)]);
     full_major();
@@ -200,7 +200,7 @@ pub fn error_string() -> String {
     sys::error_message().to_string_lossy().into_owned()
 }
 
-/// Roots that go from one thread to another.
+/// Roots that may go from one thread to another.
 pub struct Roots(pub Vec<BoxRoot>);
 unsafe impl Send for Roots {}
 
@@ -214,8 +214,8 @@ pub struct Scenario {
     pub environment: &'static [(&'static str, &'static str)],
 }
 
-/// The table of a test program's scenarios; those of `situations` have their rows in front, for
-/// `.ci/situations`.
+/// Declares the table of a test program's scenarios. In `situations.rs` the numbers in front of a scenario are its rows in
+/// the table of situations (`boxroot-c/DESIGN.md`), for `.ci/situations`.
 #[macro_export]
 macro_rules! scenarios {
     ($table:ident: $($($($row:literal),+ :)? $name:ident $(, ocaml5 = $five:expr)? $(, environment = $environment:expr)?;)*) => {
@@ -239,7 +239,7 @@ pub fn run_scenarios(scenarios: &'static [Scenario]) -> ! {
     run_scenarios_within(Duration::from_secs(600), scenarios)
 }
 
-/// The same. A process that takes longer hangs.
+/// As `run_scenarios`. A process that takes longer than `limit` is killed, and its scenario has failed.
 pub fn run_scenarios_within(limit: Duration, scenarios: &'static [Scenario]) -> ! {
     if let Ok(name) = std::env::var(SCENARIO) {
         let scenario = scenarios.iter().find(|s| s.name == name).expect("no such scenario");
@@ -247,7 +247,7 @@ pub fn run_scenarios_within(limit: Duration, scenarios: &'static [Scenario]) -> 
         std::process::exit(0);
     }
     let mut arguments = libtest_mimic::Arguments::from_args();
-    // A domain's scenarios use all cores by themselves.
+    // One at a time: scenarios with several domains use all cores by themselves.
     arguments.test_threads.get_or_insert(1);
     let trials = scenarios
         .iter()

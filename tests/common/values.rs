@@ -1,4 +1,4 @@
-//! Functions for tests/ocaml/values.ml.
+//! Rust functions that tests/ocaml/values.ml calls.
 
 use super::exported::churn;
 use ocaml_boxroot::{
@@ -14,7 +14,7 @@ export! {
         Err(THROWN.lock().unwrap().take().unwrap())
     }
 
-    /// By conversion, all of them.
+    /// All arguments and the result are converted.
     unsafe fn values_joined(
         lock,
         text: OCamlString as String,
@@ -27,7 +27,7 @@ export! {
         Ok(format!("{text} {n} {x} {yes} {c}"))
     }
 
-    /// By root and by conversion, more than five.
+    /// More than five arguments, some as roots, and some converted.
     unsafe fn values_six(
         lock, a: OCamlInt, b: OCamlInt as i64, c: OCamlInt, d: OCamlInt as i64, e: OCamlInt,
         f: OCamlInt as i64,
@@ -49,7 +49,7 @@ export! {
         Ok(format!("{body}{text}{arguments}{result}{error}{next}{lock}{name}{index}"))
     }
 
-    /// Without arguments, and in the user's own words.
+    /// Without arguments. The names in it are those that the macro itself could have used.
     pub unsafe fn values_nothing(body) -> Result<OCamlInt as i32, String> {
         churn(body);
         Ok(self::call() + body_of_the_user())
@@ -59,7 +59,7 @@ export! {
         Ok(if n == 0 { u64::MAX } else { n.into() })
     }
 
-    /// Its argument, and a function of the user's, have the name that the macro once used itself.
+    /// The argument, and a function of the user's, have a name that the macro uses itself.
     unsafe fn values_body(lock, body: OCamlInt) -> Result<OCamlInt as isize, Error> {
         Ok(call::body(body.get(lock).to_int()))
     }
@@ -96,7 +96,7 @@ export! {
     }
 }
 
-/// What `values_throw` throws.
+/// The exception that `values_throw` raises.
 pub static THROWN: Mutex<Option<Exception>> = Mutex::new(None);
 
 fn call() -> i32 {
@@ -113,7 +113,7 @@ mod call {
     }
 }
 
-/// How many live, of all threads.
+/// How many values of type `Counted` live, of all threads.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
 /// Counts itself, and notices when it is used after its drop.
@@ -142,7 +142,7 @@ impl Drop for Counted {
     }
 }
 
-/// How many live.
+/// How many values of type `Counted` live.
 pub fn live() -> isize {
     LIVE.load(Ordering::SeqCst)
 }

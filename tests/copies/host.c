@@ -35,7 +35,7 @@ static bool is_loaded(char const *path) { return dlopen(path, RTLD_NOW | RTLD_NO
 value host_is_loaded(value path) { return Val_bool(is_loaded(String_val(path))); }
 value host_close(value number) { return Val_bool(dlclose(handles[Int_val(number)]) == 0); }
 
-/* The plugin's own function of this name, which another copy's may hide. */
+/* The plugin's own function of this name, also if that of another copy hides it from the dynamic linker. */
 static void *own_function(value number, char const *name) {
   void *function = dlsym(handles[Int_val(number)], name);
   if (function == NULL) abort();
@@ -53,7 +53,7 @@ value host_status(value number) { return Val_int(user(number)->status()); }
 value host_error(value number) { return caml_copy_string(user(number)->error()); }
 value host_live(value number) { return Val_long(user(number)->live()); }
 
-/* Given to OCaml as immediates; 0: none, with EPERM. A success keeps errno. */
+/* OCaml gets roots as immediates. The result is 0 if there is none, with errno EPERM; success does not change errno. */
 value host_create(value number, value v) {
   errno = ERANGE;
   boxroot root = user(number)->create(v);
@@ -71,7 +71,7 @@ value host_delete(value number, value handle) {
   return Val_unit;
 }
 
-/* Runs f in a child process too. Both go on after it, if it succeeds there. */
+/* Runs f in a child process. True if it succeeded there. */
 value host_also_in_a_child(value f) {
   pid_t child = fork();
   if (child < 0) abort();

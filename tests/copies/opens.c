@@ -1,4 +1,4 @@
-/* Opens a shared object with the library in a process without OCaml, whose symbols are zeros here.
+/* Opens a shared object that contains the library, in a process without OCaml: OCaml's symbols are zeros in it.
    Exits with 2 if the dynamic linker refuses. */
 #include <dlfcn.h>
 #include <errno.h>

@@ -34,7 +34,7 @@ let collect () =
   ignore (Sys.opaque_identity (Array.init n string_of_int));
   Gc.full_major ()
 
-(* Each root has kept what `maker` gave it. *)
+(* Each root has still the value that `maker` gave it. *)
 let kept user maker roots =
   Array.iteri
     (fun i r -> check "a root kept its value" (get user r = Printf.sprintf "%d of %d" i maker))
@@ -45,7 +45,7 @@ let replace user roots =
     (fun i r -> roots.(i) <- modify user r (Printf.sprintf "%d of %d" i user))
     (Array.copy roots)
 
-(* All that one user can do, and its roots survive. *)
+(* Everything that one user can do. Returns its live roots. *)
 let use user =
   check "setup" (setup user);
   let mine = roots user in
@@ -85,7 +85,7 @@ let two_copies plugin =
   Array.iter (delete plugin) b;
   check "all are deleted" (live plugin = 0)
 
-(* The names of the plugin's copy are hidden by those of `first`, for another layout. *)
+(* The copy of `first` hides names of the plugin's copy, which is for another layout: so the plugin's copy refuses. *)
 let refused first plugin =
   let refuses () =
     check "no root" (create plugin "refused" = 0);
@@ -96,7 +96,7 @@ let refused first plugin =
   refuses ();
   let a = use first in
   refuses ();
-  (* Its inlined code does not touch a root of the other copy. *)
+  (* The plugin's inlined code does not touch a root of the other copy. *)
   check "no change" (modify plugin a.(0) "refused" = 0);
   delete plugin a.(0);
   collect ();

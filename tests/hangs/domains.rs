@@ -1,4 +1,4 @@
-//! Threads and domains that wait for each other by means of Rust's.
+//! Threads and domains that wait for each other by Rust's locks, condition variables and joins.
 
 use crate::common::exported::{churn, with_ocaml, Run};
 use crate::ocaml;
@@ -13,7 +13,7 @@ type Root = Boxroot<OCamlString>;
 
 static ROOTS: Mutex<Vec<Root>> = Mutex::new(Vec::new());
 
-/// Holds the mutex over a collection, as often as the other domain does.
+/// Allocates, so that a collection may run, while it holds the mutex. Both domains do this.
 fn push_roots(lock: &mut DomainLock) {
     for i in 0..100 {
         let mut roots = ROOTS.lock_released(lock).unwrap();

@@ -19,7 +19,7 @@ fn strings(lock: &mut DomainLock, n: usize) -> Strings {
     (0..n).map(|i| i.to_string().to_ocaml(lock).unwrap()).collect()
 }
 
-/// Attaches, again and again, while `go_on`.
+/// Attaches again and again, as long as `go_on` returns true.
 fn work(go_on: impl Fn(usize) -> bool) {
     for n in 0.. {
         if !go_on(n) {

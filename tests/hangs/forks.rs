@@ -14,9 +14,9 @@ fn strings(lock: &mut DomainLock, n: usize) -> Strings {
     (0..n).map(|i| i.to_string().to_ocaml(lock).unwrap()).collect()
 }
 
-/// The result of `child` in a child process, which must end by itself.
+/// Runs `child` in a child process, which must end by itself and return true.
 fn in_a_child(child: impl FnOnce() -> bool) {
-    // SAFETY: the child does what is tested, and ends.
+    // SAFETY: the child runs `child`, whose behaviour after a fork is the subject of the test, and ends.
     unsafe {
         let id = libc::fork();
         if id == 0 {
@@ -39,13 +39,13 @@ pub fn command_with_pre_exec_after_a_worker_ended() {
     for _ in 0..50 {
         attach_on_another_thread();
         let mut command = Command::new("true");
-        // SAFETY: does nothing; but the process is copied by fork for it.
+        // SAFETY: the function does nothing. Because of it, the process is copied by fork.
         unsafe { command.pre_exec(|| Ok(())) };
         assert!(command.status().unwrap().success());
     }
     DomainLock::attach(|lock| {
         let mut command = Command::new("true");
-        // SAFETY: as above.
+        // SAFETY: the function does nothing.
         unsafe { command.pre_exec(|| Ok(())) };
         assert!(command.status().unwrap().success());
         churn(lock);
@@ -86,7 +86,7 @@ pub fn fork_under_the_lock() {
             // SAFETY: the child goes on as a process of its own.
             let id = unsafe { libc::fork() };
             if id == 0 {
-                // SAFETY: no precondition.
+                // SAFETY: the function has no precondition.
                 unsafe { libc::alarm(60) };
                 let runtime = runtime.take().unwrap();
                 churn(lock);
@@ -95,7 +95,7 @@ pub fn fork_under_the_lock() {
                 return Some(runtime);
             }
             let mut status = 0;
-            // SAFETY: our child.
+            // SAFETY: `id` is a child of this process, and `status` is valid.
             lock.release(|| assert_eq!(unsafe { libc::waitpid(id, &mut status, 0) }, id));
             assert_eq!(status, 0, "the child's status");
             None
@@ -103,7 +103,7 @@ pub fn fork_under_the_lock() {
         if let Some(runtime) = is_child.unwrap() {
             DomainLock::attach(churn).unwrap();
             runtime.shutdown().unwrap();
-            // SAFETY: the child ends.
+            // SAFETY: the function has no precondition; only the child gets here.
             unsafe { libc::_exit(0) }
         }
         stop.store(true, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Starts, and what happens meanwhile.
+//! Starts of the runtime, and what threads do meanwhile.
 
 use crate::common::exported::{churn, Run, RUN};
 use crate::ocaml;
@@ -11,8 +11,8 @@ use std::thread;
 
 static RAN: AtomicUsize = AtomicUsize::new(0);
 
-/// Starts OCaml. Its initialisation calls `body` with the number of its arguments, if one is "run",
-/// and raises an exception, if one is "raise".
+/// Starts OCaml with these arguments. If one is "run", the initialisation of exported.ml calls `body` with the number of
+/// arguments; if one is "raise", it raises an exception.
 fn start(arguments: &[&str], body: Run) -> Result<Runtime, Error> {
     *RUN.lock().unwrap() = Some(body);
     Runtime::builder().args(arguments.iter().copied()).start()
@@ -97,7 +97,7 @@ pub fn get_or_start_on_many_threads() {
 
 pub fn get_or_start_during_initialisation() {
     let body: Run = |lock, _| {
-        // An exported function runs: OCaml can be used, whoever started it.
+        // An exported function is running, so OCaml can be used.
         Runtime::get_or_start().unwrap();
         lock.release(|| {
             let other = || Runtime::get_or_start().and_then(|_| DomainLock::attach(churn));
@@ -126,7 +126,7 @@ pub fn the_starting_thread_ends() {
 }
 
 pub fn rust_handles_stack_overflows_again() {
-    // SAFETY: a question; the structs are plain.
+    // SAFETY: the functions only read settings. All zeros is a valid value of the structs, which they fill.
     let handlers = || unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         let mut stack: libc::stack_t = std::mem::zeroed();
@@ -140,8 +140,8 @@ pub fn rust_handles_stack_overflows_again() {
     assert!(before.0 != libc::SIG_DFL && before.2 != 0);
 }
 
-/// On OCaml 4 the process ends, as it does when Rust's stack overflows, with a message. OCaml 5 has stacks
-/// of its own, and an exception.
+/// On OCaml 4 the process ends with a message, as it does when Rust code overflows the stack. OCaml 5 has stacks
+/// of its own, and raises an exception.
 pub fn stack_overflow_in_ocaml() {
     const INNER: &str = "BOXROOT_OVERFLOW";
     let overflow = || {

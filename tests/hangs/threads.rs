@@ -8,13 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 use std::sync::{mpsc, Barrier};
 use std::thread;
 
-/// OCaml's number of this thread.
+/// OCaml's `Thread.id` of this thread.
 fn thread_id(lock: &mut DomainLock) -> isize {
     ocaml(lock, "thread_id", 0, |_, _| Ok(())).unwrap()
 }
 
-/// Runs `body` on `count` threads, at most `at_once` at a time, and returns OCaml's largest number of
-/// one of them.
+/// Attaches on `count` threads, at most `at_once` at a time, and returns the largest `Thread.id` of them.
 fn largest_id(count: usize, at_once: usize) -> isize {
     static LARGEST: AtomicIsize = AtomicIsize::new(0);
     let work = || {
@@ -31,7 +30,7 @@ fn largest_id(count: usize, at_once: usize) -> isize {
 /// The size of this process, in bytes.
 fn memory() -> usize {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
-    // SAFETY: a question.
+    // SAFETY: the function only reads a setting.
     let page_size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * page_size
 }
@@ -40,8 +39,8 @@ pub fn a_hundred_thousand_short_threads() {
     Runtime::start().unwrap();
     let first = largest_id(1000, 4);
     let before = memory();
-    // OCaml knows no more threads than there were at once, and so does each minor collection. (A
-    // thread's end may come a little after its join.)
+    // OCaml knows no more threads than lived at the same time, so minor collections scan no more of them. (A
+    // thread may end a little after it was joined.)
     assert!(largest_id(100_000, 4) <= first + 40);
     let after = memory();
     assert!(after < before + (16 << 20), "{before} bytes have become {after}");
@@ -126,12 +125,13 @@ pub fn shutdown_races_with_attach() {
     assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
 }
 
-/// Its record is the library's, whether there is an idle one or not.
+/// A thread that another library has registered cannot attach, whether there is an idle record or not. It can after the
+/// library has unregistered it.
 pub fn a_thread_of_another_library() {
     Runtime::start().unwrap();
     for _ in 0..10 {
         let library = thread::spawn(|| {
-            // SAFETY: systhreads are there, and this thread ends without the lock.
+            // SAFETY: the program links systhreads. OCaml does not know this thread, which does not hold the lock.
             let (registered, answer, unregistered) = unsafe {
                 (caml_c_thread_register(), DomainLock::attach(churn), caml_c_thread_unregister())
             };

@@ -1,4 +1,4 @@
-//! What the tests ask our crate itself, beyond what the published one can answer.
+//! Functions of this project's crate that the tests use, and that the published one does not have.
 
 use ocaml_boxroot_sys as sys;
 
@@ -6,7 +6,7 @@ use ocaml_boxroot_sys as sys;
 pub fn validate() {
     let broken = sys::boxroot_validate();
     if !broken.is_null() {
-        // SAFETY: not NULL, so a static string.
+        // SAFETY: a result that is not NULL is a static C string.
         let message = unsafe { std::ffi::CStr::from_ptr(broken) };
         panic!("invariant broken: {}", message.to_string_lossy());
     }

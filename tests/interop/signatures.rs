@@ -1,6 +1,6 @@
-//! Every public item of 0.4.0, with its type, calling convention, unsafety and traits, as programs may
-//! rely on them: compiled against 0.4.0 itself (`published/`), and against ours. `.ci/drop-in` checks that
-//! none is left out.
+//! Every public item of `ocaml-boxroot-sys` 0.4.0, with its type, calling convention, unsafety and traits, as programs may
+//! rely on them. This file is compiled with 0.4.0 itself (`published/`), and with this project's crate. `.ci/drop-in` checks
+//! that no item is left out.
 
 #![deny(unused_unsafe, unreachable_patterns)]
 
@@ -24,7 +24,7 @@ const _: unsafe extern "C" fn() = sys::boxroot_print_stats;
 /// Each call needs its `unsafe`: the compiler warns of one that does not.
 macro_rules! unsafe_calls {
     ($($call:expr),+) => {{ $(
-        // SAFETY: never run.
+        // SAFETY: the closure is never called.
         let _ = || unsafe { $call };
     )+ }};
 }
@@ -44,7 +44,7 @@ fn calls(root: sys::BoxRoot, place: *mut sys::BoxRoot) {
     );
 }
 
-// Aliases, not types like them.
+// `Value` and `ValueCell` are aliases of these types, and not types of their own.
 const _: fn(isize) -> sys::Value = |value| value;
 const _: fn(&UnsafeCell<isize>) -> &sys::ValueCell = |cell| cell;
 
@@ -57,8 +57,8 @@ const fn status<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
 const _: () = status::<sys::Status>();
 const _: () = assert!(size_of::<sys::Status>() == size_of::<core::ffi::c_int>());
 
-/// The values are those of C. There may be more of them one day: without the last arm, this is an error,
-/// and with it, no arm is unreachable.
+/// The numbers are those of C. The enum is `#[non_exhaustive]`: without the last arm this is an error, and no arm is
+/// unreachable.
 #[allow(dead_code)] // compiled only
 const fn number(status: sys::Status) -> i32 {
     match status {

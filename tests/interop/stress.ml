@@ -1,7 +1,7 @@
 (* What both programs offer to Rust: garbage collection of every kind, and values that tell when
    they are collected. *)
 
-(* Whatever is not kept alive is overwritten by this. *)
+(* Overwrites the memory of values that are not kept alive. *)
 let churn n =
   let kept = ref [] in
   for i = 1 to n do
@@ -23,7 +23,7 @@ let stress () =
 
 let collected = Atomic.make 0
 
-(* A copy of the string, which is counted when nobody keeps it alive any more. *)
+(* A copy of the string, which is counted when it is garbage. *)
 let counted s =
   let s = String.concat "" [ s; "" ] in
   Gc.finalise_last (fun () -> Atomic.incr collected) s;

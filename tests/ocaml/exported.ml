@@ -1,4 +1,4 @@
-(* Functions that tests/safe.rs exports, and what calls them. *)
+(* Calls of the functions that tests/common/exported.rs exports. *)
 
 external repeat : string -> int -> string = "safe_repeat"
 external deeper : (int -> int) -> int -> int = "safe_deeper"
@@ -8,7 +8,7 @@ external run : int -> int = "safe_run"
 let register = Callback.register
 let () = register "repeated_length" (fun n -> String.length (repeat "abc" n))
 
-(* Down to the bottom through Rust, and back. *)
+(* A recursion that goes through Rust at each level; at the bottom it calls [bottom]. *)
 let rec descend bottom n =
   if n = 0 then bottom () else 1 + deeper (fun n -> descend bottom (n - 1)) n
 
@@ -28,7 +28,7 @@ let () =
       Gc.full_major ();
       0)
 
-(* Runs the test's function: here, and wherever else OCaml code runs. *)
+(* These run the test's function: at once, and in all other places where OCaml code can run. *)
 let () =
   register "run" run;
   register "run_in_a_thread" (fun n ->
@@ -65,7 +65,7 @@ let rec depth n = if n = 0 then 0 else 1 + depth (n - 1)
 let () = register "depth" depth
 let () = register "thread_id" (fun _ -> Thread.id (Thread.self ()))
 
-(* What a program does when it is initialised, if its arguments say so. *)
+(* Runs the test's function, or raises an exception, when this module is initialised, if the arguments say so. *)
 let () =
   let asked what = Array.mem what Sys.argv in
   if asked "run" then ignore (run (Array.length Sys.argv));

@@ -5,7 +5,7 @@ let join_all () =
   List.iter Domain.join !domains;
   domains := []
 
-(* A suspended computation, which resumes to a string that only it holds. *)
+(* A suspended computation. When it is resumed, it returns a string that only it refers to. *)
 type _ Effect.t += Pause : unit Effect.t
 
 let continuation () =

@@ -1,4 +1,4 @@
-(* The OCaml side of the tests: what only OCaml code can do. *)
+(* The OCaml side of the tests: functions that only OCaml code can have. *)
 
 external call : int -> int -> unit = "test_call"
 (* Calls the Rust function at an address. *)
@@ -22,7 +22,7 @@ let churn n =
 
 let () = register "churn" churn
 
-(* The same in the major heap, n blocks. *)
+(* Allocates n blocks of garbage in the major heap. *)
 let () =
   register "churn_major" (fun n ->
       for i = 1 to n do

@@ -1,4 +1,4 @@
-(* What tests/values.rs calls, and what calls it. *)
+(* The OCaml functions that tests/values.rs calls, and calls of the Rust functions of tests/common/values.rs. *)
 
 let register = Callback.register
 
@@ -139,9 +139,10 @@ let () =
       done;
       Multicore.join_all ())
 
-(* What the program of the guide needs beside its words.ml (ocaml-boxroot/src/guide). *)
+(* What the program in the guide (ocaml-boxroot/src/guide) needs besides its words.ml. *)
 let () = register "stress" Gc.compact
-(* This domain waits meanwhile, and another thread collects for it. *)
+(* Another domain (on OCaml 4, another thread) runs collections while this thread waits. On OCaml 5 the backup thread of this
+   domain does this domain's part of them. *)
 let () =
   register "collect_elsewhere" (fun () ->
       Multicore.spawn (fun () -> for _ = 1 to 5 do Gc.minor () done; Gc.full_major ());

@@ -1,5 +1,5 @@
-//! An OCaml program that calls `boxroot_setup` before it initialises the threads library (row 37):
-//! on OCaml 4 the lock cannot be tracked any more, which is said, and roots are kept.
+//! An OCaml program that calls `boxroot_setup` before it initialises the threads library (row 37 of the situations). On
+//! OCaml 4 the library cannot track the lock any more: create reports that, and existing roots stay valid.
 
 use ocaml_boxroot::{sys, DomainLock, Error, Runtime};
 use std::sync::OnceLock;
@@ -8,7 +8,7 @@ use sys::{BoxRoot, Status, Value};
 struct Early(BoxRoot);
 // SAFETY: a root may be deleted on any thread.
 unsafe impl Send for Early {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Early {}
 
 static EARLY: OnceLock<Early> = OnceLock::new();
@@ -42,7 +42,7 @@ fn main() {
     let message = sys::error_message().to_string_lossy();
     assert!(message.contains("Thread module"), "{message}");
     assert!(matches!(DomainLock::attach(|_| ()), Err(Error::Invalid | Error::AlreadyHeld)));
-    // The root of before is a root still, and can be deleted.
+    // The root that was created before still keeps its value, and can be deleted.
     let early = EARLY.get().expect("OCaml called").0;
     // SAFETY: live; this thread holds the lock.
     unsafe {

@@ -10,7 +10,7 @@ pub fn compaction_while_roots_are_deleted() {
     start();
     let strings = roots(0..50_000);
     let specimens = specimen_roots();
-    // Holes, so that compaction moves things.
+    // Garbage between the values, so that compaction moves them.
     let garbage = roots(0..50_000);
     full_major();
     delete_all(&garbage);
@@ -25,9 +25,8 @@ pub fn compaction_while_roots_are_deleted() {
     assert_eq!(live(), 50_000 + specimens.len());
 }
 
-/// A domain ends while its pools are being marked. Its roots belong to custom blocks, which a compaction
-/// finalises, at the end of the cycle: the colours of the next one are in use then, and nothing may be
-/// darkened yet.
+/// A domain ends while its pools are being marked. Its roots belong to custom blocks, which a compaction at the end of the
+/// cycle finalises. The colours of the next cycle are in use then, and nothing may be darkened yet.
 pub fn finalisers_run_in_a_compaction() {
     start();
     const N: usize = 6000;
@@ -48,7 +47,7 @@ pub fn finalisers_run_in_a_compaction() {
     wait_for(1);
     let theirs = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
     let values: Vec<_> = theirs.iter().map(|&r| rooted(unsafe { sys::boxroot_get(r) })).collect();
-    // Blocks of one size, side by side, so that there is something to compact.
+    // Blocks of one size, side by side, some of which become free, so that there is something to compact.
     let (mut free, mut owners, mut kept) = (vec![], vec![], vec![]);
     for &root in &theirs {
         free.extend((0..3).map(|i| rooted(unsafe { test_pair(int(i)) })));
@@ -60,7 +59,7 @@ pub fn finalisers_run_in_a_compaction() {
     full_major();
     full_major();
     delete_all(&owners);
-    // On OCaml 5.5 a cycle begins by sweeping: these are garbage in the next one only.
+    // On OCaml 5.5 a cycle begins by sweeping: there the blocks are garbage only in the next cycle.
     if env!("OCAML_VERSION") < "5.5" {
         unsafe { caml_finish_major_cycle(0) };
     }
@@ -69,7 +68,7 @@ pub fn finalisers_run_in_a_compaction() {
     minor();
     let before = unsafe { test_finalised() };
     unsafe { caml_finish_major_cycle(1) };
-    // OCaml 5.1 does not compact, and 5.5 finalises before it does.
+    // OCaml 5.1 does not compact, and 5.5 finalises before it compacts.
     if ("5.2".."5.5").contains(&env!("OCAML_VERSION")) {
         assert!(unsafe { test_finalised() } > before, "the compaction finalised something");
     }
@@ -83,7 +82,7 @@ pub fn finalisers_run_in_a_compaction() {
 }
 
 pub fn the_heap_is_verified() {
-    // With V=1 the runtime verifies the heap, and calls our hook to do so, in every cycle.
+    // With V=1 the runtime verifies the heap in every cycle, and calls the library's hook for this.
     start();
     let specimens = specimen_roots();
     let strings = roots(0..30_000);
@@ -106,7 +105,7 @@ pub fn the_heap_is_verified() {
 
 pub fn values_move_between_roots_while_marking() {
     // The only reference to a string moves from root to root while the major collector
-    // marks: whatever the order, it must be seen.
+    // marks. In whatever order this happens, the collector must see the string.
     start();
     ocaml("minor_heap_words", &[int(4096)]);
     let n = 20_000;
@@ -136,7 +135,7 @@ pub fn values_move_between_roots_while_marking() {
                     assert!(modify(&mut cells[a], vb) && modify(&mut cells[b], va));
                     names.swap(a, b);
                 }
-                // A fresh value.
+                // A new value.
                 _ => {
                     let v = ocaml("string", &[int(round * n + a)]);
                     assert!(modify(&mut cells[a], v));
@@ -153,7 +152,7 @@ pub fn values_move_between_roots_while_marking() {
     }
 }
 
-/// Some delete comes while the collector marks, and counts.
+/// Deletes while the collector marks are counted.
 pub fn barrier_hits_are_counted() {
     start();
     let mut old = roots(0..20_000);
@@ -169,8 +168,8 @@ pub fn barrier_hits_are_counted() {
     validate();
 }
 
-/// A root that is deleted before the marker has visited it keeps its slot until then, and counts as
-/// deleted.
+/// A root that is deleted before the marker has visited it keeps its slot until then, but counts as
+/// deleted at once.
 pub fn deletes_wait_for_the_marker() {
     start();
     delete_roots_that_the_marker_has_not_visited();
@@ -234,7 +233,7 @@ pub fn modify_moves_a_root_that_is_being_marked() {
 
 pub fn teardown_while_marking() {
     start();
-    // Pools with room: the roots of young values go where the marker will still come by.
+    // Pools with free slots: roots of young values are created in pools that the marker has still to visit.
     let (all, arrays) = roots_long_to_mark(60_000);
     let kept: Vec<BoxRoot> = all.iter().copied().step_by(3).collect();
     all.iter().enumerate().filter(|(i, _)| i % 3 != 0).for_each(|(_, &root)| delete(root));
@@ -263,7 +262,7 @@ pub fn memory_after_a_teardown_while_marking() {
     delete_all(&arrays);
     assert!(sys::boxroot_stats().pools >= 30);
     unsafe { sys::boxroot_teardown() }
-    // At once on OCaml 4, else when the cycle is over.
+    // On OCaml 4 the slots are free at once, on OCaml 5 when the cycle is over.
     full_major();
     full_major();
     let s = sys::boxroot_stats();

@@ -9,8 +9,8 @@ use sys::{BoxRoot, Value};
 
 pub fn a_destructor_runs_when_the_domain_id_is_used_again() {
     start();
-    // A thread whose domain has ended is still in its destructors when a new domain takes the
-    // same number, and the same state in memory: the thread must not pass for that domain.
+    // A thread whose domain has ended is still running its destructors when a new domain takes the same
+    // number, and the same place in memory for its state. The thread must not be taken for one of that domain.
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     fn wait_for(phase: usize) {
         common::wait_for(&PHASE, phase);
@@ -54,9 +54,9 @@ pub fn a_destructor_runs_when_the_domain_id_is_used_again() {
     assert_eq!(live(), 0);
 }
 
-/// A domain ends before the library is set up, so no hook of ours sees it. Its thread deletes roots in
-/// a destructor; it must not pass for a domain, neither for its own nor for one that has taken the
-/// same number and state meanwhile.
+/// A domain ends before the library is set up, so no hook of the library is called. Its thread deletes roots in a
+/// destructor. The thread must not be taken for one that holds a lock: neither that of its own domain, nor that of a
+/// domain that has taken the same number and the same place for its state meanwhile.
 fn delete_after_a_domain_ended_before_setup(number_is_used_again: bool) {
     start_runtime();
     static PHASE: AtomicUsize = AtomicUsize::new(0);
@@ -116,7 +116,7 @@ pub fn a_domain_ended_before_setup_and_its_id_is_used_again() {
     delete_after_a_domain_ended_before_setup(true);
 }
 
-/// Domains make so many roots each, hand them over, and end; there are others already.
+/// Each of `domains` domains makes `roots` roots, hands them over, and ends. There are `others` live roots already.
 fn domains_hand_over_and_end(domains: usize, roots: usize, others: usize) {
     for _ in 0..domains {
         call_rust("spawn", make_and_hand_over, roots);
@@ -157,7 +157,7 @@ pub fn a_domain_ends_while_its_deletes_wait() {
         hand_over(arrays);
         UNIT
     }
-    // The pools go to a domain that has some of its own.
+    // The domain that adopts the pools has some of its own.
     let mine = root(13);
     call_rust("spawn", body, 20_000);
     ocaml("join_all", &[UNIT]);
@@ -175,7 +175,7 @@ pub fn domain_ids_are_used_again() {
     start();
     let mine = roots(0..1000);
     extern "C" fn body(n: Value) -> Value {
-        // A newcomer deletes what its predecessors left, and leaves its own.
+        // Each domain deletes roots that earlier ones left, and leaves roots of its own.
         delete_handed_over(int(to_int(n) / 2));
         make_and_hand_over(n)
     }
@@ -241,7 +241,7 @@ pub fn a_domain_that_deletes_waits_or_ends() {
     start();
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn body(_: Value) -> Value {
-        // From its first scan on it is certain that this thread belongs to a domain.
+        // After its first scan the library trusts that this thread belongs to a domain.
         minor();
         delete_handed_over(int(150));
         PHASE.store(1, Ordering::SeqCst);
@@ -252,13 +252,13 @@ pub fn a_domain_that_deletes_waits_or_ends() {
     hand_over(roots(0..300));
     call_rust("spawn", body, 0);
     without_lock(|| wait_for(&PHASE, 1));
-    // A domain's deletes arrive with the second minor collection at the latest, ...
+    // Deletes by another domain arrive with the second minor collection at the latest, ...
     minor();
     minor();
     assert_eq!(live(), 150);
     PHASE.store(2, Ordering::SeqCst);
     ocaml("join_all", &[UNIT]);
-    // ... and when it ends.
+    // ... and when that domain ends.
     assert_eq!(live(), 0);
 }
 
@@ -284,7 +284,7 @@ pub fn a_thousand_domain_lives() {
 
 pub fn all_128_domains_are_alive() {
     start();
-    // 127 besides the first one, all alive at the same time.
+    // 127 domains besides the first one, all alive at the same time.
     static WAITING: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn body(n: Value) -> Value {
         let made = roots(0..to_int(n));
@@ -302,7 +302,8 @@ pub fn all_128_domains_are_alive() {
     check_handed_over(300);
 }
 
-/// Immediates, so that nothing is allocated: only the creates themselves can find free slots.
+/// The roots are of immediates, so that nothing is allocated and no collection runs: only creates can find the slots that
+/// another domain has freed.
 pub fn producer_and_consumer_without_collections() {
     start();
     const BATCHES: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Memory that fails, and control that leaves early: exceptions and panics.
+//! Memory that runs out, and functions that are left early, by exceptions and panics.
 
 use crate::common::exported::with_ocaml;
 use crate::common::*;
@@ -41,7 +41,7 @@ pub fn an_exception_jumps_over_a_root() {
     let kept = roots(0..100);
     for n in 1..=100 {
         ocaml("call_and_catch", &[UNIT]);
-        // The exception jumped over the C frame that owned the root: a leak, and nothing worse.
+        // The exception jumped over the C frame that owned the root. So the root is leaked, but nothing else breaks.
         assert_eq!(live(), 100 + n);
     }
     stress();
@@ -96,7 +96,7 @@ fn allocation_failures(for_good: bool) {
         let (made, failures) = allocate_a_lot(&mut cells);
         failed_runs += (failures > 0) as usize;
         validate();
-        // Memory is back: everything works again, and everything is still there.
+        // Memory is available again: everything works, and no root is lost.
         unsafe { bxr_os_fail(0, false) };
         let after = roots(0..10_000);
         stress();
@@ -115,7 +115,7 @@ fn allocation_failures(for_good: bool) {
 }
 
 pub fn each_allocation_fails_once() {
-    // The first allocations of all: the record and the first region.
+    // The first two allocations of the library fail: that of the record, and that of the first region.
     start_runtime();
     assert!(unsafe { sys::boxroot_setup() });
     for k in 1..=2 {
@@ -154,7 +154,7 @@ pub fn many_creates_are_all_or_none() {
     minor();
     for (root, &value) in created.iter_mut().zip(&values) {
         assert_eq!(unsafe { sys::boxroot_get(root.unwrap()) }, value);
-        // NULL is passed over.
+        // Some are deleted before, and are None, which `boxroot_delete_many` ignores.
         if value % 3 == 0 {
             delete(root.take().unwrap());
         }

@@ -36,9 +36,9 @@ pub fn fork_while_a_thread_deletes() {
     check_all(&kept, 0);
 }
 
-/// A deleter that read a pool's owner before an adoption pushes the pool on the list of the former one, and
-/// the process is copied before it can take it back. In the child that list is empty, or else the
-/// pool would be on two lists as soon as a domain uses the record again.
+/// A deleter that read a pool's owner before the pool was adopted pushes the pool on the drain list of the former owner, and
+/// the process is forked before the deleter can correct that. In the child that list must become empty: otherwise the
+/// pool would be on two lists as soon as a domain uses the former owner's record again.
 pub fn fork_while_a_delete_goes_to_a_former_owner() {
     start();
     let kept = roots(0..100);
@@ -49,7 +49,8 @@ pub fn fork_while_a_delete_goes_to_a_former_owner() {
     fork_and_look_at_drain_lists();
 }
 
-/// Only the announced delete's thread would bring its pool off the list, and it is not in the child.
+/// Forks while one pool is on a drain list because of a delete that was announced. Only the deleter's thread, which is not
+/// in the child, would finish that delete.
 fn fork_and_look_at_drain_lists() {
     assert_eq!(unsafe { test_drain_lists() }, 1);
     let child = unsafe { libc::fork() };
@@ -61,8 +62,8 @@ fn fork_and_look_at_drain_lists() {
     assert_eq!(status, 0, "a list in the child is not empty");
 }
 
-/// Forks, and has the child use its domain's roots. The collector cannot run there, because it waits for
-/// the other domains. A child that hangs, also inside fork, fails.
+/// Forks, and has the child use its domain's roots. The collector cannot run in the child, because it would wait for
+/// the other domains. A child that hangs, also inside fork, is a failure.
 fn fork_and_use_roots(kept: &[BoxRoot]) {
     let child = unsafe { libc::fork() };
     if child == 0 {
@@ -119,7 +120,7 @@ pub fn fork_while_a_domain_changes_its_lists() {
             PHASE.store(1, Ordering::SeqCst);
             wait_for(&PHASE, 2);
         }
-        // Without allocating: no collection may want to stop this domain from now on.
+        // From now on nothing is allocated, because no collection may stop this domain.
         let immediates = || -> Vec<_> {
             (0..10_000).map(|i| unsafe { sys::boxroot_create(int(i)) }.unwrap()).collect()
         };

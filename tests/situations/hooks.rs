@@ -53,9 +53,9 @@ pub fn delete_in_custom_finalisers() {
 }
 
 pub fn finalisers_run_inside_a_scan() {
-    // A minor scan promotes values; OCaml 5 then looks for memory in pools of its own that have
-    // room and are not yet swept, and finalises the dead custom blocks that it finds: inside our
-    // scan. There deletes are deferred, and creates refused (which the finaliser counts).
+    // A minor scan promotes values. For this OCaml 5 looks for memory in pools of its own heap that have room and
+    // were not swept yet, and finalises the dead custom blocks that it finds there. So finalisers run inside the
+    // library's scan, where deletes are deferred, and creates are refused (which the finaliser counts).
     start();
     ocaml("minor_heap_words", &[int(32768)]);
     let kept = roots(0..5000);
@@ -76,8 +76,8 @@ pub fn finalisers_run_inside_a_scan() {
         delete_all(&first);
         full_major();
         delete_all(&owners);
-        // The collection at whose end they are garbage, and not yet swept: on OCaml 5.5 the one
-        // that has begun, before that the next one.
+        // One major cycle or two, by turns. The blocks must be garbage, and not yet swept: on OCaml 5.5 they
+        // are after the cycle that has begun, on older versions after the next one.
         for _ in 0..1 + round % 2 {
             ocaml("major", &[UNIT]);
         }
@@ -118,7 +118,7 @@ pub fn create_is_refused_in_a_scan() {
     validate();
 }
 
-/// For `test_hooks`.
+/// Hooks, as `test_hooks` numbers them.
 const MINOR_BEGIN: i32 = 1;
 const MINOR_END: i32 = 2;
 const SLICE_BEGIN: i32 = 4;
@@ -132,7 +132,7 @@ pub fn create_and_delete_in_minor_hooks() {
         if made.0.len() >= 1000 {
             delete_all(&made.0.split_off(500));
         }
-        // No allocation is possible here: an immediate.
+        // Nothing can be allocated in these hooks, so the root is of an immediate.
         made.0.push(unsafe { sys::boxroot_create(int(77)) }.unwrap());
     }
     let kept = roots(0..5000);
@@ -154,7 +154,7 @@ pub fn other_libraries_hooks_see_every_scan() {
     start_runtime();
     unsafe { test_install_other(0) };
     assert!(unsafe { sys::boxroot_setup() });
-    // On OCaml 5 the first create would install our hooks; they are there already.
+    // On OCaml 5 the first create installs the library's hooks if they are not there yet. Here they are.
     let kept = roots(0..5000);
     unsafe { test_install_other(1) };
     let (first, second) = unsafe { (test_other_scans(0), test_other_scans(1)) };
@@ -163,7 +163,7 @@ pub fn other_libraries_hooks_see_every_scan() {
     let after = sys::boxroot_stats();
     let ours =
         (after.minor_scans + after.major_scans - before.minor_scans - before.major_scans) as usize;
-    // Everybody saw every scan.
+    // The hooks of the library and of both others were called in every scan.
     assert!(ours > 4, "{ours}");
     assert!(unsafe { test_other_scans(0) } - first >= ours);
     assert_eq!(unsafe { test_other_scans(0) } - first, unsafe { test_other_scans(1) } - second);
@@ -173,17 +173,17 @@ pub fn other_libraries_hooks_see_every_scan() {
 /// The root that `replace_a_root` made last.
 static REPLACED: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
 
-/// For hooks, where nothing may be allocated: an immediate's root goes, and another one comes.
+/// For hooks, where nothing may be allocated: deletes a root of an immediate, and creates another one.
 extern "C" fn replace_a_root() {
     let mut replaced = REPLACED.lock().unwrap();
     delete_all(&replaced.0);
     replaced.0.clear();
-    // Refused inside a root scan.
+    // Inside a root scan, create is refused.
     replaced.0.extend(unsafe { sys::boxroot_create(int(39)) });
 }
 
-/// The only references to values that were rooted when a cycle began move to a block that is made while
-/// the collector marks, and is not visited in this cycle. They must be marked all the same.
+/// Values that were rooted when a cycle began are moved to a block that is allocated while the collector marks, and then
+/// their roots are deleted. The collector does not visit such a block in this cycle, but must mark the values all the same.
 fn move_values_to_a_new_block() {
     const N: usize = 5000;
     for _ in 0..5 {
@@ -250,7 +250,7 @@ pub fn roots_made_in_other_libraries_hooks() {
 pub fn deletes_among_values_that_were_just_promoted() {
     start();
     static DELETABLE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
-    // It is called before and after our scan: only after it.
+    // The hooks call this before and after the library's scan. It only deletes after the scan.
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn delete_some() {
         if CALLS.fetch_add(1, Ordering::SeqCst) % 2 == 0 {
@@ -262,13 +262,13 @@ pub fn deletes_among_values_that_were_just_promoted() {
     }
     unsafe { test_install_other(1) };
     for _ in 0..10 {
-        // Pools with room, in which the collector marks: young values come among old ones.
+        // Pools with free slots, which the collector is marking: so young values get slots among old ones.
         ocaml("leave_headers", &[int(100_000)]);
         let (all, arrays) = roots_long_to_mark(20_000);
         let (keep, go): (Vec<_>, Vec<_>) = (0..all.len()).partition(|i| i % 4 == 0);
         go.iter().for_each(|&i| delete(all[i]));
         when_roots_are_marked();
-        // Each time, some of every pool.
+        // In an order in which every call deletes some roots of every pool.
         DELETABLE.lock().unwrap().0 =
             (0..10).flat_map(|k| keep.iter().skip(k).step_by(10)).map(|&i| all[i]).collect();
         let closures: Vec<BoxRoot> = (0..5000)
@@ -292,12 +292,12 @@ pub fn deletes_among_values_that_were_just_promoted() {
     }
 }
 
-/// A root scan of a minor collection moves values whose fields are copied later; other domains may mark
-/// meanwhile, and come by these roots. So the header in front of an infix pointer is there at once.
+/// A root scan of a minor collection moves values, and copies their fields only later. Other domains may mark meanwhile,
+/// and visit these roots. So the header in front of an infix pointer must be there as soon as the slot has changed.
 pub fn infix_pointers_are_complete_after_a_scan() {
     start();
     static CLOSURES: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
-    // It is called before and after our scan.
+    // The hooks call this before and after the library's scan.
     extern "C" fn look() {
         for &closure in &CLOSURES.lock().unwrap().0 {
             let v = unsafe { sys::boxroot_get(closure) };

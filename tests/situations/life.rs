@@ -17,7 +17,7 @@ pub fn many_roots_survive() {
     let all = roots(0..100_000);
     stress();
     check_all(&all, 0);
-    // Half of them go; the others stay, and the free slots are used again.
+    // Half of the roots are deleted; the others stay, and the free slots are used again.
     finish_marking();
     let pools = sys::boxroot_stats().pools;
     for pair in all.chunks(2) {
@@ -55,7 +55,7 @@ pub fn modify_between_generations() {
     assert_eq!(live(), 0);
 }
 
-/// Else everything works as well, and is slow.
+/// If the fast paths were closed by mistake, no other test would fail: everything would work, but slowly.
 pub fn fast_paths_stay_open() {
     start();
     let one = root(1);
@@ -72,14 +72,14 @@ pub fn fast_paths_stay_open() {
 pub fn trim_gives_memory_back() {
     start();
     let (all, arrays) = roots_long_to_mark(200_000);
-    // The pools of these are empty when they are deleted, marked or not.
+    // The pools of these roots are empty after they were deleted, whether they were marked or not.
     let immediates: Vec<BoxRoot> =
         (0..200_000).map(|i| unsafe { sys::boxroot_create(int(i)) }.unwrap()).collect();
     when_roots_are_marked();
     delete_all(&all);
     delete_all(&arrays);
     delete_all(&immediates);
-    // At once if nothing is being marked, else when the next cycle begins.
+    // Memory is given back at once if nothing is being marked, else when the next cycle begins.
     let before = sys::boxroot_stats();
     let given_back = sys::boxroot_trim();
     let after = sys::boxroot_stats();
@@ -185,7 +185,7 @@ pub fn a_callback_modifies_a_root_that_is_read() {
         assert!(modify(&mut READ.lock().unwrap().0[0], v));
         UNIT
     }
-    // A caller that holds the handle calls OCaml, which calls back and modifies the root.
+    // Here code that has the handle calls OCaml, which calls back and modifies the root.
     assert_eq!(string(before), "22");
     call_rust("call", modify_it, 0);
     stress();
@@ -197,7 +197,7 @@ pub fn a_callback_modifies_a_root_that_is_read() {
 pub fn immediates_like_pointers() {
     start();
     let strings = roots(0..5000);
-    // Every odd word that a slot's address, a pool's address or a link could be.
+    // Immediates that look like the address of a slot or of a pool, or like a link.
     let address = |root: &BoxRoot| sys::boxroot_get_ref(*root) as usize;
     let words: Vec<Value> = strings
         .iter()
@@ -229,7 +229,7 @@ pub fn values_of_all_shapes() {
     assert_eq!(string(unsafe { sys::boxroot_get(long) }), "A".repeat(4096));
 }
 
-/// OCaml 4 has them, where it is configured for it; OCaml 5 does not.
+/// Values that point out of the heap. OCaml 4 allows them unless it is configured otherwise; OCaml 5 does not.
 pub fn pointers_out_of_the_heap() {
     start();
     static WORDS: [u64; 3] = [0, 2, 4];
@@ -250,7 +250,7 @@ pub fn pointers_out_of_the_heap() {
 pub fn one_root_per_pool() {
     start();
     let slots = sys::boxroot_stats().slots_per_pool;
-    // Many more pools than words on the collector's heap.
+    // The pools are larger than the OCaml heap at this time.
     let pools = 6000;
     let all: Vec<BoxRoot> =
         (0..pools * slots).map(|_| unsafe { sys::boxroot_create(int(7)) }.unwrap()).collect();

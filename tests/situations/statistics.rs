@@ -1,4 +1,4 @@
-//! What the statistics count.
+//! The counts of the statistics.
 
 use crate::common::{self, *};
 use crate::support::*;
@@ -27,7 +27,7 @@ pub fn statistics_count() {
     let s = sys::boxroot_stats();
     assert_eq!(s.live_roots, 0);
     sys::print_stats();
-    // A single pool is marked in another way.
+    // The code that marks a single pool is different.
     let few = roots(0..100);
     full_major();
     assert_eq!(on_foreign_thread(live), 100);
@@ -44,7 +44,7 @@ pub fn statistics_by_state() {
     assert_eq!(s.pools, s.pools_current + s.pools_full + s.pools_partial + s.pools_empty);
     assert_eq!(s.bytes % s.pools, 0);
     assert!(s.longest_major_scan > 0 && s.longest_minor_scan > 0, "{s:?}");
-    // Most roots of the first pools go: these have room then. The last ones become empty.
+    // Most roots of the first pools are deleted, so these pools have room then. The last pools become empty.
     finish_marking();
     for (i, &r) in all.iter().enumerate() {
         if i >= 20_000 || i % 16 != 0 {
@@ -75,7 +75,7 @@ pub fn statistics_of_several_domains() {
         let few = roots(0..6000);
         few.iter().enumerate().filter(|(i, _)| i % 6 != 0).for_each(|(_, &root)| delete(root));
         made.extend(few.iter().step_by(6));
-        live(); // counts this domain's
+        live(); // publishes this domain's counts
         PHASE.store(1, Ordering::SeqCst);
         wait_for(2);
         delete_all(&made);
@@ -92,7 +92,7 @@ pub fn statistics_of_several_domains() {
     assert!(s.pools >= pools(5000) + pools(10_000), "{s:?}");
     let by_state = s.pools_current + s.pools_full + s.pools_partial + s.pools_empty;
     assert!(by_state >= pools(5000) + pools(10_000) && s.pools_full >= pools(15_000) - 3, "{s:?}");
-    // Each scans in each minor collection; the deletes arrive with the second.
+    // Both domains scan in each minor collection. The deletes arrive with the second one.
     delete_handed_over(int(100));
     minor();
     minor();

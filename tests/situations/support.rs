@@ -1,4 +1,4 @@
-//! What several of these files use.
+//! Functions that several of these files use.
 
 use crate::common::*;
 use ocaml_boxroot_sys as sys;
@@ -10,7 +10,7 @@ pub static HANDED_OVER: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
 
 pub static CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes roots that some other code will delete.
+/// Stores roots for code that will delete them: `delete_handed_over` or `check_handed_over`.
 pub fn hand_over(roots: Vec<BoxRoot>) {
     HANDED_OVER.lock().unwrap().0.extend(roots);
 }
@@ -24,7 +24,7 @@ pub extern "C" fn delete_handed_over(n: Value) -> Value {
     UNIT
 }
 
-/// Deletes, on threads that OCaml never saw, while this thread runs `work`.
+/// Deletes roots on threads that OCaml does not know, while this thread runs `work` repeatedly.
 pub fn with_foreign_deleters(threads: usize, deletable: Vec<BoxRoot>, mut work: impl FnMut(usize)) {
     let per_thread = deletable.len().div_ceil(threads).max(1);
     let running = std::sync::Arc::new(AtomicUsize::new(0));
@@ -51,14 +51,14 @@ pub fn with_foreign_deleters(threads: usize, deletable: Vec<BoxRoot>, mut work: 
     without_lock(|| handles.into_iter().for_each(|h| h.join().unwrap()));
 }
 
-/// Makes `n` roots and hands them over; the domain then ends with them.
+/// Makes `n` roots and hands them over. Run in a domain that ends then.
 pub extern "C" fn make_and_hand_over(n: Value) -> Value {
     let made = roots(0..to_int(n));
     hand_over(made);
     UNIT
 }
 
-/// Checks that the handed-over roots, in runs of `n`, are alive, and deletes them.
+/// Checks that the handed-over roots, in groups of `n`, have their values, and deletes them.
 pub fn check_handed_over(n: usize) {
     let handed_over = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
     assert_eq!(handed_over.len() % n, 0);
@@ -122,7 +122,7 @@ pub fn roots_long_to_mark(n: usize) -> (Vec<BoxRoot>, Vec<BoxRoot>) {
     (all, arrays)
 }
 
-/// Returns when roots have just been marked, at the beginning of a cycle, and values have not.
+/// Returns at the beginning of a major cycle, when roots were handed over to be marked, and values were not marked yet.
 pub fn when_roots_are_marked() {
     full_major();
     let scans = sys::boxroot_stats().major_scans;

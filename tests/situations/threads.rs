@@ -142,7 +142,7 @@ pub fn threads_of_ocaml_take_turns() {
             }
         }
         check_all(&mine, 0);
-        // Half stay for others to delete.
+        // Other threads delete the second half.
         delete_all(&mine[..mine.len() / 2]);
         hand_over(mine.split_off(mine.len() / 2));
         UNIT
@@ -170,7 +170,8 @@ pub fn threads_of_ocaml_take_turns() {
     assert_eq!(live(), 1000);
 }
 
-/// On OCaml 4 a thread made by `Thread.create` gives the lock up, at its end, without a hook.
+/// On OCaml 4 a thread made by `Thread.create` gives the lock up at its end without calling a hook, and then runs its
+/// thread-local destructors.
 pub fn nothing_believes_the_lock_on_a_thread_that_ends() {
     start();
     static ENDING: AtomicUsize = AtomicUsize::new(0);
@@ -184,7 +185,8 @@ pub fn nothing_believes_the_lock_on_a_thread_that_ends() {
                 assert_eq!(sys::boxroot_trim(), 0);
                 assert!(sys::boxroot_validate().is_null());
                 sys::boxroot_stats();
-                // On OCaml 5 it is certain that this thread can register, and wait for the lock.
+                // On OCaml 5 this thread knows that it does not hold the lock, and can attach again. On OCaml 4 it is
+                // refused.
                 assert!(OCAML5 || ocaml_boxroot::DomainLock::attach(|_| ()).is_err());
             }
             ENDING.fetch_sub(1, Ordering::SeqCst);
@@ -218,7 +220,8 @@ pub fn nothing_believes_the_lock_on_a_thread_that_ends() {
     assert_eq!(live(), 0);
 }
 
-/// The thread that sets the library up is not taken for the main one, which is certain to hold the lock.
+/// A thread of `Thread.create` that sets the library up is not taken for the main thread, the only one that the library
+/// trusts on OCaml 4.
 pub fn setup_on_another_thread() {
     start_runtime();
     extern "C" fn body(_: Value) -> Value {
@@ -229,7 +232,7 @@ pub fn setup_on_another_thread() {
     }
     call_rust("thread", body, 0);
     ocaml("join_threads", &[UNIT]);
-    // Its deletes are remote, and its statistics those of the last major scan.
+    // On OCaml 4 deletes are remote on every thread then, and statistics are those of the last major scan.
     stress();
     let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
     check_all(&left, 0);

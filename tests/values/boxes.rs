@@ -1,4 +1,4 @@
-//! Values of Rust that OCaml owns.
+//! Rust values that OCaml owns.
 
 use crate::common::exported::{churn, with_ocaml};
 use crate::common::values::{live, Counted};
@@ -44,7 +44,7 @@ pub fn boxes_are_dropped_once() {
         full_major::<()>(lock).unwrap();
         assert_eq!(live(), 0);
         assert!(misuse::<bool>(lock).unwrap());
-        // A large one, a small one, one of no size and one of great alignment.
+        // A large value, a small one, one of size 0, and one with a large alignment.
         #[repr(align(128))]
         struct Aligned(u8);
         let large = boxed(lock, [7u8; 1 << 20]);
@@ -79,7 +79,7 @@ pub fn boxes_hold_roots() {
     })
 }
 
-/// Does in its drop what safe code can try there.
+/// Tries in its drop everything that safe code can try there.
 struct Attempts {
     seen: Arc<Mutex<Vec<String>>>,
     exception: Option<ocaml_boxroot::Exception>,
@@ -100,7 +100,7 @@ impl Drop for Attempts {
     }
 }
 
-/// Panics once more.
+/// A payload of a panic that panics again when it is dropped.
 struct Payload;
 
 impl Drop for Payload {
@@ -150,7 +150,7 @@ pub fn boxes_in_domains() {
     })
 }
 
-/// Tries to use OCaml where it is dropped, and says where that was.
+/// Tries to use OCaml when it is dropped, and records on which thread that was.
 struct Elsewhere {
     threads: Arc<Mutex<Vec<ThreadId>>>,
     root: Option<Boxroot<OCamlString>>,
@@ -190,7 +190,7 @@ pub fn boxes_at_shutdown() {
         (0..10).map(|n| boxed(lock, Counted::new(n))).collect::<Vec<_>>()
     });
     ocaml.shutdown().unwrap();
-    // OCaml 4 sweeps its heap then; OCaml 5 does not.
+    // OCaml 4 finalises all blocks at shutdown; OCaml 5 does not.
     let left = live();
     assert!((0..=21).contains(&left) && (OCAML5 || left == 0), "{left}");
     drop(roots);

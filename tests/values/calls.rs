@@ -1,4 +1,4 @@
-//! Calls both ways.
+//! Calls from Rust to OCaml and from OCaml to Rust.
 
 use crate::common::exported::{assert_no_roots, churn, with_ocaml};
 use crate::common::values::values_nothing;
@@ -79,7 +79,7 @@ pub fn exported_functions_convert() {
         assert_eq!(narrow::<i32>(lock, 7).unwrap(), 7);
         assert_eq!(body::<i32>(lock, 1).unwrap(), 2);
         assert!(swap::<bool>(lock).unwrap());
-        // To Rust they are functions like others.
+        // Rust can call exported functions like other functions.
         assert_eq!(values_nothing(lock), Ok(42));
     });
     assert_no_roots();

@@ -40,7 +40,7 @@ pub fn closures_of_all_arities() {
         assert_eq!(zero.call(lock).unwrap().0.to_int(), 7);
         let one = Function::<(OCamlString,), OCamlString>::from_rust(lock, |lock, text| {
             churn(lock);
-            text.clone_in(lock) // by root
+            text.clone_in(lock) // the result is a root
         })
         .unwrap();
         assert_eq!(apply1::<String>(lock, &one, "same").unwrap(), "same");
@@ -100,7 +100,7 @@ pub fn closures_allocate_and_call_back() {
         expected.sort_by_key(|n| -n);
         assert_eq!(sort::<Vec<i64>>(lock, &order, shuffled).unwrap(), expected);
         assert!(calls.load(Ordering::Relaxed) > 5000);
-        // Registers of floats, and loops, are as OCaml left them.
+        // After calls of Rust, OCaml's float registers and loop variables have kept their values.
         let half = Function::<(OCamlFloat,), OCamlFloat>::from_rust(lock, |lock, x| {
             if x.get(lock).to_float() % 1000. == 0. {
                 churn(lock);
@@ -109,7 +109,7 @@ pub fn closures_allocate_and_call_back() {
         })
         .unwrap();
         assert_eq!(many_calls::<f64>(lock, half, 20_000).unwrap(), 1.5 * 200_010_000.);
-        // Rust, OCaml, Rust, ... a hundred times.
+        // Rust calls OCaml, which calls Rust, and so on, to a depth of a hundred.
         fn descend(lock: &mut DomainLock, n: isize) -> Result<isize, Box<dyn std::error::Error>> {
             if n == 0 {
                 return Ok(0);
@@ -158,7 +158,7 @@ pub fn closures_fail_as_exceptions() {
     assert_no_roots();
 }
 
-/// A function that owns something.
+/// An OCaml function whose Rust function owns a `Counted`.
 fn owner(lock: &mut DomainLock, n: isize) -> Boxroot<Count> {
     let owned = Counted::new(n);
     Count::from_rust(lock, move |lock, n| {
@@ -176,14 +176,14 @@ pub fn closures_are_dropped() {
         assert_eq!(live(), 100);
         let one = Boxroot::new(lock, Value::int(1));
         for (n, owner) in owners.into_iter().enumerate() {
-            // The last root goes before OCaml is done with it.
+            // The function's last root is dropped while OCaml still uses the function.
             let result = apply_and_forget(lock, owner, &one);
             assert_eq!(result, n as isize + 1);
         }
         full_major::<()>(lock).unwrap();
         full_major::<()>(lock).unwrap();
         assert_eq!(live(), 0);
-        // A finaliser of OCaml's, which is an ordinary function.
+        // The Rust function as a finaliser for `Gc.finalise`.
         let finaliser = owner(lock, 5);
         finalise_with::<()>(lock, finaliser).unwrap();
         for _ in 0..4 {
@@ -203,7 +203,7 @@ pub fn closures_that_forget_themselves() {
         let mine: Arc<Mutex<Option<Boxroot<Count>>>> = Arc::default();
         let (inside, owned) = (mine.clone(), Counted::new(7));
         let f = Count::from_rust(lock, move |lock, n| {
-            // The only root goes, and the collector runs, several times.
+            // The function that is running loses its only root, and the collector runs several times.
             drop(inside.lock().unwrap().take());
             for _ in 0..3 {
                 full_major::<()>(lock)?;
@@ -224,7 +224,7 @@ pub fn closures_that_forget_themselves() {
     assert_no_roots();
 }
 
-/// As OCaml would: nothing but OCaml's stack refers to the function while it runs.
+/// Calls the function in a way in which only OCaml's stack refers to it while it runs.
 fn call_and_drop(lock: &mut DomainLock, f: Boxroot<Count>, n: &Boxroot<I>) -> isize {
     let apply =
         Function::<(Count, I), I>::from_rust(lock, |lock, f, n| -> Result<isize, CallError> {

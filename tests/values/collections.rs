@@ -89,7 +89,7 @@ pub fn bigarrays() {
         churn(lock);
         let cells = array.get(lock).cells();
         assert!(cells.iter().enumerate().all(|(i, cell)| cell.get() == i as f64));
-        // SAFETY: nothing else runs.
+        // SAFETY: nothing changes the bigarray meanwhile, because no other thread runs.
         assert_eq!(unsafe { array.get(lock).as_slice() }[999], 999.);
         cells[3].set(1e6);
         assert_eq!(sum_of_floats::<f64>(lock, &array).unwrap(), 499_500. - 3. + 1e6);
@@ -121,7 +121,7 @@ pub fn bigarrays_from_rust() {
         churn(lock);
         assert_eq!(array.to_rust::<Vec<f64>>(lock), Ok(data));
         assert_eq!(sum_of_floats::<f64>(lock, &array).unwrap(), 4_999_950_000.);
-        // Much more than there is memory for, unless it is freed.
+        // Altogether more than there is memory for, unless the collector frees them.
         for _ in 0..2000 {
             doubles(lock, &[0.; 100_000]);
         }

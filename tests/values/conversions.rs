@@ -1,4 +1,4 @@
-//! Conversions, and the access beneath them.
+//! Conversions, and the functions that conversions of other types can be built on.
 
 use crate::calls::{
     extremes, flip, float_array, numbers, rotate, same, show_numbers, string_array,
@@ -40,7 +40,7 @@ pub fn integers_of_all_widths() {
             assert_eq!(value.to_rust::<i128>(lock).ok(), Some(n as i128));
         }
         assert_eq!(from_ocaml.to_rust::<Vec<u8>>(lock), Err(Error::OutOfRange));
-        // One element that does not fit: no list, and no root is left.
+        // If one element does not fit, there is no list, and no root is left.
         let refused: Result<Boxroot<OCamlList<OCamlInt>>, Error> = [1, 2, u64::MAX].to_ocaml(lock);
         assert_eq!(refused.err(), Some(Error::OutOfRange));
         drop(from_ocaml);
@@ -192,7 +192,7 @@ pub fn kinds_and_blocks() {
         churn(lock);
         assert_eq!(crate::calls::area::<f64>(lock, &rectangle).unwrap(), 4.);
         for tag in [244, 247, 252, 255] {
-            // SAFETY: refused.
+            // SAFETY: the call is refused, so no block is made.
             let refused = unsafe { lock.alloc_block::<()>(tag, &sides) };
             assert_eq!(refused.err(), Some(Error::OutOfRange));
         }

@@ -24,7 +24,7 @@ pub fn exceptions_are_told_apart() {
             assert!(!exception.is(lock, "no such name") && !exception.is(lock, "churn"));
         }
         let parse_error = raised(lock, 1);
-        // SAFETY: the types of Parse_error.
+        // SAFETY: Parse_error has arguments of these types.
         unsafe {
             let text = parse_error.argument::<OCamlString>(lock, 0).unwrap().unwrap();
             let place = parse_error.argument::<OCamlInt>(lock, 1).unwrap().unwrap();
@@ -56,7 +56,7 @@ pub fn exception_texts_are_whole() {
     })
 }
 
-/// The name of the exception that OCaml sees when Rust throws this one.
+/// The name of the exception that OCaml sees when Rust returns this one as an error.
 fn thrown(lock: &mut DomainLock, exception: Exception) -> String {
     *THROWN.lock().unwrap() = Some(exception);
     churn(lock);
@@ -73,7 +73,7 @@ pub fn exceptions_from_rust() {
         assert_eq!(thrown(lock, exception), "Invalid_argument a\0b");
         let text: ocaml_boxroot::Boxroot<OCamlString> = "here".to_ocaml(lock).unwrap();
         let place: ocaml_boxroot::Boxroot<OCamlInt> = 3.to_ocaml(lock).unwrap();
-        // SAFETY: the types of Parse_error, and of Quiet.
+        // SAFETY: Parse_error and Quiet have arguments of these types.
         let (parse_error, quiet) = unsafe {
             (
                 Exception::new(lock, "Parse_error", &[text.as_any(), place.as_any()]).unwrap(),
@@ -83,10 +83,10 @@ pub fn exceptions_from_rust() {
         assert!(parse_error.is(lock, "Parse_error"));
         assert_eq!(thrown(lock, parse_error), "Parse_error here 3");
         assert_eq!(thrown(lock, quiet), "Quiet");
-        // SAFETY: there is none.
+        // SAFETY: there is no exception of this name, so the call is refused.
         let missing = unsafe { Exception::new(lock, "none", &[]) };
         assert_eq!(missing.err(), Some(Error::NotRegistered));
-        // SAFETY: no exception: refused.
+        // SAFETY: the name is that of a value that is no exception, so the call is refused.
         let no_exception = unsafe { Exception::new(lock, "raise_nth", &[]) };
         assert_eq!(no_exception.err(), Some(Error::NotRegistered));
     })

@@ -7,9 +7,9 @@ use ocaml_boxroot::{
 };
 
 ocaml_type! {
-    /// The types of values.ml.
+    /// Types of values.ml.
     pub struct OCamlCity for City {
-        /// In any language.
+        /// A field with a comment.
         name: OCamlString,
         height: OCamlInt,
         at: OCamlPoint,
@@ -32,7 +32,7 @@ ocaml_type! {
         A_rather_long_name_of_a_tag,
     }
 
-    /// Only a name, and fields.
+    /// Only a marker and its fields, without conversions.
     struct City2 { name: OCamlString, lock: OCamlInt }
 
     enum Nameless { One, Two(OCamlInt) }

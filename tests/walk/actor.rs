@@ -1,5 +1,5 @@
-//! Actors: each has its own random numbers, its roots, and a shelf, which is a block of the heap with
-//! values that no root keeps. It walks under a lock, by steps.
+//! Actors. Each actor has its own random numbers, its roots, and a shelf: a block of the OCaml heap with values that have
+//! no root of their own. An actor makes random steps (a walk) under a domain's lock.
 
 use crate::operations::OPERATIONS;
 use crate::random::Random;
@@ -11,32 +11,32 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub const SHELF: usize = 1000;
 
-/// The most steps between two changes of what is frequent.
+/// The largest number of steps of a season, in which the same operations are frequent.
 const SEASON: usize = 6000;
 
 thread_local! {
-    /// The actor of this thread, and its operation, for messages.
+    /// The number of this thread's actor, and its operation, for messages.
     pub static NOW: Cell<(u32, &'static str)> = const { Cell::new((0, "start")) };
 }
 
-/// Calls of the interface, by actors that have ended.
+/// How often the actors that have ended called the interface.
 pub static CALLS: AtomicU64 = AtomicU64::new(0);
 
 pub struct Actor {
     pub number: u32,
     pub random: Random,
-    /// In which steps are one within another, through OCaml.
+    /// How many calls of `walk` are running, one inside another, through OCaml.
     pub depth: usize,
-    /// Says how the innermost of these end.
+    /// Determines how the steps inside of a step end, and what they return.
     pub nested_id: u64,
     pub entries: Vec<Entry>,
     pub shelf: Boxroot<Shelf>,
-    /// 0: the place is empty.
+    /// The ids of the values on the shelf; 0 if the place is empty.
     pub shelf_ids: [u64; SHELF],
-    /// How many roots there are to be in this season.
+    /// About how many roots the actor should have in this season.
     pub target: usize,
     pub calls: u64,
-    /// Calls between two lives of threads or domains; 0: none.
+    /// The number of calls between two lives of threads or domains; 0 if there are to be none.
     pub every: u64,
     pub next_life: u64,
     pub last_collection: u64,
@@ -76,7 +76,7 @@ impl Actor {
         self.calls >= self.budget
     }
 
-    /// Up to n steps.
+    /// Makes up to `n` steps.
     pub fn walk(&mut self, lock: &mut DomainLock, n: usize) {
         let outer = NOW.get();
         self.depth += 1;
@@ -109,7 +109,8 @@ impl Actor {
             .expect("the weights have this sum")
     }
 
-    /// Many operations are left out in a season, so that each one meets few others at a time.
+    /// Chooses how frequent each operation is. Many are left out, so that in time each operation meets all others in
+    /// many different mixtures.
     fn new_season(&mut self) {
         let random = &mut self.random;
         let parts = [400, 20, 5, 2, 1];
@@ -141,12 +142,12 @@ impl Actor {
         Some(self.entries.swap_remove(i))
     }
 
-    /// Takes up to `most`.
+    /// Takes up to `most` of the actor's roots.
     pub fn take_some(&mut self, most: usize) -> Vec<Entry> {
         (0..self.random.below(most + 1)).map_while(|_| self.take()).collect()
     }
 
-    /// Two of one kind, the first of which is taken.
+    /// Two roots of the same kind: takes the first one, and gives the index of the second one.
     pub fn take_and_pick(&mut self) -> Option<(Entry, usize)> {
         let entry = self.take()?;
         let start = self.pick();
@@ -172,7 +173,7 @@ impl Actor {
         }
     }
 
-    /// A root for what is at a place that is not empty.
+    /// A root for the value at a place of the shelf that is not empty.
     pub fn on_shelf(&mut self, lock: &mut DomainLock, place: usize, keep: bool) -> Entry {
         self.calls += 1;
         let id = self.shelf_ids[place];
@@ -183,14 +184,14 @@ impl Actor {
         Entry { root, id }
     }
 
-    /// A new block of the major heap.
+    /// Makes the shelf a new, empty block of the major heap.
     pub fn replace_shelf(&mut self, lock: &mut DomainLock) {
         self.check_shelf(lock);
         self.shelf = new_shelf(lock);
         self.shelf_ids = [0; SHELF];
     }
 
-    /// Leaves its roots to the others.
+    /// Ends the actor, which leaves its roots to other actors.
     pub fn end(mut self, lock: &mut DomainLock) {
         NOW.set((self.number, "end"));
         self.check_shelf(lock);

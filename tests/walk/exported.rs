@@ -1,4 +1,4 @@
-//! What walk.ml calls.
+//! Rust functions that walk.ml calls.
 
 use crate::actor::Actor;
 use crate::roots::{Entry, Root};
@@ -29,14 +29,14 @@ export! {
         Ok(how)
     }
 
-    /// external drop : int -> unit = "walk_drop": in finalisers
+    /// external drop : int -> unit = "walk_drop": called in finalisers
     unsafe fn walk_drop(_lock, address: OCamlInt as usize) -> Result<() as (), Error> {
         // SAFETY: a box from `drop_by_finaliser`, which a finaliser gets once.
         drop(unsafe { Box::from_raw(address as *mut Root) });
         Ok(())
     }
 
-    /// external echo : string -> int -> string = "walk_echo": the text stays where it is
+    /// external echo : string -> int -> string = "walk_echo": reads the text without a copy
     unsafe fn walk_echo(lock, text: OCamlString, times: OCamlInt as usize)
         -> Result<OCamlString as String, Error>
     {
@@ -45,7 +45,7 @@ export! {
     }
 }
 
-/// external assumed : int -> int = "walk_assumed": takes a token for a lock that it holds.
+/// external assumed : int -> int = "walk_assumed": uses `assume_held`.
 #[no_mangle]
 unsafe extern "C" fn walk_assumed(address: sys::Value) -> sys::Value {
     // SAFETY: OCaml calls, so this thread holds the lock; the token of `call_steps` is lent.

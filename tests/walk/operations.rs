@@ -1,4 +1,4 @@
-//! What an actor can do in one step.
+//! The operations that an actor can do in one step.
 
 use crate::actor::{Actor, SHELF};
 use crate::roots::{Entry, How, Root, HOWS};
@@ -63,11 +63,11 @@ fn delete(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// A root owns a new value. (The collector may run before, and other threads of the actor.)
+/// A root gets a new value. (Before, the collector and other threads may run.)
 fn set(a: &mut Actor, lock: &mut DomainLock) {
     if let Some(mut entry) = a.take() {
         a.calls += 2;
-        // The same kind: this is in the second byte.
+        // A new id of the same kind, which is in the second byte.
         entry.id = (a.random.draw() & !0xff00) | (entry.id & 0xff00) | 1;
         let new = Root::make(entry.id, lock);
         entry.root = entry.root.set(&new, lock, how(a));
@@ -76,7 +76,7 @@ fn set(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// A root owns the value of another.
+/// A root gets the value of another root.
 fn copy(a: &mut Actor, lock: &mut DomainLock) {
     if let Some((entry, i)) = a.take_and_pick() {
         a.calls += 1;
@@ -109,7 +109,7 @@ fn move_root(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// Between two roots, only the machine has the value.
+/// The value moves to a new root, and for a moment has no root.
 fn move_late(a: &mut Actor, lock: &mut DomainLock) {
     match a.take() {
         Some(Entry { root: Root::Text(old), id }) => {
@@ -123,7 +123,7 @@ fn move_late(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// Short-lived roots, without a collection.
+/// Roots that live shortly, without collections.
 fn numbers(a: &mut Actor, lock: &mut DomainLock) {
     for n in 0..a.random.below(100) as isize {
         let mut root = Boxroot::<OCamlInt>::new(lock, Value::int(n));
@@ -145,14 +145,14 @@ fn through_ocaml(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// Roots of the raw interface, which looks at the lock itself.
+/// Roots of the raw interface, which checks the lock in each call.
 fn raw(a: &mut Actor, lock: &mut DomainLock) {
     let Some(entry) = a.take() else { return };
     if let Root::Text(text) = entry.root {
         let other = "other".to_ocaml(lock).expect("enough memory");
         let mut raw = text.into_raw();
         a.calls += 6;
-        // SAFETY: live roots and values, under the lock; the collector does not run.
+        // SAFETY: the roots are live, and the lock is held. The values are live, because the collector does not run.
         unsafe {
             let value = sys::boxroot_get(raw);
             assert_eq!(*sys::boxroot_get_ref(raw).cast::<sys::Value>(), value);
@@ -193,8 +193,8 @@ fn unshelve(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// Values move into a new block of the major heap, which the collector may never look into in this
-/// cycle, and their roots are deleted.
+/// Values move into a new block of the major heap, which the collector may not visit in this cycle, and their roots are
+/// deleted.
 fn replace_shelf(a: &mut Actor, lock: &mut DomainLock) {
     a.replace_shelf(lock);
     for place in 0..a.random.below(SHELF) {
@@ -208,7 +208,7 @@ fn create_many(a: &mut Actor, lock: &mut DomainLock) {
     let room = a.target.saturating_sub(a.entries.len());
     let only_numbers = a.random.one_in(2);
     for _ in 0..a.random.below(room + 1) {
-        // A number has 0 in its second byte.
+        // Ids with 0 in the second byte are those of numbers.
         let mask = if only_numbers { !0xff00 } else { !0 };
         let entry = Entry::new((a.random.draw() & mask) | 1, lock);
         a.entries.push(entry);
@@ -230,7 +230,7 @@ type I = OCamlInt;
 ocaml_functions! {
     unsafe {
         fn sum_of_six(a: I, b: I, c: I, d: I, e: I, f: I) -> I = "walk.six";
-        /// Has Rust repeat the text, and looks at the result.
+        /// Calls `walk_echo`, and checks the result.
         fn echo_is_right(text: OCamlString, times: OCamlInt) -> bool = "walk.echo";
         fn finalise(address: OCamlInt, how: OCamlInt) = "walk.finalise";
         fn collect_in_ocaml(how: OCamlInt, n: OCamlInt) = "walk.collect";
@@ -244,7 +244,7 @@ fn six(a: &mut Actor, lock: &mut DomainLock) {
     assert_eq!(sum, n.iter().fold(0, |sum, n| sum * 3 + n), "an argument was lost");
 }
 
-/// A list of the values of roots, and roots of its elements.
+/// Makes a list of the values of roots, and then roots of the list's elements.
 fn list_of_roots(a: &mut Actor, lock: &mut DomainLock) {
     let (texts, others) = a
         .take_some(20)
@@ -298,7 +298,7 @@ fn from_market(a: &mut Actor, lock: &mut DomainLock) {
     a.entries.extend(entries);
 }
 
-/// Roots of other actors and domains, of those that ended, and of one's own.
+/// Drops roots of other actors and domains, also of those that have ended, and of this actor.
 fn drop_from_market(a: &mut Actor, lock: &mut DomainLock) {
     for entry in threads::receive(a.random.below(128)) {
         a.calls += 1;
@@ -330,7 +330,7 @@ fn drop_by_finaliser(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// What a panic passes is dropped, under the lock or not.
+/// A panic drops the roots in the frames that it leaves, under the lock or without it.
 fn panic(a: &mut Actor, lock: &mut DomainLock) {
     let roots = roots_of(a.take_some(10));
     let released = a.random.one_in(2);
@@ -346,7 +346,7 @@ fn panic(a: &mut Actor, lock: &mut DomainLock) {
     assert!(result.is_err() && DomainLock::is_held());
 }
 
-/// Without the lock no root is made, and under it the thread cannot attach.
+/// Without the lock a thread cannot create roots, and under the lock it cannot attach.
 fn refused(_: &mut Actor, lock: &mut DomainLock) {
     use ocaml_boxroot::Error;
     assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
@@ -376,7 +376,7 @@ fn end_of(id: u64) -> End {
     }
 }
 
-/// What OCaml calls: steps with its own token, and roots in frames that errors leave.
+/// Called by OCaml: makes steps with a token of its own, and has roots in frames that errors leave.
 pub fn steps_for_ocaml(a: &mut Actor, lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let entry = Entry::new(a.random.draw() | 1, lock);
     let n = 1 + a.random.below(30);
@@ -408,7 +408,7 @@ fn call_steps(a: &mut Actor, lock: &mut DomainLock, how: usize) {
     assert_eq!(result.err().map(|e| e.to_string()), expected, "calls there and back");
 }
 
-/// In walk.ml: a function that takes a token for the lock that it has.
+/// Ways in which walk.ml makes steps, by number. This one uses `walk_assumed`.
 const ASSUMED: usize = 2;
 const IN_A_THREAD: usize = 3;
 const IN_A_DOMAIN: usize = 4;
@@ -420,7 +420,7 @@ fn nested(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// The thread gives the lock up, and takes it again.
+/// Steps under a new token, after the thread has released the lock and taken it again.
 fn released(a: &mut Actor, lock: &mut DomainLock) {
     if a.depth < 4 {
         let n = a.random.below(30);
@@ -428,7 +428,7 @@ fn released(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// A thread of Rust's, a thread of OCaml's, or a domain, comes, takes the actor's place, and goes.
+/// A new thread of Rust's, a new thread of OCaml's, or a new domain makes steps for the actor, and ends.
 fn life(a: &mut Actor, lock: &mut DomainLock) {
     if a.every == 0 || a.calls < a.next_life || a.depth > 1 {
         return;
@@ -469,7 +469,7 @@ fn statistics(a: &mut Actor, lock: &mut DomainLock) {
 pub fn validate() {
     let broken = sys::boxroot_validate();
     if !broken.is_null() {
-        // SAFETY: a static message.
+        // SAFETY: the message is a static C string.
         panic!("not true: {}", unsafe { std::ffi::CStr::from_ptr(broken) }.to_string_lossy());
     }
 }
@@ -481,8 +481,8 @@ fn check_all(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// The fault that must be noticed, if it is asked for: a root has another value than its entry says,
-/// as when its own was collected and the memory used again.
+/// With `LOSE=1`, puts in the fault that the walk must notice: a root gets another value than its entry says, as if its
+/// value had been collected, and the memory used again.
 fn lose(a: &mut Actor, lock: &mut DomainLock) {
     if let (true, Some(Entry { root, id })) = (Settings::get().lose, a.take()) {
         let other = Root::make(!id & !0xff00 | id & 0xff00, lock);
@@ -492,7 +492,7 @@ fn lose(a: &mut Actor, lock: &mut DomainLock) {
 
 // ---- the collector ----
 
-/// What walk.ml does, by number.
+/// Runs one of the collections of walk.ml, which have numbers.
 pub fn collect_now(lock: &mut DomainLock, how: usize, n: usize) {
     let () = collect_in_ocaml(lock, how, n).expect("no exception");
 }
@@ -504,7 +504,7 @@ fn churn(a: &mut Actor, lock: &mut DomainLock) {
     collect_now(lock, 7 + a.random.below(3), n);
 }
 
-/// Whole collections take long, and stop all actors: they wait until as much else was done.
+/// Complete collections take long, and stop all actors. So they only run after many other operations.
 fn collect(a: &mut Actor, lock: &mut DomainLock) {
     let how = [0, 0, 1, 1, 1, 1, 2, 3, 4, 5, 6][a.random.below(11)];
     let n = if a.random.one_in(4) { 0 } else { a.random.below(4096) };

@@ -1,12 +1,12 @@
-//! Roots of all shapes, as one type, with the id of what each owns.
+//! `Root`: roots of values of all shapes, as one type; and `Entry`, a root with the id of its value.
 
 use crate::shapes::{self, function, Shape};
 use ocaml_boxroot::{sys, Boxroot, DomainLock, OCamlInt, RootRef, Value};
 
-/// The type of the arrays of walk.ml whose elements have any types.
+/// The type of shelves: arrays in walk.ml whose elements may have any types.
 pub enum Shelf {}
 
-/// How to create, change or delete a root: each way has the same effect.
+/// The interface by which a root is created, changed or deleted. All have the same effect.
 #[derive(Clone, Copy)]
 pub enum How {
     Plain,
@@ -17,7 +17,7 @@ pub enum How {
 
 pub const HOWS: [How; 4] = [How::Plain, How::Try, How::Clone, How::Raw];
 
-/// A second root for a value.
+/// Another root for the value that `root` owns.
 fn again<T: 'static>(root: &RootRef<T>, lock: &DomainLock, how: How) -> Boxroot<T> {
     match how {
         How::Plain => Boxroot::new(lock, root.get(lock)),
@@ -35,7 +35,7 @@ fn again<T: 'static>(root: &RootRef<T>, lock: &DomainLock, how: How) -> Boxroot<
     }
 }
 
-/// `root`, which owns what `other` does now.
+/// Makes `root` own the value that `other` owns, and returns it.
 fn set<T: 'static>(
     mut root: Boxroot<T>,
     other: &RootRef<T>,
@@ -67,7 +67,7 @@ fn delete<T: ?Sized>(root: Boxroot<T>, lock: &DomainLock, how: How) {
     }
 }
 
-/// The root of what OCaml gives back.
+/// A root for the result of OCaml's identity function on the value.
 fn through_ocaml<T: 'static>(root: &RootRef<T>, lock: &mut DomainLock) -> Boxroot<T> {
     let same = function::<(T,), T>(lock, "walk.same");
     let (value, lock) = same.call(lock, root).expect("no exception");
@@ -93,8 +93,8 @@ fn take<T: 'static>(
     Boxroot::new(lock, value)
 }
 
-/// Declares `Root`, with a variant for each shape, and what each variant can do. The numbers are
-/// how many of 256 ids have the shape.
+/// Declares `Root`, with a variant for each shape, and its operations. The number behind a shape says how many of 256 ids
+/// have it.
 macro_rules! roots {
     ($($shape:ident: $share:literal),+) => {
         /// A root of one shape.
@@ -129,7 +129,7 @@ macro_rules! roots {
                 }
             }
 
-            /// Makes the root own what another one does, which is of the same kind.
+            /// Makes the root own the value of another root, which is of the same kind.
             pub fn set(self, other: &Root, lock: &DomainLock, how: How) -> Root {
                 match (self, other) {
                     $((Root::$shape(root), Root::$shape(other)) => {
@@ -157,7 +157,7 @@ macro_rules! roots {
                 }
             }
 
-            /// What is at a place, by its id. Leaves it there, or not.
+            /// A root for the value at a place of a shelf, which has this id. The value is removed there unless `keep`.
             pub fn take(
                 id: u64,
                 lock: &mut DomainLock,
@@ -190,7 +190,7 @@ pub fn kind(id: u64) -> Kind {
     Kind::Number
 }
 
-/// A root, and the id of what it owns.
+/// A root, and the id of the value that it owns.
 pub struct Entry {
     pub root: Root,
     pub id: u64,

@@ -1,4 +1,4 @@
-//! What roots own: values of many types, each determined by an id, so that any change is noticed.
+//! The values that roots own, of many types. An id determines each value, so that every change is noticed.
 
 use crate::random::Random;
 use ocaml_boxroot::{
@@ -15,20 +15,20 @@ ocaml_functions! {
     }
 }
 
-/// A kind of value.
+/// A kind of values.
 pub trait Shape {
-    /// Its type in OCaml.
+    /// Their type in OCaml.
     type Type: Send + Sync + 'static;
-    /// A new value. The collector may run.
+    /// A root for a new value with this id. The collector may run.
     fn make(id: u64, lock: &mut DomainLock) -> Boxroot<Self::Type>;
-    /// Whether a root owns the value of this id still.
+    /// Whether the root still owns the value with this id.
     fn is(root: &RootRef<Self::Type>, id: u64, lock: &mut DomainLock) -> bool;
 }
 
 /// A function of walk.ml.
 pub fn function<Args, R: ?Sized>(lock: &DomainLock, name: &str) -> Boxroot<Function<Args, R>> {
-    // SAFETY: each caller names the function's types as walk.ml has them, where they are `Obj.t` any
-    // types; no function there calls `Thread.exit`.
+    // SAFETY: each caller uses the types that the function has in walk.ml; where they are `Obj.t` there, any type is right.
+    // No function there calls `Thread.exit`.
     unsafe { lock.named(name) }.expect("walk.ml registers it")
 }
 
@@ -83,7 +83,7 @@ copied! {
     LongText: OCamlString, String = |r| r.text(60_000);
 }
 
-/// A function that adds a number which only the closure knows.
+/// An OCaml function that adds a number, which is in its closure.
 pub enum Adder {}
 
 impl Shape for Adder {
@@ -115,7 +115,7 @@ impl Raised {
         }
     }
 
-    /// As text.
+    /// The exception as a text.
     pub fn message(id: u64) -> String {
         format!("OCaml exception: Failure(\"{}\")", Raised::argument(id))
     }
@@ -143,14 +143,14 @@ impl Shape for Raised {
     }
 }
 
-/// A value of Rust that OCaml owns, with a root in it, which goes in a finaliser of the collector's.
+/// A Rust value that OCaml owns, with a root in it, which the finaliser of a custom block drops.
 pub struct Holder {
     id: u64,
     text: Boxroot<OCamlString>,
 }
 
 impl Drop for Holder {
-    /// In the midst of a collection a create is refused, or works.
+    /// Inside a collection, create either works or is refused.
     fn drop(&mut self) {
         // SAFETY: an immediate; the root is used only here.
         unsafe { sys::boxroot_create(1).map(|root| sys::boxroot_delete(root)) };
@@ -196,16 +196,16 @@ impl Shape for Own {
         if id & 64 == 0 {
             let roots: Vec<_> = fields.iter().map(|&n| Boxroot::new(lock, Value::int(n))).collect();
             let fields: Vec<_> = roots.iter().map(|root| root.as_any()).collect();
-            // SAFETY: such a block is an `Own`.
+            // SAFETY: a block of tag 0 whose fields are integers is an `Own`.
             let (block, lock) =
                 unsafe { lock.alloc_block::<Own>(0, &fields) }.expect("enough memory");
             return Boxroot::new(lock, block);
         }
         let fill = || {
-            // SAFETY: the caller of this closure holds the lock; there is a field, and they are few.
+            // SAFETY: the caller of this closure holds the lock. The number of fields is not 0, and small.
             let block = unsafe { caml_alloc_tuple(fields.len()) };
             for (i, &field) in fields.iter().enumerate() {
-                // SAFETY: a new block of so many fields, which is small, and so in the minor heap: an
+                // SAFETY: `block` is a new block that has this field. It is small, and so in the minor heap, where an
                 // immediate may be stored without telling the collector.
                 unsafe { *(block as *mut sys::Value).add(i) = Value::int(field).raw() }
             }
@@ -221,7 +221,7 @@ impl Shape for Own {
         if block.kind() != (Kind::Block { tag: 0, size: Own::model(id).len() }) {
             return false;
         }
-        // SAFETY: an `Own` is a block of so many integers.
+        // SAFETY: an `Own` is a block of integers, and has as many fields (just checked).
         let field = |i| unsafe { block.field::<OCamlInt>(i) }.to_int();
         Own::model(id).into_iter().enumerate().all(|(i, n)| field(i) == n)
     }

@@ -1,4 +1,4 @@
-//! Roots that leave their actor: to other actors, and to threads that OCaml does not know.
+//! Roots that actors give to other actors, or to threads that OCaml does not know.
 
 use crate::random::Random;
 use crate::roots::{Entry, Root};
@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 
 static MARKET: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
-/// Nothing is done under this lock that could wait for OCaml's.
+/// No thread that holds this mutex waits for OCaml's lock.
 pub fn send(entries: impl IntoIterator<Item = Entry>) {
     MARKET.lock().expect("no panic").extend(entries);
 }
@@ -26,7 +26,7 @@ pub fn receive(most: usize) -> Vec<Entry> {
 
 static LOCKLESS: Mutex<Vec<Sender<Vec<Root>>>> = Mutex::new(Vec::new());
 
-/// Drops the roots on another thread, which keeps some for a while; here if there is none.
+/// Has another thread drop the roots, which keeps some of them for a while. If there is no such thread, drops them here.
 pub fn drop_elsewhere(random: &mut Random, roots: Vec<Root>) {
     let threads = LOCKLESS.lock().expect("no panic");
     if !threads.is_empty() {
@@ -65,7 +65,7 @@ pub fn start_lockless(seed: u64, count: usize) -> Vec<JoinHandle<()>> {
     (0..count).map(start).collect()
 }
 
-/// After this they have no more to do, and end.
+/// Ends these threads when they have dropped all their roots.
 pub fn end_lockless() {
     LOCKLESS.lock().expect("no panic").clear();
 }

@@ -1,4 +1,4 @@
-(* The OCaml side of tests/walk: what only OCaml code can do. *)
+(* The OCaml side of tests/walk: functions that only OCaml code can have. *)
 
 external actor : int -> unit = "walk_actor"
 external steps : int -> int -> int = "walk_steps"

@@ -57,12 +57,12 @@ fn setting(name: &str, default: u64) -> u64 {
     env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// The one place where this program takes the lock.
+/// The only function of this program that takes the lock.
 pub fn with_lock<R>(f: impl FnOnce(&mut DomainLock) -> R) -> R {
     DomainLock::attach(f).expect("OCaml is running, and this thread does not hold the lock")
 }
 
-/// Panics that are planned do not come here (`resume_unwind`).
+/// Any panic ends the process. Planned panics do not call this hook, because they are made by `resume_unwind`.
 fn abort_at_panics() {
     let report = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -97,7 +97,7 @@ fn walk_all(settings: &Settings) {
     let start = |number| thread::spawn(move || whole_walk(number as u32));
     let threads: Vec<_> = (1..=settings.threads).map(start).collect();
     whole_walk(0);
-    // Joined, their thread-local destructors have run: they are not registered any more.
+    // Joining waits for the threads' thread-local destructors: after that they are not registered any more.
     threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     ocaml("walk.join", 0, 0);
 }
@@ -113,7 +113,7 @@ fn collect_until(live: usize) {
     panic!("there are {live} roots, but the statistics say: {}", stats());
 }
 
-/// All roots go but some, which are left for later.
+/// Drops all roots except some, which are returned for later.
 fn end_well() -> Vec<roots::Entry> {
     let mut rest = threads::receive(usize::MAX);
     with_lock(|lock| rest.iter().for_each(|entry| entry.check(lock)));

@@ -1,4 +1,4 @@
-(* What a client of the server has: variables, in a map that does not change. *)
+(* The state of a client of the server: variables, in a map that does not change. *)
 
 module Variables = Map.Make (String)
 
@@ -12,7 +12,7 @@ let step (state : string Variables.t) command =
   | [ "count" ] -> (state, string_of_int (Variables.cardinal state))
   | _ -> raise (Bad_command command)
 
-(* Something that takes long. *)
+(* Work that takes long. *)
 let rec fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)
 
 let () =

@@ -1,8 +1,8 @@
-//! A server on tokio whose clients' states are OCaml values. Each connection is a task, which holds a root over its
-//! awaits, on whatever thread it goes on; the lock is held between two awaits only. What takes long is done by
-//! `spawn_blocking`, so that it keeps no worker of tokio's.
+//! A tokio server whose clients' states are OCaml values. Each connection is a task, which keeps a root over its awaits, and
+//! may continue on any thread. It holds the lock only between two awaits. Work that takes long is done by `spawn_blocking`, so
+//! that it does not block one of tokio's workers.
 //!
-//! Without arguments the program is its own clients, and ends.
+//! Without arguments the program also runs some clients of its own, and then ends.
 //!
 //! Run it: `cargo run --manifest-path examples/async_server/Cargo.toml`
 
@@ -60,7 +60,7 @@ async fn serve(stream: TcpStream) -> Result<()> {
         };
         writer.write_all(format!("{answer}\n").as_bytes()).await?;
     }
-    Ok(()) // the state is dropped, on whatever thread this is
+    Ok(()) // the state is dropped, on the thread on which the task is now
 }
 
 async fn accept(listener: TcpListener) -> Result<()> {
@@ -74,7 +74,7 @@ async fn accept(listener: TcpListener) -> Result<()> {
     }
 }
 
-/// Says the commands, and checks the answers.
+/// A client: sends the commands, and checks the answers.
 async fn talk(address: std::net::SocketAddr, talk: &[(String, &str)]) -> Result<()> {
     let (reader, mut writer) = TcpStream::connect(address).await?.into_split();
     let mut lines = BufReader::new(reader).lines();

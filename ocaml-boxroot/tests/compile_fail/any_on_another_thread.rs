@@ -1,4 +1,4 @@
-//! Nobody knows whether the value may leave its thread.
+//! A root of a value of unknown type is not Send: the value's type may not allow it.
 
 use ocaml_boxroot::{Boxroot, OCamlAny};
 

@@ -1,4 +1,4 @@
-//! Arrays give what was stored in them.
+//! An array does not give values with a longer life than those that were stored in it.
 
 use ocaml_boxroot::{Boxroot, OCamlArray};
 

@@ -1,4 +1,4 @@
-//! Who makes a block promises that its type has such blocks.
+//! Making a block needs `unsafe`, the promise that its type has such blocks.
 
 use ocaml_boxroot::{DomainLock, Error, OCamlString};
 

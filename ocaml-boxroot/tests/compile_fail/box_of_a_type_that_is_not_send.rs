@@ -1,4 +1,4 @@
-//! OCaml drops it on any thread.
+//! The content of a box is Send, because OCaml drops it on any thread.
 
 use ocaml_boxroot::{DomainLock, Error};
 use std::rc::Rc;

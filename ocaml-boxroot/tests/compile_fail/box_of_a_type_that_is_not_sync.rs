@@ -1,4 +1,4 @@
-//! Every thread reaches it.
+//! The content of a box is Sync, because every thread can read it.
 
 use ocaml_boxroot::{OCamlBox, Value};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! What is in it is dropped when the collector finds it dead.
+//! A reference to the content of a box ends where the collector may run, which may drop the content.
 
 use ocaml_boxroot::{DomainLock, Error};
 

@@ -1,4 +1,4 @@
-//! OCaml keeps it for as long as it likes.
+//! The content of a box does not borrow, because OCaml may keep it for any time.
 
 use ocaml_boxroot::{DomainLock, Error};
 

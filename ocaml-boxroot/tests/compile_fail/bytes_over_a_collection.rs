@@ -1,4 +1,4 @@
-//! The string moves, or dies.
+//! The bytes of a string end where the collector may run, which may move or free the string.
 
 use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString};
 

@@ -1,4 +1,4 @@
-//! OCaml keeps the function for as long as it likes.
+//! A Rust function for OCaml does not borrow, because OCaml may keep it for any time.
 
 use ocaml_boxroot::{DomainLock, Error, Function, OCamlString};
 

@@ -1,4 +1,4 @@
-//! OCaml calls the function while it runs.
+//! A Rust function for OCaml does not change what it captured: OCaml may call it again while a call is running.
 
 use ocaml_boxroot::{DomainLock, Error, Function, OCamlInt};
 

@@ -1,4 +1,4 @@
-//! OCaml calls the function on several threads at once.
+//! A Rust function for OCaml is Sync, because OCaml may call it on several threads at once.
 
 use ocaml_boxroot::{DomainLock, Error, Function, OCamlInt};
 use std::cell::Cell;

@@ -1,4 +1,4 @@
-//! Collections give what they were made of.
+//! Collections do not give values with a longer life than those that they were made of.
 
 use ocaml_boxroot::{Boxroot, OCamlBox, OCamlMap, OCamlSeq, OCamlSet};
 

@@ -1,4 +1,4 @@
-//! Who reads an argument promises its type.
+//! Reading an exception's argument needs `unsafe`, the promise that it has this type.
 
 use ocaml_boxroot::{DomainLock, Exception, OCamlString};
 

@@ -1,4 +1,4 @@
-//! Who exports a function promises that OCaml declares it with these types.
+//! Exporting a function needs `unsafe`, the promise that OCaml declares it with these types.
 
 use ocaml_boxroot::{Error, OCamlInt};
 

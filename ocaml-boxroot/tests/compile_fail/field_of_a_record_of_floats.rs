@@ -1,4 +1,4 @@
-//! There are no values in it.
+//! A record of floats has numbers in its fields, and no values.
 
 use ocaml_boxroot::{ocaml_type, DomainLock, OCamlFloat, RootRef};
 

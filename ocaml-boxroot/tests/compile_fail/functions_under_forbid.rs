@@ -1,4 +1,4 @@
-//! A promise is unsafe code.
+//! `ocaml_functions!` is unsafe code, because it stands for a promise.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Who declares functions promises that OCaml has them with these types.
+//! Declaring OCaml functions needs `unsafe`, the promise that they have these types.
 
 use ocaml_boxroot::OCamlInt;
 

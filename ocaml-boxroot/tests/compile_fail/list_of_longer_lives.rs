@@ -1,4 +1,4 @@
-//! Lists give what they were made of.
+//! A list does not give values with a longer life than those that it was made of.
 
 use ocaml_boxroot::{Boxroot, OCamlList};
 

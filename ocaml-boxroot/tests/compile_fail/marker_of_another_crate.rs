@@ -1,4 +1,4 @@
-//! The values of another crate's marker are not for a program to make.
+//! A program cannot declare what the values of another crate's marker are.
 
 use ocaml_boxroot::OCamlString as Marker;
 use ocaml_boxroot::{ocaml_type, OCamlInt};

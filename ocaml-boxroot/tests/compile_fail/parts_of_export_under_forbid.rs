@@ -1,4 +1,4 @@
-//! What `export!` is made of is unsafe code, too.
+//! The macros that `export!` consists of are unsafe code, too.
 
 #![forbid(unsafe_code)]
 

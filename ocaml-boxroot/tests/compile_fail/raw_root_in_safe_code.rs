@@ -1,4 +1,4 @@
-//! A raw root is taken by unsafe code only.
+//! Only unsafe code can make a `Boxroot` from a raw root.
 
 use ocaml_boxroot::{Boxroot, OCamlInt, OCamlString};
 

@@ -1,4 +1,4 @@
-//! A root does not change while somebody reads it.
+//! A root does not change while a reference to it is in use.
 
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, RootRef, Value};
 

@@ -1,4 +1,4 @@
-//! A root of a type that only one thread at a time may use stays: there may be another root.
+//! A root of a type that is not Sync is not Send: the value may have another root on this thread.
 
 use ocaml_boxroot::Boxroot;
 use std::cell::Cell;

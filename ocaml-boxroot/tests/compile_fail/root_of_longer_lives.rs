@@ -16,7 +16,7 @@ fn value<'a, 'l>(root: &RootRef<Name<'a>>, lock: &'l DomainLock) -> Value<'l, Na
     root.get(lock)
 }
 
-/// Whoever set it could set a name with a shorter life.
+/// A function that sets this root could store a name with a shorter life.
 fn changeable<'a, 'r>(root: &'r mut Boxroot<Name<'static>>) -> &'r mut Boxroot<Name<'a>> {
     root
 }

@@ -1,4 +1,4 @@
-//! Nor is it Sync.
+//! A token stays on its thread: it is not Sync.
 
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlString};
 

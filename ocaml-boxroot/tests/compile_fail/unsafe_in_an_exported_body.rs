@@ -1,4 +1,4 @@
-//! The promise of `export!` is not one for whatever the body does.
+//! The `unsafe` of `export!` does not allow unsafe code in the body.
 
 use ocaml_boxroot::{sys, Error, OCamlInt};
 

@@ -1,4 +1,4 @@
-//! Who counts a use promises that OCaml knows the thread.
+//! Beginning a use needs `unsafe`, the promise that OCaml knows the thread.
 
 use ocaml_boxroot::sys::uses;
 

@@ -1,4 +1,4 @@
-//! The constructors are those of the Rust type.
+//! The declared constructors and fields are all those of the Rust type.
 
 use ocaml_boxroot::{ocaml_type, OCamlInt};
 

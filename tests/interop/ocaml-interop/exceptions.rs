@@ -1,5 +1,5 @@
-//! Exceptions of OCaml in Rust, and panics of Rust in OCaml: roots survive both, and are dropped
-//! by both.
+//! OCaml exceptions in Rust, and Rust panics in OCaml. Live roots survive both, and both drop the roots in frames that
+//! they leave.
 
 use crate::{check_numbered, numbered, ocaml_side, stress};
 use ocaml_interop::{OCaml, OCamlRuntime, ToOCaml};

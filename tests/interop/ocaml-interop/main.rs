@@ -1,4 +1,4 @@
-//! The roots of `ocaml-interop` are ours. One test, because a process has one OCaml runtime.
+//! The crate `ocaml-interop` with this project's roots. One test, because a process has one OCaml runtime.
 
 mod callbacks;
 mod exceptions;

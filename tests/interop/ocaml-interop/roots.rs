@@ -78,7 +78,7 @@ pub fn dropped_are_collected(cr: &mut OCamlRuntime) {
     assert_eq!(collected(cr), before + 1000);
 }
 
-/// Values that are made of many, where the conversions root the parts.
+/// Values that consist of many values, which the conversions root one by one.
 pub fn structured(cr: &mut OCamlRuntime) {
     let rows: Vec<(i64, Option<String>)> =
         (0..5000).map(|i| (i, (i % 2 == 0).then(|| i.to_string()))).collect();

@@ -1,4 +1,4 @@
-//! The roots of the crate `ocaml` are ours. One test, because a process has one OCaml runtime.
+//! The crate `ocaml` with this project's roots. One test, because a process has one OCaml runtime.
 //!
 //! A panic while a `Runtime` is alive becomes an exception of OCaml. So a failing assertion ends
 //! the process, with its message.

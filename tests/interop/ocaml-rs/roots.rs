@@ -79,7 +79,7 @@ pub fn dropped_are_collected(gc: &Runtime) {
     assert_eq!(collected(), before + 1000);
 }
 
-/// Values that are made of many, where the conversions root the parts.
+/// Values that consist of many values, which the conversions root one by one.
 pub fn structured(gc: &Runtime) {
     let mut list: List<(Int, Option<String>)> = List::empty();
     let row = |i: Int| (i, (i % 2 == 0).then(|| i.to_string()));

@@ -51,11 +51,11 @@ pub fn of_ocaml(gc: &Runtime) {
     check_numbered(&kept, 0);
 }
 
-/// Threads that OCaml learns of here. The crate offers no functions for that.
+/// Threads that this test registers with OCaml, because the crate has no functions for it.
 pub fn of_rust(_: &Runtime) {
     let start = |id| {
         thread::spawn(move || {
-            // SAFETY: the runtime runs, and this thread is unknown to it.
+            // SAFETY: the runtime is running, and does not know this thread.
             assert_eq!(unsafe { caml_c_thread_register() }, 1);
             ocaml::runtime::leave_blocking_section();
             let gc = ocaml::init();
@@ -67,7 +67,7 @@ pub fn of_rust(_: &Runtime) {
             ocaml::runtime::enter_blocking_section();
             // SAFETY: the thread is registered and does not hold the lock.
             unsafe { caml_c_thread_unregister() };
-            // Dropped here, by a thread that OCaml has forgotten.
+            // The roots are dropped here, by a thread that is not registered any more.
         })
     };
     without_lock(|| {

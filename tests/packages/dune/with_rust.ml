@@ -1,4 +1,4 @@
-(* Rust keeps functions of OCaml's, by name, and calls them. There are C stubs with roots, too: the allocator is one. *)
+(* Rust keeps OCaml functions under names, and calls them. C stubs of the program have roots, too: both use one allocator. *)
 external define : string -> (int -> int) -> unit = "words_define"
 external apply : string -> int -> int = "words_apply"
 

@@ -1,4 +1,4 @@
-//! What the OCaml code calls: in a library, which the linker takes because the program uses it.
+//! The Rust function that the OCaml code calls. It is in a library, which is linked because the program uses it.
 
 use std::sync::atomic::{AtomicIsize, Ordering};
 
