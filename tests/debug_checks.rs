@@ -41,7 +41,7 @@ fn report<R>(f: impl FnOnce() -> R) -> String {
 
 /// A root, and the place that creates it, as messages name it.
 fn root(n: isize) -> (BoxRoot, String) {
-    // SAFETY: an immediate.
+    // SAFETY: the value is an immediate.
     let root = unsafe { sys::boxroot_create((n << 1) | 1) }.unwrap();
     (root, format!("created at {}:{}", file!(), line!() - 1))
 }
@@ -97,7 +97,7 @@ fn stale_handle_whose_slot_is_in_use_again() {
     assert!(report(|| get(stale)).contains(&created));
     // A handle that was copied before a modify is stale, too.
     let mut modified = others[0];
-    // SAFETY: live.
+    // SAFETY: the root is live.
     assert!(unsafe { sys::boxroot_modify(&mut modified, 15) });
     assert_eq!(get(modified), 7);
     assert!(report(|| get(others[0])).contains("get of"));

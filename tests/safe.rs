@@ -595,7 +595,7 @@ fn assumed_lock() {
         assert_eq!(unsafe { uses::begin() }, Ok(true), "nested in this one");
         unsafe { uses::end() };
     });
-    // SAFETY: as above.
+    // SAFETY: this thread holds the lock, and the use that it ends.
     assert_eq!(unsafe { uses::begin() }, Ok(false), "no use is left");
     unsafe { uses::end() };
 }

@@ -1,4 +1,5 @@
-//! Values of all kinds, there and back; calls both ways; exceptions; values of Rust that OCaml owns.
+//! Conversions of values of all kinds from Rust to OCaml and back; calls in both directions; exceptions; Rust values and
+//! functions that OCaml owns.
 
 #[path = "values/boxes.rs"]
 mod boxes;

@@ -1,4 +1,4 @@
-(* An OCaml program that calls Rust (table.rs): a sorted table that is written in Rust, and holds values of OCaml's by
+(* An OCaml program that calls Rust (table.rs): a sorted table that is written in Rust, and holds OCaml values by
    roots. OCaml owns the table: when it is garbage, Rust drops it, and its roots.
 
    Run it: `make -C examples ocaml-main` *)

@@ -1,4 +1,4 @@
-//! Values of Rust that OCaml owns.
+//! Rust values that OCaml owns.
 
 use crate::marker::Uninhabited;
 use crate::{ffi, DomainLock, Error, Value};

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///   call OCaml, and to [release](DomainLock::release) the lock. Using the token in this way ends the
 ///   life of every [`Value`] that was obtained under it.
 ///
-/// A token comes from [`attach`](DomainLock::attach) on a thread of Rust's, from [`export!`](crate::export!)
+/// A token comes from [`attach`](DomainLock::attach) on a Rust thread, from [`export!`](crate::export!)
 /// or [`enter`](DomainLock::enter) in a function that OCaml calls, and from
 /// [`assume_held`](DomainLock::assume_held) where other code holds the lock. It is neither [`Send`] nor
 /// [`Sync`]:
@@ -136,7 +136,7 @@ impl DomainLock {
 
     /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics.
     ///
-    /// Any thread may call this, also the one that started the runtime. On OCaml 5, threads of Rust's attach to
+    /// Any thread may call this, also the one that started the runtime. On OCaml 5, Rust threads attach to
     /// the first domain. The first call on a thread registers the thread with OCaml. A thread does not wait
     /// for the lock when it ends: its registration stays, and the next new thread takes it over. So OCaml's
     /// `Thread.self ()` may be the same for threads that did not live at the same time. On OCaml 4,
@@ -227,7 +227,7 @@ impl DomainLock {
             return None;
         }
         // A use of a calling frame is certain to hold the lock. Without one, `is_held` may be wrong: on OCaml 4,
-        // this may be a thread-local destructor of a thread of OCaml's.
+        // this may be a thread-local destructor of a thread that OCaml made.
         let _used = Use::new().ok().filter(|used| used.is_nested)?;
         // SAFETY: the lock is held while `f` runs, because a shared token cannot release it. Other tokens of this
         // thread are in calling frames, which wait for `f`.
@@ -243,8 +243,8 @@ impl DomainLock {
     /// # Safety
     ///
     /// OCaml called this function, which is not a finaliser of a custom block; the result goes to
-    /// `ocaml_boxroot_finish`. `f` returns a valid value, or an exception encoded as the `_exn`
-    /// functions of OCaml's C interface do.
+    /// `ocaml_boxroot_finish`. `f` returns a valid value, or an exception that is encoded as in the results of the
+    /// `_exn` functions of OCaml's C interface.
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
         let result = catch_unwind(AssertUnwindSafe(|| {
             // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling

@@ -193,7 +193,7 @@ impl Value<'_, OCamlChar> {
 impl Value<'_, OCamlInt32> {
     /// The number.
     pub fn to_int32(self) -> i32 {
-        // SAFETY: a live `int32` (type and lifetime).
+        // SAFETY: the value is a live `int32` (type and lifetime).
         unsafe { ffi::obx_int32(self.raw) }
     }
 }
@@ -201,7 +201,7 @@ impl Value<'_, OCamlInt32> {
 impl Value<'_, OCamlInt64> {
     /// The number.
     pub fn to_int64(self) -> i64 {
-        // SAFETY: a live `int64` (type and lifetime).
+        // SAFETY: the value is a live `int64` (type and lifetime).
         unsafe { ffi::obx_int64(self.raw) }
     }
 }
@@ -209,7 +209,7 @@ impl Value<'_, OCamlInt64> {
 impl Value<'_, OCamlNativeint> {
     /// The number.
     pub fn to_nativeint(self) -> isize {
-        // SAFETY: a live `nativeint` (type and lifetime).
+        // SAFETY: the value is a live `nativeint` (type and lifetime).
         unsafe { ffi::obx_nativeint(self.raw) }
     }
 }
@@ -224,7 +224,7 @@ impl Value<'_, bool> {
 impl Value<'_, OCamlFloat> {
     /// The number.
     pub fn to_float(self) -> f64 {
-        // SAFETY: a live float (type and lifetime).
+        // SAFETY: the value is a live float (type and lifetime).
         unsafe { ffi::obx_float(self.raw) }
     }
 }
@@ -280,7 +280,7 @@ impl<'l, T> Value<'l, OCamlList<T>> {
 impl<'l, T> Value<'l, OCamlArray<T>> {
     /// The number of elements.
     pub fn len(self) -> usize {
-        // SAFETY: a live array (type and lifetime).
+        // SAFETY: the value is a live array (type and lifetime).
         unsafe { ffi::obx_size(self.raw) }
     }
 

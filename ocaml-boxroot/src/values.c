@@ -97,7 +97,7 @@ value obx_alloc_flat_floats(double const *floats, size_t length) {
 
 int obx_is_flat_floats(value array) { return Tag_val(array) == Double_array_tag; }
 
-/* ---- values of Rust in the OCaml heap ---- */
+/* ---- Rust values in the OCaml heap ---- */
 
 /* Defined in Rust (custom.rs): drops the Rust value of a block. Does not unwind. */
 extern void ocaml_boxroot_drop(void *held);

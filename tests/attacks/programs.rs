@@ -699,7 +699,7 @@ fn finaliser_does_everything() {
     })
 }
 
-// ---- values of Rust in OCaml, and functions ----
+// ---- Rust values and functions in OCaml ----
 
 /// Has another content after it was dropped.
 struct Canary(u64);

@@ -24,7 +24,7 @@ fn push_roots(lock: &mut DomainLock) {
     }
 }
 
-/// Runs `body` in a domain of OCaml's, and on this thread.
+/// Runs `run` in a new OCaml domain, and at the same time `body` on a new thread of the first domain.
 fn in_two_domains(body: fn(&mut DomainLock), run: Run) {
     with_ocaml(|lock| {
         let other = thread::spawn(move || DomainLock::attach(body).unwrap());

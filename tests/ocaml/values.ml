@@ -113,7 +113,7 @@ let () =
   register "fail_in_rust" fail;
   register "swap" (fun () -> swap (1, "one") = ("one", 1))
 
-(* ---- values of Rust ---- *)
+(* ---- Rust values ---- *)
 
 type rust
 
@@ -148,7 +148,7 @@ let () =
       Multicore.spawn (fun () -> for _ = 1 to 5 do Gc.minor () done; Gc.full_major ());
       Multicore.join_all ())
 
-(* ---- functions of Rust ---- *)
+(* ---- Rust functions ---- *)
 
 let () =
   register "apply0" (fun f -> f ());

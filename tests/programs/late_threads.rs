@@ -36,7 +36,7 @@ fn main() {
     }
     assert_eq!(started.err(), Some(Error::Invalid));
     assert_eq!(sys::status(), Status::Invalid);
-    // SAFETY: an immediate; this thread started the runtime and holds its lock.
+    // SAFETY: the value is an immediate; this thread started the runtime and holds its lock.
     let refused = unsafe { sys::boxroot_create(3) };
     assert!(refused.is_none(), "and it stays so");
     let message = sys::error_message().to_string_lossy();
@@ -44,7 +44,7 @@ fn main() {
     assert!(matches!(DomainLock::attach(|_| ()), Err(Error::Invalid | Error::AlreadyHeld)));
     // The root that was created before still keeps its value, and can be deleted.
     let early = EARLY.get().expect("OCaml called").0;
-    // SAFETY: live; this thread holds the lock.
+    // SAFETY: the root is live; this thread holds the lock.
     unsafe {
         let text = sys::boxroot_get(early) as *const u8;
         assert_eq!(std::slice::from_raw_parts(text, 5), b"early");

@@ -351,7 +351,7 @@ fn refused(_: &mut Actor, lock: &mut DomainLock) {
     use ocaml_boxroot::Error;
     assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
     lock.release(|| {
-        // SAFETY: an immediate.
+        // SAFETY: 1 is an immediate.
         assert!(unsafe { sys::boxroot_create(1) }.is_none(), "create worked without the lock");
         assert_eq!(sys::lock_state(), sys::LockState::NotHeld);
     });
@@ -428,7 +428,7 @@ fn released(a: &mut Actor, lock: &mut DomainLock) {
     }
 }
 
-/// A new thread of Rust's, a new thread of OCaml's, or a new domain makes steps for the actor, and ends.
+/// A new Rust thread, OCaml thread, or domain makes steps for the actor, and ends.
 fn life(a: &mut Actor, lock: &mut DomainLock) {
     if a.every == 0 || a.calls < a.next_life || a.depth > 1 {
         return;

@@ -25,7 +25,7 @@ fn again<T: 'static>(root: &RootRef<T>, lock: &DomainLock, how: How) -> Boxroot<
         How::Clone => root.clone_in(lock).expect("enough memory"),
         How::Raw => {
             let value = root.get(lock).raw();
-            // SAFETY: a live value, under the lock; the new root is used only here.
+            // SAFETY: the value is live, and the lock is held; the new root is used only here.
             unsafe {
                 let raw = sys::boxroot_create(value).expect("enough memory");
                 assert_eq!(sys::boxroot_get(raw), value);
@@ -48,7 +48,7 @@ fn set<T: 'static>(
         How::Clone => root = other.clone_in(lock).expect("enough memory"),
         How::Raw => {
             let mut raw = root.into_raw();
-            // SAFETY: a live root, just given up, and a live value, under the lock.
+            // SAFETY: the root is live, and `into_raw` has just given it up; the value is live, and the lock is held.
             unsafe {
                 assert!(sys::boxroot_modify(&mut raw, other.get(lock).raw()));
                 root = Boxroot::from_raw(raw);
@@ -62,7 +62,7 @@ fn delete<T: ?Sized>(root: Boxroot<T>, lock: &DomainLock, how: How) {
     match how {
         How::Plain | How::Clone => root.delete_in(lock),
         How::Try => drop(root),
-        // SAFETY: a live root, just given up.
+        // SAFETY: the root is live, and `into_raw` has just given it up.
         How::Raw => unsafe { sys::boxroot_delete(root.into_raw()) },
     }
 }

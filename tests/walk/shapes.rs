@@ -152,7 +152,7 @@ pub struct Holder {
 impl Drop for Holder {
     /// Inside a collection, create either works or is refused.
     fn drop(&mut self) {
-        // SAFETY: an immediate; the root is used only here.
+        // SAFETY: the value is an immediate; the root is used only here.
         unsafe { sys::boxroot_create(1).map(|root| sys::boxroot_delete(root)) };
     }
 }

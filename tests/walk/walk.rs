@@ -82,7 +82,7 @@ fn ocaml(name: &str, a: u64, b: u64) {
     })
 }
 
-/// The whole walk of an actor on a thread of Rust's.
+/// The whole walk of an actor on a Rust thread.
 fn whole_walk(number: u32) {
     let mut actor = with_lock(|lock| Actor::new(number, Settings::get(), lock));
     while !actor.is_done() {
@@ -91,7 +91,7 @@ fn whole_walk(number: u32) {
     with_lock(|lock| actor.end(lock));
 }
 
-/// All actors: those of the first domain are on threads of Rust's.
+/// Runs all actors. Those of the first domain are on Rust threads.
 fn walk_all(settings: &Settings) {
     ocaml("walk.start", settings.domains, settings.threads);
     let start = |number| thread::spawn(move || whole_walk(number as u32));

@@ -5,8 +5,8 @@ use std::{env, fs, io, process::Command};
 
 /// An OCaml program that a Rust program contains: modules, libraries, and a runtime.
 ///
-/// A program that is started from Rust needs no module: `Program::new().library("threads")` is a runtime that
-/// threads can use. All modules are linked and initialised, also those that no other one uses.
+/// A program that Rust starts needs no module: `Program::new().library("threads")` is a runtime that all threads can
+/// use. All modules are linked and initialised, also those that no other module uses.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Names, and the files that they are compiled from.
@@ -21,8 +21,8 @@ impl Program {
         Program::default()
     }
 
-    /// Adds the module of this source file, which ends in `.ml`. The path is relative to the package. An
-    /// interface beside it, in a `.mli`, is taken as well. Modules may come in any order: each is initialised
+    /// Adds the module of this source file, whose name ends in `.ml`. The path is relative to the package. If there is an
+    /// interface (`.mli`) beside it, that is used, too. Modules may be added in any order: each is initialised
     /// after those that it uses.
     pub fn module(self, file: impl AsRef<Path>) -> Program {
         let name = file.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -53,8 +53,13 @@ impl Program {
         self
     }
 
-    /// Compiles the program and links it into all that this package makes, and, if it is a library, into the
-    /// programs that use that.
+    /// Compiles the program, and links it into everything that this package makes; if the package is a library, also into
+    /// the programs that use the library.
+    ///
+    /// # Errors
+    ///
+    /// If no OCaml is found, if its compiler makes code for another machine than the target, or if compiling fails. The text
+    /// says what to do, or what the compiler printed.
     pub fn link(&self) -> Result<(), Error> {
         check_told()?;
         let ocaml = OCaml::find()?;
@@ -64,9 +69,13 @@ impl Program {
         self.link_archive(&ocaml, &name, "static:+whole-archive")
     }
 
-    /// As [`link`](Program::link), but only into some of what this package makes: `bins`, `tests`, `examples`,
-    /// `benches`, or `bin=NAME`, as in cargo's `rustc-link-arg-bins` and its like. A package can link one program
-    /// into its tests, say, and another one into its examples.
+    /// As [`link`](Program::link), but only into some of the things that this package makes: `bins`, `tests`, `examples`,
+    /// `benches`, or `bin=NAME`, as in cargo's `rustc-link-arg-bins` and similar instructions. So a package can, for
+    /// example, link one program into its tests, and another one into its examples.
+    ///
+    /// # Errors
+    ///
+    /// As [`link`](Program::link).
     pub fn link_into(&self, target: &str) -> Result<(), Error> {
         if ["DEP_OCAML_BOXROOT_RUNTIME", "DEP_OCAML_BOXROOT_SHIM_RUNTIME"]
             .iter()
@@ -173,7 +182,7 @@ fn about(what: impl AsRef<Path>, error: io::Error) -> Error {
     Error(format!("{}: {error}", what.as_ref().display()))
 }
 
-/// What cargo tells build scripts.
+/// An environment variable that cargo sets for build scripts.
 fn variable(name: &str) -> Result<String, Error> {
     env::var(name)
         .map_err(|_| Error(format!("{name} is not set: this is for build scripts that cargo runs")))
@@ -183,7 +192,7 @@ fn out_dir() -> Result<PathBuf, Error> {
     variable("OUT_DIR").map(PathBuf::from)
 }
 
-/// Refuses a compiler that was only found, not named, where the target is not the machine that builds.
+/// If the target is not the machine that builds, refuses a compiler that was found on PATH and not named by OCAMLOPT.
 fn check_told() -> Result<(), Error> {
     let (host, target) = (variable("HOST")?, variable("TARGET")?);
     if host == target || env::var_os("OCAMLOPT").is_some() {
@@ -218,12 +227,12 @@ fn check_architecture(ocamlopt: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The sources so that each follows those that it uses.
+/// The sources, in an order in which each follows those that it uses.
 fn sort(ocamlopt: &[String], folder: &Path, sources: Vec<String>) -> Result<Vec<String>, Error> {
     if sources.len() < 2 {
         return Ok(sources);
     }
-    // ocamldep is where ocamlopt is, and called through the same programs.
+    // ocamldep is in ocamlopt's folder, or is run by the same programs (`opam exec -- ocamldep`).
     let mut command = ocamlopt.to_vec();
     if let Some(last) = command.last_mut() {
         let at = last.rfind("ocamlopt").ok_or_else(|| {
@@ -253,7 +262,7 @@ fn archive(object: &Path, name: &str) -> Result<(), Error> {
 
 /// The names of the C libraries that OCaml's runtime needs.
 fn c_libraries(ocaml: &OCaml) -> Result<Vec<String>, Error> {
-    // They are a part of musl's libc. By these names the linker would find those of the machine that builds.
+    // These libraries are parts of musl's libc. By these names the linker would find those of the machine that builds.
     let is_musl = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "musl");
     let is_in_libc = |name: &str| is_musl && ["m", "pthread", "dl"].contains(&name);
     let flags = answer(&ocaml.ocamlopt()?, &["-config-var", "native_c_libraries"])?;
@@ -265,8 +274,8 @@ fn c_libraries(ocaml: &OCaml) -> Result<Vec<String>, Error> {
         .collect())
 }
 
-/// The folder of the C library's archives. On OCaml 4, `threads.cmxa` asks for `-lpthread`, and a partial
-/// link does not look there by itself.
+/// The folder with the archives of the C library. On OCaml 4, `threads.cmxa` asks for `-lpthread`, and a partial
+/// link does not search this folder by itself.
 fn c_library_folder() -> Result<String, Error> {
     let compiler = cc::Build::new().try_get_compiler().map_err(|error| Error(error.to_string()))?;
     let output = compiler.to_command().arg("-print-file-name=libpthread.a").output();

@@ -31,7 +31,7 @@ macro_rules! thread_local_pointer {
             );
         }
         #[cfg(target_arch = "aarch64")]
-        // SAFETY: as above.
+        // SAFETY: the same as on x86-64.
         unsafe {
             asm!(
                 concat!("adrp {0}, :gottprel:", $name),

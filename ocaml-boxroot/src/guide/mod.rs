@@ -9,7 +9,7 @@
 #![doc = include_str!("words.ml")]
 //! ```
 //!
-//! With `ocaml-boxroot`: an OCaml exception becomes an error. Any thread of Rust's may call the function.
+//! With `ocaml-boxroot`: an OCaml exception becomes an error. Any Rust thread may call the function.
 //!
 //! ```ignore
 #![doc = include_str!("ours.rs")]

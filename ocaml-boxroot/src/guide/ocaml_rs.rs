@@ -5,7 +5,7 @@ ocaml::import! {
     fn stress();
 }
 
-/// How often each word occurs. On the thread that started OCaml, or in a call from OCaml.
+/// How often each word occurs. Call it on the thread that started OCaml, or in a call from OCaml.
 pub fn words(gc: &Runtime, text: &str) -> Result<Vec<(String, Int)>, ocaml::Error> {
     // SAFETY: the lock is held, as `gc` says; these are the types of the functions in OCaml.
     let counts = unsafe {

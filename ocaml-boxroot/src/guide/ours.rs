@@ -11,7 +11,7 @@ ocaml_functions! {
     }
 }
 
-/// How often each word occurs. On any thread of Rust's that does not hold the lock.
+/// How often each word occurs. Call it on any Rust thread that does not hold the lock.
 pub fn words(text: &str) -> Result<Vec<(String, i64)>, CallError> {
     DomainLock::attach(|lock| {
         let counts: Boxroot<Counts> = count_words(lock, text)?; // may be kept, and sent to other threads

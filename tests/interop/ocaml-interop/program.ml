@@ -42,7 +42,7 @@ let in_domains n =
   let domains = List.init n (fun i -> Domain.spawn (fun () -> rust_work i)) in
   sum (List.map Domain.join domains)
 
-(* Values of Rust that own roots, collected here or by another domain. *)
+(* Rust values that own roots. This domain or another one collects them. *)
 let boxes n =
   let make i = rust_box (string_of_int i) in
   let check i box = rust_unbox box = string_of_int i in

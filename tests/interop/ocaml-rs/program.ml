@@ -30,7 +30,7 @@ let in_threads n =
   List.iter Thread.join (List.mapi (fun i r -> run i r) results);
   List.fold_left (fun sum r -> sum + !r) 0 results
 
-(* Values of Rust that own roots, until they are collected. *)
+(* Rust values that own roots until they are collected. *)
 let boxes n =
   let boxes = List.init n (fun i -> rust_box (string_of_int i)) in
   Stress.stress ();

@@ -51,7 +51,7 @@ pub fn modify(gc: &Runtime) {
     let mut root = Some("block".to_string()).to_value(gc);
     stress(gc);
     for value in [None, Some("again".to_string())] {
-        // SAFETY: as above.
+        // SAFETY: the lock is held, and the root is only used here.
         unsafe { root.modify(gc, value.clone()) };
         stress(gc);
         assert_eq!(Option::<String>::from_value(root.clone()), value);
@@ -95,7 +95,7 @@ pub fn structured(gc: &Runtime) {
     assert!(tail.into_vec().into_iter().eq((1..5000).map(row)));
 }
 
-/// A value of Rust that OCaml owns, and that owns a root.
+/// A Rust value that OCaml owns, and that owns a root.
 struct Holder(Value);
 
 ocaml::custom!(Holder);

@@ -1,4 +1,4 @@
-/* A C program that embeds OCaml, and keeps closures of OCaml's in roots. */
+/* A C program that embeds OCaml, and keeps OCaml closures in roots. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-//! Functions of OCaml's, kept by Rust. The externals are in `with_rust.ml`.
+//! Keeps OCaml functions in Rust. The `external` declarations are in `with_rust.ml`.
 
 use ocaml_boxroot::{export, Boxroot, Error, Function, OCamlInt, OCamlString};
 use std::{
