@@ -189,7 +189,9 @@ pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
 ///
 /// # Safety
 ///
-/// `root` is live, and neither it nor a copy of the handle is used afterwards.
+/// `root` is live, and neither it nor a copy of the handle is used afterwards. If the program started OCaml by
+/// `caml_startup_pooled`, this is not between `caml_shutdown` and [`boxroot_teardown`](crate::boxroot_teardown): the
+/// shutdown frees all memory of the runtime.
 ///
 /// # Panics
 ///

@@ -100,8 +100,9 @@ fn slot(root: BoxRoot) -> *mut Value {
 }
 
 /// Prepares the library. Needed on OCaml 4 before the first root is created, and after the `Thread` module is
-/// initialised. Harmless on OCaml 5, where the first create does it. `false`, with `errno`, if the lock is
-/// not held, the library was torn down, or memory ran out.
+/// initialised. Harmless on OCaml 5, where the first create does it. `true` if the library is set up, also if
+/// it was before. `false` on failure: with `errno` `EPERM` if the lock is not held or the library was torn down or is
+/// [invalid](Status::Invalid), and `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
@@ -121,7 +122,7 @@ pub unsafe extern "C" fn boxroot_setup() -> bool {
 /// reads a root afterwards.
 #[inline]
 pub unsafe extern "C" fn boxroot_teardown() {
-    // SAFETY: as promised by the caller.
+    // SAFETY: no other thread uses roots other than by deleting them, and no root is read afterwards (caller).
     unsafe { bindings::boxroot_teardown() }
 }
 

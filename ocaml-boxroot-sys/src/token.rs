@@ -47,7 +47,7 @@ pub unsafe fn attach() -> Option<Domain> {
 #[inline]
 pub unsafe fn stats(domain: Domain) -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
-    // SAFETY: as promised by the caller; the function fills the struct.
+    // SAFETY: the lock of `domain` is held, and no root scan of it is running (caller). The function fills the struct.
     crate::without_kept_aside(unsafe {
         bindings::bxr_domain_stats(domain.0.as_ptr(), stats.as_mut_ptr());
         stats.assume_init()
@@ -61,6 +61,6 @@ pub unsafe fn stats(domain: Domain) -> Stats {
 /// This thread holds the lock of `domain`, and no root scan of it is running.
 #[inline]
 pub unsafe fn trim(domain: Domain) -> usize {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the lock of `domain` is held, and no root scan of it is running (caller).
     unsafe { bindings::bxr_domain_trim_empty(domain.0.as_ptr()) }
 }

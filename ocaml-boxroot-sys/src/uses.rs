@@ -28,7 +28,7 @@ pub enum Refused {
 /// the lock or was registered: a nested use counts as a sign that OCaml knows the thread.
 #[inline]
 pub unsafe fn begin() -> Result<bool, Refused> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: a nested use begins only on a thread that OCaml knows (caller).
     match unsafe { bindings::bxr_use_begin() } as u32 {
         bindings::BXR_USE_FIRST => Ok(false),
         bindings::BXR_USE_NESTED => Ok(true),
@@ -44,7 +44,7 @@ pub unsafe fn begin() -> Result<bool, Refused> {
 /// This thread has a use, and does not rely on it any more.
 #[inline]
 pub unsafe fn end() {
-    // SAFETY: as promised by the caller.
+    // SAFETY: this thread has a use, so the count is not 0 (caller).
     unsafe { bindings::bxr_use_end() }
 }
 
@@ -55,7 +55,7 @@ pub unsafe fn end() {
 ///
 /// `caml_shutdown` and [`boxroot_teardown`](crate::boxroot_teardown) have returned.
 pub unsafe fn runtime_gone() {
-    // SAFETY: as promised by the caller.
+    // SAFETY: the runtime is shut down and the library torn down, so no collector visits pools (caller).
     unsafe { bindings::bxr_runtime_gone() }
 }
 
@@ -65,7 +65,7 @@ pub fn is_gone() -> bool {
     unsafe { bindings::bxr_is_gone() }
 }
 
-/// Forbids uses, for good, if this thread has exactly one, and no other thread has any. Only uses that are nested
+/// Forbids uses for ever if this thread has exactly one, and no other thread has any. Only uses that are nested
 /// in that one can still begin. Never blocks.
 ///
 /// # Errors
@@ -76,7 +76,7 @@ pub fn is_gone() -> bool {
 ///
 /// This thread has a use, and shuts the runtime down if this succeeds.
 pub unsafe fn forbid() -> Result<(), usize> {
-    // SAFETY: as promised by the caller.
+    // SAFETY: this thread has a use, so the number of other ones is one less (caller).
     match unsafe { bindings::bxr_uses_forbid() } {
         0 => Ok(()),
         more => Err(more),

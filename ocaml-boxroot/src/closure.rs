@@ -62,7 +62,8 @@ unsafe extern "C" fn ocaml_boxroot_apply(
         let function: &Body = unsafe { &*(&**body.get(lock).get() as *const Body) };
         function(lock, &arguments)
     };
-    // SAFETY: as promised by the caller; `answer` returns a value or an encoded exception.
+    // SAFETY: OCaml called, and the result goes to `ocaml_boxroot_finish` (caller); `answer` returns a valid value or an
+    // encoded exception.
     unsafe {
         DomainLock::enter(|lock| {
             let result = call(lock);

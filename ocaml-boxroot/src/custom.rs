@@ -87,7 +87,7 @@ impl<'l, T: Sync> Value<'l, OCamlBox<T>> {
 ///
 /// `held` is a `Held<T>` from `alloc_box`, and is not used again.
 unsafe fn drop_held<T>(held: *mut Held<()>) {
-    // SAFETY: as promised by the caller.
+    // SAFETY: `held` is a `Held<T>` that `alloc_box` made from a `Box`, and is not used again (caller).
     drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
 }
 

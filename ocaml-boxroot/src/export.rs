@@ -185,7 +185,8 @@ macro_rules! export_result {
 pub unsafe fn enter<T: ?Sized>(
     body: impl FnOnce(&mut DomainLock) -> Result<Boxroot<T>, Box<dyn Error>>,
 ) -> sys::Value {
-    // SAFETY: as promised by the caller; `answer` returns a value or an encoded exception.
+    // SAFETY: OCaml called, and the result goes to `finish` (caller); `answer` returns a valid value or an encoded
+    // exception.
     unsafe {
         DomainLock::enter(|lock| {
             let result = body(lock);
@@ -226,6 +227,7 @@ pub(crate) fn answer<T: ?Sized>(
 /// [`enter`] returned.
 #[inline(always)]
 pub unsafe fn finish(result: sys::Value) -> sys::Value {
-    // SAFETY: as promised by the caller.
+    // SAFETY: OCaml called, no frame that the exception jumps over has anything to drop, and `result` is what `enter`
+    // returned (caller).
     unsafe { ffi::ocaml_boxroot_finish(result) }
 }

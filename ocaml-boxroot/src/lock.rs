@@ -277,7 +277,8 @@ impl DomainLock {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
         unsafe { set_up() };
         let _used = Use::new()?;
-        // SAFETY: as promised by the caller.
+        // SAFETY: this thread holds the lock until `f` returns, no root scan is running, and no other token of this
+        // thread is used meanwhile (caller).
         let mut lock = unsafe { DomainLock::new() }?;
         Ok(f(&mut lock))
     }
