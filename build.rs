@@ -1,5 +1,5 @@
-//! Compiles the OCaml side of the tests and examples, each with a runtime, into one object that is
-//! linked into each of them. (The benchmarks' is compiled by `benches/executables/build.rs`.)
+//! Compiles the OCaml side of the tests, and that of the examples, each with a runtime into one object, which is linked
+//! into all tests or all examples. (`benches/executables/build.rs` compiles that of the benchmarks.)
 //!
 //! `BOXROOT_RUNTIME_VARIANT=d` links OCaml's debug runtime.
 
@@ -44,9 +44,10 @@ fn build() -> Result<(), Box<dyn Error>> {
         .module("ocaml-boxroot/src/guide/words.ml")
         .link_into("tests")?;
     Program::new().library("threads").link_into("benches")?;
-    // Programs that do without the threads library, or initialise it late.
+    // Two programs: one without the threads library, and one that initialises it late.
     program.clone().library("unix").link_into("bin=no_threads")?;
-    // A module before the libraries, as no program has it: on the compiler's command line.
+    // This module is initialised before the libraries, unlike modules of usual programs. So it stands on the compiler's command
+    // line as a flag, in front of the libraries.
     let late_setup = Path::new(&env::var("OUT_DIR")?).join("late_setup.ml");
     fs::copy("tests/ocaml/late_setup.ml", &late_setup)?;
     println!("cargo::rerun-if-changed=tests/ocaml/late_setup.ml");

@@ -2,15 +2,15 @@
 //!
 //! 1. Without the feature `bundle-boxroot` there is nothing to do: the crate and its
 //!    documentation need no OCaml.
-//! 2. Find OCaml (`../src/build/find_ocaml.rs`). If `DOCS_RS` is set, and there is none, that is all.
-//! 3. Compile `vendor/src/*.c`, optimised also in debug builds: the fast paths are the
+//! 2. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here without an error.
+//! 3. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are the
 //!    point of this crate.
 //! 4. Tell dependants, through `links` metadata, where the C headers are
 //!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`).
 //! 5. With `link-ocaml-runtime-and-dummy-program`: link a runtime with an empty program
 //!    (`../src/build/program.rs`), and tell dependants (`_RUNTIME`).
 
-#[allow(dead_code, unused_imports)] // what is for other build scripts
+#[allow(dead_code, unused_imports)] // some of it is only for other build scripts
 #[path = "../src/build/mod.rs"]
 mod ocaml;
 
@@ -58,7 +58,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     compiler.flag_if_supported("-fvisibility=default");
     if feature("FAULT_INJECTION") {
         compiler.define("BXR_FAULT_INJECTION", None);
-        // Benchmarks of this project do without assertions.
+        // Without assertions in this project's benchmarks, which are release builds.
         if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
             compiler.define("BXR_DEBUG", None);
         }
@@ -87,7 +87,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-cfg=inlined_thread_locals");
     }
     if feature("LINK_OCAML_RUNTIME_AND_DUMMY_PROGRAM") {
-        // The linker's messages name it where there is another runtime.
+        // If there is another runtime, the linker's messages contain this name.
         let name = "ocaml_runtime_of_the_feature_link_runtime";
         Program::new().library("threads").link_if_needed(&ocaml, name)?;
         println!("cargo:runtime=1");

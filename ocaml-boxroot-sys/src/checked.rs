@@ -147,8 +147,8 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
             return Some(root);
         }
         const UNIT: Value = 1;
-        // SAFETY: the root is live, and only this function has its handle. The lock is held, as the create
-        // succeeded. Its pool is the current one, where an immediate can be stored: so it stays in its slot.
+        // SAFETY: the root is live, only this function has its handle, and the lock is held, because the create
+        // succeeded. The root moves only if the marker may be visiting its pool; then `root` is updated.
         unsafe { bindings::boxroot_modify((&raw mut root).cast(), UNIT) };
         with(|records| records.aside.push(Aside(root)));
     }

@@ -139,9 +139,9 @@ impl DomainLock {
     /// Any thread may call this, also the one that started the runtime. On OCaml 5, Rust threads attach to
     /// the first domain. The first call on a thread registers the thread with OCaml. A thread does not wait
     /// for the lock when it ends: its registration stays, and the next new thread takes it over. So OCaml's
-    /// `Thread.self ()` may be the same for threads that did not live at the same time. On OCaml 4,
-    /// a registration that is not taken over runs OCaml's signal handlers; an exception that one of them
-    /// raises there ends the process.
+    /// `Thread.self ()` may be the same for threads that did not live at the same time. On OCaml 4, if a thread
+    /// has no registration to take over, registering it runs OCaml's signal handlers; an exception that one
+    /// of them raises there ends the process.
     ///
     /// If `f` waits for another thread that may need OCaml, it should [`release`](DomainLock::release) the lock
     /// meanwhile.
@@ -182,8 +182,8 @@ impl DomainLock {
     /// Releases the lock while `f` runs, so that other threads can run OCaml code, and waits for
     /// it afterwards, also if `f` panics. OCaml's signal handlers do not run here.
     ///
-    /// If `f` forks the process, the child cannot go on after `f`, because it does not get the lock: it is
-    /// aborted when `f` returns.
+    /// If `f` forks the process without the lock, the child cannot go on after `f`, because it cannot take the
+    /// lock: it is aborted when `f` returns.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, DomainLock};

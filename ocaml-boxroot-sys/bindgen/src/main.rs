@@ -7,7 +7,7 @@
 use bindgen::callbacks::{ItemInfo, ParseCallbacks};
 use std::{path::Path, process::ExitCode};
 
-/// The linker's names of what is private tell the layout (`boxroot/names.h`); Rust's do not.
+/// For the linker, private names end in the layout's number (`boxroot/names.h`). In Rust they do without it.
 #[derive(Debug)]
 struct WithoutLayout;
 
@@ -43,8 +43,8 @@ fn main() -> ExitCode {
         .generate();
     match bindings {
         Ok(bindings) => {
-            // The escape says that the name is the object file's, and where C names get an
-            // underscore there (Mach-O), it is not.
+            // The escape says that a name is exactly that of the object file. But where C names get an underscore in
+            // object files (Mach-O), it is not.
             print!("{}", bindings.to_string().replace(r"\u{1}", ""));
             ExitCode::SUCCESS
         }

@@ -17,8 +17,8 @@
 //! }
 //! ```
 //!
-//! The OCaml that is used is the one that this crate finds for itself ([`OCaml::find`]). What the build
-//! depends on is told to cargo.
+//! The program is compiled by the same OCaml that this crate uses ([`OCaml::find`]). Cargo is told which files and variables
+//! the build depends on.
 //!
 //! # What the linker may say
 //!
@@ -42,8 +42,8 @@ pub use program::Program;
 
 use std::fmt;
 
-/// Why a build failed, for people. Both formats print the text as it is, so that a build script's `main` can
-/// return it.
+/// Why a build failed: a text for people. `Display` and `Debug` both print the text as it is, so that a build script's
+/// `main` can return this error.
 pub struct Error(String);
 
 impl From<String> for Error {
