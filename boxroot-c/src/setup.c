@@ -44,8 +44,8 @@ char const *boxroot_error_string(void) {
     return "boxroot: this thread does not hold the lock of a running OCaml domain; start "
            "the runtime, register the thread, and acquire the runtime system first";
   case BXR_NOT_SETUP:
-    return "boxroot: not set up; on OCaml 4, call boxroot_setup before the first boxroot: in C code that "
-           "OCaml calls, or after caml_startup";
+    return "boxroot: not set up; on OCaml 4, call boxroot_setup before the first boxroot: in C "
+           "code that OCaml calls, or after caml_startup";
   case BXR_TORE_DOWN: return "boxroot: boxroot_teardown was called; no root can be made any more";
   case BXR_INVALID:
     return "boxroot: the Thread module was initialised after boxroot_setup, so the runtime "
