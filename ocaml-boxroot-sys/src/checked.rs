@@ -147,10 +147,16 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
             return Some(root);
         }
         const UNIT: Value = 1;
+        let offered = handle(root);
         // SAFETY: the root is live, only this function has its handle, and the lock is held, because the create
         // succeeded. The root moves only if the marker may be visiting its pool; then `root` is updated.
         unsafe { bindings::boxroot_modify((&raw mut root).cast(), UNIT) };
-        with(|records| records.aside.push(Aside(root)));
+        if handle(root) == offered {
+            with(|records| records.aside.push(Aside(root)));
+        } else {
+            // SAFETY: the root is live, and only this function has its handle.
+            unsafe { bindings::boxroot_delete(Some(root)) };
+        }
     }
 }
 

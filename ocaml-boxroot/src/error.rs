@@ -90,8 +90,9 @@ impl fmt::Display for Error {
             Error::NotSetup => "no OCaml runtime is running; start one with Runtime::start",
             Error::TornDown => "the OCaml runtime was shut down",
             Error::Invalid => {
-                "the Thread module was initialised after boxroot was set up; link the threads \
-                 library into the OCaml program"
+                "boxroot cannot work here: the Thread module was initialised after boxroot was set up \
+                 (link the threads library into the OCaml program), or the process has a different copy \
+                 of the library, too"
             }
             Error::ThreadNotRegistered => {
                 "OCaml could not register this thread; it may be registered elsewhere, or its domain ended"
