@@ -108,7 +108,7 @@ static void file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used
 static void keep_back(struct bxr_pool *pool) {
   boxroot r = pool->head.free;
   pool->head.free = bxr_next_free(r);
-  *bxr_slot(r) = (uintptr_t)pool->kept_back + 1;
+  bxr_set_next_free(r, pool->kept_back);
   pool->kept_back = r;
   pool->head.countdown = 1;
 }
@@ -195,7 +195,7 @@ static bool hand_out(struct bxr_domain *domain, struct bxr_pool *pool) {
     listed->slots[listed->count++] = listed->last = r;
     r = bxr_next_free(r);
   }
-  *bxr_slot(listed->last) = (uintptr_t)NULL + 1;
+  bxr_set_next_free(listed->last, NULL);
   pool->kept_back = r;
   return true;
 }
@@ -219,7 +219,7 @@ static void unlist(struct bxr_domain *domain) {
   if (pool->head.free == NULL)
     pool->head.free = pool->kept_back;
   else
-    *bxr_slot(domain->listed.last) = (uintptr_t)pool->kept_back + 1;
+    bxr_set_next_free(domain->listed.last, pool->kept_back);
   pool->kept_back = NULL;
   pool->head.countdown = INTPTR_MAX;
   domain->listed.count = 0;

@@ -44,11 +44,16 @@ static bool injected_failure(void) { return false; }
 size_t bxr_os_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 #endif
 
+size_t bxr_os_whole_pages(size_t size) {
+  size_t page = bxr_os_page_size();
+  return (size + page - 1) & ~(page - 1);
+}
+
 static void *map(size_t size, size_t align) {
   if (injected_failure()) return NULL;
   size_t page = bxr_os_page_size();
   if (align < page) align = page;
-  size = (size + page - 1) & ~(page - 1);
+  size = bxr_os_whole_pages(size);
   size_t mapped = size + align;
   char *base = mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (base == MAP_FAILED) return NULL;

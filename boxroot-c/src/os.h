@@ -14,6 +14,9 @@
 /* The size of a page in bytes. Any thread. */
 size_t bxr_os_page_size(void);
 
+/* A size in bytes, rounded up to pages. Any thread. */
+size_t bxr_os_whole_pages(size_t size);
+
 /* Zeroed memory, aligned to `align` (a power of two), or NULL. Both are in bytes; `size` is a multiple
    of `align`. Both are rounded up to pages. Any thread. */
 void *bxr_os_map(size_t size, size_t align);

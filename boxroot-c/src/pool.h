@@ -109,6 +109,9 @@ static inline struct bxr_domain_head *bxr_pool_owner_head(struct bxr_pool *pool)
 
 /* The free slot after this one, or NULL. */
 static inline boxroot bxr_next_free(boxroot r) { return (boxroot)(*bxr_slot(r) - 1); }
+static inline void bxr_set_next_free(boxroot r, boxroot next) {
+  *bxr_slot(r) = (uintptr_t)next + 1;
+}
 
 /* Whether a slot is free. If the free list is empty, puts fresh slots on it. */
 bool bxr_pool_has_free_slot(struct bxr_pool *pool);

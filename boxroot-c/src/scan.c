@@ -71,9 +71,8 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action) {
 static bool grow_directory(struct bxr_domain *domain) {
   size_t fields = domain->pool_count + 1; /* one more for the header */
   if (fields * sizeof(uintptr_t) <= domain->directory_size) return true;
-  size_t page = bxr_os_page_size();
-  size_t size = (2 * fields * sizeof(uintptr_t) + page - 1) / page * page;
-  uintptr_t *directory = bxr_os_map(size, page);
+  size_t size = bxr_os_whole_pages(2 * fields * sizeof(uintptr_t));
+  uintptr_t *directory = bxr_os_map(size, sizeof(uintptr_t));
   if (directory == NULL) return false;
   if (domain->directory != NULL) bxr_os_unmap(domain->directory, domain->directory_size);
   domain->directory = directory;

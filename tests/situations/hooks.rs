@@ -271,9 +271,7 @@ pub fn deletes_among_values_that_were_just_promoted() {
         // In an order in which every call deletes some roots of every pool.
         DELETABLE.lock().unwrap().0 =
             (0..10).flat_map(|k| keep.iter().skip(k).step_by(10)).map(|&i| all[i]).collect();
-        let closures: Vec<BoxRoot> = (0..5000)
-            .map(|i| unsafe { sys::boxroot_create(ocaml("infix", &[int(i)])) }.unwrap())
-            .collect();
+        let closures = infix_pointers(5000);
         unsafe { test_other_body(Some(delete_some)) };
         for _ in 0..10 {
             minor();
@@ -281,10 +279,7 @@ pub fn deletes_among_values_that_were_just_promoted() {
         }
         unsafe { test_other_body(None) };
         full_major();
-        for (i, &closure) in closures.iter().enumerate() {
-            let applied = ocaml("apply_infix", &[unsafe { sys::boxroot_get(closure) }]);
-            assert_eq!(applied, int(i));
-        }
+        check_infix_pointers(&closures);
         delete_all(&closures);
         delete_all(&arrays);
         delete_all(&std::mem::take(&mut DELETABLE.lock().unwrap().0));
@@ -309,19 +304,26 @@ pub fn infix_pointers_are_complete_after_a_scan() {
     unsafe { test_install_other(1) };
     ocaml("leave_headers", &[int(100_000)]);
     full_major();
-    CLOSURES.lock().unwrap().0 = (0..5000)
-        .map(|i| unsafe { sys::boxroot_create(ocaml("infix", &[int(i)])) }.unwrap())
-        .collect();
+    CLOSURES.lock().unwrap().0 = infix_pointers(5000);
     unsafe { test_other_body(Some(look)) };
     minor();
     unsafe { test_other_body(None) };
     full_major();
-    for (i, &closure) in CLOSURES.lock().unwrap().0.iter().enumerate() {
-        let applied = ocaml("apply_infix", &[unsafe { sys::boxroot_get(closure) }]);
-        assert_eq!(applied, int(i));
-    }
+    check_infix_pointers(&CLOSURES.lock().unwrap().0);
     delete_all(&CLOSURES.lock().unwrap().0);
     validate();
 }
 
 const INFIX_TAG: usize = 249;
+
+/// Roots of n young infix pointers, the first of which is to be 0 when it is applied, the second 1, and so on.
+fn infix_pointers(n: usize) -> Vec<BoxRoot> {
+    (0..n).map(|i| unsafe { sys::boxroot_create(ocaml("infix", &[int(i)])) }.unwrap()).collect()
+}
+
+fn check_infix_pointers(roots: &[BoxRoot]) {
+    for (i, &root) in roots.iter().enumerate() {
+        let applied = ocaml("apply_infix", &[unsafe { sys::boxroot_get(root) }]);
+        assert_eq!(applied, int(i));
+    }
+}
