@@ -198,9 +198,9 @@ static void drain(struct bxr_domain *domain, uint64_t enough) {
   }
 }
 
-/* The limit for pools that waited, in slots and words of bits: about half a millisecond, so that no scan takes
-   long. */
-enum { ENOUGH_AT_A_TIME = 1 << 16 };
+/* The limit for pools that waited, in slots and words of bits: about a tenth of a millisecond, so that no scan
+   takes long. */
+enum { ENOUGH_AT_A_TIME = 1 << 14 };
 
 void bxr_remote_drain(struct bxr_domain *domain) { drain(domain, ENOUGH_AT_A_TIME); }
 

@@ -1,6 +1,7 @@
 //! The data of a report, as `docs/benchmarks/*.json` holds them.
 
 use crate::harness::{median, Figures, Result, Suite, COUNTS};
+use crate::parts::Part;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -24,7 +25,8 @@ pub struct Comparison {
     pub point: String,
     pub figure: &'static str,
     pub pair: String,
-    /// The ratio of the medians; then the smallest and the largest ratio of neighbouring runs.
+    /// The ratio of what the part says of a series of runs; then the smallest and the largest such ratio of a
+    /// third of the runs.
     pub ratio: f64,
     pub low: f64,
     pub high: f64,
@@ -119,22 +121,22 @@ impl Report {
 }
 
 impl Measured {
-    /// The ratios of neighbouring runs of ours to another, in all figures that are not counts.
-    pub fn compare(&self, pairs: &[(&str, &str)], figures: &[&'static str]) -> Vec<Comparison> {
+    /// The ratios of ours to another, in all of the part's figures that are not counts.
+    pub fn compare(&self, part: &Part) -> Vec<Comparison> {
         let of = |name: &str, point: &str| {
             self.series.iter().find(|s| s.implementation == name && s.point() == point)
         };
         let mut all = Vec::new();
-        for (ours, other) in pairs {
+        for (ours, other) in part.compared {
             for series in self.series.iter().filter(|s| s.implementation == *ours) {
                 let Some(others) = of(other, &series.point()) else { continue };
-                for figure in figures.iter().filter(|figure| !COUNTS.contains(figure)) {
+                for figure in part.figures.iter().filter(|figure| !COUNTS.contains(figure)) {
                     let (a, b) = (series.all(figure), others.all(figure));
-                    if a.is_empty() || b.is_empty() {
-                        continue;
-                    }
-                    let (low, high) = smallest_and_largest(a.iter().zip(&b).map(|(a, b)| a / b));
-                    let ratio = median(a.clone()) / median(b.clone());
+                    let ratio = |(a, b): (&[f64], &[f64])| Some(part.figure(a)? / part.figure(b)?);
+                    let third = a.len().div_ceil(3).max(1);
+                    let thirds = a.chunks(third).zip(b.chunks(third));
+                    let (low, high) = smallest_and_largest(thirds.filter_map(ratio));
+                    let Some(ratio) = ratio((&a, &b)) else { continue };
                     let (point, pair) = (series.point(), format!("{ours} / {other}"));
                     all.push(Comparison { point, figure, pair, ratio, low, high });
                 }
@@ -146,7 +148,7 @@ impl Measured {
 
 impl Measured {
     /// One element for each program and other implementation, if this part is measured over the grid.
-    pub fn over_the_grid(&self) -> Vec<OverTheGrid> {
+    pub fn over_the_grid(&self, part: &Part) -> Vec<OverTheGrid> {
         let mut groups: BTreeMap<(String, &str), Vec<(&Series, &Series)>> = BTreeMap::new();
         for ours in self.series.iter().filter(|s| s.implementation == "boxroot") {
             let others = self.series.iter().filter(|s| s.implementation != "boxroot");
@@ -158,12 +160,9 @@ impl Measured {
         groups
             .into_iter()
             .filter_map(|((point, other), pairs)| {
-                let ratios: Vec<f64> = pairs
-                    .iter()
-                    .filter_map(|(a, b)| {
-                        Some(a.median("user_seconds")? / b.median("user_seconds")?)
-                    })
-                    .collect();
+                let time = |series: &Series| part.figure(&series.all("user_seconds"));
+                let ratios: Vec<f64> =
+                    pairs.iter().filter_map(|(a, b)| Some(time(a)? / time(b)?)).collect();
                 let majors = |of: fn(&(&Series, &Series)) -> Vec<f64>| {
                     smallest_and_largest(pairs.iter().flat_map(of))
                 };

@@ -73,7 +73,7 @@ fn report() -> Result<()> {
             continue; // not on this version of OCaml
         }
         let before = report.parts.get(part.name).map_or_else(Default::default, |measured| {
-            let all = measured.compare(part.compared, part.figures).into_iter();
+            let all = measured.compare(part).into_iter();
             all.map(|comparison| (comparison.key(), comparison.ratio)).collect()
         });
         let machine = Machine::this(&suite.ocaml_version)?;

@@ -1,7 +1,7 @@
 //! The tables, as one Markdown file for a version of OCaml.
 
 use crate::data::{geometric_mean, Comparison, Measured, OverTheGrid, Report, Series};
-use crate::harness::COUNTS;
+use crate::harness::{median, COUNTS};
 use crate::names::shown;
 use crate::parts::{Part, GRID};
 use std::fmt::Write;
@@ -12,17 +12,18 @@ pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
     text += version;
     text +=
         "`; what it all means is in [README.md](README.md). Cells are medians, with the smallest\n\
-             and the largest run. Only ratios within one table mean something.\n";
+             and the largest run; for single operations, whose loops take some milliseconds, the fastest run, with\n\
+             the median and the slowest. Only ratios within one table mean something.\n";
     text += &compared(parts, report);
     for part in parts {
         if let Some(measured) = report.parts.get(part.name) {
             let _ = write!(text, "\n## {}\n\n{}", part.title, machine(measured));
             text += &if part.over_the_grid {
-                over_the_grid(&measured.over_the_grid())
+                over_the_grid(&measured.over_the_grid(part))
             } else if part.figures.len() == 1 {
-                matrix(part.figures[0], &measured.series)
+                matrix(part, &measured.series)
             } else {
-                one_by_one(part.figures, &measured.series)
+                one_by_one(part, &measured.series)
             };
         }
     }
@@ -40,8 +41,8 @@ fn machine(measured: &Measured) -> String {
 /// A row for each program and each other implementation, and the mean over the programs.
 fn over_the_grid(rows: &[OverTheGrid]) -> String {
     let mut text = format!(
-        "\nUser time, ours to the other's, one run under each of {} settings (`OCAMLRUNPARAM`, {} to {}):\n\
-         the geometric mean of the ratios, the smallest and the largest, and how many major collections\n\
+        "\nUser time, ours to the other's, the faster of two runs under each of {} settings\n\
+         (`OCAMLRUNPARAM`, {} to {}): the geometric mean of the ratios, the smallest and the largest, and how many major collections\n\
          there were, ours and the other's.\n\n\
          | program | other | ratio | from – to | major collections |\n|---|---|---|---|---|\n",
         GRID.len(),
@@ -71,9 +72,10 @@ fn over_the_grid(rows: &[OverTheGrid]) -> String {
 }
 
 /// A table with points in rows, and implementations in columns.
-fn matrix(figure: &str, all: &[Series]) -> String {
+fn matrix(part: &Part, all: &[Series]) -> String {
     let columns = in_order(all.iter().map(|s| s.implementation.clone()));
     let names: Vec<_> = columns.iter().map(|name| shown(name)).collect();
+    let figure = part.figures[0];
     let mut text = format!("\n`{figure}`:\n\n| | {} |\n|---|", names.join(" | "));
     text += &"---|".repeat(columns.len());
     text += "\n";
@@ -81,7 +83,7 @@ fn matrix(figure: &str, all: &[Series]) -> String {
         let _ = write!(text, "| {point} |");
         for column in &columns {
             let series = all.iter().find(|s| s.implementation == *column && s.point() == point);
-            let _ = write!(text, " {} |", series.map_or(String::new(), |s| cell(figure, s)));
+            let _ = write!(text, " {} |", series.map_or(String::new(), |s| cell(part, figure, s)));
         }
         text += "\n";
     }
@@ -90,8 +92,9 @@ fn matrix(figure: &str, all: &[Series]) -> String {
 
 /// A table for each point: implementations in rows, figures in columns. The last column compares the first
 /// figure with ours.
-fn one_by_one(figures: &[&str], all: &[Series]) -> String {
+fn one_by_one(part: &Part, all: &[Series]) -> String {
     let mut text = String::new();
+    let figures = part.figures;
     for point in in_order(all.iter().map(Series::point)) {
         let rows: Vec<&Series> = all.iter().filter(|s| s.point() == point).collect();
         let ours = rows.iter().find(|s| s.implementation == "boxroot");
@@ -101,10 +104,10 @@ fn one_by_one(figures: &[&str], all: &[Series]) -> String {
         for row in &rows {
             let _ = write!(text, "| {} |", shown(&row.implementation));
             for figure in figures {
-                let _ = write!(text, " {} |", cell(figure, row));
+                let _ = write!(text, " {} |", cell(part, figure, row));
             }
-            let ours = ours.and_then(|ours| ours.median(figures[0]));
-            let ratio = ours.and_then(|ours| Some(row.median(figures[0])? / ours));
+            let first = |series: &Series| part.figure(&series.all(figures[0]));
+            let ratio = ours.and_then(|ours| Some(first(row)? / first(ours)?));
             let _ = writeln!(text, " {} |", ratio.map_or(String::new(), |r| format!("{r:.2}")));
         }
     }
@@ -116,13 +119,13 @@ pub fn compared(parts: &[Part], report: &Report) -> String {
     let mut text = String::from(
         "\n## Ours against boxroot 0.4.0\n\n\
          Ratios: below 1, ours takes less. boxroot 0.4.0 is the registry crate `ocaml-boxroot-sys` 0.4.0. The\n\
-         spread is that of neighbouring runs. \"Before\" is the ratio when the same was measured the last time.\n\n\
+         spread is that of the ratios of each third of the runs. \"Before\" is the ratio when the same was measured the last time.\n\n\
          | program | figure | which two | ratio | spread | before |\n|---|---|---|---|---|---|\n",
     );
     let (mut known, mut agree) = (0, 0);
     for part in parts {
         let Some(measured) = report.parts.get(part.name) else { continue };
-        for c in measured.compare(part.compared, part.figures) {
+        for c in measured.compare(part) {
             let before = measured.before.get(&c.key());
             let cell = before.map_or(String::new(), |ratio| format!("{ratio:.3}"));
             let Comparison { point, figure, pair, ratio, low, high } = &c;
@@ -152,15 +155,16 @@ fn in_order(names: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-fn cell(figure: &str, series: &Series) -> String {
-    let Some(median) = series.median(figure) else { return String::new() };
+fn cell(part: &Part, figure: &str, series: &Series) -> String {
+    let all = series.all(figure);
+    let Some(main) = part.figure(&all) else { return String::new() };
     let (low, high) = series.spread(figure);
-    let (low, high) = (format(figure, low), format(figure, high));
-    let median = format(figure, median);
-    if low == high {
-        median
+    let low = if part.fastest { median(all) } else { low };
+    let [main, low, high] = [main, low, high].map(|x| format(figure, x));
+    if main == low && low == high {
+        main
     } else {
-        format!("{median} ({low}–{high})")
+        format!("{main} ({low}–{high})")
     }
 }
 
@@ -168,7 +172,7 @@ fn format(figure: &str, x: f64) -> String {
     match figure {
         _ if COUNTS.contains(&figure) => format!("{x:.0}"),
         "peak_resident" => format!("{:.0} MiB", x / 1048576.),
-        "bytes_per_root" | "given_back" | "growth_after_refill" => format!("{x:.2}"),
+        "bytes_per_root" | "kept" | "growth_after_refill" => format!("{x:.2}"),
         _ if figure.starts_with("ns_") => format!("{x:.1}"),
         _ if x >= 1. => format!("{x:.2} s"),
         _ if x >= 1e-3 => format!("{:.2} ms", x * 1e3),
