@@ -19,8 +19,8 @@ pub enum Error {
     /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
     /// constructor that the Rust type does not name.
     Mismatch,
-    /// OCaml registered nothing under that name.
-    NotRegistered,
+    /// OCaml registered no function, or no exception, under this name.
+    NotRegistered(String),
     /// Rust functions cannot be OCaml functions in this program: that needs native code, on x86-64 or arm64, in ELF
     /// object files. See [`Function`](crate::Function#rust-functions).
     NoClosures,
@@ -83,7 +83,13 @@ impl fmt::Display for Error {
             Error::OutOfMemory => "out of memory; existing roots are intact",
             Error::OutOfRange => "a number that the other side's type cannot hold",
             Error::Mismatch => "an OCaml value that is not of the form that the Rust type has",
-            Error::NotRegistered => "OCaml registered nothing under that name",
+            Error::NotRegistered(name) => {
+                return write!(
+                    f,
+                    "OCaml has registered no such function or exception as {name:?}; is the module that does so \
+                     linked, and initialised?"
+                )
+            }
             Error::NoClosures => {
                 "Rust functions as OCaml functions need native code, on x86-64 or arm64, in ELF"
             }

@@ -124,7 +124,8 @@ impl Exception {
         name: &str,
         arguments: &[&RootRef<OCamlAny>],
     ) -> Result<Exception, Error> {
-        let constructor = constructor(lock, name).ok_or(Error::NotRegistered)?;
+        let constructor =
+            constructor(lock, name).ok_or_else(|| Error::NotRegistered(name.into()))?;
         let constructor = Boxroot::try_new(lock, constructor)?;
         let mut fields = vec![constructor.as_any()];
         fields.extend(arguments);

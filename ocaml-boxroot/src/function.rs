@@ -234,7 +234,7 @@ pub mod call_support {
             lock: &mut DomainLock,
             arguments: [&RootRef<OCamlAny>; N],
         ) -> Result<R, CallError> {
-            let cell = self.cell().ok_or(Error::NotRegistered)?;
+            let cell = self.cell().ok_or_else(|| Error::NotRegistered(self.name.into()))?;
             let mut unit = [Value::unit().raw()];
             let mut raw = arguments.map(|argument| argument.get(lock).raw());
             let raw: &mut [sys::Value] = if N == 0 { &mut unit } else { &mut raw };

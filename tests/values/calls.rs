@@ -60,7 +60,9 @@ pub fn functions_of_ocaml() {
         assert_eq!(by_root.get(lock).as_str(), Ok("11111111"));
         for _ in 0..2 {
             let refused = missing::<()>(lock);
-            assert!(matches!(refused, Err(CallError::Error(Error::NotRegistered))));
+            let Err(CallError::Error(error)) = refused else { panic!("{refused:?}") };
+            assert_eq!(error, Error::NotRegistered("no such function".into()));
+            assert!(error.to_string().contains("\"no such function\""));
         }
         let refused = eight::<String>(lock, 1, 1, 1, 1, 1, 1, 1, u64::MAX);
         assert!(matches!(refused, Err(CallError::Error(Error::OutOfRange))));

@@ -85,10 +85,10 @@ pub fn exceptions_from_rust() {
         assert_eq!(thrown(lock, quiet), "Quiet");
         // SAFETY: there is no exception of this name, so the call is refused.
         let missing = unsafe { Exception::new(lock, "none", &[]) };
-        assert_eq!(missing.err(), Some(Error::NotRegistered));
+        assert_eq!(missing.err(), Some(Error::NotRegistered("none".into())));
         // SAFETY: the name is that of a value that is no exception, so the call is refused.
         let no_exception = unsafe { Exception::new(lock, "raise_nth", &[]) };
-        assert_eq!(no_exception.err(), Some(Error::NotRegistered));
+        assert_eq!(no_exception.err(), Some(Error::NotRegistered("raise_nth".into())));
     })
 }
 
