@@ -188,7 +188,6 @@ static bool hand_out(struct bxr_domain *domain, struct bxr_pool *pool) {
   struct bxr_listed *listed = &domain->listed;
   if (listed->count + A_FEW > BXR_LISTED) return false;
   pool->head.free = pool->kept_back;
-  pool->kept_back = NULL;
   if (!bxr_pool_has_free_slot(pool)) return false;
   boxroot r = pool->head.free;
   for (int i = 0; i < A_FEW && r != NULL; i++) {

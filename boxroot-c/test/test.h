@@ -25,6 +25,7 @@
   TEST(remote_race_with_adoptions)                                                                 \
   TEST(remote_after_fork)                                                                          \
   TEST(orphans)                                                                                    \
+  TEST(orphans_are_foreign)                                                                        \
   TEST(barrier_closes_both_ways)                                                                   \
   TEST(barrier_foreign)                                                                            \
   TEST(scan_hands_pools_over)                                                                      \

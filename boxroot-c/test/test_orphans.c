@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Domains that end, and adoption: no OCaml runtime runs. */
+#include "barrier.h"
 #include "remote.h"
 #include "test.h"
 
@@ -38,4 +39,13 @@ void test_orphans(void) {
   /* Records are used again. */
   struct bxr_domain *d = bxr_orphans_obtain(), *e = bxr_orphans_obtain();
   CHECK((d == a && e == b) || (d == b && e == a));
+}
+
+/* When its domain ends, the domain's marker may still have to visit a pool. */
+void test_orphans_are_foreign(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = bxr_pool_of_root(create(domain));
+  bxr_barrier_hand_over(pool);
+  bxr_orphans_add(domain);
+  CHECK(pool->marking == BXR_FOREIGN);
 }
