@@ -52,7 +52,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     fs::copy("tests/ocaml/late_setup.ml", &late_setup)?;
     println!("cargo::rerun-if-changed=tests/ocaml/late_setup.ml");
     let late_threads = program.flag(&late_setup.display().to_string()).library("threads");
-    late_threads.link_into("bin=late_threads")?;
+    late_threads.module("tests/ocaml/after_threads.ml").link_into("bin=late_threads")?;
     let walk_domains = if ocaml5 { "domains_5.ml" } else { "domains_4.ml" };
     threaded
         .module_named("domains", Path::new("boxroot-c/test/stress").join(walk_domains))

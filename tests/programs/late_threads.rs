@@ -25,6 +25,13 @@ unsafe extern "C" fn late_threads_setup(text: Value) -> Value {
     1
 }
 
+/// `external check : unit -> unit = "late_threads_check"`, after a minor collection.
+#[no_mangle]
+extern "C" fn late_threads_check(_: Value) -> Value {
+    assert_eq!(sys::status(), if cfg!(ocaml5) { Status::Running } else { Status::Invalid });
+    1
+}
+
 fn main() {
     let started = Runtime::start();
     if cfg!(ocaml5) {

@@ -84,6 +84,7 @@ pub fn trim_gives_memory_back() {
     let given_back = sys::boxroot_trim();
     let after = sys::boxroot_stats();
     assert_eq!(before.bytes - after.bytes, given_back);
+    assert!(OCAML5 || given_back > 0);
     validate();
     full_major();
     assert_eq!(sys::boxroot_stats().pools, 0);
