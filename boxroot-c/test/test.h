@@ -26,6 +26,7 @@
   TEST(remote_after_fork)                                                                          \
   TEST(orphans)                                                                                    \
   TEST(orphans_are_foreign)                                                                        \
+  TEST(orphans_without_pools)                                                                      \
   TEST(barrier_closes_both_ways)                                                                   \
   TEST(barrier_foreign)                                                                            \
   TEST(scan_hands_pools_over)                                                                      \

@@ -49,3 +49,13 @@ void test_orphans_are_foreign(void) {
   bxr_orphans_add(domain);
   CHECK(pool->marking == BXR_FOREIGN);
 }
+
+/* A domain that ends without pools leaves a closed record, without roots, which the next domain takes. */
+void test_orphans_without_pools(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  bxr_domain_open(domain, domain);
+  bxr_domain_publish(domain, (struct bxr_census){.live_roots = 5});
+  bxr_orphans_add(domain);
+  CHECK(domain->head.runtime_state == BXR_CLOSED && domain->census.live_roots == 0);
+  CHECK(!bxr_orphans_exist() && bxr_orphans_obtain() == domain);
+}
