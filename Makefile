@@ -30,15 +30,21 @@ SCENARIOS = 13 14 15
 # What `make matrix` runs.
 VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 
+# Used as $(call need_rust,91), for Rust 1.91, before OCaml is installed in vain.
+need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >= $(1) } END { exit !new }' || \
+  { echo "make $@: cargo 1.$(1) or later must be on PATH; https://rustup.rs has it" >&2; exit 1; }
+
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
 .PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
 
 demo:
+	@$(call need_rust,85)
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
 
 test:
+	@$(call need_rust,91)
 	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
 	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
 	@$(with_ocaml) cargo test --features debug-checks --test debug_checks --test safe
