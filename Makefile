@@ -96,7 +96,7 @@ bench:
 bench-check:
 	@$(with_ocaml) cargo bench -q --bench check
 
-# The tables, plots and data of docs/benchmarks/. ONLY picks parts; QUICK=1 takes a minute.
+# The tables, plots and data of docs/benchmarks/. ONLY picks parts; QUICK=1 takes a few minutes.
 report:
 	@$(with_ocaml) ONLY="$(ONLY)" cargo run -q --release --manifest-path benches/report/Cargo.toml \
 	  --target-dir target/report

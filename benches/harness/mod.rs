@@ -7,7 +7,7 @@ use list::Implementation;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
@@ -121,6 +121,24 @@ impl Suite {
     ) -> Result<Figures> {
         run(&self.variants.path, program, implementation, settings)
     }
+
+    /// Like `run`, under valgrind, which counts the instructions of the whole process.
+    pub fn count_instructions(
+        &self,
+        program: &str,
+        implementation: &str,
+        settings: &Settings,
+    ) -> Result<Figures> {
+        let (executable, name) = self.executable(program, implementation);
+        let mut valgrind = Command::new("valgrind");
+        valgrind.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
+        let output = output(valgrind.arg(&executable.path), program, name, settings)?;
+        let summary = String::from_utf8_lossy(&output.stderr);
+        let count = summary.lines().find_map(|line| line.split_once("I ")?.1.split_once("refs:"));
+        let count = count.map(|(_, digits)| digits.replace([',', ' '], ""));
+        let count = count.ok_or("valgrind counted no instructions")?.parse()?;
+        Ok([("instructions".to_string(), count)].into())
+    }
 }
 
 fn run(path: &Path, program: &str, implementation: &str, settings: &Settings) -> Result<Figures> {
@@ -128,21 +146,28 @@ fn run(path: &Path, program: &str, implementation: &str, settings: &Settings) ->
         let (name, value) = line.split_once(' ')?;
         Some((name.to_string(), value.trim().parse().ok()?))
     };
-    Ok(output(path, program, implementation, settings)?.lines().filter_map(parse).collect())
+    let output = output(&mut Command::new(path), program, implementation, settings)?;
+    Ok(String::from_utf8(output.stdout)?.lines().filter_map(parse).collect())
 }
 
-fn output(path: &Path, program: &str, implementation: &str, settings: &Settings) -> Result<String> {
-    let output = Command::new(path)
+fn output(
+    command: &mut Command,
+    program: &str,
+    implementation: &str,
+    settings: &Settings,
+) -> Result<Output> {
+    let output = command
         .env("BENCH", program)
         .env("IMPL", implementation)
         .envs(settings.iter().map(|(name, value)| (name, value)))
-        .output()?;
+        .output()
+        .map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         let status = output.status;
         return Err(format!("{program} of {implementation}: {status}: {}", message.trim()).into());
     }
-    Ok(String::from_utf8(output.stdout)?)
+    Ok(output)
 }
 
 fn build(
@@ -165,7 +190,8 @@ fn build(
     let path = target.join("release/boxroot-programs");
     let mut version = String::new();
     let mut programs: Vec<Program> = Vec::new();
-    for line in output(&path, "list", "", &[])?.lines() {
+    let list = output(&mut Command::new(&path), "list", "", &[])?;
+    for line in String::from_utf8(list.stdout)?.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         match (words.as_slice(), programs.last_mut()) {
             (["ocaml", text], _) => version = text.to_string(),

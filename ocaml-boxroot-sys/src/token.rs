@@ -16,6 +16,8 @@ mod called;
 mod inlined;
 #[cfg(feature = "debug-checks")]
 pub use called::{create, delete, modify};
+#[cfg(all(inlined_thread_locals, not(feature = "debug-checks")))]
+pub(crate) use inlined::delete_small;
 #[cfg(not(feature = "debug-checks"))]
 pub use inlined::{create, delete, modify};
 

@@ -27,7 +27,7 @@ use harness::{chosen, number, Result, Suite};
 use indicatif::{ProgressBar, ProgressStyle};
 use parts::Part;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 /// A run that takes longer than this is not repeated.
@@ -55,6 +55,12 @@ fn report() -> Result<()> {
     let only = chosen("ONLY", &names)?;
     let times = number("TIMES", 0.)? as usize;
 
+    if parts.iter().any(|part| part.counted && only.contains(&part.name)) {
+        let version = Command::new("valgrind").arg("--version").output();
+        version.map_err(|_| {
+            "valgrind is missing, which counts instructions: apt-get install valgrind"
+        })?;
+    }
     let suite = Suite::build(&root)?;
     if look {
         return take_a_look(&suite, parts, &only, times);
@@ -136,7 +142,11 @@ fn measure(suite: &Suite, part: &Part, times: usize) -> Result<Vec<Series>> {
                 }
                 bar.set_message(format!("{} of {}", series.program, series.implementation));
                 let start = Instant::now();
-                let run = if part.one_executable { Suite::run_in_variants } else { Suite::run };
+                let run = match part {
+                    Part { counted: true, .. } => Suite::count_instructions,
+                    Part { one_executable: true, .. } => Suite::run_in_variants,
+                    _ => Suite::run,
+                };
                 let figures = run(suite, point.program, &series.implementation, &point.settings)?;
                 series.runs.push(figures);
                 *slow = start.elapsed() > SLOW;

@@ -22,6 +22,8 @@ pub struct Part {
     /// The fastest run counts, not the median. For loops of some milliseconds, and where there are few runs of
     /// each setting: whatever else the machine does only ever adds to their time, and often doubles it.
     pub fastest: bool,
+    /// Instructions are counted, by valgrind, and not time.
+    pub counted: bool,
     pub times: usize,
 }
 
@@ -97,14 +99,14 @@ fn without_implementations(quick: bool) -> Vec<Part> {
     let n = |full: usize| if quick { full - 3 } else { full };
     let times = |full: usize| if quick { 2 } else { full };
 
-    let choice = |choice: &str| Point {
+    let perm_count = |full: usize, choice: &str| Point {
         program: "perm_count",
-        settings: vec![("N", n(10).to_string()), ("CHOICE", choice.to_string())],
+        settings: vec![("N", n(full).to_string()), ("CHOICE", choice.to_string())],
     };
     let programs = || {
         vec![
-            choice("persistent"),
-            choice("ephemeral"),
+            perm_count(10, "persistent"),
+            perm_count(10, "ephemeral"),
             point("synthetic", [("N", n(6))]),
             point("globroots", [("SIZE", size(500_000))]),
         ]
@@ -144,6 +146,30 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             points: programs(),
             compared: OURS_AND_PEER,
             times: times(3),
+            ..Part::default()
+        },
+        Part {
+            name: "program_instructions",
+            title: "Instructions of whole programs",
+            figures: &["instructions"],
+            points: vec![
+                perm_count(9, "persistent"),
+                perm_count(9, "ephemeral"),
+                point("synthetic", [("N", n(6))]),
+                point("globroots", [("SIZE", size(100_000))]),
+                point("prodcons", [("DOMS", 1), ("SIZE", size(1_000_000))]),
+                point("pair", [("SIZE", size(1_000_000))]),
+                point("batch", [("SIZE", size(1_000))]),
+                point("modify_young", [("SIZE", size(1_000))]),
+                point("modify_old", [("SIZE", size(1_000))]),
+                point("delete_old", [("SIZE", size(100_000))]),
+                point("delete_shuffled", [("SIZE", size(100_000))]),
+                point("delete_old_marking", [("SIZE", size(100_000))]),
+                point("mark_and_delete_old", [("SIZE", size(100_000))]),
+            ],
+            compared: OURS_AND_PEER,
+            counted: true,
+            times: 1,
             ..Part::default()
         },
         Part {

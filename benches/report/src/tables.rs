@@ -171,6 +171,7 @@ fn cell(part: &Part, figure: &str, series: &Series) -> String {
 fn format(figure: &str, x: f64) -> String {
     match figure {
         _ if COUNTS.contains(&figure) => format!("{x:.0}"),
+        "instructions" => format!("{:.1} million", x / 1e6),
         "peak_resident" => format!("{:.0} MiB", x / 1048576.),
         "bytes_per_root" | "kept" | "growth_after_refill" => format!("{x:.2}"),
         _ if figure.starts_with("ns_") => format!("{x:.1}"),

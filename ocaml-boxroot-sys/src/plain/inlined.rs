@@ -114,7 +114,7 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
     // live, and not used again (caller).
     unsafe {
         match to_delete() {
-            Some(domain) => token::delete(domain, root),
+            Some(domain) => token::delete_small(domain, root),
             None => bindings::bxr_delete_slow(Some(root)),
         }
     }

@@ -36,13 +36,65 @@ pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
 /// and not used afterwards.
 #[inline(always)]
 pub unsafe fn delete(domain: Domain, root: BoxRoot) {
+    // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
+    unsafe {
+        if !delete_uncounted(domain, root) {
+            delete_elsewhere(domain, root);
+        }
+    }
+}
+
+/// [`delete`], of which only the path for most young roots is inlined. What drops a root stays small, so that
+/// compilers inline that, too.
+///
+/// # Safety
+///
+/// As for [`delete`].
+#[cfg(inlined_thread_locals)]
+#[inline(always)]
+pub unsafe fn delete_small(domain: Domain, root: BoxRoot) {
+    #[inline(never)]
+    unsafe fn call(domain: Domain, root: BoxRoot) {
+        // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
+        unsafe { delete_elsewhere(domain, root) }
+    }
+    // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
+    unsafe {
+        if !delete_uncounted(domain, root) {
+            call(domain, root);
+        }
+    }
+}
+
+/// Deletes the root if deletes in its pool are not counted.
+///
+/// # Safety
+///
+/// As for [`delete`], if the result is true.
+#[inline(always)]
+unsafe fn delete_uncounted(domain: Domain, root: BoxRoot) -> bool {
+    let pool = pool_of(root);
+    // SAFETY: the lock is held (caller): under it the owner may free slots of its own pools.
+    unsafe {
+        let uncounted = pool == (*domain.0.as_ptr()).uncounted;
+        if uncounted {
+            push(pool, root);
+        }
+        uncounted
+    }
+}
+
+/// [`delete`] in any other pool.
+///
+/// # Safety
+///
+/// As for [`delete`].
+#[inline(always)]
+unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
     let pool = pool_of(root);
     // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free slots of its
     // own pools, and only its holder uses `outgoing`.
     unsafe {
-        if pool == (*domain.0.as_ptr()).uncounted {
-            return push(pool, root);
-        }
         // Another domain owns this pool, and may be writing to its head. So a series of deletes in it reads the
         // head only once, in the slow path, and then collects bits here.
         if pool == (*domain.0.as_ptr()).remote_pool {
