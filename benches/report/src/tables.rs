@@ -19,7 +19,7 @@ pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
         if let Some(measured) = report.parts.get(part.name) {
             let _ = write!(text, "\n## {}\n\n{}", part.title, machine(measured));
             text += &if part.over_the_grid {
-                over_the_grid(&measured.over_the_grid(part))
+                over_the_grid(part, measured)
             } else if part.figures.len() == 1 {
                 matrix(part, &measured.series)
             } else {
@@ -39,17 +39,19 @@ fn machine(measured: &Measured) -> String {
 }
 
 /// A row for each program and each other implementation, and the mean over the programs.
-fn over_the_grid(rows: &[OverTheGrid]) -> String {
+fn over_the_grid(part: &Part, measured: &Measured) -> String {
+    let rows = measured.over_the_grid(part);
+    let runs = measured.series.iter().map(|series| series.runs.len()).max().unwrap_or(0);
     let mut text = format!(
-        "\nUser time, ours to the other's, the faster of two runs under each of {} settings\n\
-         (`OCAMLRUNPARAM`, {} to {}): the geometric mean of the ratios, the smallest and the largest, and how many major collections\n\
-         there were, ours and the other's.\n\n\
+        "\nUser time, ours to the other's, under {} settings (`OCAMLRUNPARAM`, {} to {}); runs of each: {runs},\n\
+         of which the fastest counts. The geometric mean of the ratios, the smallest and the largest, and how many\n\
+         major collections there were, ours and the other's.\n\n\
          | program | other | ratio | from – to | major collections |\n|---|---|---|---|---|\n",
         GRID.len(),
         GRID[0],
         GRID[GRID.len() - 1]
     );
-    for OverTheGrid { point, other, mean, low, high, major_collections: [ours, others] } in rows {
+    for OverTheGrid { point, other, mean, low, high, major_collections: [ours, others] } in &rows {
         let _ = writeln!(
             text,
             "| {point} | {} | **{mean:.3}** | {low:.3} – {high:.3} | {}–{}; {}–{} |",
