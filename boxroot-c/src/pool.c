@@ -66,8 +66,9 @@ static bool extend(struct bxr_pool *pool) {
   uint32_t end = BXR_SLOTS - start < EXTENT ? BXR_SLOTS : start + EXTENT;
   BXR_ASSERT(pool->head.free == NULL && start <= end);
   if (start == end) return false;
-  for (uint32_t i = start; i < end - 1; i++) pool->slots[i] = (uintptr_t)&pool->slots[i + 1] + 1;
-  pool->slots[end - 1] = (uintptr_t)NULL + 1;
+  for (uint32_t i = start; i < end - 1; i++)
+    bxr_set_next_free((boxroot)&pool->slots[i], (boxroot)&pool->slots[i + 1]);
+  bxr_set_next_free((boxroot)&pool->slots[end - 1], NULL);
   pool->head.free = (boxroot)&pool->slots[start];
   pool->high_water = end;
   return true;
