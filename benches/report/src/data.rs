@@ -160,7 +160,7 @@ impl Measured {
         groups
             .into_iter()
             .filter_map(|((point, other), pairs)| {
-                let time = |series: &Series| part.figure(&series.all("user_seconds"));
+                let time = |series: &Series| series.figure(part, "user_seconds");
                 let ratios: Vec<f64> =
                     pairs.iter().filter_map(|(a, b)| Some(time(a)? / time(b)?)).collect();
                 let majors = |of: fn(&(&Series, &Series)) -> Vec<f64>| {
@@ -207,6 +207,11 @@ impl Series {
     /// The values of a figure in all runs.
     pub fn all(&self, figure: &str) -> Vec<f64> {
         self.runs.iter().filter_map(|run| run.get(figure).copied()).collect()
+    }
+
+    /// What stands for a figure in a part, if there are runs that have it.
+    pub fn figure(&self, part: &Part, figure: &str) -> Option<f64> {
+        part.figure(&self.all(figure))
     }
 
     pub fn median(&self, figure: &str) -> Option<f64> {

@@ -89,7 +89,7 @@ fn report() -> Result<()> {
     }
     let version = &suite.ocaml_version;
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
-    plots::all(&folder, version, &report)?;
+    plots::all(&folder, version, &parts, &report)?;
     println!("{}", folder.join(format!("{version}.md")).display());
     match report.varying_counts(&suite) {
         varying if varying.is_empty() => Ok(()),
@@ -115,6 +115,7 @@ fn take_a_look(suite: &Suite, mut parts: Vec<Part>, only: &[&str], times: usize)
 
 /// Every point of a part, on every implementation, `times` times in turn.
 fn measure(suite: &Suite, part: &Part, times: usize) -> Result<Vec<Series>> {
+    let times = if part.counted { 1 } else { times }; // counts are exact
     let mut all = Vec::new();
     let points = part.all_points();
     let runs: usize = points.iter().map(|p| implementations(suite, part, p.program).len()).sum();

@@ -4,6 +4,7 @@ use crate::data::{Report, Series};
 use crate::harness::list::{self, Implementation};
 use crate::harness::Result;
 use crate::names::shown;
+use crate::parts::Part;
 use plotters::coord::combinators::{BindKeyPoints, LogCoord, WithKeyPoints};
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::coord::Shift;
@@ -54,7 +55,7 @@ impl Colours {
     }
 }
 
-pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
+pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Result<()> {
     let colours = Colours::read()?;
     let file = |name: &str| folder.join(format!("{version}-{name}.svg"));
     let title = |text: &str| format!("{text}, OCaml {version}");
@@ -68,14 +69,15 @@ pub fn all(folder: &Path, version: &str, report: &Report) -> Result<()> {
             known
         })
     };
-    let bars_of = |part: &str, relative: bool, figure: &str| -> Vec<Line> {
-        let names = groups(part);
-        colours.lines(report.series(part), |s| {
+    let bars_of = |name: &str, relative: bool, figure: &str| -> Vec<Line> {
+        let names = groups(name);
+        let part = parts.iter().find(|part| part.name == name);
+        colours.lines(report.series(name), |s| {
             let x = names.iter().position(|n| *n == group_name(s))? as f64;
             let ours =
                 |o: &&Series| o.implementation == "boxroot" && group_name(o) == group_name(s);
-            let unit = report.series(part).iter().find(ours)?.median(figure)?;
-            Some((x, s.median(figure)? / if relative { unit } else { 1. }))
+            let unit = report.series(name).iter().find(ours)?.figure(part?, figure)?;
+            Some((x, s.figure(part?, figure)? / if relative { unit } else { 1. }))
         })
     };
     bars(

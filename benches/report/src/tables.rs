@@ -108,7 +108,7 @@ fn one_by_one(part: &Part, all: &[Series]) -> String {
             for figure in figures {
                 let _ = write!(text, " {} |", cell(part, figure, row));
             }
-            let first = |series: &Series| part.figure(&series.all(figures[0]));
+            let first = |series: &Series| series.figure(part, figures[0]);
             let ratio = ours.and_then(|ours| Some(first(row)? / first(ours)?));
             let _ = writeln!(text, " {} |", ratio.map_or(String::new(), |r| format!("{r:.2}")));
         }
@@ -158,10 +158,9 @@ fn in_order(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 fn cell(part: &Part, figure: &str, series: &Series) -> String {
-    let all = series.all(figure);
-    let Some(main) = part.figure(&all) else { return String::new() };
+    let Some(main) = series.figure(part, figure) else { return String::new() };
     let (low, high) = series.spread(figure);
-    let low = if part.fastest { median(all) } else { low };
+    let low = if part.fastest { median(series.all(figure)) } else { low };
     let [main, low, high] = [main, low, high].map(|x| format(figure, x));
     if main == low && low == high {
         main
