@@ -224,17 +224,21 @@ inline retire(d) {
   fi
 }
 
-inline activate(d, p) {
-  kind[p] = CURRENT;
+inline make_young(d, p) {
 #if YOUNG
   young[p] = true;
 #endif
-  current[d] = p;
 #ifdef UNCOUNTED_ALWAYS
   uncounted[d] = p
 #else
   uncounted[d] = (open[p] -> p : 0)
 #endif
+}
+
+inline activate(d, p) {
+  kind[p] = CURRENT;
+  current[d] = p;
+  make_young(d, p)
 }
 
 inline unmap(p) {
@@ -334,9 +338,13 @@ inline pick_root() {
   p = (p != 0 && i < water[p] && SLOT(p, i) != LINK && !GONE(p, i) -> p : 0)
 }
 
-/* create, when the current pool has a free slot. */
+/* create, when the current pool has a free slot. It is the slow path, bxr_domain_continue, if head.free is empty. */
 inline create() {
   p = current[d];
+  if
+  :: true
+  :: make_young(d, p)
+  fi;
   if
   :: SLOT(p, 0) == LINK -> i = 0
 #if SLOTS > 1
@@ -412,8 +420,8 @@ inline delete() {
 inline modify() {
   n = 0;
   if
-  :: open[p]
-  :: !open[p] -> keeps(p, i)
+  :: open[p] || p == uncounted[d]
+  :: !open[p] && p != uncounted[d] -> keeps(p, i)
   fi;
 #ifdef MODIFY_IN_PLACE
   n = 0;

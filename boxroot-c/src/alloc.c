@@ -10,8 +10,8 @@ extern inline uintptr_t *bxr_slot(boxroot r);
 extern inline struct bxr_pool_head *bxr_pool_of(boxroot r);
 extern inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head *pool);
 extern inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r);
-extern inline void bxr_push(struct bxr_pool_head *pool, boxroot r);
-extern inline boxroot bxr_pop(struct bxr_pool_head *pool, value v);
+extern inline void bxr_push(boxroot *free, boxroot r);
+extern inline boxroot bxr_pop(boxroot *free, value v);
 extern inline struct bxr_range bxr_minor_heap(void);
 extern inline bool bxr_may_be_in(struct bxr_range range, value v);
 extern inline bool bxr_modify_moved(boxroot *r, boxroot moved);
@@ -25,23 +25,21 @@ extern inline value const *boxroot_get_ref(boxroot r);
 extern inline void boxroot_delete(boxroot r);
 extern inline bool boxroot_modify(boxroot *r, value v);
 
-static boxroot create_in(struct bxr_domain *domain, value v) {
-  struct bxr_pool *pool = bxr_domain_continue(domain);
-  if (pool == NULL) {
-    bxr_domain_retire(domain);
-    bxr_remote_drain(domain);
-    pool = bxr_domain_choose(domain);
-  }
-  if (pool == NULL) {
-    bxr_fail(BXR_OUT_OF_MEMORY);
-    return NULL;
-  }
-  return bxr_pop(&pool->head, v);
+/* Puts slots on head.free, which is empty. */
+static bool find_slots(struct bxr_domain *domain) {
+  if (bxr_domain_continue(domain)) return true;
+  bxr_domain_retire(domain);
+  bxr_remote_drain(domain);
+  if (bxr_domain_choose(domain)) return true;
+  bxr_fail(BXR_OUT_OF_MEMORY);
+  return false;
 }
 
 boxroot bxr_create_slow(value v) {
   struct bxr_domain *domain = bxr_enter();
-  return domain == NULL ? NULL : create_in(domain, v);
+  /* There are slots if the thread had not found its record yet. */
+  if (domain == NULL || (domain->head.free == NULL && !find_slots(domain))) return NULL;
+  return bxr_pop(&domain->head.free, v);
 }
 
 void bxr_delete_slow(boxroot r) {
@@ -70,8 +68,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
     return r;
   }
   /* The value gets a new slot, in this domain's current pool, which may hold any value. */
-  struct bxr_pool_head *target = domain->head.current;
-  boxroot moved = target->free != NULL ? bxr_pop(target, v) : create_in(domain, v);
+  boxroot moved = boxroot_create_in(&domain->head, v);
   if (moved != NULL) boxroot_delete(r);
   return moved;
 }

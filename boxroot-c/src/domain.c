@@ -18,10 +18,8 @@ _Static_assert(REGION_SIZE >= BXR_POOL_SIZE, "a region holds a pool");
 _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");
 _Static_assert(offsetof(struct bxr_domain, head) == 0, "a record starts with its head");
 
-struct bxr_domain_head bxr_no_domain = {.runtime_state = BXR_CLOSED,
-                                        .current = &bxr_no_pool,
-                                        .uncounted = &bxr_no_pool,
-                                        .remote_pool = &bxr_no_pool};
+struct bxr_domain_head bxr_no_domain = {
+  .runtime_state = BXR_CLOSED, .uncounted = &bxr_no_pool, .remote_pool = &bxr_no_pool};
 
 /* ---- records ---- */
 
@@ -103,22 +101,8 @@ static void file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used
   domain->empty_count += pool->kind == BXR_EMPTY;
 }
 
-/* The first slot of a listed pool's free list was freed just now. Moves it to kept_back, because it must not
-   be handed out before it is listed. */
-static void keep_back(struct bxr_pool *pool) {
-  boxroot r = pool->head.free;
-  pool->head.free = bxr_next_free(r);
-  bxr_set_next_free(r, pool->kept_back);
-  pool->kept_back = r;
-  pool->head.countdown = 1;
-}
-
 void bxr_domain_refile(struct bxr_pool_head *head) {
   struct bxr_pool *pool = bxr_pool_of_head(head);
-  if (pool->kind == BXR_CURRENT) {
-    keep_back(pool);
-    return;
-  }
   BXR_ASSERT(pool->kind == BXR_FULL || pool->kind == BXR_PARTIAL);
   uint32_t used = pool->kind == BXR_FULL ? BXR_SLOTS - BXR_PARTIAL_FREE : 0;
   bxr_list_remove(pool);
@@ -127,7 +111,11 @@ void bxr_domain_refile(struct bxr_pool_head *head) {
 
 void bxr_domain_free(boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (bxr_pool_free(pool, r)) bxr_domain_refile(&pool->head);
+  struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
+  if (&pool->head == owner->uncounted)
+    bxr_push(&owner->free, r);
+  else if (bxr_pool_free(pool, r))
+    bxr_domain_refile(&pool->head);
 }
 
 uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
@@ -153,88 +141,75 @@ void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_po
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
     for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
       visit(bxr_list_pool(link), context);
-  if (bxr_domain_current(domain) != NULL) visit(bxr_domain_current(domain), context);
+  if (domain->current != NULL) visit(domain->current, context);
   if (domain->parked != NULL) visit(domain->parked, context);
 }
 
 /* ---- the current pool, and the next one ---- */
 
-struct bxr_pool *bxr_domain_current(struct bxr_domain *domain) {
-  struct bxr_pool_head *current = domain->head.current;
-  return current == &bxr_no_pool ? NULL : bxr_pool_of_head(current);
-}
-
-static void set_current(struct bxr_domain *domain, struct bxr_pool_head *pool) {
-  domain->head.current = pool;
-  /* Deletes in a closed pool must not take the fast path. */
-  domain->head.uncounted = pool->fast_owner == &domain->head ? pool : &bxr_no_pool;
-}
-
-static struct bxr_pool *activate(struct bxr_domain *domain, struct bxr_pool *pool) {
+static void set_current(struct bxr_domain *domain, struct bxr_pool *pool) {
+  domain->current = pool;
   pool->kind = BXR_CURRENT;
-  pool->head.epoch = domain->head.epoch;
   pool->head.countdown = INTPTR_MAX;
-  pool->kept_back = NULL;
-  set_current(domain, &pool->head);
+}
+
+/* Makes the current pool young. */
+static void make_young(struct bxr_domain *domain) {
+  struct bxr_pool_head *pool = &domain->current->head;
+  pool->epoch = domain->head.epoch;
+  /* Deletes in a closed pool must not take the fast path. */
+  domain->head.uncounted = bxr_is_fast_owner(&domain->head, pool) ? pool : &bxr_no_pool;
+  domain->listed.count = 0;
+}
+
+/* Moves the current pool's free list to head.free, which is empty. False if the pool has no free slot. */
+static bool take_free_slots(struct bxr_domain *domain) {
+  BXR_ASSERT(domain->head.free == NULL);
+  if (!bxr_pool_has_free_slot(domain->current)) return false;
+  domain->head.free = domain->current->head.free;
+  domain->current->head.free = NULL;
+  return true;
+}
+
+/* There is no current pool any more. Returns the one that was, which gets its free slots back. */
+static struct bxr_pool *dismiss_current(struct bxr_domain *domain) {
+  struct bxr_pool *pool = domain->current;
+  boxroot first = domain->head.free;
+  if (first != NULL && pool->head.free != NULL) {
+    boxroot last = first;
+    while (bxr_next_free(last) != NULL) last = bxr_next_free(last);
+    bxr_set_next_free(last, pool->head.free);
+  }
+  if (first != NULL) pool->head.free = first;
+  domain->head.free = NULL;
+  domain->head.uncounted = &bxr_no_pool;
+  domain->current = NULL;
+  domain->listed.count = 0;
   return pool;
 }
 
 /* The number of slots that are handed out and listed at a time. */
 enum { A_FEW = 16 };
 
-/* Refills the free list of the listed pool, which is empty. False if the pool has no free slot at all, or if
-   too many are listed. */
-static bool hand_out(struct bxr_domain *domain, struct bxr_pool *pool) {
+/* Puts a few slots of the current pool on head.free, which is empty, and lists them. False if the pool has no
+   free slot, or if too many are listed. */
+static bool hand_out(struct bxr_domain *domain) {
   struct bxr_listed *listed = &domain->listed;
-  if (listed->count + A_FEW > BXR_LISTED) return false;
-  pool->head.free = pool->kept_back;
-  if (!bxr_pool_has_free_slot(pool)) return false;
-  boxroot r = pool->head.free;
+  if (listed->count + A_FEW > BXR_LISTED || !take_free_slots(domain)) return false;
+  boxroot r = domain->head.free, last = r;
   for (int i = 0; i < A_FEW && r != NULL; i++) {
-    listed->slots[listed->count++] = listed->last = r;
+    listed->slots[listed->count++] = last = r;
     r = bxr_next_free(r);
   }
-  bxr_set_next_free(listed->last, NULL);
-  pool->kept_back = r;
+  bxr_set_next_free(last, NULL);
+  domain->current->head.free = r;
   return true;
-}
-
-/* Makes the parked pool current, and lists it. It has a free slot. */
-static struct bxr_pool *list(struct bxr_domain *domain, struct bxr_pool *pool) {
-  BXR_ASSERT(domain->listed.count == 0 && domain->head.uncounted == &bxr_no_pool);
-  domain->head.current = &pool->head;
-  pool->head.countdown = 1;
-  pool->kept_back = pool->head.free;
-  bool has_free_slot = hand_out(domain, pool);
-  BXR_ASSERT(has_free_slot);
-  (void)has_free_slot;
-  return pool;
-}
-
-/* If there is a listed pool, gives it all its free slots back. It is not listed any more then. */
-static void unlist(struct bxr_domain *domain) {
-  if (domain->listed.count == 0) return;
-  struct bxr_pool *pool = bxr_domain_current(domain);
-  if (pool->head.free == NULL)
-    pool->head.free = pool->kept_back;
-  else
-    bxr_set_next_free(domain->listed.last, pool->kept_back);
-  pool->kept_back = NULL;
-  pool->head.countdown = INTPTR_MAX;
-  domain->listed.count = 0;
-}
-
-/* Makes the listed pool, if there is one, young instead. */
-static void make_young(struct bxr_domain *domain) {
-  if (domain->listed.count == 0) return;
-  unlist(domain);
-  activate(domain, bxr_domain_current(domain));
 }
 
 bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_listed *listed = &domain->listed;
-  if (&pool->head == domain->head.current && listed->count != 0) {
+  if (pool == domain->current && listed->count != 0) {
     if (listed->count == BXR_LISTED)
       make_young(domain);
     else
@@ -247,30 +222,28 @@ bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r) {
 /* Listing slots starts at this high-water mark. Below it, a scan of the whole pool is as fast. */
 #define LISTED_FROM (BXR_SLOTS / 4)
 
-struct bxr_pool *bxr_domain_continue(struct bxr_domain *domain) {
-  struct bxr_pool *pool = bxr_domain_current(domain);
-  if (domain->listed.count != 0 && pool->head.free == NULL && !hand_out(domain, pool))
-    make_young(domain);
-  if (pool != NULL && bxr_pool_has_free_slot(pool)) return pool;
-  pool = domain->parked;
-  if (pool == NULL || bxr_barrier_state(pool) > BXR_REOPENED || !bxr_pool_has_free_slot(pool))
-    return NULL;
-  domain->parked = NULL;
-  return pool->high_water < LISTED_FROM ? activate(domain, pool) : list(domain, pool);
+bool bxr_domain_continue(struct bxr_domain *domain) {
+  bool listed = domain->listed.count != 0;
+  if (domain->current == NULL) {
+    struct bxr_pool *pool = domain->parked;
+    if (pool == NULL || bxr_barrier_state(pool) > BXR_REOPENED || !bxr_pool_has_free_slot(pool))
+      return false;
+    domain->parked = NULL;
+    set_current(domain, pool);
+    listed = pool->high_water >= LISTED_FROM;
+  }
+  if (listed && hand_out(domain)) return true;
+  make_young(domain);
+  return take_free_slots(domain);
 }
 
 void bxr_domain_retire(struct bxr_domain *domain) {
-  make_young(domain);
-  struct bxr_pool *pool = bxr_domain_current(domain);
-  if (pool != NULL) {
-    set_current(domain, &bxr_no_pool);
-    file(domain, pool, bxr_pool_used(pool));
-  }
-  pool = domain->parked;
-  if (pool != NULL) {
-    domain->parked = NULL;
-    file(domain, pool, bxr_pool_used(pool));
-  }
+  if (domain->listed.count != 0) make_young(domain);
+  struct bxr_pool *pools[] = {domain->current, domain->parked};
+  if (domain->current != NULL) dismiss_current(domain);
+  domain->parked = NULL;
+  for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
+    if (pools[i] != NULL) file(domain, pools[i], bxr_pool_used(pools[i]));
 }
 
 /* The first pool of a list, if there is one and its marking state is at most `most`. The others are not
@@ -304,7 +277,7 @@ static struct bxr_pool *carve(struct bxr_domain *domain) {
   return pool;
 }
 
-struct bxr_pool *bxr_domain_choose(struct bxr_domain *domain) {
+bool bxr_domain_choose(struct bxr_domain *domain) {
   /* Young pools first: the next minor scan visits them anyway. */
   struct bxr_pool *pool = pop(&domain->young_partial, BXR_REOPENED);
   if (pool == NULL) pool = pop(&domain->old_partial, BXR_REOPENED);
@@ -312,24 +285,21 @@ struct bxr_pool *bxr_domain_choose(struct bxr_domain *domain) {
   /* Deletes in a pool that is being marked are slower, but new memory is worse. */
   if (pool == NULL) pool = pop(&domain->old_partial, BXR_ACTIVE);
   if (pool == NULL) pool = carve(domain);
-  if (pool == NULL) return NULL;
-  bool has_free_slot = bxr_pool_has_free_slot(pool);
-  BXR_ASSERT(has_free_slot);
-  (void)has_free_slot;
-  return activate(domain, pool);
+  if (pool == NULL) return false;
+  set_current(domain, pool);
+  make_young(domain);
+  return take_free_slots(domain);
 }
 
 void bxr_domain_promote(struct bxr_domain *domain) {
   bxr_list_splice(&domain->old, &domain->young);
   bxr_list_splice(&domain->old_partial, &domain->young_partial);
   domain->head.epoch++;
-  unlist(domain);
   /* The current pool has become old like the others. It is parked, and does not stay current, so that
      a domain that creates nothing before the next minor scan has nothing to scan. */
-  if (bxr_domain_current(domain) != NULL) {
+  if (domain->current != NULL) {
     BXR_ASSERT(domain->parked == NULL);
-    domain->parked = bxr_domain_current(domain);
-    set_current(domain, &bxr_no_pool);
+    domain->parked = dismiss_current(domain);
   }
 }
 
@@ -347,7 +317,7 @@ static void take_list(struct bxr_domain *domain, struct bxr_link *to, struct bxr
 }
 
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from) {
-  BXR_ASSERT(bxr_domain_current(from) == NULL && from->parked == NULL);
+  BXR_ASSERT(from->current == NULL && from->parked == NULL);
   uint64_t epoch = domain->head.epoch;
   take_list(domain, &domain->young, &from->young, epoch);
   take_list(domain, &domain->young_partial, &from->young_partial, epoch);

@@ -25,15 +25,13 @@ enum { BXR_LISTED = 128 };
 /* After a minor scan the parked pool becomes current again, and stays old. The few slots of it that may hold
    young values are listed, so that the next minor scan visits only these:
 
-   1. Create takes the slots of `free`, which are handed out and listed a few at a time; the pool's other
-      free slots are kept back.
-   2. Deletes in the pool are counted, and its countdown is 1: so each calls bxr_domain_refile, which keeps
-      the slot back.
+   1. Create takes slots from head.free, which gets them from the pool's free list. A few go there at a
+      time, and are listed.
+   2. The pool is not head.uncounted. So deletes put slots on the pool's free list.
    3. Because the pool is old, modify stores a young value by its slow path only, which lists the slot.
-   4. If too many slots would be listed, the pool gets all its free slots back, and becomes young. */
+   4. If too many slots would be listed, the pool becomes young. */
 struct bxr_listed {
   uint32_t count; /* of slots; 0: the current pool is not listed */
-  boxroot last;   /* the last slot of the free list, unless that is empty */
   boxroot slots[BXR_LISTED];
 };
 
@@ -47,16 +45,18 @@ struct bxr_listed {
    orphans (it may own pools) or of spares (it owns none).
 
    Invariants. A pool is young iff pool.epoch == head.epoch. While fast paths are open,
-   every young pool other than head.current is in young or young_partial, by kind; every old pool other than
-   head.current and parked is in old or old_partial, by kind, or in empty. Only young pools, and listed slots of
-   head.current, hold young values. head.current is young, or listed, or (until the first create after a minor
-   scan) bxr_no_pool. head.uncounted is bxr_no_pool, or head.current, and then that is open and young. */
+   every young pool other than `current` is in young or young_partial, by kind; every old pool other than
+   `current` and `parked` is in old or old_partial, by kind, or in empty. Only young pools, and listed slots of
+   `current`, hold young values. `current` is young, or listed, or (until the first create after a minor
+   scan) NULL. head.free has slots of `current` only. head.uncounted is bxr_no_pool, or `current`, and then that
+   is open and young. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
-  struct bxr_pool *parked; /* the current pool before the last minor scan, or NULL */
+  struct bxr_pool *current; /* where create takes slots, or NULL */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
-  bool scanning;     /* a root scan is running: every operation takes a slow path */
+  struct bxr_pool *parked; /* the current pool before the last minor scan, or NULL */
+  bool scanning;           /* a root scan is running: every operation takes a slow path */
   uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
   /* Pools whose deletes wait until a marker has visited the pool: the domain's own marker, or, for foreign
      pools, that of a domain that has ended. A pool that waits is on no drain list (remote.c). */
@@ -101,16 +101,13 @@ void bxr_domain_disable(struct bxr_domain *domain);
 
 /* ---- pools ---- */
 
-/* The current pool, or NULL. */
-struct bxr_pool *bxr_domain_current(struct bxr_domain *domain);
-
-/* To find a pool with a free slot, and make it current: first bxr_domain_continue, in the current or
-   the parked one; then bxr_domain_retire files these two, and bxr_domain_choose takes the best other
-   one. NULL if there is none, or if out of memory. Remote deletes are drained between the last two
+/* To put slots on head.free, which is empty: first bxr_domain_continue, from the current or
+   the parked pool; then bxr_domain_retire files these two, and bxr_domain_choose takes the best other
+   one. False if there is none, or if out of memory. Remote deletes are drained between the last two
    steps (alloc.c), so that a slot or two that they free do not keep a full pool current. */
-struct bxr_pool *bxr_domain_continue(struct bxr_domain *domain);
+bool bxr_domain_continue(struct bxr_domain *domain);
 void bxr_domain_retire(struct bxr_domain *domain);
-struct bxr_pool *bxr_domain_choose(struct bxr_domain *domain);
+bool bxr_domain_choose(struct bxr_domain *domain);
 
 /* Whether a young value may be stored in the slot: its pool is young, or it is the listed pool. In a listed
    pool, lists the slot, too, or makes the pool young if too many are listed. */

@@ -82,7 +82,7 @@ bool bxr_pool_free(struct bxr_pool *pool, boxroot r) {
   BXR_ASSERT((uintptr_t)r >= (uintptr_t)pool->slots &&
              (uintptr_t)r < (uintptr_t)(pool->slots + pool->high_water));
   BXR_ASSERT(pool->kind != BXR_EMPTY && pool->head.countdown > 0);
-  bxr_push(&pool->head, r);
+  bxr_push(&pool->head.free, r);
   return --pool->head.countdown == 0;
 }
 
@@ -94,8 +94,10 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
   case BXR_CURRENT: break;
   }
   uint32_t used = pool->high_water;
+  boxroot taken = bxr_pool_owner_head(pool)->free;
   for (boxroot r = pool->head.free; r != NULL; r = bxr_next_free(r)) used--;
-  for (boxroot r = pool->kept_back; r != NULL; r = bxr_next_free(r)) used--;
+  if (bxr_pool_of_root(taken) == pool)
+    for (boxroot r = taken; r != NULL; r = bxr_next_free(r)) used--;
   BXR_ASSERT(used <= pool->high_water);
   return used;
 }

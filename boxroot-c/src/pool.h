@@ -46,16 +46,13 @@ struct bxr_domain;
      PARTIAL  countdown == used > 0
      EMPTY    used == 0, high_water == 0
      slots[0..high_water) were initialised: each holds a root's value or a link
-     `free`, and for CURRENT kept_back, list exactly the unused slots below high_water
+     `free`, and the owner's `free` if that is in this pool, list exactly the unused slots below high_water
      announced >= bits set in pending; announced > 0 iff the pool is on a drain list, waits
      for the marker, or is held by a thread that is about to put it on a drain list (remote.c) */
 struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
-  union {
-    struct bxr_link link;
-    boxroot kept_back; /* CURRENT: more free slots, if the pool is listed (domain.h), or NULL */
-  };
+  struct bxr_link link;
   uint32_t high_water; /* slots at and above it were never used */
   uint16_t kind;       /* enum bxr_kind */
   uint16_t marking;    /* enum bxr_marking */
@@ -89,7 +86,7 @@ static inline struct bxr_pool *bxr_pool_of_root(boxroot r) {
   return bxr_pool_of_head(bxr_pool_of(r));
 }
 
-/* Stands for a current pool where there is none. It has no slot. */
+/* Stands for a pool where there is none. It has no slot. */
 extern struct bxr_pool_head bxr_no_pool;
 
 /* Makes an empty pool of zeroed memory. */
@@ -113,13 +110,13 @@ static inline void bxr_set_next_free(boxroot r, boxroot next) {
   *bxr_slot(r) = (uintptr_t)next + 1;
 }
 
-/* Whether a slot is free. If the free list is empty, puts fresh slots on it. */
+/* Whether the pool's free list has a slot. If it is empty, puts fresh slots on it. */
 bool bxr_pool_has_free_slot(struct bxr_pool *pool);
 
-/* Puts a root's slot on the free list. True if the pool must be filed again. */
+/* Puts a root's slot on the pool's free list. True if the pool must be filed again. */
 bool bxr_pool_free(struct bxr_pool *pool, boxroot r);
 
-/* The number of used slots. Linear in the length of the free list for BXR_CURRENT. */
+/* The number of used slots. Linear in the number of free ones for BXR_CURRENT. */
 uint32_t bxr_pool_used(struct bxr_pool *pool);
 
 /* The number of slots that were deleted remotely and are not free yet. Any thread. */

@@ -35,8 +35,7 @@ static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
   struct bxr_listed *listed = &domain->listed;
   for (uint32_t i = 0; i < listed->count; i++)
     scan_slot(bxr_slot(listed->slots[i]), minor_heap, action);
-  if (bxr_domain_current(domain) != NULL && listed->count == 0)
-    scan_pool(bxr_domain_current(domain), minor_heap, action);
+  if (domain->current != NULL && listed->count == 0) scan_pool(domain->current, minor_heap, action);
 }
 
 struct full_scan {
@@ -130,7 +129,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   scan_young(domain, action);
   bxr_domain_promote(domain);
   BXR_ASSERT(bxr_list_is_empty(&domain->young) && bxr_list_is_empty(&domain->young_partial) &&
-             bxr_domain_current(domain) == NULL);
+             domain->current == NULL);
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
 }
 

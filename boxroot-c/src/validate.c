@@ -27,7 +27,7 @@ static uint32_t free_length(struct bxr_pool *pool, boxroot first, uint32_t lengt
 }
 
 static bool is_listed(struct bxr_domain *domain, struct bxr_pool *pool) {
-  return &pool->head == domain->head.current && domain->listed.count != 0;
+  return pool == domain->current && domain->listed.count != 0;
 }
 
 static bool is_listed_slot(struct bxr_listed *listed, uintptr_t *slot) {
@@ -48,8 +48,8 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool, pool->head.free, 0);
-  if (pool->kind == BXR_CURRENT && free != UINT32_MAX)
-    free = free_length(pool, pool->kept_back, free);
+  if (pool == check->domain->current && free != UINT32_MAX)
+    free = free_length(pool, check->domain->head.free, free);
   require(check, free <= pool->high_water,
           "the free list holds distinct slots below the high-water mark");
   if (check->broken != NULL) return;
@@ -66,9 +66,9 @@ static void check_pool(struct bxr_pool *pool, void *context) {
     require(check, old || (listed && is_listed_slot(&check->domain->listed, &pool->slots[i])),
             "an old pool holds no young value but in listed slots");
   }
-  for (boxroot r = pool->head.free; listed && r != NULL; r = bxr_next_free(r))
+  for (boxroot r = check->domain->head.free; listed && r != NULL; r = bxr_next_free(r))
     require(check, is_listed_slot(&check->domain->listed, bxr_slot(r)),
-            "the free slots of a listed pool are listed, or kept back");
+            "create takes slots of a listed pool that are listed");
 }
 
 static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind kind, bool young) {
@@ -93,23 +93,24 @@ char const *boxroot_validate(void) {
   check_list(&check, &domain->empty, BXR_EMPTY, false);
   if (check.broken != NULL) return check.broken;
   bxr_domain_each_pool(domain, check_pool, &check);
-  struct bxr_pool_head *uncounted = domain->head.uncounted, *current = domain->head.current;
-  require(&check, uncounted == &bxr_no_pool || uncounted == current,
+  struct bxr_pool_head *uncounted = domain->head.uncounted;
+  struct bxr_pool *current = domain->current;
+  require(&check, uncounted == &bxr_no_pool || (current != NULL && uncounted == &current->head),
           "only the current pool is not counted");
-  require(&check,
-          current == &bxr_no_pool ||
-            (domain->listed.count != 0 ? uncounted == &bxr_no_pool && current->countdown == 1
-                                       : current->epoch == domain->head.epoch),
-          "the current pool is listed, and all its deletes are noticed, or it is young");
-  require(&check, current != &bxr_no_pool || domain->listed.count == 0,
-          "only a current pool is listed");
+  require(
+    &check,
+    current == NULL || (domain->listed.count != 0 ? uncounted == &bxr_no_pool
+                                                  : current->head.epoch == domain->head.epoch),
+    "the current pool is listed, and create takes no slot that was just deleted, or it is young");
+  require(&check, current != NULL || (domain->listed.count == 0 && domain->head.free == NULL),
+          "only a current pool is listed, and only such a pool's slots are taken");
   require(&check, uncounted == &bxr_no_pool || uncounted->fast_owner == &domain->head,
           "a closed pool is closed to deletes that are not counted, too");
   require(&check, check.pools == domain->pool_count, "the pools are counted");
   require(&check, check.empty == domain->empty_count, "the empty pools are counted");
   require(&check, domain->empty_low <= domain->empty_count,
           "no more empty pools were spared than there are");
-  require(&check, domain->parked == NULL || bxr_domain_current(domain) == NULL,
+  require(&check, domain->parked == NULL || current == NULL,
           "a pool is parked only while none is current");
   return check.broken;
 }

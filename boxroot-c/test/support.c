@@ -25,30 +25,31 @@ bool is_mapped(void *page) {
 }
 
 struct bxr_pool *next_pool(struct bxr_domain *domain) {
-  struct bxr_pool *pool = bxr_domain_continue(domain);
-  if (pool != NULL) return pool;
+  if (domain->head.free != NULL || bxr_domain_continue(domain)) return domain->current;
   bxr_domain_retire(domain);
   bxr_remote_drain(domain);
-  pool = bxr_domain_choose(domain);
-  CHECK(pool != NULL);
-  return pool;
+  CHECK(bxr_domain_choose(domain));
+  return domain->current;
 }
 
 boxroot create(struct bxr_domain *domain) {
-  struct bxr_pool *pool = bxr_domain_current(domain);
-  if (pool == NULL || pool->head.free == NULL) pool = next_pool(domain);
-  return bxr_pop(&pool->head, Val_unit);
+  next_pool(domain);
+  return bxr_pop(&domain->head.free, Val_unit);
+}
+
+bool is_full(struct bxr_domain *domain, struct bxr_pool *pool) {
+  return domain->current == pool && domain->head.free == NULL && !bxr_pool_has_free_slot(pool);
 }
 
 struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots) {
   struct bxr_pool *pool = next_pool(domain);
   CHECK(pool->kind == BXR_CURRENT && BXR_SLOTS <= MANY);
   for (uint32_t i = 0; i < BXR_SLOTS; i++) {
-    CHECK(bxr_pool_has_free_slot(pool));
-    roots[i] = bxr_pop(&pool->head, Val_long(i));
+    CHECK(next_pool(domain) == pool);
+    roots[i] = bxr_pop(&domain->head.free, Val_long(i));
     CHECK(bxr_pool_of_root(roots[i]) == pool);
   }
-  CHECK(pool->high_water == BXR_SLOTS && !bxr_pool_has_free_slot(pool));
+  CHECK(pool->high_water == BXR_SLOTS && is_full(domain, pool));
   return pool;
 }
 

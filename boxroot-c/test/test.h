@@ -44,8 +44,11 @@ TESTS(DECLARE)
 /* Room for the roots of any pool. */
 enum { MANY = 1 << 16 };
 
-/* What the slow path of create does. */
+/* The pool whose slot the next create takes. */
 struct bxr_pool *next_pool(struct bxr_domain *domain);
+
+/* Whether the pool is current, and has no free slot. */
+bool is_full(struct bxr_domain *domain, struct bxr_pool *pool);
 
 /* A root for an immediate. */
 boxroot create(struct bxr_domain *domain);

@@ -11,7 +11,7 @@ static bool fast_paths_are_open(struct bxr_domain *domain, struct bxr_pool *pool
 void test_barrier_closes_both_ways(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   create(domain);
-  struct bxr_pool *pool = bxr_domain_current(domain);
+  struct bxr_pool *pool = domain->current;
   CHECK(pool->head.fast_owner == &domain->head && domain->head.uncounted == &pool->head);
   CHECK(bxr_barrier_hand_over(pool) == (uintptr_t)pool->slots);
   CHECK(pool->marking == BXR_ACTIVE && !fast_paths_are_open(domain, pool));

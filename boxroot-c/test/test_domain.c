@@ -6,16 +6,16 @@
 void test_domain_promotion(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   for (uint32_t i = 0; i < 3 * BXR_SLOTS + 10; i++) create(domain);
-  struct bxr_pool *current = bxr_domain_current(domain);
+  struct bxr_pool *current = domain->current;
   CHECK(length(&domain->young) == 3 && length(&domain->old) == 0);
   CHECK(current->head.epoch == domain->head.epoch);
   bxr_domain_promote(domain);
   CHECK(length(&domain->young) == 0 && length(&domain->old) == 3);
-  CHECK(domain->parked == current && bxr_domain_current(domain) == NULL);
+  CHECK(domain->parked == current && domain->current == NULL);
   CHECK(current->head.epoch != domain->head.epoch);
   /* The next create goes on in the parked pool, which becomes young again. */
   create(domain);
-  CHECK(domain->parked == NULL && bxr_domain_current(domain) == current);
+  CHECK(domain->parked == NULL && domain->current == current);
   CHECK(current->head.epoch == domain->head.epoch && bxr_pool_used(current) == 11);
   CHECK(used(domain) == 3 * BXR_SLOTS + 11);
 }
@@ -45,14 +45,14 @@ void test_domain_lists_few_roots(void) {
   boxroot few[22];
   for (uint32_t i = 0; i < 22; i++) {
     few[i] = create(domain);
-    CHECK(bxr_domain_current(domain) == pool && pool->head.epoch < domain->head.epoch);
+    CHECK(domain->current == pool && pool->head.epoch < domain->head.epoch);
     CHECK(is_listed(domain, few[i]) && !is_listed(domain, roots[100 + i]));
     if (i < 10) bxr_domain_free(roots[100 + i]);
     CHECK(bxr_pool_used(pool) == BXR_SLOTS - 22 + i + 1 - (i < 10 ? i + 1 : 10));
   }
-  /* The slots of deleted roots come last. */
+  /* In the end, all slots are used again. */
   for (uint32_t i = 0; i < 10; i++) CHECK(is_listed(domain, create(domain)));
-  CHECK(!bxr_pool_has_free_slot(pool) && domain->listed.count == 32);
+  CHECK(is_full(domain, pool) && domain->listed.count == 32);
   bxr_domain_promote(domain);
   CHECK(domain->parked == pool && domain->listed.count == 0 && bxr_pool_used(pool) == BXR_SLOTS);
 }
@@ -71,7 +71,7 @@ void test_domain_lists_what_modify_stores(void) {
   }
   CHECK(domain->listed.count == 0 && domain->head.uncounted == &pool->head);
   for (uint32_t i = 0; i < 21; i++) create(domain);
-  CHECK(!bxr_pool_has_free_slot(pool));
+  CHECK(is_full(domain, pool));
 }
 
 /* A listed pool becomes young when it is filed, and when very many roots are made in it. */
@@ -91,10 +91,10 @@ void test_domain_lists_no_more(void) {
   bxr_domain_promote(domain);
   for (uint32_t i = 0; i < BXR_SLOTS / 2; i++) {
     create(domain);
-    CHECK(bxr_domain_current(domain) == pool);
+    CHECK(domain->current == pool);
     CHECK((pool->head.epoch == domain->head.epoch) == (domain->listed.count == 0));
   }
-  CHECK(domain->listed.count == 0 && !bxr_pool_has_free_slot(pool));
+  CHECK(domain->listed.count == 0 && is_full(domain, pool));
 }
 
 void test_domain_trim(void) {

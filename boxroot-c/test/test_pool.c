@@ -18,8 +18,8 @@ void test_pool_slots(void) {
   bxr_domain_free(roots[9]);
   CHECK(*bxr_slot(roots[5]) == 1 && *bxr_slot(roots[9]) == ((uintptr_t)roots[5] | 1));
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 2);
-  CHECK(bxr_pop(&pool->head, Val_unit) == roots[9]);
-  CHECK(bxr_pop(&pool->head, Val_unit) == roots[5]);
+  CHECK(bxr_pop(&domain->head.free, Val_unit) == roots[9]);
+  CHECK(bxr_pop(&domain->head.free, Val_unit) == roots[5]);
 }
 
 /* A pool goes from full to partial to empty exactly when its number of free slots says so. */

@@ -168,10 +168,9 @@ const _: () = {
         [::core::mem::offset_of!(bxr_pool_head, countdown) - 24usize];
 };
 #[repr(C)]
-#[derive(Debug, Copy, Clone)]
 pub struct bxr_domain_head {
     pub runtime_state: *mut ::core::ffi::c_void,
-    pub current: *mut bxr_pool_head,
+    pub free: boxroot,
     pub epoch: u64,
     pub uncounted: *mut bxr_pool_head,
     pub remote_pool: *mut bxr_pool_head,
@@ -183,8 +182,8 @@ const _: () = {
     ["Alignment of bxr_domain_head"][::core::mem::align_of::<bxr_domain_head>() - 8usize];
     ["Offset of field: bxr_domain_head::runtime_state"]
         [::core::mem::offset_of!(bxr_domain_head, runtime_state) - 0usize];
-    ["Offset of field: bxr_domain_head::current"]
-        [::core::mem::offset_of!(bxr_domain_head, current) - 8usize];
+    ["Offset of field: bxr_domain_head::free"]
+        [::core::mem::offset_of!(bxr_domain_head, free) - 8usize];
     ["Offset of field: bxr_domain_head::epoch"]
         [::core::mem::offset_of!(bxr_domain_head, epoch) - 16usize];
     ["Offset of field: bxr_domain_head::uncounted"]

@@ -50,6 +50,8 @@ pub mod build;
 mod checked;
 #[cfg(not(feature = "debug-checks"))]
 mod plain;
+#[cfg(not(feature = "debug-checks"))]
+mod slow;
 pub mod token;
 pub mod uses;
 

@@ -118,9 +118,9 @@ impl<T: ?Sized> Boxroot<T> {
     #[inline(always)]
     #[track_caller]
     pub fn new(lock: &DomainLock, value: Value<'_, T>) -> Self {
-        match Self::try_new(lock, value) {
-            Ok(root) => root,
-            Err(error) => failed(error),
+        match Self::create(lock, value) {
+            Some(root) => root,
+            None => failed(),
         }
     }
 
@@ -132,13 +132,17 @@ impl<T: ?Sized> Boxroot<T> {
     #[inline(always)]
     #[track_caller]
     pub fn try_new(lock: &DomainLock, value: Value<'_, T>) -> Result<Self, Error> {
+        Self::create(lock, value).ok_or_else(Error::last)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn create(lock: &DomainLock, value: Value<'_, T>) -> Option<Self> {
         // SAFETY: the token proves that the lock of its domain is held and that no root scan is running. The
         // value is live, because only a mutable use of the token could end its life, and the token is borrowed
         // shared now.
-        match unsafe { token::create(lock.domain(), value.raw()) } {
-            Some(root) => Ok(Boxroot { root, _type: PhantomData }),
-            None => Err(Error::last()),
-        }
+        let root = unsafe { token::create(lock.domain(), value.raw()) };
+        root.map(|root| Boxroot { root, _type: PhantomData })
     }
 
     /// Makes this root own another value instead of its own. The root may move to another slot.
@@ -149,8 +153,8 @@ impl<T: ?Sized> Boxroot<T> {
     #[inline(always)]
     #[track_caller]
     pub fn set(&mut self, lock: &DomainLock, value: Value<'_, T>) {
-        if let Err(error) = self.try_set(lock, value) {
-            failed(error)
+        if !self.modify(lock, value) {
+            failed()
         }
     }
 
@@ -162,11 +166,14 @@ impl<T: ?Sized> Boxroot<T> {
     #[inline(always)]
     #[track_caller]
     pub fn try_set(&mut self, lock: &DomainLock, value: Value<'_, T>) -> Result<(), Error> {
-        // SAFETY: as in `try_new`; the root is live, and `&mut self` proves that no other thread uses it.
-        match unsafe { token::modify(lock.domain(), &mut self.root, value.raw()) } {
-            true => Ok(()),
-            false => Err(Error::last()),
-        }
+        self.modify(lock, value).then_some(()).ok_or_else(Error::last)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn modify(&mut self, lock: &DomainLock, value: Value<'_, T>) -> bool {
+        // SAFETY: as in `create`; the root is live, and `&mut self` proves that no other thread uses it.
+        unsafe { token::modify(lock.domain(), &mut self.root, value.raw()) }
     }
 
     /// Drops the root. Inlined: no call and no thread-local access in the common case. It never fails.
@@ -204,8 +211,8 @@ impl<T: ?Sized> Boxroot<T> {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn failed(error: Error) -> ! {
-    panic!("boxroot: {error}")
+fn failed() -> ! {
+    panic!("boxroot: {}", Error::last())
 }
 
 impl<T: ?Sized> Deref for Boxroot<T> {

@@ -28,17 +28,18 @@ struct bxr_batch {
 /* The start of a pool. Owner: the domain in fast_owner, under its lock. */
 struct bxr_pool_head {
   struct bxr_domain_head *fast_owner; /* the record that may take the fast paths; NULL: closed */
-  boxroot free;                       /* first free slot, or NULL */
+  boxroot free;                       /* free slots that create does not take yet, or NULL */
   uint64_t epoch;                     /* young iff equal to the owner's epoch */
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
 /* The start of a domain's record. Owner: the domain, under its lock. */
 struct bxr_domain_head {
-  void *runtime_state;             /* the runtime's record of the domain; (void *)1: closed */
-  struct bxr_pool_head *current;   /* where create takes slots; never NULL */
-  uint64_t epoch;                  /* 1 + the minor scans so far; no pool's epoch exceeds it */
-  struct bxr_pool_head *uncounted; /* where delete need not count: current, or an empty stand-in */
+  void *runtime_state; /* the runtime's record of the domain; (void *)1: closed */
+  boxroot free;        /* what create takes: free slots of one pool, or NULL */
+  uint64_t epoch;      /* 1 + the minor scans so far; no pool's epoch exceeds it */
+  struct bxr_pool_head
+    *uncounted; /* the pool of `free`, if it is open and young; else a stand-in */
   struct bxr_pool_head *remote_pool; /* the pool of `outgoing`, or one without a root; never NULL */
   struct bxr_batch outgoing;         /* remote deletes collected so far, to be sent together */
 };
@@ -54,7 +55,7 @@ BXR_STATIC_ASSERT(sizeof(void *) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, free) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, epoch) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, countdown) == 24);
-BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, current) == 8);
+BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, free) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, epoch) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 24);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, remote_pool) == 32);
@@ -132,16 +133,16 @@ inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head
    scans and marking read them, all under one lock, and boxroot_get, for the slot of a live root. A
    loop of creates or deletes can keep most of this in registers. */
 
-/* Puts a slot on its pool's free list. */
-inline void bxr_push(struct bxr_pool_head *pool, boxroot r) {
-  *bxr_slot(r) = (uintptr_t)pool->free + 1;
-  pool->free = r;
+/* Puts a slot on a free list. */
+inline void bxr_push(boxroot *free, boxroot r) {
+  *bxr_slot(r) = (uintptr_t)*free + 1;
+  *free = r;
 }
 
-/* Takes the first slot of the free list, which is not empty, for value v. */
-inline boxroot bxr_pop(struct bxr_pool_head *pool, value v) {
-  boxroot r = pool->free;
-  pool->free = (boxroot)(*bxr_slot(r) - 1);
+/* Takes the first slot of a free list, which is not empty, for value v. */
+inline boxroot bxr_pop(boxroot *free, value v) {
+  boxroot r = *free;
+  *free = (boxroot)(*bxr_slot(r) - 1);
   *bxr_slot(r) = (uintptr_t)v;
   return r;
 }
@@ -164,22 +165,21 @@ inline bool bxr_modify_moved(boxroot *r, boxroot moved) {
 inline boxroot_domain boxroot_domain_self(void) { return bxr_domain_attach(); }
 
 inline boxroot boxroot_create_in(boxroot_domain self, value v) {
-  struct bxr_pool_head *pool = self->current;
-  return BXR_LIKELY(pool->free != NULL) ? bxr_pop(pool, v) : bxr_create_slow(v);
+  return BXR_LIKELY(self->free != NULL) ? bxr_pop(&self->free, v) : bxr_create_slow(v);
 }
 
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   struct bxr_pool_head *pool = bxr_pool_of(r);
   /* Deletes in this pool are not counted. NULL is in no pool: it takes the slow path. */
   if (BXR_LIKELY(pool == self->uncounted)) {
-    bxr_push(pool, r);
+    bxr_push(&self->free, r);
     return;
   }
   /* Another domain may be writing to the pool's head, so a run of deletes in that pool reads it once only. */
   if (pool == self->remote_pool) {
     if (BXR_LIKELY(bxr_delete_beside(self, r))) return;
   } else if (BXR_LIKELY(r != NULL && bxr_is_fast_owner(self, pool))) {
-    bxr_push(pool, r);
+    bxr_push(&pool->free, r);
     if (BXR_LIKELY(--pool->countdown != 0)) return;
     bxr_domain_refile(pool);
     return;
@@ -187,13 +187,14 @@ inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   bxr_delete_slow(r);
 }
 
-/* In an open pool of the domain, any value may be stored if the pool is young, and an old value or an
-   immediate if it is not. Other cases take the slow path. */
+/* In an open pool of the domain, any value may be stored if the pool is young, as the one of `uncounted` is,
+   and an old value or an immediate if it is not. Other cases take the slow path. */
 inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   boxroot root = *r;
   struct bxr_pool_head *pool = bxr_pool_of(root);
-  if (BXR_LIKELY(bxr_is_fast_owner(self, pool) &&
-                 (pool->epoch == self->epoch || !bxr_may_be_in(bxr_minor_heap(), v)))) {
+  if (BXR_LIKELY(pool == self->uncounted) ||
+      BXR_LIKELY(bxr_is_fast_owner(self, pool) &&
+                 (!bxr_may_be_in(bxr_minor_heap(), v) || pool->epoch == self->epoch))) {
     *bxr_slot(root) = (uintptr_t)v;
     return true;
   }

@@ -4,7 +4,7 @@
 
 use crate::bindings::{self, bxr_domain_head};
 use crate::token::{self, Domain};
-use crate::{BoxRoot, Value};
+use crate::{slow, BoxRoot, Value};
 use core::arch::asm;
 use core::ptr::NonNull;
 
@@ -100,7 +100,7 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
     unsafe {
         match to_create() {
             Some(domain) => token::create(domain, init),
-            None => bindings::bxr_create_slow(init),
+            None => slow::create(init),
         }
     }
 }
@@ -115,7 +115,7 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
     unsafe {
         match to_delete() {
             Some(domain) => token::delete_small(domain, root),
-            None => bindings::bxr_delete_slow(Some(root)),
+            None => slow::delete(root),
         }
     }
 }

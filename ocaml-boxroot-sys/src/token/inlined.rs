@@ -1,6 +1,6 @@
 use super::Domain;
 use crate::bindings::{self, bxr_pool_head};
-use crate::{slot, BoxRoot, Value};
+use crate::{slot, slow, BoxRoot, Value};
 use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
@@ -14,14 +14,14 @@ const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
 /// valid OCaml value.
 #[inline(always)]
 pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
-    // SAFETY: the lock is held (caller), and only the owner uses the free list of its current pool and writes
-    // to slots. A free slot holds a link: the handle of the next free slot, or NULL, plus 1.
+    // SAFETY: the lock is held (caller), and only its holder uses this free list and writes
+    // to the slots. A free slot holds a link: the handle of the next free slot, or NULL, plus 1.
     unsafe {
-        let pool = (*domain.0.as_ptr()).current;
-        let Some(root) = (*pool).free else {
-            return bindings::bxr_create_slow(value);
+        let domain = domain.0.as_ptr();
+        let Some(root) = (*domain).free else {
+            return slow::create(value);
         };
-        (*pool).free =
+        (*domain).free =
             NonNull::new(with_exposed_provenance_mut(*slot(root) as usize - 1)).map(BoxRoot);
         *slot(root) = value;
         Some(root)
@@ -76,9 +76,10 @@ unsafe fn delete_uncounted(domain: Domain, root: BoxRoot) -> bool {
     let pool = pool_of(root);
     // SAFETY: the lock is held (caller): under it the owner may free slots of its own pools.
     unsafe {
-        let uncounted = pool == (*domain.0.as_ptr()).uncounted;
+        let domain = domain.0.as_ptr();
+        let uncounted = pool == (*domain).uncounted;
         if uncounted {
-            push(pool, root);
+            push(&mut (*domain).free, root);
         }
         uncounted
     }
@@ -105,14 +106,14 @@ unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
                 return;
             }
         } else if is_fast_owner(domain, pool) {
-            push(pool, root);
+            push(&mut (*pool).free, root);
             (*pool).countdown -= 1;
             if (*pool).countdown == 0 {
                 bindings::bxr_domain_refile(pool);
             }
             return;
         }
-        bindings::bxr_delete_slow(Some(root));
+        slow::delete(root);
     }
 }
 
@@ -129,8 +130,9 @@ pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may store any value in a
     // young pool, and an old value or an immediate in every pool whose fast paths are open.
     unsafe {
-        if is_fast_owner(domain, pool)
-            && ((*pool).epoch == (*domain.0.as_ptr()).epoch || !may_be_young(value))
+        if pool == (*domain.0.as_ptr()).uncounted
+            || is_fast_owner(domain, pool)
+                && (!may_be_young(value) || (*pool).epoch == (*domain.0.as_ptr()).epoch)
         {
             *slot(*root) = value;
             return true;
@@ -167,19 +169,17 @@ unsafe fn may_be_young(value: Value) -> bool {
     }
 }
 
-/// Puts a root's slot on its pool's free list.
+/// Puts a root's slot on a free list.
 ///
 /// # Safety
 ///
-/// `pool` is the pool of `root`; the lock of the domain that owns it is held.
+/// The free list is for slots of the root's pool; the lock of the domain that owns it is held.
 #[inline(always)]
-unsafe fn push(pool: *mut bxr_pool_head, root: BoxRoot) {
-    // SAFETY: the owner may write slots and the free list, under its lock (caller).
-    unsafe {
-        let next = (*pool).free.map_or(0, |next| slot(next).expose_provenance());
-        *slot(root) = next as isize + 1;
-        (*pool).free = Some(root);
-    }
+unsafe fn push(free: &mut Option<BoxRoot>, root: BoxRoot) {
+    let next = free.map_or(0, |next| slot(next).expose_provenance());
+    // SAFETY: the owner may write slots, under its lock (caller).
+    unsafe { *slot(root) = next as isize + 1 };
+    *free = Some(root);
 }
 
 /// Pools are aligned to their size.
