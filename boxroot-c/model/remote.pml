@@ -12,6 +12,7 @@
      OWNER2  the record that owns pool 2 at the start (pool 1: record 0)
      ENDS    how many times domains end, in all
      LATE    1: the slots of deleter 3 are created late, in a pool that may have been unmapped meanwhile
+     STOPS   1: a drain may leave pools, which it has taken from the list, for the next one
      FORK    1: domain 0 forks at some point, and the rest is about the child
    A mutant is one of the names that #ifdefs below test, such as NO_RESCUE. SEEN_… are claims that
    something interesting never happens: they must fail, or else the model proves nothing about it. */
@@ -27,6 +28,9 @@
 #endif
 #ifndef LATE
 #define LATE 0
+#endif
+#ifndef STOPS
+#define STOPS 0
 #endif
 #ifndef FORK
 #define FORK 0
@@ -273,12 +277,20 @@ proctype Deleter(byte a; byte b; bool waits) LIVES {
 
 /* ---- owners ---- */
 
-/* The drain by the owner of record r. */
+/* A drain by the owner of record r. */
 inline drain_all() {
-  atomic { take_drain(r, todo, q); q = 0 };
+  if
+  :: todo == 0 -> atomic { take_drain(r, todo, q); q = 0 }
+#if STOPS
+  :: todo != 0
+#endif
+  fi;
   do
   :: todo == 0 -> break
-  :: else ->
+#if STOPS
+  :: todo != 0 -> break
+#endif
+  :: todo != 0 ->
      atomic {
        q = todo; TOUCH(q); todo = next[q]; next[q] = 0;
 #ifdef DRAIN_ANY_OWNER
@@ -436,8 +448,17 @@ proctype Domain(byte id; byte r) LIVES_IF_FIRST {
   byte taken;
 #endif
   do
-  :: atomic { r != NONE && drain[r] != 0 } ->
+  :: atomic { r != NONE && (drain[r] != 0 || todo != 0) } ->
      drain_all()
+#if STOPS
+  :: atomic { todo != 0 } ->
+     /* Before the domain ends. */
+#ifdef FORGETS_TAKEN
+     todo = 0
+#else
+     enqueue(todo)
+#endif
+#endif
   :: atomic {
        /* A minor scan: takes all orphans; one becomes the record of a domain that has none. */
        orphans != 0 -> taken = orphans; orphans = 0;
@@ -457,7 +478,7 @@ proctype Domain(byte id; byte r) LIVES_IF_FIRST {
         atomic { o = FIRST(taken); taken = taken & ~BIT(o) };
         merge()
      od
-  :: atomic { r != NONE && ends_left > 0 ->
+  :: atomic { r != NONE && ends_left > 0 && todo == 0 ->
        /* The domain ends. */
        ends_left--;
        in_use = in_use & ~BIT(r);
@@ -489,7 +510,7 @@ proctype Domain(byte id; byte r) LIVES_IF_FIRST {
 #if FORK
   :: atomic { id == 0 && r != NONE && !domain1_lives && !frozen -> fork_child(); break }
 #else
-  :: atomic { deleters_left == 0 && !late && taken == 0 -> r = 0; id = 0; break }
+  :: atomic { deleters_left == 0 && !late && taken == 0 && todo == 0 -> r = 0; id = 0; break }
 #endif
   od;
 #if FORK

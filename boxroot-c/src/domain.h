@@ -61,6 +61,7 @@ struct bxr_domain {
   /* Pools whose deletes wait until a marker has visited the pool: the domain's own marker, or, for foreign
      pools, that of a domain that has ended. A pool that waits is on no drain list (remote.c). */
   struct bxr_pool *waiting, *waiting_foreign;
+  struct bxr_pool *taken; /* pools of the drain list that were not looked at yet */
   size_t empty_count;
   size_t empty_low;          /* the least empty_count since the last bxr_domain_trim */
   char *region, *region_end; /* mapped memory not yet carved into pools */

@@ -16,8 +16,8 @@
      (B) clears the bits that it finds in P.pending, (C) frees those slots, (D) subtracts their
      number from P.announced, and (E) pushes P again, as in (2), if the result is not 0. It also
      pushes the pools that it does not own any more. A pool whose values the marker may still have to visit
-     waits between (A) and (B), on a list that only R's owner uses; when R's domain ends, the pools that
-     wait are pushed again.
+     waits between (A) and (B), on a list that only R's owner uses. So do pools that were taken, and that there
+     was no time to look at. When R's domain ends, all these are pushed again.
    An adopter of R's pools (a) sets each pool's owner, (b) increments R.merges, (c) takes R's drain
      list, and pushes each of its pools, as in (2).
 
@@ -172,18 +172,31 @@ static void drain_waiting(struct bxr_domain *domain, struct bxr_pool **list, uin
   }
 }
 
-/* Drains a pool from the drain list. The caller holds its place. */
-static void drain_pool(struct bxr_domain *domain, struct bxr_pool *pool) {
+/* Drains a pool from the drain list. The caller holds its place. True if the pool must wait. */
+static bool drain_pool(struct bxr_domain *domain, struct bxr_pool *pool) {
   if (bxr_pool_owner(pool) == domain) {
     enum bxr_marking marking = bxr_barrier_state(pool);
     uint64_t work = 0;
     if (marking > BXR_REOPENED) {
       wait_for_marker(marking == BXR_FOREIGN ? &domain->waiting_foreign : &domain->waiting, pool);
-      return;
+      return true;
     }
-    if (!harvest(domain, pool, &work)) return;
+    if (!harvest(domain, pool, &work)) return false;
   }
   push_one(pool); /* (E) */
+  return false;
+}
+
+/* What it costs to find that a pool must wait, in the unit of `enough`: its head must be brought to the cache. */
+enum { LOOK = 16 };
+
+/* Drains pools that were taken from the drain list. */
+static void drain_taken(struct bxr_domain *domain, uint64_t enough, uint64_t *work) {
+  while (domain->taken != NULL && *work < enough) {
+    struct bxr_pool *pool = domain->taken;
+    domain->taken = pool->next_to_drain;
+    if (drain_pool(domain, pool)) *work += LOOK;
+  }
 }
 
 static void drain(struct bxr_domain *domain, uint64_t enough) {
@@ -191,15 +204,15 @@ static void drain(struct bxr_domain *domain, uint64_t enough) {
   if (bxr_runtime_marking_started() && domain->darkened != bxr_runtime_cycle()) return;
   drain_waiting(domain, &domain->waiting, enough);
   drain_waiting(domain, &domain->waiting_foreign, enough);
-  if (bxr_peek(&domain->drain) == NULL) return;
-  for (struct bxr_pool *pool = take_list(domain), *next; pool != NULL; pool = next) { /* (A) */
-    next = pool->next_to_drain;
-    drain_pool(domain, pool);
-  }
+  uint64_t work = 0;
+  drain_taken(domain, enough, &work);
+  if (domain->taken != NULL || bxr_peek(&domain->drain) == NULL) return;
+  domain->taken = take_list(domain); /* (A) */
+  drain_taken(domain, enough, &work);
 }
 
-/* The limit for pools that waited, in slots and words of bits: about a tenth of a millisecond, so that no scan
-   takes long. */
+/* The limit for pools that wait, or have waited, in slots and words of bits: about a tenth of a millisecond, so
+   that no scan takes long. */
 enum { ENOUGH_AT_A_TIME = 1 << 14 };
 
 void bxr_remote_drain(struct bxr_domain *domain) { drain(domain, ENOUGH_AT_A_TIME); }
@@ -215,9 +228,10 @@ void bxr_remote_wait_as_own(struct bxr_domain *domain) {
 }
 
 void bxr_remote_stop_waiting(struct bxr_domain *domain) {
+  push_all(domain->taken);
   push_all(domain->waiting);
   push_all(domain->waiting_foreign);
-  domain->waiting = domain->waiting_foreign = NULL;
+  domain->taken = domain->waiting = domain->waiting_foreign = NULL;
 }
 
 /* ---- adopters ---- */
@@ -235,6 +249,6 @@ static void announce_posted(struct bxr_pool *pool, void *domain) {
 }
 
 void bxr_remote_after_fork(struct bxr_domain *domain) {
-  domain->drain = domain->waiting = domain->waiting_foreign = NULL;
+  domain->drain = domain->taken = domain->waiting = domain->waiting_foreign = NULL;
   bxr_domain_each_pool(domain, announce_posted, domain);
 }

@@ -32,7 +32,7 @@ void bxr_remote_drain_all(struct bxr_domain *domain);
    for the marker of another domain wait for its own one from now on. */
 void bxr_remote_wait_as_own(struct bxr_domain *domain);
 
-/* When the domain ends: pools whose deletes wait for the marker go back to its drain list. */
+/* When the domain ends: pools whose deletes wait go back to its drain list. */
 void bxr_remote_stop_waiting(struct bxr_domain *domain);
 
 /* After all pools of the record `from` were given to another owner: pushes the pools of its drain list on

@@ -23,6 +23,7 @@
   TEST(remote_batches)                                                                             \
   TEST(remote_late_delete)                                                                         \
   TEST(remote_race_with_adoptions)                                                                 \
+  TEST(remote_looks_at_some_pools)                                                                 \
   TEST(remote_after_fork)                                                                          \
   TEST(orphans)                                                                                    \
   TEST(orphans_are_foreign)                                                                        \

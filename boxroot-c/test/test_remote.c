@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "barrier.h"
 #include "remote.h"
 #include "test.h"
 
@@ -69,6 +70,42 @@ void test_remote_late_delete(void) {
   CHECK(a->drain == NULL && b->drain == pool);
   bxr_remote_drain(b);
   CHECK(used(b) == 2);
+}
+
+static size_t waiting(struct bxr_pool *list) {
+  size_t n = 0;
+  for (; list != NULL; list = list->next_to_drain) n++;
+  return n;
+}
+
+/* A drain looks at a limited number of pools that must wait. The others keep their places, also when the domain
+   ends. */
+void test_remote_looks_at_some_pools(void) {
+  static boxroot roots[MANY];
+  enum { POOLS = 1500, AT_A_TIME = 1024 };
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  static boxroot deleted[POOLS];
+  for (int i = 0; i < POOLS; i++) {
+    struct bxr_pool *pool = fill(domain, roots);
+    bxr_barrier_hand_over(pool);
+    bxr_barrier_make_foreign(pool);
+    deleted[i] = roots[0];
+  }
+  for (int i = 0; i < POOLS; i++) bxr_remote_delete(deleted[i]);
+  CHECK(waiting(domain->drain) == POOLS);
+  bxr_remote_drain(domain);
+  CHECK(domain->drain == NULL && waiting(domain->waiting_foreign) == AT_A_TIME);
+  CHECK(waiting(domain->taken) == POOLS - AT_A_TIME);
+  bxr_remote_stop_waiting(domain);
+  CHECK(domain->taken == NULL && domain->waiting_foreign == NULL);
+  CHECK(waiting(domain->drain) == POOLS);
+  bxr_remote_drain(domain);
+  bxr_remote_drain(domain);
+  CHECK(domain->taken == NULL && waiting(domain->waiting_foreign) == POOLS);
+  bxr_domain_end_marking(domain);
+  bxr_remote_drain_all(domain);
+  CHECK(domain->waiting_foreign == NULL && domain->deferred_deletes == POOLS);
+  CHECK(used(domain) == POOLS * (BXR_SLOTS - 1));
 }
 
 /* In the child of a fork, only deletes that were posted are left. */
