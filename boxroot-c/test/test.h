@@ -13,6 +13,7 @@
   TEST(domain_lists_few_roots)                                                                     \
   TEST(domain_lists_what_modify_stores)                                                            \
   TEST(domain_lists_no_more)                                                                       \
+  TEST(domain_avoids_foreign_pools)                                                                \
   TEST(domain_trim)                                                                                \
   TEST(domain_trim_neighbours)                                                                     \
   TEST(domain_trim_by_parts)                                                                       \
@@ -23,6 +24,7 @@
   TEST(remote_batches)                                                                             \
   TEST(remote_late_delete)                                                                         \
   TEST(remote_race_with_adoptions)                                                                 \
+  TEST(remote_late_delete_of_a_waiting_pool)                                                       \
   TEST(remote_looks_at_some_pools)                                                                 \
   TEST(remote_after_fork)                                                                          \
   TEST(orphans)                                                                                    \

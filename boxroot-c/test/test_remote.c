@@ -72,6 +72,25 @@ void test_remote_late_delete(void) {
   CHECK(used(b) == 2);
 }
 
+/* A delete that is announced and not yet posted, when the pool has waited for the marker, is not forgotten. */
+void test_remote_late_delete_of_a_waiting_pool(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = fill(domain, roots);
+  bxr_barrier_hand_over(pool);
+  bxr_barrier_make_foreign(pool);
+  bxr_remote_delete(roots[0]);
+  bxr_remote_drain(domain);
+  CHECK(domain->waiting_foreign == pool && domain->drain == NULL);
+  CHECK(!bxr_remote_announce(bxr_remote_batch_of(roots[1])));
+  bxr_domain_end_marking(domain);
+  bxr_remote_drain(domain);
+  CHECK(domain->waiting_foreign == NULL && domain->drain == pool && pool->announced == 1);
+  bxr_remote_post(bxr_remote_batch_of(roots[1]));
+  bxr_remote_drain(domain);
+  CHECK(domain->drain == NULL && pool->announced == 0 && bxr_pool_used(pool) == BXR_SLOTS - 2);
+}
+
 static size_t waiting(struct bxr_pool *list) {
   size_t n = 0;
   for (; list != NULL; list = list->next_to_drain) n++;
@@ -82,7 +101,7 @@ static size_t waiting(struct bxr_pool *list) {
    ends. */
 void test_remote_looks_at_some_pools(void) {
   static boxroot roots[MANY];
-  enum { POOLS = 1500, AT_A_TIME = 1024 };
+  enum { POOLS = 2500, AT_A_TIME = 1024 };
   struct bxr_domain *domain = bxr_orphans_obtain();
   static boxroot deleted[POOLS];
   for (int i = 0; i < POOLS; i++) {
@@ -91,6 +110,7 @@ void test_remote_looks_at_some_pools(void) {
     bxr_barrier_make_foreign(pool);
     deleted[i] = roots[0];
   }
+  boxroot other = create(domain);
   for (int i = 0; i < POOLS; i++) bxr_remote_delete(deleted[i]);
   CHECK(waiting(domain->drain) == POOLS);
   bxr_remote_drain(domain);
@@ -100,11 +120,17 @@ void test_remote_looks_at_some_pools(void) {
   CHECK(domain->taken == NULL && domain->waiting_foreign == NULL);
   CHECK(waiting(domain->drain) == POOLS);
   bxr_remote_drain(domain);
+  /* What is on the drain list meanwhile stays there until all that was taken is done. */
+  bxr_remote_delete(other);
   bxr_remote_drain(domain);
-  CHECK(domain->taken == NULL && waiting(domain->waiting_foreign) == POOLS);
+  CHECK(domain->drain == bxr_pool_of_root(other));
+  CHECK(waiting(domain->taken) == POOLS - 2 * AT_A_TIME);
+  bxr_remote_drain(domain);
+  CHECK(domain->drain == NULL && domain->taken == NULL);
+  CHECK(waiting(domain->waiting_foreign) == POOLS);
   bxr_domain_end_marking(domain);
   bxr_remote_drain_all(domain);
-  CHECK(domain->waiting_foreign == NULL && domain->deferred_deletes == POOLS);
+  CHECK(domain->waiting_foreign == NULL && domain->deferred_deletes == POOLS + 1);
   CHECK(used(domain) == POOLS * (BXR_SLOTS - 1));
 }
 
