@@ -35,11 +35,10 @@ struct bxr_pool_head {
 
 /* The start of a domain's record. Owner: the domain, under its lock. */
 struct bxr_domain_head {
-  void *runtime_state; /* the runtime's record of the domain; (void *)1: closed */
-  boxroot free;        /* what create takes: free slots of one pool, or NULL */
-  uint64_t epoch;      /* 1 + the minor scans so far; no pool's epoch exceeds it */
-  struct bxr_pool_head
-    *uncounted; /* the pool of `free`, if it is open and young; else a stand-in */
+  void *runtime_state;               /* the runtime's record of the domain; (void *)1: closed */
+  boxroot free;                      /* what create takes: free slots of one pool, or NULL */
+  uint64_t epoch;                    /* 1 + the minor scans so far; no pool's epoch exceeds it */
+  struct bxr_pool_head *uncounted;   /* the pool of `free`, if open and young, or a stand-in */
   struct bxr_pool_head *remote_pool; /* the pool of `outgoing`, or one without a root; never NULL */
   struct bxr_batch outgoing;         /* remote deletes collected so far, to be sent together */
 };
