@@ -7,7 +7,8 @@
 
 /* The functions that boxroot.h inlines are in the library too. */
 extern inline uintptr_t *bxr_slot(boxroot r);
-extern inline struct bxr_pool_head *bxr_pool_of(boxroot r);
+extern inline uintptr_t bxr_start_of(boxroot r);
+extern inline struct bxr_pool_head *bxr_pool_at(uintptr_t start);
 extern inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head *pool);
 extern inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r);
 extern inline void bxr_push(boxroot *free, boxroot r);
@@ -48,7 +49,7 @@ void bxr_delete_slow(boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (self == NULL) {
     if (!bxr_is_second_copy()) bxr_remote_delete(r);
-  } else if (&pool->head == self->head.remote_pool || bxr_pool_owner(pool) != self ||
+  } else if (bxr_pool_start(pool) == self->head.remote_pool || bxr_pool_owner(pool) != self ||
              bxr_barrier_keeps(pool, r)) {
     bxr_remote_delete_batched(self, r);
   } else {

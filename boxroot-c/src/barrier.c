@@ -9,8 +9,8 @@ static void set_state(struct bxr_pool *pool, enum bxr_marking marking) {
   struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
   pool->marking = (uint16_t)marking;
   bxr_publish(&pool->head.fast_owner, open || !BXR_RULE(CLOSE_FAST_OWNER) ? owner : NULL);
-  if (!open && owner->uncounted == &pool->head && BXR_RULE(CLOSE_UNCOUNTED))
-    owner->uncounted = &bxr_no_pool; /* 3 */
+  if (!open && owner->uncounted == bxr_pool_start(pool) && BXR_RULE(CLOSE_UNCOUNTED))
+    owner->uncounted = BXR_NO_POOL; /* 3 */
 }
 
 uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool) {

@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its p
 _Static_assert(offsetof(struct bxr_domain, head) == 0, "a record starts with its head");
 
 struct bxr_domain_head bxr_no_domain = {
-  .runtime_state = BXR_CLOSED, .uncounted = &bxr_no_pool, .remote_pool = &bxr_no_pool};
+  .runtime_state = BXR_CLOSED, .uncounted = BXR_NO_POOL, .remote_pool = BXR_NO_POOL};
 
 /* ---- records ---- */
 
@@ -112,7 +112,7 @@ void bxr_domain_refile(struct bxr_pool_head *head) {
 void bxr_domain_free(boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
-  if (&pool->head == owner->uncounted)
+  if (bxr_pool_start(pool) == owner->uncounted)
     bxr_push(&owner->free, r);
   else if (bxr_pool_free(pool, r))
     bxr_domain_refile(&pool->head);
@@ -127,7 +127,7 @@ uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PEND
     return BXR_PENDING_WORDS;
   }
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
-    uintptr_t *words = (uintptr_t *)pool + 64 * i;
+    uintptr_t *words = (uintptr_t *)bxr_pool_start(pool) + 64 * i;
     for (uint64_t rest = bits[i]; rest != 0; rest &= rest - 1)
       bxr_domain_free((boxroot)(words + __builtin_ctzll(rest)));
   }
@@ -155,10 +155,11 @@ static void set_current(struct bxr_domain *domain, struct bxr_pool *pool) {
 
 /* Makes the current pool young. */
 static void make_young(struct bxr_domain *domain) {
-  struct bxr_pool_head *pool = &domain->current->head;
-  pool->epoch = domain->head.epoch;
+  struct bxr_pool *pool = domain->current;
+  pool->head.epoch = domain->head.epoch;
   /* Deletes in a closed pool must not take the fast path. */
-  domain->head.uncounted = bxr_is_fast_owner(&domain->head, pool) ? pool : &bxr_no_pool;
+  domain->head.uncounted =
+    bxr_is_fast_owner(&domain->head, &pool->head) ? bxr_pool_start(pool) : BXR_NO_POOL;
   domain->listed.count = 0;
 }
 
@@ -182,7 +183,7 @@ static struct bxr_pool *dismiss_current(struct bxr_domain *domain) {
   }
   if (first != NULL) pool->head.free = first;
   domain->head.free = NULL;
-  domain->head.uncounted = &bxr_no_pool;
+  domain->head.uncounted = BXR_NO_POOL;
   domain->current = NULL;
   domain->listed.count = 0;
   return pool;
@@ -270,7 +271,7 @@ static struct bxr_pool *carve(struct bxr_domain *domain) {
     domain->region = region;
     domain->region_end = region + REGION_SIZE;
   }
-  struct bxr_pool *pool = (struct bxr_pool *)(void *)domain->region;
+  struct bxr_pool *pool = bxr_pool_from((uintptr_t)domain->region);
   domain->region += BXR_POOL_SIZE;
   bxr_pool_init(pool, domain);
   bxr_domain_add_pools(domain, 1);

@@ -48,7 +48,7 @@ struct bxr_listed {
    every young pool other than `current` is in young or young_partial, by kind; every old pool other than
    `current` and `parked` is in old or old_partial, by kind, or in empty. Only young pools, and listed slots of
    `current`, hold young values. `current` is young, or listed, or (until the first create after a minor
-   scan) NULL. head.free has slots of `current` only. head.uncounted is bxr_no_pool, or `current`, and then that
+   scan) NULL. head.free has slots of `current` only. head.uncounted is BXR_NO_POOL, or `current`, and then that
    is open and young. */
 struct bxr_domain {
   /* The owner's. */

@@ -11,8 +11,6 @@ _Static_assert(offsetof(struct bxr_pool, owner) == 64, "the owner's part is one 
    they are still in the first-level cache when they are taken. */
 enum { EXTENT = 64 };
 
-struct bxr_pool_head bxr_no_pool;
-
 /* ---- lists ---- */
 
 void bxr_list_init(struct bxr_link *list) { list->next = list->prev = list; }

@@ -41,7 +41,10 @@ enum bxr_marking {
 
 struct bxr_domain;
 
-/* Invariants, with `used` = slots that hold a root, deleted-but-pending ones included:
+/* A pool's memory begins up to BXR_HEAD_OFFSETS bytes before this struct, and ends up to that many bytes after
+   the last slot.
+
+   Invariants, with `used` = slots that hold a root, deleted-but-pending ones included:
      FULL     countdown == used - (BXR_SLOTS - BXR_PARTIAL_FREE) > 0
      PARTIAL  countdown == used > 0
      EMPTY    used == 0, high_water == 0
@@ -69,7 +72,10 @@ struct bxr_pool {
   uintptr_t slots[]; /* BXR_SLOTS of them */
 };
 
-#define BXR_SLOTS ((uint32_t)((BXR_POOL_SIZE - offsetof(struct bxr_pool, slots)) / sizeof(value)))
+/* All pools have the same number, wherever their heads are. */
+#define BXR_SLOTS                                                                                  \
+  ((uint32_t)((BXR_POOL_SIZE - BXR_HEAD_OFFSETS - offsetof(struct bxr_pool, slots)) /              \
+              sizeof(value)))
 
 /* The number of free slots from which a pool is partial, and is allocated from again. A lower number finds
    such pools sooner, but visits more of them, and makes more old roots young (docs/tuning.md). */
@@ -82,12 +88,19 @@ static inline struct bxr_pool *bxr_pool_of_head(struct bxr_pool_head *head) {
   return (struct bxr_pool *)head;
 }
 
-static inline struct bxr_pool *bxr_pool_of_root(boxroot r) {
-  return bxr_pool_of_head(bxr_pool_of(r));
+/* The pool whose memory starts here. */
+static inline struct bxr_pool *bxr_pool_from(uintptr_t start) {
+  return bxr_pool_of_head(bxr_pool_at(start));
 }
 
-/* Stands for a pool where there is none. It has no slot. */
-extern struct bxr_pool_head bxr_no_pool;
+static inline struct bxr_pool *bxr_pool_of_root(boxroot r) {
+  return bxr_pool_from(bxr_start_of(r));
+}
+
+/* The start of the pool's memory. */
+static inline uintptr_t bxr_pool_start(struct bxr_pool *pool) {
+  return (uintptr_t)pool & ~(BXR_POOL_SIZE - 1);
+}
 
 /* Makes an empty pool of zeroed memory. */
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner);

@@ -12,9 +12,9 @@ static size_t unit_size(void) {
 
 /* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at first,
    because other owners may be changing their pools. A pool that was not carved yet has no owner. */
-static bool is_unit_unused(struct bxr_domain *domain, char *unit, size_t size) {
-  for (char *start = unit; start < unit + size; start += BXR_POOL_SIZE) {
-    struct bxr_pool *pool = (struct bxr_pool *)(void *)start;
+static bool is_unit_unused(struct bxr_domain *domain, uintptr_t unit, size_t size) {
+  for (uintptr_t start = unit; start < unit + size; start += BXR_POOL_SIZE) {
+    struct bxr_pool *pool = bxr_pool_from(start);
     if (bxr_pool_owner(pool) != domain || pool->kind != BXR_EMPTY) return false;
     if (pool->marking != BXR_IDLE && BXR_RULE(KEEP_WHAT_IS_VISITED)) return false;
     BXR_ASSERT(bxr_load(&pool->announced) == 0);
@@ -40,12 +40,12 @@ static bool extend(struct run *run, uintptr_t unit, size_t size) {
 
 /* Unmaps a run of unused units. False, and nothing was done, if the system refuses. */
 static bool release(struct bxr_domain *domain, struct run run) {
-  for (uintptr_t pool = run.start; pool < run.end; pool += BXR_POOL_SIZE)
-    bxr_list_remove((struct bxr_pool *)pool);
+  for (uintptr_t start = run.start; start < run.end; start += BXR_POOL_SIZE)
+    bxr_list_remove(bxr_pool_from(start));
   bool released = run.start == run.end || bxr_os_unmap((void *)run.start, run.end - run.start);
   size_t pools = released ? (run.end - run.start) / BXR_POOL_SIZE : 0;
-  for (uintptr_t pool = run.start; pool < run.end && !released; pool += BXR_POOL_SIZE)
-    bxr_list_push(&domain->empty, (struct bxr_pool *)pool);
+  for (uintptr_t start = run.start; start < run.end && !released; start += BXR_POOL_SIZE)
+    bxr_list_push(&domain->empty, bxr_pool_from(start));
   domain->empty_count -= pools;
   bxr_domain_add_pools(domain, 0 - pools);
   return released;
@@ -60,7 +60,7 @@ static size_t release_empty(struct bxr_domain *domain, size_t n, size_t work) {
     uintptr_t unit = (uintptr_t)link & ~(uintptr_t)(size - 1);
     if (unit >= run.start && unit < run.end) continue;
     if (n < pools || work < pools) break;
-    if (!is_unit_unused(domain, (char *)unit, size)) continue;
+    if (!is_unit_unused(domain, unit, size)) continue;
     if (!extend(&run, unit, size)) {
       if (!release(domain, run)) return before - domain->empty_count;
       run = (struct run){unit, unit + size};

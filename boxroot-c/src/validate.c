@@ -93,18 +93,19 @@ char const *boxroot_validate(void) {
   check_list(&check, &domain->empty, BXR_EMPTY, false);
   if (check.broken != NULL) return check.broken;
   bxr_domain_each_pool(domain, check_pool, &check);
-  struct bxr_pool_head *uncounted = domain->head.uncounted;
+  uintptr_t uncounted = domain->head.uncounted;
   struct bxr_pool *current = domain->current;
-  require(&check, uncounted == &bxr_no_pool || (current != NULL && uncounted == &current->head),
+  require(&check,
+          uncounted == BXR_NO_POOL || (current != NULL && uncounted == bxr_pool_start(current)),
           "only the current pool is not counted");
   require(
     &check,
-    current == NULL || (domain->listed.count != 0 ? uncounted == &bxr_no_pool
+    current == NULL || (domain->listed.count != 0 ? uncounted == BXR_NO_POOL
                                                   : current->head.epoch == domain->head.epoch),
     "the current pool is listed, and create takes no slot that was just deleted, or it is young");
   require(&check, current != NULL || (domain->listed.count == 0 && domain->head.free == NULL),
           "only a current pool is listed, and only such a pool's slots are taken");
-  require(&check, uncounted == &bxr_no_pool || uncounted->fast_owner == &domain->head,
+  require(&check, uncounted == BXR_NO_POOL || bxr_pool_at(uncounted)->fast_owner == &domain->head,
           "a closed pool is closed to deletes that are not counted, too");
   require(&check, check.pools == domain->pool_count, "the pools are counted");
   require(&check, check.empty == domain->empty_count, "the empty pools are counted");

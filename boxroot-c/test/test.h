@@ -8,6 +8,7 @@
 /* The tests, in the order in which they run: void test_NAME(void). */
 #define TESTS(TEST)                                                                                \
   TEST(pool_slots)                                                                                 \
+  TEST(pool_heads)                                                                                 \
   TEST(pool_kinds)                                                                                 \
   TEST(domain_promotion)                                                                           \
   TEST(domain_lists_few_roots)                                                                     \

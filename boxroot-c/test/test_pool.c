@@ -6,7 +6,6 @@ void test_pool_slots(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
   struct bxr_pool *pool = next_pool(domain);
-  CHECK((uintptr_t)pool % BXR_POOL_SIZE == 0);
   /* Fresh slots are initialised a few at a time, and every slot is an odd word or a value. */
   CHECK(pool->high_water > 0 && pool->high_water < BXR_SLOTS);
   CHECK(bxr_pool_used(pool) == 0);
@@ -20,6 +19,22 @@ void test_pool_slots(void) {
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 2);
   CHECK(bxr_pop(&domain->head.free, Val_unit) == roots[9]);
   CHECK(bxr_pop(&domain->head.free, Val_unit) == roots[5]);
+}
+
+/* Eight neighbours have their heads at eight offsets, in cache lines of their own, and all their slots within
+   their memory. */
+void test_pool_heads(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  uint32_t offsets = 0;
+  for (int i = 0; i < 8; i++) {
+    struct bxr_pool *pool = fill(domain, roots);
+    uintptr_t start = bxr_pool_start(pool), offset = (uintptr_t)pool - start;
+    CHECK(start % BXR_POOL_SIZE == 0 && offset % 64 == 0);
+    offsets |= 1u << offset / 64;
+    for (uint32_t j = 0; j < BXR_SLOTS; j++) CHECK(bxr_start_of(roots[j]) == start);
+  }
+  CHECK(offsets == 0xff && domain->pool_count == 8);
 }
 
 /* A pool goes from full to partial to empty exactly when its number of free slots says so. */

@@ -38,7 +38,8 @@ void test_remote_batches(void) {
   for (int i = 0; i < 200; i++) roots[i] = create(owner);
   struct bxr_pool *pool = bxr_pool_of_root(roots[0]);
   int first = 0;
-  while (bxr_remote_batch_of(roots[first]).start != (uintptr_t)pool + 64 * sizeof(value)) first++;
+  while (bxr_remote_batch_of(roots[first]).start != bxr_pool_start(pool) + 64 * sizeof(value))
+    first++;
   for (int i = 0; i < 64; i++) bxr_remote_delete_batched(other, roots[first + i]);
   CHECK(pool->announced == 0 && owner->drain == NULL && used(owner) == 200);
   bxr_remote_delete_batched(other, roots[first + 64]);

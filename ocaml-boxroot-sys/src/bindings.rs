@@ -5,6 +5,7 @@ pub type boxroot = Option<crate::BoxRoot>;
 // Generated from boxroot.h by boxroot-bindgen; `make bindings` regenerates it.
 
 pub const BXR_POOL_LOG: u32 = 14;
+pub const BXR_HEAD_OFFSETS: u32 = 448;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct boxroot_private {
@@ -172,8 +173,8 @@ pub struct bxr_domain_head {
     pub runtime_state: *mut ::core::ffi::c_void,
     pub free: boxroot,
     pub epoch: u64,
-    pub uncounted: *mut bxr_pool_head,
-    pub remote_pool: *mut bxr_pool_head,
+    pub uncounted: usize,
+    pub remote_pool: usize,
     pub outgoing: bxr_batch,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]

@@ -11,7 +11,11 @@
 extern "C" {
 #endif
 
+/* Pools are aligned to their size, so a slot's address, masked, is the start of its pool. The pool's head is at an
+   offset from there that varies with the address: if all heads were at the start, those of many pools would
+   fall into the same few sets of the processor's caches. */
 #define BXR_POOL_SIZE ((uintptr_t)1 << BXR_POOL_LOG)
+#define BXR_HEAD_OFFSETS 0x1c0 /* the bits that may be set: 0, 64, ... 448 */
 
 /* A handle is the address of its slot. A free slot holds a link: the handle of the next free
    slot, or NULL, plus 1. A link looks like an OCaml immediate: all the slots that were ever
@@ -25,7 +29,7 @@ struct bxr_batch {
   uint64_t bits;
 };
 
-/* The start of a pool. Owner: the domain in fast_owner, under its lock. */
+/* The head of a pool. Owner: the domain in fast_owner, under its lock. */
 struct bxr_pool_head {
   struct bxr_domain_head *fast_owner; /* the record that may take the fast paths; NULL: closed */
   boxroot free;                       /* free slots that create does not take yet, or NULL */
@@ -33,14 +37,16 @@ struct bxr_pool_head {
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
+#define BXR_NO_POOL ((uintptr_t)1) /* the start of no pool, nor what the mask makes of NULL */
+
 /* The start of a domain's record. Owner: the domain, under its lock. */
 struct bxr_domain_head {
-  void *runtime_state;               /* the runtime's record of the domain; (void *)1: closed */
-  boxroot free;                      /* what create takes: free slots of one pool, or NULL */
-  uint64_t epoch;                    /* 1 + the minor scans so far; no pool's epoch exceeds it */
-  struct bxr_pool_head *uncounted;   /* the pool of `free`, if open and young, or a stand-in */
-  struct bxr_pool_head *remote_pool; /* the pool of `outgoing`, or one without a root; never NULL */
-  struct bxr_batch outgoing;         /* remote deletes collected so far, to be sent together */
+  void *runtime_state;   /* the runtime's record of the domain; (void *)1: closed */
+  boxroot free;          /* what create takes: free slots of one pool, or NULL */
+  uint64_t epoch;        /* 1 + the minor scans so far; no pool's epoch exceeds it */
+  uintptr_t uncounted;   /* the start of the pool of `free`, if open and young, or BXR_NO_POOL */
+  uintptr_t remote_pool; /* the start of the pool of `outgoing`, or BXR_NO_POOL */
+  struct bxr_batch outgoing; /* remote deletes, to be sent together */
 };
 
 /* The Rust crates read these structs too. (C99 has no static assertion; the library is C11.) */
@@ -118,8 +124,10 @@ inline value const *boxroot_get_ref(boxroot r) { return (value const *)bxr_slot(
 
 #define BXR_LIKELY(e) __builtin_expect(!!(e), 1)
 
-inline struct bxr_pool_head *bxr_pool_of(boxroot r) {
-  return (struct bxr_pool_head *)((uintptr_t)r & ~(BXR_POOL_SIZE - 1));
+inline uintptr_t bxr_start_of(boxroot r) { return (uintptr_t)r & ~(BXR_POOL_SIZE - 1); }
+
+inline struct bxr_pool_head *bxr_pool_at(uintptr_t start) {
+  return (struct bxr_pool_head *)(start | (start >> (BXR_POOL_LOG - 6) & BXR_HEAD_OFFSETS));
 }
 
 /* Relaxed: a thread that does not own the pool may look while the owner changes the
@@ -167,15 +175,17 @@ inline boxroot boxroot_create_in(boxroot_domain self, value v) {
   return BXR_LIKELY(self->free != NULL) ? bxr_pop(&self->free, v) : bxr_create_slow(v);
 }
 
+/* Which kind of pool r is in depends on the program, so the first two comparisons have no branch hint. */
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
-  struct bxr_pool_head *pool = bxr_pool_of(r);
+  uintptr_t start = bxr_start_of(r);
   /* Deletes in this pool are not counted. NULL is in no pool: it takes the slow path. */
-  if (BXR_LIKELY(pool == self->uncounted)) {
+  if (start == self->uncounted) {
     bxr_push(&self->free, r);
     return;
   }
+  struct bxr_pool_head *pool = bxr_pool_at(start);
   /* Another domain may be writing to the pool's head, so a run of deletes in that pool reads it once only. */
-  if (pool == self->remote_pool) {
+  if (start == self->remote_pool) {
     if (BXR_LIKELY(bxr_delete_beside(self, r))) return;
   } else if (BXR_LIKELY(r != NULL && bxr_is_fast_owner(self, pool))) {
     bxr_push(&pool->free, r);
@@ -190,8 +200,9 @@ inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
    and an old value or an immediate if it is not. Other cases take the slow path. */
 inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   boxroot root = *r;
-  struct bxr_pool_head *pool = bxr_pool_of(root);
-  if (BXR_LIKELY(pool == self->uncounted) ||
+  uintptr_t start = bxr_start_of(root);
+  struct bxr_pool_head *pool = bxr_pool_at(start);
+  if (start == self->uncounted ||
       BXR_LIKELY(bxr_is_fast_owner(self, pool) &&
                  (!bxr_may_be_in(bxr_minor_heap(), v) || pool->epoch == self->epoch))) {
     *bxr_slot(root) = (uintptr_t)v;

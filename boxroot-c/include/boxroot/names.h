@@ -9,8 +9,8 @@
    structs of src/pool.h and src/domain.h, because functions of two copies of the library may get mixed. */
 #define BXR_ABI 1
 
-/* Pools have 2^BXR_POOL_LOG bytes, and are aligned to their size: the pool of a slot is its
-   address, masked. May be set at compile time, alike for the library and its users. */
+/* Pools have 2^BXR_POOL_LOG bytes, and are aligned to their size. May be set at compile time, alike for
+   the library and its users. */
 #ifndef BXR_POOL_LOG
 #define BXR_POOL_LOG 14
 #endif
@@ -37,7 +37,8 @@
 
 /* Functions of the library where a compiler does not inline them. */
 #define bxr_slot BXR_NAME(bxr_slot)
-#define bxr_pool_of BXR_NAME(bxr_pool_of)
+#define bxr_start_of BXR_NAME(bxr_start_of)
+#define bxr_pool_at BXR_NAME(bxr_pool_at)
 #define bxr_is_fast_owner BXR_NAME(bxr_is_fast_owner)
 #define bxr_delete_beside BXR_NAME(bxr_delete_beside)
 #define bxr_modify_moved BXR_NAME(bxr_modify_moved)

@@ -5,6 +5,7 @@ use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
 const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
+const HEAD_OFFSETS: usize = bindings::BXR_HEAD_OFFSETS as usize;
 
 /// [`boxroot_create`](crate::boxroot_create) without its checks.
 ///
@@ -73,11 +74,11 @@ pub unsafe fn delete_small(domain: Domain, root: BoxRoot) {
 /// As for [`delete`], if the result is true.
 #[inline(always)]
 unsafe fn delete_uncounted(domain: Domain, root: BoxRoot) -> bool {
-    let pool = pool_of(root);
+    let start = start_of(root);
     // SAFETY: the lock is held (caller): under it the owner may free slots of its own pools.
     unsafe {
         let domain = domain.0.as_ptr();
-        let uncounted = pool == (*domain).uncounted;
+        let uncounted = start == (*domain).uncounted;
         if uncounted {
             push(&mut (*domain).free, root);
         }
@@ -92,13 +93,14 @@ unsafe fn delete_uncounted(domain: Domain, root: BoxRoot) -> bool {
 /// As for [`delete`].
 #[inline(always)]
 unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
-    let pool = pool_of(root);
+    let start = start_of(root);
+    let pool = pool_at(start);
     // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free slots of its
     // own pools, and only its holder uses `outgoing`.
     unsafe {
         // Another domain owns this pool, and may be writing to its head. So a series of deletes in it reads the
         // head only once, in the slow path, and then collects bits here.
-        if pool == (*domain.0.as_ptr()).remote_pool {
+        if start == (*domain.0.as_ptr()).remote_pool {
             let outgoing = &mut (*domain.0.as_ptr()).outgoing;
             let bit = slot(root).addr().wrapping_sub(outgoing.start) / size_of::<Value>();
             if bit < 64 {
@@ -126,11 +128,12 @@ unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
 /// no other thread uses it, and `value` is a valid OCaml value.
 #[inline(always)]
 pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
-    let pool = pool_of(*root);
+    let start = start_of(*root);
+    let pool = pool_at(start);
     // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may store any value in a
     // young pool, and an old value or an immediate in every pool whose fast paths are open.
     unsafe {
-        if pool == (*domain.0.as_ptr()).uncounted
+        if start == (*domain.0.as_ptr()).uncounted
             || is_fast_owner(domain, pool)
                 && (!may_be_young(value) || (*pool).epoch == (*domain.0.as_ptr()).epoch)
         {
@@ -182,10 +185,17 @@ unsafe fn push(free: &mut Option<BoxRoot>, root: BoxRoot) {
     *free = Some(root);
 }
 
-/// Pools are aligned to their size.
+/// The start of the root's pool: pools are aligned to their size.
 #[inline(always)]
-fn pool_of(root: BoxRoot) -> *mut bxr_pool_head {
-    with_exposed_provenance_mut(root.0.as_ptr().expose_provenance() & !(POOL_SIZE - 1))
+fn start_of(root: BoxRoot) -> usize {
+    root.0.as_ptr().expose_provenance() & !(POOL_SIZE - 1)
+}
+
+/// The head of the pool that starts here: its offset varies with the address.
+#[inline(always)]
+fn pool_at(start: usize) -> *mut bxr_pool_head {
+    let offset = start >> (bindings::BXR_POOL_LOG - 6) & HEAD_OFFSETS;
+    with_exposed_provenance_mut(start | offset)
 }
 
 /// Whether the fast paths of `pool` are open to `domain`.
