@@ -112,7 +112,7 @@ void bxr_domain_refile(struct bxr_pool_head *head) {
 void bxr_domain_free(boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
-  if (bxr_pool_start(pool) == owner->uncounted)
+  if (bxr_start_of(r) == owner->uncounted)
     bxr_push(&owner->free, r);
   else if (bxr_pool_free(pool, r))
     bxr_domain_refile(&pool->head);

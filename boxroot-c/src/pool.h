@@ -99,7 +99,7 @@ static inline struct bxr_pool *bxr_pool_of_root(boxroot r) {
 
 /* The start of the pool's memory. */
 static inline uintptr_t bxr_pool_start(struct bxr_pool *pool) {
-  return (uintptr_t)pool & ~(BXR_POOL_SIZE - 1);
+  return bxr_start_of((boxroot)pool->slots);
 }
 
 /* Makes an empty pool of zeroed memory. */

@@ -6,6 +6,7 @@ pub type boxroot = Option<crate::BoxRoot>;
 
 pub const BXR_POOL_LOG: u32 = 14;
 pub const BXR_HEAD_OFFSETS: u32 = 448;
+pub const BXR_HEAD_SHIFT: u32 = 8;
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct boxroot_private {

@@ -15,7 +15,8 @@ extern "C" {
    offset from there that varies with the address: if all heads were at the start, those of many pools would
    fall into the same few sets of the processor's caches. */
 #define BXR_POOL_SIZE ((uintptr_t)1 << BXR_POOL_LOG)
-#define BXR_HEAD_OFFSETS 0x1c0 /* the bits that may be set: 0, 64, ... 448 */
+#define BXR_HEAD_OFFSETS 0x1c0            /* the bits that may be set: 0, 64, ... 448 */
+#define BXR_HEAD_SHIFT (BXR_POOL_LOG - 6) /* moves a pool's number to these bits */
 
 /* A handle is the address of its slot. A free slot holds a link: the handle of the next free
    slot, or NULL, plus 1. A link looks like an OCaml immediate: all the slots that were ever
@@ -127,7 +128,7 @@ inline value const *boxroot_get_ref(boxroot r) { return (value const *)bxr_slot(
 inline uintptr_t bxr_start_of(boxroot r) { return (uintptr_t)r & ~(BXR_POOL_SIZE - 1); }
 
 inline struct bxr_pool_head *bxr_pool_at(uintptr_t start) {
-  return (struct bxr_pool_head *)(start | (start >> (BXR_POOL_LOG - 6) & BXR_HEAD_OFFSETS));
+  return (struct bxr_pool_head *)(start | (start >> BXR_HEAD_SHIFT & BXR_HEAD_OFFSETS));
 }
 
 /* Relaxed: a thread that does not own the pool may look while the owner changes the

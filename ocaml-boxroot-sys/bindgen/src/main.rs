@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         .allowlist_function("bxr_(create|delete|modify)_slow|bxr_domain_refile|bxr_domain_attach|bxr_domain_trim_empty|bxr_domain_stats|bxr_lock_state|bxr_use_begin|bxr_use_end|bxr_uses_forbid|bxr_runtime_gone|bxr_is_gone")
         .parse_callbacks(Box::new(WithoutLayout))
         .allowlist_type("boxroot_private|boxroot_state|boxroot_stats|bxr_lock|bxr_use|bxr_pool_head|bxr_domain_head")
-        .allowlist_var("BXR_(POOL_LOG|HEAD_OFFSETS)")
+        .allowlist_var("BXR_(POOL_LOG|HEAD_OFFSETS|HEAD_SHIFT)")
         .blocklist_type("value|intnat|boxroot")
         .raw_line("use crate::Value as value;\n\n/// NULL is `None`.\npub type boxroot = Option<crate::BoxRoot>;")
         .prepend_enum_name(false)

@@ -194,7 +194,7 @@ fn start_of(root: BoxRoot) -> usize {
 /// The head of the pool that starts here: its offset varies with the address.
 #[inline(always)]
 fn pool_at(start: usize) -> *mut bxr_pool_head {
-    let offset = start >> (bindings::BXR_POOL_LOG - 6) & HEAD_OFFSETS;
+    let offset = start >> bindings::BXR_HEAD_SHIFT & HEAD_OFFSETS;
     with_exposed_provenance_mut(start | offset)
 }
 
