@@ -99,7 +99,7 @@ static inline struct bxr_pool *bxr_pool_of_root(boxroot r) {
 
 /* The start of the pool's memory. */
 static inline uintptr_t bxr_pool_start(struct bxr_pool *pool) {
-  return bxr_start_of((boxroot)pool->slots);
+  return bxr_start_of((boxroot)pool); /* of any address in it */
 }
 
 /* Makes an empty pool of zeroed memory. */
