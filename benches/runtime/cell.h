@@ -4,7 +4,8 @@
      static void CELL(prepare)(void);
      static cell CELL(new_cell)(value v);
      static void CELL(delete_cell)(cell c);
-     static cell CELL(modify_cell)(cell c, value v);    returns the cell, which may have moved */
+     static cell CELL(modify_cell)(cell c, value v);    returns the cell, which may have moved
+   An implementation that has its own create_loop and delete_loop defines CELL_HAS_CREATE_AND_DELETE_LOOPS. */
 
 #include <caml/callback.h>
 
@@ -35,10 +36,6 @@ static void CELL(pairs_loop)(intptr_t n) {
   for (intptr_t i = 0; i < n; i++) CELL(delete_cell)(CELL(new_cell)(Val_long(i)));
 }
 
-static void CELL(create_loop)(cell *cells, value const *values, intptr_t n) {
-  for (intptr_t i = 0; i < n; i++) cells[i] = CELL(new_cell)(values[i]);
-}
-
 static value CELL(get_loop)(cell *cells, intptr_t n) {
   value sum = 0;
   for (intptr_t i = 0; i < n; i++) sum ^= *cells[i];
@@ -49,9 +46,15 @@ static void CELL(modify_loop)(cell *cells, value v, intptr_t n) {
   for (intptr_t i = 0; i < n; i++) cells[i] = CELL(modify_cell)(cells[i], v);
 }
 
+#ifndef CELL_HAS_CREATE_AND_DELETE_LOOPS
+static void CELL(create_loop)(cell *cells, value const *values, intptr_t n) {
+  for (intptr_t i = 0; i < n; i++) cells[i] = CELL(new_cell)(values[i]);
+}
+
 static void CELL(delete_loop)(cell *cells, intptr_t n) {
   for (intptr_t i = 0; i < n; i++) CELL(delete_cell)(cells[i]);
 }
+#endif
 
 struct implementation const CELL(implementation) = {
   CELL_NAME,      CELL(prepare),     CELL(pairs_loop), CELL(create_loop),

@@ -74,13 +74,26 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   return moved;
 }
 
+/* Runs of roots whose slots are on the list `free` of the record: the list's first slot is kept in a
+   variable meanwhile, where the compiler can keep it in a register. The slow paths see it in the record. */
+
 void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) {
-  for (size_t i = 0; i < n; i++) boxroot_delete_in(domain, roots[i]);
+  for (size_t i = 0; i < n; i++) {
+    uintptr_t uncounted = domain->uncounted;
+    boxroot free = domain->free;
+    for (; i < n && bxr_start_of(roots[i]) == uncounted; i++) bxr_push(&free, roots[i]);
+    domain->free = free;
+    if (i < n) boxroot_delete_in(domain, roots[i]);
+  }
 }
 
 bool boxroot_create_many(boxroot_domain domain, boxroot *roots, value const *values, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    roots[i] = boxroot_create_in(domain, values[i]);
+    boxroot free = domain->free;
+    for (; i < n && free != NULL; i++) roots[i] = bxr_pop(&free, values[i]);
+    domain->free = free;
+    if (i == n) break;
+    roots[i] = bxr_create_slow(values[i]);
     if (roots[i] != NULL) continue;
     boxroot_delete_many(domain, roots, i);
     return false;

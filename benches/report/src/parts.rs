@@ -228,6 +228,16 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             ..Part::default()
         },
         Part {
+            name: "batches",
+            title: "Batches of a thousand roots: one by one, under a token, and in one call",
+            figures: &["ns_per_operation"],
+            points: vec![micro("batch")],
+            compared: &[("boxroot", "peer"), ("unsafe", "peer"), ("bulk", "peer")],
+            fastest: true,
+            times: times(15),
+            ..Part::default()
+        },
+        Part {
             name: "rust",
             title: "Single operations from Rust",
             figures: &["ns_per_operation"],
