@@ -11,8 +11,8 @@ extern inline uintptr_t bxr_start_of(boxroot r);
 extern inline struct bxr_pool_head *bxr_pool_at(uintptr_t start);
 extern inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head *pool);
 extern inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r);
-extern inline void bxr_push(boxroot *free, boxroot r);
-extern inline boxroot bxr_pop(boxroot *free, value v);
+extern inline void bxr_push(uintptr_t *free, boxroot r);
+extern inline boxroot bxr_pop(uintptr_t *free, value v);
 extern inline struct bxr_range bxr_minor_heap(void);
 extern inline bool bxr_may_be_in(struct bxr_range range, value v);
 extern inline bool bxr_modify_moved(boxroot *r, boxroot moved);
@@ -39,7 +39,7 @@ static bool find_slots(struct bxr_domain *domain) {
 boxroot bxr_create_slow(value v) {
   struct bxr_domain *domain = bxr_enter();
   /* There are slots if the thread had not found its record yet. */
-  if (domain == NULL || (domain->head.free == NULL && !find_slots(domain))) return NULL;
+  if (domain == NULL || (domain->head.free == BXR_NO_SLOT && !find_slots(domain))) return NULL;
   return bxr_pop(&domain->head.free, v);
 }
 
@@ -74,13 +74,13 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   return moved;
 }
 
-/* Runs of roots whose slots are on the list `free` of the record: the list's first slot is kept in a
-   variable meanwhile, where the compiler can keep it in a register. The slow paths see it in the record. */
+/* The record's free list is in a variable while it is used alone, so that the compiler can keep it in a register.
+   The slow paths find it in the record. */
 
 void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) {
   for (size_t i = 0; i < n; i++) {
     uintptr_t uncounted = domain->uncounted;
-    boxroot free = domain->free;
+    uintptr_t free = domain->free;
     for (; i < n && bxr_start_of(roots[i]) == uncounted; i++) bxr_push(&free, roots[i]);
     domain->free = free;
     if (i < n) boxroot_delete_in(domain, roots[i]);
@@ -89,8 +89,8 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) 
 
 bool boxroot_create_many(boxroot_domain domain, boxroot *roots, value const *values, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    boxroot free = domain->free;
-    for (; i < n && free != NULL; i++) roots[i] = bxr_pop(&free, values[i]);
+    uintptr_t free = domain->free;
+    for (; i < n && free != BXR_NO_SLOT; i++) roots[i] = bxr_pop(&free, values[i]);
     domain->free = free;
     if (i == n) break;
     roots[i] = bxr_create_slow(values[i]);

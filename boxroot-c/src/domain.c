@@ -18,8 +18,10 @@ _Static_assert(REGION_SIZE >= BXR_POOL_SIZE, "a region holds a pool");
 _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");
 _Static_assert(offsetof(struct bxr_domain, head) == 0, "a record starts with its head");
 
-struct bxr_domain_head bxr_no_domain = {
-  .runtime_state = BXR_CLOSED, .uncounted = BXR_NO_POOL, .remote_pool = BXR_NO_POOL};
+struct bxr_domain_head bxr_no_domain = {.runtime_state = BXR_CLOSED,
+                                        .free = BXR_NO_SLOT,
+                                        .uncounted = BXR_NO_POOL,
+                                        .remote_pool = BXR_NO_POOL};
 
 /* ---- records ---- */
 
@@ -165,24 +167,23 @@ static void make_young(struct bxr_domain *domain) {
 
 /* Moves the current pool's free list to head.free, which is empty. False if the pool has no free slot. */
 static bool take_free_slots(struct bxr_domain *domain) {
-  BXR_ASSERT(domain->head.free == NULL);
+  BXR_ASSERT(domain->head.free == BXR_NO_SLOT);
   if (!bxr_pool_has_free_slot(domain->current)) return false;
   domain->head.free = domain->current->head.free;
-  domain->current->head.free = NULL;
+  domain->current->head.free = BXR_NO_SLOT;
   return true;
 }
 
 /* There is no current pool any more. Returns the one that was, which gets its free slots back. */
 static struct bxr_pool *dismiss_current(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
-  boxroot first = domain->head.free;
-  if (first != NULL && pool->head.free != NULL) {
-    boxroot last = first;
-    while (bxr_next_free(last) != NULL) last = bxr_next_free(last);
-    bxr_set_next_free(last, pool->head.free);
+  if (pool->head.free != BXR_NO_SLOT) {
+    uintptr_t *end = &domain->head.free;
+    while (*end != BXR_NO_SLOT) end = bxr_slot(bxr_linked(*end));
+    *end = pool->head.free;
   }
-  if (first != NULL) pool->head.free = first;
-  domain->head.free = NULL;
+  pool->head.free = domain->head.free;
+  domain->head.free = BXR_NO_SLOT;
   domain->head.uncounted = BXR_NO_POOL;
   domain->current = NULL;
   domain->listed.count = 0;
@@ -197,13 +198,14 @@ enum { A_FEW = 16 };
 static bool hand_out(struct bxr_domain *domain) {
   struct bxr_listed *listed = &domain->listed;
   if (listed->count + A_FEW > BXR_LISTED || !take_free_slots(domain)) return false;
-  boxroot r = domain->head.free, last = r;
-  for (int i = 0; i < A_FEW && r != NULL; i++) {
-    listed->slots[listed->count++] = last = r;
-    r = bxr_next_free(r);
+  uintptr_t *end = &domain->head.free;
+  for (int i = 0; i < A_FEW && *end != BXR_NO_SLOT; i++) {
+    boxroot r = bxr_linked(*end);
+    listed->slots[listed->count++] = r;
+    end = bxr_slot(r);
   }
-  bxr_set_next_free(last, NULL);
-  domain->current->head.free = r;
+  domain->current->head.free = *end;
+  *end = BXR_NO_SLOT;
   return true;
 }
 

@@ -55,6 +55,7 @@ struct bxr_pool *bxr_list_pool(struct bxr_link *link) {
 
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner) {
   pool->kind = BXR_EMPTY;
+  pool->head.free = BXR_NO_SLOT;
   bxr_pool_set_owner(pool, owner);
 }
 
@@ -62,18 +63,18 @@ void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner) {
 static bool extend(struct bxr_pool *pool) {
   uint32_t start = pool->high_water;
   uint32_t end = BXR_SLOTS - start < EXTENT ? BXR_SLOTS : start + EXTENT;
-  BXR_ASSERT(pool->head.free == NULL && start <= end);
+  BXR_ASSERT(pool->head.free == BXR_NO_SLOT && start <= end);
   if (start == end) return false;
   for (uint32_t i = start; i < end - 1; i++)
-    bxr_set_next_free((boxroot)&pool->slots[i], (boxroot)&pool->slots[i + 1]);
-  bxr_set_next_free((boxroot)&pool->slots[end - 1], NULL);
-  pool->head.free = (boxroot)&pool->slots[start];
+    pool->slots[i] = bxr_link_to((boxroot)&pool->slots[i + 1]);
+  pool->slots[end - 1] = BXR_NO_SLOT;
+  pool->head.free = bxr_link_to((boxroot)&pool->slots[start]);
   pool->high_water = end;
   return true;
 }
 
 bool bxr_pool_has_free_slot(struct bxr_pool *pool) {
-  return pool->head.free != NULL || extend(pool);
+  return pool->head.free != BXR_NO_SLOT || extend(pool);
 }
 
 bool bxr_pool_free(struct bxr_pool *pool, boxroot r) {
@@ -92,8 +93,8 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
   case BXR_CURRENT: break;
   }
   uint32_t used = pool->high_water;
-  boxroot taken = bxr_pool_owner_head(pool)->free;
-  for (boxroot r = pool->head.free; r != NULL; r = bxr_next_free(r)) used--;
+  boxroot taken = bxr_linked(bxr_pool_owner_head(pool)->free);
+  for (boxroot r = bxr_linked(pool->head.free); r != NULL; r = bxr_next_free(r)) used--;
   if (bxr_pool_of_root(taken) == pool)
     for (boxroot r = taken; r != NULL; r = bxr_next_free(r)) used--;
   BXR_ASSERT(used <= pool->high_water);
@@ -111,7 +112,7 @@ void bxr_pool_set_kind(struct bxr_pool *pool, uint32_t used) {
   if (used == 0) {
     pool->kind = BXR_EMPTY;
     pool->high_water = 0;
-    pool->head.free = NULL;
+    pool->head.free = BXR_NO_SLOT;
     pool->head.epoch = 0;
   } else if (BXR_SLOTS - used >= BXR_PARTIAL_FREE) {
     pool->kind = BXR_PARTIAL;

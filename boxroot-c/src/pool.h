@@ -117,11 +117,12 @@ static inline struct bxr_domain_head *bxr_pool_owner_head(struct bxr_pool *pool)
   return (struct bxr_domain_head *)bxr_pool_owner(pool);
 }
 
+/* The link to a slot, or to none (NULL), and back. */
+static inline uintptr_t bxr_link_to(boxroot r) { return (uintptr_t)r + 1; }
+static inline boxroot bxr_linked(uintptr_t link) { return (boxroot)(link - 1); }
+
 /* The free slot after this one, or NULL. */
-static inline boxroot bxr_next_free(boxroot r) { return (boxroot)(*bxr_slot(r) - 1); }
-static inline void bxr_set_next_free(boxroot r, boxroot next) {
-  *bxr_slot(r) = (uintptr_t)next + 1;
-}
+static inline boxroot bxr_next_free(boxroot r) { return bxr_linked(*bxr_slot(r)); }
 
 /* Whether the pool's free list has a slot. If it is empty, puts fresh slots on it. */
 bool bxr_pool_has_free_slot(struct bxr_pool *pool);

@@ -16,8 +16,8 @@ static void require(struct check *check, bool holds, char const *invariant) {
 
 /* `length` plus the length of a free list. UINT32_MAX if the list has other elements than slots below the
    high-water mark, or if the sum exceeds that mark. */
-static uint32_t free_length(struct bxr_pool *pool, boxroot first, uint32_t length) {
-  for (boxroot r = first; r != NULL; r = bxr_next_free(r)) {
+static uint32_t free_length(struct bxr_pool *pool, uintptr_t list, uint32_t length) {
+  for (boxroot r = bxr_linked(list); r != NULL; r = bxr_next_free(r)) {
     uintptr_t *slot = bxr_slot(r);
     bool sane = (uintptr_t)slot % sizeof(value) == 0 && slot >= pool->slots &&
                 slot < pool->slots + pool->high_water && length++ < pool->high_water;
@@ -66,7 +66,7 @@ static void check_pool(struct bxr_pool *pool, void *context) {
     require(check, old || (listed && is_listed_slot(&check->domain->listed, &pool->slots[i])),
             "an old pool holds no young value but in listed slots");
   }
-  for (boxroot r = check->domain->head.free; listed && r != NULL; r = bxr_next_free(r))
+  for (boxroot r = bxr_linked(check->domain->head.free); listed && r != NULL; r = bxr_next_free(r))
     require(check, is_listed_slot(&check->domain->listed, bxr_slot(r)),
             "create takes slots of a listed pool that are listed");
 }
@@ -103,7 +103,8 @@ char const *boxroot_validate(void) {
     current == NULL || (domain->listed.count != 0 ? uncounted == BXR_NO_POOL
                                                   : current->head.epoch == domain->head.epoch),
     "the current pool is listed, and create takes no slot that was just deleted, or it is young");
-  require(&check, current != NULL || (domain->listed.count == 0 && domain->head.free == NULL),
+  require(&check,
+          current != NULL || (domain->listed.count == 0 && domain->head.free == BXR_NO_SLOT),
           "only a current pool is listed, and only such a pool's slots are taken");
   require(&check, uncounted == BXR_NO_POOL || bxr_pool_at(uncounted)->fast_owner == &domain->head,
           "a closed pool is closed to deletes that are not counted, too");

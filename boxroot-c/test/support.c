@@ -25,7 +25,7 @@ bool is_mapped(void *page) {
 }
 
 struct bxr_pool *next_pool(struct bxr_domain *domain) {
-  if (domain->head.free != NULL || bxr_domain_continue(domain)) return domain->current;
+  if (domain->head.free != BXR_NO_SLOT || bxr_domain_continue(domain)) return domain->current;
   bxr_domain_retire(domain);
   bxr_remote_drain(domain);
   CHECK(bxr_domain_choose(domain));
@@ -38,7 +38,8 @@ boxroot create(struct bxr_domain *domain) {
 }
 
 bool is_full(struct bxr_domain *domain, struct bxr_pool *pool) {
-  return domain->current == pool && domain->head.free == NULL && !bxr_pool_has_free_slot(pool);
+  return domain->current == pool && domain->head.free == BXR_NO_SLOT &&
+         !bxr_pool_has_free_slot(pool);
 }
 
 struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots) {

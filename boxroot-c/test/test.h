@@ -35,6 +35,7 @@
   TEST(barrier_foreign)                                                                            \
   TEST(scan_hands_pools_over)                                                                      \
   TEST(scan_with_large_pages)                                                                      \
+  TEST(scan_defers_deletes)                                                                        \
   TEST(uses)                                                                                       \
   TEST(uses_after_fork)                                                                            \
   TEST(uses_after_fork_of_another_user)                                                            \

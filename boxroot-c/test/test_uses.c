@@ -18,6 +18,8 @@ static int begin_on_a_thread(void) {
 }
 
 void test_uses(void) {
+  /* The Rust crates know these numbers. */
+  CHECK(BXR_USE_FIRST == 0 && BXR_USE_NESTED == 1 && BXR_USE_DOWN == 2 && BXR_USE_FORKED == 3);
   CHECK(bxr_use_begin() == BXR_USE_FIRST);
   CHECK(bxr_use_begin() == BXR_USE_NESTED);
   CHECK(bxr_uses_forbid() == 1); /* the nested one */

@@ -151,9 +151,10 @@ const _: () = {
     ["Offset of field: bxr_batch::bits"][::core::mem::offset_of!(bxr_batch, bits) - 8usize];
 };
 #[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct bxr_pool_head {
     pub fast_owner: *mut bxr_domain_head,
-    pub free: boxroot,
+    pub free: usize,
     pub epoch: u64,
     pub countdown: isize,
 }
@@ -170,9 +171,10 @@ const _: () = {
         [::core::mem::offset_of!(bxr_pool_head, countdown) - 24usize];
 };
 #[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct bxr_domain_head {
     pub runtime_state: *mut ::core::ffi::c_void,
-    pub free: boxroot,
+    pub free: usize,
     pub epoch: u64,
     pub uncounted: usize,
     pub remote_pool: usize,

@@ -18,9 +18,10 @@ extern "C" {
 #define BXR_HEAD_OFFSETS 0x1c0            /* the bits that may be set: 0, 64, ... 448 */
 #define BXR_HEAD_SHIFT (BXR_POOL_LOG - 6) /* moves a pool's number to these bits */
 
-/* A handle is the address of its slot. A free slot holds a link: the handle of the next free
-   slot, or NULL, plus 1. A link looks like an OCaml immediate: all the slots that were ever
-   used hold valid OCaml values, free or not. */
+/* A handle is the address of its slot. A free list is a link: the handle of its first slot, plus 1, or
+   BXR_NO_SLOT. Each of its slots holds the link to the rest. A link looks like an OCaml immediate: all the
+   slots that were ever used hold valid OCaml values, free or not. */
+#define BXR_NO_SLOT ((uintptr_t)1)
 
 struct bxr_domain_head;
 
@@ -33,7 +34,7 @@ struct bxr_batch {
 /* The head of a pool. Owner: the domain in fast_owner, under its lock. */
 struct bxr_pool_head {
   struct bxr_domain_head *fast_owner; /* the record that may take the fast paths; NULL: closed */
-  boxroot free;                       /* free slots that create does not take yet, or NULL */
+  uintptr_t free;                     /* the list of free slots that create does not take yet */
   uint64_t epoch;                     /* young iff equal to the owner's epoch */
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
@@ -43,7 +44,7 @@ struct bxr_pool_head {
 /* The start of a domain's record. Owner: the domain, under its lock. */
 struct bxr_domain_head {
   void *runtime_state;   /* the runtime's record of the domain; (void *)1: closed */
-  boxroot free;          /* what create takes: free slots of one pool, or NULL */
+  uintptr_t free;        /* the list of what create takes: free slots of one pool */
   uint64_t epoch;        /* 1 + the minor scans so far; no pool's epoch exceeds it */
   uintptr_t uncounted;   /* the start of the pool of `free`, if open and young, or BXR_NO_POOL */
   uintptr_t remote_pool; /* the start of the pool of `outgoing`, or BXR_NO_POOL */
@@ -142,15 +143,15 @@ inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head
    loop of creates or deletes can keep most of this in registers. */
 
 /* Puts a slot on a free list. */
-inline void bxr_push(boxroot *free, boxroot r) {
-  *bxr_slot(r) = (uintptr_t)*free + 1;
-  *free = r;
+inline void bxr_push(uintptr_t *free, boxroot r) {
+  *bxr_slot(r) = *free;
+  *free = (uintptr_t)r + 1;
 }
 
 /* Takes the first slot of a free list, which is not empty, for value v. */
-inline boxroot bxr_pop(boxroot *free, value v) {
-  boxroot r = *free;
-  *free = (boxroot)(*bxr_slot(r) - 1);
+inline boxroot bxr_pop(uintptr_t *free, value v) {
+  boxroot r = (boxroot)(*free - 1);
+  *free = *bxr_slot(r);
   *bxr_slot(r) = (uintptr_t)v;
   return r;
 }
@@ -173,7 +174,7 @@ inline bool bxr_modify_moved(boxroot *r, boxroot moved) {
 inline boxroot_domain boxroot_domain_self(void) { return bxr_domain_attach(); }
 
 inline boxroot boxroot_create_in(boxroot_domain self, value v) {
-  return BXR_LIKELY(self->free != NULL) ? bxr_pop(&self->free, v) : bxr_create_slow(v);
+  return BXR_LIKELY(self->free != BXR_NO_SLOT) ? bxr_pop(&self->free, v) : bxr_create_slow(v);
 }
 
 /* Which kind of pool r is in depends on the program, so the first two comparisons have no branch hint. */

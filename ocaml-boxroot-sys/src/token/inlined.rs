@@ -4,6 +4,7 @@ use crate::{slot, slow, BoxRoot, Value};
 use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+const NO_SLOT: usize = 1;
 const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
 const HEAD_OFFSETS: usize = bindings::BXR_HEAD_OFFSETS as usize;
 
@@ -16,14 +17,15 @@ const HEAD_OFFSETS: usize = bindings::BXR_HEAD_OFFSETS as usize;
 #[inline(always)]
 pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
     // SAFETY: the lock is held (caller), and only its holder uses this free list and writes
-    // to the slots. A free slot holds a link: the handle of the next free slot, or NULL, plus 1.
+    // to the slots. A list is a link, the address of its first slot plus 1, or NO_SLOT. Each slot holds the rest.
     unsafe {
         let domain = domain.0.as_ptr();
-        let Some(root) = (*domain).free else {
+        let first = (*domain).free;
+        if first == NO_SLOT {
             return slow::create(value);
-        };
-        (*domain).free =
-            NonNull::new(with_exposed_provenance_mut(*slot(root) as usize - 1)).map(BoxRoot);
+        }
+        let root = BoxRoot(NonNull::new_unchecked(with_exposed_provenance_mut(first - 1)));
+        (*domain).free = *slot(root) as usize;
         *slot(root) = value;
         Some(root)
     }
@@ -178,11 +180,10 @@ unsafe fn may_be_young(value: Value) -> bool {
 ///
 /// The free list is for slots of the root's pool; the lock of the domain that owns it is held.
 #[inline(always)]
-unsafe fn push(free: &mut Option<BoxRoot>, root: BoxRoot) {
-    let next = free.map_or(0, |next| slot(next).expose_provenance());
+unsafe fn push(free: &mut usize, root: BoxRoot) {
     // SAFETY: the owner may write slots, under its lock (caller).
-    unsafe { *slot(root) = next as isize + 1 };
-    *free = Some(root);
+    unsafe { *slot(root) = *free as Value };
+    *free = slot(root).expose_provenance() + 1;
 }
 
 /// The start of the root's pool: pools are aligned to their size.
