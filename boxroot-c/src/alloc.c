@@ -15,6 +15,7 @@ extern inline void bxr_push(uintptr_t *free, boxroot r);
 extern inline boxroot bxr_pop(uintptr_t *free, value v);
 extern inline struct bxr_range bxr_minor_heap(void);
 extern inline bool bxr_may_be_in(struct bxr_range range, value v);
+extern inline bool bxr_may_be_young(value v);
 extern inline bool bxr_modify_moved(boxroot *r, boxroot moved);
 extern inline boxroot_domain boxroot_domain_self(void);
 extern inline boxroot boxroot_create_in(boxroot_domain self, value v);
@@ -57,7 +58,7 @@ void bxr_delete_slow(boxroot r) {
   }
 }
 
-static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_in(bxr_minor_heap(), v); }
+static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_young(v); }
 
 boxroot bxr_modify_slow(boxroot r, value v) {
   struct bxr_domain *domain = bxr_enter();

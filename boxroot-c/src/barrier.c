@@ -44,7 +44,7 @@ bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r) {
   if (bxr_barrier_state(pool) <= BXR_REOPENED || !BXR_RULE(LEAVE_THE_SNAPSHOT)) return false;
   if (pool->marking == BXR_FOREIGN) return true; /* 6 */
   value v = boxroot_get(r);
-  return Is_block(v) && !bxr_may_be_in(bxr_minor_heap(), v); /* 1 */
+  return Is_block(v) && !bxr_may_be_young(v); /* 1 */
 }
 
 void bxr_barrier_forget_young_values(struct bxr_pool *pool) {

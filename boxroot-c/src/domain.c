@@ -120,20 +120,34 @@ void bxr_domain_free(boxroot r) {
     bxr_domain_refile(&pool->head);
 }
 
+/* Bit i of bits[j] is slot i of the 64 from words[64 * j] on. */
+static void push_all(uintptr_t *free, uintptr_t *words, uint64_t const bits[BXR_PENDING_WORDS]) {
+  uintptr_t list = *free;
+  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
+    for (uint64_t rest = bits[i]; rest != 0; rest &= rest - 1)
+      bxr_push(&list, (boxroot)(words + 64 * i + __builtin_ctzll(rest)));
+  *free = list;
+}
+
 uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
                              uint64_t count) {
+  struct bxr_domain *owner = bxr_pool_owner(pool);
+  uintptr_t start = bxr_pool_start(pool);
+  if (pool->kind == BXR_CURRENT) {
+    bool counted = start != owner->head.uncounted;
+    push_all(counted ? &pool->head.free : &owner->head.free, (uintptr_t *)start, bits);
+    return BXR_PENDING_WORDS + count;
+  }
+  uint32_t left = bxr_pool_used(pool) - (uint32_t)count;
   /* One step if no root is left. Not if a marker may visit the pool: it would find values, not links. */
-  if (pool->kind != BXR_CURRENT && pool->marking == BXR_IDLE && count == bxr_pool_used(pool)) {
+  bool one_step = left == 0 && pool->marking == BXR_IDLE;
+  if (!one_step) push_all(&pool->head.free, (uintptr_t *)start, bits);
+  pool->head.countdown -= (intptr_t)count;
+  if (pool->head.countdown <= 0) {
     bxr_list_remove(pool);
-    file(bxr_pool_owner(pool), pool, 0);
-    return BXR_PENDING_WORDS;
+    file(owner, pool, left);
   }
-  for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
-    uintptr_t *words = (uintptr_t *)bxr_pool_start(pool) + 64 * i;
-    for (uint64_t rest = bits[i]; rest != 0; rest &= rest - 1)
-      bxr_domain_free((boxroot)(words + __builtin_ctzll(rest)));
-  }
-  return BXR_PENDING_WORDS + count;
+  return BXR_PENDING_WORDS + (one_step ? 0 : count);
 }
 
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),

@@ -211,9 +211,9 @@ static void drain(struct bxr_domain *domain, uint64_t enough) {
   drain_taken(domain, enough, &work);
 }
 
-/* The limit for pools that wait, or have waited, in slots and words of bits: about a tenth of a millisecond, so
+/* The limit for pools that wait, or have waited, in slots and words of bits: some ten microseconds, so
    that no scan takes long. */
-enum { ENOUGH_AT_A_TIME = 1 << 14 };
+enum { ENOUGH_AT_A_TIME = 1 << 12 };
 
 void bxr_remote_drain(struct bxr_domain *domain) { drain(domain, ENOUGH_AT_A_TIME); }
 

@@ -102,7 +102,7 @@ static size_t waiting(struct bxr_pool *list) {
    ends. */
 void test_remote_looks_at_some_pools(void) {
   static boxroot roots[MANY];
-  enum { POOLS = 2500, AT_A_TIME = 1024 };
+  enum { POOLS = 700, AT_A_TIME = 256 };
   struct bxr_domain *domain = bxr_orphans_obtain();
   static boxroot deleted[POOLS];
   for (int i = 0; i < POOLS; i++) {

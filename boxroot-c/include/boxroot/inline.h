@@ -206,7 +206,7 @@ inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   struct bxr_pool_head *pool = bxr_pool_at(start);
   if (start == self->uncounted ||
       BXR_LIKELY(bxr_is_fast_owner(self, pool) &&
-                 (!bxr_may_be_in(bxr_minor_heap(), v) || pool->epoch == self->epoch))) {
+                 (!bxr_may_be_young(v) || pool->epoch == self->epoch))) {
     *bxr_slot(root) = (uintptr_t)v;
     return true;
   }

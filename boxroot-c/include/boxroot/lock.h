@@ -95,6 +95,13 @@ inline bool bxr_may_be_in(struct bxr_range range, value v) {
   return (uintptr_t)v - range.start < range.size;
 }
 
+/* The same of a single value. Most old values have lower addresses than the minor heaps, which the runtime
+   reserves first, so the first comparison is enough for them. */
+inline bool bxr_may_be_young(value v) {
+  return (uintptr_t)v >= (uintptr_t)BXR_MINOR_HEAP_START &&
+         (uintptr_t)v < (uintptr_t)BXR_MINOR_HEAP_END;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -46,5 +46,6 @@
 #define bxr_pop BXR_NAME(bxr_pop)
 #define bxr_minor_heap BXR_NAME(bxr_minor_heap)
 #define bxr_may_be_in BXR_NAME(bxr_may_be_in)
+#define bxr_may_be_young BXR_NAME(bxr_may_be_young)
 
 #endif /* BOXROOT_NAMES_H */

@@ -166,7 +166,8 @@ unsafe fn may_be_young(value: Value) -> bool {
         // SAFETY: the runtime changes these variables only while all domains are stopped, and this thread's
         // domain is not: its lock is held (caller).
         let (start, end) = unsafe { (caml_minor_heaps_start, caml_minor_heaps_end) };
-        (value as usize).wrapping_sub(start) < end - start
+        // In this order: most old values have lower addresses than the minor heaps.
+        start <= value as usize && (value as usize) < end
     }
     #[cfg(not(ocaml5))]
     {
