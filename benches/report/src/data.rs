@@ -1,7 +1,7 @@
 //! The data of a report, as `docs/benchmarks/*.json` holds them.
 
 use crate::harness::{median, Figures, Result, Suite, COUNTS};
-use crate::parts::Part;
+use crate::parts::{Part, PASSES};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -16,8 +16,7 @@ pub struct Measured {
     pub machine: Machine,
     pub series: Vec<Series>,
     /// The ratios of the report before this one, by `Comparison::key`.
-    #[serde(default)]
-    pub before: BTreeMap<String, f64>,
+    pub before: BTreeMap<String, Ratio>,
 }
 
 /// One figure of one program: our implementation compared with another.
@@ -25,11 +24,24 @@ pub struct Comparison {
     pub point: String,
     pub figure: &'static str,
     pub pair: String,
-    /// The ratio of what the part says of a series of runs; then the smallest and the largest such ratio of a
-    /// third of the runs.
-    pub ratio: f64,
+    pub ratio: Ratio,
+}
+
+/// The ratio of two figures of a part, each of a series of runs. Over the grid, the geometric mean over its settings.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Ratio {
+    pub of_all_runs: f64,
+    /// The smallest and the largest of this ratio and those of each pass.
     pub low: f64,
     pub high: f64,
+}
+
+impl Ratio {
+    /// Whether the two spreads have a value in common, in the three digits that the tables show.
+    pub fn agrees_with(&self, other: &Ratio) -> bool {
+        let shown = |x: f64| (x * 1e3).round();
+        shown(self.low) <= shown(other.high) && shown(other.low) <= shown(self.high)
+    }
 }
 
 impl Comparison {
@@ -123,63 +135,73 @@ impl Report {
 impl Measured {
     /// The ratios of ours to another, in all of the part's figures that are not counts.
     pub fn compare(&self, part: &Part) -> Vec<Comparison> {
-        let of = |name: &str, point: &str| {
-            self.series.iter().find(|s| s.implementation == name && s.point() == point)
-        };
         let mut all = Vec::new();
-        for (ours, other) in part.compared {
-            for series in self.series.iter().filter(|s| s.implementation == *ours) {
-                let Some(others) = of(other, &series.point()) else { continue };
+        for &(ours, other) in part.compared {
+            for (point, pairs) in self.pairs(ours, other) {
                 for figure in part.figures.iter().filter(|figure| !COUNTS.contains(figure)) {
-                    let (a, b) = (series.all(figure), others.all(figure));
-                    let ratio = |(a, b): (&[f64], &[f64])| Some(part.figure(a)? / part.figure(b)?);
-                    let third = a.len().div_ceil(3).max(1);
-                    let thirds = a.chunks(third).zip(b.chunks(third));
-                    let (low, high) = smallest_and_largest(thirds.filter_map(ratio));
-                    let Some(ratio) = ratio((&a, &b)) else { continue };
-                    let (point, pair) = (series.point(), format!("{ours} / {other}"));
-                    all.push(Comparison { point, figure, pair, ratio, low, high });
+                    let ratio_of = |pass: Option<usize>| {
+                        let figure_of = |series: &Series| match pass {
+                            None => series.figure(part, figure),
+                            Some(pass) => part.figure(&series.in_pass(figure, pass)),
+                        };
+                        let ratios =
+                            pairs.iter().filter_map(|(a, b)| Some(figure_of(a)? / figure_of(b)?));
+                        geometric_mean(&ratios.collect::<Vec<_>>())
+                    };
+                    let Some(of_all_runs) = ratio_of(None) else { continue };
+                    let of_passes = (0..PASSES).filter_map(|pass| ratio_of(Some(pass)));
+                    let (low, high) = smallest_and_largest(of_passes.chain([of_all_runs]));
+                    let ratio = Ratio { of_all_runs, low, high };
+                    let (point, pair) = (point.clone(), format!("{ours} / {other}"));
+                    all.push(Comparison { point, figure, pair, ratio });
                 }
             }
         }
         all
     }
-}
 
-impl Measured {
     /// One element for each program and other implementation, if this part is measured over the grid.
     pub fn over_the_grid(&self, part: &Part) -> Vec<OverTheGrid> {
-        let mut groups: BTreeMap<(String, &str), Vec<(&Series, &Series)>> = BTreeMap::new();
-        for ours in self.series.iter().filter(|s| s.implementation == "boxroot") {
-            let others = self.series.iter().filter(|s| s.implementation != "boxroot");
-            for other in others.filter(|s| s.point() == ours.point()) {
-                let key = (ours.point_but_for(GRID_SETTING), other.implementation.as_str());
-                groups.entry(key).or_default().push((ours, other));
-            }
-        }
-        groups
-            .into_iter()
-            .filter_map(|((point, other), pairs)| {
+        let mut all = Vec::new();
+        for &(ours, other) in part.compared {
+            for (point, pairs) in self.pairs(ours, other) {
                 let time = |series: &Series| series.figure(part, "user_seconds");
                 let ratios: Vec<f64> =
                     pairs.iter().filter_map(|(a, b)| Some(time(a)? / time(b)?)).collect();
+                let Some(mean) = geometric_mean(&ratios) else { continue };
                 let majors = |of: fn(&(&Series, &Series)) -> Vec<f64>| {
                     smallest_and_largest(pairs.iter().flat_map(of))
                 };
                 let (low, high) = smallest_and_largest(ratios.iter().copied());
-                Some(OverTheGrid {
+                all.push(OverTheGrid {
                     point,
                     other: other.to_string(),
-                    mean: geometric_mean(&ratios)?,
+                    mean,
                     low,
                     high,
                     major_collections: [
                         majors(|(ours, _)| ours.all("major_collections")),
                         majors(|(_, other)| other.all("major_collections")),
                     ],
-                })
-            })
-            .collect()
+                });
+            }
+        }
+        all
+    }
+
+    /// The points that both implementations have, each with the two series; over the grid, those of each setting.
+    fn pairs(&self, ours: &str, other: &str) -> Vec<(String, Vec<(&Series, &Series)>)> {
+        let mut all: Vec<(String, Vec<_>)> = Vec::new();
+        for a in self.series.iter().filter(|s| s.implementation == ours) {
+            let is_other = |s: &&Series| s.implementation == other && s.point() == a.point();
+            let Some(b) = self.series.iter().find(is_other) else { continue };
+            let point = a.point_but_for(GRID_SETTING);
+            match all.iter_mut().find(|(known, _)| *known == point) {
+                Some((_, pairs)) => pairs.push((a, b)),
+                None => all.push((point, vec![(a, b)])),
+            }
+        }
+        all
     }
 }
 
@@ -207,6 +229,13 @@ impl Series {
     /// The values of a figure in all runs.
     pub fn all(&self, figure: &str) -> Vec<f64> {
         self.runs.iter().filter_map(|run| run.get(figure).copied()).collect()
+    }
+
+    /// Those of the runs of one pass.
+    fn in_pass(&self, figure: &str, pass: usize) -> Vec<f64> {
+        let all = self.all(figure);
+        let mut passes = all.chunks(all.len().div_ceil(PASSES).max(1));
+        passes.nth(pass).unwrap_or_default().to_vec()
     }
 
     /// What stands for a figure in a part, if there are runs that have it.

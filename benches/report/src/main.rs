@@ -11,27 +11,24 @@
 //!                                               # on standard output, and writes no file
 //! ```
 //!
-//! Implementations alternate: each is measured once, then each a second time, and so on.
+//! A report goes over all parts three times. In a part implementations alternate: each is measured once, then each a
+//! second time, and so on.
 
 #[path = "../../harness/mod.rs"]
 mod harness;
 
 mod data;
+mod measure;
 mod names;
 mod parts;
 mod plots;
 mod tables;
 
-use data::{Machine, Measured, Report, Series};
+use data::{Machine, Measured, Report};
 use harness::{chosen, number, Result, Suite};
-use indicatif::{ProgressBar, ProgressStyle};
 use parts::Part;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
-
-/// A run that takes longer than this is not repeated.
-const SLOW: Duration = Duration::from_secs(12);
 
 fn main() -> ExitCode {
     match report() {
@@ -49,7 +46,7 @@ fn report() -> Result<()> {
     let (quick, look) = (is_set("QUICK"), is_set("LOOK"));
     let mut parts = parts::all(quick)?;
     if look {
-        parts.retain(|part| !part.compared.is_empty());
+        parts.retain(|part| !part.compared.is_empty() && !part.over_the_grid);
     }
     let names: Vec<&str> = parts.iter().map(|p| p.name).chain(["plots"]).collect();
     let only = chosen("ONLY", &names)?;
@@ -69,12 +66,13 @@ fn report() -> Result<()> {
     std::fs::create_dir_all(&folder)?;
     let data = folder.join(format!("{}.json", suite.ocaml_version));
     let mut report = match std::fs::read(&data) {
-        Ok(text) => serde_json::from_slice(&text)?,
+        Ok(text) => serde_json::from_slice(&text).map_err(|error| {
+            format!("{}: {error}; remove it, and measure again", data.display())
+        })?,
         Err(_) => Report::new(),
     };
-    for part in parts.iter().filter(|p| only.contains(&p.name)) {
-        let times = if times > 0 { times } else { part.times };
-        let series = measure(&suite, part, times)?;
+    let chosen: Vec<&Part> = parts.iter().filter(|part| only.contains(&part.name)).collect();
+    for (part, series) in chosen.iter().zip(measure::all(&suite, &chosen, times)?) {
         if series.is_empty() {
             continue; // not on this version of OCaml
         }
@@ -85,8 +83,8 @@ fn report() -> Result<()> {
         let machine = Machine::this(&suite.ocaml_version)?;
         let measured = Measured { machine, series, before };
         report.parts.insert(part.name.to_string(), measured);
-        std::fs::write(&data, report.to_json()?)?;
     }
+    std::fs::write(&data, report.to_json()?)?;
     let version = &suite.ocaml_version;
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
     plots::all(&folder, version, &parts, &report)?;
@@ -97,71 +95,20 @@ fn report() -> Result<()> {
     }
 }
 
-/// Measures what is compared, and prints it.
+/// Measures what is compared, but for the grid, and prints it.
 fn take_a_look(suite: &Suite, mut parts: Vec<Part>, only: &[&str], times: usize) -> Result<()> {
     parts.retain(|part| only.contains(&part.name));
     let mut report = Report::new();
     for part in &mut parts {
-        part.implementations
-            .retain(|name| part.compared.iter().any(|(ours, other)| name == ours || name == other));
-        let series = measure(suite, part, if times > 0 { times } else { part.times })?;
+        let all = std::mem::take(&mut part.implementations);
+        part.implementations = all.into_iter().filter(|name| part.compares(name)).collect();
+    }
+    let all: Vec<&Part> = parts.iter().collect();
+    for (part, series) in all.iter().zip(measure::all(suite, &all, times)?) {
         let machine = Machine::this(&suite.ocaml_version)?;
         let measured = Measured { machine, series, before: Default::default() };
         report.parts.insert(part.name.to_string(), measured);
     }
     println!("OCaml {}\n{}", suite.ocaml_version, tables::compared(&parts, &report));
     Ok(())
-}
-
-/// Every point of a part, on every implementation, `times` times in turn.
-fn measure(suite: &Suite, part: &Part, times: usize) -> Result<Vec<Series>> {
-    let times = if part.counted { 1 } else { times }; // counts are exact
-    let mut all = Vec::new();
-    let points = part.all_points();
-    let runs: usize = points.iter().map(|p| implementations(suite, part, p.program).len()).sum();
-    let bar = ProgressBar::new((runs * times) as u64);
-    bar.set_style(ProgressStyle::with_template(
-        "{prefix:12} {bar:30} {pos}/{len} {elapsed}, {eta} left: {msg}",
-    )?);
-    bar.set_prefix(part.name);
-    for point in &points {
-        let mut series: Vec<Series> = implementations(suite, part, point.program)
-            .into_iter()
-            .map(|implementation| Series {
-                program: point.program.to_string(),
-                implementation: implementation.to_string(),
-                settings: point.settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect(),
-                runs: Vec::new(),
-            })
-            .collect();
-        let mut slow = vec![false; series.len()];
-        for _ in 0..times {
-            for (series, slow) in series.iter_mut().zip(&mut slow) {
-                bar.inc(1);
-                if *slow {
-                    continue;
-                }
-                bar.set_message(format!("{} of {}", series.program, series.implementation));
-                let start = Instant::now();
-                let run = match part {
-                    Part { counted: true, .. } => Suite::count_instructions,
-                    Part { one_executable: true, .. } => Suite::run_in_variants,
-                    _ => Suite::run,
-                };
-                let figures = run(suite, point.program, &series.implementation, &point.settings)?;
-                series.runs.push(figures);
-                *slow = start.elapsed() > SLOW;
-            }
-        }
-        all.append(&mut series);
-    }
-    bar.finish_with_message("done");
-    Ok(all)
-}
-
-/// The implementations of the part that the program runs on with this version of OCaml.
-fn implementations<'a>(suite: &'a Suite, part: &Part, program: &str) -> Vec<&'a str> {
-    let mut all = suite.implementations(program);
-    all.retain(|name| part.implementations.iter().any(|i| i == name));
-    all
 }

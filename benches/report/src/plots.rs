@@ -121,7 +121,9 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
         };
         (0..100).filter_map(point).collect::<Vec<_>>()
     });
-    let text = title("A cache under churn: longest pause in each hundredth of the time");
+    let text = title(
+        "A cache under churn: longest pause in each hundredth of the time (median of the runs)",
+    );
     let axes = ("seconds", "ms");
     curves(&file("cache"), &text, axes, &all, Scale::LogarithmicHeight)?;
 

@@ -1,9 +1,9 @@
 //! The tables, as one Markdown file for a version of OCaml.
 
-use crate::data::{geometric_mean, Comparison, Measured, OverTheGrid, Report, Series};
+use crate::data::{geometric_mean, Comparison, Measured, OverTheGrid, Ratio, Report, Series};
 use crate::harness::{median, COUNTS};
 use crate::names::shown;
-use crate::parts::{Part, GRID};
+use crate::parts::{Part, GRID, PASSES};
 use std::fmt::Write;
 
 pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
@@ -118,31 +118,41 @@ fn one_by_one(part: &Part, all: &[Series]) -> String {
 
 /// The ratios of ours to others.
 pub fn compared(parts: &[Part], report: &Report) -> String {
-    let mut text = String::from(
-        "\n## Ours against boxroot 0.4.0\n\n\
-         Ratios: below 1, ours takes less. boxroot 0.4.0 is the registry crate `ocaml-boxroot-sys` 0.4.0. The\n\
-         spread is that of the ratios of each third of the runs. \"Before\" is the ratio when the same was measured the last time.\n\n\
-         | program | figure | which two | ratio | spread | before |\n|---|---|---|---|---|---|\n",
+    let mut text = format!(
+        "\n## Ours against others\n\n\
+         Ratios: below 1, ours takes less. boxroot 0.4.0 is the registry crate `ocaml-boxroot-sys` 0.4.0.\n\
+         `user_seconds` are over the grid. A report goes over everything {PASSES} times; the spread is that of the ratios of\n\
+         each time. \"Before\" is the same of the report before this one, in bold where the two spreads do not meet.\n\n\
+         | program | figure | which two | ratio | spread | before | spread before |\n|---|---|---|---|---|---|---|\n"
     );
+    let spread = |ratio: &Ratio| format!("{:.3}–{:.3}", ratio.low, ratio.high);
     let (mut known, mut agree) = (0, 0);
     for part in parts {
         let Some(measured) = report.parts.get(part.name) else { continue };
-        for c in measured.compare(part) {
-            let before = measured.before.get(&c.key());
-            let cell = before.map_or(String::new(), |ratio| format!("{ratio:.3}"));
-            let Comparison { point, figure, pair, ratio, low, high } = &c;
+        for comparison in measured.compare(part) {
+            let Comparison { point, figure, pair, ratio } = &comparison;
             let pair: Vec<_> = pair.split(" / ").map(shown).collect();
-            let pair = pair.join(" / ");
+            let before = match measured.before.get(&comparison.key()) {
+                None => " | ".to_string(),
+                Some(before) => {
+                    known += 1;
+                    let agrees = before.agrees_with(ratio);
+                    agree += agrees as usize;
+                    let bold = if agrees { "" } else { "**" };
+                    format!("{bold}{:.3}{bold} | {}", before.of_all_runs, spread(before))
+                }
+            };
             let _ = writeln!(
                 text,
-                "| {point} | {figure} | {pair} | {ratio:.3} | {low:.3}–{high:.3} | {cell} |"
+                "| {point} | {figure} | {} | {:.3} | {} | {before} |",
+                pair.join(" / "),
+                ratio.of_all_runs,
+                spread(ratio),
             );
-            known += before.is_some() as usize;
-            agree += before.is_some_and(|ratio| (*low..=*high).contains(ratio)) as usize;
         }
     }
     if known > 0 {
-        let _ = write!(text, "\n{agree} of {known} ratios before are within the spread.\n");
+        let _ = write!(text, "\nThe spreads of {agree} of {known} ratios meet those before.\n");
     }
     text
 }

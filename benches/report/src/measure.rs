@@ -1,0 +1,92 @@
+//! The runs of a report.
+
+use crate::data::Series;
+use crate::harness::{Result, Suite};
+use crate::parts::{Part, Point, PASSES};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::time::{Duration, Instant};
+
+/// What takes longer than this in the first pass is not repeated, unless it is compared.
+const SLOW: Duration = Duration::from_secs(12);
+
+/// A point of a part, and its series, one for each implementation.
+struct Row {
+    point: Point,
+    series: Vec<(Series, IsSlow)>,
+}
+
+type IsSlow = bool;
+
+/// The series of each part. `times` replaces how often each is run, unless it is 0.
+pub fn all(suite: &Suite, parts: &[&Part], times: usize) -> Result<Vec<Vec<Series>>> {
+    let mut tables: Vec<Vec<Row>> = parts.iter().map(|part| empty_rows(suite, part)).collect();
+    for pass in 0..PASSES {
+        for (part, rows) in parts.iter().zip(&mut tables) {
+            let times = match part.counted {
+                true => 1, // counts are exact
+                false if times > 0 => times,
+                false => part.times,
+            };
+            let share = times * (pass + 1) / PASSES - times * pass / PASSES;
+            run(suite, part, rows, share, &format!("{} {}/{PASSES}", part.name, pass + 1))?;
+        }
+    }
+    let series_of = |rows: Vec<Row>| {
+        rows.into_iter().flat_map(|row| row.series).map(|(series, _)| series).collect()
+    };
+    Ok(tables.into_iter().map(series_of).collect())
+}
+
+fn empty_rows(suite: &Suite, part: &Part) -> Vec<Row> {
+    let row = |point: Point| {
+        let empty = |implementation: &str| Series {
+            program: point.program.to_string(),
+            implementation: implementation.to_string(),
+            settings: point.settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect(),
+            runs: Vec::new(),
+        };
+        let implementations = implementations(suite, part, point.program).into_iter();
+        let series = implementations.map(|name| (empty(name), false)).collect();
+        Row { point, series }
+    };
+    part.all_points().into_iter().map(row).collect()
+}
+
+/// Adds `times` runs to each series: of a point, each is run once, then each a second time, and so on.
+fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) -> Result<()> {
+    let series: usize = rows.iter().map(|row| row.series.len()).sum();
+    let bar = ProgressBar::new((series * times) as u64);
+    bar.set_style(ProgressStyle::with_template(
+        "{prefix:24} {bar:30} {pos}/{len} {elapsed}, {eta} left: {msg}",
+    )?);
+    bar.set_prefix(title.to_string());
+    let run = match part {
+        Part { counted: true, .. } => Suite::count_instructions,
+        Part { one_executable: true, .. } => Suite::run_in_variants,
+        _ => Suite::run,
+    };
+    for Row { point, series } in rows {
+        for _ in 0..times {
+            for (series, is_slow) in series.iter_mut() {
+                bar.inc(1);
+                if *is_slow && !part.compares(&series.implementation) {
+                    continue;
+                }
+                bar.set_message(format!("{} of {}", series.program, series.implementation));
+                let start = Instant::now();
+                let figures = run(suite, point.program, &series.implementation, &point.settings)?;
+                series.runs.push(figures);
+                *is_slow = start.elapsed() > SLOW;
+            }
+        }
+    }
+    bar.finish_with_message("done");
+    Ok(())
+}
+
+/// The implementations of the part that the program runs on with this version of OCaml.
+fn implementations<'a>(suite: &'a Suite, part: &Part, program: &str) -> Vec<&'a str> {
+    let mut all = suite.implementations(program);
+    all.retain(|name| part.implementations.iter().any(|i| i == name));
+    all
+}
