@@ -52,10 +52,11 @@ fn empty_rows(suite: &Suite, part: &Part) -> Vec<Row> {
     part.all_points().into_iter().map(row).collect()
 }
 
-/// Adds `times` runs to each series: of a point, each is run once, then each a second time, and so on.
+/// Adds runs to each series, `times` as many as its point says: of a point, each series has one, then each a second,
+/// and so on.
 fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) -> Result<()> {
-    let series: usize = rows.iter().map(|row| row.series.len()).sum();
-    let bar = ProgressBar::new((series * times) as u64);
+    let runs: usize = rows.iter().map(|row| row.series.len() * times * row.point.runs).sum();
+    let bar = ProgressBar::new(runs as u64);
     bar.set_style(ProgressStyle::with_template(
         "{prefix:24} {bar:30} {pos}/{len} {elapsed}, {eta} left: {msg}",
     )?);
@@ -66,7 +67,7 @@ fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) 
         _ => Suite::run,
     };
     for Row { point, series } in rows {
-        for _ in 0..times {
+        for _ in 0..times * point.runs {
             for (series, is_slow) in series.iter_mut() {
                 bar.inc(1);
                 if *is_slow && !part.compares(&series.implementation) {

@@ -46,7 +46,7 @@ impl Part {
         let under = |point: &Point, setting: &str| {
             let mut settings = point.settings.clone();
             settings.push(("OCAMLRUNPARAM", setting.to_string()));
-            Point { program: point.program, settings }
+            Point { settings, ..point.clone() }
         };
         let of = |point: &Point| match self.over_the_grid {
             true => GRID.iter().map(|setting| under(point, setting)).collect(),
@@ -61,10 +61,20 @@ impl Part {
 pub struct Point {
     pub program: &'static str,
     pub settings: Vec<(&'static str, String)>,
+    /// How many runs there are instead of one, each time: the shorter a program, the more often it is disturbed as a
+    /// whole.
+    pub runs: usize,
+}
+
+impl Point {
+    fn with_runs(self, runs: usize) -> Point {
+        Point { runs, ..self }
+    }
 }
 
 fn point<const N: usize>(program: &'static str, settings: [(&'static str, usize); N]) -> Point {
-    Point { program, settings: settings.map(|(name, value)| (name, value.to_string())).into() }
+    let settings = settings.map(|(name, value)| (name, value.to_string())).into();
+    Point { program, settings, runs: 1 }
 }
 
 /// How often a report goes over all parts, each time with a share of the runs. Machines that are shared are slower at
@@ -109,18 +119,22 @@ fn without_implementations(quick: bool) -> Vec<Part> {
     let n = |full: usize| if quick { full - 3 } else { full };
     let times = |full: usize| if quick { 2 } else { full };
 
-    let perm_count = |full: usize, choice: &str| Point {
-        program: "perm_count",
-        settings: vec![("N", n(full).to_string()), ("CHOICE", choice.to_string())],
+    let perm_count = |full: usize, choice: &str| {
+        let mut point = point("perm_count", [("N", n(full))]);
+        point.settings.push(("CHOICE", choice.to_string()));
+        point
     };
-    let programs = || {
+    let globroots = |full: usize| point("globroots", [("SIZE", size(full))]);
+    let programs = |globroots: Point| {
         vec![
             perm_count(10, "persistent"),
             perm_count(10, "ephemeral"),
             point("synthetic", [("N", n(6))]),
-            point("globroots", [("SIZE", size(500_000))]),
+            globroots,
         ]
     };
+    let par_perm_count = |doms| point("par_perm_count", [("DOMS", doms), ("N", n(9))]);
+    let prodcons = |doms| point("prodcons", [("DOMS", doms), ("SIZE", size(5_000_000))]);
     let chains = [1, 2, 3, 5, 7, 10, 30, 100, 300, 1000];
     let chains = || chains.map(|n| point("local_roots", [("N", n), ("SIZE", size(10_000_000))]));
     let roots = [10_000, 100_000, 1_000_000, 10_000_000].map(size);
@@ -139,10 +153,10 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             name: "grid",
             title: "Over a grid of settings of the collector",
             figures: &["user_seconds", "major_collections"],
-            points: programs()
+            points: programs(globroots(100_000).with_runs(3))
                 .into_iter()
-                .chain([point("par_perm_count", [("DOMS", 2), ("N", n(9))])])
-                .chain(doms.map(|d| point("prodcons", [("DOMS", d), ("SIZE", size(5_000_000))])))
+                .chain([par_perm_count(2).with_runs(2)])
+                .chain(doms.map(|doms| prodcons(doms).with_runs(3)))
                 .collect(),
             compared: &[("boxroot", "peer"), ("boxroot", "ocaml")],
             over_the_grid: true,
@@ -154,7 +168,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             name: "programs",
             title: "Programs that use global roots",
             figures: time,
-            points: programs(),
+            points: programs(globroots(500_000)),
             compared: OURS_AND_PEER,
             times: times(3),
             ..Part::default()
@@ -167,7 +181,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 perm_count(9, "persistent"),
                 perm_count(9, "ephemeral"),
                 point("synthetic", [("N", n(6))]),
-                point("globroots", [("SIZE", size(100_000))]),
+                globroots(100_000),
                 point("prodcons", [("DOMS", 1), ("SIZE", size(1_000_000))]),
                 point("pair", [("SIZE", size(1_000_000))]),
                 point("batch", [("SIZE", size(1_000))]),
@@ -203,7 +217,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             name: "program_checks",
             title: "Programs that use global roots: the price of checks for threads",
             figures: &["seconds"],
-            points: programs(),
+            points: programs(globroots(500_000)),
             one_executable: true,
             times: times(3),
             ..Part::default()
@@ -348,11 +362,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             name: "domains",
             title: "Several domains",
             figures: &["seconds", "creates", "peak_resident"],
-            points: doms
-                .map(|d| point("par_perm_count", [("DOMS", d), ("N", n(9))]))
-                .into_iter()
-                .chain(doms.map(|d| point("prodcons", [("DOMS", d), ("SIZE", size(5_000_000))])))
-                .collect(),
+            points: doms.map(par_perm_count).into_iter().chain(doms.map(prodcons)).collect(),
             compared: OURS_AND_PEER,
             times: times(3),
             ..Part::default()

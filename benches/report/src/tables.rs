@@ -41,9 +41,10 @@ fn machine(measured: &Measured) -> String {
 /// A row for each program and each other implementation, and the mean over the programs.
 fn over_the_grid(part: &Part, measured: &Measured) -> String {
     let rows = measured.over_the_grid(part);
-    let runs = measured.series.iter().map(|series| series.runs.len()).max().unwrap_or(0);
+    let runs = measured.series.iter().map(|series| series.runs.len());
+    let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let mut text = format!(
-        "\nUser time, ours to the other's, under {} settings (`OCAMLRUNPARAM`, {} to {}); runs of each: {runs},\n\
+        "\nUser time, ours to the other's, under {} settings (`OCAMLRUNPARAM`, {} to {}); runs of each: {fewest} to {most},\n\
          of which the fastest counts. The geometric mean of the ratios, the smallest and the largest, and how many\n\
          major collections there were, ours and the other's.\n\n\
          | program | other | ratio | from – to | major collections |\n|---|---|---|---|---|\n",
