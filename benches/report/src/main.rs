@@ -1,5 +1,5 @@
 //! Measures every benchmark program on every implementation, and writes the tables, the plots and
-//! the raw data of `docs/benchmarks/`.
+//! the raw data of `docs/benchmarks/`; on OCaml 5 also the page `costs` of the guide.
 //!
 //! ```text
 //! make report OCAML=5.3.0
@@ -17,6 +17,7 @@
 #[path = "../../harness/mod.rs"]
 mod harness;
 
+mod costs;
 mod data;
 mod measure;
 mod names;
@@ -88,6 +89,10 @@ fn report() -> Result<()> {
     let version = &suite.ocaml_version;
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
     plots::all(&folder, version, &parts, &report)?;
+    if !quick && version.starts_with("5.") {
+        let page = root.join("ocaml-boxroot/src/guide/costs.md");
+        std::fs::write(page, costs::page(version, &parts, &report))?;
+    }
     println!("{}", folder.join(format!("{version}.md")).display());
     match report.varying_counts(&suite) {
         varying if varying.is_empty() => Ok(()),

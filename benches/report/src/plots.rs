@@ -97,12 +97,17 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
         Scale::Linear,
     )?;
 
+    let lines_of = |name: &str, setting: &str, figure: &str, scale: f64| -> Vec<Line> {
+        let part = parts.iter().find(|part| part.name == name);
+        colours.lines(report.series(name), |s| {
+            Some((s.setting(setting)?, s.figure(part?, figure)? * scale))
+        })
+    };
     for (name, part, text) in [
         ("local-roots", "local_roots", "Local roots: a chain of N calls"),
         ("checks", "checks", "Local roots: checks for threads, and Rust"),
     ] {
-        let all = colours
-            .lines(report.series(part), |s| Some((s.setting("N")?, s.median("ns_per_call")?)));
+        let all = lines_of(part, "N", "ns_per_call", 1.);
         curves(&file(name), &title(text), ("N", "ns per call"), &all, Scale::Logarithmic)?;
     }
 
@@ -110,8 +115,7 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
         ("pause", "longest_major_hook", "Longest scan of the roots"),
         ("longest-pause", "longest_pause", "Longest pause of a program that allocates"),
     ] {
-        let point = |s: &Series| Some((s.setting("SIZE")?, s.median(figure)? * 1e3));
-        let all = colours.lines(report.series("pause"), point);
+        let all = lines_of("pause", "SIZE", figure, 1e3);
         curves(&file(name), &title(text), ("live roots", "ms"), &all, Scale::Logarithmic)?;
     }
     let all = colours.lines(report.series("cache"), |s| {
@@ -136,9 +140,7 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
     let text = title("A server with two workers: how long a task takes");
     bars(&file("server"), &text, "ms", &percentiles, &all, Scale::Logarithmic)?;
 
-    let all = colours.lines(report.series("memory"), |s| {
-        Some((s.setting("SIZE")?, s.median("bytes_per_root")?))
-    });
+    let all = lines_of("memory", "SIZE", "bytes_per_root", 1.);
     let axes = ("live roots", "bytes per root");
     curves(&file("memory"), &title("Memory"), axes, &all, Scale::Logarithmic)?;
 

@@ -12,8 +12,8 @@ pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
     text += version;
     text +=
         "`; what it all means is in [README.md](README.md). Cells are medians, with the smallest\n\
-             and the largest run; for single operations, whose loops take some milliseconds, the fastest run, with\n\
-             the median and the slowest. Only ratios within one table mean something.\n";
+             and the largest run; for single operations and local roots the fastest run, with the\n\
+             median and the slowest. Only ratios within one table mean something.\n";
     text += &compared(parts, report);
     for part in parts {
         if let Some(measured) = report.parts.get(part.name) {
@@ -180,7 +180,7 @@ fn cell(part: &Part, figure: &str, series: &Series) -> String {
     }
 }
 
-fn format(figure: &str, x: f64) -> String {
+pub fn format(figure: &str, x: f64) -> String {
     match figure {
         _ if COUNTS.contains(&figure) => format!("{x:.0}"),
         "instructions" => format!("{:.1} million", x / 1e6),

@@ -31,6 +31,9 @@
 #[doc = include_str!("which_root.md")]
 pub mod which_root {}
 
+#[doc = include_str!("costs.md")]
+pub mod costs {}
+
 #[doc = include_str!("debugging.md")]
 pub mod debugging {}
 

@@ -1,0 +1,79 @@
+//! `costs.md`, a page of the guide of `ocaml-boxroot`: what users ask for, of the figures of a report on OCaml 5.
+
+use crate::data::Report;
+use crate::parts::Part;
+use crate::tables::format;
+
+pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
+    let cell = |name: &str, program: &str, size: &str, implementation: &str, figure: &str| {
+        let part = parts.iter().find(|part| part.name == name)?;
+        let is_it = |(setting, value): (&String, &String)| {
+            ["N", "SIZE"].contains(&setting.as_str()) && value == size
+        };
+        let mut series = report.series(name).iter().filter(|s| s.program == program);
+        let series = series.find(|s| {
+            s.implementation == implementation && (size.is_empty() || s.settings.iter().any(is_it))
+        })?;
+        Some(format(figure, series.figure(part, figure)?))
+    };
+    let row = |text: &str, cells: &[Option<String>]| {
+        let cells: Vec<_> = cells.iter().map(|c| c.as_deref().unwrap_or_default()).collect();
+        format!("| {text} | {} |\n", cells.join(" | "))
+    };
+    let mut text = format!(
+        "What boxroots cost, beside other kinds of roots.\n\n\
+         `make report OCAML={version}` writes this page and `docs/benchmarks/{version}.md` of the repository, which describes\n\
+         the machine and has the spread of each figure. `docs/benchmarks/README.md` there says how it is measured, and in which\n\
+         cases boxroots are slower than the alternatives.\n\n\
+         # Single operations\n\n\
+         Nanoseconds for each, where no other unit is given; OCaml {version}. \"Generational\" and \"global\" are the roots of\n\
+         OCaml's runtime (`caml_register_generational_global_root`, `caml_register_global_root`), \"0.4.0\" is\n\
+         `ocaml-boxroot-sys` 0.4.0.\n\n\
+         | | boxroot | generational | global | 0.4.0 |\n|---|---|---|---|---|\n"
+    );
+    let kinds = ["boxroot", "generational", "global", "peer"];
+    for (what, program) in [
+        ("create one and delete it (`pair`)", "pair"),
+        ("create 1000 and delete them, for each (`batch`)", "batch"),
+        ("read (`get`)", "get"),
+        ("change, young value (`modify_young`)", "modify_young"),
+        ("change, old value (`modify_old`)", "modify_old"),
+        ("delete one of a million, in random order (`delete_shuffled`)", "delete_shuffled"),
+    ] {
+        text += &row(what, &kinds.map(|kind| cell("micro", program, "", kind, "ns_per_operation")));
+    }
+    let memory = kinds.map(|kind| cell("memory", "memory", "1000000", kind, "bytes_per_root"));
+    text += &row("memory for each of a million, in bytes (`memory`)", &memory);
+    let pause = kinds.map(|kind| cell("pause", "pause", "10000000", kind, "longest_pause"));
+    text += &row("longest pause, with ten million roots (`pause`)", &pause);
+
+    text += "\nOf boxroots alone, in one executable; in C, `create_in` and `delete_in` have a proof of the lock, as a\n\
+             token is in Rust:\n\n\
+             | | C | C, `create_in` | Rust, token | Rust, `drop` |\n|---|---|---|---|---|\n";
+    let levels = ["boxroot", "unsafe", "rust_token", "rust_drop"];
+    for (what, program) in [("create one and delete it", "pair"), ("read", "get")] {
+        let cells = levels.map(|level| cell("levels", program, "", level, "ns_per_operation"));
+        text += &row(what, &cells);
+    }
+    let bulk = |name| cell("batches", "batch", "", name, "ns_per_operation").unwrap_or_default();
+    text += &format!(
+        "\n`boxroot_create_many` and `boxroot_delete_many` take {} for each of a thousand; one by one they take {}.\n",
+        bulk("bulk"),
+        bulk("boxroot")
+    );
+
+    text += "\n# Local roots\n\n\
+             What is best depends on how many functions a value passes through: chains of N calls, nanoseconds for each call.\n\n\
+             | | N = 1 | 3 | 10 | 100 |\n|---|---|---|---|---|\n";
+    for (what, kind) in [
+        ("OCaml's `CAMLparam`", "local"),
+        ("boxroots, rooted by the caller", "boxroot"),
+        ("boxroots, rooted again by each function", "naive"),
+    ] {
+        let chains = ["1", "3", "10", "100"];
+        text +=
+            &row(what, &chains.map(|n| cell("local_roots", "local_roots", n, kind, "ns_per_call")));
+    }
+    text += "\nSo it is best to root a value in the caller, and to pass the root on.\n";
+    text
+}
