@@ -1,12 +1,12 @@
 //! `costs.md`, a page of the guide of `ocaml-boxroot`: what users ask for, of the figures of a report on OCaml 5.
 
 use crate::data::Report;
-use crate::parts::Part;
+use crate::parts::{named, Part};
 use crate::tables::format;
 
 pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
     let cell = |name: &str, program: &str, size: &str, implementation: &str, figure: &str| {
-        let part = parts.iter().find(|part| part.name == name)?;
+        let part = named(parts, name)?;
         let is_it = |(setting, value): (&String, &String)| {
             ["N", "SIZE"].contains(&setting.as_str()) && value == size
         };

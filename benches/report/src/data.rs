@@ -52,7 +52,7 @@ impl Comparison {
 }
 
 /// Where and when it was measured.
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Machine {
     pub date: String,
     pub cpu: String,
@@ -144,9 +144,7 @@ impl Measured {
                             None => series.figure(part, figure),
                             Some(pass) => part.figure(&series.in_pass(figure, pass)),
                         };
-                        let ratios =
-                            pairs.iter().filter_map(|(a, b)| Some(figure_of(a)? / figure_of(b)?));
-                        geometric_mean(&ratios.collect::<Vec<_>>())
+                        geometric_mean(&ratios(&pairs, figure_of))
                     };
                     let Some(of_all_runs) = ratio_of(None) else { continue };
                     let of_passes = (0..PASSES).filter_map(|pass| ratio_of(Some(pass)));
@@ -165,9 +163,7 @@ impl Measured {
         let mut all = Vec::new();
         for &(ours, other) in part.compared {
             for (point, pairs) in self.pairs(ours, other) {
-                let time = |series: &Series| series.figure(part, "user_seconds");
-                let ratios: Vec<f64> =
-                    pairs.iter().filter_map(|(a, b)| Some(time(a)? / time(b)?)).collect();
+                let ratios = ratios(&pairs, |series| series.figure(part, "user_seconds"));
                 let Some(mean) = geometric_mean(&ratios) else { continue };
                 let majors = |of: fn(&(&Series, &Series)) -> Vec<f64>| {
                     smallest_and_largest(pairs.iter().flat_map(of))
@@ -203,6 +199,11 @@ impl Measured {
         }
         all
     }
+}
+
+/// The ratios of a figure, of those pairs of which both have it.
+fn ratios(pairs: &[(&Series, &Series)], figure: impl Fn(&Series) -> Option<f64>) -> Vec<f64> {
+    pairs.iter().filter_map(|(a, b)| Some(figure(a)? / figure(b)?)).collect()
 }
 
 pub fn geometric_mean(all: &[f64]) -> Option<f64> {

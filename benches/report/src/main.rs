@@ -73,18 +73,7 @@ fn report() -> Result<()> {
         Err(_) => Report::new(),
     };
     let chosen: Vec<&Part> = parts.iter().filter(|part| only.contains(&part.name)).collect();
-    for (part, series) in chosen.iter().zip(measure::all(&suite, &chosen, times)?) {
-        if series.is_empty() {
-            continue; // not on this version of OCaml
-        }
-        let before = report.parts.get(part.name).map_or_else(Default::default, |measured| {
-            let all = measured.compare(part).into_iter();
-            all.map(|comparison| (comparison.key(), comparison.ratio)).collect()
-        });
-        let machine = Machine::this(&suite.ocaml_version)?;
-        let measured = Measured { machine, series, before };
-        report.parts.insert(part.name.to_string(), measured);
-    }
+    measure_into(&mut report, &suite, &chosen, times)?;
     std::fs::write(&data, report.to_json()?)?;
     let version = &suite.ocaml_version;
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
@@ -100,6 +89,23 @@ fn report() -> Result<()> {
     }
 }
 
+/// Measures these parts, and replaces what the report has of them.
+fn measure_into(report: &mut Report, suite: &Suite, parts: &[&Part], times: usize) -> Result<()> {
+    let machine = Machine::this(&suite.ocaml_version)?;
+    for (part, series) in parts.iter().zip(measure::all(suite, parts, times)?) {
+        if series.is_empty() {
+            continue; // not on this version of OCaml
+        }
+        let before = report.parts.get(part.name).map_or_else(Default::default, |measured| {
+            let all = measured.compare(part).into_iter();
+            all.map(|comparison| (comparison.key(), comparison.ratio)).collect()
+        });
+        let measured = Measured { machine: machine.clone(), series, before };
+        report.parts.insert(part.name.to_string(), measured);
+    }
+    Ok(())
+}
+
 /// Measures what is compared, but for the grid, and prints it.
 fn take_a_look(suite: &Suite, mut parts: Vec<Part>, only: &[&str], times: usize) -> Result<()> {
     parts.retain(|part| only.contains(&part.name));
@@ -109,11 +115,7 @@ fn take_a_look(suite: &Suite, mut parts: Vec<Part>, only: &[&str], times: usize)
         part.implementations = all.into_iter().filter(|name| part.compares(name)).collect();
     }
     let all: Vec<&Part> = parts.iter().collect();
-    for (part, series) in all.iter().zip(measure::all(suite, &all, times)?) {
-        let machine = Machine::this(&suite.ocaml_version)?;
-        let measured = Measured { machine, series, before: Default::default() };
-        report.parts.insert(part.name.to_string(), measured);
-    }
+    measure_into(&mut report, suite, &all, times)?;
     println!("OCaml {}\n{}", suite.ocaml_version, tables::compared(&parts, &report));
     Ok(())
 }

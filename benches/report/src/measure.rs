@@ -6,7 +6,7 @@ use crate::parts::{Part, Point, PASSES};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// What takes longer than this in the first pass is not repeated, unless it is compared.
+/// What takes longer than this is not repeated, unless it is compared.
 const SLOW: Duration = Duration::from_secs(12);
 
 /// A point of a part, and its series, one for each implementation.

@@ -98,6 +98,10 @@ pub const GRID: [&str; 9] = [
     "o=200,s=1M",
 ];
 
+pub fn named<'a>(parts: &'a [Part], name: &str) -> Option<&'a Part> {
+    parts.iter().find(|part| part.name == name)
+}
+
 /// All parts, with their implementations. A list that names a part that does not exist is an error.
 pub fn all(quick: bool) -> Result<Vec<Part>> {
     let mut parts = without_implementations(quick);

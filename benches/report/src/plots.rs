@@ -4,7 +4,7 @@ use crate::data::{Report, Series};
 use crate::harness::list::{self, Implementation};
 use crate::harness::Result;
 use crate::names::shown;
-use crate::parts::Part;
+use crate::parts::{named, Part};
 use plotters::coord::combinators::{BindKeyPoints, LogCoord, WithKeyPoints};
 use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::coord::Shift;
@@ -71,7 +71,7 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
     };
     let bars_of = |name: &str, relative: bool, figure: &str| -> Vec<Line> {
         let names = groups(name);
-        let part = parts.iter().find(|part| part.name == name);
+        let part = named(parts, name);
         colours.lines(report.series(name), |s| {
             let x = names.iter().position(|n| *n == group_name(s))? as f64;
             let ours =
@@ -98,7 +98,7 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
     )?;
 
     let lines_of = |name: &str, setting: &str, figure: &str, scale: f64| -> Vec<Line> {
-        let part = parts.iter().find(|part| part.name == name);
+        let part = named(parts, name);
         colours.lines(report.series(name), |s| {
             Some((s.setting(setting)?, s.figure(part?, figure)? * scale))
         })
