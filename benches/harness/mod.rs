@@ -129,14 +129,39 @@ impl Suite {
         implementation: &str,
         settings: &Settings,
     ) -> Result<Figures> {
+        let tool = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
+        self.count(&tool, program, implementation, settings)
+    }
+
+    /// Only those of the loop that is timed (`benches/runtime/loops.c`).
+    pub fn count_loop_instructions(
+        &self,
+        program: &str,
+        implementation: &str,
+        settings: &Settings,
+    ) -> Result<Figures> {
+        let tool =
+            ["--tool=callgrind", "--toggle-collect=timed_*", "--callgrind-out-file=/dev/null"];
+        self.count(&tool, program, implementation, settings)
+    }
+
+    fn count(
+        &self,
+        tool: &[&str],
+        program: &str,
+        implementation: &str,
+        settings: &Settings,
+    ) -> Result<Figures> {
         let (executable, name) = self.executable(program, implementation);
         let mut valgrind = Command::new("valgrind");
-        valgrind.args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]);
-        let output = output(valgrind.arg(&executable.path), program, name, settings)?;
+        let output = output(valgrind.args(tool).arg(&executable.path), program, name, settings)?;
         let summary = String::from_utf8_lossy(&output.stderr);
         let count = summary.lines().find_map(|line| line.split_once("I ")?.1.split_once("refs:"));
         let count = count.map(|(_, digits)| digits.replace([',', ' '], ""));
         let count = count.ok_or("valgrind counted no instructions")?.parse()?;
+        if count == 0. {
+            return Err("valgrind saw none of the functions to count".into());
+        }
         Ok([("instructions".to_string(), count)].into())
     }
 }

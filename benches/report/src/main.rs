@@ -53,7 +53,7 @@ fn report() -> Result<()> {
     let only = chosen("ONLY", &names)?;
     let times = number("TIMES", 0.)? as usize;
 
-    if parts.iter().any(|part| part.counted && only.contains(&part.name)) {
+    if parts.iter().any(|part| part.counted.is_some() && only.contains(&part.name)) {
         let version = Command::new("valgrind").arg("--version").output();
         version.map_err(|_| {
             "valgrind is missing, which counts instructions: apt-get install valgrind"

@@ -2,7 +2,7 @@
 
 use crate::data::Series;
 use crate::harness::{Result, Suite};
-use crate::parts::{Part, Point, PASSES};
+use crate::parts::{Counted, Part, Point, PASSES};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -23,9 +23,9 @@ pub fn all(suite: &Suite, parts: &[&Part], times: usize) -> Result<Vec<Vec<Serie
     for pass in 0..PASSES {
         for (part, rows) in parts.iter().zip(&mut tables) {
             let times = match part.counted {
-                true => 1, // counts are exact
-                false if times > 0 => times,
-                false => part.times,
+                Some(_) => 1, // counts are exact
+                None if times > 0 => times,
+                None => part.times,
             };
             let share = times * (pass + 1) / PASSES - times * pass / PASSES;
             run(suite, part, rows, share, &format!("{} {}/{PASSES}", part.name, pass + 1))?;
@@ -62,7 +62,8 @@ fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) 
     )?);
     bar.set_prefix(title.to_string());
     let run = match part {
-        Part { counted: true, .. } => Suite::count_instructions,
+        Part { counted: Some(Counted::Program), .. } => Suite::count_instructions,
+        Part { counted: Some(Counted::Loop), .. } => Suite::count_loop_instructions,
         Part { one_executable: true, .. } => Suite::run_in_variants,
         _ => Suite::run,
     };

@@ -23,9 +23,16 @@ pub struct Part {
     /// are few runs of each setting: whatever else the machine does only ever adds to their time, and often doubles it.
     pub fastest: bool,
     /// Instructions are counted, by valgrind, and not time; once, whatever `times` says.
-    pub counted: bool,
+    pub counted: Option<Counted>,
     /// How often each point is run on each implementation, in all passes together.
     pub times: usize,
+}
+
+/// What instructions are counted of.
+#[derive(Clone, Copy)]
+pub enum Counted {
+    Program,
+    Loop,
 }
 
 impl Part {
@@ -187,17 +194,28 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 point("synthetic", [("N", n(6))]),
                 globroots(100_000),
                 point("prodcons", [("DOMS", 1), ("SIZE", size(1_000_000))]),
-                point("pair", [("SIZE", size(1_000_000))]),
-                point("batch", [("SIZE", size(1_000))]),
-                point("modify_young", [("SIZE", size(1_000))]),
-                point("modify_old", [("SIZE", size(1_000))]),
-                point("delete_old", [("SIZE", size(100_000))]),
-                point("delete_shuffled", [("SIZE", size(100_000))]),
-                point("delete_old_marking", [("SIZE", size(100_000))]),
                 point("mark_and_delete_old", [("SIZE", size(100_000))]),
             ],
             compared: OURS_AND_PEER,
-            counted: true,
+            counted: Some(Counted::Program),
+            ..Part::default()
+        },
+        Part {
+            name: "loop_instructions",
+            title: "Instructions of a million single operations",
+            figures: &["instructions"],
+            points: vec![
+                point("pair", [("SIZE", size(1_000_000))]),
+                point("batch", [("SIZE", size(1_000))]),
+                point("get", [("SIZE", size(1_000))]),
+                point("modify_young", [("SIZE", size(1_000))]),
+                point("modify_old", [("SIZE", size(1_000))]),
+                point("delete_old", [("SIZE", size(1_000_000))]),
+                point("delete_shuffled", [("SIZE", size(1_000_000))]),
+                point("delete_old_marking", [("SIZE", size(1_000_000))]),
+            ],
+            compared: OURS_AND_PEER,
+            counted: Some(Counted::Loop),
             ..Part::default()
         },
         Part {
