@@ -48,6 +48,15 @@ impl Executable {
     }
 }
 
+/// What instructions are counted of.
+#[derive(Clone, Copy)]
+pub enum Counted {
+    /// The whole process.
+    Program,
+    /// The loop that is timed (`benches/runtime/loops.c`).
+    Loop,
+}
+
 /// All the executables: one with our crate, one with the registry crate, and one with our crate and the
 /// implementations that the other two do not have. The first two differ in the crate only, because the
 /// layout of an executable alone can change times by some percents.
@@ -122,37 +131,23 @@ impl Suite {
         run(&self.variants.path, program, implementation, settings)
     }
 
-    /// Like `run`, under valgrind, which counts the instructions of the whole process.
+    /// Like `run`, under valgrind, which counts instructions.
     pub fn count_instructions(
         &self,
-        program: &str,
-        implementation: &str,
-        settings: &Settings,
-    ) -> Result<Figures> {
-        let tool = ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"];
-        self.count(&tool, program, implementation, settings)
-    }
-
-    /// Only those of the loop that is timed (`benches/runtime/loops.c`).
-    pub fn count_loop_instructions(
-        &self,
-        program: &str,
-        implementation: &str,
-        settings: &Settings,
-    ) -> Result<Figures> {
-        let tool =
-            ["--tool=callgrind", "--toggle-collect=timed_*", "--callgrind-out-file=/dev/null"];
-        self.count(&tool, program, implementation, settings)
-    }
-
-    fn count(
-        &self,
-        tool: &[&str],
+        counted: Counted,
         program: &str,
         implementation: &str,
         settings: &Settings,
     ) -> Result<Figures> {
         let (executable, name) = self.executable(program, implementation);
+        let tool = match counted {
+            Counted::Program => {
+                ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+            }
+            Counted::Loop => {
+                ["--tool=callgrind", "--toggle-collect=timed_*", "--callgrind-out-file=/dev/null"]
+            }
+        };
         let mut valgrind = Command::new("valgrind");
         let output = output(valgrind.args(tool).arg(&executable.path), program, name, settings)?;
         let summary = String::from_utf8_lossy(&output.stderr);

@@ -1,8 +1,8 @@
 //! The runs of a report.
 
 use crate::data::Series;
-use crate::harness::{Result, Suite};
-use crate::parts::{Counted, Part, Point, PASSES};
+use crate::harness::{Result, Settings, Suite};
+use crate::parts::{Part, Point, PASSES};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -61,11 +61,14 @@ fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) 
         "{prefix:24} {bar:30} {pos}/{len} {elapsed}, {eta} left: {msg}",
     )?);
     bar.set_prefix(title.to_string());
-    let run = match part {
-        Part { counted: Some(Counted::Program), .. } => Suite::count_instructions,
-        Part { counted: Some(Counted::Loop), .. } => Suite::count_loop_instructions,
-        Part { one_executable: true, .. } => Suite::run_in_variants,
-        _ => Suite::run,
+    let run = |program: &str, implementation: &str, settings: &Settings| match part {
+        Part { counted: Some(what), .. } => {
+            suite.count_instructions(*what, program, implementation, settings)
+        }
+        Part { one_executable: true, .. } => {
+            suite.run_in_variants(program, implementation, settings)
+        }
+        _ => suite.run(program, implementation, settings),
     };
     for Row { point, series } in rows {
         for _ in 0..times * point.runs {
@@ -76,7 +79,7 @@ fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) 
                 }
                 bar.set_message(format!("{} of {}", series.program, series.implementation));
                 let start = Instant::now();
-                let figures = run(suite, point.program, &series.implementation, &point.settings)?;
+                let figures = run(point.program, &series.implementation, &point.settings)?;
                 series.runs.push(figures);
                 *is_slow = start.elapsed() > SLOW;
             }

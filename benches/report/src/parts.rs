@@ -1,6 +1,6 @@
 //! What is measured.
 
-use crate::harness::{list, median, Result};
+use crate::harness::{list, median, Counted, Result};
 
 /// A table or a plot.
 #[derive(Default)]
@@ -26,13 +26,6 @@ pub struct Part {
     pub counted: Option<Counted>,
     /// How often each point is run on each implementation, in all passes together.
     pub times: usize,
-}
-
-/// What instructions are counted of.
-#[derive(Clone, Copy)]
-pub enum Counted {
-    Program,
-    Loop,
 }
 
 impl Part {
