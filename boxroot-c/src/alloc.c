@@ -50,8 +50,7 @@ void bxr_delete_slow(boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (self == NULL) {
     if (!bxr_is_second_copy()) bxr_remote_delete(r);
-  } else if (bxr_start_of(r) == self->head.remote_pool || bxr_pool_owner(pool) != self ||
-             bxr_barrier_keeps(pool, r)) {
+  } else if (bxr_pool_owner(pool) != self || bxr_barrier_keeps(pool, r)) {
     bxr_remote_delete_batched(self, r);
   } else {
     bxr_domain_free(r);

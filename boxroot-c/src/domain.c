@@ -18,10 +18,8 @@ _Static_assert(REGION_SIZE >= BXR_POOL_SIZE, "a region holds a pool");
 _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");
 _Static_assert(offsetof(struct bxr_domain, head) == 0, "a record starts with its head");
 
-struct bxr_domain_head bxr_no_domain = {.runtime_state = BXR_CLOSED,
-                                        .free = BXR_NO_SLOT,
-                                        .uncounted = BXR_NO_POOL,
-                                        .remote_pool = BXR_NO_POOL};
+struct bxr_domain_head bxr_no_domain = {
+  .runtime_state = BXR_CLOSED, .free = BXR_NO_SLOT, .uncounted = BXR_NO_POOL};
 
 /* ---- records ---- */
 

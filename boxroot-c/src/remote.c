@@ -123,13 +123,11 @@ void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r) {
   if (bxr_delete_beside(&self->head, r)) return;
   bxr_remote_flush(self);
   self->head.outgoing = bxr_remote_batch_of(r);
-  self->head.remote_pool = bxr_start_of(r);
 }
 
 void bxr_remote_flush(struct bxr_domain *self) {
   struct bxr_batch batch = self->head.outgoing;
   self->head.outgoing = (struct bxr_batch){0};
-  self->head.remote_pool = BXR_NO_POOL;
   if (batch.bits == 0) return;
   if (bxr_pool_owner(pool_of(batch)) == self)
     bxr_domain_count(&self->barrier_hits, (uint64_t)__builtin_popcountll(batch.bits));

@@ -177,12 +177,11 @@ pub struct bxr_domain_head {
     pub free: usize,
     pub epoch: u64,
     pub uncounted: usize,
-    pub remote_pool: usize,
     pub outgoing: bxr_batch,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 56usize];
+    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 48usize];
     ["Alignment of bxr_domain_head"][::core::mem::align_of::<bxr_domain_head>() - 8usize];
     ["Offset of field: bxr_domain_head::runtime_state"]
         [::core::mem::offset_of!(bxr_domain_head, runtime_state) - 0usize];
@@ -192,10 +191,8 @@ const _: () = {
         [::core::mem::offset_of!(bxr_domain_head, epoch) - 16usize];
     ["Offset of field: bxr_domain_head::uncounted"]
         [::core::mem::offset_of!(bxr_domain_head, uncounted) - 24usize];
-    ["Offset of field: bxr_domain_head::remote_pool"]
-        [::core::mem::offset_of!(bxr_domain_head, remote_pool) - 32usize];
     ["Offset of field: bxr_domain_head::outgoing"]
-        [::core::mem::offset_of!(bxr_domain_head, outgoing) - 40usize];
+        [::core::mem::offset_of!(bxr_domain_head, outgoing) - 32usize];
 };
 unsafe extern "C" {
     #[link_name = "bxr_create_slow_abi1_pool14"]

@@ -43,11 +43,10 @@ struct bxr_pool_head {
 
 /* The start of a domain's record. Owner: the domain, under its lock. */
 struct bxr_domain_head {
-  void *runtime_state;   /* the runtime's record of the domain; (void *)1: closed */
-  uintptr_t free;        /* the list of what create takes: free slots of one pool */
-  uint64_t epoch;        /* 1 + the minor scans so far; no pool's epoch exceeds it */
-  uintptr_t uncounted;   /* the start of the pool of `free`, if open and young, or BXR_NO_POOL */
-  uintptr_t remote_pool; /* the start of the pool of `outgoing`, or BXR_NO_POOL */
+  void *runtime_state; /* the runtime's record of the domain; (void *)1: closed */
+  uintptr_t free;      /* the list of what create takes: free slots of one pool */
+  uint64_t epoch;      /* 1 + the minor scans so far; no pool's epoch exceeds it */
+  uintptr_t uncounted; /* the start of the pool of `free`, if open and young, or BXR_NO_POOL */
   struct bxr_batch outgoing; /* remote deletes, to be sent together */
 };
 
@@ -65,8 +64,7 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, countdown) == 24);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, free) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, epoch) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 24);
-BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, remote_pool) == 32);
-BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, outgoing) == 40);
+BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, outgoing) == 32);
 #endif
 
 /* The general paths: what the fast paths call when they do not apply. */
@@ -177,25 +175,23 @@ inline boxroot boxroot_create_in(boxroot_domain self, value v) {
   return BXR_LIKELY(self->free != BXR_NO_SLOT) ? bxr_pop(&self->free, v) : bxr_create_slow(v);
 }
 
-/* Which kind of pool r is in depends on the program, so the first two comparisons have no branch hint. */
+/* Which kind of pool r is in depends on the program, so the comparisons of pools have no branch hint. */
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   uintptr_t start = bxr_start_of(r);
-  /* Deletes in this pool are not counted. NULL is in no pool: it takes the slow path. */
+  /* Deletes in this pool are not counted. */
   if (start == self->uncounted) {
     bxr_push(&self->free, r);
     return;
   }
+  if (r == NULL) return;
   struct bxr_pool_head *pool = bxr_pool_at(start);
-  /* Another domain may be writing to the pool's head, so a run of deletes in that pool reads it once only. */
-  if (start == self->remote_pool) {
-    if (BXR_LIKELY(bxr_delete_beside(self, r))) return;
-  } else if (BXR_LIKELY(r != NULL && bxr_is_fast_owner(self, pool))) {
+  if (bxr_is_fast_owner(self, pool)) {
     bxr_push(&pool->free, r);
     if (BXR_LIKELY(--pool->countdown != 0)) return;
     bxr_domain_refile(pool);
     return;
   }
-  bxr_delete_slow(r);
+  if (!BXR_LIKELY(bxr_delete_beside(self, r))) bxr_delete_slow(r);
 }
 
 /* In an open pool of the domain, any value may be stored if the pool is young, as the one of `uncounted` is,

@@ -95,21 +95,11 @@ unsafe fn delete_uncounted(domain: Domain, root: BoxRoot) -> bool {
 /// As for [`delete`].
 #[inline(always)]
 unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
-    let start = start_of(root);
-    let pool = pool_at(start);
+    let pool = pool_at(start_of(root));
     // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free slots of its
     // own pools, and only its holder uses `outgoing`.
     unsafe {
-        // Another domain owns this pool, and may be writing to its head. So a series of deletes in it reads the
-        // head only once, in the slow path, and then collects bits here.
-        if start == (*domain.0.as_ptr()).remote_pool {
-            let outgoing = &mut (*domain.0.as_ptr()).outgoing;
-            let bit = slot(root).addr().wrapping_sub(outgoing.start) / size_of::<Value>();
-            if bit < 64 {
-                outgoing.bits |= 1 << bit;
-                return;
-            }
-        } else if is_fast_owner(domain, pool) {
+        if is_fast_owner(domain, pool) {
             push(&mut (*pool).free, root);
             (*pool).countdown -= 1;
             if (*pool).countdown == 0 {
@@ -117,7 +107,14 @@ unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
             }
             return;
         }
-        slow::delete(root);
+        // Deletes of neighbouring roots of other domains are collected.
+        let outgoing = &mut (*domain.0.as_ptr()).outgoing;
+        let bit = slot(root).addr().wrapping_sub(outgoing.start) / size_of::<Value>();
+        if bit < 64 {
+            outgoing.bits |= 1 << bit;
+        } else {
+            slow::delete(root);
+        }
     }
 }
 
