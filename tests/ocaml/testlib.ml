@@ -34,7 +34,8 @@ let () =
 
 let () =
   register "minor_collections" (fun () -> (Gc.quick_stat ()).minor_collections);
-  register "major_collections" (fun () -> (Gc.quick_stat ()).major_collections)
+  register "major_collections" (fun () -> (Gc.quick_stat ()).major_collections);
+  register "live_words" (fun () -> (Gc.stat ()).live_words)
 
 let () = register "array_of_blocks" (fun n -> Array.init n ref)
 (* Blocks of six words, as large as the closures of "infix", and garbage at once. Each word looks like the
