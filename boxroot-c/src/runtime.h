@@ -79,10 +79,10 @@ bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
 
-/* Copies the values among these words to a block of the OCaml heap, and has the collector mark that in its
-   slices. Called in a scan that darkens. False if the runtime cannot (OCaml 5, and OCaml 4 without naked
-   pointers), or if there is no memory; then nothing has happened. */
-bool bxr_runtime_mark_copy(uintptr_t const *words, size_t count);
+/* Copies the values among these words to the OCaml heap, where the collector marks them in its slices. Called in
+   a scan that darkens. False if the runtime cannot (all but OCaml 4.14 with naked pointers), or if there is no
+   memory; then nothing has happened. */
+bool bxr_runtime_copy(uintptr_t const *words, size_t count);
 
 /* ---- life cycle ---- */
 

@@ -79,7 +79,7 @@ bool bxr_runtime_marks_ranges(void) { return false; }
 bool bxr_runtime_marks_ranges(void) { return true; }
 #endif
 
-bool bxr_runtime_mark_copy(uintptr_t const *words, size_t count) {
+bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   (void)words, (void)count;
   return false;
 }

@@ -69,7 +69,7 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 
 /* Fewer pools than this are scanned slot by slot, and not copied (docs/tuning.md). */
 #ifndef BXR_COPY_FROM
-#define BXR_COPY_FROM 16
+#define BXR_COPY_FROM 64
 #endif
 
 static size_t pools_in_use(struct bxr_domain *domain) {
@@ -78,7 +78,7 @@ static size_t pools_in_use(struct bxr_domain *domain) {
 
 static void copy_blocks(struct bxr_pool *pool, void *context) {
   struct full_scan *scan = context;
-  if (pool->high_water != 0 && bxr_runtime_mark_copy(pool->slots, pool->high_water))
+  if (bxr_runtime_copy(pool->slots, pool->high_water))
     bxr_census_add(&scan->census, pool);
   else
     scan_blocks(pool, scan);

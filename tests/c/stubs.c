@@ -144,11 +144,15 @@ void test_finish_marking(void) {
 /* ---- the collector of OCaml 4 ---- */
 
 #if OCAML_VERSION >= 50000
-void test_take_major_hook_away(void) {}
+void test_take_major_hook(bool take) { (void)take; }
 void test_page_is_in_heap(void *page, bool is_in_heap) { (void)page, (void)is_in_heap; }
 #else
-/* The hook between marking and sweeping is nobody's any more. */
-void test_take_major_hook_away(void) { caml_major_gc_hook = NULL; }
+/* The hook between marking and sweeping is nobody's any more; or again what it was. */
+void test_take_major_hook(bool take) {
+  static void (*hook)(void);
+  if (take) hook = caml_major_gc_hook;
+  caml_major_gc_hook = take ? NULL : hook;
+}
 
 /* The collector takes a page of 4096 bytes for a part of the heap, or does so no more. */
 void test_page_is_in_heap(void *page, bool is_in_heap) {

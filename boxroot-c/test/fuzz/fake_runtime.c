@@ -305,7 +305,7 @@ void bxr_runtime_teardown(void) {
 
 bool bxr_runtime_marks_ranges(void) { return true; }
 
-bool bxr_runtime_mark_copy(uintptr_t const *words, size_t count) {
+bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   (void)words, (void)count;
   return false;
 }
