@@ -68,8 +68,8 @@ pub mod migrating {}
 /// # Marking without a pause
 ///
 /// A major collection has to mark the values of all roots. On OCaml 5 the allocator hands each pool to the collector as if
-/// the pool were a block of the heap. The collector visits the pools in its slices. (On OCaml 4 it visits copies, which
-/// are made when the collection starts.)
+/// the pool were a block of the heap. The collector visits the pools in its slices. (On OCaml 4.14 it
+/// visits copies of many roots, which are made when the collection starts.)
 ///
 #[doc = include_str!("pictures/marking.svg")]
 ///
