@@ -6,6 +6,7 @@ pub mod list;
 use list::Implementation;
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -56,6 +57,18 @@ pub enum Counted {
     /// The loop that is timed (`benches/runtime/loops.c`).
     Loop,
 }
+
+/// A signal ended a program.
+#[derive(Debug)]
+pub struct Crash(String);
+
+impl std::fmt::Display for Crash {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for Crash {}
 
 /// All the executables: one with our crate, one with the registry crate, and one with our crate and the
 /// implementations that the other two do not have. The first two differ in the crate only, because the
@@ -115,10 +128,15 @@ impl Suite {
         }
     }
 
-    /// Runs a program once, in a process of its own.
+    /// Runs a program once, in a process of its own. The error is a `Crash` if the program crashed.
     pub fn run(&self, program: &str, implementation: &str, settings: &Settings) -> Result<Figures> {
         let (executable, name) = self.executable(program, implementation);
         run(&executable.path, program, name, settings)
+    }
+
+    /// Whether it is the registry crate that is measured, and not code of this repository.
+    pub fn is_peer(&self, implementation: &str) -> bool {
+        self.list.iter().any(|i| i.name == implementation && i.peer_of.is_some())
     }
 
     /// Like `run`, in the executable with the variants.
@@ -185,7 +203,8 @@ fn output(
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr);
         let status = output.status;
-        return Err(format!("{program} of {implementation}: {status}: {}", message.trim()).into());
+        let error = format!("{command:?}: {status}: {}", message.trim());
+        return Err(if status.signal().is_some() { Crash(error).into() } else { error.into() });
     }
     Ok(output)
 }

@@ -70,6 +70,13 @@ pub struct Series {
     pub implementation: String,
     pub settings: BTreeMap<String, String>,
     pub runs: Vec<Figures>,
+    /// How many more runs crashed. Always 0 for what this repository has the code of: there, a crash ends the report.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub crashes: usize,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
 }
 
 /// The variable that the points of the grid set.

@@ -1,7 +1,7 @@
 //! The runs of a report.
 
 use crate::data::Series;
-use crate::harness::{Result, Settings, Suite};
+use crate::harness::{Crash, Result, Settings, Suite};
 use crate::parts::{Part, Point, PASSES};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
@@ -44,6 +44,7 @@ fn empty_rows(suite: &Suite, part: &Part) -> Vec<Row> {
             implementation: implementation.to_string(),
             settings: point.settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect(),
             runs: Vec::new(),
+            crashes: 0,
         };
         let implementations = implementations(suite, part, point.program).into_iter();
         let series = implementations.map(|name| (empty(name), false)).collect();
@@ -79,8 +80,14 @@ fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) 
                 }
                 bar.set_message(format!("{} of {}", series.program, series.implementation));
                 let start = Instant::now();
-                let figures = run(point.program, &series.implementation, &point.settings)?;
-                series.runs.push(figures);
+                match run(point.program, &series.implementation, &point.settings) {
+                    Ok(figures) => series.runs.push(figures),
+                    Err(error) if error.is::<Crash>() && suite.is_peer(&series.implementation) => {
+                        bar.suspend(|| eprintln!("report: counted as a crash: {error}"));
+                        series.crashes += 1;
+                    }
+                    Err(error) => return Err(error),
+                }
                 *is_slow = start.elapsed() > SLOW;
             }
         }

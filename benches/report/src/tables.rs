@@ -25,6 +25,7 @@ pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
             } else {
                 one_by_one(part, &measured.series)
             };
+            text += &crashes(&measured.series);
         }
     }
     text
@@ -115,6 +116,17 @@ fn one_by_one(part: &Part, all: &[Series]) -> String {
         }
     }
     text
+}
+
+/// A line for each series of which runs crashed.
+fn crashes(all: &[Series]) -> String {
+    let crashed = all.iter().filter(|series| series.crashes > 0);
+    let lines = crashed.map(|series| {
+        let (point, crashes, runs) = (series.point(), series.crashes, series.runs.len());
+        let name = shown(&series.implementation);
+        format!("\n{point}: **{crashes} of {} runs of {name} crashed**.\n", crashes + runs)
+    });
+    lines.collect()
 }
 
 /// The ratios of ours to others.
