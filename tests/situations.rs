@@ -4,6 +4,8 @@
 #[path = "situations/collector.rs"]
 mod collector;
 mod common;
+#[path = "situations/copies.rs"]
+mod copies;
 #[path = "situations/domains.rs"]
 mod domains;
 #[path = "situations/failure.rs"]
@@ -23,6 +25,7 @@ mod threads;
 
 use collector::*;
 use common::run_scenarios;
+use copies::*;
 use domains::*;
 use failure::*;
 use forks::*;
@@ -107,6 +110,12 @@ scenarios!(
     25: values_move_between_roots_while_marking;
     40: teardown_while_marking;
     41: memory_after_a_teardown_while_marking;
+    // copies.rs
+    25: copies_are_freed_in_their_cycle, ocaml5 = false;
+    25: copies_are_forgotten_without_the_hook, ocaml5 = false;
+    25: copies_do_not_count_twice, ocaml5 = false;
+    40: copies_are_forgotten_after_a_teardown, ocaml5 = false;
+    28: memory_becomes_a_part_of_the_heap, ocaml5 = false;
     // failure.rs
     20: a_panic_unwinds_past_roots;
     20: cpp_pointer_and_unwinding;

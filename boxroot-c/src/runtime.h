@@ -79,6 +79,11 @@ bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
 
+/* Copies the values among these words to the OCaml heap, where the collector marks them in its slices. Called in
+   a scan that darkens. False if the runtime cannot (all but OCaml 4.14 with naked pointers), or if there is no
+   memory; then nothing has happened. */
+bool bxr_runtime_copy(uintptr_t const *words, size_t count);
+
 /* ---- life cycle ---- */
 
 /* True if the first create may set the library up: the runtime can tell by itself
@@ -89,7 +94,7 @@ bool bxr_runtime_sets_up_itself(void);
 void bxr_runtime_setup(void);
 
 /* Forgets all domains. The hooks stay installed. From now on they only call the hooks that were there before
-   them, and on OCaml 5 bxr_give_back_the_rest (setup.h). */
+   them, on OCaml 4 free the copies of the last scan, and on OCaml 5 call bxr_give_back_the_rest (setup.h). */
 void bxr_runtime_teardown(void);
 
 /* Checks that our hooks are still in place (OCaml 4). If they are not, the lock cannot be followed

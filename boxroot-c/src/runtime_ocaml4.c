@@ -97,6 +97,61 @@ uint32_t bxr_runtime_cycle(void) { return 0; }
 bool bxr_runtime_marking_started(void) { return false; }
 bool bxr_runtime_marking_done(void) { return true; }
 
+/* ---- copies for the marker ---- */
+
+/* The copies of this cycle: a list through their first fields, which ends with Val_unit. Only the marker keeps
+   them alive, and no block moves before the cycle has ended. */
+static value copies = Val_unit;
+static void (*previous_marking_ended)(void);
+
+#if defined(NO_NAKED_POINTERS) || OCAML_VERSION < 41400
+/* There is no page table that tells what is in the heap; or the marker may store young values in fields that it
+   visits, and remember these fields for longer than a copy lives. */
+bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
+  (void)words, (void)count;
+  return false;
+}
+#else
+/* Memory outside the heap may be given back, and become a part of the heap, before the copy is marked. */
+static bool is_in_heap(uintptr_t word) {
+  return Is_block((value)word) && (Is_in_heap(word) || !BXR_RULE(COPY_WHAT_IS_IN_THE_HEAP));
+}
+
+bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
+  /* What is allocated in another phase may be marked already, and then nobody visits it. */
+  if (caml_gc_phase != Phase_idle) return false;
+  size_t size = 1;
+  for (size_t i = 0; i < count; i++) size += (words[i] & 1) == 0;
+  if (size == 1) return true;
+  /* The collector works as much as the program allocates; copies do not count. */
+  uintnat allocated = caml_allocated_words;
+  caml_allocated_words = 0;
+  value copy = caml_alloc_shr_no_track_noexc(size, 0);
+  caml_allocated_words = allocated;
+  if (copy == 0) return false;
+  Field(copy, 0) = copies;
+  copies = copy;
+  size_t next = 1;
+  for (size_t i = 0; i < count; i++)
+    if (is_in_heap(words[i])) Field(copy, next++) = (value)words[i];
+  while (next < size) Field(copy, next++) = Val_unit;
+  if (!BXR_RULE(DARKEN_ONE_COPY)) caml_darken(copy, NULL);
+  return true;
+}
+#endif
+
+/* Called between marking and sweeping: what is white now is freed in this cycle. */
+static void marking_ended(void) {
+  while (caml_gc_phase == Phase_sweep && copies != Val_unit) {
+    value copy = copies;
+    copies = Field(copy, 0);
+    if (BXR_RULE(FREE_COPIES)) Hd_val(copy) = Whitehd_hd(Hd_val(copy));
+  }
+  if (previous_marking_ended != NULL) previous_marking_ended();
+}
+
+/* ---- the lock ---- */
+
 static void enter_blocking_section(void) {
   holds_lock = false;
   set_cache(&bxr_no_domain);
@@ -124,16 +179,21 @@ void bxr_runtime_check(void) {
 
 static void scan_roots(scanning_action action) {
   if (previous_scan_roots != NULL) previous_scan_roots(action);
+  enum bxr_scan_kind kind = action == &caml_oldify_one ? BXR_SCAN_MINOR
+                            : action == &caml_darken   ? BXR_SCAN_DARKEN
+                                                       : BXR_SCAN_OTHER;
+  /* Those of the last cycle are left if another library has taken the hook away that frees them. */
+  if (kind == BXR_SCAN_DARKEN && BXR_RULE(FORGET_COPIES)) copies = Val_unit;
   int status = bxr_status();
   if (status == BOXROOT_NOT_SETUP || status == BOXROOT_TORE_DOWN) return;
   bxr_runtime_check();
   /* A finaliser that the action runs must not find the fast paths open. */
   struct bxr_domain_head *self = bxr_self, *owner = bxr_owner;
   bxr_self = bxr_owner = &bxr_no_domain;
-  enum bxr_scan_kind kind = action == &caml_oldify_one ? BXR_SCAN_MINOR
-                            : action == &caml_darken   ? BXR_SCAN_DARKEN
-                                                       : BXR_SCAN_OTHER;
   bxr_scan(kind, &the_domain, Caml_state, (struct bxr_action){action});
+  /* The marker finds the others by this one. Each that is darkened here would count twice as marked, and the
+     collector would take the heap for full of garbage. */
+  if (kind == BXR_SCAN_DARKEN) caml_darken(copies, NULL);
   bxr_self = self;
   bxr_owner = owner;
 }
@@ -154,6 +214,8 @@ void bxr_runtime_setup(void) {
   }
   is_main = !threads_at_setup || (previous_termination != NULL && thread_number() == 0);
   holds_lock = true;
+  previous_marking_ended = caml_major_gc_hook;
+  caml_major_gc_hook = marking_ended;
   previous_scan_roots = caml_scan_roots_hook;
   caml_scan_roots_hook = scan_roots;
   previous_enter = caml_enter_blocking_section_hook;

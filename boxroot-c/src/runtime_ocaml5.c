@@ -79,6 +79,11 @@ bool bxr_runtime_marks_ranges(void) { return false; }
 bool bxr_runtime_marks_ranges(void) { return true; }
 #endif
 
+bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
+  (void)words, (void)count;
+  return false;
+}
+
 uintptr_t bxr_runtime_unmarked_header(size_t size) {
   return Make_header(size, 0, caml_global_heap_state.UNMARKED);
 }

@@ -58,13 +58,31 @@ static void scan_blocks(struct bxr_pool *pool, void *context) {
   bxr_census_add(&scan->census, pool);
 }
 
-static void scan_all(struct bxr_domain *domain, struct bxr_action action) {
+static void scan_all(struct bxr_domain *domain, struct bxr_action action,
+                     void (*scan_one)(struct bxr_pool *, void *)) {
   struct full_scan scan = {.action = action};
-  bxr_domain_each_pool(domain, scan_blocks, &scan);
+  bxr_domain_each_pool(domain, scan_one, &scan);
   bxr_domain_publish(domain, scan.census);
 }
 
 /* ---- handing over to the marker ---- */
+
+/* Fewer pools than this are scanned slot by slot, and not copied (docs/tuning.md). */
+#ifndef BXR_COPY_FROM
+#define BXR_COPY_FROM 64
+#endif
+
+static size_t pools_in_use(struct bxr_domain *domain) {
+  return domain->pool_count - domain->empty_count;
+}
+
+static void copy_blocks(struct bxr_pool *pool, void *context) {
+  struct full_scan *scan = context;
+  if (bxr_runtime_copy(pool->slots, pool->high_water))
+    bxr_census_add(&scan->census, pool);
+  else
+    scan_blocks(pool, scan);
+}
 
 /* Makes room for one field per pool. */
 static bool grow_directory(struct bxr_domain *domain) {
@@ -103,8 +121,7 @@ static void hand_over(struct bxr_pool *pool, void *context) {
 static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   struct directory directory = {0};
   /* A single pool is scanned faster than it is handed over. */
-  if (bxr_runtime_marks_ranges() && domain->pool_count - domain->empty_count > 1 &&
-      grow_directory(domain))
+  if (bxr_runtime_marks_ranges() && pools_in_use(domain) > 1 && grow_directory(domain))
     directory.fields = domain->directory + 1;
   bxr_domain_each_pool(domain, hand_over, &directory);
   if (directory.fields == NULL) return false;
@@ -136,14 +153,16 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
 /* All mark stacks are empty: now everything that was handed over in the last cycle may be unmapped or used
    for something else (the directory, only now). Nothing is drained (step 8 of remote.c). */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
-  if (!hand_over_all(domain, action)) scan_all(domain, action);
+  if (!hand_over_all(domain, action))
+    scan_all(domain, action, pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);
   bxr_remote_wait_as_own(domain);
   bxr_domain_trim(domain);
   domain->darkened = bxr_runtime_cycle();
 }
 
 static void scan_other(struct bxr_domain *domain, struct bxr_action action) {
-  if (BXR_RULE(SINGLE_SLOTS_TO_OTHERS) || !hand_over_all(domain, action)) scan_all(domain, action);
+  if (BXR_RULE(SINGLE_SLOTS_TO_OTHERS) || !hand_over_all(domain, action))
+    scan_all(domain, action, scan_blocks);
 }
 
 static void count(uint64_t *scans, uint64_t *longest, uint64_t start) {

@@ -134,12 +134,32 @@ void test_install_other(int second) {
 
 size_t test_other_scans(int second) { return other_scans[second]; }
 
-/* OCaml 5: marks everything that is reachable from the roots of this cycle. OCaml 4 does not mark roots in slices. */
+/* OCaml 5: marks everything that is reachable from the roots of this cycle. On OCaml 4 no slot waits for that. */
 void test_finish_marking(void) {
 #if OCAML_VERSION >= 50000
   caml_finish_marking();
 #endif
 }
+
+/* ---- the collector of OCaml 4 ---- */
+
+#if OCAML_VERSION >= 50000
+void test_take_major_hook(bool take) { (void)take; }
+void test_page_is_in_heap(void *page, bool is_in_heap) { (void)page, (void)is_in_heap; }
+#else
+/* The hook between marking and sweeping is nobody's any more; or again what it was. */
+void test_take_major_hook(bool take) {
+  static void (*hook)(void);
+  if (take) hook = caml_major_gc_hook;
+  caml_major_gc_hook = take ? NULL : hook;
+}
+
+/* The collector takes a page of 4096 bytes for a part of the heap, or does so no more. */
+void test_page_is_in_heap(void *page, bool is_in_heap) {
+  int (*change)(int, void *, void *) = is_in_heap ? caml_page_table_add : caml_page_table_remove;
+  if (change(In_heap, page, (char *)page + 4096) != 0) abort();
+}
+#endif
 
 /* ---- calls from OCaml ---- */
 

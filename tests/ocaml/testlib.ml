@@ -34,7 +34,10 @@ let () =
 
 let () =
   register "minor_collections" (fun () -> (Gc.quick_stat ()).minor_collections);
-  register "major_collections" (fun () -> (Gc.quick_stat ()).major_collections)
+  register "major_collections" (fun () -> (Gc.quick_stat ()).major_collections);
+  register "live_words" (fun () -> (Gc.stat ()).live_words);
+  register "compactions" (fun () -> (Gc.quick_stat ()).compactions);
+  register "makes_copies" (fun () -> Sys.ocaml_version >= "4.14")
 
 let () = register "array_of_blocks" (fun n -> Array.init n ref)
 (* Blocks of six words, as large as the closures of "infix", and garbage at once. Each word looks like the
@@ -53,6 +56,12 @@ let () = register "list" (fun n -> List.init n Fun.id)
 let () = register "block" (fun n -> Obj.repr (Array.make n 0))
 let () = register "set_field" Obj.set_field
 let () = register "long_string" (fun n -> String.make 4096 (Char.chr (n land 255)))
+
+let kept_strings = ref [||]
+let () =
+  register "keep_long_strings" (fun n -> kept_strings := Array.init n (fun _ -> String.make 4096 'x'));
+  register "kept_strings_are_right" (fun () ->
+      Array.for_all (fun s -> s = String.make 4096 'x') !kept_strings)
 
 (* One value of each shape, and a check that it is still itself. The checks see the value
    only through the array, which the caller keeps in a root. *)

@@ -108,7 +108,7 @@ pub fn values_move_between_roots_while_marking() {
     // marks. In whatever order this happens, the collector must see the string.
     start();
     ocaml("minor_heap_words", &[int(4096)]);
-    let n = 20_000;
+    let n = 150_000; // OCaml 4.14 marks copies of so many
     let mut cells = roots(0..n);
     let mut names: Vec<usize> = (0..n).collect();
     full_major();

@@ -276,9 +276,19 @@ impl Machine {
         };
         let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
         let system = after(&release, "PRETTY_NAME").unwrap_or_default();
+        // Processors of one name may differ in these.
+        let mut cpu = vec![after(&cpuinfo, "model name").unwrap_or("unknown CPU".to_string())];
+        for key in ["cpu family", "model\t"] {
+            cpu.extend(after(&cpuinfo, key).map(|number| format!("{} {number}", key.trim())));
+        }
+        for level in [2, 3] {
+            let path = format!("/sys/devices/system/cpu/cpu0/cache/index{level}/size");
+            let size = std::fs::read_to_string(path);
+            cpu.extend(size.ok().map(|size| format!("L{level} {}", size.trim())));
+        }
         Ok(Machine {
             date: first_line("date", &["-u", "+%Y-%m-%d"])?,
-            cpu: after(&cpuinfo, "model name").unwrap_or_else(|| "unknown CPU".to_string()),
+            cpu: cpu.join(", "),
             cores: std::thread::available_parallelism()?.get(),
             system: format!("{system}, {os} {arch}"),
             ocaml: ocaml.to_string(),

@@ -305,6 +305,11 @@ void bxr_runtime_teardown(void) {
 
 bool bxr_runtime_marks_ranges(void) { return true; }
 
+bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
+  (void)words, (void)count;
+  return false;
+}
+
 uintptr_t bxr_runtime_unmarked_header(size_t size) {
   return Make_header(size, 0, colours.unmarked);
 }

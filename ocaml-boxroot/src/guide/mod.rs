@@ -67,12 +67,12 @@ pub mod migrating {}
 ///
 /// # Marking without a pause
 ///
-/// A major collection has to mark the values of all roots. On OCaml 4 all are marked at once, when the collection starts. On
-/// OCaml 5 the allocator hands each pool to the collector as if the pool were a block of the heap. The collector visits
-/// the pools in its slices.
+/// A major collection has to mark the values of all roots. On OCaml 5 the allocator hands each pool to the collector as if
+/// the pool were a block of the heap. The collector visits the pools in its slices. (On OCaml 4.14 it
+/// visits copies of many roots, which are made when the collection starts.)
 ///
 #[doc = include_str!("pictures/marking.svg")]
 ///
-/// As long as the collector may still have to visit a pool, slots with values of the major heap do not change: a root that
+/// As long as the collector may still have to visit a pool itself, slots with values of the major heap do not change: a root that
 /// is deleted meanwhile keeps its slot until the collector has marked everything.
 pub mod allocator {}
