@@ -153,8 +153,10 @@ lint:
 
 # Under the address and undefined-behaviour sanitizers: the tests (Rust, and the C of this project; needs
 # a nightly compiler, and clang), then the unit tests and the walk. What live roots keep is no leak. OCaml 5 gives each
-# thread a stack for signals, which the sanitizer would take for its own.
-sanitize = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+# thread a stack for signals, which the sanitizer would take for its own. OCaml 4's Tag_val has an index that is
+# negative and unsigned.
+sanitize = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
+  $(if $(filter 4.%,$(OCAML)),-fno-sanitize=pointer-overflow)
 asan:
 	@$(with_ocaml) export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 && RUSTFLAGS=-Zsanitizer=address CC=clang \
 	  CFLAGS="$(sanitize)" cargo +nightly test \
