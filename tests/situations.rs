@@ -114,6 +114,8 @@ scenarios!(
     25: copies_are_freed_in_their_cycle, ocaml5 = false;
     25: copies_are_forgotten_without_the_hook, ocaml5 = false;
     25: copies_do_not_count_twice, ocaml5 = false;
+    25: roots_that_outnumber_values, ocaml5 = false;
+    25: nothing_is_copied_if_the_collector_is_off, ocaml5 = false;
     40: copies_are_forgotten_after_a_teardown, ocaml5 = false;
     28: memory_becomes_a_part_of_the_heap, ocaml5 = false;
     // failure.rs

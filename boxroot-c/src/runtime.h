@@ -80,8 +80,8 @@ bool bxr_runtime_marking_started(void);
 bool bxr_runtime_marking_done(void);
 
 /* Copies the values among these words to the OCaml heap, where the collector marks them in its slices. Called in
-   a scan that darkens. False if the runtime cannot (all but OCaml 4.14 with naked pointers), or if there is no
-   memory; then nothing has happened. */
+   a scan that darkens. False if the runtime cannot (all but OCaml 4.14 with naked pointers), if there is no
+   memory, or if the copies would take too much of it; then nothing has happened. */
 bool bxr_runtime_copy(uintptr_t const *words, size_t count);
 
 /* ---- life cycle ---- */

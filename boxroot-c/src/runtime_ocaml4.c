@@ -102,7 +102,13 @@ bool bxr_runtime_marking_done(void) { return true; }
 /* The copies of this cycle: a list through their first fields, which ends with Val_unit. Only the marker keeps
    them alive, and no block moves before the cycle has ended. */
 static value copies = Val_unit;
+static size_t copied_words;
 static void (*previous_marking_ended)(void);
+
+static void forget_copies(void) {
+  if (BXR_RULE(FORGET_COPIES)) copies = Val_unit;
+  copied_words = 0;
+}
 
 #if defined(NO_NAKED_POINTERS) || OCAML_VERSION < 41400
 /* There is no page table that tells what is in the heap; or the marker may store young values in fields that it
@@ -117,12 +123,25 @@ static bool is_in_heap(uintptr_t word) {
   return Is_block((value)word) && (Is_in_heap(word) || !BXR_RULE(COPY_WHAT_IS_IN_THE_HEAP));
 }
 
+/* The runtime may add size / 100 * caml_percent_free to the heap for a block of this size, and some users switch the
+   collector off by a very large setting. */
+extern uintnat caml_percent_free;
+enum { LARGE_PERCENTAGE = 1000 };
+
+/* Copies take no more than the rest of the heap (this counts them on both sides). What is free after a full major
+   collection may be five times as much as what is live, by default, before the heap is compacted. */
+static bool is_room_for(size_t words) {
+  size_t allocated = (size_t)Caml_state->stat_heap_wsz - caml_fl_cur_wsz;
+  return copied_words + words <= allocated / 2 || !BXR_RULE(LIMIT_COPIES);
+}
+
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   /* What is allocated in another phase may be marked already, and then nobody visits it. */
-  if (caml_gc_phase != Phase_idle) return false;
+  if (caml_gc_phase != Phase_idle || caml_percent_free > LARGE_PERCENTAGE) return false;
   size_t size = 1;
   for (size_t i = 0; i < count; i++) size += (words[i] & 1) == 0;
   if (size == 1) return true;
+  if (!is_room_for(size)) return false;
   /* The collector works as much as the program allocates; copies do not count. */
   uintnat allocated = caml_allocated_words;
   caml_allocated_words = 0;
@@ -131,6 +150,7 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   if (copy == 0) return false;
   Field(copy, 0) = copies;
   copies = copy;
+  copied_words += size;
   size_t next = 1;
   for (size_t i = 0; i < count; i++)
     if (is_in_heap(words[i])) Field(copy, next++) = (value)words[i];
@@ -183,7 +203,7 @@ static void scan_roots(scanning_action action) {
                             : action == &caml_darken   ? BXR_SCAN_DARKEN
                                                        : BXR_SCAN_OTHER;
   /* Those of the last cycle are left if another library has taken the hook away that frees them. */
-  if (kind == BXR_SCAN_DARKEN && BXR_RULE(FORGET_COPIES)) copies = Val_unit;
+  if (kind == BXR_SCAN_DARKEN) forget_copies();
   int status = bxr_status();
   if (status == BOXROOT_NOT_SETUP || status == BOXROOT_TORE_DOWN) return;
   bxr_runtime_check();

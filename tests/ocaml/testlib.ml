@@ -30,7 +30,9 @@ let () =
       done)
 
 let () =
-  register "minor_heap_words" (fun words -> Gc.set { (Gc.get ()) with minor_heap_size = words })
+  register "minor_heap_words" (fun words -> Gc.set { (Gc.get ()) with minor_heap_size = words });
+  register "max_overhead" (fun percent -> Gc.set { (Gc.get ()) with max_overhead = percent });
+  register "space_overhead" (fun percent -> Gc.set { (Gc.get ()) with space_overhead = percent })
 
 let () =
   register "minor_collections" (fun () -> (Gc.quick_stat ()).minor_collections);

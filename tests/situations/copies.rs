@@ -21,6 +21,14 @@ fn roots_of(v: Value) -> Vec<BoxRoot> {
     (0..N).map(|_| unsafe { sys::boxroot_create(v) }.expect("a root")).collect()
 }
 
+/// Copies are made only if the rest of the heap is as large.
+fn start_with_words(n: usize) {
+    start();
+    unsafe { sys::boxroot_create(ocaml("block", &[int(n)])) }.expect("a root");
+}
+
+const ENOUGH: usize = N + N / 20;
+
 fn roots_of_one_pair() -> Vec<BoxRoot> {
     minor();
     let pair = unsafe { sys::boxroot_create(test_pair(UNIT)) }.unwrap();
@@ -31,7 +39,7 @@ fn roots_of_one_pair() -> Vec<BoxRoot> {
 }
 
 pub fn copies_are_freed_in_their_cycle() {
-    start();
+    start_with_words(ENOUGH);
     full_major();
     let before = live_words();
     let all = roots_of_one_pair();
@@ -45,7 +53,7 @@ pub fn copies_are_freed_in_their_cycle() {
 
 /// Another library may set the hook by which copies are freed, and not call ours.
 pub fn copies_are_forgotten_without_the_hook() {
-    start();
+    start_with_words(ENOUGH);
     full_major();
     let before = live_words();
     let all = roots_of_one_pair();
@@ -64,7 +72,7 @@ pub fn copies_are_forgotten_without_the_hook() {
 
 /// The same library gives the hook back when the copies are gone.
 pub fn copies_are_forgotten_after_a_teardown() {
-    start();
+    start_with_words(ENOUGH);
     let all = roots_of_one_pair();
     when_roots_are_marked();
     unsafe {
@@ -83,7 +91,8 @@ pub fn copies_are_forgotten_after_a_teardown() {
 /// If copies counted more than their words as marked, the collector would take the heap for full of garbage, and
 /// compact it, again and again.
 pub fn copies_do_not_count_twice() {
-    start();
+    start_with_words(ENOUGH);
+    ocaml("max_overhead", &[int(200)]);
     let all = roots_of_one_pair();
     full_major();
     let [cycles, before] = ["major_collections", "compactions"].map(count);
@@ -95,13 +104,38 @@ pub fn copies_do_not_count_twice() {
     delete_all(&all);
 }
 
+/// What copies leave free would be compacted after each full major collection, if they were most of the heap.
+pub fn roots_that_outnumber_values() {
+    start_with_words(N / 10);
+    let all = roots_of_one_pair();
+    full_major();
+    let before = count("compactions");
+    for _ in 0..5 {
+        full_major();
+    }
+    assert_eq!(count("compactions"), before);
+    delete_all(&all);
+}
+
+/// The runtime may make the heap grow by a multiple of a copy if it is told to leave garbage.
+pub fn nothing_is_copied_if_the_collector_is_off() {
+    start_with_words(ENOUGH);
+    ocaml("space_overhead", &[int(1_000_000)]);
+    full_major();
+    let before = live_words();
+    let all = roots_of_one_pair();
+    when_roots_are_marked();
+    assert!(live_words() < before + N / 2);
+    delete_all(&all);
+}
+
 /// Memory that roots pointed to is given back, and the OCaml heap grows there, before the collector has marked
 /// what it was given at the start of its cycle.
 pub fn memory_becomes_a_part_of_the_heap() {
     #[repr(align(4096))]
     struct Page([Value; 512]);
     const UNMARKED_HEADER: Value = 1 << 10; // of a block with one field
-    start();
+    start_with_words(ENOUGH);
     let mut page = Box::new(Page([UNIT; 512]));
     page.0[0] = UNMARKED_HEADER;
     let page = Box::into_raw(page);
