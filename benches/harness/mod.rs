@@ -112,14 +112,19 @@ impl Suite {
         .collect()
     }
 
+    /// The implementation's name in the executable with the registry crate, if that is what it measures, and not code of
+    /// this repository.
+    pub fn peer_of(&self, implementation: &str) -> Option<&str> {
+        self.list.iter().find(|i| i.name == implementation)?.peer_of.as_deref()
+    }
+
     /// The executable that has an implementation, and the implementation's name there.
     fn executable<'a>(
         &'a self,
         program: &str,
         implementation: &'a str,
     ) -> (&'a Executable, &'a str) {
-        let listed = self.list.iter().find(|i| i.name == implementation);
-        if let Some(name) = listed.and_then(|i| i.peer_of.as_deref()) {
+        if let Some(name) = self.peer_of(implementation) {
             (&self.peer, name)
         } else if self.ours.implementations(program).iter().any(|i| i == implementation) {
             (&self.ours, implementation)
@@ -132,11 +137,6 @@ impl Suite {
     pub fn run(&self, program: &str, implementation: &str, settings: &Settings) -> Result<Figures> {
         let (executable, name) = self.executable(program, implementation);
         run(&executable.path, program, name, settings)
-    }
-
-    /// Whether it is the registry crate that is measured, and not code of this repository.
-    pub fn is_peer(&self, implementation: &str) -> bool {
-        self.list.iter().any(|i| i.name == implementation && i.peer_of.is_some())
     }
 
     /// Like `run`, in the executable with the variants.

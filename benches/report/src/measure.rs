@@ -82,7 +82,10 @@ fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) 
                 let start = Instant::now();
                 match run(point.program, &series.implementation, &point.settings) {
                     Ok(figures) => series.runs.push(figures),
-                    Err(error) if error.is::<Crash>() && suite.is_peer(&series.implementation) => {
+                    Err(error)
+                        if error.is::<Crash>()
+                            && suite.peer_of(&series.implementation).is_some() =>
+                    {
                         bar.suspend(|| eprintln!("report: counted as a crash: {error}"));
                         series.crashes += 1;
                     }
