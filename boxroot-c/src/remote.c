@@ -102,9 +102,14 @@ static struct bxr_pool *pool_of(struct bxr_batch batch) {
   return bxr_pool_of_root((boxroot)batch.start);
 }
 
+/* The number of bits that are set; at least one is. Where the processor may lack an instruction for that, it is a call, and
+   threads without a lock send one at a time. */
+static uint64_t count_bits(uint64_t bits) {
+  return (bits & (bits - 1)) == 0 ? 1 : (uint64_t)__builtin_popcountll(bits);
+}
+
 bool bxr_remote_announce(struct bxr_batch batch) {
-  uint64_t count = (uint64_t)__builtin_popcountll(batch.bits);
-  return bxr_add(&pool_of(batch)->announced, count) == 0; /* (1) */
+  return bxr_add(&pool_of(batch)->announced, count_bits(batch.bits)) == 0; /* (1) */
 }
 
 void bxr_remote_post(struct bxr_batch batch) {
@@ -130,7 +135,7 @@ void bxr_remote_flush(struct bxr_domain *self) {
   self->head.outgoing = (struct bxr_batch){0};
   if (batch.bits == 0) return;
   if (bxr_pool_owner(pool_of(batch)) == self)
-    bxr_domain_count(&self->barrier_hits, (uint64_t)__builtin_popcountll(batch.bits));
+    bxr_domain_count(&self->barrier_hits, count_bits(batch.bits));
   deliver(batch);
 }
 
@@ -142,8 +147,9 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, uint64_t *
   uint64_t posted[BXR_PENDING_WORDS], count = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
     posted[i] = bxr_peek(&pool->pending[i]);
-    if (posted[i] != 0) posted[i] = bxr_exchange(&pool->pending[i], 0); /* (B) */
-    count += (uint64_t)__builtin_popcountll(posted[i]);
+    if (posted[i] == 0) continue;
+    posted[i] = bxr_exchange(&pool->pending[i], 0); /* (B) */
+    count += count_bits(posted[i]);
   }
   *work += bxr_domain_free_all(pool, posted, count); /* (C) */
   bxr_domain_count(&domain->deferred_deletes, count);
