@@ -162,7 +162,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 .chain([par_perm_count(2).with_runs(2)])
                 .chain(doms.map(|doms| prodcons(doms).with_runs(3)))
                 .collect(),
-            compared: &[("boxroot", "peer"), ("boxroot", "ocaml")],
+            compared: &[("boxroot", "peer"), ("boxroot", "ocaml"), ("boxroot", "calls")],
             over_the_grid: true,
             fastest: true,
             times: times(3),
@@ -317,7 +317,10 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             name: "pause",
             title: "Pauses with many live roots",
             figures: &["longest_pause", "longest_major_hook", "longest_minor", "ten_majors"],
-            points: roots.map(|n| point("pause", [("SIZE", n)])).into(),
+            // Those of some milliseconds are disturbed as a whole.
+            points: roots
+                .map(|n| point("pause", [("SIZE", n)]).with_runs(if n < 1_000_000 { 5 } else { 1 }))
+                .into(),
             compared: OURS_AND_PEER,
             times: times(3),
             ..Part::default()

@@ -64,12 +64,13 @@ fn over_the_grid(part: &Part, measured: &Measured) -> String {
             others.1
         );
     }
-    let peer: Vec<f64> = rows.iter().filter(|r| r.other == "peer").map(|r| r.mean).collect();
-    if let Some(mean) = geometric_mean(&peer) {
+    for other in in_order(rows.iter().map(|row| row.other.clone())) {
+        let ratios: Vec<f64> = rows.iter().filter(|r| r.other == other).map(|r| r.mean).collect();
+        let Some(mean) = geometric_mean(&ratios) else { continue };
         let _ = write!(
             text,
             "\nGeometric mean of these programs, against {}: **{mean:.3}**.\n",
-            shown("peer")
+            shown(&other)
         );
     }
     text

@@ -1,0 +1,8 @@
+(* No root at all, through calls of C that do nothing: what any cell costs that C makes, reads and deletes. *)
+
+type 'a t
+let setup = ignore
+external create : 'a -> 'a t = "calls_cell_create" [@@noalloc]
+external get : 'a t -> 'a = "calls_cell_get" [@@noalloc]
+external delete : 'a t -> unit = "calls_cell_delete" [@@noalloc]
+external modify : 'a t array -> int -> 'a -> unit = "calls_cell_modify" [@@noalloc]
