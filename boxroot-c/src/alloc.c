@@ -100,7 +100,7 @@ static uintptr_t next_link(uintptr_t free, uintptr_t *distance, uintptr_t link) 
 
 bool boxroot_create_many(boxroot_domain domain, boxroot *roots, value const *values, size_t n) {
   uintptr_t distance = sizeof(value);
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0;; i++) {
     uintptr_t free = domain->free;
     for (; i < n && free != BXR_NO_SLOT; i++) {
       uintptr_t link = free;
@@ -108,13 +108,12 @@ bool boxroot_create_many(boxroot_domain domain, boxroot *roots, value const *val
       free = next_link(free, &distance, link);
     }
     domain->free = free;
-    if (i == n) break;
+    if (i == n) return true;
     roots[i] = bxr_create_slow(values[i]);
     if (roots[i] != NULL) continue;
     boxroot_delete_many(domain, roots, i);
     return false;
   }
-  return true;
 }
 
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
