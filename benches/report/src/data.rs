@@ -15,8 +15,10 @@ pub struct Report {
 pub struct Measured {
     pub machine: Machine,
     pub series: Vec<Series>,
-    /// The ratios of the report before this one, by `Comparison::key`.
+    /// The ratios of the report before this one, by `Comparison::key`, and where they were measured.
     pub before: BTreeMap<String, Ratio>,
+    #[serde(default)]
+    pub machine_before: Option<Machine>,
 }
 
 /// One figure of one program: our implementation compared with another.
@@ -102,13 +104,14 @@ impl Report {
     /// One series on each line, so that differences between versions of the file can be read.
     pub fn to_json(&self) -> Result<String> {
         let mut parts = Vec::new();
-        for (name, Measured { machine, series, before }) in &self.parts {
+        for (name, Measured { machine, series, before, machine_before }) in &self.parts {
             let series: serde_json::Result<Vec<String>> =
                 series.iter().map(serde_json::to_string).collect();
             parts.push(format!(
-                "{}: {{\n\"machine\": {},\n\"before\": {},\n\"series\": [\n{}\n]}}",
+                "{}: {{\n\"machine\": {},\n\"machine_before\": {},\n\"before\": {},\n\"series\": [\n{}\n]}}",
                 serde_json::to_string(name)?,
                 serde_json::to_string(machine)?,
+                serde_json::to_string(machine_before)?,
                 serde_json::to_string(before)?,
                 series?.join(",\n"),
             ));
@@ -140,6 +143,12 @@ impl Report {
 }
 
 impl Measured {
+    /// The processor on which the ratios before were measured, if it is known and was another one.
+    pub fn other_cpu_before(&self) -> Option<&str> {
+        let before = self.machine_before.as_ref()?;
+        (before.cpu != self.machine.cpu).then_some(before.cpu.as_str())
+    }
+
     /// The ratios of ours to another, in all of the part's figures that are not counts.
     pub fn compare(&self, part: &Part) -> Vec<Comparison> {
         let mut all = Vec::new();

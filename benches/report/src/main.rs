@@ -96,11 +96,13 @@ fn measure_into(report: &mut Report, suite: &Suite, parts: &[&Part], times: usiz
         if series.is_empty() {
             continue; // not on this version of OCaml
         }
-        let before = report.parts.get(part.name).map_or_else(Default::default, |measured| {
-            let all = measured.compare(part).into_iter();
+        let last = report.parts.remove(part.name);
+        let before = last.as_ref().map_or_else(Default::default, |last| {
+            let all = last.compare(part).into_iter();
             all.map(|comparison| (comparison.key(), comparison.ratio)).collect()
         });
-        let measured = Measured { machine: machine.clone(), series, before };
+        let machine_before = last.map(|last| last.machine);
+        let measured = Measured { machine: machine.clone(), series, before, machine_before };
         report.parts.insert(part.name.to_string(), measured);
     }
     Ok(())

@@ -168,6 +168,10 @@ pub fn compared(parts: &[Part], report: &Report) -> String {
     if known > 0 {
         let _ = write!(text, "\nThe spreads of {agree} of {known} ratios meet those before.\n");
     }
+    let elsewhere = parts.iter().filter_map(|part| report.parts.get(part.name)?.other_cpu_before());
+    for cpu in in_order(elsewhere.map(str::to_string)) {
+        let _ = write!(text, "Before, it was another machine: {cpu}.\n");
+    }
     text
 }
 
