@@ -87,9 +87,10 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) 
   }
 }
 
-/* Free slots often follow each other at one distance in memory. The next one is guessed, so that the processor need not
-   wait for the link, but predicts the comparison. (The compiler must not know that `guess` is what is compared: it would
-   use the link itself.) */
+/* The next free slot is often as far from this one as this one is from the last. So it is guessed: then the processor
+   predicts the comparison, and need not wait for the link. (Value speculation, Per Vognsen's idea; F. Mazzoli, "Beating the
+   L1 cache with value speculation", 2021. The compiler must not know that `guess` is what is compared: it would use the link
+   itself.) A guess that fails at random costs more than it saves; in random order all fail, which is predicted, too. */
 static uintptr_t next_link(uintptr_t free, uintptr_t *distance, uintptr_t link) {
   uintptr_t expected = free + *distance, guess = expected;
   __asm__("" : "+r"(guess));
