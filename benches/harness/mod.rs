@@ -101,6 +101,11 @@ impl Suite {
         self.ours.programs.iter().any(|p| p.name == program && p.deterministic)
     }
 
+    /// Whether a program creates more cells on some implementations than on others.
+    pub fn creates_vary(&self, program: &str) -> bool {
+        self.ours.programs.iter().any(|p| p.name == program && p.creates_vary)
+    }
+
     /// The implementations of a program, in the order of the list. Empty if this version of OCaml does not
     /// have the program.
     pub fn implementations(&self, program: &str) -> Vec<&str> {
