@@ -170,7 +170,7 @@ pub fn compared(parts: &[Part], report: &Report) -> String {
     }
     let elsewhere = parts.iter().filter_map(|part| report.parts.get(part.name)?.other_cpu_before());
     for cpu in in_order(elsewhere.map(str::to_string)) {
-        let _ = write!(text, "Before, it was another machine: {cpu}.\n");
+        let _ = writeln!(text, "Before, it was another machine: {cpu}.");
     }
     text
 }
