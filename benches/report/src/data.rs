@@ -124,13 +124,14 @@ impl Report {
     }
 
     /// Counts that differ between two runs of a deterministic program; and numbers of creates and of pools that
-    /// differ between two runs of any program. But not those of the registry crate in a program whose creates depend on the
-    /// implementation: on OCaml 4 they also depend on where the system places its memory, which it draws at random.
+    /// differ between two runs of any program. But not those of the registry crate on OCaml 4 in a program whose creates
+    /// depend on the implementation: there they also depend on where the system places memory, which it draws at random.
     pub fn varying_counts(&self, suite: &Suite) -> Vec<String> {
         let mut varying = Vec::new();
+        let is_ocaml4 = suite.ocaml_version.starts_with("4.");
         for series in self.parts.values().flat_map(|measured| &measured.series) {
             let is_peer = suite.peer_of(&series.implementation).is_some();
-            if is_peer && suite.creates_vary(&series.program) {
+            if is_ocaml4 && is_peer && suite.creates_vary(&series.program) {
                 continue;
             }
             let deterministic = suite.is_deterministic(&series.program);
