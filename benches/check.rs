@@ -8,14 +8,14 @@
 
 mod harness;
 
-use harness::{Result, Suite};
+use harness::{Result, Suite, LAYOUTS};
 use std::path::Path;
 
 /// Settings that make all programs short.
 const SETTINGS: [(&str, &str); 3] = [("N", "5"), ("SIZE", "20000"), ("CHOICE", "ephemeral")];
 
 fn main() -> Result<()> {
-    let suite = Suite::build(Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    let suite = Suite::build(Path::new(env!("CARGO_MANIFEST_DIR")), LAYOUTS[0])?;
     let settings = SETTINGS.map(|(name, value)| (name, value.to_string()));
     for program in suite.programs() {
         let name = &program.name;

@@ -11,13 +11,13 @@
 mod harness;
 
 use criterion::{Criterion, SamplingMode};
-use harness::Suite;
+use harness::{Suite, LAYOUTS};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 fn main() -> ExitCode {
-    match Suite::build(Path::new(env!("CARGO_MANIFEST_DIR"))) {
+    match Suite::build(Path::new(env!("CARGO_MANIFEST_DIR")), LAYOUTS[0]) {
         Ok(suite) => {
             bench(&suite);
             ExitCode::SUCCESS

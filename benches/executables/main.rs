@@ -22,11 +22,27 @@ struct Implementation<R> {
 // SAFETY: a constant; the name is static.
 unsafe impl<R> Sync for Implementation<R> {}
 
+/// Never called. Its size moves all the code that is linked after it (`LAYOUTS` in `benches/harness/mod.rs`). The compiler
+/// sorts the functions of a crate by their symbols, and this one comes first.
+#[export_name = "BENCH_PADDING"]
+extern "C" fn padding() {
+    const SIZE: usize = match option_env!("BENCH_LAYOUT") {
+        None => 0,
+        Some(bytes) => match usize::from_str_radix(bytes, 10) {
+            Ok(bytes) => bytes,
+            Err(_) => panic!("BENCH_LAYOUT: a number of bytes is needed"),
+        },
+    };
+    // SAFETY: never executed.
+    unsafe { std::arch::asm!(".skip {}", const SIZE) }
+}
+
 extern "C" {
     fn caml_main(argv: *const *const c_char);
 }
 
 fn main() {
+    std::hint::black_box(padding as extern "C" fn()); // or the linker leaves it out
     let arguments = [c"bench".as_ptr(), std::ptr::null()];
     // SAFETY: the only start of the runtime in this process.
     unsafe { caml_main(arguments.as_ptr()) }

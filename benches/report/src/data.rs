@@ -29,11 +29,12 @@ pub struct Comparison {
     pub ratio: Ratio,
 }
 
-/// The ratio of two figures of a part, each of a series of runs. Over the grid, the geometric mean over its settings.
+/// The ratio of two figures of a part, each of a series of runs.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Ratio {
-    pub of_all_runs: f64,
-    /// The smallest and the largest of this ratio and those of each pass.
+    /// The geometric mean over the passes, and, over the grid, its settings.
+    pub mean: f64,
+    /// The smallest and the largest of a pass.
     pub low: f64,
     pub high: f64,
 }
@@ -71,14 +72,9 @@ pub struct Series {
     pub program: String,
     pub implementation: String,
     pub settings: BTreeMap<String, String>,
+    /// A run that crashed has no figures. There is none of what this repository has the code of: a crash of that ends the
+    /// report.
     pub runs: Vec<Figures>,
-    /// How many more runs crashed. Always 0 for what this repository has the code of: there, a crash ends the report.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub crashes: usize,
-}
-
-fn is_zero(n: &usize) -> bool {
-    *n == 0
 }
 
 /// The variable that the points of the grid set.
@@ -161,17 +157,12 @@ impl Measured {
         for &(ours, other) in part.compared {
             for (point, pairs) in self.pairs(ours, other) {
                 for figure in part.figures.iter().filter(|figure| !COUNTS.contains(figure)) {
-                    let ratio_of = |pass: Option<usize>| {
-                        let figure_of = |series: &Series| match pass {
-                            None => series.figure(part, figure),
-                            Some(pass) => part.figure(&series.in_pass(figure, pass)),
-                        };
-                        geometric_mean(&ratios(&pairs, figure_of))
-                    };
-                    let Some(of_all_runs) = ratio_of(None) else { continue };
-                    let of_passes = (0..PASSES).filter_map(|pass| ratio_of(Some(pass)));
-                    let (low, high) = smallest_and_largest(of_passes.chain([of_all_runs]));
-                    let ratio = Ratio { of_all_runs, low, high };
+                    let of_passes: Vec<f64> = (0..PASSES)
+                        .filter_map(|pass| geometric_mean(&ratios(&pairs, part, figure, pass)))
+                        .collect();
+                    let Some(mean) = geometric_mean(&of_passes) else { continue };
+                    let (low, high) = smallest_and_largest(of_passes.into_iter());
+                    let ratio = Ratio { mean, low, high };
                     let (point, pair) = (point.clone(), format!("{ours} / {other}"));
                     all.push(Comparison { point, figure, pair, ratio });
                 }
@@ -185,7 +176,11 @@ impl Measured {
         let mut all = Vec::new();
         for &(ours, other) in part.compared {
             for (point, pairs) in self.pairs(ours, other) {
-                let ratios = ratios(&pairs, |series| series.figure(part, "user_seconds"));
+                let of_passes = |pair| {
+                    let of_pass = |pass| ratios(&[pair], part, "user_seconds", pass);
+                    geometric_mean(&(0..PASSES).flat_map(of_pass).collect::<Vec<_>>())
+                };
+                let ratios: Vec<f64> = pairs.iter().filter_map(|&pair| of_passes(pair)).collect();
                 let Some(mean) = geometric_mean(&ratios) else { continue };
                 let majors = |of: fn(&(&Series, &Series)) -> Vec<f64>| {
                     smallest_and_largest(pairs.iter().flat_map(of))
@@ -223,9 +218,10 @@ impl Measured {
     }
 }
 
-/// The ratios of a figure, of those pairs of which both have it.
-fn ratios(pairs: &[(&Series, &Series)], figure: impl Fn(&Series) -> Option<f64>) -> Vec<f64> {
-    pairs.iter().filter_map(|(a, b)| Some(figure(a)? / figure(b)?)).collect()
+/// The ratios of a figure in one pass, of those pairs of which both have it.
+fn ratios(pairs: &[(&Series, &Series)], part: &Part, figure: &str, pass: usize) -> Vec<f64> {
+    let of = |series: &Series| part.figure(&series.in_pass(figure, pass));
+    pairs.iter().filter_map(|(a, b)| Some(of(a)? / of(b)?)).collect()
 }
 
 pub fn geometric_mean(all: &[f64]) -> Option<f64> {
@@ -249,6 +245,10 @@ impl Series {
         format!("{} {}", self.program, settings.join(" "))
     }
 
+    pub fn crashes(&self) -> usize {
+        self.runs.iter().filter(|run| run.is_empty()).count()
+    }
+
     /// The values of a figure in all runs.
     pub fn all(&self, figure: &str) -> Vec<f64> {
         self.runs.iter().filter_map(|run| run.get(figure).copied()).collect()
@@ -256,9 +256,9 @@ impl Series {
 
     /// Those of the runs of one pass.
     fn in_pass(&self, figure: &str, pass: usize) -> Vec<f64> {
-        let all = self.all(figure);
-        let mut passes = all.chunks(all.len().div_ceil(PASSES).max(1));
-        passes.nth(pass).unwrap_or_default().to_vec()
+        let mut passes = self.runs.chunks(self.runs.len().div_ceil(PASSES).max(1));
+        let runs = passes.nth(pass).unwrap_or_default();
+        runs.iter().filter_map(|run| run.get(figure).copied()).collect()
     }
 
     /// What stands for a figure in a part, if there are runs that have it.

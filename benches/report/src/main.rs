@@ -11,7 +11,7 @@
 //!                                               # on standard output, and writes no file
 //! ```
 //!
-//! A report goes over all parts three times. In a part implementations alternate: each is measured once, then each a
+//! A report goes over all parts four times, with four layouts of the executables. In a part implementations alternate: each is measured once, then each a
 //! second time, and so on.
 
 #[path = "../../harness/mod.rs"]
@@ -59,9 +59,10 @@ fn report() -> Result<()> {
             "valgrind is missing, which counts instructions: apt-get install valgrind"
         })?;
     }
-    let suite = Suite::build(&root)?;
+    let suites = Suite::build_all(&root)?;
+    let suite = &suites[0];
     if look {
-        return take_a_look(&suite, parts, &only, times);
+        return take_a_look(&suites, parts, &only, times);
     }
     let folder = root.join(if quick { "target/report-quick" } else { "docs/benchmarks" });
     std::fs::create_dir_all(&folder)?;
@@ -73,7 +74,7 @@ fn report() -> Result<()> {
         Err(_) => Report::new(),
     };
     let chosen: Vec<&Part> = parts.iter().filter(|part| only.contains(&part.name)).collect();
-    measure_into(&mut report, &suite, &chosen, times)?;
+    measure_into(&mut report, &suites, &chosen, times)?;
     std::fs::write(&data, report.to_json()?)?;
     let version = &suite.ocaml_version;
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
@@ -83,16 +84,21 @@ fn report() -> Result<()> {
         std::fs::write(page, costs::page(version, &parts, &report))?;
     }
     println!("{}", folder.join(format!("{version}.md")).display());
-    match report.varying_counts(&suite) {
+    match report.varying_counts(suite) {
         varying if varying.is_empty() => Ok(()),
         varying => Err(format!("counts that should not vary do:\n{}", varying.join("\n")).into()),
     }
 }
 
 /// Measures these parts, and replaces what the report has of them.
-fn measure_into(report: &mut Report, suite: &Suite, parts: &[&Part], times: usize) -> Result<()> {
-    let machine = Machine::this(&suite.ocaml_version)?;
-    for (part, series) in parts.iter().zip(measure::all(suite, parts, times)?) {
+fn measure_into(
+    report: &mut Report,
+    suites: &[Suite],
+    parts: &[&Part],
+    times: usize,
+) -> Result<()> {
+    let machine = Machine::this(&suites[0].ocaml_version)?;
+    for (part, series) in parts.iter().zip(measure::all(suites, parts, times)?) {
         if series.is_empty() {
             continue; // not on this version of OCaml
         }
@@ -109,7 +115,7 @@ fn measure_into(report: &mut Report, suite: &Suite, parts: &[&Part], times: usiz
 }
 
 /// Measures what is compared, but for the grid, and prints it.
-fn take_a_look(suite: &Suite, mut parts: Vec<Part>, only: &[&str], times: usize) -> Result<()> {
+fn take_a_look(suites: &[Suite], mut parts: Vec<Part>, only: &[&str], times: usize) -> Result<()> {
     parts.retain(|part| only.contains(&part.name));
     let mut report = Report::new();
     for part in &mut parts {
@@ -117,7 +123,7 @@ fn take_a_look(suite: &Suite, mut parts: Vec<Part>, only: &[&str], times: usize)
         part.implementations = all.into_iter().filter(|name| part.compares(name)).collect();
     }
     let all: Vec<&Part> = parts.iter().collect();
-    measure_into(&mut report, suite, &all, times)?;
-    println!("OCaml {}\n{}", suite.ocaml_version, tables::compared(&parts, &report));
+    measure_into(&mut report, suites, &all, times)?;
+    println!("OCaml {}\n{}", suites[0].ocaml_version, tables::compared(&parts, &report));
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! The runs of a report.
 
 use crate::data::Series;
-use crate::harness::{Crash, Result, Settings, Suite};
+use crate::harness::{Crash, Figures, Result, Settings, Suite};
 use crate::parts::{Part, Point, PASSES};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
 /// What takes longer than this is not repeated, unless it is compared.
-const SLOW: Duration = Duration::from_secs(12);
+const SLOW: Duration = Duration::from_secs(4);
 
 /// A point of a part, and its series, one for each implementation.
 struct Row {
@@ -17,10 +17,10 @@ struct Row {
 
 type IsSlow = bool;
 
-/// The series of each part. `times` replaces how often each is run, unless it is 0.
-pub fn all(suite: &Suite, parts: &[&Part], times: usize) -> Result<Vec<Vec<Series>>> {
-    let mut tables: Vec<Vec<Row>> = parts.iter().map(|part| empty_rows(suite, part)).collect();
-    for pass in 0..PASSES {
+/// The series of each part. `suites` are one for each pass; `times` replaces how often each is run, unless it is 0.
+pub fn all(suites: &[Suite], parts: &[&Part], times: usize) -> Result<Vec<Vec<Series>>> {
+    let mut tables: Vec<Vec<Row>> = parts.iter().map(|part| empty_rows(&suites[0], part)).collect();
+    for (pass, suite) in suites.iter().enumerate() {
         for (part, rows) in parts.iter().zip(&mut tables) {
             let times = match part.counted {
                 Some(_) => 1, // counts are exact
@@ -44,7 +44,6 @@ fn empty_rows(suite: &Suite, part: &Part) -> Vec<Row> {
             implementation: implementation.to_string(),
             settings: point.settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect(),
             runs: Vec::new(),
-            crashes: 0,
         };
         let implementations = implementations(suite, part, point.program).into_iter();
         let series = implementations.map(|name| (empty(name), false)).collect();
@@ -87,7 +86,7 @@ fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) 
                             && suite.peer_of(&series.implementation).is_some() =>
                     {
                         bar.suspend(|| eprintln!("report: counted as a crash: {error}"));
-                        series.crashes += 1;
+                        series.runs.push(Figures::new());
                     }
                     Err(error) => return Err(error),
                 }

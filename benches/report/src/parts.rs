@@ -1,6 +1,6 @@
 //! What is measured.
 
-use crate::harness::{list, median, Counted, Result};
+use crate::harness::{list, median, Counted, Result, LAYOUTS};
 
 /// A table or a plot.
 #[derive(Default)]
@@ -77,10 +77,11 @@ fn point<const N: usize>(program: &'static str, settings: [(&'static str, usize)
     Point { program, settings, runs: 1 }
 }
 
-/// How often a report goes over all parts, each time with a share of the runs. Machines that are shared are slower at
-/// one time than at another, and so are some programs more than others: a ratio's spread is that of the passes, so it
-/// is of the whole time of a report, not of some seconds.
-pub const PASSES: usize = 3;
+/// How often a report goes over all parts, each time with a share of the runs, and with executables of another layout.
+/// Machines that are shared are slower at one time than at another, and so are some programs more than others; and the
+/// layout alone makes one program faster and another slower. A ratio is the geometric mean of those of the passes, and
+/// its spread is theirs.
+pub const PASSES: usize = LAYOUTS.len();
 
 const OURS_AND_PEER: &[(&str, &str)] = &[("boxroot", "peer")];
 
@@ -165,7 +166,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             compared: &[("boxroot", "peer"), ("boxroot", "ocaml"), ("boxroot", "calls")],
             over_the_grid: true,
             fastest: true,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -174,7 +175,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             figures: time,
             points: programs(globroots(500_000)),
             compared: OURS_AND_PEER,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -217,7 +218,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             figures: &["ns_per_call"],
             points: chains().into(),
             fastest: true,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -227,7 +228,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             points: chains().into(),
             one_executable: true,
             fastest: true,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -236,7 +237,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             figures: &["seconds"],
             points: programs(globroots(500_000)),
             one_executable: true,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -256,7 +257,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             ],
             compared: OURS_AND_PEER,
             fastest: true,
-            times: times(15),
+            times: times(16),
             ..Part::default()
         },
         Part {
@@ -266,7 +267,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             points: ["pair", "batch", "get", "modify_young", "delete_shuffled"].map(micro).into(),
             one_executable: true,
             fastest: true,
-            times: times(15),
+            times: times(16),
             ..Part::default()
         },
         Part {
@@ -276,7 +277,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             points: vec![micro("batch")],
             compared: &[("unsafe", "peer"), ("bulk", "peer")],
             fastest: true,
-            times: times(15),
+            times: times(16),
             ..Part::default()
         },
         Part {
@@ -290,7 +291,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 ("rust_drop", "peer_rust_raw"),
             ],
             fastest: true,
-            times: times(15),
+            times: times(16),
             ..Part::default()
         },
         Part {
@@ -301,7 +302,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             compared: &[("rust_token", "runtime")],
             one_executable: true,
             fastest: true,
-            times: times(15),
+            times: times(16),
             ..Part::default()
         },
         Part {
@@ -310,19 +311,22 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             figures: &["longest_major_hook", "longest_minor"],
             points: vec![point("delete_pause", [("SIZE", size(10_000_000))])],
             compared: OURS_AND_PEER,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
             name: "pause",
             title: "Pauses with many live roots",
             figures: &["longest_pause", "longest_major_hook", "longest_minor", "ten_majors"],
-            // Those of some milliseconds are disturbed as a whole.
+            // The longest of some microseconds is one of a few values, by where memory happens to be; few runs
+            // draw another median each time.
             points: roots
-                .map(|n| point("pause", [("SIZE", n)]).with_runs(if n < 1_000_000 { 5 } else { 1 }))
+                .map(|n| {
+                    point("pause", [("SIZE", n)]).with_runs(if n < 1_000_000 { 10 } else { 1 })
+                })
                 .into(),
             compared: OURS_AND_PEER,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -337,7 +341,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             ],
             points: vec![point("cache", [("SIZE", size(10_000_000))])],
             compared: OURS_AND_PEER,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -354,10 +358,10 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 "peak_resident",
             ],
             points: [1, 2, 4]
-                .map(|w| point("server", [("WORKERS", w), ("SIZE", size(1_000_000))]))
+                .map(|w| point("server", [("WORKERS", w), ("SIZE", size(1_000_000))]).with_runs(2))
                 .into(),
             compared: OURS_AND_PEER,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -366,7 +370,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             figures: &["bytes_per_root", "kept", "growth_after_refill"],
             points: roots.map(|n| point("memory", [("SIZE", n)])).into(),
             compared: OURS_AND_PEER,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -375,7 +379,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             figures: &["pools"],
             points: roots[..3].iter().map(|&n| point("memory", [("SIZE", n)])).collect(),
             one_executable: true,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {
@@ -384,7 +388,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             figures: &["seconds", "creates", "peak_resident"],
             points: doms.map(par_perm_count).into_iter().chain(doms.map(prodcons)).collect(),
             compared: OURS_AND_PEER,
-            times: times(3),
+            times: times(4),
             ..Part::default()
         },
         Part {

@@ -46,8 +46,8 @@ fn over_the_grid(part: &Part, measured: &Measured) -> String {
     let (fewest, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let mut text = format!(
         "\nUser time, ours to the other's, under {} settings (`OCAMLRUNPARAM`, {} to {}); runs of each: {fewest} to {most},\n\
-         of which the fastest counts. The geometric mean of the ratios, the smallest and the largest, and how many\n\
-         major collections there were, ours and the other's.\n\n\
+         in {PASSES} layouts of the executables; in each, the fastest counts. The geometric mean of the ratios, the smallest and\n\
+         the largest of a setting, and how many major collections there were, ours and the other's.\n\n\
          | program | other | ratio | from – to | major collections |\n|---|---|---|---|---|\n",
         GRID.len(),
         GRID[0],
@@ -121,11 +121,11 @@ fn one_by_one(part: &Part, all: &[Series]) -> String {
 
 /// A line for each series of which runs crashed.
 fn crashes(all: &[Series]) -> String {
-    let crashed = all.iter().filter(|series| series.crashes > 0);
+    let crashed = all.iter().filter(|series| series.crashes() > 0);
     let lines = crashed.map(|series| {
-        let (point, crashes, runs) = (series.point(), series.crashes, series.runs.len());
+        let (point, crashes, runs) = (series.point(), series.crashes(), series.runs.len());
         let name = shown(&series.implementation);
-        format!("\n{point}: **{crashes} of {} runs of {name} crashed**.\n", crashes + runs)
+        format!("\n{point}: **{crashes} of {runs} runs of {name} crashed**.\n")
     });
     lines.collect()
 }
@@ -135,8 +135,9 @@ pub fn compared(parts: &[Part], report: &Report) -> String {
     let mut text = format!(
         "\n## Ours against others\n\n\
          Ratios: below 1, ours takes less. boxroot 0.4.0 is the registry crate `ocaml-boxroot-sys` 0.4.0.\n\
-         `user_seconds` are over the grid. A report goes over everything {PASSES} times; the spread is that of the ratios of\n\
-         each time. \"Before\" is the same of the report before this one, in bold where the two spreads do not meet.\n\n\
+         `user_seconds` are over the grid. A report goes over everything {PASSES} times, each time in another layout of\n\
+         the executables: the ratio is the geometric mean of these times, and the spread is theirs. \"Before\" is the\n\
+         same of the report before this one, in bold where the two spreads do not meet.\n\n\
          | program | figure | which two | ratio | spread | before | spread before |\n|---|---|---|---|---|---|---|\n"
     );
     let spread = |ratio: &Ratio| format!("{:.3}–{:.3}", ratio.low, ratio.high);
@@ -153,14 +154,14 @@ pub fn compared(parts: &[Part], report: &Report) -> String {
                     let agrees = before.agrees_with(ratio);
                     agree += agrees as usize;
                     let bold = if agrees { "" } else { "**" };
-                    format!("{bold}{:.3}{bold} | {}", before.of_all_runs, spread(before))
+                    format!("{bold}{:.3}{bold} | {}", before.mean, spread(before))
                 }
             };
             let _ = writeln!(
                 text,
                 "| {point} | {figure} | {} | {:.3} | {} | {before} |",
                 pair.join(" / "),
-                ratio.of_all_runs,
+                ratio.mean,
                 spread(ratio),
             );
         }
