@@ -244,8 +244,9 @@ fn build(
     if !status.success() {
         return Err(format!("the programs could not be built ({name})").into());
     }
-    // The next layout is built in the same place.
-    let path = target.join(format!("layout-{layout}"));
+    // The next layout is built in the same place. All paths are of one length, because OCaml's heap holds the path, and how
+    // full the minor heap is changes what `synthetic` does.
+    let path = target.join(format!("layout-{layout:02}"));
     std::fs::copy(target.join("release/boxroot-programs"), &path)?;
     let mut version = String::new();
     let mut programs: Vec<Program> = Vec::new();
