@@ -33,7 +33,7 @@ extern "C" fn padding() {
             Err(_) => panic!("BENCH_LAYOUT: a number of bytes is needed"),
         },
     };
-    // SAFETY: never executed.
+    // SAFETY: `padding` is never called, so this is not executed.
     unsafe { std::arch::asm!(".skip {}", const SIZE) }
 }
 

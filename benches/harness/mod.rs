@@ -22,7 +22,7 @@ pub type Settings<'a> = [(&'a str, String)];
 pub const COUNTS: [&str; 4] = ["creates", "pools", "minor_collections", "major_collections"];
 
 /// By how many bytes the code of an executable is moved. Functions begin at multiples of 16 bytes, and processors fetch
-/// lines of 64: the same loop takes up to a fifth longer in one place than in another. These are all the places.
+/// lines of 64: the same loop may take a tenth longer in one place than in another. These are all the places.
 pub const LAYOUTS: [usize; 4] = [0, 16, 32, 48];
 
 /// A program, and its facts: `fact` in `benches/runtime/program.ml`.

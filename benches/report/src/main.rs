@@ -11,8 +11,8 @@
 //!                                               # on standard output, and writes no file
 //! ```
 //!
-//! A report goes over all parts four times, with four layouts of the executables. In a part implementations alternate: each is measured once, then each a
-//! second time, and so on.
+//! A report goes over all parts four times, with four layouts of the executables. In a part implementations alternate: each
+//! is measured once, then each a second time, and so on.
 
 #[path = "../../harness/mod.rs"]
 mod harness;
