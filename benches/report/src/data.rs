@@ -1,7 +1,7 @@
 //! The data of a report, as `docs/benchmarks/*.json` holds them.
 
 use crate::harness::{median, Figures, Result, Suite, COUNTS};
-use crate::parts::{Part, PASSES};
+use crate::parts::{of_pass, Part, PASSES};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -256,8 +256,7 @@ impl Series {
 
     /// Those of the runs of one pass.
     fn in_pass(&self, figure: &str, pass: usize) -> Vec<f64> {
-        let mut passes = self.runs.chunks(self.runs.len().div_ceil(PASSES).max(1));
-        let runs = passes.nth(pass).unwrap_or_default();
+        let runs = &self.runs[of_pass(self.runs.len(), pass)];
         runs.iter().filter_map(|run| run.get(figure).copied()).collect()
     }
 

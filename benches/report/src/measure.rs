@@ -2,7 +2,7 @@
 
 use crate::data::Series;
 use crate::harness::{Crash, Figures, Result, Settings, Suite};
-use crate::parts::{Part, Point, PASSES};
+use crate::parts::{of_pass, Part, Point, PASSES};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
@@ -27,8 +27,7 @@ pub fn all(suites: &[Suite], parts: &[&Part], times: usize) -> Result<Vec<Vec<Se
                 None if times > 0 => times,
                 None => part.times,
             };
-            let share = times * (pass + 1) / PASSES - times * pass / PASSES;
-            run(suite, part, rows, share, &format!("{} {}/{PASSES}", part.name, pass + 1))?;
+            run(suite, part, rows, times, pass)?;
         }
     }
     let series_of = |rows: Vec<Row>| {
@@ -52,15 +51,16 @@ fn empty_rows(suite: &Suite, part: &Part) -> Vec<Row> {
     part.all_points().into_iter().map(row).collect()
 }
 
-/// Adds runs to each series, `times` as many as its point says: of a point, each series has one, then each a second,
-/// and so on.
-fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) -> Result<()> {
-    let runs: usize = rows.iter().map(|row| row.series.len() * times * row.point.runs).sum();
+/// Adds the runs of one pass to each series; of all passes, they are `times` as many as its point says. Of a point, each
+/// series has one, then each a second, and so on.
+fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, pass: usize) -> Result<()> {
+    let runs_of = |point: &Point| of_pass(times * point.runs, pass).len();
+    let runs: usize = rows.iter().map(|row| row.series.len() * runs_of(&row.point)).sum();
     let bar = ProgressBar::new(runs as u64);
     bar.set_style(ProgressStyle::with_template(
         "{prefix:24} {bar:30} {pos}/{len} {elapsed}, {eta} left: {msg}",
     )?);
-    bar.set_prefix(title.to_string());
+    bar.set_prefix(format!("{} {}/{PASSES}", part.name, pass + 1));
     let run = |program: &str, implementation: &str, settings: &Settings| match part {
         Part { counted: Some(what), .. } => {
             suite.count_instructions(*what, program, implementation, settings)
@@ -71,7 +71,7 @@ fn run(suite: &Suite, part: &Part, rows: &mut [Row], times: usize, title: &str) 
         _ => suite.run(program, implementation, settings),
     };
     for Row { point, series } in rows {
-        for _ in 0..times * point.runs {
+        for _ in 0..runs_of(point) {
             for (series, is_slow) in series.iter_mut() {
                 bar.inc(1);
                 if *is_slow && !part.compares(&series.implementation) {

@@ -1,6 +1,7 @@
 //! What is measured.
 
 use crate::harness::{list, median, Counted, Result, LAYOUTS};
+use std::ops::Range;
 
 /// A table or a plot.
 #[derive(Default)]
@@ -82,6 +83,11 @@ fn point<const N: usize>(program: &'static str, settings: [(&'static str, usize)
 /// layout alone makes one program faster and another slower. A ratio is the geometric mean of those of the passes, and
 /// its spread is theirs.
 pub const PASSES: usize = LAYOUTS.len();
+
+/// Which of so many runs are those of a pass.
+pub fn of_pass(runs: usize, pass: usize) -> Range<usize> {
+    runs * pass / PASSES..runs * (pass + 1) / PASSES
+}
 
 const OURS_AND_PEER: &[(&str, &str)] = &[("boxroot", "peer")];
 
