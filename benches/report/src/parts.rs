@@ -324,11 +324,12 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             name: "pause",
             title: "Pauses with many live roots",
             figures: &["longest_pause", "longest_major_hook", "longest_minor", "ten_majors"],
-            // The longest of some microseconds is one of a few values, by where memory happens to be; few runs
-            // draw another median each time.
+            // The longest of some microseconds is one of a few values, by where memory happens to be; few runs, or few
+            // cycles, draw another median each time.
             points: roots
                 .map(|n| {
-                    point("pause", [("SIZE", n)]).with_runs(if n < 1_000_000 { 10 } else { 1 })
+                    let (cycles, runs) = if n < 1_000_000 { (20, 10) } else { (2, 1) };
+                    point("pause", [("SIZE", n), ("CYCLES", cycles)]).with_runs(runs)
                 })
                 .into(),
             compared: OURS_AND_PEER,
@@ -364,7 +365,7 @@ fn without_implementations(quick: bool) -> Vec<Part> {
                 "peak_resident",
             ],
             points: [1, 2, 4]
-                .map(|w| point("server", [("WORKERS", w), ("SIZE", size(1_000_000))]).with_runs(2))
+                .map(|w| point("server", [("WORKERS", w), ("SIZE", size(1_000_000))]).with_runs(4))
                 .into(),
             compared: OURS_AND_PEER,
             times: times(4),

@@ -113,7 +113,7 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
 
     for (name, figure, text) in [
         ("pause", "longest_major_hook", "Longest scan of the roots"),
-        ("longest-pause", "longest_pause", "Longest pause of a program that allocates"),
+        ("longest-pause", "longest_pause", "Longest pause of a major cycle"),
     ] {
         let all = lines_of("pause", "SIZE", figure, 1e3);
         curves(&file(name), &title(text), ("live roots", "ms"), &all, Scale::Logarithmic)?;
