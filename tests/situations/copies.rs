@@ -44,7 +44,9 @@ pub fn copies_are_freed_in_their_cycle() {
     let before = live_words();
     let all = roots_of_one_pair();
     when_roots_are_marked();
-    assert_eq!(int((live_words() > before + N) as usize), ocaml("makes_copies", &[UNIT]));
+    if ocaml("makes_copies", &[UNIT]) == int(1) {
+        assert!(live_words() > before + N, "there is no copy");
+    }
     // The next cycle has nothing to copy. It begins as soon as this one has ended.
     delete_all(&all);
     unsafe { caml_finish_major_cycle(0) }
