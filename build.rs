@@ -37,6 +37,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let threaded = program.clone().library("threads");
     threaded
         .clone()
+        .module("tests/ocaml/compaction.ml")
         .module("tests/ocaml/testlib.ml")
         .module_named("multicore", Path::new("tests/ocaml").join(multicore))
         .module("tests/ocaml/exported.ml")
@@ -56,6 +57,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let walk_domains = if ocaml5 { "domains_5.ml" } else { "domains_4.ml" };
     threaded
         .module_named("domains", Path::new("boxroot-c/test/stress").join(walk_domains))
+        .module("tests/ocaml/compaction.ml")
         .module("tests/walk/walk.ml")
         .link_into("bin=walk")?;
     let examples = Program::new().library("threads").module("examples/ocaml/wordindex.ml");

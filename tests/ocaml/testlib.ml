@@ -10,7 +10,7 @@ let register = Callback.register
 let () = register "minor" Gc.minor
 let () = register "full_major" Gc.full_major
 let () = register "major" Gc.major
-let () = register "compact" Gc.compact
+let () = register "compact" Compaction.compact
 
 (* Allocates n short-lived strings, some of which survive a while. *)
 let churn n =

@@ -140,7 +140,7 @@ let () =
       Multicore.join_all ())
 
 (* What the program in the guide (ocaml-boxroot/src/guide) needs besides its words.ml. *)
-let () = register "stress" Gc.compact
+let () = register "stress" Compaction.compact
 (* Another domain (on OCaml 4, another thread) runs collections while this thread waits. On OCaml 5 the backup thread of this
    domain does this domain's part of them. *)
 let () =

@@ -59,7 +59,7 @@ let () =
       | 1 -> ignore (Gc.major_slice n)
       | 2 -> Gc.major ()
       | 3 -> Gc.full_major ()
-      | 4 -> Gc.compact ()
+      | 4 -> Compaction.compact ()
       | 5 -> Gc.set { (Gc.get ()) with minor_heap_size = 4096 lsl (n land 7) }
       | 6 -> Gc.set { (Gc.get ()) with space_overhead = 20 + (n land 255) }
       | 7 -> churn n
