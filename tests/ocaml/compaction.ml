@@ -8,4 +8,5 @@ let is_verified =
   | Some settings -> List.mem "V=1" (String.split_on_char ',' settings)
   | None -> false
 
-let compact = if counts_wrong && is_verified then Gc.full_major else Gc.compact
+let compact =
+  if counts_wrong && is_verified && Sys.runtime_variant () = "d" then Gc.full_major else Gc.compact
