@@ -31,7 +31,7 @@ extern inline bool boxroot_modify(boxroot *r, value v);
 static bool find_slots(struct bxr_domain *domain) {
   if (bxr_domain_continue(domain)) return true;
   bxr_domain_retire(domain);
-  bxr_remote_drain(domain);
+  bxr_remote_drain_a_few(domain);
   if (bxr_domain_choose(domain)) return true;
   bxr_fail(BXR_OUT_OF_MEMORY);
   return false;

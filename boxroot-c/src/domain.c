@@ -36,6 +36,7 @@ struct bxr_domain *bxr_domain_new(void) {
   bxr_list_init(&domain->old);
   bxr_list_init(&domain->old_partial);
   bxr_list_init(&domain->empty);
+  bxr_list_init(&domain->waiting);
   domain->next_registered = bxr_load(&registry);
   while (!bxr_compare_exchange(&registry, &domain->next_registered, domain)) {}
   return domain;
@@ -73,7 +74,7 @@ void bxr_domain_count(uint64_t *counter, uint64_t change) {
 }
 
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool) {
-  census->live_roots += bxr_pool_used(pool) - bxr_load(&pool->announced);
+  census->live_roots += bxr_pool_used(pool) - bxr_load(&pool->announced) - pool->waiting;
   census->pools[pool->kind]++;
 }
 
@@ -127,25 +128,23 @@ static void push_all(uintptr_t *free, uintptr_t *words, uint64_t const bits[BXR_
   *free = list;
 }
 
-uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
-                             uint64_t count) {
+void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
+                         uint64_t count) {
   struct bxr_domain *owner = bxr_pool_owner(pool);
   uintptr_t start = bxr_pool_start(pool);
   if (pool->kind == BXR_CURRENT) {
     bool counted = start != owner->head.uncounted;
     push_all(counted ? &pool->head.free : &owner->head.free, (uintptr_t *)start, bits);
-    return BXR_PENDING_WORDS + count;
+    return;
   }
   uint32_t left = bxr_pool_used(pool) - (uint32_t)count;
-  /* One step if no root is left. Not if a marker may visit the pool: it would find values, not links. */
-  bool one_step = left == 0 && pool->marking == BXR_IDLE;
-  if (!one_step) push_all(&pool->head.free, (uintptr_t *)start, bits);
+  /* No slot is touched if no root is left. Not if a marker may visit the pool: it would find values, not links. */
+  if (left != 0 || pool->marking != BXR_IDLE)
+    push_all(&pool->head.free, (uintptr_t *)start, bits);
   pool->head.countdown -= (intptr_t)count;
-  if (pool->head.countdown <= 0) {
-    bxr_list_remove(pool);
-    file(owner, pool, left);
-  }
-  return BXR_PENDING_WORDS + (one_step ? 0 : count);
+  if (pool->head.countdown > 0) return;
+  bxr_list_remove(pool);
+  file(owner, pool, left);
 }
 
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
@@ -341,6 +340,9 @@ void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from) {
   take_list(domain, &domain->empty, &from->empty, 0);
   domain->empty_count += from->empty_count;
   from->empty_count = from->empty_low = 0;
+  if (BXR_RULE(INHERIT_WHAT_WAITS)) bxr_list_splice(domain->waiting.prev, &from->waiting);
+  domain->waiting_count += from->waiting_count;
+  from->waiting_count = 0;
   size_t pools = from->pool_count;
   bxr_domain_add_pools(from, 0 - pools);
   bxr_domain_add_pools(domain, pools);

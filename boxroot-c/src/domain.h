@@ -58,10 +58,10 @@ struct bxr_domain {
   struct bxr_pool *parked; /* the current pool before the last minor scan, or NULL */
   bool scanning;           /* a root scan is running: every operation takes a slow path */
   uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
-  /* Pools whose deletes wait until a marker has visited the pool: the domain's own marker, or, for foreign
-     pools, that of a domain that has ended. A pool that waits is on no drain list (remote.c). */
-  struct bxr_pool *waiting, *waiting_foreign;
-  struct bxr_pool *taken; /* pools of the drain list that were not looked at yet */
+  uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
+  struct bxr_link waiting;         /* pools with deletes that wait for the marker, the oldest first */
+  size_t waiting_count;            /* how many */
+  struct bxr_pool *taken;          /* pools of the drain list that were not looked at yet */
   size_t empty_count;
   size_t empty_low;          /* the least empty_count since the last bxr_domain_trim */
   char *region, *region_end; /* mapped memory not yet carved into pools */
@@ -115,11 +115,11 @@ bool bxr_domain_choose(struct bxr_domain *domain);
 bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r);
 
 /* The first deletes a root of one of the owner's pools. The second deletes the `count` roots of a pool whose
-   bits are set, and returns the work that this took, in slots and words of bits. (bxr_domain_refile, which
-   inline.h declares for the fast paths, is the second half of bxr_domain_free.) */
+   bits are set. (bxr_domain_refile, which inline.h declares for the fast paths, is the second half of
+   bxr_domain_free.) */
 void bxr_domain_free(boxroot r);
-uint64_t bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
-                             uint64_t count);
+void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
+                         uint64_t count);
 
 /* Makes all young pools old. They must not hold a young value any more. */
 void bxr_domain_promote(struct bxr_domain *domain);
@@ -128,8 +128,8 @@ void bxr_domain_promote(struct bxr_domain *domain);
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                           void *context);
 
-/* Moves all pools of `from` to the domain: young ones stay young, old ones old. `from` has no current and
-   no parked pool, and no other thread uses its lists. */
+/* Moves all pools of `from` to the domain: young ones stay young, old ones old, and their deletes wait on. `from`
+   has no current and no parked pool, and no other thread uses its lists. */
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);
 
 /* To be called when all mark stacks are empty: makes all pools idle, and unmaps the directory. */
@@ -143,7 +143,7 @@ void bxr_domain_add_pools(struct bxr_domain *domain, size_t change);
 /* Adds to one of the counters above. */
 void bxr_domain_count(uint64_t *counter, uint64_t change);
 
-/* The first adds a pool to a census; a root whose remote delete was announced is not counted. The second
+/* The first adds a pool to a census; a root whose delete was announced or waits is not counted. The second
    publishes a census of all the domain's pools. */
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census);

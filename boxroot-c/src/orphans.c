@@ -52,7 +52,7 @@ void bxr_orphans_add(struct bxr_domain *domain) {
   if (BXR_RULE(FLUSH_BEFORE_END)) bxr_remote_flush(domain);
   bxr_domain_retire(domain);
   bxr_domain_each_pool(domain, make_foreign, NULL);
-  if (BXR_RULE(SEND_WHAT_WAITS)) bxr_remote_stop_waiting(domain);
+  bxr_remote_put_back(domain);
   if (domain->pool_count == 0) {
     bxr_domain_publish(domain, (struct bxr_census){0});
     push(&spares, domain);

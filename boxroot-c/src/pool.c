@@ -22,30 +22,36 @@ static void check_link(struct bxr_link const *link) {
   (void)link;
 }
 
-void bxr_list_push(struct bxr_link *list, struct bxr_pool *pool) {
-  check_link(list);
-  pool->link.next = list->next;
-  pool->link.prev = list;
-  list->next->prev = &pool->link;
-  list->next = &pool->link;
+void bxr_list_insert(struct bxr_link *before, struct bxr_link *element) {
+  check_link(before);
+  element->next = before->next;
+  element->prev = before;
+  before->next->prev = element;
+  before->next = element;
 }
 
-void bxr_list_remove(struct bxr_pool *pool) {
-  check_link(&pool->link);
-  pool->link.prev->next = pool->link.next;
-  pool->link.next->prev = pool->link.prev;
+void bxr_list_unlink(struct bxr_link *element) {
+  check_link(element);
+  element->prev->next = element->next;
+  element->next->prev = element->prev;
 }
 
-void bxr_list_splice(struct bxr_link *to, struct bxr_link *from) {
-  check_link(to);
+void bxr_list_splice(struct bxr_link *before, struct bxr_link *from) {
+  check_link(before);
   check_link(from);
   if (bxr_list_is_empty(from)) return;
-  from->prev->next = to->next;
-  to->next->prev = from->prev;
-  to->next = from->next;
-  from->next->prev = to;
+  from->prev->next = before->next;
+  before->next->prev = from->prev;
+  before->next = from->next;
+  from->next->prev = before;
   bxr_list_init(from);
 }
+
+void bxr_list_push(struct bxr_link *list, struct bxr_pool *pool) {
+  bxr_list_insert(list, &pool->link);
+}
+
+void bxr_list_remove(struct bxr_pool *pool) { bxr_list_unlink(&pool->link); }
 
 struct bxr_pool *bxr_list_pool(struct bxr_link *link) {
   return (struct bxr_pool *)((char *)link - offsetof(struct bxr_pool, link));

@@ -50,8 +50,9 @@ struct bxr_domain;
      EMPTY    used == 0, high_water == 0
      slots[0..high_water) were initialised: each holds a root's value or a link
      `free`, and the owner's `free` if that is in this pool, list exactly the unused slots below high_water
-     announced >= bits set in pending; announced > 0 iff the pool is on a drain list, waits
-     for the marker, or is held by a thread that is about to put it on a drain list (remote.c) */
+     announced >= bits set in pending; announced > 0 iff the pool is on a drain list, was taken from one and not
+     looked at yet, or is held by a thread that is about to put it on a drain list (remote.c)
+     waiting == bits set in bxr_pool_waiting; waiting > 0 iff the pool is in its owner's list of waiting pools */
 struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
@@ -61,21 +62,31 @@ struct bxr_pool {
   uint16_t marking;    /* enum bxr_marking */
   uint32_t cycle;      /* not IDLE: the major cycle in which it was handed over */
 
-  /* The rest of the header is shared with threads that delete remotely. Atomic, except the link. */
+  /* Shared with threads that delete remotely. Atomic, except next_to_drain. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */
   struct bxr_pool *next_to_drain;        /* written by the thread that may put the pool on a list */
   uint64_t announced;                    /* remote deletes begun and not yet drained */
   uint64_t pending[BXR_PENDING_WORDS];   /* slots deleted remotely, and not yet drained */
+
+  /* Deletes that wait (waiting.h). The owner's, and not atomic. */
+  struct bxr_link waits; /* in the owner's list of waiting pools */
+  uint32_t waiting;      /* how many slots wait */
+  uint32_t waits_since;  /* waiting > 0: the major cycle in which the last one began to wait */
 
   /* Makes the slots look like an OCaml block to the marker (scan.h). */
   uintptr_t block_header;
   uintptr_t slots[]; /* BXR_SLOTS of them */
 };
 
+/* The bits of slots that wait lie beside the rest of the pool, where they take no memory of small pools: in front of
+   it, if there is room because it begins further on, or behind its last slot. Large pools have more room, to hold them. */
+#define BXR_WAITING_SIZE (BXR_PENDING_WORDS * sizeof(uint64_t))
+#define BXR_ROOM                                                                                   \
+  (BXR_WAITING_SIZE <= 256 ? (uintptr_t)BXR_HEAD_OFFSETS : BXR_HEAD_OFFSETS + BXR_WAITING_SIZE)
+
 /* All pools have the same number, wherever their heads are. */
 #define BXR_SLOTS                                                                                  \
-  ((uint32_t)((BXR_POOL_SIZE - BXR_HEAD_OFFSETS - offsetof(struct bxr_pool, slots)) /              \
-              sizeof(value)))
+  ((uint32_t)((BXR_POOL_SIZE - BXR_ROOM - offsetof(struct bxr_pool, slots)) / sizeof(value)))
 
 /* The number of free slots from which a pool is partial, and is allocated from again. A lower number finds
    such pools sooner, but visits more of them, and makes more old roots young (docs/tuning.md). */
@@ -95,6 +106,13 @@ static inline struct bxr_pool *bxr_pool_from(uintptr_t start) {
 
 static inline struct bxr_pool *bxr_pool_of_root(boxroot r) {
   return bxr_pool_from(bxr_start_of(r));
+}
+
+/* The bits of the slots that wait, in the same order as those of `pending`. */
+static inline uint64_t *bxr_pool_waiting(struct bxr_pool *pool) {
+  uintptr_t in_front = (uintptr_t)pool & BXR_HEAD_OFFSETS;
+  return in_front >= BXR_WAITING_SIZE ? (uint64_t *)pool - BXR_PENDING_WORDS
+                                      : (uint64_t *)(pool->slots + BXR_SLOTS);
 }
 
 /* The start of the pool's memory. */
@@ -141,10 +159,15 @@ void bxr_pool_set_kind(struct bxr_pool *pool, uint32_t used);
 
 void bxr_list_init(struct bxr_link *list);
 bool bxr_list_is_empty(struct bxr_link const *list);
+/* Puts an element behind `before`, which is a list, for its start, or an element. */
+void bxr_list_insert(struct bxr_link *before, struct bxr_link *element);
+void bxr_list_unlink(struct bxr_link *element);
+/* Moves all of `from` behind `before`, in constant time. */
+void bxr_list_splice(struct bxr_link *before, struct bxr_link *from);
+
+/* Lists by generation and kind, through `link`. */
 void bxr_list_push(struct bxr_link *list, struct bxr_pool *pool);
 void bxr_list_remove(struct bxr_pool *pool);
-/* Moves all of `from` in front of `to`, in constant time. */
-void bxr_list_splice(struct bxr_link *to, struct bxr_link *from);
 struct bxr_pool *bxr_list_pool(struct bxr_link *link);
 
 #pragma GCC visibility pop

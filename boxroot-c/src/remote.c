@@ -15,16 +15,16 @@
    An owner R drains: it (A) takes its whole drain list, and for each pool P of it that it still owns
      (B) clears the bits that it finds in P.pending, (C) frees those slots, (D) subtracts their
      number from P.announced, and (E) pushes P again, as in (2), if the result is not 0. It also
-     pushes the pools that it does not own any more. A pool whose values the marker may still have to visit
-     waits between (A) and (B), on a list that only R's owner uses. So do pools that were taken, and that there
-     was no time to look at. When R's domain ends, all these are pushed again.
+     pushes the pools that it does not own any more. If the marker may still have to visit P, then (C) only notes that
+     those slots wait (waiting.h). Pools that were taken, and that there was no time to look at, stay between (A) and (B),
+     on a list that only R's owner uses. When R's domain ends, these are pushed again.
    An adopter of R's pools (a) sets each pool's owner, (b) increments R.merges, (c) takes R's drain
      list, and pushes each of its pools, as in (2).
 
    1. A drain list holds a pool at most once. The right to push P (in the code: the pool's *place* in a list)
       belongs to the deleter that moved P.announced from 0, or to the thread that took P from a list and has
       not brought P.announced to 0. These two exclude each other, because P.announced is 0 between them.
-   2. No delete is forgotten. While P.announced is not 0, P is on a list, or waits, or is in the hands of a
+   2. No delete is forgotten. While P.announced is not 0, P is on a list, or is in the hands of a
       thread that will push it (1, 4); and the owner of that list will drain it.
    3. P stays mapped while a deleter uses it. Before (1) the slots of its roots are in use. After (1) the
       owner cannot bring P.announced to 0, nor free those slots, before it has seen the bits of (3).
@@ -43,8 +43,8 @@
       were announced and not posted, or that other domains had collected, leave their roots alive.
    8. A deleter's own roots may be darkened earlier in a cycle than those of the owner. In between, it may copy
       the value of the owner's root to where the marker does not look any more, and then delete the root. So the
-      owner must still darken that root: it drains nothing between the darkening of any domain's roots and that
-      of its own. (From OCaml 5.5 on, other domains run in between. In the owner, hooks may run.) */
+      owner must still darken that root: it takes nothing from its drain list between the darkening of any domain's roots
+      and that of its own. (From OCaml 5.5 on, other domains run in between. In the owner, hooks may run.) */
 #include "remote.h"
 
 #include "barrier.h"
@@ -112,9 +112,13 @@ bool bxr_remote_announce(struct bxr_batch batch) {
   return bxr_add(&pool_of(batch)->announced, count_bits(batch.bits)) == 0; /* (1) */
 }
 
+/* Which word of the bits of its pool a batch is. */
+static size_t word_of(struct bxr_batch batch) {
+  return (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));
+}
+
 void bxr_remote_post(struct bxr_batch batch) {
-  size_t word = (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));
-  bxr_or(&pool_of(batch)->pending[word], batch.bits); /* (3) */
+  bxr_or(&pool_of(batch)->pending[word_of(batch)], batch.bits); /* (3) */
 }
 
 static void deliver(struct bxr_batch batch) {
@@ -134,16 +138,24 @@ void bxr_remote_flush(struct bxr_domain *self) {
   struct bxr_batch batch = self->head.outgoing;
   self->head.outgoing = (struct bxr_batch){0};
   if (batch.bits == 0) return;
-  if (bxr_pool_owner(pool_of(batch)) == self)
+  if (bxr_pool_owner(pool_of(batch)) == self) {
     bxr_domain_count(&self->barrier_hits, count_bits(batch.bits));
-  deliver(batch);
+    bxr_waiting_add(pool_of(batch), word_of(batch), batch.bits);
+  } else {
+    deliver(batch);
+  }
 }
 
 /* ---- owners ---- */
 
-/* Frees the slots posted so far, and adds the work to *work. True if deletes remain that are announced and
-   not posted. */
-static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, uint64_t *work) {
+/* Lets slots that were deleted remotely wait for the marker. */
+static void let_wait(struct bxr_pool *pool, uint64_t const posted[BXR_PENDING_WORDS]) {
+  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
+    if (posted[i] != 0) bxr_waiting_add(pool, i, posted[i]);
+}
+
+/* Frees the slots posted so far, or lets them wait. True if deletes remain that are announced and not posted. */
+static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool) {
   uint64_t posted[BXR_PENDING_WORDS], count = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
     posted[i] = bxr_peek(&pool->pending[i]);
@@ -151,91 +163,58 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, uint64_t *
     posted[i] = bxr_exchange(&pool->pending[i], 0); /* (B) */
     count += count_bits(posted[i]);
   }
-  *work += bxr_domain_free_all(pool, posted, count); /* (C) */
-  bxr_domain_count(&domain->deferred_deletes, count);
+  if (bxr_barrier_state(pool) > BXR_REOPENED) {
+    let_wait(pool, posted); /* (C) */
+  } else {
+    bxr_domain_free_all(pool, posted, count); /* (C) */
+    bxr_domain_count(&domain->deferred_deletes, count);
+  }
   uint64_t announced = bxr_add(&pool->announced, 0 - count); /* (D) */
   BXR_ASSERT(announced >= count && announced != 0);
   return announced != count;
 }
 
-/* Puts a pool, whose values the marker may still have to visit, on a list of those that wait. Such a list
-   holds the pool's place. */
-static void wait_for_marker(struct bxr_pool **list, struct bxr_pool *pool) {
-  pool->next_to_drain = *list;
-  *list = pool;
-}
-
-/* Drains the pools of a list of those that wait, which are all the domain's, until the marker may still have
-   to visit the next one, or the work (as in bxr_domain_free_all) is enough. */
-static void drain_waiting(struct bxr_domain *domain, struct bxr_pool **list, uint64_t enough) {
-  uint64_t work = 0;
-  while (*list != NULL && bxr_barrier_state(*list) <= BXR_REOPENED && work < enough) {
-    struct bxr_pool *pool = *list;
-    *list = pool->next_to_drain;
-    if (harvest(domain, pool, &work)) push_one(pool); /* (E) */
-  }
-}
-
-/* Drains a pool from the drain list. The caller holds its place. True if the pool must wait. */
-static bool drain_pool(struct bxr_domain *domain, struct bxr_pool *pool) {
-  if (bxr_pool_owner(pool) == domain) {
-    enum bxr_marking marking = bxr_barrier_state(pool);
-    uint64_t work = 0;
-    if (marking > BXR_REOPENED) {
-      wait_for_marker(marking == BXR_FOREIGN ? &domain->waiting_foreign : &domain->waiting, pool);
-      return true;
-    }
-    if (!harvest(domain, pool, &work)) return false;
-  }
-  push_one(pool); /* (E) */
-  return false;
-}
-
-/* What it costs to find that a pool must wait, in the unit of `enough`: its head must be brought to the cache. */
-enum { LOOK = 16 };
-
-/* Drains pools that were taken from the drain list. */
-static void drain_taken(struct bxr_domain *domain, uint64_t enough, uint64_t *work) {
-  while (domain->taken != NULL && *work < enough) {
+/* Drains up to *n pools that were taken from the drain list. */
+static void drain_taken(struct bxr_domain *domain, size_t *n) {
+  for (; domain->taken != NULL && *n > 0; --*n) {
     struct bxr_pool *pool = domain->taken;
     domain->taken = pool->next_to_drain;
-    if (drain_pool(domain, pool)) *work += LOOK;
+    if (bxr_pool_owner(pool) != domain || harvest(domain, pool)) push_one(pool); /* (E) */
   }
 }
 
-static void drain(struct bxr_domain *domain, uint64_t enough) {
-  /* 8 */
-  if (bxr_runtime_marking_started() && domain->darkened != bxr_runtime_cycle()) return;
-  drain_waiting(domain, &domain->waiting, enough);
-  drain_waiting(domain, &domain->waiting_foreign, enough);
-  uint64_t work = 0;
-  drain_taken(domain, enough, &work);
+/* Drains up to n pools. */
+static void drain(struct bxr_domain *domain, size_t n) {
+  drain_taken(domain, &n);
   if (domain->taken != NULL || bxr_peek(&domain->drain) == NULL) return;
   domain->taken = take_list(domain); /* (A) */
-  drain_taken(domain, enough, &work);
+  drain_taken(domain, &n);
 }
 
-/* The limit for pools that wait, or have waited, in slots and words of bits: some ten microseconds, so
-   that no scan takes long. */
-enum { ENOUGH_AT_A_TIME = 1 << 12 };
-
-void bxr_remote_drain(struct bxr_domain *domain) { drain(domain, ENOUGH_AT_A_TIME); }
-
-void bxr_remote_drain_all(struct bxr_domain *domain) { drain(domain, UINT64_MAX); }
-
-void bxr_remote_wait_as_own(struct bxr_domain *domain) {
-  for (struct bxr_pool *pool = domain->waiting_foreign, *next; pool != NULL; pool = next) {
-    next = pool->next_to_drain;
-    wait_for_marker(&domain->waiting, pool);
-  }
-  domain->waiting_foreign = NULL;
+/* Frees what was deleted remotely in up to `remote` pools, and then what waits in up to `waiting` pools. */
+static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting) {
+  /* 8 */
+  if (bxr_runtime_marking_started() && domain->darkened != bxr_runtime_cycle()) return;
+  drain(domain, remote);
+  bxr_waiting_free(domain, waiting);
 }
 
-void bxr_remote_stop_waiting(struct bxr_domain *domain) {
+/* No more pools than the domain has are on its drain list, except some that late deletes have pushed. */
+void bxr_remote_drain(struct bxr_domain *domain) {
+  drain_both(domain, bxr_waiting_share(domain->pool_count),
+             bxr_waiting_share(domain->waiting_count));
+}
+
+void bxr_remote_drain_all(struct bxr_domain *domain) { drain_both(domain, SIZE_MAX, SIZE_MAX); }
+
+/* The pools that a create drains before it takes another pool. It fills one of half their size or more meanwhile. */
+enum { A_FEW = 8 };
+
+void bxr_remote_drain_a_few(struct bxr_domain *domain) { drain_both(domain, A_FEW, A_FEW); }
+
+void bxr_remote_put_back(struct bxr_domain *domain) {
   push_all(domain->taken);
-  push_all(domain->waiting);
-  push_all(domain->waiting_foreign);
-  domain->taken = domain->waiting = domain->waiting_foreign = NULL;
+  domain->taken = NULL;
 }
 
 /* ---- adopters ---- */
@@ -253,6 +232,6 @@ static void announce_posted(struct bxr_pool *pool, void *domain) {
 }
 
 void bxr_remote_after_fork(struct bxr_domain *domain) {
-  domain->drain = domain->taken = domain->waiting = domain->waiting_foreign = NULL;
+  domain->drain = domain->taken = NULL;
   bxr_domain_each_pool(domain, announce_posted, domain);
 }

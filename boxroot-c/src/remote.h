@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Remote deletes: by a thread that is not the owner of the root's pool, by the owner inside its own root
-   scan, and of a root that the marker may still have to visit (barrier.h). The slot is left as it is; the owner
-   frees it when it drains. The argument why this is right is at the top of remote.c. */
+/* Remote deletes: by a thread that is not the owner of the root's pool, and by the owner inside its own root
+   scan. The slot is left as it is; the owner frees it when it drains, or lets it wait if the marker may still have
+   to visit it (waiting.h). The argument why this is right is at the top of remote.c. */
 #ifndef BXR_REMOTE_H
 #define BXR_REMOTE_H
 
-#include "domain.h"
+#include "waiting.h"
 
 #pragma GCC visibility push(hidden)
 
 /* Deletes r, a root of any domain, without touching its slot. Any thread. */
 void bxr_remote_delete(boxroot r);
 
-/* The same, by the owner of `self`, outside scans. Deletes of neighbouring slots are collected in `self`, and
-   sent together: when a delete of a slot further away comes, or when `self` is flushed (at its next minor
-   scan, its end, or teardown, and for statistics). */
+/* The same, by the owner of `self`, outside scans, and also for a root of its own that the marker may still have
+   to visit. Deletes of neighbouring slots are collected in `self`, and sent together: when a delete of a slot further
+   away comes, or when `self` is flushed (at its next minor scan, its end, or teardown, and for statistics). */
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
 void bxr_remote_flush(struct bxr_domain *self);
 
@@ -23,17 +23,15 @@ static inline struct bxr_batch bxr_remote_batch_of(boxroot r) {
   return (struct bxr_batch){word / 64 * 64 * sizeof(value), (uint64_t)1 << (word % 64)};
 }
 
-/* Frees the slots of the domain's pools that were deleted remotely, unless the marker may still have to visit
-   them. bxr_remote_drain stops when it has done much work. Called by the owner. */
-void bxr_remote_drain(struct bxr_domain *domain);
+/* Frees slots of the domain's pools that were deleted remotely, or that wait, unless the marker may still have to
+   visit them: all of them; a share (waiting.h), in a minor scan; or as many as one create can wait for. Called by the
+   owner. */
 void bxr_remote_drain_all(struct bxr_domain *domain);
+void bxr_remote_drain(struct bxr_domain *domain);
+void bxr_remote_drain_a_few(struct bxr_domain *domain);
 
-/* To be called when the domain's roots were darkened, so that no pool is foreign any more: pools that waited
-   for the marker of another domain wait for its own one from now on. */
-void bxr_remote_wait_as_own(struct bxr_domain *domain);
-
-/* When the domain ends: pools whose deletes wait go back to its drain list. */
-void bxr_remote_stop_waiting(struct bxr_domain *domain);
+/* When the domain ends: pools that it took from its drain list go back there. */
+void bxr_remote_put_back(struct bxr_domain *domain);
 
 /* After all pools of the record `from` were given to another owner: pushes the pools of its drain list on
    their owner's list, and makes pushes that are under way notice the change. Called by the adopter, to

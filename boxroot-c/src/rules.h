@@ -23,7 +23,8 @@
   RULE(ADOPT_ORPHANS, "orphans are adopted", "a_domain_ends_alone", "5") \
   RULE(ENDED_IS_WITHOUT_LOCK, "a thread whose domain has ended holds no lock", "a_destructor_runs_when_the_domain_id_is_used_again", "5") \
   RULE(FLUSH_BEFORE_END, "a domain that ends sends the deletes that it has collected", "a_domain_that_deletes_waits_or_ends", "5") \
-  RULE(SEND_WHAT_WAITS, "a domain that ends sends the deletes that wait for its marker", "a_domain_ends_while_its_deletes_wait", "5") \
+  RULE(WAIT_IN_THE_SNAPSHOT, "a slot that began to wait in this cycle is not ripe before it was visited", "values_move_between_roots_while_marking", "5") \
+  RULE(INHERIT_WHAT_WAITS, "whoever adopts the pools of a domain that has ended frees the deletes that wait in them", "a_domain_ends_while_its_deletes_wait", "5") \
   RULE(FLUSH_BEFORE_SCAN, "a domain that scans sends the deletes that it has collected", "a_domain_that_deletes_waits_or_ends", "5") \
   RULE(TRUST_AFTER_PROOF, "a thread is trusted to hold a lock when it has made a root or scanned", "a_domain_ended_before_setup", "5") \
   RULE(TRUST_THE_MAIN_THREAD, "only the main thread is trusted to hold the lock", "nothing_believes_the_lock_on_a_thread_that_ends", "4") \

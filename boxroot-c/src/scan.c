@@ -150,14 +150,20 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
 }
 
+/* A forced cycle has a minor scan when it is forced, and one when it ends. */
+enum { SCANS_OF_A_FORCED_CYCLE = 2 };
+
 /* All mark stacks are empty: now everything that was handed over in the last cycle may be unmapped or used
-   for something else (the directory, only now). Nothing is drained (step 8 of remote.c). */
+   for something else (the directory, only now). Nothing is drained (step 8 of remote.c), but what waits since
+   an earlier cycle may be freed. */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
+  if (domain->minor_scans - domain->scans_before_darkening <= SCANS_OF_A_FORCED_CYCLE)
+    bxr_waiting_free(domain, SIZE_MAX); /* 4 of waiting.h */
   if (!hand_over_all(domain, action))
     scan_all(domain, action, pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);
-  bxr_remote_wait_as_own(domain);
   bxr_domain_trim(domain);
   domain->darkened = bxr_runtime_cycle();
+  domain->scans_before_darkening = domain->minor_scans;
 }
 
 static void scan_other(struct bxr_domain *domain, struct bxr_action action) {

@@ -6,7 +6,7 @@
 struct check {
   struct bxr_domain *domain;
   struct bxr_range minor_heap;
-  size_t pools, empty;
+  size_t pools, empty, waiting;
   char const *broken;
 };
 
@@ -36,6 +36,18 @@ static bool is_listed_slot(struct bxr_listed *listed, uintptr_t *slot) {
   return false;
 }
 
+static void check_waiting(struct check *check, struct bxr_pool *pool) {
+  uint64_t const *bits = bxr_pool_waiting(pool);
+  uint32_t waiting = 0;
+  for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
+    waiting += (uint32_t)__builtin_popcountll(bits[i]);
+    require(check, (bits[i] & bxr_peek(&pool->pending[i])) == 0,
+            "no delete that waits is a remote one as well");
+  }
+  require(check, waiting == pool->waiting, "the deletes that wait are counted");
+  check->waiting += waiting != 0;
+}
+
 static void check_pool(struct bxr_pool *pool, void *context) {
   struct check *check = context;
   check->pools++;
@@ -58,6 +70,7 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   uint64_t posted = bxr_pool_posted(pool);
   require(check, posted <= bxr_load(&pool->announced),
           "remote deletes are announced before they are posted");
+  check_waiting(check, pool);
   if (pool->head.epoch == check->domain->head.epoch) return;
   bool listed = is_listed(check->domain, pool);
   for (uint32_t i = 0; i < pool->high_water; i++) {
@@ -110,6 +123,7 @@ char const *boxroot_validate(void) {
           "a closed pool is closed to deletes that are not counted, too");
   require(&check, check.pools == domain->pool_count, "the pools are counted");
   require(&check, check.empty == domain->empty_count, "the empty pools are counted");
+  require(&check, check.waiting == domain->waiting_count, "the pools that wait are counted");
   require(&check, domain->empty_low <= domain->empty_count,
           "no more empty pools were spared than there are");
   require(&check, domain->parked == NULL || current == NULL,

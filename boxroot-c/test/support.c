@@ -27,7 +27,7 @@ bool is_mapped(void *page) {
 struct bxr_pool *next_pool(struct bxr_domain *domain) {
   if (domain->head.free != BXR_NO_SLOT || bxr_domain_continue(domain)) return domain->current;
   bxr_domain_retire(domain);
-  bxr_remote_drain(domain);
+  bxr_remote_drain_a_few(domain);
   CHECK(bxr_domain_choose(domain));
   return domain->current;
 }

@@ -25,14 +25,19 @@
   TEST(remote_batches)                                                                             \
   TEST(remote_late_delete)                                                                         \
   TEST(remote_race_with_adoptions)                                                                 \
-  TEST(remote_late_delete_of_a_waiting_pool)                                                       \
-  TEST(remote_looks_at_some_pools)                                                                 \
+  TEST(remote_drains_a_share)                                                                      \
   TEST(remote_after_fork)                                                                          \
   TEST(orphans)                                                                                    \
   TEST(orphans_are_foreign)                                                                        \
   TEST(orphans_without_pools)                                                                      \
   TEST(barrier_closes_both_ways)                                                                   \
   TEST(barrier_foreign)                                                                            \
+  TEST(waiting_until_the_next_snapshot)                                                            \
+  TEST(waiting_is_ripe_or_not)                                                                     \
+  TEST(waiting_for_a_foreign_marker)                                                               \
+  TEST(waiting_remote_deletes)                                                                     \
+  TEST(waiting_is_freed_by_shares)                                                                 \
+  TEST(waiting_bits_have_room)                                                                     \
   TEST(scan_hands_pools_over)                                                                      \
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_defers_deletes)                                                                        \

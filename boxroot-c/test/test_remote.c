@@ -3,9 +3,14 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "barrier.h"
 #include "remote.h"
 #include "test.h"
+
+static size_t places(struct bxr_pool *list) {
+  size_t n = 0;
+  for (; list != NULL; list = list->next_to_drain) n++;
+  return n;
+}
 
 void test_remote_deletes(void) {
   static boxroot roots[MANY];
@@ -73,65 +78,34 @@ void test_remote_late_delete(void) {
   CHECK(used(b) == 2);
 }
 
-/* A delete that is announced and not yet posted, when the pool has waited for the marker, is not forgotten. */
-void test_remote_late_delete_of_a_waiting_pool(void) {
+/* A drain looks at a share of the pools. The others keep their places, also when the domain ends. */
+void test_remote_drains_a_share(void) {
   static boxroot roots[MANY];
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  struct bxr_pool *pool = fill(domain, roots);
-  bxr_barrier_hand_over(pool);
-  bxr_barrier_make_foreign(pool);
-  bxr_remote_delete(roots[0]);
-  bxr_remote_drain(domain);
-  CHECK(domain->waiting_foreign == pool && domain->drain == NULL);
-  CHECK(!bxr_remote_announce(bxr_remote_batch_of(roots[1])));
-  bxr_domain_end_marking(domain);
-  bxr_remote_drain(domain);
-  CHECK(domain->waiting_foreign == NULL && domain->drain == pool && pool->announced == 1);
-  bxr_remote_post(bxr_remote_batch_of(roots[1]));
-  bxr_remote_drain(domain);
-  CHECK(domain->drain == NULL && pool->announced == 0 && bxr_pool_used(pool) == BXR_SLOTS - 2);
-}
-
-static size_t waiting(struct bxr_pool *list) {
-  size_t n = 0;
-  for (; list != NULL; list = list->next_to_drain) n++;
-  return n;
-}
-
-/* A drain looks at a limited number of pools that must wait. The others keep their places, also when the domain
-   ends. */
-void test_remote_looks_at_some_pools(void) {
-  static boxroot roots[MANY];
-  enum { POOLS = 700, AT_A_TIME = 256 };
+  enum { POOLS = 700, SHARE = (POOLS + 1) / 16 + 16 };
   struct bxr_domain *domain = bxr_orphans_obtain();
   static boxroot deleted[POOLS];
   for (int i = 0; i < POOLS; i++) {
-    struct bxr_pool *pool = fill(domain, roots);
-    bxr_barrier_hand_over(pool);
-    bxr_barrier_make_foreign(pool);
+    fill(domain, roots);
     deleted[i] = roots[0];
   }
   boxroot other = create(domain);
   for (int i = 0; i < POOLS; i++) bxr_remote_delete(deleted[i]);
-  CHECK(waiting(domain->drain) == POOLS);
+  CHECK(places(domain->drain) == POOLS && domain->pool_count == POOLS + 1);
   bxr_remote_drain(domain);
-  CHECK(domain->drain == NULL && waiting(domain->waiting_foreign) == AT_A_TIME);
-  CHECK(waiting(domain->taken) == POOLS - AT_A_TIME);
-  bxr_remote_stop_waiting(domain);
-  CHECK(domain->taken == NULL && domain->waiting_foreign == NULL);
-  CHECK(waiting(domain->drain) == POOLS);
+  CHECK(domain->drain == NULL && domain->deferred_deletes == SHARE);
+  CHECK(places(domain->taken) == POOLS - SHARE);
+  bxr_remote_put_back(domain);
+  CHECK(domain->taken == NULL && places(domain->drain) == POOLS - SHARE);
   bxr_remote_drain(domain);
   /* What is on the drain list meanwhile stays there until all that was taken is done. */
   bxr_remote_delete(other);
-  bxr_remote_drain(domain);
-  CHECK(domain->drain == bxr_pool_of_root(other));
-  CHECK(waiting(domain->taken) == POOLS - 2 * AT_A_TIME);
-  bxr_remote_drain(domain);
+  for (int scans = 2; scans < 12; scans++) {
+    CHECK(domain->drain == bxr_pool_of_root(other));
+    CHECK(domain->deferred_deletes == (uint64_t)(scans * SHARE));
+    bxr_remote_drain(domain);
+  }
   CHECK(domain->drain == NULL && domain->taken == NULL);
-  CHECK(waiting(domain->waiting_foreign) == POOLS);
-  bxr_domain_end_marking(domain);
-  bxr_remote_drain_all(domain);
-  CHECK(domain->waiting_foreign == NULL && domain->deferred_deletes == POOLS + 1);
+  CHECK(domain->deferred_deletes == POOLS + 1);
   CHECK(used(domain) == POOLS * (BXR_SLOTS - 1));
 }
 
@@ -175,6 +149,6 @@ void test_remote_race_with_adoptions(void) {
     bxr_remote_drain(owner);
   }
   CHECK(pthread_join(deleter, NULL) == 0);
-  bxr_remote_drain(owner);
+  bxr_remote_drain_all(owner);
   CHECK(used(owner) == 1 && owner->drain == NULL);
 }

@@ -195,31 +195,31 @@ const _: () = {
         [::core::mem::offset_of!(bxr_domain_head, outgoing) - 32usize];
 };
 unsafe extern "C" {
-    #[link_name = "bxr_create_slow_abi1_pool14"]
+    #[link_name = "bxr_create_slow_abi2_pool14"]
     pub fn bxr_create_slow(v: value) -> boxroot;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_delete_slow_abi1_pool14"]
+    #[link_name = "bxr_delete_slow_abi2_pool14"]
     pub fn bxr_delete_slow(r: boxroot);
 }
 unsafe extern "C" {
-    #[link_name = "bxr_modify_slow_abi1_pool14"]
+    #[link_name = "bxr_modify_slow_abi2_pool14"]
     pub fn bxr_modify_slow(r: boxroot, v: value) -> boxroot;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_domain_refile_abi1_pool14"]
+    #[link_name = "bxr_domain_refile_abi2_pool14"]
     pub fn bxr_domain_refile(pool: *mut bxr_pool_head);
 }
 unsafe extern "C" {
-    #[link_name = "bxr_domain_attach_abi1_pool14"]
+    #[link_name = "bxr_domain_attach_abi2_pool14"]
     pub fn bxr_domain_attach() -> *mut bxr_domain_head;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_domain_trim_empty_abi1_pool14"]
+    #[link_name = "bxr_domain_trim_empty_abi2_pool14"]
     pub fn bxr_domain_trim_empty(self_: *mut bxr_domain_head) -> usize;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_domain_stats_abi1_pool14"]
+    #[link_name = "bxr_domain_stats_abi2_pool14"]
     pub fn bxr_domain_stats(self_: *mut bxr_domain_head, s: *mut boxroot_stats);
 }
 pub const BXR_LOCK_NOT_HELD: bxr_lock = 0;
@@ -228,7 +228,7 @@ pub const BXR_LOCK_ENDED: bxr_lock = 2;
 pub const BXR_LOCK_UNCERTAIN: bxr_lock = 3;
 pub type bxr_lock = ::core::ffi::c_uint;
 unsafe extern "C" {
-    #[link_name = "bxr_lock_state_abi1_pool14"]
+    #[link_name = "bxr_lock_state_abi2_pool14"]
     pub fn bxr_lock_state() -> ::core::ffi::c_int;
 }
 pub const BXR_USE_FIRST: bxr_use = 0;
@@ -237,22 +237,22 @@ pub const BXR_USE_DOWN: bxr_use = 2;
 pub const BXR_USE_FORKED: bxr_use = 3;
 pub type bxr_use = ::core::ffi::c_uint;
 unsafe extern "C" {
-    #[link_name = "bxr_use_begin_abi1_pool14"]
+    #[link_name = "bxr_use_begin_abi2_pool14"]
     pub fn bxr_use_begin() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_use_end_abi1_pool14"]
+    #[link_name = "bxr_use_end_abi2_pool14"]
     pub fn bxr_use_end();
 }
 unsafe extern "C" {
-    #[link_name = "bxr_uses_forbid_abi1_pool14"]
+    #[link_name = "bxr_uses_forbid_abi2_pool14"]
     pub fn bxr_uses_forbid() -> usize;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_runtime_gone_abi1_pool14"]
+    #[link_name = "bxr_runtime_gone_abi2_pool14"]
     pub fn bxr_runtime_gone();
 }
 unsafe extern "C" {
-    #[link_name = "bxr_is_gone_abi1_pool14"]
+    #[link_name = "bxr_is_gone_abi2_pool14"]
     pub fn bxr_is_gone() -> bool;
 }

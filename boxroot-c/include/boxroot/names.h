@@ -7,7 +7,7 @@
 
 /* To be increased with every change of the structs of inline.h, of what the fast paths may do, and of the
    structs of src/pool.h and src/domain.h, because functions of two copies of the library may get mixed. */
-#define BXR_ABI 1
+#define BXR_ABI 2
 
 /* Pools have 2^BXR_POOL_LOG bytes, and are aligned to their size. May be set at compile time, alike for
    the library and its users. */
@@ -17,7 +17,7 @@
 
 #define BXR_PASTE(name, abi, log) name##_abi##abi##_pool##log
 #define BXR_NAME_OF(name, abi, log) BXR_PASTE(name, abi, log)
-/* bxr_self_abi1_pool14 */
+/* bxr_self_abi2_pool14 */
 #define BXR_NAME(name) BXR_NAME_OF(name, BXR_ABI, BXR_POOL_LOG)
 
 #define bxr_self BXR_NAME(bxr_self)

@@ -65,7 +65,7 @@ fn to_create() -> Option<Domain> {
     use core::sync::atomic::{AtomicPtr, Ordering};
     // Without the lock this is NULL, and no record's `runtime_state` is NULL.
     let witness = thread_local_pointer!("caml_state");
-    let record = thread_local_pointer!("bxr_self_abi1_pool14");
+    let record = thread_local_pointer!("bxr_self_abi2_pool14");
     // SAFETY: the variable is never NULL, and records are never unmapped. The load is atomic, because another
     // thread that holds the record's lock may be changing the field.
     let state = unsafe { AtomicPtr::from_ptr(&raw mut (*record).runtime_state) };
@@ -81,13 +81,13 @@ use to_create as to_delete;
 #[cfg(not(ocaml5))]
 #[inline(always)]
 fn to_create() -> Option<Domain> {
-    Some(domain(thread_local_pointer!("bxr_self_abi1_pool14")))
+    Some(domain(thread_local_pointer!("bxr_self_abi2_pool14")))
 }
 
 #[cfg(not(ocaml5))]
 #[inline(always)]
 fn to_delete() -> Option<Domain> {
-    Some(domain(thread_local_pointer!("bxr_owner_abi1_pool14")))
+    Some(domain(thread_local_pointer!("bxr_owner_abi2_pool14")))
 }
 
 /// # Safety

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers refer to waiting.h. */
+#include "waiting.h"
+
+#include <string.h>
+
+#include "barrier.h"
+#include "runtime.h"
+
+static struct bxr_pool *pool_of_link(struct bxr_link *link) {
+  return (struct bxr_pool *)((char *)link - offsetof(struct bxr_pool, waits));
+}
+
+/* Whether the slots that wait may be freed (2). */
+static bool is_ripe(struct bxr_pool *pool) {
+  enum bxr_marking marking = bxr_barrier_state(pool);
+  bool in_snapshot = pool->waits_since == pool->cycle && BXR_RULE(WAIT_IN_THE_SNAPSHOT);
+  return marking <= BXR_REOPENED || (marking == BXR_ACTIVE && !in_snapshot);
+}
+
+/* The pool does not wait any more. */
+static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
+  uint64_t *bits = bxr_pool_waiting(pool);
+  bxr_list_unlink(&pool->waits);
+  domain->waiting_count--;
+  bxr_domain_count(&domain->deferred_deletes, pool->waiting);
+  bxr_domain_free_all(pool, bits, pool->waiting);
+  pool->waiting = 0;
+  memset(bits, 0, BXR_WAITING_SIZE);
+}
+
+void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
+  struct bxr_domain *domain = bxr_pool_owner(pool);
+  if (pool->waiting != 0 && is_ripe(pool)) free_slots(domain, pool); /* 3 */
+  if (pool->waiting == 0) {
+    bxr_list_insert(domain->waiting.prev, &pool->waits);
+    domain->waiting_count++;
+  }
+  bxr_pool_waiting(pool)[word] |= bits;
+  pool->waiting += (uint32_t)__builtin_popcountll(bits);
+  pool->waits_since = bxr_runtime_cycle();
+}
+
+void bxr_waiting_free(struct bxr_domain *domain, size_t n) {
+  struct bxr_link *link = domain->waiting.next;
+  for (; n > 0 && link != &domain->waiting; n--) {
+    struct bxr_pool *pool = pool_of_link(link);
+    link = link->next;
+    if (is_ripe(pool))
+      free_slots(domain, pool);
+    else if (pool->marking != BXR_FOREIGN)
+      return; /* neither is any pool that began to wait later */
+  }
+}

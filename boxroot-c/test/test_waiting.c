@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* Deletes that wait for the marker. Here nothing is marked, and the number of the major cycle never changes. */
+#define CAML_INTERNALS
+#include "barrier.h"
+#include "remote.h"
+#include "test.h"
+
+/* Every pool has room for its bits, between its neighbours and beside its own slots. */
+void test_waiting_bits_have_room(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (int i = 0; i < 16; i++) {
+    struct bxr_pool *pool = fill(domain, roots);
+    uintptr_t start = bxr_pool_start(pool), bits = (uintptr_t)bxr_pool_waiting(pool);
+    CHECK(bits >= start && bits + BXR_WAITING_SIZE <= start + BXR_POOL_SIZE);
+    CHECK(bits + BXR_WAITING_SIZE <= (uintptr_t)pool ||
+          bits >= (uintptr_t)(pool->slots + BXR_SLOTS));
+  }
+}
+
+#if OCAML_VERSION >= 50000
+#include <caml/domain_state.h>
+
+/* The owner deletes a root whose value must stay in its slot. */
+static void delete(struct bxr_domain *domain, boxroot r) {
+  bxr_remote_delete_batched(domain, r);
+  bxr_remote_flush(domain);
+}
+
+/* A full pool that was handed over to a marker that is not done. */
+static struct bxr_pool *handed_over(struct bxr_domain *domain, boxroot *roots) {
+  struct bxr_pool *pool = fill(domain, roots);
+  bxr_domain_retire(domain);
+  Caml_state->marking_done = 0;
+  bxr_barrier_hand_over(pool);
+  return pool;
+}
+
+/* As if the pool had been handed over again, and what waits had begun to wait before. */
+static void hand_over_again(struct bxr_pool *pool) { pool->waits_since--; }
+
+void test_waiting_until_the_next_snapshot(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = handed_over(domain, roots);
+  for (int i = 0; i < 100; i++) delete (domain, roots[i]);
+  struct bxr_census census = {0};
+  bxr_census_add(&census, pool);
+  CHECK(pool->waiting == 100 && pool->announced == 0 && census.live_roots == BXR_SLOTS - 100);
+  bxr_remote_drain_all(domain);
+  CHECK(pool->waiting == 100 && domain->waiting_count == 1 && boxroot_get(roots[7]) == Val_long(7));
+  hand_over_again(pool);
+  bxr_remote_drain(domain);
+  CHECK(pool->waiting == 0 && domain->waiting_count == 0 && domain->deferred_deletes == 100);
+  CHECK(pool->marking == BXR_ACTIVE && bxr_pool_used(pool) == BXR_SLOTS - 100);
+  /* What was freed looks like an immediate. */
+  for (int i = 0; i < 100; i++) CHECK((*bxr_slot(roots[i]) & 1) != 0);
+}
+
+/* A slot that must wait does not join slots that are ripe. */
+void test_waiting_is_ripe_or_not(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = handed_over(domain, roots);
+  delete (domain, roots[0]);
+  delete (domain, roots[500]);
+  hand_over_again(pool);
+  delete (domain, roots[1]);
+  CHECK(pool->waiting == 1 && bxr_pool_used(pool) == BXR_SLOTS - 2);
+  CHECK(boxroot_get(roots[1]) == Val_long(1) && boxroot_get(roots[500]) != Val_long(500));
+  bxr_remote_drain_all(domain);
+  CHECK(pool->waiting == 1);
+  /* Nor does the pool wait when the marker is done, or when it is empty. */
+  Caml_state->marking_done = 1;
+  bxr_remote_drain(domain);
+  CHECK(pool->waiting == 0 && pool->marking == BXR_IDLE);
+}
+
+/* The marker of a domain that has ended may still visit the pool, and runs on another thread. */
+void test_waiting_for_a_foreign_marker(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain(), *adopter = bxr_orphans_obtain();
+  boxroot own = create(adopter);
+  struct bxr_pool *pool = handed_over(domain, roots);
+  delete (domain, roots[0]);
+  hand_over_again(pool);
+  bxr_orphans_add(domain);
+  CHECK(bxr_orphans_adopt(adopter) == adopter);
+  CHECK(domain->waiting_count == 0 && adopter->waiting_count == 1 && pool->marking == BXR_FOREIGN);
+  delete (adopter, roots[1]);
+  Caml_state->marking_done = 1; /* the adopter's */
+  bxr_remote_drain_all(adopter);
+  CHECK(pool->waiting == 2 && bxr_pool_used(pool) == BXR_SLOTS);
+  /* Pools behind it need not wait. */
+  delete (adopter, own);
+  CHECK(adopter->waiting_count == 2);
+  bxr_remote_drain_all(adopter);
+  CHECK(adopter->waiting_count == 1 && pool->waiting == 2);
+  pool->cycle--; /* as if the cycle had ended */
+  bxr_remote_drain(adopter);
+  CHECK(pool->waiting == 0 && bxr_pool_used(pool) == BXR_SLOTS - 2);
+}
+
+/* A remote delete waits when it was drained, and one that is announced and not posted is not forgotten. */
+void test_waiting_remote_deletes(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = handed_over(domain, roots);
+  bxr_remote_delete(roots[0]);
+  CHECK(!bxr_remote_announce(bxr_remote_batch_of(roots[1])));
+  bxr_remote_drain(domain);
+  CHECK(pool->waiting == 1 && pool->announced == 1 && domain->drain == pool);
+  CHECK(bxr_pool_used(pool) == BXR_SLOTS);
+  bxr_remote_post(bxr_remote_batch_of(roots[1]));
+  bxr_remote_drain(domain);
+  CHECK(pool->waiting == 2 && pool->announced == 0 && domain->drain == NULL);
+  hand_over_again(pool);
+  bxr_remote_drain(domain);
+  CHECK(pool->waiting == 0 && bxr_pool_used(pool) == BXR_SLOTS - 2);
+}
+
+/* Each scan frees a share, the oldest first. */
+void test_waiting_is_freed_by_shares(void) {
+  static boxroot roots[MANY];
+  enum { POOLS = 320 };
+  static struct bxr_pool *pools[POOLS];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (int i = 0; i < POOLS; i++) {
+    pools[i] = handed_over(domain, roots);
+    delete (domain, roots[0]);
+  }
+  for (int i = 0; i < POOLS; i++) hand_over_again(pools[i]);
+  for (size_t left = POOLS, scans = 0; left > 0; scans++) {
+    CHECK(domain->waiting_count == left && pools[POOLS - left]->waiting == 1);
+    size_t share = left / 16 + 16;
+    bxr_remote_drain(domain);
+    left -= share < left ? share : left;
+    CHECK(domain->waiting_count == left && scans < 16);
+  }
+}
+#else
+/* OCaml 4 marks no ranges, so nothing waits. */
+void test_waiting_until_the_next_snapshot(void) {}
+void test_waiting_is_ripe_or_not(void) {}
+void test_waiting_for_a_foreign_marker(void) {}
+void test_waiting_remote_deletes(void) {}
+void test_waiting_is_freed_by_shares(void) {}
+#endif
