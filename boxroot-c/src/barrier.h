@@ -6,7 +6,7 @@
 
    1. If a slot was handed over and holds a block of the major heap, the block stays there until the marker
       has visited the slot. The barrier darkens nothing. Instead, a delete of such a root is remembered, and
-      its slot is freed later, like that of a remote delete (remote.c); modify takes another slot.
+      its slot is freed later (waiting.h); modify takes another slot.
       Immediates and young values are not in the snapshot (the minor heap was empty then): their slots are
       freed at once.
    2. The fast paths pay nothing for this. Handing a pool over closes it, and then delete and modify fall

@@ -31,6 +31,7 @@ struct bxr_domain *bxr_domain_new(void) {
   domain->head = bxr_no_domain;
   domain->head.epoch = 1;
   domain->darkened = bxr_runtime_cycle() - 1;
+  domain->pacing.expected = 1;
   bxr_list_init(&domain->young);
   bxr_list_init(&domain->young_partial);
   bxr_list_init(&domain->old);
@@ -139,8 +140,7 @@ void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_
   }
   uint32_t left = bxr_pool_used(pool) - (uint32_t)count;
   /* No slot is touched if no root is left. Not if a marker may visit the pool: it would find values, not links. */
-  if (left != 0 || pool->marking != BXR_IDLE)
-    push_all(&pool->head.free, (uintptr_t *)start, bits);
+  if (left != 0 || pool->marking != BXR_IDLE) push_all(&pool->head.free, (uintptr_t *)start, bits);
   pool->head.countdown -= (intptr_t)count;
   if (pool->head.countdown > 0) return;
   bxr_list_remove(pool);

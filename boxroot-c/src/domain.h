@@ -35,6 +35,14 @@ struct bxr_listed {
   boxroot slots[BXR_LISTED];
 };
 
+/* How much of a major cycle has passed (scan.c), in parts of a cycle as the collector plans it. */
+struct bxr_pacing {
+  size_t words;       /* what the pools that were handed over add to the work of this cycle */
+  double progress;    /* since they were handed over */
+  double expected;    /* at the end of the cycle */
+  uint64_t allocated; /* for bxr_runtime_progress */
+};
+
 /* A domain's record, laid out by cache lines of 64 bytes. The first has what create, modify and the fast
    deletes touch, and the little that the start of a scan looks at. The lists of the slow paths
    come next. The last has what other threads write, so that remote deletes do not take the first
@@ -59,14 +67,15 @@ struct bxr_domain {
   bool scanning;           /* a root scan is running: every operation takes a slow path */
   uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
   uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
-  struct bxr_link waiting;         /* pools with deletes that wait for the marker, the oldest first */
-  size_t waiting_count;            /* how many */
-  struct bxr_pool *taken;          /* pools of the drain list that were not looked at yet */
+  struct bxr_link waiting; /* pools with deletes that wait for the marker, the oldest first */
+  size_t waiting_count;    /* how many */
+  struct bxr_pool *taken;  /* pools of the drain list that were not looked at yet */
   size_t empty_count;
   size_t empty_low;          /* the least empty_count since the last bxr_domain_trim */
   char *region, *region_end; /* mapped memory not yet carved into pools */
   uintptr_t *directory;      /* the pools handed over in this cycle (scan.c), or NULL */
   size_t directory_size;     /* in bytes */
+  struct bxr_pacing pacing;
   struct bxr_listed listed;
 
   /* Written by the owner, read by any thread for statistics. Atomic. */

@@ -79,6 +79,12 @@ bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
 
+/* Pacing (scan.c). The part of a major cycle that the collector plans to do for what this domain has allocated since
+   the last call; *allocated is for this function. 0 if the runtime takes no orders (OCaml 4 and 5.0). In minor scans. */
+double bxr_runtime_progress(uint64_t *allocated);
+/* Makes the next slice of this domain do so much more work. */
+void bxr_runtime_owe(size_t words);
+
 /* Copies the values among these words to the OCaml heap, where the collector marks them in its slices. Called in
    a scan that darkens. False if the runtime cannot (all but OCaml 4.14 with naked pointers), if there is no
    memory, or if the copies would take too much of it; then nothing has happened. */

@@ -96,6 +96,8 @@ bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
 uint32_t bxr_runtime_cycle(void) { return 0; }
 bool bxr_runtime_marking_started(void) { return false; }
 bool bxr_runtime_marking_done(void) { return true; }
+double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
+void bxr_runtime_owe(size_t words) { (void)words; }
 
 /* ---- copies for the marker ---- */
 

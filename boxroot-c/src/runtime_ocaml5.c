@@ -79,6 +79,32 @@ bool bxr_runtime_marks_ranges(void) { return false; }
 bool bxr_runtime_marks_ranges(void) { return true; }
 #endif
 
+#if OCAML_VERSION < 50100
+double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
+void bxr_runtime_owe(size_t words) { (void)words; }
+#else
+extern uintnat caml_percent_free;
+
+/* As in the runtime's update_major_slice_work: of what is free when a cycle starts, two thirds are expected to be
+   allocated in the cycle. */
+double bxr_runtime_progress(uint64_t *allocated) {
+  uint64_t before = *allocated;
+  *allocated = Caml_state->stat_major_words;
+  double heap = (double)Wsize_bsize(caml_heap_size(Caml_state->shared_heap));
+  double overhead = (double)bxr_peek(&caml_percent_free);
+  double expected = heap * overhead / (100 + overhead) * 2 / 3;
+  return (double)(*allocated - before) / (expected + 1);
+}
+
+/* The collector notes here what it has swept while it allocated, and takes it off the next slice's work. */
+#if OCAML_VERSION < 50500
+#define DONE_AHEAD major_work_done_between_slices
+#else
+#define DONE_AHEAD sweep_work_done_between_slices
+#endif
+void bxr_runtime_owe(size_t words) { Caml_state->DONE_AHEAD -= (intnat)words; }
+#endif
+
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   (void)words, (void)count;
   return false;

@@ -65,6 +65,35 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
   bxr_domain_publish(domain, scan.census);
 }
 
+/* ---- pacing ---- */
+
+/* The collector makes its slices as long as it takes to end a cycle while the program allocates so many words; that
+   depends on the size of its heap. It does not know of our pools. If their marking came on top, cycles would be longer,
+   and there would be more garbage: about two words for each word that is marked. So the slices owe this work, in
+   proportion to the progress of the cycle, on which the allocations decide. Other programs darken their
+   roots one by one beside the slices: then the collector does not count the slot, nor a block of one field, header included,
+   or what comes before the first pointer of a larger block. */
+enum { WORDS_OF_A_VALUE = 2 };
+
+/* Cycles that are much shorter than planned were forced, and say nothing of the next one. */
+#define SHORTEST 0.25
+
+/* Nothing is owed in this cycle, until pools are handed over. */
+static void begin_cycle(struct bxr_pacing *pacing) {
+  if (pacing->progress > SHORTEST) pacing->expected = pacing->progress;
+  pacing->progress = 0;
+  pacing->words = 0;
+}
+
+/* All work is owed when the cycle has become as long as the last one was. */
+static void pace(struct bxr_pacing *pacing) {
+  double left = pacing->expected - pacing->progress;
+  double step = bxr_runtime_progress(&pacing->allocated);
+  pacing->progress += step;
+  if (left <= 0) return;
+  bxr_runtime_owe((size_t)((double)pacing->words * (step < left ? step : left) / pacing->expected));
+}
+
 /* ---- handing over to the marker ---- */
 
 /* Fewer pools than this are scanned slot by slot, and not copied (docs/tuning.md). */
@@ -99,7 +128,7 @@ static bool grow_directory(struct bxr_domain *domain) {
 
 struct directory {
   uintptr_t *fields;
-  size_t count;
+  size_t count, slots;
   struct bxr_census census;
 };
 
@@ -113,6 +142,7 @@ static void hand_over(struct bxr_pool *pool, void *context) {
     return;
   }
   directory->fields[directory->count++] = bxr_barrier_hand_over(pool);
+  directory->slots += pool->high_water;
   bxr_census_add(&directory->census, pool);
 }
 
@@ -135,6 +165,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
     return false;
   }
   bxr_domain_publish(domain, directory.census);
+  domain->pacing.words = directory.slots + WORDS_OF_A_VALUE * directory.census.live_roots;
   return true;
 }
 
@@ -143,6 +174,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   if (BXR_RULE(FLUSH_BEFORE_SCAN)) bxr_remote_flush(domain);
   bxr_remote_drain(domain);
+  pace(&domain->pacing);
   scan_young(domain, action);
   bxr_domain_promote(domain);
   BXR_ASSERT(bxr_list_is_empty(&domain->young) && bxr_list_is_empty(&domain->young_partial) &&
@@ -159,6 +191,7 @@ enum { SCANS_OF_A_FORCED_CYCLE = 2 };
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
   if (domain->minor_scans - domain->scans_before_darkening <= SCANS_OF_A_FORCED_CYCLE)
     bxr_waiting_free(domain, SIZE_MAX); /* 4 of waiting.h */
+  begin_cycle(&domain->pacing);
   if (!hand_over_all(domain, action))
     scan_all(domain, action, pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);
   bxr_domain_trim(domain);

@@ -22,7 +22,7 @@ void test_waiting_bits_have_room(void) {
 #include <caml/domain_state.h>
 
 /* The owner deletes a root whose value must stay in its slot. */
-static void delete(struct bxr_domain *domain, boxroot r) {
+static void delete (struct bxr_domain *domain, boxroot r) {
   bxr_remote_delete_batched(domain, r);
   bxr_remote_flush(domain);
 }
