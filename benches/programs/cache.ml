@@ -1,5 +1,5 @@
 (* A cache that lives long: SIZE roots, of which one is read and one is replaced at each step, at random,
-   until CYCLES major collections have ended. A step also allocates a buffer, which lives for a while: these
+   until CYCLES major cycles have ended. A step also allocates a buffer, which lives for a while: these
    allocations make the collector work. Measures pauses over time. *)
 
 open Measure
@@ -8,23 +8,22 @@ open Many_roots
 (* How many spans of time are printed. *)
 let spans = 100
 
-(* Calls [step] again and again, in stretches of 100. Returns, for each hundredth of a second or more, when it
-   ended and how long its longest stretch took; and how long all took. *)
+(* Runs the stretches of [cycles] major cycles. Returns, for each hundredth of a second or more, when it ended and how
+   long its longest stretch took; and how long all took. *)
 let measure step ~cycles =
-  let all = ref [] and start = clock () and last = major_collections () + cycles in
-  let before = ref start and span_start = ref start and longest = ref 0. in
-  while major_collections () < last do
-    for _ = 1 to 100 do step () done;
-    let now = clock () in
-    longest := max !longest (now -. !before);
-    before := now;
-    if now -. !span_start > 0.01 then begin
-      all := (now -. start, !longest) :: !all;
-      span_start := now;
-      longest := 0.
-    end
-  done;
-  ((!before -. start, !longest) :: !all, !before -. start)
+  let start = clock () and all = ref [] and longest = ref 0. in
+  let span_start = ref start and last = ref start in
+  let end_span () = all := (!last -. start, !longest) :: !all in
+  stretches step ~cycles (fun now took ->
+      last := now;
+      longest := max !longest took;
+      if now -. !span_start > 0.01 then begin
+        end_span ();
+        span_start := now;
+        longest := 0.
+      end);
+  end_span ();
+  (!all, !last -. start)
 
 (* Prints the longest stretch in each of [spans] equal spans of time. *)
 let print_spans all seconds =
@@ -46,7 +45,7 @@ let print_spans all seconds =
 let run (module C : Cell.S) =
   let module M = Make (C) in
   let n = size 10_000_000 in
-  let cells, print_longest_hook = M.watched n in
+  let cells = M.random n in
   let random = Random.State.make [| 5 |] and steps = ref 0 and sum = ref 0 in
   (* There are more buffers than steps between two minor collections, so buffers are promoted. *)
   let buffers = Array.make 10_000 Bytes.empty in
@@ -58,7 +57,11 @@ let run (module C : Cell.S) =
     buffers.(!steps mod Array.length buffers) <- Bytes.create 240;
     incr steps
   in
-  let all, seconds = measure step ~cycles:(Parameters.int "CYCLES" 3) in
+  let cycles = Parameters.int "CYCLES" 12 in
+  warm_up step ~cycles;
+  steps := 0;
+  let print_longest_hook = watch () in
+  let all, seconds = measure step ~cycles in
   print "seconds" seconds;
   print "ns_per_step" (1e9 *. seconds /. float !steps);
   print_spans all seconds;

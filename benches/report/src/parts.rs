@@ -352,6 +352,24 @@ fn without_implementations(quick: bool) -> Vec<Part> {
             ..Part::default()
         },
         Part {
+            name: "churn",
+            title: "Roots that live long and are replaced: what piles up",
+            figures: &[
+                "peak_resident",
+                "user_ns_per_step",
+                "minors_per_cycle",
+                "longest_pause",
+                "longest",
+            ],
+            // A cycle of the many takes as long as all sixty of the few.
+            points: [(10_000, 60), (200_000, 60), (3_000_000, 12)]
+                .map(|(n, cycles)| point("churn", [("SIZE", size(n)), ("CYCLES", cycles)]))
+                .into(),
+            compared: OURS_AND_PEER,
+            times: times(4),
+            ..Part::default()
+        },
+        Part {
             name: "server",
             title: "The shape of a server: how long a task takes",
             figures: &[
