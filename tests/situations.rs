@@ -90,6 +90,7 @@ scenarios!(
     6, 7: finalisers_run_inside_a_scan, ocaml5 = true;
     7: create_is_refused_in_a_scan;
     8: create_and_delete_in_minor_hooks;
+    8, 13: a_create_in_a_hook_leaves_orphans_to_the_scans, ocaml5 = true;
     29: other_libraries_hooks_see_every_scan;
     39: roots_made_in_minor_hooks, ocaml5 = true;
     39: roots_made_in_slice_hooks, ocaml5 = true;

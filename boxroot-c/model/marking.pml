@@ -690,9 +690,13 @@ init {
        :: else
        fi;
        CLEAR }
-  :: atomic { OWNER2 == 1 && !runs[1] && stack[1] != 2 && stack[2] != 2 && !torn_down ->
-       /* A new domain. It takes the orphan's record, if that was not adopted. It has nothing to mark. */
-       runs[1] = true; orphan = false; darkened[1] = marking }
+  :: atomic { OWNER2 == 1 && !runs[1] && !orphan && stack[1] != 2 && stack[2] != 2 && !torn_down ->
+       /* A new domain. It takes the record of the one that has ended, and has nothing to mark. */
+       runs[1] = true; darkened[1] = marking }
+  :: atomic { OWNER2 == 1 && orphan && RUNS(0) && stack[1] != 2 && stack[2] != 2 && !torn_down ->
+       /* The same, but the pools were not adopted yet: the new domain takes them, too, in its first minor scan. */
+       runs[1] = true; darkened[1] = marking; orphan = false;
+       d_step { minor_collection(); CLEAR_ALL } }
   :: atomic { (RUNS(0) || torn_down) && (!runs[1] || RUNS(1)) -> d_step { minor_collection(); CLEAR_ALL } }
   :: atomic { stack[1] != 0 -> d_step { visit(1); CLEAR_ALL } }
   :: atomic { stack[2] != 0 -> d_step { visit(2); CLEAR_ALL } }

@@ -490,12 +490,9 @@ proctype Domain(byte id; byte r) LIVES_IF_FIRST {
 #if FORK
   :: atomic { id == 1 && r == NONE -> break }
 #endif
-  :: atomic { r == NONE && (orphans | spares) != 0 ->
+  :: atomic { r == NONE && spares != 0 ->
        /* A new domain makes its first root. */
-       if
-       :: orphans != 0 -> r = FIRST(orphans); orphans = orphans & ~BIT(r)
-       :: spares != 0 -> r = FIRST(spares); spares = spares & ~BIT(r)
-       fi;
+       r = FIRST(spares); spares = spares & ~BIT(r);
        in_use = in_use | BIT(r) }
   :: atomic { r != NONE && OWNS(r, 1) && EMPTY(1) -> unmap(1) }
   :: atomic { r != NONE && OWNS(r, 2) && EMPTY(2) -> unmap(2) }

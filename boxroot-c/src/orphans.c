@@ -20,24 +20,15 @@ static struct bxr_domain *take_all(struct bxr_domain **stack) {
   return bxr_exchange(stack, NULL);
 }
 
-static struct bxr_domain *take_one(struct bxr_domain **stack) {
+struct bxr_domain *bxr_orphans_obtain(void) {
+  struct bxr_domain **stack = BXR_RULE(ADOPT_IN_SCANS) ? &spares : &orphans; /* 2 */
   struct bxr_domain *taken = take_all(stack);
-  if (taken == NULL) return NULL;
+  if (taken == NULL) return bxr_domain_new();
   for (struct bxr_domain *rest = taken->next_idle, *next; rest != NULL; rest = next) {
     next = rest->next_idle;
     push(stack, rest);
   }
   return taken;
-}
-
-struct bxr_domain *bxr_orphans_obtain_empty(void) {
-  struct bxr_domain *domain = take_one(&spares);
-  return domain != NULL ? domain : bxr_domain_new();
-}
-
-struct bxr_domain *bxr_orphans_obtain(void) {
-  struct bxr_domain *domain = take_one(&orphans); /* 2 */
-  return domain != NULL ? domain : bxr_orphans_obtain_empty();
 }
 
 /* ---- the end of a domain ---- */

@@ -11,10 +11,10 @@
       any domain's minor heap, so it does not matter which domain scans a root. A domain that is ending takes
       no orphans any more: our hooks recognise it (runtime_ocaml5.c). A major cycle starts with a minor scan,
       so orphans are marked.
-   2. A new domain that needs a record takes the whole stack of orphans, and pushes back all but one. No
-      scan can come between, because the domain holds its lock and passes no safepoint. But a delete may run
-      in a finaliser between the scans of a minor collection. If it needs a record to collect deletes in,
-      it takes a spare or a new one.
+   2. Only minor scans take orphans, and they put none back. A domain that needs a record at another time, to make
+      its first root for instance, takes a spare or a new one: that may be inside a stop-the-world section (in a hook, or
+      in a finaliser), where other domains scan at the same time, and would not see an orphan that it holds. Orphans
+      do not pile up meanwhile: the end of a domain includes a minor collection, in which the others adopt its pools.
    3. No ABA problem: the stacks are only pushed on, and taken as a whole. */
 #ifndef BXR_ORPHANS_H
 #define BXR_ORPHANS_H
@@ -23,11 +23,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The record for a domain that has none: an orphan, a spare, or a new one. Its fast
-   paths are closed. NULL if out of memory. */
+/* A record without pools for a domain that has no record: a spare or a new one (2). Its fast paths are closed.
+   NULL if out of memory. */
 struct bxr_domain *bxr_orphans_obtain(void);
-/* The same, but never an orphan: for deletes (2). */
-struct bxr_domain *bxr_orphans_obtain_empty(void);
 
 /* To be called when the record's domain ends: leaves the record, with its pools, to an adopter, and closes
    its fast paths. */

@@ -21,6 +21,7 @@
   RULE(COPY_INFIX_HEADERS, "the header of an infix pointer is copied before a slot has its new address", "infix_pointers_are_complete_after_a_scan", "5-5.4") \
   RULE(CLOSE_WHILE_SCANNING, "a record is closed while it is scanned", "finalisers_run_inside_a_scan", "5") \
   RULE(ADOPT_ORPHANS, "orphans are adopted", "a_domain_ends_alone", "5") \
+  RULE(ADOPT_IN_SCANS, "only minor scans adopt them", "a_create_in_a_hook_leaves_orphans_to_the_scans", "5") \
   RULE(ENDED_IS_WITHOUT_LOCK, "a thread whose domain has ended holds no lock", "a_destructor_runs_when_the_domain_id_is_used_again", "5") \
   RULE(FLUSH_BEFORE_END, "a domain that ends sends the deletes that it has collected", "a_domain_that_deletes_waits_or_ends", "5") \
   RULE(WAIT_IN_THE_SNAPSHOT, "a slot that began to wait in this cycle is not ripe before it was visited", "values_move_between_roots_while_marking", "5") \

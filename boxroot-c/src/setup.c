@@ -203,7 +203,7 @@ struct bxr_domain *bxr_enter_if_trusted_slow(void) {
   if (bxr_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record == NULL) return NULL;
-  if (*record == NULL) *record = bxr_orphans_obtain_empty();
+  if (*record == NULL) *record = bxr_orphans_obtain();
   return *record == NULL || (*record)->scanning ? NULL : open_record(*record);
 }
 

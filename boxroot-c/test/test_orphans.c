@@ -5,19 +5,21 @@
 #include "test.h"
 
 void test_orphans(void) {
-  struct bxr_domain *a = bxr_orphans_obtain(), *b = bxr_orphans_obtain(), *c = bxr_orphans_obtain();
+  struct bxr_domain *a = bxr_orphans_obtain(), *b = bxr_orphans_obtain();
   static boxroot roots[MANY];
   uint32_t n = 2 * BXR_SLOTS + 5;
   for (uint32_t i = 0; i < n; i++) roots[i] = create(a);
   bxr_domain_promote(a);
   for (uint32_t i = 0; i < n; i++) create(b);
-  for (int i = 0; i < 10; i++) bxr_domain_promote(c); /* so that epochs differ */
-  create(c);
   bxr_remote_delete(roots[7]);
   bxr_orphans_add(a);
   bxr_remote_delete(roots[8]);
   bxr_orphans_add(b);
-  CHECK(bxr_orphans_exist());
+  /* A new domain's record has no pools, until the domain's first scan. */
+  struct bxr_domain *c = bxr_orphans_obtain();
+  CHECK(c != a && c != b && c->pool_count == 0 && bxr_orphans_exist());
+  for (int i = 0; i < 10; i++) bxr_domain_promote(c); /* so that epochs differ */
+  create(c);
   CHECK(bxr_orphans_adopt(c) == c && !bxr_orphans_exist());
   CHECK(a->pool_count == 0 && b->pool_count == 0 && used(c) == 2 * n + 1);
   CHECK(c->pools_adopted == 6);

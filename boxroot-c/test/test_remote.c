@@ -142,7 +142,7 @@ void test_remote_race_with_adoptions(void) {
   for (uint32_t i = 0; i < MANY; i++) {
     raced[i] = create(owner);
     bxr_publish(&made, i + 1);
-    struct bxr_domain *adopter = bxr_orphans_obtain_empty();
+    struct bxr_domain *adopter = bxr_orphans_obtain();
     bxr_orphans_add(owner);
     CHECK(bxr_orphans_adopt(adopter) == adopter);
     owner = adopter;

@@ -43,6 +43,7 @@ extern "C" {
     pub fn boxroot_delete_many(domain: *mut c_void, roots: *const Option<BoxRoot>, n: usize);
     pub fn bxr_os_fail(k: usize, for_good: bool) -> usize;
     pub fn bxr_runtime_marking_done() -> bool;
+    pub fn bxr_orphans_exist() -> bool;
     pub fn test_directories() -> usize;
     pub fn test_take_major_hook(take: bool);
     pub fn test_page_is_in_heap(page: *mut c_void, is_in_heap: bool);

@@ -150,6 +150,30 @@ pub fn create_and_delete_in_minor_hooks() {
     check_all(&kept, 0);
 }
 
+/// A domain has ended, and the minor collection that follows has begun. Meanwhile another domain makes its first root, in a
+/// hook. If it took the orphan, even for a moment, a domain that scans in this moment would not see it.
+pub fn a_create_in_a_hook_leaves_orphans_to_the_scans() {
+    start();
+    static MADE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+    // The domain that has ended calls this, too: it can neither create roots, nor adopt.
+    extern "C" fn body() {
+        let mut made = MADE.lock().unwrap();
+        if made.0.is_empty() && unsafe { bxr_orphans_exist() } {
+            made.0.extend(unsafe { sys::boxroot_create(int(8)) });
+            assert!(unsafe { bxr_orphans_exist() }, "create took an orphan");
+        }
+    }
+    unsafe { test_hooks(MINOR_BEGIN, Some(body)) };
+    call_rust("spawn", make_and_hand_over, 10_000);
+    ocaml("join_all", &[UNIT]);
+    unsafe { test_hooks(0, None) };
+    let made = std::mem::take(&mut MADE.lock().unwrap().0);
+    assert_eq!(made.len(), 1);
+    stress();
+    delete_all(&made);
+    check_handed_over(10_000);
+}
+
 pub fn other_libraries_hooks_see_every_scan() {
     start_runtime();
     unsafe { test_install_other(0) };
