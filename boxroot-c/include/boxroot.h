@@ -138,7 +138,7 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn
              down or invalid (see below);
      ENOMEM  out of memory. */
-bool boxroot_setup(void);
+BOXROOT_INLINE bool boxroot_setup(void);
 
 /* Ends the use of the library and gives its memory back, except pools that hold roots: at once, or, if
    the collector may be marking a pool, at the start of its next cycle, if there is one.

@@ -17,6 +17,7 @@ extern inline struct bxr_range bxr_minor_heap(void);
 extern inline bool bxr_may_be_in(struct bxr_range range, value v);
 extern inline bool bxr_may_be_young(value v);
 extern inline bool bxr_modify_moved(boxroot *r, boxroot moved);
+extern inline bool boxroot_setup(void);
 extern inline boxroot_domain boxroot_domain_self(void);
 extern inline boxroot boxroot_create_in(boxroot_domain self, value v);
 extern inline void boxroot_delete_in(boxroot_domain self, boxroot r);

@@ -109,7 +109,7 @@ static bool install(void) {
   return true;
 }
 
-static bool setup(void) {
+bool bxr_setup(void) {
   if (bxr_is_second_copy()) change_status(BOXROOT_NOT_SETUP, BOXROOT_INVALID);
   while (bxr_status() == BOXROOT_NOT_SETUP) {
     if (bxr_runtime_state() == NULL) {
@@ -132,8 +132,6 @@ static bool setup(void) {
   if (error != BXR_NO_ERROR) bxr_fail(error);
   return error == BXR_NO_ERROR;
 }
-
-bool boxroot_setup(void) { return setup(); }
 
 void boxroot_teardown(void) {
   struct bxr_domain *self = bxr_enter_if_trusted();
@@ -182,7 +180,7 @@ static struct bxr_domain *open_record(struct bxr_domain *domain) {
 
 struct bxr_domain *bxr_enter(void) {
   if (bxr_status() == BOXROOT_NOT_SETUP && (bxr_runtime_sets_up_itself() || bxr_is_second_copy()) &&
-      !setup())
+      !bxr_setup())
     return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record != NULL) bxr_runtime_check();

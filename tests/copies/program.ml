@@ -88,6 +88,8 @@ let two_copies plugin =
 (* The copy of `first` hides names of the plugin's copy, which is for another layout: so the plugin's copy refuses. *)
 let refused first plugin =
   let refuses () =
+    check "no setup" (not (setup plugin));
+    check "a message after setup" (contains "two different copies" (error plugin));
     check "no root" (create plugin "refused" = 0);
     check "a message" (contains "two different copies" (error plugin));
     check "own status" (own_status plugin = invalid);

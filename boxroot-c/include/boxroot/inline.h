@@ -75,8 +75,10 @@ boxroot bxr_modify_slow(boxroot r, value v);
 /* A pool's countdown reached 0. Called with the lock, after the slot was freed. */
 void bxr_domain_refile(struct bxr_pool_head *pool);
 
-/* What boxroot_domain_self does. The linker's name of this one tells the layout (names.h), so the caller
-   and the library agree about the result. */
+/* What boxroot_setup and boxroot_domain_self do. The linker's names of these tell the layout (names.h). So a caller
+   with inlined code for another layout than the first copy of the library sets its own copy up, which
+   refuses that (src/setup.c); and the caller and the library agree about the domain. */
+bool bxr_setup(void);
 struct bxr_domain_head *bxr_domain_attach(void);
 
 /* boxroot_trim and boxroot_stats, for callers that have a domain. */
@@ -169,6 +171,7 @@ inline bool bxr_modify_moved(boxroot *r, boxroot moved) {
   return true;
 }
 
+inline bool boxroot_setup(void) { return bxr_setup(); }
 inline boxroot_domain boxroot_domain_self(void) { return bxr_domain_attach(); }
 
 inline boxroot boxroot_create_in(boxroot_domain self, value v) {

@@ -21,6 +21,7 @@
 #define BXR_NAME(name) BXR_NAME_OF(name, BXR_ABI, BXR_POOL_LOG)
 
 #define bxr_self BXR_NAME(bxr_self)
+#define bxr_setup BXR_NAME(bxr_setup)
 #define bxr_create_slow BXR_NAME(bxr_create_slow)
 #define bxr_delete_slow BXR_NAME(bxr_delete_slow)
 #define bxr_modify_slow BXR_NAME(bxr_modify_slow)
