@@ -97,7 +97,8 @@ unsafe fn delete_uncounted(domain: Domain, root: BoxRoot) -> bool {
 unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
     let pool = pool_at(start_of(root));
     // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free slots of its
-    // own pools, and only its holder uses `outgoing`.
+    // own pools, and only its holder writes `outgoing`. On OCaml 4 (`plain`), threads without the lock come here
+    // with the record that has no pools, all of them at once: they only read, because no batch was begun there.
     unsafe {
         if is_fast_owner(domain, pool) {
             push(&mut (*pool).free, root);
@@ -108,10 +109,10 @@ unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
             return;
         }
         // Deletes of neighbouring roots of other domains are collected.
-        let outgoing = &mut (*domain.0.as_ptr()).outgoing;
-        let bit = slot(root).addr().wrapping_sub(outgoing.start) / size_of::<Value>();
+        let outgoing = &raw mut (*domain.0.as_ptr()).outgoing;
+        let bit = slot(root).addr().wrapping_sub((*outgoing).start) / size_of::<Value>();
         if bit < 64 {
-            outgoing.bits |= 1 << bit;
+            (*outgoing).bits |= 1 << bit;
         } else {
             slow::delete(root);
         }
