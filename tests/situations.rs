@@ -52,6 +52,7 @@ scenarios!(
     27: values_of_all_shapes;
     28: pointers_out_of_the_heap, ocaml5 = false;
     36: one_root_per_pool;
+    3, 4: validate_names_a_misuse;
     // statistics.rs
     statistics_by_state;
     statistics_count;

@@ -206,7 +206,8 @@ void boxroot_print_stats(void);
 size_t boxroot_trim(void);
 
 /* Checks every internal invariant of the calling domain's pools, in time linear in
-   their size. NULL if all hold, else a static string that names the broken one.
+   their size. NULL if all hold, else a static string that names the broken one, and the misuse that may
+   have broken it.
    Lock: required. Checks nothing without it, or where boxroot_trim does nothing. For tests and debugging. */
 char const *boxroot_validate(void);
 

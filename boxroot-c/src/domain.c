@@ -188,11 +188,9 @@ static bool take_free_slots(struct bxr_domain *domain) {
 /* There is no current pool any more. Returns the one that was, which gets its free slots back. */
 static struct bxr_pool *dismiss_current(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
-  if (pool->head.free != BXR_NO_SLOT) {
-    uintptr_t *end = &domain->head.free;
-    while (*end != BXR_NO_SLOT) end = bxr_slot(bxr_linked(*end));
-    *end = pool->head.free;
-  }
+  uint32_t length = 0;
+  if (pool->head.free != BXR_NO_SLOT)
+    *bxr_free_list_end(&domain->head.free, &length) = pool->head.free;
   pool->head.free = domain->head.free;
   domain->head.free = BXR_NO_SLOT;
   domain->head.uncounted = BXR_NO_POOL;

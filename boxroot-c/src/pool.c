@@ -79,6 +79,16 @@ static bool extend(struct bxr_pool *pool) {
   return true;
 }
 
+uintptr_t *bxr_free_list_end(uintptr_t *list, uint32_t *length) {
+  uint32_t slots = 0;
+  for (; *list != BXR_NO_SLOT; list = bxr_slot(bxr_linked(*list))) {
+    BXR_ASSERT(slots < BXR_SLOTS && "was a root deleted twice, or used after its delete?");
+    slots++;
+  }
+  *length += slots;
+  return list;
+}
+
 bool bxr_pool_has_free_slot(struct bxr_pool *pool) {
   return pool->head.free != BXR_NO_SLOT || extend(pool);
 }
@@ -98,13 +108,12 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
   case BXR_EMPTY: return 0;
   case BXR_CURRENT: break;
   }
-  uint32_t used = pool->high_water;
-  boxroot taken = bxr_linked(bxr_pool_owner_head(pool)->free);
-  for (boxroot r = bxr_linked(pool->head.free); r != NULL; r = bxr_next_free(r)) used--;
-  if (bxr_pool_of_root(taken) == pool)
-    for (boxroot r = taken; r != NULL; r = bxr_next_free(r)) used--;
-  BXR_ASSERT(used <= pool->high_water);
-  return used;
+  uintptr_t *taken = &bxr_pool_owner_head(pool)->free;
+  uint32_t unused = 0;
+  bxr_free_list_end(&pool->head.free, &unused);
+  if (bxr_pool_of_root(bxr_linked(*taken)) == pool) bxr_free_list_end(taken, &unused);
+  BXR_ASSERT(unused <= pool->high_water);
+  return pool->high_water - unused;
 }
 
 uint64_t bxr_pool_posted(struct bxr_pool *pool) {

@@ -142,6 +142,9 @@ static inline boxroot bxr_linked(uintptr_t link) { return (boxroot)(link - 1); }
 /* The free slot after this one, or NULL. */
 static inline boxroot bxr_next_free(boxroot r) { return bxr_linked(*bxr_slot(r)); }
 
+/* The end of a free list of one pool, where its last link is. Adds the number of slots to *length. Linear. */
+uintptr_t *bxr_free_list_end(uintptr_t *list, uint32_t *length);
+
 /* Whether the pool's free list has a slot. If it is empty, puts fresh slots on it. */
 bool bxr_pool_has_free_slot(struct bxr_pool *pool);
 

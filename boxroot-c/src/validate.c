@@ -3,6 +3,9 @@
 #include "runtime.h"
 #include "setup.h"
 
+/* What breaks these invariants most often. */
+#define MISUSE "; was a root deleted twice, or used after its delete?"
+
 struct check {
   struct bxr_domain *domain;
   struct bxr_range minor_heap;
@@ -63,9 +66,10 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   if (pool == check->domain->current && free != UINT32_MAX)
     free = free_length(pool, check->domain->head.free, free);
   require(check, free <= pool->high_water,
-          "the free list holds distinct slots below the high-water mark");
+          "the free list holds distinct slots below the high-water mark" MISUSE);
   if (check->broken != NULL) return;
-  require(check, bxr_pool_used(pool) == pool->high_water - free, "countdown and free list agree");
+  require(check, bxr_pool_used(pool) == pool->high_water - free,
+          "countdown and free list agree" MISUSE);
   require(check, pool->kind == BXR_EMPTY || pool->head.countdown > 0, "countdown is positive");
   uint64_t posted = bxr_pool_posted(pool);
   require(check, posted <= bxr_load(&pool->announced),

@@ -10,6 +10,7 @@
   TEST(pool_slots)                                                                                 \
   TEST(pool_heads)                                                                                 \
   TEST(pool_kinds)                                                                                 \
+  TEST(pool_second_delete)                                                                         \
   TEST(domain_promotion)                                                                           \
   TEST(domain_lists_few_roots)                                                                     \
   TEST(domain_lists_what_modify_stores)                                                            \

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Pools on their own: no OCaml runtime runs. */
+#define _POSIX_C_SOURCE 200809L /* fork, pipe */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "test.h"
 
 void test_pool_slots(void) {
@@ -58,4 +64,37 @@ void test_pool_kinds(void) {
   fill(domain, more);
   CHECK(next_pool(domain) == pool && domain->empty_count == 0);
   CHECK(domain->pool_count == 2);
+}
+
+/* A delete that was made twice has made a circle of the free list. What follows the list ends the process, and says why;
+   it does not go round for ever, in which case the alarm ends it. */
+static void ends_after_a_second_delete(void (*follow)(struct bxr_domain *domain)) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  boxroot a = create(domain), b = create(domain);
+  int messages[2];
+  CHECK(pipe(messages) == 0);
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(messages[1], STDERR_FILENO);
+    alarm(20);
+    bxr_domain_free(a);
+    bxr_domain_free(a);
+    domain->head.uncounted = BXR_NO_POOL;
+    bxr_domain_free(b);
+    follow(domain);
+    _exit(0);
+  }
+  close(messages[1]);
+  char message[200] = "";
+  CHECK(read(messages[0], message, sizeof message - 1) >= 0);
+  int status;
+  CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+  CHECK(strstr(message, "deleted twice") != NULL);
+}
+
+static void count_used(struct bxr_domain *domain) { bxr_pool_used(domain->current); }
+
+void test_pool_second_delete(void) {
+  ends_after_a_second_delete(count_used);
+  ends_after_a_second_delete(bxr_domain_promote);
 }

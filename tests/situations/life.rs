@@ -278,3 +278,48 @@ pub fn one_root_per_pool() {
     assert!(sys::boxroot_stats().pools <= 2, "memory comes back");
     validate();
 }
+
+/// What boxroot_validate says after a misuse, which breaks the pool for good: each in a process of its own.
+pub fn validate_names_a_misuse() {
+    start();
+    let all = roots(0..10_000);
+    let (first, mut second, last) = (all[0], all[1], all[9_999]);
+    is_named("a second delete in the current pool", || {
+        delete(last);
+        delete(all[9_998]);
+        delete(last);
+    });
+    minor();
+    finish_marking();
+    is_named("a second delete in an old pool", || {
+        delete(first);
+        delete(second);
+        delete(first);
+    });
+    is_named("a change after the delete", || {
+        delete(second);
+        modify(&mut second, int(1234));
+    });
+    is_named("a change after the delete, which ends the free list", || {
+        delete(first);
+        delete(second);
+        modify(&mut second, int(0));
+    });
+}
+
+/// In a child process, after `misuse`, boxroot_validate says what may have been done.
+fn is_named(what: &str, misuse: impl FnOnce()) {
+    // SAFETY: this process has one thread that does something.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        misuse();
+        let broken = sys::boxroot_validate();
+        assert!(!broken.is_null(), "{what} is not seen");
+        let broken = unsafe { std::ffi::CStr::from_ptr(broken) }.to_string_lossy();
+        assert!(broken.contains("deleted twice, or used after its delete?"), "{what}: {broken}");
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = 0;
+    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+    assert_eq!(status, 0, "{what}");
+}
