@@ -43,6 +43,9 @@ enum bxr_marking bxr_barrier_state(struct bxr_pool *pool) {
 bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r) {
   if (bxr_barrier_state(pool) <= BXR_REOPENED || !BXR_RULE(LEAVE_THE_SNAPSHOT)) return false;
   if (pool->marking == BXR_FOREIGN) return true; /* 6 */
+  /* An old pool has no young value, and few immediates: so its slot is not brought to the cache. */
+  bool old = pool->head.epoch != bxr_pool_owner_head(pool)->epoch && pool->kind != BXR_CURRENT;
+  if (old) return true;
   value v = boxroot_get(r);
   return Is_block(v) && !bxr_may_be_young(v); /* 1 */
 }

@@ -62,16 +62,16 @@ struct bxr_pool {
   uint16_t marking;    /* enum bxr_marking */
   uint32_t cycle;      /* not IDLE: the major cycle in which it was handed over */
 
-  /* Shared with threads that delete remotely. Atomic, except next_to_drain. */
+  /* Second cache line. Shared with threads that delete remotely: atomic, except next_to_drain. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */
   struct bxr_pool *next_to_drain;        /* written by the thread that may put the pool on a list */
   uint64_t announced;                    /* remote deletes begun and not yet drained */
-  uint64_t pending[BXR_PENDING_WORDS];   /* slots deleted remotely, and not yet drained */
-
-  /* Deletes that wait (waiting.h). The owner's, and not atomic. */
+  /* The owner's again: deletes that wait (waiting.h). */
   struct bxr_link waits; /* in the owner's list of waiting pools */
   uint32_t waiting;      /* how many slots wait */
   uint32_t waits_since;  /* waiting > 0: the major cycle in which the last one began to wait */
+
+  uint64_t pending[BXR_PENDING_WORDS]; /* slots deleted remotely, and not yet drained. Shared; atomic */
 
   /* Makes the slots look like an OCaml block to the marker (scan.h). */
   uintptr_t block_header;
@@ -113,6 +113,12 @@ static inline uint64_t *bxr_pool_waiting(struct bxr_pool *pool) {
   uintptr_t in_front = (uintptr_t)pool & BXR_HEAD_OFFSETS;
   return in_front >= BXR_WAITING_SIZE ? (uint64_t *)pool - BXR_PENDING_WORDS
                                       : (uint64_t *)(pool->slots + BXR_SLOTS);
+}
+
+/* The number of bits that are set; at least one is. Where the processor may lack an instruction for that, it is a call, and
+   most deletes come alone. */
+static inline uint64_t bxr_count_bits(uint64_t bits) {
+  return (bits & (bits - 1)) == 0 ? 1 : (uint64_t)__builtin_popcountll(bits);
 }
 
 /* The start of the pool's memory. */

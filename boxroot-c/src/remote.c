@@ -102,14 +102,8 @@ static struct bxr_pool *pool_of(struct bxr_batch batch) {
   return bxr_pool_of_root((boxroot)batch.start);
 }
 
-/* The number of bits that are set; at least one is. Where the processor may lack an instruction for that, it is a call, and
-   threads without a lock send one at a time. */
-static uint64_t count_bits(uint64_t bits) {
-  return (bits & (bits - 1)) == 0 ? 1 : (uint64_t)__builtin_popcountll(bits);
-}
-
 bool bxr_remote_announce(struct bxr_batch batch) {
-  return bxr_add(&pool_of(batch)->announced, count_bits(batch.bits)) == 0; /* (1) */
+  return bxr_add(&pool_of(batch)->announced, bxr_count_bits(batch.bits)) == 0; /* (1) */
 }
 
 /* Which word of the bits of its pool a batch is. */
@@ -139,7 +133,7 @@ void bxr_remote_flush(struct bxr_domain *self) {
   self->head.outgoing = (struct bxr_batch){0};
   if (batch.bits == 0) return;
   if (bxr_pool_owner(pool_of(batch)) == self) {
-    bxr_domain_count(&self->barrier_hits, count_bits(batch.bits));
+    bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));
     bxr_waiting_add(pool_of(batch), word_of(batch), batch.bits);
   } else {
     deliver(batch);
@@ -161,7 +155,7 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool) {
     posted[i] = bxr_peek(&pool->pending[i]);
     if (posted[i] == 0) continue;
     posted[i] = bxr_exchange(&pool->pending[i], 0); /* (B) */
-    count += count_bits(posted[i]);
+    count += bxr_count_bits(posted[i]);
   }
   if (bxr_barrier_state(pool) > BXR_REOPENED) {
     let_wait(pool, posted); /* (C) */

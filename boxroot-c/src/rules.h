@@ -33,7 +33,7 @@
   RULE(DARKEN_ONE_COPY, "one copy is darkened, and the marker finds the others", "copies_do_not_count_twice", "4.14") \
   RULE(FREE_COPIES, "the copies of a cycle are freed in this cycle", "copies_are_freed_in_their_cycle", "4.14") \
   RULE(FORGET_COPIES, "those that were not freed are forgotten", "copies_are_forgotten_without_the_hook", "4.14") \
-  RULE(LIMIT_COPIES, "copies take no more memory than the rest of the heap", "roots_that_outnumber_values", "4.14") \
+  RULE(LIMIT_COPIES, "copies take a limited part of the heap", "roots_that_outnumber_values", "4.14") \
   RULE(REPAIR_OWN_RECORD, "after a fork, records that another domain may have been changing are left alone", "fork_while_a_domain_changes_its_lists", "5")
 /* clang-format on */
 

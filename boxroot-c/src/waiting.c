@@ -31,14 +31,16 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
 
 void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
-  if (pool->waiting != 0 && is_ripe(pool)) free_slots(domain, pool); /* 3 */
+  uint32_t cycle = bxr_runtime_cycle();
+  if (pool->waiting != 0 && pool->waits_since != cycle && is_ripe(pool))
+    free_slots(domain, pool); /* 3 */
   if (pool->waiting == 0) {
     bxr_list_insert(domain->waiting.prev, &pool->waits);
     domain->waiting_count++;
   }
   bxr_pool_waiting(pool)[word] |= bits;
-  pool->waiting += (uint32_t)__builtin_popcountll(bits);
-  pool->waits_since = bxr_runtime_cycle();
+  pool->waiting += (uint32_t)bxr_count_bits(bits);
+  pool->waits_since = cycle;
 }
 
 void bxr_waiting_free(struct bxr_domain *domain, size_t n) {

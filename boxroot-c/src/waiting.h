@@ -9,7 +9,8 @@
       the pool is handed over again, the slot may become a link at any time, also while the marker visits the pool: a link
       looks like an immediate, and the marker passes over it. A pool with such slots is *ripe*. Only
       a foreign pool is never ripe, because the marker that may visit it runs on another thread.
-   3. All slots of a pool are ripe, or none: before another slot begins to wait in a ripe pool, the others are freed.
+   3. All slots of a pool are ripe, or none: before another slot begins to wait in a pool that is ripe since an earlier
+      cycle, the others are freed.
    4. What waits is emptied, whatever the program does. After the next hand-over every pool that waits is ripe, unless it is
       foreign until the end of that cycle. Each minor scan frees a share of the pools, the oldest first. Creates that look
       for slots, and deletes (3), free others, so that no new memory is mapped while old memory is ripe. If a whole
