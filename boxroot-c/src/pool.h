@@ -71,7 +71,8 @@ struct bxr_pool {
   uint32_t waiting;      /* how many slots wait */
   uint32_t waits_since;  /* waiting > 0: the major cycle in which the last one began to wait */
 
-  uint64_t pending[BXR_PENDING_WORDS]; /* slots deleted remotely, and not yet drained. Shared; atomic */
+  uint64_t
+    pending[BXR_PENDING_WORDS]; /* slots deleted remotely, and not yet drained. Shared; atomic */
 
   /* Makes the slots look like an OCaml block to the marker (scan.h). */
   uintptr_t block_header;
