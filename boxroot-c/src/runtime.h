@@ -63,8 +63,9 @@ static inline void bxr_act_young(struct bxr_action action, uintptr_t *slot) {
 
 /* ---- marking in slices (scan.h, barrier.h); only if bxr_runtime_marks_ranges() ---- */
 
-/* Whether the collector can mark a block outside the OCaml heap like one inside. If a runtime cannot, compile
-   with -DBXR_MARK_SLOT_BY_SLOT. */
+/* Whether the collector can mark a block outside the OCaml heap like one inside, as far as can be told from
+   the headers that the functions below make and read. If a runtime cannot, compile with
+   -DBXR_MARK_SLOT_BY_SLOT. Called in a scan that darkens. */
 bool bxr_runtime_marks_ranges(void);
 /* The header of an unmarked block of this many values; and whether a header says that its block is marked.
    Called in a scan that darkens. */
@@ -74,7 +75,8 @@ bool bxr_runtime_is_marked(uintptr_t header);
    next cycle are darkened. Any number may come again after 2^32 cycles. With the lock. */
 uint32_t bxr_runtime_cycle(void);
 /* Whether some domain's roots have been darkened in this cycle, while those of another one may not have been.
-   Always false up to OCaml 5.4, where no domain runs before all roots have been darkened. With the lock. */
+   Always false where no domain runs before all roots have been darkened: up to OCaml 5.4, but not in OxCaml. With
+   the lock. */
 bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);

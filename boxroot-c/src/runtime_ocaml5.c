@@ -17,6 +17,16 @@
 #include "scan.h"
 #include "setup.h"
 
+#if OCAML_VERSION >= 50600
+#warning "boxroot: not tested with an OCaml newer than 5.5; see -DBXR_MARK_SLOT_BY_SLOT"
+#endif
+
+/* From OCaml 5.5 on, a cycle sweeps before it marks roots. So does OxCaml, whose version is 5.2; it alone has
+   this macro. */
+#if OCAML_VERSION >= 50500 || defined(Is_last_closinfo)
+#define MARKS_ROOTS_LATE
+#endif
+
 /* The runtime's own upper bound on concurrent domains; it numbers them from 0. */
 enum { MAX_DOMAINS = 4096 };
 
@@ -76,7 +86,15 @@ void bxr_runtime_check(void) {}
 #ifdef BXR_MARK_SLOT_BY_SLOT
 bool bxr_runtime_marks_ranges(void) { return false; }
 #else
-bool bxr_runtime_marks_ranges(void) { return true; }
+/* Whether this runtime makes and reads headers as we expect it. */
+bool bxr_runtime_marks_ranges(void) {
+  size_t size = (size_t)1 << 20;
+  header_t header = bxr_runtime_unmarked_header(size);
+  header_t marked = With_status_hd(header, caml_global_heap_state.MARKED);
+  return Wosize_hd(header) == size && Tag_hd(header) == 0 &&
+         Has_status_hd(header, caml_global_heap_state.UNMARKED) && !bxr_runtime_is_marked(header) &&
+         bxr_runtime_is_marked(marked) && Wosize_hd(marked) == size && Tag_hd(marked) == 0;
+}
 #endif
 
 #if OCAML_VERSION < 50100
@@ -121,7 +139,7 @@ bool bxr_runtime_is_marked(uintptr_t header) {
 uint32_t bxr_runtime_cycle(void) { return (uint32_t)caml_major_cycles_completed; }
 
 bool bxr_runtime_marking_started(void) {
-#if OCAML_VERSION >= 50500
+#ifdef MARKS_ROOTS_LATE
   return caml_marking_started();
 #else
   return false;

@@ -40,6 +40,7 @@
   TEST(waiting_is_freed_by_shares)                                                                 \
   TEST(waiting_bits_have_room)                                                                     \
   TEST(scan_hands_pools_over)                                                                      \
+  TEST(scan_of_a_runtime_with_other_headers)                                                       \
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_defers_deletes)                                                                        \
   TEST(uses)                                                                                       \

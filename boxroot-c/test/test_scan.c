@@ -32,14 +32,15 @@ static size_t visited_in_scan(enum bxr_scan_kind kind, struct bxr_domain *domain
   return visited;
 }
 
+static struct {
+  header_t header;
+  value field;
+} one_block = {Make_header(1, 0, 0), Val_unit};
+
 /* Several pools are handed over as one block in each cycle, and their roots are not visited singly as well. */
 void test_scan_hands_pools_over(void) {
-  static struct {
-    header_t header;
-    value field;
-  } block = {Make_header(1, 0, 0), Val_unit};
   struct bxr_domain *domain = bxr_orphans_obtain();
-  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) *(value *)create(domain) = (value)&block.field;
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) *(value *)create(domain) = (value)&one_block.field;
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
   for (int cycle = 0; cycle < 2; cycle++) CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
   CHECK(bxr_list_pool(domain->old.next)->marking == BXR_ACTIVE);
@@ -50,6 +51,20 @@ void test_scan_hands_pools_over(void) {
   bxr_os_fail(1, true);
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 3 * BXR_SLOTS);
   bxr_os_fail(0, false);
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
+}
+
+/* Of a runtime whose headers are not what we expect, every root is visited. */
+void test_scan_of_a_runtime_with_other_headers(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) *(value *)create(domain) = (value)&one_block.field;
+  visited_in_scan(BXR_SCAN_MINOR, domain);
+  struct global_heap_state state = caml_global_heap_state;
+  caml_global_heap_state.UNMARKED = state.MARKED;
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 3 * BXR_SLOTS);
+  caml_global_heap_state.UNMARKED = state.UNMARKED | 1;
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 3 * BXR_SLOTS);
+  caml_global_heap_state = state;
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
 }
 
@@ -68,6 +83,7 @@ void test_scan_with_large_pages(void) {
 #else
 /* OCaml 4 marks roots slot by slot. */
 void test_scan_hands_pools_over(void) {}
+void test_scan_of_a_runtime_with_other_headers(void) {}
 void test_scan_with_large_pages(void) {}
 #endif
 

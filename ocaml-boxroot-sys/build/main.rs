@@ -54,7 +54,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let include = vendor.join("include");
 
     let mut compiler = cc::Build::new();
-    compiler.include(&include).include(ocaml.where_path()).opt_level(2).warnings(false);
+    compiler.include(&include).include(ocaml.where_path()).opt_level(2);
     compiler.flag_if_supported("-fvisibility=default");
     if feature("FAULT_INJECTION") {
         compiler.define("BXR_FAULT_INJECTION", None);

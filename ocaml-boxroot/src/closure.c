@@ -108,6 +108,13 @@ __asm__(".pushsection .text\n"
         ".size obx_closure_code, .-obx_closure_code\n"
         ".popsection\n");
 
+/* OxCaml has a third argument: whether the closure is the last one of its block. */
+#ifdef Is_last_closinfo
+#define CLOSURE_INFO Make_closinfo(1, START_OF_ENVIRONMENT, 1)
+#else
+#define CLOSURE_INFO Make_closinfo(1, START_OF_ENVIRONMENT)
+#endif
+
 extern char obx_closure_code[];
 extern void caml_c_call(void) __attribute__((weak)); /* not NULL in native programs */
 
@@ -117,7 +124,7 @@ value obx_alloc_closure(value const *box, size_t count) {
   if (caml_c_call == NULL || count > MAX_ARGUMENTS) return 0;
   value closure = caml_alloc_small(ARGUMENTS, Closure_tag);
   Field(closure, CODE) = (value)obx_closure_code;
-  Field(closure, INFO) = Make_closinfo(1, START_OF_ENVIRONMENT);
+  Field(closure, INFO) = CLOSURE_INFO;
   Field(closure, BOX) = *box;
   Field(closure, MISSING) = Val_long(count);
   return closure;

@@ -36,6 +36,9 @@ extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self;
    is valid only while the record belongs to the domain whose lock this thread holds.
    Caml_state is NULL without the lock, and a record's runtime_state never is. */
 #include <caml/domain_state.h>
+#ifndef Caml_state_opt
+#error "boxroot: OCaml 5 with the runtime of OCaml 4: build OxCaml with --enable-runtime5"
+#endif
 #ifdef HAS_FULL_THREAD_VARIABLES
 /* Declared again, so that reading it is one load, also in position-independent code, and not a call. */
 #ifdef CAMLthread_local
