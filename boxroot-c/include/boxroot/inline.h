@@ -178,7 +178,8 @@ inline boxroot boxroot_create_in(boxroot_domain self, value v) {
   return BXR_LIKELY(self->free != BXR_NO_SLOT) ? bxr_pop(&self->free, v) : bxr_create_slow(v);
 }
 
-/* Which kind of pool r is in depends on the program, so the comparisons of pools have no branch hint. */
+/* Whether r is in the current pool depends on the program, so that comparison has no branch hint. Most other roots
+   are deleted by the domain that owns their pool; without a hint, compilers put that path behind the other one. */
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   uintptr_t start = bxr_start_of(r);
   /* Deletes in this pool are not counted. */
@@ -188,7 +189,7 @@ inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   }
   if (r == NULL) return;
   struct bxr_pool_head *pool = bxr_pool_at(start);
-  if (bxr_is_fast_owner(self, pool)) {
+  if (BXR_LIKELY(bxr_is_fast_owner(self, pool))) {
     bxr_push(&pool->free, r);
     if (BXR_LIKELY(--pool->countdown != 0)) return;
     bxr_domain_refile(pool);

@@ -108,6 +108,7 @@ unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
             }
             return;
         }
+        unlikely();
         // Deletes of neighbouring roots of other domains are collected.
         let outgoing = &raw mut (*domain.0.as_ptr()).outgoing;
         let bit = slot(root).addr().wrapping_sub((*outgoing).start) / size_of::<Value>();
@@ -210,3 +211,8 @@ unsafe fn is_fast_owner(domain: Domain, pool: *mut bxr_pool_head) -> bool {
     let owner = unsafe { AtomicPtr::from_ptr(addr_of_mut!((*pool).fast_owner)) };
     owner.load(Ordering::Relaxed) == domain.0.as_ptr()
 }
+
+/// Compilers put a branch that calls this behind the other one.
+#[cold]
+#[inline]
+fn unlikely() {}
