@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <pthread.h>
 
-enum { QUEUE = 4096, THREADS = 16, BATCH = 64 };
+enum { QUEUE = 1 << 16, THREADS = 16, BATCH = 64 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t arrived = PTHREAD_COND_INITIALIZER, all_deleted = PTHREAD_COND_INITIALIZER;
 static boxroot queue[QUEUE];
-static uint32_t waiting;
+static uint32_t waiting, deleting;
 static bool ending;
 static pthread_t threads[THREADS];
 static uint32_t thread_count;
@@ -26,15 +26,25 @@ bool lockless_send(boxroot r) {
   return sent;
 }
 
-/* Waits for roots, and returns how many it put into the batch. 0: there will be no more. */
-static uint32_t receive(boxroot *batch) {
+/* Waits for roots, when the `before` of the last batch are deleted, and returns how many it put into the batch. 0: there
+   will be no more. */
+static uint32_t receive(boxroot *batch, uint32_t before) {
   uint32_t n = 0;
   pthread_mutex_lock(&lock);
+  deleting -= before;
+  if (waiting == 0 && deleting == 0) pthread_cond_broadcast(&all_deleted);
   while (waiting == 0 && !ending) pthread_cond_wait(&arrived, &lock);
   while (waiting > 0 && n < BATCH) batch[n++] = queue[--waiting];
   if (waiting > 0) pthread_cond_signal(&arrived);
+  deleting += n;
   pthread_mutex_unlock(&lock);
   return n;
+}
+
+void lockless_wait(void) {
+  pthread_mutex_lock(&lock);
+  while (waiting > 0 || deleting > 0) pthread_cond_wait(&all_deleted, &lock);
+  pthread_mutex_unlock(&lock);
 }
 
 /* Create, modify, trim and validate must be refused, and change nothing. */
@@ -55,8 +65,8 @@ static void try_without_lock(boxroot r) {
 static void *deleter(void *unused) {
   (void)unused;
   boxroot batch[BATCH];
-  uint32_t n;
-  while ((n = receive(batch)) != 0) {
+  uint32_t n = 0;
+  while ((n = receive(batch, n)) != 0) {
     if (n % 16 == 1) try_without_lock(batch[0]);
     for (uint32_t i = 0; i < n; i++) {
       int before = errno = (int)i;

@@ -7,6 +7,7 @@
    actor through the market; threads without a lock delete what is sent to them; and the hooks of
    the runtime have a table for each domain. An actor has seasons: in each, it chooses other operations
    more often, and aims at another number of roots. A life is a domain that starts, walks a little, and ends.
+   After the walk, actors replace roots at random for many cycles (replace.c).
 
    Only boxroot.h is used, so that the walk says nothing about how boxroot works. */
 #ifndef STRESS_H
@@ -84,6 +85,8 @@ uint32_t market_receive(struct table *to, uint32_t n);
 
 /* True if the root will be deleted by such a thread. False: there is no room. */
 bool lockless_send(boxroot r);
+/* Returns when all that was sent is deleted. Without the lock. */
+void lockless_wait(void);
 
 /* ---- processes and threads that end (ends.c) ---- */
 
@@ -149,6 +152,23 @@ enum request walk(struct actor *a, uint32_t n);
 void fill(struct actor *a, uint32_t n); /* creates n roots of new values */
 void check_shelf(struct actor *a);
 void drop_shelf(struct actor *a);
+
+/* ---- random replacement (replace.c) ---- */
+
+/* An actor of n roots. end_replacer leaves its roots to others, who delete them. The last one deletes all. */
+struct actor *new_replacer(uint32_t number, uint32_t n);
+void leave_roots(struct actor *a);
+void end_replacer(struct actor *a);
+void end_last_replacer(struct actor *a);
+/* n steps. False: it is over. */
+bool replace_some(struct actor *a, uint32_t n);
+/* n periods, and how many roots there are in all. To be called when the collector has begun a new cycle: next_period
+   checks the memory. */
+void begin_periods(uint32_t n, uint32_t roots, bool one_value);
+void next_period(void);
+void wait_for_periods(uint32_t n);
+/* When all was deleted and collected. */
+void check_all_dead(void);
 
 /* ---- the hooks of the runtime (hooks.c) ---- */
 

@@ -21,6 +21,15 @@ external fill : actor -> int -> unit = "stress_fill"
 external argument : actor -> int = "stress_argument"
 external delete : int -> unit = "stress_delete"
 external registered : int -> unit = "stress_registered"
+external begin_periods : int -> int -> bool -> unit = "stress_begin_periods"
+external next_period : unit -> unit = "stress_next_period"
+external new_replacer : int -> int -> actor = "stress_new_replacer"
+external end_replacer : actor -> unit = "stress_end_replacer"
+external end_last_replacer : actor -> unit = "stress_end_last_replacer"
+external replace : actor -> int -> bool = "stress_replace"
+external leave_roots : actor -> unit = "stress_leave_roots"
+external wait_for_periods : int -> unit = "stress_wait_for_periods"
+external check_all_dead : unit -> unit = "stress_check_all_dead"
 external clear_market : bool -> unit = "stress_clear_market"
 external live_roots : unit -> int = "stress_live_roots"
 external pools : unit -> int = "stress_pools"
@@ -43,6 +52,8 @@ let lockless = setting "LOCKLESS" 2
 let lives = setting "LIVES" 1000
 let roots = setting "ROOTS" 40_000
 let hooks = setting "HOOKS" (-1) (* which hooks act: a set of bits, whose numbers are in hooks.c *)
+let periods = setting "PERIODS" 40 (* of random replacement after the walk (replace.c) *)
+let one_value = setting "ONE_VALUE" 0 <> 0 (* then most roots hold the same *)
 let tears_down = setting "TEARDOWN" 0 <> 0
 
 (* ---- values that C cannot make ---- *)
@@ -178,6 +189,61 @@ let end_well () =
   collect_until_small 10;
   validate ()
 
+(* ---- random replacement (replace.c) ---- *)
+
+let cycles_begun () = (Gc.quick_stat ()).major_collections
+
+let lives_now = Atomic.make 0
+
+(* A domain that comes and goes. Some do nothing while others delete their roots. *)
+let replace_in_life number n () =
+  Atomic.incr lives_now;
+  let actor = new_replacer number n in
+  let rec go steps = if steps > 0 && replace actor 256 then go (steps - 256) in
+  go (20_000 + n);
+  leave_roots actor;
+  if number land 1 = 0 then wait_for_periods 3;
+  end_replacer actor;
+  Atomic.decr lives_now
+
+let replace_in_domain number n () =
+  let actor = new_replacer number n in
+  while replace actor 256 do () done;
+  end_replacer actor
+
+let replace_and_count actor n =
+  let rec go others number cycle =
+    if not (replace actor 256) then others
+    else if cycles_begun () = cycle then go others number cycle
+    else begin
+      next_period ();
+      let starts = lives > 0 && Atomic.get lives_now < 4 && Random.bool () in
+      let life = replace_in_life number (Random.int n) in
+      go (if starts then Domains.spawn life :: others else others) (number + 1) (cycles_begun ())
+    end
+  in
+  go [] 30_000 (cycles_begun ())
+
+(* What the marker does besides: while it is at work, deletes must wait. *)
+let ballast = ref [||]
+
+let replace_at_random () =
+  Random.init seed;
+  let n = max 16 (roots / domains) in
+  ballast := Array.init 500_000 (fun i -> ref i);
+  lockless_start lockless;
+  begin_periods periods roots one_value;
+  let others = List.init (domains - 1) (fun i -> Domains.spawn (replace_in_domain (20_000 + i) n)) in
+  let actor = new_replacer 19_999 n in
+  let lives = replace_and_count actor (n / 4 + 1) in
+  List.iter Domains.join (lives @ others);
+  end_last_replacer actor;
+  lockless_end ();
+  for _ = 1 to 3 do Gc.full_major () done;
+  check_all_dead ();
+  collect_until_small 10;
+  validate ()
+
 (* To more words than it ever had: OCaml 5 then unmaps the old minor heap. *)
 let grow_minor_heap words = Gc.set { (Gc.get ()) with minor_heap_size = words }
 
@@ -220,6 +286,10 @@ let () =
   walk_all ();
   if not tears_down then print ();
   hooks_end ();
-  if tears_down then end_torn_down () else end_well ();
+  if tears_down then end_torn_down ()
+  else begin
+    end_well ();
+    if periods > 0 then replace_at_random ()
+  end;
   Printf.printf "stress: SEED=%d: passed, %d calls by actors, %d by hooks and lockless threads\n" seed
     (calls false) (calls true)

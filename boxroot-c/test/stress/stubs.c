@@ -74,6 +74,51 @@ value stress_registered(value number) {
   return Val_unit;
 }
 
+/* ---- random replacement ---- */
+
+value stress_begin_periods(value n, value roots, value one_value) {
+  begin_periods((uint32_t)Long_val(n), (uint32_t)Long_val(roots), Bool_val(one_value));
+  return Val_unit;
+}
+
+value stress_next_period(value unit) {
+  next_period();
+  return unit;
+}
+
+value stress_new_replacer(value number, value n) {
+  return (value)new_replacer((uint32_t)Long_val(number), (uint32_t)Long_val(n)) | 1;
+}
+
+value stress_leave_roots(value actor) {
+  leave_roots(actor_of(actor));
+  return Val_unit;
+}
+
+value stress_end_replacer(value actor) {
+  end_replacer(actor_of(actor));
+  return Val_unit;
+}
+
+value stress_end_last_replacer(value actor) {
+  end_last_replacer(actor_of(actor));
+  return Val_unit;
+}
+
+value stress_replace(value actor, value n) {
+  return Val_bool(replace_some(actor_of(actor), (uint32_t)Long_val(n)));
+}
+
+value stress_wait_for_periods(value n) {
+  wait_for_periods((uint32_t)Long_val(n));
+  return Val_unit;
+}
+
+value stress_check_all_dead(value unit) {
+  check_all_dead();
+  return unit;
+}
+
 /* ---- the end ---- */
 
 /* Receives everything from the market, checks it, and deletes it. */
