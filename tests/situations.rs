@@ -63,7 +63,11 @@ scenarios!(
     12: delete_in_thread_local_destructors;
     17: a_thread_registers_again;
     19: threads_of_ocaml_take_turns;
+    19: every_thread_deletes_at_once;
     42: nothing_believes_the_lock_on_a_thread_that_ends;
+    42: nothing_believes_the_lock_without_events, ocaml5 = false;
+    42: threads_end_after_the_runtime, ocaml5 = false;
+    42: a_thread_exits_with_cleanup, ocaml5 = false, environment = [("OCAMLRUNPARAM", "c")];
     42: setup_on_another_thread, ocaml5 = false;
     // domains.rs
     12: a_destructor_runs_when_the_domain_id_is_used_again, ocaml5 = true;

@@ -74,7 +74,7 @@ typedef struct boxroot_private *boxroot;
      EPERM   the lock is not held, the library is not set up (OCaml 4) or is torn
              down, or the call comes from a finaliser that runs inside a root scan.
              OCaml 4: in a thread-local destructor of a thread that Thread.create made, the
-             lock is not held, but that cannot be detected: do not call it there;
+             lock is not held, but that is not detected: do not call it there;
      ENOMEM  out of memory; everything that existed still works. */
 BOXROOT_INLINE boxroot boxroot_create(value v);
 
@@ -201,8 +201,9 @@ void boxroot_print_stats(void);
    Without this function, each start of a major collection gives back the empty pools that were not
    needed since the start before, at most 16 MiB of them. Where the system's pages are larger than
    pools, the pools that share a page are given back when all of them are empty.
-   Lock: required. Does nothing without it, or on OCaml 4 on a thread other than the main one (in bytecode
-   programs with the Thread module, on any thread). */
+   Lock: required. Does nothing without it, or on OCaml 4 where the library cannot tell whether this thread holds it:
+   on a thread of the Thread module, but the main one, if another thread was waiting for the end of the one
+   that called boxroot_setup, if memory was short, or if the module is not as the library knows it. */
 size_t boxroot_trim(void);
 
 /* Checks every internal invariant of the calling domain's pools, in time linear in

@@ -28,7 +28,8 @@
   RULE(INHERIT_WHAT_WAITS, "whoever adopts the pools of a domain that has ended frees the deletes that wait in them", "a_domain_ends_while_its_deletes_wait", "5") \
   RULE(FLUSH_BEFORE_SCAN, "a domain that scans sends the deletes that it has collected", "a_domain_that_deletes_waits_or_ends", "5") \
   RULE(TRUST_AFTER_PROOF, "a thread is trusted to hold a lock when it has made a root or scanned", "a_domain_ended_before_setup", "5") \
-  RULE(TRUST_THE_MAIN_THREAD, "only the main thread is trusted to hold the lock", "nothing_believes_the_lock_on_a_thread_that_ends", "4") \
+  RULE(ASK_THE_EVENT, "a thread holds no lock after its termination event was triggered", "nothing_believes_the_lock_on_a_thread_that_ends", "4") \
+  RULE(TRUST_WITH_AN_EVENT, "a thread whose event is not known is not trusted, except the main one", "nothing_believes_the_lock_without_events", "4") \
   RULE(COPY_WHAT_IS_IN_THE_HEAP, "a copy for the marker has no address of memory outside the heap", "memory_becomes_a_part_of_the_heap", "4.14") \
   RULE(DARKEN_ONE_COPY, "one copy is darkened, and the marker finds the others", "copies_do_not_count_twice", "4.14") \
   RULE(FREE_COPIES, "the copies of a cycle are freed in this cycle", "copies_are_freed_in_their_cycle", "4.14") \

@@ -118,6 +118,30 @@ struct bxr_domain **bxr_runtime_record(void);
    to hold the lock. */
 bool bxr_runtime_is_trusted(void);
 
+#if OCAML_VERSION < 50000
+/* A thread. If it is not the main one: its termination event (runtime_ocaml4.c). */
+struct bxr_thread {
+  value wrapper;
+  int const *status; /* atomic */
+  bool ended;        /* the thread does not look at the event any more; atomic */
+  struct bxr_thread *next;
+};
+extern BXR_THREAD_LOCAL struct bxr_thread *bxr_thread;
+
+/* Whether this thread is trusted, and has not begun to end. */
+static inline bool bxr_thread_goes_on(void) {
+  return bxr_peek(bxr_peek(&bxr_thread->status)) == 0 || !BXR_RULE(ASK_THE_EVENT);
+}
+#endif
+
+/* The record that this thread has cached, if it is trusted, else one that is not open to it. */
+static inline struct bxr_domain_head *bxr_runtime_cached(void) {
+#if OCAML_VERSION < 50000
+  if (!BXR_LIKELY(bxr_thread_goes_on())) return bxr_owner;
+#endif
+  return bxr_self;
+}
+
 /* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
 void *bxr_runtime_state(void);
 

@@ -14,21 +14,31 @@
 #pragma GCC diagnostic ignored "-Wstrict-prototypes"
 #include <caml/address_class.h>
 #include <caml/callback.h>
+#include <caml/custom.h>
 #include <caml/major_gc.h>
 #include <caml/minor_gc.h>
 #include <caml/roots.h>
 #include <caml/signals.h>
 #pragma GCC diagnostic pop
 
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "scan.h"
 #include "setup.h"
 
 /* FIND(type, name) is the address of a symbol, or NULL if the program lacks it: functions of the systhreads
-   library, and the hook by which the main thread ends after Thread.exit, which only native programs have.
+   library; the hook by which the main thread ends after Thread.exit, which only native programs have; and functions that
+   some systems have in a library of their own, -lpthread.
    Object files other than ELF's have no weak references without flags to the linker. */
 typedef value thread_function(value);
 typedef void (*termination_hook)(void *);
+typedef int create_key(pthread_key_t *, void (*)(void *));
+typedef int set_specific(pthread_key_t, void const *);
 #ifdef __ELF__
+#pragma weak pthread_key_create
+#pragma weak pthread_setspecific
 extern thread_function caml_thread_self __attribute__((weak));
 extern thread_function caml_thread_id __attribute__((weak));
 extern termination_hook caml_termination_hook __attribute__((weak));
@@ -44,9 +54,7 @@ BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner = &bxr_no_domain;
 static struct bxr_domain *the_domain;
 static BXR_THREAD_LOCAL bool holds_lock;
 
-/* The thread that started the runtime. Threads made by Thread.create release the lock at
-   their end without passing through a hook, and holds_lock stays set while their
-   thread-local destructors run. So only the main thread may delete locally: it ends through
+/* The thread that started the runtime, the only one with fast paths to delete and modify: it ends through
    caml_termination_hook, if it ends before the process does. If the program has the Thread module but
    not that hook (bytecode), no thread counts as the main one. */
 static BXR_THREAD_LOCAL bool is_main;
@@ -60,24 +68,175 @@ static termination_hook previous_termination;
 
 static bool threads_initialised(void) { return caml_named_value("Thread.at_shutdown") != NULL; }
 
-/* OCaml 4 keeps one state for the whole process; before setup there is no way to tell
-   who holds the lock, and the caller of boxroot_setup answers for it. */
-void *bxr_runtime_state(void) {
-  return bxr_status() == BOXROOT_NOT_SETUP || holds_lock ? (void *)Caml_state : NULL;
-}
-
-struct bxr_domain **bxr_runtime_record(void) {
-  return holds_lock ? &the_domain : NULL;
-}
-
-int bxr_lock_state(void) {
-  if (!holds_lock) return BXR_LOCK_NOT_HELD;
-  return is_main || !BXR_RULE(TRUST_THE_MAIN_THREAD) ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
-}
-
 static void set_cache(struct bxr_domain_head *head) {
   bxr_self = head;
   if (is_main) bxr_owner = head;
+}
+
+/* What a thread does when it releases the lock. */
+static void forget_lock(void) {
+  holds_lock = false;
+  set_cache(&bxr_no_domain);
+}
+
+/* ---- the ends of threads ---- */
+
+/* A thread of the Thread module releases the lock at its end without passing through a hook, so that holds_lock
+   stays set while its thread-local destructors run.
+
+   1. Just before, it triggers its *termination event*, for which Thread.join waits: it sets the event's
+      status. Nobody else does. So a thread whose holds_lock is set holds the lock if that status is 0.
+   2. OCaml frees the event when it collects the event's *wrapper*, a custom block to which the thread's descriptor refers.
+      So the wrapper is a root until the thread has ended, as far as we can know: until the destructor of a
+      thread-specific key. From then on the thread is not trusted.
+   3. caml_shutdown finalises blocks that are roots, too. So wrappers get a finaliser of ours, which frees no event at
+      which a thread may look. (If the runtime has a pool, the shutdown frees all events. So this finaliser also ends the
+      trust.)
+   4. A thread that was registered by caml_c_thread_register may be registered anew, with another event. So each
+      time a thread takes the lock, it looks which event is its own.
+   5. All this is private to systhreads, and the same in all versions from 4.13 on. If it looks different at setup
+      (know_events), or if memory is short, only the main thread is trusted. */
+enum { NOT_TRIGGERED = 0, TRIGGERED = 1, UNKNOWN = 2 };
+struct event {
+  pthread_mutex_t lock;
+  int status;
+  pthread_cond_t triggered;
+};
+
+static int const not_triggered = NOT_TRIGGERED, unknown = UNKNOWN;
+static struct bxr_thread main_thread = {.status = &not_triggered},
+                         unknown_thread = {.status = &unknown};
+BXR_THREAD_LOCAL struct bxr_thread *bxr_thread = &unknown_thread;
+static BXR_THREAD_LOCAL bool is_ending; /* the destructor of thread_key has run */
+
+static struct bxr_thread *threads;   /* with an event; under the lock */
+static thread_function *thread_self; /* NULL: events are not known */
+static void (*previous_finaliser)(value);
+static pthread_key_t thread_key;
+
+static int own_status(void) { return bxr_peek(bxr_peek(&bxr_thread->status)); }
+
+/* Whether this thread holds the lock; on a thread that is not trusted, whether it seems to. */
+static bool holds(void) {
+  if (holds_lock && own_status() == TRIGGERED && BXR_RULE(ASK_THE_EVENT)) forget_lock();
+  return holds_lock;
+}
+
+static int const *status_of(value wrapper) {
+  return &(*(struct event **)Data_custom_val(wrapper))->status;
+}
+
+static void finalise_event(value wrapper) {
+  bool in_use = false;
+  for (struct bxr_thread *t = threads; t != NULL; t = t->next) {
+    if (t->status != status_of(wrapper)) continue;
+    bxr_publish(&t->status, &unknown);
+    in_use = true;
+  }
+  if (!in_use) previous_finaliser(wrapper);
+}
+
+static void forget_event(void) {
+  struct bxr_thread *thread = bxr_thread;
+  if (thread == &unknown_thread) return;
+  bxr_thread = &unknown_thread;
+  bxr_publish(&thread->ended, true);
+}
+
+/* The destructor of thread_key, whose value may be a thread that was freed. */
+static void thread_ends(void *thread) {
+  (void)thread;
+  holds();
+  is_ending = true;
+  forget_event();
+}
+
+static void scan_threads(scanning_action action) {
+  for (struct bxr_thread **p = &threads, *t; (t = *p) != NULL;) {
+    if (bxr_load(&t->ended)) {
+      *p = t->next;
+      free(t);
+    } else {
+      action(t->wrapper, &t->wrapper);
+      p = &t->next;
+    }
+  }
+}
+
+static void remember_event(value wrapper) {
+  struct bxr_thread *t = malloc(sizeof *t);
+  if (t == NULL) return;
+  *t = (struct bxr_thread){.wrapper = wrapper, .status = status_of(wrapper), .next = threads};
+  if (FIND(set_specific, pthread_setspecific)(thread_key, t) != 0)
+    free(t);
+  else
+    threads = bxr_thread = t;
+}
+
+/* Called whenever a thread takes the lock. */
+static void find_event(void) {
+  if (thread_self == NULL || is_main || is_ending) return;
+  value descriptor = thread_self(Val_unit);
+  /* While a thread is being registered, it has no descriptor. */
+  value wrapper = Is_block(descriptor) ? Field(descriptor, 2) : Val_unit;
+  int const *status = wrapper == Val_unit ? &unknown : status_of(wrapper);
+  if (bxr_thread->status == status) return;
+  forget_event();
+  if (wrapper != Val_unit) remember_event(wrapper);
+}
+
+/* The operations of a wrapper, if this is a thread's descriptor: the thread's number, its closure, and the wrapper.
+   Otherwise NULL. */
+static struct custom_operations *event_operations(value v) {
+  if (!Is_block(v) || Tag_val(v) != 0 || Wosize_val(v) != 3) return NULL;
+  value wrapper = Field(v, 2);
+  if (!Is_block(wrapper) || Tag_val(wrapper) != Custom_tag || Wosize_val(wrapper) != 2) return NULL;
+  struct custom_operations *operations = Custom_ops_val(wrapper);
+  bool are = strcmp(operations->identifier, "_threadstatus") == 0 && operations->finalize != NULL;
+  return are ? operations : NULL;
+}
+
+/* Whether this is an event of which nobody has made use. */
+static bool is_new_event(struct event const *event) {
+  static struct event const new_event = {PTHREAD_MUTEX_INITIALIZER, 0, PTHREAD_COND_INITIALIZER};
+  return memcmp(&event->lock, &new_event.lock, sizeof event->lock) == 0 &&
+         event->status == NOT_TRIGGERED &&
+         memcmp(&event->triggered, &new_event.triggered, sizeof event->triggered) == 0;
+}
+
+/* Finds out whether threads have events of the layout above, as far as this thread's tells. (If another thread waits for
+   the end of this one, its event is not new.) */
+static void know_events(void) {
+  thread_function *self = FIND(thread_function, caml_thread_self);
+  if (self == NULL || FIND(create_key, pthread_key_create) == NULL ||
+      FIND(set_specific, pthread_setspecific) == NULL)
+    return;
+  value descriptor = self(Val_unit);
+  struct custom_operations *operations = event_operations(descriptor);
+  if (operations == NULL ||
+      !is_new_event(*(struct event **)Data_custom_val(Field(descriptor, 2))) ||
+      FIND(create_key, pthread_key_create)(&thread_key, thread_ends) != 0)
+    return;
+  previous_finaliser = operations->finalize;
+  operations->finalize = finalise_event;
+  thread_self = self;
+}
+
+/* ---- the contract ---- */
+
+/* OCaml 4 keeps one state for the whole process; before setup there is no way to tell
+   who holds the lock, and the caller of boxroot_setup answers for it. */
+void *bxr_runtime_state(void) {
+  return bxr_status() == BOXROOT_NOT_SETUP || holds() ? (void *)Caml_state : NULL;
+}
+
+struct bxr_domain **bxr_runtime_record(void) {
+  return holds() ? &the_domain : NULL;
+}
+
+int bxr_lock_state(void) {
+  if (!holds()) return BXR_LOCK_NOT_HELD;
+  return bxr_runtime_is_trusted() ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
 }
 
 void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
@@ -86,7 +245,9 @@ bool bxr_runtime_sets_up_itself(void) { return false; }
 
 bool bxr_runtime_is_alone(void) { return true; }
 
-bool bxr_runtime_is_trusted(void) { return is_main || !BXR_RULE(TRUST_THE_MAIN_THREAD); }
+bool bxr_runtime_is_trusted(void) {
+  return own_status() != UNKNOWN || !BXR_RULE(TRUST_WITH_AN_EVENT);
+}
 
 /* caml_darken asks the page table first, and a full mark stack keeps only entries of heap chunks: both would
    lose blocks outside the heap. */
@@ -208,20 +369,19 @@ static void marking_ended(void) {
 /* ---- the lock ---- */
 
 static void enter_blocking_section(void) {
-  holds_lock = false;
-  set_cache(&bxr_no_domain);
+  forget_lock();
   previous_enter();
 }
 
 static void leave_blocking_section(void) {
   previous_leave();
   holds_lock = true;
+  find_event();
   if (the_domain != NULL && bxr_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
 }
 
 static void main_thread_exit(void *context) {
-  holds_lock = false;
-  set_cache(&bxr_no_domain);
+  forget_lock();
   previous_termination(context);
 }
 
@@ -234,6 +394,7 @@ void bxr_runtime_check(void) {
 
 static void scan_roots(scanning_action action) {
   if (previous_scan_roots != NULL) previous_scan_roots(action);
+  scan_threads(action);
   enum bxr_scan_kind kind = action == &caml_oldify_one ? BXR_SCAN_MINOR
                             : action == &caml_darken   ? BXR_SCAN_DARKEN
                                                        : BXR_SCAN_OTHER;
@@ -269,6 +430,9 @@ void bxr_runtime_setup(void) {
   }
   is_main = !threads_at_setup || (previous_termination != NULL && thread_number() == 0);
   holds_lock = true;
+  if (is_main) bxr_thread = &main_thread;
+  if (threads_at_setup) know_events();
+  find_event();
   previous_slice_begins = caml_major_slice_begin_hook;
   caml_major_slice_begin_hook = slice_begins;
   previous_marking_ended = caml_major_gc_hook;

@@ -4,6 +4,7 @@
 #define BXR_SETUP_H
 
 #include "domain.h"
+#include "runtime.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -40,7 +41,7 @@ struct bxr_domain *bxr_enter(void);
 struct bxr_domain *bxr_enter_if_trusted_slow(void);
 static inline struct bxr_domain *bxr_enter_if_trusted(void) {
   bxr_witness witness = BXR_WITNESS();
-  struct bxr_domain_head *self = bxr_owner;
+  struct bxr_domain_head *self = bxr_runtime_cached();
   bool open = BXR_IS_OPEN(self, witness) && bxr_peek(&self->runtime_state) != BXR_CLOSED;
   return open ? (struct bxr_domain *)self : bxr_enter_if_trusted_slow();
 }

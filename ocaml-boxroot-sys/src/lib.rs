@@ -209,7 +209,7 @@ fn without_kept_aside(#[allow(unused_mut)] mut stats: Stats) -> Stats {
 
 /// Gives the memory of the calling domain's empty pools back to the system, and returns how many bytes. Empty
 /// pools that the collector may still be visiting are given back at the start of its next major cycle. Does
-/// nothing on a thread that does not hold the lock, and, on OCaml 4, on all threads but the main one (there,
+/// nothing on a thread that does not hold the lock, or where that is [`Uncertain`](LockState::Uncertain) (there,
 /// [`token::trim`] works).
 #[inline]
 pub fn boxroot_trim() -> usize {
@@ -219,7 +219,7 @@ pub fn boxroot_trim() -> usize {
 
 /// Checks the allocator's invariants for the calling domain, in time linear in the size of its pools. `NULL`
 /// if all hold, else a static message that names the broken one. Checks nothing, and returns `NULL`, on a
-/// thread that does not hold the lock, and, on OCaml 4, on all threads but the main one. For tests.
+/// thread that does not hold the lock, or where that is [`Uncertain`](LockState::Uncertain). For tests.
 #[inline]
 pub fn boxroot_validate() -> *const c_char {
     // SAFETY: no precondition.
@@ -235,8 +235,8 @@ pub enum LockState {
     Held,
     /// This thread's domain has ended: it holds no lock, and never will again.
     Ended,
-    /// OCaml 4, on a thread other than the main one: this thread holds the lock, unless `Thread.create`
-    /// made it and it is running its thread-local destructors.
+    /// OCaml 4, on a thread other than the main one, if the library does not recognise OCaml's `Thread` module, or
+    /// memory was short: this thread holds the lock, unless it has ended and is running its thread-local destructors.
     Uncertain,
 }
 

@@ -62,20 +62,19 @@ static void look_at_keys(struct keys *keys) {
     keys->values[k] = pthread_getspecific((pthread_key_t)k);
 }
 
-/* Called with the lock, after this thread was registered. If the values of several keys have changed, because OCaml's
+/* Called with the lock, with the values from before and after this thread was registered. (When the thread then takes the
+   lock, boxroot may set a key, too.) If the values of several keys have changed, because OCaml's
    signal handlers ran, the key stays unknown until another thread is registered. */
-static void find_record_key(struct keys const *before) {
-  struct keys now;
-  look_at_keys(&now);
+static void find_record_key(struct keys const *before, struct keys const *after) {
   int found = -1;
   for (int k = 0; k < PTHREAD_KEYS_MAX; k++) {
-    if (now.values[k] == before->values[k]) continue;
+    if (after->values[k] == before->values[k]) continue;
     if (found >= 0) return;
     found = k;
   }
   /* A record begins with the thread's descriptor, in all versions. */
-  if (found < 0 || now.values[found] == NULL ||
-      *(value *)now.values[found] != FIND(self_function, caml_thread_self)(Val_unit))
+  if (found < 0 || after->values[found] == NULL ||
+      *(value *)after->values[found] != FIND(self_function, caml_thread_self)(Val_unit))
     return;
   record_key = (pthread_key_t)found;
   __atomic_store_n(&record_key_found, true, __ATOMIC_RELEASE);
@@ -176,7 +175,7 @@ static bool acquire_with_new_record(void) {
     free(legacy);
     legacy = NULL;
   }
-  struct keys before;
+  struct keys before, after;
   bool look = !knows_record_key();
   if (look) look_at_keys(&before);
   if (FIND(thread_function, caml_c_thread_register)() == 0) {
@@ -184,8 +183,9 @@ static bool acquire_with_new_record(void) {
     free(legacy);
     return false;
   }
+  if (look) look_at_keys(&after);
   caml_leave_blocking_section();
-  if (look) find_record_key(&before);
+  if (look) find_record_key(&before, &after);
   if (legacy != NULL) legacy->record = knows_record_key() ? pthread_getspecific(record_key) : NULL;
   return true;
 }

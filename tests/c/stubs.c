@@ -4,6 +4,7 @@
 #include <boxroot.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 
 #include <caml/mlvalues.h>
@@ -159,6 +160,39 @@ void test_page_is_in_heap(void *page, bool is_in_heap) {
   int (*change)(int, void *, void *) = is_in_heap ? caml_page_table_add : caml_page_table_remove;
   if (change(In_heap, page, (char *)page + 4096) != 0) abort();
 }
+#endif
+
+/* ---- the termination events of OCaml 4's threads ---- */
+
+#if OCAML_VERSION >= 50000
+void test_set_event_status(int status) { (void)status; }
+void test_count_destroyed_events(void) {}
+size_t test_destroyed_events(void) { return 0; }
+#else
+value caml_thread_self(value unit);
+
+/* The custom block to which a thread's descriptor refers. */
+static value this_event(void) { return Field(caml_thread_self(Val_unit), 2); }
+
+/* Sets the status of the calling thread's event, which comes after a mutex. */
+void test_set_event_status(int status) {
+  *(int *)(*(char **)Data_custom_val(this_event()) + sizeof(pthread_mutex_t)) = status;
+}
+
+static void (*destroy_event)(value);
+static size_t destroyed_events;
+static void count_and_destroy_event(value event) {
+  destroyed_events++;
+  destroy_event(event);
+}
+
+/* From now on, counts events that OCaml frees. Before boxroot_setup. */
+void test_count_destroyed_events(void) {
+  struct custom_operations *operations = Custom_ops_val(this_event());
+  destroy_event = operations->finalize;
+  operations->finalize = count_and_destroy_event;
+}
+size_t test_destroyed_events(void) { return destroyed_events; }
 #endif
 
 /* ---- calls from OCaml ---- */

@@ -139,7 +139,13 @@ let () = register "spawn" (fun f x -> Multicore.spawn (fun () -> call f x))
 let () = register "join_all" Multicore.join_all
 
 let threads = ref []
-let () = register "thread" (fun f x -> threads := Thread.create (fun () -> call f x) () :: !threads)
+let thread f = threads := Thread.create f () :: !threads
+
+let () =
+  register "thread" (fun f x -> thread (fun () -> call f x));
+  register "thread_that_exits" (fun f x ->
+      thread (fun () -> call f x; (Thread.exit [@alert "-deprecated"] [@warning "-3"]) ()));
+  register "thread_that_raises" (fun f x -> thread (fun () -> call f x; raise Not_found))
 
 let () =
   register "join_threads" (fun () ->
@@ -155,6 +161,14 @@ let () = register "on_alarm" (fun f x -> ignore (Gc.create_alarm (fun () -> call
 let () =
   register "on_signal" (fun f x ->
       Sys.set_signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> call f x)))
+
+(* A thread that forks. Its child has no other thread, and ends when the thread does. *)
+let () =
+  register "thread_that_forks" (fun f x ->
+      thread (fun () ->
+          match Unix.fork () with
+          | 0 -> call f x
+          | pid -> if snd (Unix.waitpid [] pid) <> Unix.WEXITED 0 then Unix._exit 1))
 
 let () = register "raise_signal" (fun () -> Unix.kill (Unix.getpid ()) Sys.sigusr1; churn 1000)
 

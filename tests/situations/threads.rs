@@ -3,6 +3,7 @@
 use crate::common::*;
 use crate::support::*;
 use ocaml_boxroot_sys as sys;
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use sys::{BoxRoot, Value};
 
@@ -55,7 +56,7 @@ pub fn delete_without_the_lock() {
 }
 
 /// Deletes what it holds when its thread ends.
-struct OnThreadExit(std::cell::RefCell<Vec<BoxRoot>>);
+struct OnThreadExit(RefCell<Vec<BoxRoot>>);
 
 impl Drop for OnThreadExit {
     fn drop(&mut self) {
@@ -65,7 +66,7 @@ impl Drop for OnThreadExit {
 }
 
 thread_local! {
-    static ON_THREAD_EXIT: OnThreadExit = const { OnThreadExit(std::cell::RefCell::new(Vec::new())) };
+    static ON_THREAD_EXIT: OnThreadExit = const { OnThreadExit(RefCell::new(Vec::new())) };
 }
 
 pub fn delete_in_thread_local_destructors() {
@@ -170,40 +171,121 @@ pub fn threads_of_ocaml_take_turns() {
     assert_eq!(live(), 1000);
 }
 
-/// On OCaml 4 a thread made by `Thread.create` gives the lock up at its end without calling a hook, and then runs its
-/// thread-local destructors.
-pub fn nothing_believes_the_lock_on_a_thread_that_ends() {
+/// How a thread may end, as functions of testlib.ml.
+const ENDS: [&str; 3] = ["thread", "thread_that_exits", "thread_that_raises"];
+
+fn deferred() -> u64 {
+    sys::boxroot_stats().deferred_deletes
+}
+
+/// Its domain is the only one.
+extern "C" fn delete_at_once(_: Value) -> Value {
+    assert_eq!(sys::lock_state(), sys::LockState::Held);
+    let (live_before, deferred_before) = (live(), deferred());
+    let mut all = roots(0..5000);
+    finish_marking();
+    assert!(modify(&mut all[0], int(1)));
+    delete_all(&all);
+    assert_eq!((live(), deferred()), (live_before, deferred_before));
+    assert!(sys::boxroot_trim() > 0);
+    UNIT
+}
+
+pub fn every_thread_deletes_at_once() {
     start();
-    static ENDING: AtomicUsize = AtomicUsize::new(0);
-    static DONE: AtomicBool = AtomicBool::new(false);
-    struct Late;
-    impl Drop for Late {
-        fn drop(&mut self) {
-            ENDING.fetch_add(1, Ordering::SeqCst);
-            while !DONE.load(Ordering::SeqCst) {
-                assert_ne!(sys::lock_state(), sys::LockState::Held);
-                assert_eq!(sys::boxroot_trim(), 0);
-                assert!(sys::boxroot_validate().is_null());
-                sys::boxroot_stats();
-                // On OCaml 5 this thread knows that it does not hold the lock, and can attach again. On OCaml 4 it is
-                // refused.
-                assert!(OCAML5 || ocaml_boxroot::DomainLock::attach(|_| ()).is_err());
-            }
-            ENDING.fetch_sub(1, Ordering::SeqCst);
+    delete_at_once(UNIT);
+    for how in ENDS {
+        call_rust(how, delete_at_once, 0);
+        ocaml("join_threads", &[UNIT]);
+    }
+    on_foreign_thread(|| {
+        for _ in 0..2 {
+            assert_eq!(unsafe { caml_c_thread_register() }, 1);
+            unsafe { caml_leave_blocking_section() };
+            delete_at_once(UNIT);
+            unsafe { caml_enter_blocking_section() };
+            assert_eq!(unsafe { caml_c_thread_unregister() }, 1);
         }
+    });
+    if !OCAML5 {
+        extern "C" fn fork_twice(_: Value) -> Value {
+            assert_eq!(ocaml("fork", &[int(delete_at_once as *const () as usize), UNIT]), int(0));
+            UNIT
+        }
+        call_rust("thread", fork_twice, 0);
+        call_rust("thread_that_forks", delete_at_once, 0);
+        ocaml("join_threads", &[UNIT]);
     }
-    thread_local! {
-        static LATE: Late = const { Late };
+    delete_at_once(UNIT);
+}
+
+/// How many threads are in the destructors of their `Late`, and have been.
+static ENDING: AtomicUsize = AtomicUsize::new(0);
+static ENDED: AtomicUsize = AtomicUsize::new(0);
+static DONE: AtomicBool = AtomicBool::new(false);
+
+/// What a thread-local destructor does again and again, until `DONE`. It holds no lock.
+struct Late(RefCell<Vec<BoxRoot>>);
+
+impl Drop for Late {
+    fn drop(&mut self) {
+        ENDING.fetch_add(1, Ordering::SeqCst);
+        let roots = self.0.get_mut();
+        while !DONE.load(Ordering::SeqCst) || !roots.is_empty() {
+            assert_ne!(sys::lock_state(), sys::LockState::Held);
+            assert_eq!(sys::boxroot_trim(), 0);
+            assert!(sys::boxroot_validate().is_null());
+            sys::boxroot_stats();
+            // On OCaml 5 this thread knows that it does not hold the lock, and can attach again. On OCaml 4 it is
+            // refused.
+            assert!(OCAML5 || ocaml_boxroot::DomainLock::attach(|_| ()).is_err());
+            if let Some(mut root) = roots.pop() {
+                if sys::lock_state() == sys::LockState::NotHeld {
+                    assert!(!modify(&mut root, UNIT));
+                    assert_eq!(unsafe { sys::boxroot_create(UNIT) }, None);
+                }
+                delete(root);
+            }
+        }
+        ENDING.fetch_sub(1, Ordering::SeqCst);
+        ENDED.fetch_add(1, Ordering::SeqCst);
     }
-    extern "C" fn body(_: Value) -> Value {
-        LATE.with(|_| ());
-        delete_all(&roots(0..5000));
-        UNIT
+}
+
+thread_local! {
+    static LATE: Late = const { Late(RefCell::new(Vec::new())) };
+}
+
+extern "C" fn end_late(n: Value) -> Value {
+    LATE.with(|late| *late.0.borrow_mut() = roots(0..to_int(n)));
+    delete_all(&roots(0..5000));
+    UNIT
+}
+
+/// Starts a thread that has such a destructor, for each way in which it may end.
+fn threads_that_end_late() {
+    for how in ENDS {
+        call_rust(how, end_late, 100);
     }
-    call_rust("thread", body, 0);
-    call_rust("thread", body, 0);
     ocaml("join_threads", &[UNIT]);
-    without_lock(|| wait_for(&ENDING, 2));
+    without_lock(|| wait_for(&ENDING, ENDS.len()));
+}
+
+fn wait_until_all_have_ended() {
+    DONE.store(true, Ordering::SeqCst);
+    while ENDING.load(Ordering::SeqCst) > 0 {
+        std::thread::yield_now();
+    }
+}
+
+fn use_roots_beside_threads_that_end() {
+    extern "C" fn in_child(n: Value) -> Value {
+        DONE.store(true, Ordering::SeqCst);
+        end_late(n)
+    }
+    call_rust("thread_that_forks", in_child, 100);
+    ocaml("join_threads", &[UNIT]);
+    threads_that_end_late();
     // The slots of live roots are distinct, whatever those threads do meanwhile.
     for _ in 0..100 {
         let all = roots(0..5000);
@@ -211,32 +293,91 @@ pub fn nothing_believes_the_lock_on_a_thread_that_ends() {
         delete_all(&all);
         validate();
     }
-    DONE.store(true, Ordering::SeqCst);
-    without_lock(|| {
-        while ENDING.load(Ordering::SeqCst) > 0 {
-            std::thread::yield_now();
-        }
-    });
+    without_lock(wait_until_all_have_ended);
+    stress();
     assert_eq!(live(), 0);
 }
 
-/// A thread of `Thread.create` that sets the library up is not taken for the main thread, the only one that the library
-/// trusts on OCaml 4.
+/// On OCaml 4 a thread of the `Thread` module gives the lock up at its end without calling a hook, and then runs its
+/// thread-local destructors.
+pub fn nothing_believes_the_lock_on_a_thread_that_ends() {
+    start();
+    use_roots_beside_threads_that_end();
+}
+
+/// Where the library cannot tell that a thread has ended.
+pub fn nothing_believes_the_lock_without_events() {
+    start_runtime();
+    unsafe { test_set_event_status(2) };
+    assert!(unsafe { sys::boxroot_setup() });
+    unsafe { test_set_event_status(0) };
+    extern "C" fn uncertain(_: Value) -> Value {
+        assert_eq!(sys::lock_state(), sys::LockState::Uncertain);
+        UNIT
+    }
+    call_rust("thread", uncertain, 0);
+    use_roots_beside_threads_that_end();
+}
+
+/// OCaml frees a thread's termination event no sooner than the thread has ended, and once.
+pub fn threads_end_after_the_runtime() {
+    start_runtime();
+    unsafe { test_count_destroyed_events() };
+    assert!(unsafe { sys::boxroot_setup() });
+    let destroyed = || unsafe { test_destroyed_events() };
+    threads_that_end_late();
+    full_major();
+    assert_eq!(destroyed(), 0, "the threads have not ended");
+    without_lock(wait_until_all_have_ended);
+    // A thread has another destructor, the library's own.
+    while destroyed() < ENDS.len() {
+        without_lock(std::thread::yield_now);
+        full_major();
+    }
+    full_major();
+    assert_eq!(destroyed(), ENDS.len());
+    DONE.store(false, Ordering::SeqCst);
+    threads_that_end_late();
+    unsafe { caml_shutdown() };
+    assert_eq!(destroyed(), ENDS.len() + 1, "that of the main thread");
+    wait_until_all_have_ended();
+}
+
+/// OCaml frees everything, and then the destructors of the thread that called `exit` run.
+pub fn a_thread_exits_with_cleanup() {
+    start();
+    extern "C" fn require_an_end() {
+        if ENDED.load(Ordering::SeqCst) != 1 {
+            unsafe { libc::_exit(3) };
+        }
+    }
+    assert_eq!(unsafe { libc::atexit(require_an_end) }, 0);
+    extern "C" fn exit(n: Value) -> Value {
+        DONE.store(true, Ordering::SeqCst);
+        end_late(n);
+        ocaml("exit", &[int(0)])
+    }
+    call_rust("thread", exit, 100);
+    ocaml("join_threads", &[UNIT]);
+    unreachable!("the process ends");
+}
+
+/// A thread of `Thread.create` that sets the library up is not taken for the main thread.
 pub fn setup_on_another_thread() {
     start_runtime();
+    static IS_SET_UP: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn body(_: Value) -> Value {
         assert!(unsafe { sys::boxroot_setup() });
-        assert_eq!(sys::lock_state(), sys::LockState::Uncertain);
-        hand_over(roots(0..100));
+        delete_at_once(UNIT);
+        LATE.with(|_| ());
+        IS_SET_UP.store(1, Ordering::SeqCst);
         UNIT
     }
     call_rust("thread", body, 0);
+    without_lock(|| wait_for(&IS_SET_UP, 1));
     ocaml("join_threads", &[UNIT]);
-    // On OCaml 4 deletes are remote on every thread then, and statistics are those of the last major scan.
-    stress();
-    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
-    check_all(&left, 0);
-    delete_all(&left);
+    delete_at_once(UNIT);
+    without_lock(wait_until_all_have_ended);
     stress();
     assert_eq!(live(), 0);
 }

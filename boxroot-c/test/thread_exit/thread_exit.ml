@@ -2,6 +2,7 @@
 (* OCaml 4: the main thread ends by Thread.exit, and another one goes on. See thread_exit.c. *)
 external begin_test : string -> unit = "begin_test"
 external main_has_ended : unit -> bool = "main_has_ended"
+external run_c_thread : unit -> unit = "run_c_thread"
 external end_test : string -> unit = "end_test"
 
 let churn () = for i = 1 to 50_000 do ignore (Sys.opaque_identity (string_of_int i)) done
@@ -11,6 +12,7 @@ let other () =
     churn ();
     Thread.yield ()
   done;
+  run_c_thread ();
   Gc.full_major ();
   churn ();
   end_test (String.make 3 'k');

@@ -77,13 +77,14 @@ use to_create as to_delete;
 
 /// The record of the only domain, if this thread holds the lock and no root scan is running; else a record
 /// that has no pools. A thread that `Thread.create` made seems to hold the lock in its thread-local
-/// destructors: this function believes it, and [`to_delete`] does not.
+/// destructors, and this function believes it.
 #[cfg(not(ocaml5))]
 #[inline(always)]
 fn to_create() -> Option<Domain> {
     Some(domain(thread_local_pointer!("bxr_self_abi2_pool14")))
 }
 
+/// The same, on the main thread only; the slow paths ask more.
 #[cfg(not(ocaml5))]
 #[inline(always)]
 fn to_delete() -> Option<Domain> {
