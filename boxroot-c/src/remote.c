@@ -168,28 +168,33 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool) {
   return announced != count;
 }
 
-/* Drains up to *n pools that were taken from the drain list. */
-static void drain_taken(struct bxr_domain *domain, size_t *n) {
-  for (; domain->taken != NULL && *n > 0; --*n) {
+/* What it costs to free slots of a pool, where to let them wait costs 1. */
+enum { TO_FREE = 4 };
+
+/* Drains pools that were taken from the drain list, until that has cost more than *work. */
+static void drain_taken(struct bxr_domain *domain, size_t *work) {
+  while (domain->taken != NULL && *work > 0) {
     struct bxr_pool *pool = domain->taken;
     domain->taken = pool->next_to_drain;
-    if (bxr_pool_owner(pool) != domain || harvest(domain, pool)) push_one(pool); /* (E) */
+    bool own = bxr_pool_owner(pool) == domain;
+    size_t cost = own && bxr_barrier_state(pool) <= BXR_REOPENED ? TO_FREE : 1;
+    *work -= cost < *work ? cost : *work;
+    if (!own || harvest(domain, pool)) push_one(pool); /* (E) */
   }
 }
 
-/* Drains up to n pools. */
-static void drain(struct bxr_domain *domain, size_t n) {
-  drain_taken(domain, &n);
+static void drain(struct bxr_domain *domain, size_t work) {
+  drain_taken(domain, &work);
   if (domain->taken != NULL || bxr_peek(&domain->drain) == NULL) return;
   domain->taken = take_list(domain); /* (A) */
-  drain_taken(domain, &n);
+  drain_taken(domain, &work);
 }
 
-/* Frees what was deleted remotely in up to `remote` pools, and then what waits in up to `waiting` pools. */
+/* Drains `remote` pools, or more if they must wait, and then frees what waits in up to `waiting` pools. */
 static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting) {
   /* 8 */
   if (bxr_runtime_marking_started() && domain->darkened != bxr_runtime_cycle()) return;
-  drain(domain, remote);
+  drain(domain, remote < SIZE_MAX / TO_FREE ? TO_FREE * remote : SIZE_MAX);
   bxr_waiting_free(domain, waiting);
 }
 

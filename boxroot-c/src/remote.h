@@ -24,8 +24,7 @@ static inline struct bxr_batch bxr_remote_batch_of(boxroot r) {
 }
 
 /* Frees slots of the domain's pools that were deleted remotely, or that wait, unless the marker may still have to
-   visit them: all of them; a share (waiting.h), in a minor scan; or as many as one create can wait for. Called by the
-   owner. */
+   visit them: all of them; a share (waiting.h); or as many as one create can wait for. Called by the owner. */
 void bxr_remote_drain_all(struct bxr_domain *domain);
 void bxr_remote_drain(struct bxr_domain *domain);
 void bxr_remote_drain_a_few(struct bxr_domain *domain);

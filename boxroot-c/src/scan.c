@@ -173,7 +173,10 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
 
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   if (BXR_RULE(FLUSH_BEFORE_SCAN)) bxr_remote_flush(domain);
-  bxr_remote_drain(domain);
+  if (domain->forced)
+    bxr_remote_drain_all(domain);
+  else
+    bxr_remote_drain(domain);
   pace(&domain->pacing);
   scan_young(domain, action);
   bxr_domain_promote(domain);
@@ -182,15 +185,22 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
 }
 
+/* 4 of waiting.h. If no other domain has darkened its roots before, remote deletes may be drained, too (step 8 of
+   remote.c). */
+static void finish_what_waits(struct bxr_domain *domain) {
+  if (bxr_runtime_is_alone()) bxr_remote_drain_all(domain);
+  bxr_waiting_free(domain, SIZE_MAX);
+}
+
 /* A forced cycle has a minor scan when it is forced, and one when it ends. */
 enum { SCANS_OF_A_FORCED_CYCLE = 2 };
 
 /* All mark stacks are empty: now everything that was handed over in the last cycle may be unmapped or used
-   for something else (the directory, only now). Nothing is drained (step 8 of remote.c), but what waits since
-   an earlier cycle may be freed. */
+   for something else (the directory, only now). */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
-  if (domain->minor_scans - domain->scans_before_darkening <= SCANS_OF_A_FORCED_CYCLE)
-    bxr_waiting_free(domain, SIZE_MAX); /* 4 of waiting.h */
+  uint64_t scans = domain->minor_scans - domain->scans_before_darkening;
+  domain->forced = scans <= SCANS_OF_A_FORCED_CYCLE;
+  if (domain->forced) finish_what_waits(domain);
   begin_cycle(&domain->pacing);
   if (!hand_over_all(domain, action))
     scan_all(domain, action, pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);

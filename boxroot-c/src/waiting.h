@@ -14,8 +14,9 @@
    4. What waits is emptied, whatever the program does. After the next hand-over every pool that waits is ripe, unless it is
       foreign until the end of that cycle. Each minor scan frees a share of the pools, the oldest first. Creates that look
       for slots, and deletes (3), free others, so that no new memory is mapped while old memory is ripe. If a whole
-      cycle had no minor scans but those of its own end, it was forced, or there is nearly nothing to
-      collect; then all ripe pools are freed before the next hand-over, so that Gc.full_major finds all garbage.
+      cycle had no minor scans but those of its own end, it was forced, or there is nearly nothing to collect. Then
+      all ripe pools are freed before the next hand-over, and all in the minor scans of the next cycle, so that
+      Gc.full_major finds all garbage.
    5. A minor scan frees no more than a share, so that no pause is long. It counts pools: to look at one, or to free one that
       becomes empty at once, takes some cache misses; to free all slots of one takes a few microseconds.
 
