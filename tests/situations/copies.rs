@@ -21,13 +21,13 @@ fn roots_of(v: Value) -> Vec<BoxRoot> {
     (0..N).map(|_| unsafe { sys::boxroot_create(v) }.expect("a root")).collect()
 }
 
-/// Copies are made only if the rest of the heap is as large.
+/// Copies take an eighth of the heap at most.
 fn start_with_words(n: usize) {
     start();
     unsafe { sys::boxroot_create(ocaml("block", &[int(n)])) }.expect("a root");
 }
 
-const ENOUGH: usize = N + N / 20;
+const ENOUGH: usize = 8 * N;
 
 fn roots_of_one_pair() -> Vec<BoxRoot> {
     minor();

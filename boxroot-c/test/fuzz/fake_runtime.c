@@ -326,6 +326,10 @@ bool bxr_runtime_marking_done(void) {
   return fake.domains[d].marking_done;
 }
 
+/* This collector is not paced. */
+double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
+void bxr_runtime_owe(size_t words) { CHECK(words == 0); }
+
 /* ---- minor collections ---- */
 
 uintptr_t fake_promote(uintptr_t v) {

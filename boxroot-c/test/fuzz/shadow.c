@@ -69,7 +69,7 @@ void shadow_check_marks(void) { each_thing(check_mark); }
 
 static void count_slots(struct bxr_pool *pool, void *counted) {
   size_t *used = counted;
-  *used += bxr_pool_used(pool) - bxr_pool_posted(pool);
+  *used += bxr_pool_used(pool) - bxr_pool_posted(pool) - pool->waiting;
 }
 
 void shadow_check_counts(void) {
