@@ -107,7 +107,11 @@ void bxr_runtime_teardown(void);
 
 /* Checks that our hooks are still in place (OCaml 4). If they are not, the lock cannot be followed
    any more, and the library becomes invalid. With the lock. */
+#if OCAML_VERSION >= 50000
+static inline void bxr_runtime_check(void) {}
+#else
 void bxr_runtime_check(void);
+#endif
 
 /* Where the record of this thread's domain is kept. NULL if this thread does not hold
    the lock, or if its domain is ending. */

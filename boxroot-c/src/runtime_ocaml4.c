@@ -234,10 +234,13 @@ struct bxr_domain **bxr_runtime_record(void) {
   return holds() ? &the_domain : NULL;
 }
 
-int bxr_lock_state(void) {
+static enum bxr_lock lock_state(void) {
   if (!holds()) return BXR_LOCK_NOT_HELD;
   return bxr_runtime_is_trusted() ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
 }
+
+int bxr_lock_state(void) { return lock_state(); }
+int bxr_use_begin_to_lock(void) { return bxr_setup_use(lock_state()); }
 
 void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
 

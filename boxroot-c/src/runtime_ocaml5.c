@@ -65,10 +65,13 @@ struct bxr_domain **bxr_runtime_record(void) {
   return state == NULL ? NULL : record_of(state);
 }
 
-int bxr_lock_state(void) {
+static enum bxr_lock lock_state(void) {
   if (domain_ended) return BXR_LOCK_ENDED;
   return Caml_state_opt != NULL ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD;
 }
+
+int bxr_lock_state(void) { return lock_state(); }
+int bxr_use_begin_to_lock(void) { return bxr_setup_use(lock_state()); }
 
 void bxr_runtime_cache(struct bxr_domain *domain) {
   bxr_self = &domain->head;
@@ -80,8 +83,6 @@ bool bxr_runtime_sets_up_itself(void) { return true; }
 bool bxr_runtime_is_alone(void) { return caml_domain_alone(); }
 
 bool bxr_runtime_is_trusted(void) { return trusted || !BXR_RULE(TRUST_AFTER_PROOF); }
-
-void bxr_runtime_check(void) {}
 
 #ifdef BXR_MARK_SLOT_BY_SLOT
 bool bxr_runtime_marks_ranges(void) { return false; }

@@ -172,6 +172,14 @@ void bxr_invalidate(void) {
     bxr_domain_disable(d);
 }
 
+int bxr_setup_use(enum bxr_lock lock) {
+  int seen = bxr_status();
+  if (BXR_LIKELY(lock == BXR_LOCK_NOT_HELD && seen == BOXROOT_RUNNING)) return bxr_use_begin();
+  if (seen == BOXROOT_TORE_DOWN) return BXR_USE_DOWN;
+  if (lock == BXR_LOCK_ENDED) return BXR_USE_ENDED;
+  return lock == BXR_LOCK_NOT_HELD ? BXR_USE_NOT_RUNNING : BXR_USE_HELD;
+}
+
 static struct bxr_domain *open_record(struct bxr_domain *domain) {
   bxr_domain_open(domain, bxr_runtime_state());
   bxr_runtime_cache(domain);

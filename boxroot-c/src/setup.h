@@ -30,6 +30,9 @@ bool bxr_is_second_copy(void);
 /* Sets errno and the message of boxroot_error_string. */
 void bxr_fail(enum bxr_error error);
 
+/* bxr_use_begin_to_lock, in this state of the lock. */
+int bxr_setup_use(enum bxr_lock lock);
+
 /* For what needs the lock: sets the library up if that is needed and possible, and
    returns the record of this thread's domain, open to the thread. NULL after bxr_fail. */
 struct bxr_domain *bxr_enter(void);

@@ -42,6 +42,8 @@ size_t bxr_uses_forbid(void) {
   return 0;
 }
 
+bool bxr_uses_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }
+
 void bxr_uses_after_fork(bool alone) {
   uintptr_t kept = bxr_load(&uses) & (DOWN | FORKED);
   bxr_publish(&uses, kept | (alone ? 0 : FORKED) | (own > 0 ? 1 : 0));

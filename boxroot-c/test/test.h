@@ -44,6 +44,7 @@
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_defers_deletes)                                                                        \
   TEST(uses)                                                                                       \
+  TEST(uses_to_lock)                                                                               \
   TEST(uses_after_fork)                                                                            \
   TEST(uses_after_fork_of_another_user)                                                            \
   TEST(os_errno)                                                                                   \

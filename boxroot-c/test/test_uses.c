@@ -20,6 +20,7 @@ static int begin_on_a_thread(void) {
 void test_uses(void) {
   /* The Rust crates know these numbers. */
   CHECK(BXR_USE_FIRST == 0 && BXR_USE_NESTED == 1 && BXR_USE_DOWN == 2 && BXR_USE_FORKED == 3);
+  CHECK(BXR_USE_HELD == 4 && BXR_USE_ENDED == 5 && BXR_USE_NOT_RUNNING == 6);
   CHECK(bxr_use_begin() == BXR_USE_FIRST);
   CHECK(bxr_use_begin() == BXR_USE_NESTED);
   CHECK(bxr_uses_forbid() == 1); /* the nested one */
@@ -33,6 +34,33 @@ void test_uses(void) {
   bxr_use_end();
   bxr_use_end();
   CHECK(bxr_use_begin() == BXR_USE_DOWN);
+}
+
+static void *begin_to_lock(void *answers) {
+  for (int i = 0; i < 2; i++) ((int *)answers)[i] = bxr_use_begin_to_lock();
+  return NULL;
+}
+
+/* What two uses of a new thread are, which does not hold the lock. */
+static bool are_to_lock(int first, int second) {
+  pthread_t thread;
+  int answers[2];
+  CHECK(pthread_create(&thread, NULL, begin_to_lock, answers) == 0 &&
+        pthread_join(thread, NULL) == 0);
+  return answers[0] == first && answers[1] == second;
+}
+
+void test_uses_to_lock(void) {
+  CHECK(are_to_lock(BXR_USE_NOT_RUNNING, BXR_USE_NOT_RUNNING));
+  CHECK(boxroot_setup());
+  CHECK(are_to_lock(BXR_USE_FIRST, BXR_USE_NESTED));
+  CHECK(bxr_use_begin_to_lock() == BXR_USE_HELD);
+  CHECK(!bxr_uses_forked());
+  bxr_uses_after_fork(false);
+  CHECK(bxr_uses_forked() && are_to_lock(BXR_USE_FORKED, BXR_USE_FORKED));
+  CHECK(bxr_use_begin_to_lock() == BXR_USE_HELD);
+  boxroot_teardown();
+  CHECK(are_to_lock(BXR_USE_DOWN, BXR_USE_DOWN) && bxr_use_begin_to_lock() == BXR_USE_DOWN);
 }
 
 void test_uses_after_fork(void) {

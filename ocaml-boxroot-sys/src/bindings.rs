@@ -235,10 +235,17 @@ pub const BXR_USE_FIRST: bxr_use = 0;
 pub const BXR_USE_NESTED: bxr_use = 1;
 pub const BXR_USE_DOWN: bxr_use = 2;
 pub const BXR_USE_FORKED: bxr_use = 3;
+pub const BXR_USE_HELD: bxr_use = 4;
+pub const BXR_USE_ENDED: bxr_use = 5;
+pub const BXR_USE_NOT_RUNNING: bxr_use = 6;
 pub type bxr_use = ::core::ffi::c_uint;
 unsafe extern "C" {
     #[link_name = "bxr_use_begin_abi2_pool14"]
     pub fn bxr_use_begin() -> ::core::ffi::c_int;
+}
+unsafe extern "C" {
+    #[link_name = "bxr_use_begin_to_lock_abi2_pool14"]
+    pub fn bxr_use_begin_to_lock() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     #[link_name = "bxr_use_end_abi2_pool14"]
@@ -247,6 +254,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "bxr_uses_forbid_abi2_pool14"]
     pub fn bxr_uses_forbid() -> usize;
+}
+unsafe extern "C" {
+    #[link_name = "bxr_uses_forked_abi2_pool14"]
+    pub fn bxr_uses_forked() -> bool;
 }
 unsafe extern "C" {
     #[link_name = "bxr_runtime_gone_abi2_pool14"]

@@ -8,11 +8,40 @@ use crate::bindings;
 
 /// Why a use was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Refused {
     /// The runtime was shut down, or is being.
     Down,
     /// This process is the child of a fork that was made without the lock, or while other domains ran.
     Forked,
+    /// [`begin_to_lock`] only: this thread seems to hold the lock already
+    /// ([`Held`](crate::LockState::Held), [`Uncertain`](crate::LockState::Uncertain)).
+    AlreadyHeld,
+    /// [`begin_to_lock`] only: this thread's domain [has ended](crate::LockState::Ended).
+    Ended,
+    /// [`begin_to_lock`] only: the library's [`status`](crate::status) is not `Running`.
+    NotRunning,
+}
+
+/// What a function that begins uses has returned.
+#[inline]
+fn begun(answer: core::ffi::c_int) -> Result<bool, Refused> {
+    match answer as u32 {
+        bindings::BXR_USE_FIRST => Ok(false),
+        bindings::BXR_USE_NESTED => Ok(true),
+        refusal => Err(refused(refusal)),
+    }
+}
+
+#[cold]
+fn refused(refusal: bindings::bxr_use) -> Refused {
+    match refusal {
+        bindings::BXR_USE_DOWN => Refused::Down,
+        bindings::BXR_USE_FORKED => Refused::Forked,
+        bindings::BXR_USE_HELD => Refused::AlreadyHeld,
+        bindings::BXR_USE_ENDED => Refused::Ended,
+        _ => Refused::NotRunning,
+    }
 }
 
 /// Begins a use of this thread. `true` if it is nested in another use of this thread. Needs no lock, and never
@@ -29,12 +58,29 @@ pub enum Refused {
 #[inline]
 pub unsafe fn begin() -> Result<bool, Refused> {
     // SAFETY: a nested use begins only on a thread that OCaml knows (caller).
-    match unsafe { bindings::bxr_use_begin() } as u32 {
-        bindings::BXR_USE_FIRST => Ok(false),
-        bindings::BXR_USE_NESTED => Ok(true),
-        bindings::BXR_USE_DOWN => Err(Refused::Down),
-        _ => Err(Refused::Forked),
-    }
+    begun(unsafe { bindings::bxr_use_begin() })
+}
+
+/// [`begin`], on a thread that waits for the lock next.
+///
+/// # Errors
+///
+/// All [`Refused`]: no use has begun. [`Refused::Down`] also after [`boxroot_teardown`](crate::boxroot_teardown).
+///
+/// # Safety
+///
+/// As for [`begin`].
+#[inline]
+pub unsafe fn begin_to_lock() -> Result<bool, Refused> {
+    // SAFETY: a nested use begins only on a thread that OCaml knows (caller).
+    begun(unsafe { bindings::bxr_use_begin_to_lock() })
+}
+
+/// Whether uses are [refused](Refused::Forked) in this process because of how it was forked. Any thread, at any time.
+#[inline]
+pub fn is_forked() -> bool {
+    // SAFETY: no precondition.
+    unsafe { bindings::bxr_uses_forked() }
 }
 
 /// Ends the use that this thread began last.

@@ -26,7 +26,7 @@ extern "C" {
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.
     /// 0 if this thread holds the lock now; else [`NO_THREADS`], or another number if the thread cannot be
     /// registered.
-    pub fn obx_acquire(is_known: c_int) -> c_int;
+    pub fn obx_acquire() -> c_int;
     /// Sees to it that OCaml's `exit` does not free the heap. Needs the lock.
     pub fn obx_keep_heap();
 

@@ -45,20 +45,45 @@ struct Use {
 }
 
 impl Use {
+    /// For a thread that holds the lock.
     fn new() -> Result<Use, Error> {
-        // SAFETY: each caller holds the lock, or takes it next, or ends the use at once. So on a thread that
-        // OCaml does not know, the use ends before another one begins.
-        match unsafe { uses::begin() } {
+        // SAFETY: OCaml knows this thread, which holds the lock; where `read_if_held` is wrong about that, it ends the
+        // use at once.
+        Use::begun(unsafe { uses::begin() })
+    }
+
+    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds the lock.
+    #[inline]
+    fn to_lock() -> Result<Use, Error> {
+        // SAFETY: no other use begins on this thread before it holds the lock, or ends this use because it cannot
+        // take it.
+        Use::begun(unsafe { uses::begin_to_lock() })
+    }
+
+    #[inline]
+    fn begun(begun: Result<bool, uses::Refused>) -> Result<Use, Error> {
+        match begun {
             Ok(is_nested) => Ok(Use { is_nested, _not_send: PhantomData }),
-            Err(uses::Refused::Down) => Err(Error::TornDown),
-            Err(uses::Refused::Forked) => Err(Error::Forked),
+            Err(refused) => Err(refusal(refused)),
         }
     }
 }
 
+#[cold]
+fn refusal(refused: uses::Refused) -> Error {
+    match refused {
+        uses::Refused::Down => Error::TornDown,
+        uses::Refused::Forked => Error::Forked,
+        uses::Refused::AlreadyHeld => Error::AlreadyHeld,
+        uses::Refused::Ended => Error::ThreadNotRegistered,
+        _ => Error::last(),
+    }
+}
+
 impl Drop for Use {
+    #[inline]
     fn drop(&mut self) {
-        // SAFETY: `new` began this use, on this thread (a `Use` is not Send).
+        // SAFETY: this use began on this thread (a `Use` is not Send).
         unsafe { uses::end() }
     }
 }
@@ -93,20 +118,17 @@ pub(crate) struct Acquired {
 
 impl Acquired {
     /// Waits for the lock.
+    #[inline]
     pub(crate) fn new() -> Result<Acquired, Error> {
-        match (sys::status(), sys::lock_state()) {
-            (sys::Status::ToreDown, _) => return Err(Error::TornDown),
-            (_, sys::LockState::Held | sys::LockState::Uncertain) => {
-                return Err(Error::AlreadyHeld)
-            }
-            (_, sys::LockState::Ended) => return Err(Error::ThreadNotRegistered),
-            (sys::Status::Running, sys::LockState::NotHeld) => {}
-            (_, sys::LockState::NotHeld) => return Err(Error::last()),
+        let used = Use::to_lock()?;
+        if used.is_nested {
+            // SAFETY: this thread does not hold the lock (`to_lock`), OCaml knows it, because a calling frame of it has
+            // a use, and the use keeps the runtime up.
+            unsafe { ffi::caml_leave_blocking_section() };
+            return Ok(Acquired { _use: used });
         }
-        let used = Use::new()?;
-        // SAFETY: this thread does not hold the lock (just checked), and the use keeps the runtime up.
-        // Where the use is nested, OCaml knows the thread.
-        match unsafe { ffi::obx_acquire(used.is_nested.into()) } {
+        // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up.
+        match unsafe { ffi::obx_acquire() } {
             0 => Ok(Acquired { _use: used }),
             ffi::NO_THREADS => Err(Error::SystemThreadsMissing),
             _ => Err(Error::ThreadNotRegistered),
@@ -115,6 +137,7 @@ impl Acquired {
 }
 
 impl Drop for Acquired {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: this thread has held the lock since `new`.
         unsafe { ffi::caml_enter_blocking_section_no_pending() }
@@ -128,6 +151,7 @@ impl DomainLock {
     ///
     /// This thread holds the lock for as long as the token lives, no root scan is running, and no
     /// other token of this thread is used meanwhile.
+    #[inline]
     pub(crate) unsafe fn new() -> Result<DomainLock, Error> {
         // SAFETY: the lock is held (caller).
         let domain = unsafe { token::attach() }.ok_or_else(Error::last)?;
@@ -197,7 +221,7 @@ impl DomainLock {
         struct Reacquire;
         impl Drop for Reacquire {
             fn drop(&mut self) {
-                if matches!(Use::new(), Err(Error::Forked)) {
+                if uses::is_forked() {
                     eprintln!("boxroot: {}", Error::Forked);
                     std::process::abort();
                 }

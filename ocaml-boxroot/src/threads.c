@@ -220,10 +220,9 @@ static int acquire_first(void) {
   return OBX_ACQUIRED;
 }
 
-/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it.
-   `is_known` says that OCaml knows it, because a calling frame of this thread has released the lock. */
-int obx_acquire(int is_known) {
-  if (!known && !is_known) return acquire_first();
+/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it. */
+int obx_acquire(void) {
+  if (!known) return acquire_first();
   caml_leave_blocking_section();
   return OBX_ACQUIRED;
 }

@@ -31,8 +31,10 @@
 #define bxr_domain_stats BXR_NAME(bxr_domain_stats)
 #define bxr_lock_state BXR_NAME(bxr_lock_state)
 #define bxr_use_begin BXR_NAME(bxr_use_begin)
+#define bxr_use_begin_to_lock BXR_NAME(bxr_use_begin_to_lock)
 #define bxr_use_end BXR_NAME(bxr_use_end)
 #define bxr_uses_forbid BXR_NAME(bxr_uses_forbid)
+#define bxr_uses_forked BXR_NAME(bxr_uses_forked)
 #define bxr_runtime_gone BXR_NAME(bxr_runtime_gone)
 #define bxr_is_gone BXR_NAME(bxr_is_gone)
 

@@ -291,7 +291,6 @@ void bxr_runtime_cache(struct bxr_domain *domain) {
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
 bool bxr_runtime_is_trusted(void) { return current()->trusted; }
-void bxr_runtime_check(void) {}
 void bxr_runtime_setup(void) {}
 
 bool bxr_runtime_is_alone(void) {

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         .generate_inline_functions(true)
         .default_macro_constant_type(bindgen::MacroTypeVariation::Unsigned)
         .allowlist_function("boxroot_.*")
-        .allowlist_function("bxr_(create|delete|modify)_slow|bxr_domain_refile|bxr_domain_attach|bxr_domain_trim_empty|bxr_domain_stats|bxr_lock_state|bxr_use_begin|bxr_use_end|bxr_uses_forbid|bxr_runtime_gone|bxr_is_gone")
+        .allowlist_function("bxr_(create|delete|modify)_slow|bxr_domain_refile|bxr_domain_attach|bxr_domain_trim_empty|bxr_domain_stats|bxr_lock_state|bxr_use_begin|bxr_use_begin_to_lock|bxr_use_end|bxr_uses_forbid|bxr_uses_forked|bxr_runtime_gone|bxr_is_gone")
         .parse_callbacks(Box::new(WithoutLayout))
         .allowlist_type("boxroot_private|boxroot_state|boxroot_stats|bxr_lock|bxr_use|bxr_pool_head|bxr_domain_head")
         .allowlist_var("BXR_(POOL_LOG|HEAD_OFFSETS|HEAD_SHIFT)")
