@@ -66,6 +66,7 @@ scenarios!(
     19: every_thread_deletes_at_once;
     42: nothing_believes_the_lock_on_a_thread_that_ends;
     42: nothing_believes_the_lock_without_events, ocaml5 = false;
+    42: events_of_another_name, ocaml5 = false;
     42: threads_end_after_the_runtime, ocaml5 = false;
     42: a_thread_exits_with_cleanup, ocaml5 = false, environment = [("OCAMLRUNPARAM", "c")];
     42: setup_on_another_thread, ocaml5 = false;

@@ -122,14 +122,14 @@ static bool holds(void) {
   return holds_lock;
 }
 
-static int const *status_of(value wrapper) {
-  return &(*(struct event **)Data_custom_val(wrapper))->status;
+static struct event const *event_of(value wrapper) {
+  return *(struct event **)Data_custom_val(wrapper);
 }
 
 static void finalise_event(value wrapper) {
   bool in_use = false;
   for (struct bxr_thread *t = threads; t != NULL; t = t->next) {
-    if (t->status != status_of(wrapper)) continue;
+    if (t->status != &event_of(wrapper)->status) continue;
     bxr_publish(&t->status, &unknown);
     in_use = true;
   }
@@ -138,7 +138,6 @@ static void finalise_event(value wrapper) {
 
 static void forget_event(void) {
   struct bxr_thread *thread = bxr_thread;
-  if (thread == &unknown_thread) return;
   bxr_thread = &unknown_thread;
   bxr_publish(&thread->ended, true);
 }
@@ -166,39 +165,37 @@ static void scan_threads(scanning_action action) {
 static void remember_event(value wrapper) {
   struct bxr_thread *t = malloc(sizeof *t);
   if (t == NULL) return;
-  *t = (struct bxr_thread){.wrapper = wrapper, .status = status_of(wrapper), .next = threads};
+  *t =
+    (struct bxr_thread){.wrapper = wrapper, .status = &event_of(wrapper)->status, .next = threads};
   if (FIND(set_specific, pthread_setspecific)(thread_key, t) != 0)
     free(t);
   else
     threads = bxr_thread = t;
 }
 
-/* Called whenever a thread takes the lock. */
+/* Called whenever a thread other than the main one takes the lock. */
 static void find_event(void) {
-  if (thread_self == NULL || is_main || is_ending) return;
+  if (thread_self == NULL || is_ending) return;
   value descriptor = thread_self(Val_unit);
   /* While a thread is being registered, it has no descriptor. */
   value wrapper = Is_block(descriptor) ? Field(descriptor, 2) : Val_unit;
-  int const *status = wrapper == Val_unit ? &unknown : status_of(wrapper);
+  int const *status = wrapper == Val_unit ? &unknown : &event_of(wrapper)->status;
   if (bxr_thread->status == status) return;
   forget_event();
   if (wrapper != Val_unit) remember_event(wrapper);
 }
 
-/* The operations of a wrapper, if this is a thread's descriptor: the thread's number, its closure, and the wrapper.
-   Otherwise NULL. */
-static struct custom_operations *event_operations(value v) {
-  if (!Is_block(v) || Tag_val(v) != 0 || Wosize_val(v) != 3) return NULL;
-  value wrapper = Field(v, 2);
-  if (!Is_block(wrapper) || Tag_val(wrapper) != Custom_tag || Wosize_val(wrapper) != 2) return NULL;
-  struct custom_operations *operations = Custom_ops_val(wrapper);
-  bool are = strcmp(operations->identifier, "_threadstatus") == 0 && operations->finalize != NULL;
-  return are ? operations : NULL;
+/* Whether this is a thread's descriptor: its number, its closure, and the wrapper of its event. */
+static bool is_descriptor(value v) {
+  return Is_block(v) && Wosize_val(v) == 3 && Is_block(Field(v, 2)) &&
+         Tag_val(Field(v, 2)) == Custom_tag &&
+         strcmp(Custom_ops_val(Field(v, 2))->identifier, "_threadstatus") == 0;
 }
 
 /* Whether this is an event of which nobody has made use. */
 static bool is_new_event(struct event const *event) {
-  static struct event const new_event = {PTHREAD_MUTEX_INITIALIZER, 0, PTHREAD_COND_INITIALIZER};
+  static struct event const new_event = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                         .triggered = PTHREAD_COND_INITIALIZER};
   return memcmp(&event->lock, &new_event.lock, sizeof event->lock) == 0 &&
          event->status == NOT_TRIGGERED &&
          memcmp(&event->triggered, &new_event.triggered, sizeof event->triggered) == 0;
@@ -212,11 +209,10 @@ static void know_events(void) {
       FIND(set_specific, pthread_setspecific) == NULL)
     return;
   value descriptor = self(Val_unit);
-  struct custom_operations *operations = event_operations(descriptor);
-  if (operations == NULL ||
-      !is_new_event(*(struct event **)Data_custom_val(Field(descriptor, 2))) ||
+  if (!is_descriptor(descriptor) || !is_new_event(event_of(Field(descriptor, 2))) ||
       FIND(create_key, pthread_key_create)(&thread_key, thread_ends) != 0)
     return;
+  struct custom_operations *operations = Custom_ops_val(Field(descriptor, 2));
   previous_finaliser = operations->finalize;
   operations->finalize = finalise_event;
   thread_self = self;
@@ -379,7 +375,7 @@ static void enter_blocking_section(void) {
 static void leave_blocking_section(void) {
   previous_leave();
   holds_lock = true;
-  find_event();
+  if (!is_main) find_event();
   if (the_domain != NULL && bxr_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
 }
 
@@ -433,9 +429,11 @@ void bxr_runtime_setup(void) {
   }
   is_main = !threads_at_setup || (previous_termination != NULL && thread_number() == 0);
   holds_lock = true;
-  if (is_main) bxr_thread = &main_thread;
   if (threads_at_setup) know_events();
-  find_event();
+  if (is_main)
+    bxr_thread = &main_thread;
+  else
+    find_event();
   previous_slice_begins = caml_major_slice_begin_hook;
   caml_major_slice_begin_hook = slice_begins;
   previous_marking_ended = caml_major_gc_hook;

@@ -32,11 +32,12 @@ bool test_begin_delete(boxroot r, bool late) {
   return true;
 }
 
-/* Whether the calling thread may take the fast paths. */
+/* Whether the calling thread, the main one, may take the fast paths. */
 bool test_fast_paths_are_open(void) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_self;
-  return self != &bxr_no_domain && self->runtime_state != BXR_CLOSED && BXR_IS_OPEN(self, witness);
+  return self != &bxr_no_domain && self == bxr_owner && self->runtime_state != BXR_CLOSED &&
+         BXR_IS_OPEN(self, witness);
 }
 
 /* Promotes all pools, as the end of a minor scan does. The caller has no root of a young block. */

@@ -166,6 +166,7 @@ void test_page_is_in_heap(void *page, bool is_in_heap) {
 
 #if OCAML_VERSION >= 50000
 void test_set_event_status(int status) { (void)status; }
+void test_rename_events(bool rename) { (void)rename; }
 void test_count_destroyed_events(void) {}
 size_t test_destroyed_events(void) { return 0; }
 #else
@@ -177,6 +178,14 @@ static value this_event(void) { return Field(caml_thread_self(Val_unit), 2); }
 /* Sets the status of the calling thread's event, which comes after a mutex. */
 void test_set_event_status(int status) {
   *(int *)(*(char **)Data_custom_val(this_event()) + sizeof(pthread_mutex_t)) = status;
+}
+
+/* Events have another name, or again their own. */
+void test_rename_events(bool rename) {
+  struct custom_operations *operations = Custom_ops_val(this_event());
+  static char const *name;
+  if (rename) name = operations->identifier;
+  operations->identifier = rename ? "boxroot.test.event" : name;
 }
 
 static void (*destroy_event)(value);

@@ -48,6 +48,7 @@ extern "C" {
     pub fn test_take_major_hook(take: bool);
     pub fn test_page_is_in_heap(page: *mut c_void, is_in_heap: bool);
     pub fn test_set_event_status(status: c_int);
+    pub fn test_rename_events(rename: bool);
     pub fn test_count_destroyed_events();
     pub fn test_destroyed_events() -> usize;
     pub fn test_fast_paths_are_open() -> bool;

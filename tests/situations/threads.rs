@@ -191,6 +191,16 @@ extern "C" fn delete_at_once(_: Value) -> Value {
     UNIT
 }
 
+fn register_and_delete_twice() {
+    for _ in 0..2 {
+        assert_eq!(unsafe { caml_c_thread_register() }, 1);
+        unsafe { caml_leave_blocking_section() };
+        delete_at_once(UNIT);
+        unsafe { caml_enter_blocking_section() };
+        assert_eq!(unsafe { caml_c_thread_unregister() }, 1);
+    }
+}
+
 pub fn every_thread_deletes_at_once() {
     start();
     delete_at_once(UNIT);
@@ -198,15 +208,7 @@ pub fn every_thread_deletes_at_once() {
         call_rust(how, delete_at_once, 0);
         ocaml("join_threads", &[UNIT]);
     }
-    on_foreign_thread(|| {
-        for _ in 0..2 {
-            assert_eq!(unsafe { caml_c_thread_register() }, 1);
-            unsafe { caml_leave_blocking_section() };
-            delete_at_once(UNIT);
-            unsafe { caml_enter_blocking_section() };
-            assert_eq!(unsafe { caml_c_thread_unregister() }, 1);
-        }
-    });
+    on_foreign_thread(register_and_delete_twice);
     if !OCAML5 {
         extern "C" fn fork_twice(_: Value) -> Value {
             assert_eq!(ocaml("fork", &[int(delete_at_once as *const () as usize), UNIT]), int(0));
@@ -311,12 +313,22 @@ pub fn nothing_believes_the_lock_without_events() {
     unsafe { test_set_event_status(2) };
     assert!(unsafe { sys::boxroot_setup() });
     unsafe { test_set_event_status(0) };
-    extern "C" fn uncertain(_: Value) -> Value {
-        assert_eq!(sys::lock_state(), sys::LockState::Uncertain);
-        UNIT
-    }
-    call_rust("thread", uncertain, 0);
+    call_rust("thread", is_uncertain, 0);
     use_roots_beside_threads_that_end();
+}
+
+extern "C" fn is_uncertain(_: Value) -> Value {
+    assert_eq!(sys::lock_state(), sys::LockState::Uncertain);
+    UNIT
+}
+
+pub fn events_of_another_name() {
+    start_runtime();
+    unsafe { test_rename_events(true) };
+    assert!(unsafe { sys::boxroot_setup() });
+    unsafe { test_rename_events(false) };
+    call_rust("thread", is_uncertain, 0);
+    ocaml("join_threads", &[UNIT]);
 }
 
 /// OCaml frees a thread's termination event no sooner than the thread has ended, and once.
@@ -325,21 +337,24 @@ pub fn threads_end_after_the_runtime() {
     unsafe { test_count_destroyed_events() };
     assert!(unsafe { sys::boxroot_setup() });
     let destroyed = || unsafe { test_destroyed_events() };
+    on_foreign_thread(register_and_delete_twice);
+    full_major();
+    assert_eq!(destroyed(), 2);
     threads_that_end_late();
     full_major();
-    assert_eq!(destroyed(), 0, "the threads have not ended");
+    assert_eq!(destroyed(), 2, "the other threads have not ended");
     without_lock(wait_until_all_have_ended);
     // A thread has another destructor, the library's own.
-    while destroyed() < ENDS.len() {
+    while destroyed() < 2 + ENDS.len() {
         without_lock(std::thread::yield_now);
         full_major();
     }
     full_major();
-    assert_eq!(destroyed(), ENDS.len());
+    assert_eq!(destroyed(), 2 + ENDS.len());
     DONE.store(false, Ordering::SeqCst);
     threads_that_end_late();
     unsafe { caml_shutdown() };
-    assert_eq!(destroyed(), ENDS.len() + 1, "that of the main thread");
+    assert_eq!(destroyed(), 2 + ENDS.len() + 1, "that of the main thread");
     wait_until_all_have_ended();
 }
 
