@@ -31,7 +31,6 @@
   RULE(ASK_THE_EVENT, "a thread holds no lock after its termination event was triggered", "nothing_believes_the_lock_on_a_thread_that_ends", "4") \
   RULE(TRUST_WITH_AN_EVENT, "a thread whose event is not known is not trusted, except the main one", "nothing_believes_the_lock_without_events", "4") \
   RULE(COPY_WHAT_IS_IN_THE_HEAP, "a copy for the marker has no address of memory outside the heap", "memory_becomes_a_part_of_the_heap", "4.14") \
-  RULE(DARKEN_ONE_COPY, "one copy is darkened, and the marker finds the others", "copies_do_not_count_twice", "4.14") \
   RULE(FREE_COPIES, "the copies of a cycle are freed in this cycle", "copies_are_freed_in_their_cycle", "4.14") \
   RULE(FORGET_COPIES, "those that were not freed are forgotten", "copies_are_forgotten_without_the_hook", "4.14") \
   RULE(LIMIT_COPIES, "copies take a limited part of the heap", "roots_that_outnumber_values", "4.14") \

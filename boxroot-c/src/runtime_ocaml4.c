@@ -324,7 +324,6 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (is_in_heap(words[i])) Field(copy, next++) = (value)words[i];
   while (next < size) Field(copy, next++) = Val_unit;
-  if (!BXR_RULE(DARKEN_ONE_COPY)) caml_darken(copy, NULL);
   return true;
 }
 #endif
