@@ -5,7 +5,9 @@
 
    What is proved: marking sees a snapshot of the start of the cycle. A value that a slot or the heap
    holds when the cycle ends was marked, so it is not swept; the marker reads mapped memory only, and
-   no dead or stale value; and unless domains end, the slot of a deleted root is freed in the next cycle at the latest.
+   no dead or stale value; while the marker of a domain that has ended may visit a pool, only scans write to
+   its slots. And liveness: a root that was deleted when its pool was handed over has a free slot when that pool is handed
+   over for the second time after that, unless its domain ended in between.
 
    One process, whose transitions are whole operations of one domain, steps of a marker, and the events
    of a cycle, in any order: a domain's operations and its own marking never run at the same time, and
@@ -25,6 +27,9 @@
      OWNER2   the domain that owns pool 2; pool 1 is domain 0's. 1: there are two domains
      YOUNG    1: there are young values, too, and it is proved that old pools never hold one
      TEARDOWN 1: the library may be torn down
+     BATCHES  1: the owner may send its own deletes later
+     LIVENESS 1: it is proved that deletes are freed
+     ONE_POOL 1: there is no other one
    A mutant is one of the names that #ifdefs below test, such as FREE_AT_ONCE. */
 
 #define POOLS 2 /* numbered from 1; 0: none */
@@ -43,6 +48,15 @@
 #ifndef TEARDOWN
 #define TEARDOWN 0
 #endif
+#ifndef BATCHES
+#define BATCHES 0
+#endif
+#ifndef LIVENESS
+#define LIVENESS 0
+#endif
+#ifndef ONE_POOL
+#define ONE_POOL 0
+#endif
 
 /* What a slot holds: a link, or a root: */
 #define LINK 0
@@ -60,7 +74,11 @@
 #define ACTIVE 2
 #define FOREIGN 3
 byte slot[POOLS * SLOTS];
-bool gone[POOLS * SLOTS]; /* deleted, and not yet freed */
+byte gone[POOLS * SLOTS]; /* deleted, and not yet freed: one of the next four */
+#define NOT_GONE 0
+#define SENT 1    /* a remote delete: in the bits of `pending` */
+#define BATCHED 2 /* by the owner, who has not sent it yet */
+#define WAITS 3   /* for the marker: in the bits that only the owner uses */
 #define SLOT(p, i) slot[((p) - 1) * SLOTS + (i)]
 #define GONE(p, i) gone[((p) - 1) * SLOTS + (i)]
 bool mapped[POOLS + 1];
@@ -69,9 +87,12 @@ byte kind[POOLS + 1];
 byte handed[POOLS + 1];
 bool open[POOLS + 1];  /* fast_owner is the owner */
 byte water[POOLS + 1]; /* the high-water mark */
-byte waits[POOLS + 1]; /* in waiting, or waiting_foreign, of domain waits - 1; 0: of none */
 bool young[POOLS + 1]; /* the pool's epoch is its owner's */
-bool late[POOLS + 1];  /* the pool was handed over with deletes that wait */
+bool fresh[POOLS + 1]; /* the last of its slots that wait has waited since this cycle */
+bool sent_late[POOLS + 1], waits_late[POOLS + 1]; /* the pool was handed over with deletes of this kind */
+#ifdef WAITING_FORGOTTEN
+bool forgotten[POOLS + 1]; /* in no list of pools that wait */
+#endif
 
 /* Domains: pools, or 0. */
 byte current[2], parked[2], uncounted[2];
@@ -97,10 +118,17 @@ inline mark_value(v) { marked = (v == VALUE -> true : marked) }
 
 #define EACH(p, test) (test(p, 0) || test(p, SLOTS - 1))
 #define HAS_VALUE(p, i) (SLOT(p, i) == VALUE)
-#define HAS_ROOT(p, i) (SLOT(p, i) == VALUE && !GONE(p, i))
+#define HAS_ROOT(p, i) (SLOT(p, i) == VALUE && GONE(p, i) == NOT_GONE)
 #define IN_SLOTS (EACH(1, HAS_VALUE) || EACH(2, HAS_VALUE))
 #define REACHABLE (field || EACH(1, HAS_ROOT) || EACH(2, HAS_ROOT))
-#define ANY_GONE(p) EACH(p, GONE)
+#define IS_GONE(p, i) (GONE(p, i) != NOT_GONE)
+#define IS_SENT(p, i) (GONE(p, i) == SENT)
+#define IS_BATCHED(p, i) (GONE(p, i) == BATCHED)
+#define IS_WAITING(p, i) (GONE(p, i) == WAITS)
+#define ANY_GONE(p) EACH(p, IS_GONE)
+#define ANY_SENT(p) EACH(p, IS_SENT)
+#define ANY_BATCHED(p) EACH(p, IS_BATCHED)
+#define ANY_WAITING(p) EACH(p, IS_WAITING)
 
 /* A value that can be read somewhere, or a new one. New values are marked, unless they are made before
    marking has started. */
@@ -145,11 +173,15 @@ inline set_handed(p, state) {
 #endif
 
 /* The cycle in which the pool was handed over has ended. */
+#ifdef NEVER_OVER
+#define OVER(p) false
+#else
 #define OVER(p) (!marking || !darkened[owner[p]])
+#endif
 
 /* When a pool may be reopened. */
 #ifdef REOPEN_DELETED
-#define REMAINS(p, i) (SLOT(p, i) != LINK && !GONE(p, i))
+#define REMAINS(p, i) (SLOT(p, i) != LINK && !IS_GONE(p, i))
 #define HOLDS_NOTHING(p) (!EACH(p, REMAINS))
 #else
 #define HOLDS_NOTHING(p) (kind[p] == EMPTY)
@@ -178,14 +210,13 @@ inline keeps(p, i) {
   look(p);
   if
 #ifdef FOREIGN_NOT_KEPT
-  :: handed[p] == ACTIVE && SLOT(p, i) != YOUNG_VALUE -> n = 1
-#else
-  :: handed[p] >= ACTIVE && SLOT(p, i) != YOUNG_VALUE -> n = 1
-#endif
-  :: (handed[p] < ACTIVE || SLOT(p, i) != VALUE) -> n = 0 /* OTHER: an immediate */
-#ifdef FOREIGN_NOT_KEPT
   :: handed[p] == FOREIGN -> n = 0
+#else
+  :: handed[p] == FOREIGN -> n = 1
 #endif
+  :: handed[p] == ACTIVE && SLOT(p, i) != YOUNG_VALUE -> n = 1
+  :: handed[p] == ACTIVE && SLOT(p, i) != VALUE -> n = 0 /* OTHER: an immediate */
+  :: handed[p] < ACTIVE -> n = 0
   fi
 }
 
@@ -203,10 +234,14 @@ inline file(p) {
   fi
 }
 
+/* Another thread may be reading the slots: the marker of a domain that has ended. */
+inline writes(p) { assert(stack[p] != 3) }
+
 /* Frees a slot, and counts it. */
 inline free(p, i) {
+  writes(p);
   SLOT(p, i) = LINK;
-  GONE(p, i) = false;
+  GONE(p, i) = NOT_GONE;
   if
   :: kind[p] == FILED -> file(p)
   :: else
@@ -243,7 +278,7 @@ inline activate(d, p) {
 
 inline unmap(p) {
   assert(stack[p] == 0); /* no marker visits it */
-  assert(waits[p] == 0 && !ANY_GONE(p)); /* no deleter uses it */
+  assert(!ANY_GONE(p)); /* no deleter uses it, and it is in no list of pools that wait */
   mapped[p] = false;
   open[p] = false; handed[p] = IDLE; owner[p] = 0
 }
@@ -266,49 +301,105 @@ inline release(d) {
   }
 }
 
-/* ---- deletes that wait ---- */
+/* ---- deletes that wait (waiting.h), and remote ones (remote.c) ---- */
 
-/* Frees what was deleted in a pool. */
-inline harvest(p) {
-  waits[p] = 0;
-  late[p] = false;
+/* Frees what was deleted in this way. */
+inline harvest(p, kind_of_delete) {
 #ifdef ONE_STEP_IN_REOPENED
   if
   :: handed[p] == REOPENED && kind[p] == FILED && SLOTS == 1 -> /* the value stays there */
-     GONE(p, 0) = false; kind[p] = EMPTY; water[p] = 0; young[p] = false
+     GONE(p, 0) = NOT_GONE; kind[p] = EMPTY; water[p] = 0; young[p] = false
   :: else
   fi;
 #endif
-  for (i : 0 .. SLOTS - 1) {
+  for (q : 0 .. SLOTS - 1) {
     if
-    :: GONE(p, i) -> free(p, i)
+    :: GONE(p, q) == kind_of_delete -> free(p, q)
     :: else
     fi
   }
+  q = 0
 }
 
-/* A pool on the owner's drain list, or that waits. */
-inline drain_pool(d, p) {
-  assert(owner[p] == d);
-  look(p);
+inline free_waiting(p) {
+  harvest(p, WAITS);
+  waits_late[p] = false
+}
+
+/* Whether what waits may be freed: is_ripe, for a state that was just looked at. */
+#ifdef RIPE_BY_STATE
+#define RIPE(p) (handed[p] <= REOPENED)
+#elif defined(RIPE_IF_ACTIVE)
+#define RIPE(p) (handed[p] != FOREIGN)
+#elif defined(RIPE_IF_FOREIGN)
+#define RIPE(p) (handed[p] <= REOPENED || !fresh[p])
+#else
+#define RIPE(p) (handed[p] <= REOPENED || (handed[p] == ACTIVE && !fresh[p]))
+#endif
+
+/* Before a slot begins to wait (bxr_waiting_add), for a state that was just looked at. */
+inline make_room(p) {
+  if
+#ifndef JOINS_RIPE
+  :: ANY_WAITING(p) && !fresh[p] && RIPE(p) -> free_waiting(p)
+#endif
+  :: else
+  fi;
+#ifdef STAMP_OF_THE_FIRST
+  fresh[p] = (ANY_WAITING(p) -> fresh[p] : true)
+#else
+  fresh[p] = true
+#endif
+}
+
+/* The slots with deletes of this kind wait from now on. */
+inline let_wait(p, kind_of_delete) {
+  make_room(p);
+  for (q : 0 .. SLOTS - 1) { GONE(p, q) = (GONE(p, q) == kind_of_delete -> WAITS : GONE(p, q)) }
+  q = 0
+}
+
+/* The owner sends deletes of roots of its own. */
+inline flush(p) {
+  if
+  :: ANY_BATCHED(p) -> look(p); let_wait(p, BATCHED); sent_late[p] = (ANY_SENT(p) -> sent_late[p] : false)
+  :: else
+  fi
+}
+
+/* A pool on the owner's drain list. */
+inline take(p) {
+  sent_late[p] = false;
   if
 #ifdef DRAIN_DOES_NOT_WAIT
-  :: harvest(p)
+  :: true -> harvest(p, SENT)
 #else
-  :: handed[p] <= REOPENED -> harvest(p)
-  :: handed[p] > REOPENED -> waits[p] = (OWNER2 -> 1 + d : 0) /* with one domain it makes no difference */
+  :: handed[p] <= REOPENED -> harvest(p, SENT)
+  :: handed[p] > REOPENED -> let_wait(p, SENT)
 #endif
   fi
 }
 
-/* Deletes may have arrived on the owner's drain list. */
-#define MAY_DRAIN(d, p) (waits[p] == 1 + (d) || (waits[p] == 0 && owner[p] == (d) && ANY_GONE(p)))
+#ifdef WAITING_FORGOTTEN
+#define MAY_FREE(p) (ANY_WAITING(p) && !forgotten[p])
+#else
+#define MAY_FREE(p) ANY_WAITING(p)
+#endif
 
-/* bxr_remote_drain, of any pools. */
+/* bxr_remote_drain, of any pools: takes remote deletes, frees what waits. */
 inline drain(d) {
   for (p : 1 .. POOLS) {
     if
-    :: MAY_DRAIN(d, p) -> drain_pool(d, p)
+    :: owner[p] == d && ANY_SENT(p) -> look(p); take(p)
+    :: true
+    fi;
+    if
+    :: owner[p] == d && MAY_FREE(p) ->
+       look(p);
+       if
+       :: RIPE(p) -> free_waiting(p)
+       :: else
+       fi
     :: true
     fi
   }
@@ -335,7 +426,7 @@ inline pick_root() {
   :: i = 1
 #endif
   fi;
-  p = (p != 0 && i < water[p] && SLOT(p, i) != LINK && !GONE(p, i) -> p : 0)
+  p = (p != 0 && i < water[p] && SLOT(p, i) != LINK && !IS_GONE(p, i) -> p : 0)
 }
 
 /* create, when the current pool has a free slot. It is the slow path, bxr_domain_continue, if head.free is empty. */
@@ -364,6 +455,7 @@ inline create() {
      :: v = YOUNG_VALUE
 #endif
      fi;
+     writes(p);
      SLOT(p, i) = v
   :: else
   fi
@@ -385,7 +477,7 @@ inline next_pool() {
      if
      :: pick_own_pool()
      :: !mapped[1] -> p = 1
-     :: !mapped[2] -> p = 2
+     :: !mapped[2] && !ONE_POOL -> p = 2
      fi;
      if
      :: p != 0 && !mapped[p] ->
@@ -394,7 +486,11 @@ inline next_pool() {
      :: else
      fi;
      if
+#ifdef ALLOCATE_IN_FOREIGN
+     :: p != 0 && !FULL(p) ->
+#else
      :: p != 0 && !FULL(p) && (handed[p] <= REOPENED || (handed[p] == ACTIVE && kind[p] == FILED)) ->
+#endif
         activate(d, p)
      :: else
      fi
@@ -403,7 +499,7 @@ inline next_pool() {
 
 inline delete() {
   if
-  :: p == uncounted[d] -> SLOT(p, i) = LINK            /* fast, not counted */
+  :: p == uncounted[d] -> writes(p); SLOT(p, i) = LINK /* fast, not counted */
   :: p != uncounted[d] && open[p] -> free(p, i)        /* fast */
   :: p != uncounted[d] && !open[p] ->
      keeps(p, i);
@@ -411,7 +507,10 @@ inline delete() {
      n = 0;
 #endif
      if
-     :: n == 1 -> GONE(p, i) = true
+#if BATCHES
+     :: n == 1 -> GONE(p, i) = BATCHED
+#endif
+     :: n == 1 -> GONE(p, i) = BATCHED; let_wait(p, BATCHED)
      :: n == 0 -> free(p, i)
      fi
   fi
@@ -435,6 +534,7 @@ inline modify() {
      :: young[p] -> v = YOUNG_VALUE
 #endif
      fi;
+     writes(p);
      SLOT(p, i) = v
   fi
 }
@@ -461,12 +561,15 @@ inline end_domain() {
     if
     :: mapped[p] && owner[p] == 1 ->
        orphan = true;
+       flush(p);
        if
-       :: BECOMES_FOREIGN(p) -> set_handed(p, FOREIGN); late[p] = false
+       :: BECOMES_FOREIGN(p) -> set_handed(p, FOREIGN)
        :: else
        fi;
-#ifndef WAITING_FORGOTTEN
-       waits[p] = (waits[p] == 2 -> 0 : waits[p])
+       sent_late[p] = false;
+       waits_late[p] = false;
+#ifdef WAITING_FORGOTTEN
+       forgotten[p] = ANY_WAITING(p)
 #endif
     :: else
     fi;
@@ -481,6 +584,10 @@ inline end_domain() {
 /* All domains: adoption by domain 0, scan of young pools, promotion. */
 inline minor_collection() {
   for (p : 1 .. POOLS) {
+    if
+    :: mapped[p] && runs[owner[p]] && !torn_down -> flush(p)
+    :: else
+    fi;
     if
     :: orphan && mapped[p] && owner[p] == 1 && !torn_down ->
        owner[p] = 0;
@@ -518,17 +625,34 @@ inline find_young() {
 
 /* The hook, when domain d starts to mark: roots are handed over, or darkened one by one. */
 inline darken_roots(ranges) {
+  if
+  :: !marking && !runs[1 - (d)] -> drain(d) /* no other domain has run since its roots were darkened */
+  :: else
+  fi;
   field_waits = (marking -> field_waits : true);
   marking = true;
 #ifdef DRAIN_IN_DARKEN
   drain(d);
 #endif
+  for (p : 1 .. POOLS) {
+    if
+    /* The last cycle is over, so this is all that waits. */
+    :: owner[p] == d && MAY_FREE(p) -> look(p); free_waiting(p)
+#ifdef TAKE_IN_DARKEN
+    :: owner[p] == d && ANY_SENT(p) -> let_wait(p, SENT); fresh[p] = false
+#endif
+    :: true
+    fi
+  }
   darkened[d] = true;
   for (p : 1 .. POOLS) {
     if
     :: mapped[p] && owner[p] == d ->
-       assert(!late[p]); /* not twice */
-       late[p] = ANY_GONE(p);
+       assert(!sent_late[p] && !waits_late[p]);
+#if LIVENESS
+       sent_late[p] = ANY_SENT(p) || ANY_BATCHED(p);
+       waits_late[p] = ANY_WAITING(p);
+#endif
        if
 #ifdef CURRENT_NOT_HANDED
        :: kind[p] == EMPTY || p == current[d] || !(ranges) ->
@@ -583,14 +707,21 @@ inline end_cycle() {
   assert(v != VALUE || marked || torn_down);
   minor_collection();
   for (p : 1 .. POOLS) {
+    /* Some minor scan of this cycle has looked at each pool with deletes. It may have come while there was
+       something left to mark. */
     if
 #ifndef NO_DRAIN
-    :: !torn_down && MAY_DRAIN(owner[p], p) ->
-       drain_pool(owner[p], p) /* by now domains know that they have nothing left to mark, so look opens
-                                  the pool, if it is not foreign */
+    :: !torn_down && ANY_SENT(p) -> take(p)
 #endif
     :: else
-    fi
+    fi;
+    if
+#ifndef NO_DRAIN
+    :: !torn_down && MAY_FREE(p) && RIPE(p) -> free_waiting(p)
+#endif
+    :: else
+    fi;
+    fresh[p] = false
   }
   live = marked;
   marked = false;
@@ -629,7 +760,7 @@ inline give_back_the_rest() {
     :: else
     fi
   }
-  drain(0);
+  for (p : 1 .. POOLS) { harvest(p, SENT); harvest(p, BATCHED); harvest(p, WAITS) }
   tear_down(0)
 }
 
@@ -639,7 +770,9 @@ inline give_back_the_rest() {
 init {
   d_step {
     mapped[1] = true; owner[1] = 0; open[1] = true; kind[1] = FILED;
+#if !ONE_POOL
     mapped[2] = true; owner[2] = OWNER2; open[2] = true; kind[2] = EMPTY;
+#endif
     SLOT(1, 0) = VALUE;
     water[1] = SLOTS;
 #if SLOTS > 1
@@ -667,6 +800,13 @@ init {
           fi
        :: modify_field()
        :: drain(d)
+#if BATCHES
+       :: pick_own_pool();
+          if
+          :: p != 0 -> flush(p)
+          :: else
+          fi
+#endif
        :: retire(d);                       /* boxroot_trim */
           for (p : 1 .. POOLS) {
             if
@@ -686,7 +826,7 @@ init {
        fi;
        pick_root();
        if
-       :: p != 0 -> GONE(p, i) = true
+       :: p != 0 -> GONE(p, i) = SENT
        :: else
        fi;
        CLEAR }
