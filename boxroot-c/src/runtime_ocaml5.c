@@ -105,14 +105,15 @@ void bxr_runtime_owe(size_t words) { (void)words; }
 extern uintnat caml_percent_free;
 
 /* As in the runtime's update_major_slice_work: of what is free when a cycle starts, two thirds are expected to be
-   allocated in the cycle. */
+   allocated in the cycle. If *allocated is another domain's, whose record this one got, the difference says nothing. */
 double bxr_runtime_progress(uint64_t *allocated) {
   uint64_t before = *allocated;
   *allocated = Caml_state->stat_major_words;
   double heap = (double)Wsize_bsize(caml_heap_size(Caml_state->shared_heap));
   double overhead = (double)bxr_peek(&caml_percent_free);
   double expected = heap * overhead / (100 + overhead) * 2 / 3;
-  return (double)(*allocated - before) / (expected + 1);
+  double part = (double)(*allocated - before) / (expected + 1);
+  return part < 1 ? part : 1;
 }
 
 /* The collector notes here what it has swept while it allocated, and takes it off the next slice's work. */

@@ -41,6 +41,7 @@
   TEST(waiting_bits_have_room)                                                                     \
   TEST(scan_hands_pools_over)                                                                      \
   TEST(scan_of_a_runtime_with_other_headers)                                                       \
+  TEST(scan_progress_of_another_domain)                                                            \
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_defers_deletes)                                                                        \
   TEST(uses)                                                                                       \

@@ -68,6 +68,14 @@ void test_scan_of_a_runtime_with_other_headers(void) {
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
 }
 
+/* A domain may get the record of one that has ended, and that had allocated more than it. */
+void test_scan_progress_of_another_domain(void) {
+  uint64_t allocated = UINT64_MAX / 2;
+  CHECK(bxr_runtime_progress(&allocated) <= 1);
+  double part = bxr_runtime_progress(&allocated);
+  CHECK(part >= 0 && part < 1);
+}
+
 /* The system takes back whole pages only, and the directory is given back when it has become too small. */
 void test_scan_with_large_pages(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -84,6 +92,7 @@ void test_scan_with_large_pages(void) {
 /* OCaml 4 marks roots slot by slot. */
 void test_scan_hands_pools_over(void) {}
 void test_scan_of_a_runtime_with_other_headers(void) {}
+void test_scan_progress_of_another_domain(void) {}
 void test_scan_with_large_pages(void) {}
 #endif
 
