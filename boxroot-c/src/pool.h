@@ -62,7 +62,7 @@ struct bxr_pool {
   uint16_t marking;    /* enum bxr_marking */
   uint32_t cycle;      /* not IDLE: the major cycle in which it was handed over */
 
-  /* Second cache line. Shared with threads that delete remotely: atomic, except next_to_drain. */
+  /* The second cache line begins with what is shared with threads that delete remotely: atomic, except next_to_drain. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */
   struct bxr_pool *next_to_drain;        /* written by the thread that may put the pool on a list */
   uint64_t announced;                    /* remote deletes begun and not yet drained */
@@ -71,8 +71,8 @@ struct bxr_pool {
   uint32_t waiting;      /* how many slots wait */
   uint32_t waits_since;  /* waiting > 0: the major cycle in which the last one began to wait */
 
-  uint64_t
-    pending[BXR_PENDING_WORDS]; /* slots deleted remotely, and not yet drained. Shared; atomic */
+  /* Shared again, and atomic: slots deleted remotely, and not yet drained. */
+  uint64_t pending[BXR_PENDING_WORDS];
 
   /* Makes the slots look like an OCaml block to the marker (scan.h). */
   uintptr_t block_header;

@@ -44,7 +44,7 @@
    8. A deleter's own roots may be darkened earlier in a cycle than those of the owner. In between, it may copy
       the value of the owner's root to where the marker does not look any more, and then delete the root. So the
       owner must still darken that root: it takes nothing from its drain list between the darkening of any domain's roots
-      and that of its own. (From OCaml 5.5 on, other domains run in between. In the owner, hooks may run.) */
+      and that of its own. (From OCaml 5.5 on, and in OxCaml, other domains run in between. In the owner, hooks may run.) */
 #include "remote.h"
 
 #include "barrier.h"
@@ -148,8 +148,9 @@ static void let_wait(struct bxr_pool *pool, uint64_t const posted[BXR_PENDING_WO
     if (posted[i] != 0) bxr_waiting_add(pool, i, posted[i]);
 }
 
-/* Frees the slots posted so far, or lets them wait. True if deletes remain that are announced and not posted. */
-static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool) {
+/* Frees the slots posted so far, or lets them wait if the pool is closed. True if deletes remain that are announced and
+   not posted. */
+static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, bool open) {
   uint64_t posted[BXR_PENDING_WORDS], count = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
     posted[i] = bxr_peek(&pool->pending[i]);
@@ -157,11 +158,11 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool) {
     posted[i] = bxr_exchange(&pool->pending[i], 0); /* (B) */
     count += bxr_count_bits(posted[i]);
   }
-  if (bxr_barrier_state(pool) > BXR_REOPENED) {
-    let_wait(pool, posted); /* (C) */
-  } else {
+  if (open) {
     bxr_domain_free_all(pool, posted, count); /* (C) */
     bxr_domain_count(&domain->deferred_deletes, count);
+  } else {
+    let_wait(pool, posted); /* (C) */
   }
   uint64_t announced = bxr_add(&pool->announced, 0 - count); /* (D) */
   BXR_ASSERT(announced >= count && announced != 0);
@@ -177,9 +178,10 @@ static void drain_taken(struct bxr_domain *domain, size_t *work) {
     struct bxr_pool *pool = domain->taken;
     domain->taken = pool->next_to_drain;
     bool own = bxr_pool_owner(pool) == domain;
-    size_t cost = own && bxr_barrier_state(pool) <= BXR_REOPENED ? TO_FREE : 1;
+    bool open = own && bxr_barrier_state(pool) <= BXR_REOPENED;
+    size_t cost = open ? TO_FREE : 1;
     *work -= cost < *work ? cost : *work;
-    if (!own || harvest(domain, pool)) push_one(pool); /* (E) */
+    if (!own || harvest(domain, pool, open)) push_one(pool); /* (E) */
   }
 }
 

@@ -81,8 +81,12 @@ bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
 
-/* Pacing (scan.c). The part of a major cycle that the collector plans to do for what this domain has allocated since
-   the last call; *allocated is for this function. 0 if the runtime takes no orders (OCaml 4 and 5.0). In minor scans. */
+/* Pacing. The collector plans a cycle without what our roots add to it. Programs that darken roots one by one do a part of
+   that beside the slices: for each root's value, a block of one field, header included, or what comes before the first
+   pointer of a larger block. This many words of each value are taken to be extra work. */
+enum { BXR_WORDS_OF_A_VALUE = 2 };
+/* The part of a major cycle, at most 1, that the collector plans to do for what this domain has allocated since the
+   last call; *allocated is for this function. 0 if the runtime takes no orders (OCaml 4 and 5.0). In minor scans. */
 double bxr_runtime_progress(uint64_t *allocated);
 /* Makes the next slice of this domain do so much more work. */
 void bxr_runtime_owe(size_t words);

@@ -278,10 +278,7 @@ static void forget_copies(void) {
   marking = 0;
 }
 
-/* The runtime may add size / 100 * caml_percent_free to the heap for a block of this size, and some users switch the
-   collector off by a very large setting. */
 extern uintnat caml_percent_free;
-enum { LARGE_PERCENTAGE = 1000 };
 
 #if defined(NO_NAKED_POINTERS) || OCAML_VERSION < 41400
 /* There is no page table that tells what is in the heap; or the marker may store young values in fields that it
@@ -295,6 +292,10 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 static bool is_in_heap(uintptr_t word) {
   return Is_block((value)word) && (Is_in_heap(word) || !BXR_RULE(COPY_WHAT_IS_IN_THE_HEAP));
 }
+
+/* The runtime may add size / 100 * caml_percent_free to the heap for a block of this size, and some users switch the
+   collector off by a very large setting. */
+enum { LARGE_PERCENTAGE = 1000 };
 
 /* Copies take an eighth of the heap at most: then programs take no more memory with us than with roots that are
    darkened one by one (benchmark `churn`), and what is free after a full major collection is not so much that the heap is
@@ -329,15 +330,13 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 #endif
 
 /* How much faster than planned the cycle must go, so that it is as long as it would be without copies. The collector
-   plans its length by the size of the heap, which they make larger. While it marks, it visits them and the values, which
-   programs that darken their roots one by one mark beside the slices: a block of one field, header included, or what
-   comes before the first pointer of a larger one. How much else there is to mark, the last cycle tells. */
+   plans its length by the size of the heap, which they make larger. While it marks, it visits them, and
+   BXR_WORDS_OF_A_VALUE for each. How much else there is to mark, the last cycle tells. */
 static double haste(void) {
-  enum { WORDS_OF_A_VALUE = 2 };
   double heap = (double)Caml_state->stat_heap_wsz, copied = (double)copied_words;
   double factor = heap / (heap - copied);
   if (caml_gc_phase != Phase_mark || last_marking == 0) return factor;
-  double others = last_marking - (1 + WORDS_OF_A_VALUE) * copied;
+  double others = last_marking - (1 + BXR_WORDS_OF_A_VALUE) * copied;
   return factor * last_marking / (others > last_marking / 8 ? others : last_marking / 8);
 }
 

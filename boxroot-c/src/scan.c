@@ -70,10 +70,7 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 /* The collector makes its slices as long as it takes to end a cycle while the program allocates so many words; that
    depends on the size of its heap. It does not know of our pools. If their marking came on top, cycles would be longer,
    and there would be more garbage: about two words for each word that is marked. So the slices owe this work, in
-   proportion to the progress of the cycle, on which the allocations decide. Other programs darken their
-   roots one by one beside the slices: then the collector does not count the slot, nor a block of one field, header included,
-   or what comes before the first pointer of a larger block. */
-enum { WORDS_OF_A_VALUE = 2 };
+   proportion to the progress of the cycle, on which the allocations decide: each slot, and BXR_WORDS_OF_A_VALUE. */
 
 /* Cycles that are much shorter than planned were forced, and say nothing of the next one. */
 #define SHORTEST 0.25
@@ -165,7 +162,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
     return false;
   }
   bxr_domain_publish(domain, directory.census);
-  domain->pacing.words = directory.slots + WORDS_OF_A_VALUE * directory.census.live_roots;
+  domain->pacing.words = directory.slots + BXR_WORDS_OF_A_VALUE * directory.census.live_roots;
   return true;
 }
 

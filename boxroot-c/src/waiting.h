@@ -34,7 +34,8 @@ void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits);
 /* Frees the slots of ripe pools, the oldest first, in up to n pools. */
 void bxr_waiting_free(struct bxr_domain *domain, size_t n);
 
-/* How many of n pools that wait a minor scan looks at: after sixteen scans all that waited before have had their turn. */
+/* How many of n pools that wait a minor scan looks at. If no others come, 3000 pools, of six million slots, have had their
+   turn after forty scans, and 300 after thirteen. */
 static inline size_t bxr_waiting_share(size_t n) { return n / 16 + 16; }
 
 #pragma GCC visibility pop
