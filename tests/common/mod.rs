@@ -45,6 +45,7 @@ extern "C" {
     pub fn bxr_runtime_marking_done() -> bool;
     pub fn bxr_orphans_exist() -> bool;
     pub fn test_directories() -> usize;
+    pub fn test_begin_cycle();
     pub fn test_take_major_hook(take: bool);
     pub fn test_page_is_in_heap(page: *mut c_void, is_in_heap: bool);
     pub fn test_set_event_status(status: c_int);
