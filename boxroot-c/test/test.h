@@ -39,6 +39,7 @@
   TEST(waiting_remote_deletes)                                                                     \
   TEST(waiting_is_freed_by_shares)                                                                 \
   TEST(waiting_bits_have_room)                                                                     \
+  TEST(scan_of_few_pools)                                                                          \
   TEST(scan_hands_pools_over)                                                                      \
   TEST(scan_of_a_runtime_with_other_headers)                                                       \
   TEST(scan_progress_of_another_domain)                                                            \

@@ -37,10 +37,28 @@ static struct {
   value field;
 } one_block = {Make_header(1, 0, 0), Val_unit};
 
+/* As many pools as are handed over, and not scanned slot by slot. */
+enum { POOLS = 16 };
+
+static struct bxr_domain *domain_with_pools(value v) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (uint32_t i = 0; i < POOLS * BXR_SLOTS; i++) *(value *)create(domain) = v;
+  return domain;
+}
+
+/* Fewer pools are scanned slot by slot. */
+void test_scan_of_few_pools(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  uint32_t few = (POOLS - 1) * BXR_SLOTS;
+  for (uint32_t i = 0; i < few; i++) *(value *)create(domain) = (value)&one_block.field;
+  CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == few);
+  CHECK(bxr_list_pool(domain->old.next)->marking != BXR_ACTIVE);
+}
+
 /* Several pools are handed over as one block in each cycle, and their roots are not visited singly as well. */
 void test_scan_hands_pools_over(void) {
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) *(value *)create(domain) = (value)&one_block.field;
+  struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
   for (int cycle = 0; cycle < 2; cycle++) CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
   CHECK(bxr_list_pool(domain->old.next)->marking == BXR_ACTIVE);
@@ -49,21 +67,20 @@ void test_scan_hands_pools_over(void) {
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
   /* Without memory for a larger one, every root is visited. */
   bxr_os_fail(1, true);
-  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 3 * BXR_SLOTS);
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == POOLS * BXR_SLOTS);
   bxr_os_fail(0, false);
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
 }
 
 /* Of a runtime whose headers are not what we expect, every root is visited. */
 void test_scan_of_a_runtime_with_other_headers(void) {
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) *(value *)create(domain) = (value)&one_block.field;
+  struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
   visited_in_scan(BXR_SCAN_MINOR, domain);
   struct global_heap_state state = caml_global_heap_state;
   caml_global_heap_state.UNMARKED = state.MARKED;
-  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 3 * BXR_SLOTS);
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == POOLS * BXR_SLOTS);
   caml_global_heap_state.UNMARKED = state.UNMARKED | 1;
-  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 3 * BXR_SLOTS);
+  CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == POOLS * BXR_SLOTS);
   caml_global_heap_state = state;
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
 }
@@ -78,9 +95,8 @@ void test_scan_progress_of_another_domain(void) {
 
 /* The system takes back whole pages only, and the directory is given back when it has become too small. */
 void test_scan_with_large_pages(void) {
-  struct bxr_domain *domain = bxr_orphans_obtain();
   bxr_os_pretend_page_size(4 * BXR_POOL_SIZE);
-  for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) *(value *)create(domain) = Val_unit;
+  struct bxr_domain *domain = domain_with_pools(Val_unit);
   visited_in_scan(BXR_SCAN_MINOR, domain);
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
   CHECK(domain->directory_size != 0);
@@ -90,6 +106,7 @@ void test_scan_with_large_pages(void) {
 }
 #else
 /* OCaml 4 marks roots slot by slot. */
+void test_scan_of_few_pools(void) {}
 void test_scan_hands_pools_over(void) {}
 void test_scan_of_a_runtime_with_other_headers(void) {}
 void test_scan_progress_of_another_domain(void) {}

@@ -155,7 +155,7 @@ pub fn values_move_between_roots_while_marking() {
 /// Deletes while the collector marks are counted.
 pub fn barrier_hits_are_counted() {
     start();
-    let mut old = roots(0..20_000);
+    let mut old = roots(0..50_000);
     let long_to_mark = unsafe { sys::boxroot_create(ocaml("list", &[int(3_000_000)])) };
     full_major();
     let hits = sys::boxroot_stats().barrier_hits;
@@ -177,18 +177,18 @@ pub fn deletes_wait_for_the_marker() {
 }
 
 fn delete_roots_that_the_marker_has_not_visited() {
-    let (all, arrays) = roots_long_to_mark(20_000);
+    let (all, arrays) = roots_long_to_mark(50_000);
     when_roots_are_marked();
     let before = sys::boxroot_stats();
     delete_all(&all);
     let after = sys::boxroot_stats();
     assert_eq!(
         (after.barrier_hits - before.barrier_hits, after.live_roots),
-        (20_000, arrays.len())
+        (50_000, arrays.len())
     );
     minor();
     // New roots go elsewhere; those that are young, or hold no block, are free at once.
-    for i in 0..20_000 {
+    for i in 0..50_000 {
         delete(root(i));
         delete(unsafe { sys::boxroot_create(int(25)) }.unwrap());
     }

@@ -43,7 +43,7 @@ impl Settings {
             threads: setting("THREADS", 1),
             lockless: setting("LOCKLESS", 2),
             lives: setting("LIVES", 1000),
-            roots: setting("ROOTS", 20_000),
+            roots: setting("ROOTS", 100_000),
             lose: setting("LOSE", 0) != 0,
         })
     }
