@@ -45,17 +45,26 @@ boxroot bxr_create_slow(value v) {
   return bxr_pop(&domain->head.free, v);
 }
 
-void bxr_delete_slow(boxroot r) {
-  if (r == NULL) return;
+/* Not inlined, so that bxr_delete_slow need not save registers. */
+__attribute__((noinline)) static void delete_slowly(boxroot r) {
   struct bxr_domain *self = bxr_enter_if_trusted();
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (self == NULL) {
     if (!bxr_is_second_copy()) bxr_remote_delete(r);
-  } else if (bxr_pool_owner(pool) != self || bxr_barrier_keeps(pool, r)) {
+  } else if (bxr_pool_owner(pool) != self) {
     bxr_remote_delete_batched(self, r);
+  } else if (bxr_barrier_keeps(pool, r)) {
+    bxr_remote_flush(self);
+    bxr_waiting_delete(self, r);
   } else {
     bxr_domain_free(r);
   }
+}
+
+void bxr_delete_slow(boxroot r) {
+  if (r == NULL) return;
+  struct bxr_domain *self = bxr_entered();
+  if (self == NULL || !bxr_waiting_join(self, r)) delete_slowly(r);
 }
 
 static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_young(v); }

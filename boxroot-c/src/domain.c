@@ -70,10 +70,6 @@ void bxr_domain_add_pools(struct bxr_domain *domain, size_t change) {
   bxr_publish(&domain->pool_count, domain->pool_count + change);
 }
 
-void bxr_domain_count(uint64_t *counter, uint64_t change) {
-  bxr_publish(counter, *counter + change);
-}
-
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool) {
   census->live_roots += bxr_pool_used(pool) - bxr_load(&pool->announced) - pool->waiting;
   census->pools[pool->kind]++;

@@ -66,6 +66,7 @@ struct bxr_domain {
   struct bxr_pool *parked; /* the current pool before the last minor scan, or NULL */
   bool scanning;           /* a root scan is running: every operation takes a slow path */
   bool forced;             /* the last cycle had no minor scans but those of its own end */
+  bool marking;            /* after the last scan, the marker still had to visit pools */
   uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
   uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
   struct bxr_link waiting; /* pools with deletes that wait for the marker, the oldest first */
@@ -151,7 +152,9 @@ void bxr_domain_end_marking(struct bxr_domain *domain);
 void bxr_domain_add_pools(struct bxr_domain *domain, size_t change);
 
 /* Adds to one of the counters above. */
-void bxr_domain_count(uint64_t *counter, uint64_t change);
+static inline void bxr_domain_count(uint64_t *counter, uint64_t change) {
+  bxr_publish(counter, *counter + change);
+}
 
 /* The first adds a pool to a census; a root whose delete was announced or waits is not counted. The second
    publishes a census of all the domain's pools. */

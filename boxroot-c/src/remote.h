@@ -12,9 +12,9 @@
 /* Deletes r, a root of any domain, without touching its slot. Any thread. */
 void bxr_remote_delete(boxroot r);
 
-/* The same, by the owner of `self`, outside scans, and also for a root of its own that the marker may still have
-   to visit. Deletes of neighbouring slots are collected in `self`, and sent together: when a delete of a slot further
-   away comes, or when `self` is flushed (at its next minor scan, its end, or teardown, and for statistics). */
+/* The same, by the owner of `self`, outside scans. Deletes of neighbouring slots are collected in `self`, and sent
+   together, also those of its own roots (bxr_waiting_delete): when a delete of a slot further away comes, or when `self` is
+   flushed (at its next minor scan, its end, or teardown, and for statistics). */
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
 void bxr_remote_flush(struct bxr_domain *self);
 

@@ -165,6 +165,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
     return false;
   }
   bxr_domain_publish(domain, directory.census);
+  domain->marking = true;
   domain->pacing.words = directory.slots + BXR_WORDS_OF_A_VALUE * directory.census.live_roots;
   return true;
 }
@@ -183,6 +184,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   BXR_ASSERT(bxr_list_is_empty(&domain->young) && bxr_list_is_empty(&domain->young_partial) &&
              domain->current == NULL);
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
+  if (bxr_runtime_marking_done()) domain->marking = false;
 }
 
 /* 4 of waiting.h. If no other domain has darkened its roots before, remote deletes may be drained, too (step 8 of

@@ -37,16 +37,22 @@ int bxr_setup_use(enum bxr_lock lock);
    returns the record of this thread's domain, open to the thread. NULL after bxr_fail. */
 struct bxr_domain *bxr_enter(void);
 
+/* The record of this thread's domain, if it is open to the thread already, else NULL. */
+static inline struct bxr_domain *bxr_entered(void) {
+  bxr_witness witness = BXR_WITNESS();
+  struct bxr_domain_head *self = bxr_runtime_cached();
+  bool open = BXR_IS_OPEN(self, witness) && bxr_peek(&self->runtime_state) != BXR_CLOSED;
+  return open ? (struct bxr_domain *)self : NULL;
+}
+
 /* For what any thread may call (delete, statistics, trim, validate, teardown): the record of this thread's
    domain, open to the thread, and made if there is none. NULL if the library is not running, if this thread
    does not hold the lock or that is not certain (bxr_runtime_is_trusted), in a scan, or if there is no
    memory. Sets no message. */
 struct bxr_domain *bxr_enter_if_trusted_slow(void);
 static inline struct bxr_domain *bxr_enter_if_trusted(void) {
-  bxr_witness witness = BXR_WITNESS();
-  struct bxr_domain_head *self = bxr_runtime_cached();
-  bool open = BXR_IS_OPEN(self, witness) && bxr_peek(&self->runtime_state) != BXR_CLOSED;
-  return open ? (struct bxr_domain *)self : bxr_enter_if_trusted_slow();
+  struct bxr_domain *self = bxr_entered();
+  return self != NULL ? self : bxr_enter_if_trusted_slow();
 }
 
 /* After teardown, when a major cycle starts or the runtime is gone: gives back the memory that the marker could

@@ -29,7 +29,8 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
   memset(bits, 0, BXR_WAITING_SIZE);
 }
 
-void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
+/* Other slots of the pool are about to begin to wait. */
+static void prepare(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
   uint32_t cycle = bxr_runtime_cycle();
   if (pool->waiting != 0 && pool->waits_since != cycle && is_ripe(pool))
@@ -38,9 +39,19 @@ void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
     bxr_list_insert(domain->waiting.prev, &pool->waits);
     domain->waiting_count++;
   }
+  pool->waits_since = cycle;
+}
+
+void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
+  prepare(pool);
   bxr_pool_waiting(pool)[word] |= bits;
   pool->waiting += (uint32_t)bxr_count_bits(bits);
-  pool->waits_since = cycle;
+}
+
+void bxr_waiting_delete(struct bxr_domain *self, boxroot r) {
+  struct bxr_pool *pool = bxr_pool_of_root(r);
+  prepare(pool);
+  bxr_waiting_note(self, pool, r);
 }
 
 void bxr_waiting_free(struct bxr_domain *domain, size_t n) {

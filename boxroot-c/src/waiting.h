@@ -2,8 +2,9 @@
 /* Deletes that wait for the marker (OCaml 5): deletes of roots whose value must stay in its slot, because the marker
    may still have to visit it (barrier.h).
 
-   1. A slot waits from its delete on. If the owner deletes the root, outside scans, the slot begins to wait when the batch
-      is sent; otherwise when the owner takes the delete from the drain list (remote.c).
+   1. A slot waits from its delete on. If the owner deletes the root, outside scans, the slot begins to wait at once, or,
+      if it is beside the one before, when the batch is sent; otherwise when the owner takes the delete from the drain list
+      (remote.c).
    2. A slot that waits may be freed as soon as the snapshot that it is in has been visited, or as soon as a later
       snapshot was taken: a delete that was made before its pool was handed over belongs to no snapshot any more. So, when
       the pool is handed over again, the slot may become a link at any time, also while the marker visits the pool: a link
@@ -30,6 +31,32 @@
 
 /* These slots of one of the domain's pools, bits of word `word`, wait from now on. */
 void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits);
+
+/* Deletes r, a root in one of the domain's pools whose value must stay in its slot. It waits from now on; deletes of
+   neighbouring slots are collected. Outside scans, when no delete is collected. */
+void bxr_waiting_delete(struct bxr_domain *self, boxroot r);
+
+/* For bxr_waiting_delete, and bxr_waiting_join. */
+static inline void bxr_waiting_note(struct bxr_domain *self, struct bxr_pool *pool, boxroot r) {
+  uintptr_t word = ((uintptr_t)r - bxr_start_of(r)) / sizeof(value);
+  bxr_pool_waiting(pool)[word / 64] |= (uint64_t)1 << (word % 64);
+  pool->waiting++;
+  bxr_domain_count(&self->barrier_hits, 1);
+  self->head.outgoing.start = bxr_start_of(r) + word / 64 * 64 * sizeof(value);
+}
+
+/* The same if it is certain at a glance that r must wait: others of its pool wait, since they were handed over. False,
+   and nothing was done, if it is not. (If the marker has visited the pool since the last scan, then r waits a little longer
+   than it must.) */
+static inline bool bxr_waiting_join(struct bxr_domain *self, boxroot r) {
+  struct bxr_pool *pool = bxr_pool_of_root(r);
+  if (!self->marking || self->head.outgoing.bits != 0 || bxr_pool_owner(pool) != self ||
+      pool->marking != BXR_ACTIVE || pool->kind == BXR_CURRENT || pool->head.epoch == self->head.epoch ||
+      pool->waiting == 0 || pool->waits_since != pool->cycle)
+    return false;
+  bxr_waiting_note(self, pool, r);
+  return true;
+}
 
 /* Frees the slots of ripe pools, the oldest first, in up to n pools. */
 void bxr_waiting_free(struct bxr_domain *domain, size_t n);

@@ -23,8 +23,7 @@ void test_waiting_bits_have_room(void) {
 
 /* The owner deletes a root whose value must stay in its slot. */
 static void delete (struct bxr_domain *domain, boxroot r) {
-  bxr_remote_delete_batched(domain, r);
-  bxr_remote_flush(domain);
+  if (!bxr_waiting_join(domain, r)) bxr_waiting_delete(domain, r);
 }
 
 /* A full pool that was handed over to a marker that is not done. */
@@ -33,6 +32,8 @@ static struct bxr_pool *handed_over(struct bxr_domain *domain, boxroot *roots) {
   bxr_domain_retire(domain);
   Caml_state->marking_done = 0;
   bxr_barrier_hand_over(pool);
+  domain->marking = true;
+  pool->head.epoch = domain->head.epoch - 1; /* old */
   return pool;
 }
 
@@ -55,6 +56,38 @@ void test_waiting_until_the_next_snapshot(void) {
   CHECK(pool->marking == BXR_ACTIVE && bxr_pool_used(pool) == BXR_SLOTS - 100);
   /* What was freed looks like an immediate. */
   for (int i = 0; i < 100; i++) CHECK((*bxr_slot(roots[i]) & 1) != 0);
+}
+
+/* The fast way is taken only where a slot must wait, and others of its pool do. */
+void test_waiting_joins_others(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain(), *other = bxr_orphans_obtain();
+  struct bxr_pool *pool = handed_over(domain, roots);
+  CHECK(!bxr_waiting_join(domain, roots[0]));
+  bxr_waiting_delete(domain, roots[0]);
+  CHECK(bxr_waiting_join(domain, roots[100]) && pool->waiting == 2 && domain->barrier_hits == 2);
+  /* Those beside it go into the batch, which must be sent first. */
+  CHECK(bxr_delete_beside(&domain->head, roots[101]) && !bxr_waiting_join(domain, roots[0]));
+  bxr_remote_flush(domain);
+  CHECK(pool->waiting == 3 && domain->barrier_hits == 3);
+  other->marking = true;
+  other->head.epoch = domain->head.epoch + 1;
+  CHECK(!bxr_waiting_join(other, roots[200]));
+  domain->marking = false;
+  CHECK(!bxr_waiting_join(domain, roots[200]));
+  domain->marking = true;
+  pool->head.epoch++; /* it is young, and so may be the value */
+  CHECK(!bxr_waiting_join(domain, roots[200]));
+  pool->head.epoch--;
+  enum bxr_kind kind = pool->kind;
+  pool->kind = BXR_CURRENT;
+  CHECK(!bxr_waiting_join(domain, roots[200]));
+  pool->kind = kind;
+  pool->marking = BXR_FOREIGN;
+  CHECK(!bxr_waiting_join(domain, roots[200]));
+  pool->marking = BXR_ACTIVE;
+  hand_over_again(pool);
+  CHECK(!bxr_waiting_join(domain, roots[200]) && pool->waiting == 3);
 }
 
 /* A slot that must wait does not join slots that are ripe. */
@@ -141,6 +174,7 @@ void test_waiting_is_freed_by_shares(void) {
 #else
 /* OCaml 4 marks no ranges, so nothing waits. */
 void test_waiting_until_the_next_snapshot(void) {}
+void test_waiting_joins_others(void) {}
 void test_waiting_is_ripe_or_not(void) {}
 void test_waiting_for_a_foreign_marker(void) {}
 void test_waiting_remote_deletes(void) {}
