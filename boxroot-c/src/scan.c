@@ -75,11 +75,13 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 /* Cycles that are much shorter than planned were forced, and say nothing of the next one. */
 #define SHORTEST 0.25
 
-/* Nothing is owed in this cycle, until pools are handed over. */
+/* What the last cycle still owes is carried on: the collector counts our words as work that was done, and would rest as long
+   as this takes. After a forced cycle that is nearly all. */
 static void begin_cycle(struct bxr_pacing *pacing) {
+  double left = pacing->expected - pacing->progress;
+  pacing->words = left <= 0 ? 0 : (size_t)((double)pacing->words * left / pacing->expected);
   if (pacing->progress > SHORTEST) pacing->expected = pacing->progress;
   pacing->progress = 0;
-  pacing->words = 0;
 }
 
 /* All work is owed when the cycle has become as long as the last one was. */
@@ -166,7 +168,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   }
   bxr_domain_publish(domain, directory.census);
   domain->marking = true;
-  domain->pacing.words = directory.slots + BXR_WORDS_OF_A_VALUE * directory.census.live_roots;
+  domain->pacing.words += directory.slots + BXR_WORDS_OF_A_VALUE * directory.census.live_roots;
   return true;
 }
 

@@ -44,6 +44,7 @@
   TEST(scan_hands_pools_over)                                                                      \
   TEST(scan_of_a_runtime_with_other_headers)                                                       \
   TEST(scan_progress_of_another_domain)                                                            \
+  TEST(scan_owes_the_work_of_forced_cycles)                                                        \
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_defers_deletes)                                                                        \
   TEST(uses)                                                                                       \

@@ -18,6 +18,12 @@
 #include <caml/misc.h>
 #include <caml/shared_heap.h>
 
+#if OCAML_VERSION < 50500
+#define WORK_DONE_AHEAD Caml_state->major_work_done_between_slices
+#else
+#define WORK_DONE_AHEAD Caml_state->sweep_work_done_between_slices
+#endif
+
 static size_t visited;
 
 static void mark(void *data, value v, value volatile *root) {
@@ -93,6 +99,26 @@ void test_scan_progress_of_another_domain(void) {
   CHECK(part >= 0 && part < 1);
 }
 
+/* The work of cycles that were forced is owed later, and that of a cycle only once. */
+void test_scan_owes_the_work_of_forced_cycles(void) {
+#if OCAML_VERSION >= 50100
+  struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
+  visited_in_scan(BXR_SCAN_MINOR, domain);
+  size_t of_a_cycle = (1 + BXR_WORDS_OF_A_VALUE) * POOLS * BXR_SLOTS;
+  for (size_t cycles = 1; cycles <= 3; cycles++) {
+    visited_in_scan(BXR_SCAN_DARKEN, domain);
+    CHECK(domain->pacing.words == cycles * of_a_cycle);
+  }
+  visited_in_scan(BXR_SCAN_MINOR, domain);
+  intnat before = WORK_DONE_AHEAD;
+  domain->pacing.allocated -= UINT32_MAX; /* as if so many words had been allocated */
+  visited_in_scan(BXR_SCAN_MINOR, domain);
+  CHECK(before - WORK_DONE_AHEAD == (intnat)(3 * of_a_cycle));
+  visited_in_scan(BXR_SCAN_DARKEN, domain);
+  CHECK(domain->pacing.words == of_a_cycle);
+#endif
+}
+
 /* The system takes back whole pages only, and the directory is given back when it has become too small. */
 void test_scan_with_large_pages(void) {
   bxr_os_pretend_page_size(4 * BXR_POOL_SIZE);
@@ -110,6 +136,7 @@ void test_scan_of_few_pools(void) {}
 void test_scan_hands_pools_over(void) {}
 void test_scan_of_a_runtime_with_other_headers(void) {}
 void test_scan_progress_of_another_domain(void) {}
+void test_scan_owes_the_work_of_forced_cycles(void) {}
 void test_scan_with_large_pages(void) {}
 #endif
 
