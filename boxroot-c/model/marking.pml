@@ -497,8 +497,16 @@ inline next_pool() {
   fi
 }
 
+/* bxr_waiting_join, which does not look at the pool's state. */
+#ifdef JOINS_ANY
+#define MAY_JOIN(p) (handed[p] == ACTIVE && kind[p] == FILED && ANY_WAITING(p))
+#else
+#define MAY_JOIN(p) (handed[p] == ACTIVE && kind[p] == FILED && ANY_WAITING(p) && fresh[p])
+#endif
+
 inline delete() {
   if
+  :: p != uncounted[d] && !open[p] && MAY_JOIN(p) -> GONE(p, i) = WAITS
   :: p == uncounted[d] -> writes(p); SLOT(p, i) = LINK /* fast, not counted */
   :: p != uncounted[d] && open[p] -> free(p, i)        /* fast */
   :: p != uncounted[d] && !open[p] ->
