@@ -227,7 +227,7 @@ fn leaks_of_conversions() {
             // SAFETY: the function has this type in testlib.ml.
             line!(), 1: unsafe { lock.named::<Function<(OCamlInt,), OCamlString>>("string") };
             line!(), 1: string::<Boxroot<OCamlString>>(lock, 12).unwrap();
-            line!(), 1: fail::<()>(lock, "raised").unwrap_err();
+            line!(), 1: fail(lock, "raised").unwrap_err();
             line!(), 1: Exception::failure(lock, "made").unwrap();
             line!(), 1: Function::<(), OCamlInt>::from_rust(lock, |_| Ok::<_, Error>(1)).unwrap();
             line!(), 1: Point { x: 1., y: 2. }.to_ocaml(lock).unwrap();

@@ -41,6 +41,7 @@ scenarios!(
     kinds_of_everything;
     records;
     records_of_floats;
+    unboxed_records;
     variants;
     polymorphic_variants;
     exceptions_are_told_apart;

@@ -60,47 +60,51 @@ macro_rules! export {
         $visibility fn $name(
             $lock: &mut $crate::DomainLock
             $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
-        ) -> ::std::result::Result<$crate::export_result!(type $result $(as $converted)?), $error> $body
+        ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> $body
 
-        // In the inner block, the function with the symbol's name hides the user's function: so `body` calls it.
+        // In the inner block, the function with the symbol's name hides the user's function: so `ocaml_boxroot_body` calls it.
         #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
         const _: () = {
             #[allow(clippy::too_many_arguments)]
-            fn body(
+            fn ocaml_boxroot_body(
                 lock: &mut $crate::DomainLock
                 $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
-            ) -> ::std::result::Result<$crate::export_result!(type $result $(as $converted)?), $error> {
+            ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> {
                 $name(lock $(, $argument)*)
             }
 
+            // Types in the signature of an item are not inferred.
+            const _: $crate::macro_support::PhantomData<fn($($type),*) -> $result> =
+                $crate::macro_support::PhantomData;
+
             const _: () = {
                 $crate::export_entry!(
-                    $name body [$($argument: $type $(as $rust)?),*] [$result $(as $converted)?]
+                    unsafe $name ocaml_boxroot_body [$($argument: $type $(as $rust)?),*] [$result $(as $converted)?]
                 );
             };
         };
     )+};
 }
 
-/// For [`export!`]: the function that OCaml calls.
+/// For [`export!`]: the function that OCaml calls. This macro and the next two are as unsafe as `export!`, and say so.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_entry {
-    ($name:ident $body:ident [] $result:tt) => {
+    (unsafe $name:ident $body:ident [] $result:tt) => {
         #[allow(unsafe_code)] // this and the following: an error under `forbid(unsafe_code)`
         #[no_mangle]
         unsafe extern "C" fn $name(_unit: $crate::sys::Value) -> $crate::sys::Value {
-            $crate::export_call!($body [] $result)
+            $crate::export_call!(unsafe $body [] $result)
         }
     };
-    ($name:ident $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),+] $result:tt) => {
+    (unsafe $name:ident $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),+] $result:tt) => {
         #[allow(unsafe_code)]
         #[no_mangle]
         unsafe extern "C" fn $name($($argument: $crate::sys::Value),+) -> $crate::sys::Value {
-            $crate::export_call!($body [$($argument: $type $(as $rust)?),+] $result)
+            $crate::export_call!(unsafe $body [$($argument: $type $(as $rust)?),+] $result)
         }
 
-        $crate::export_bytecode!($name $($argument)+);
+        $crate::export_bytecode!(unsafe $name $($argument)+);
     };
 }
 
@@ -109,7 +113,7 @@ macro_rules! export_entry {
 #[macro_export]
 macro_rules! export_call {
     (
-        $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),*] [$result:ty $(as $converted:ty)?]
+        unsafe $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),*] [$result:ty $(as $converted:ty)?]
     ) => {{
         // SAFETY: OCaml called this function with live values of these types (promise of the user's `unsafe`), and
         // the result of `enter` goes to `finish` unchanged.
@@ -130,19 +134,18 @@ macro_rules! export_call {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_bytecode {
-    ($name:ident $a:ident $($b:ident $($c:ident $($d:ident $($e:ident)?)?)?)?) => {};
-    ($name:ident $($argument:ident)+) => {
+    (unsafe $name:ident $a:ident $($b:ident $($c:ident $($d:ident $($e:ident)?)?)?)?) => {};
+    (unsafe $name:ident $($argument:ident)+) => {
         #[allow(unsafe_code)]
-        #[export_name = concat!(stringify!($name), "_bytecode")]
-        unsafe extern "C" fn bytecode(
+        #[export_name = $crate::macro_support::concat!($crate::macro_support::stringify!($name), "_bytecode")]
+        unsafe extern "C" fn ocaml_boxroot_bytecode(
             arguments: *const $crate::sys::Value,
-            _count: ::std::ffi::c_int,
+            _count: $crate::macro_support::c_int,
         ) -> $crate::sys::Value {
             // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
             unsafe {
                 let mut next = arguments;
-                $(let $argument = *next; next = next.add(1);)+
-                let _ = next;
+                $(let $argument = $crate::export_support::next(&mut next);)+
                 $name($($argument),+)
             }
         }
@@ -159,7 +162,7 @@ macro_rules! export_argument {
         $crate::Boxroot::<$type>::try_new($lock, $crate::Value::from_raw($argument))?
     };
     (take $lock:ident $argument:ident $type:ty as $rust:ty) => {
-        $crate::Value::<$type>::from_raw($argument).to_rust::<$rust>($lock)?
+        <$rust as $crate::FromOCaml<$type>>::from_ocaml($crate::Value::from_raw($argument), $lock)?
     };
     (pass $argument:ident) => { &$argument };
     (pass $argument:ident as $rust:ty) => { $argument };
@@ -171,9 +174,9 @@ macro_rules! export_argument {
 macro_rules! export_result {
     (type $type:ty) => { $crate::Boxroot<$type> };
     (type $type:ty as $rust:ty) => { $rust };
-    (root $lock:ident $result:ident $type:ty) => { Ok($result) };
+    (root $lock:ident $result:ident $type:ty) => { $crate::macro_support::Ok($result) };
     (root $lock:ident $result:ident $type:ty as $rust:ty) => {
-        Ok($crate::ToOCaml::<$type>::to_ocaml(&$result, $lock)?)
+        $crate::macro_support::Ok($crate::ToOCaml::<$type>::to_ocaml(&$result, $lock)?)
     };
 }
 
@@ -216,6 +219,20 @@ pub(crate) fn answer<T: ?Sized>(
         Some(exception) => ffi::exception_result(exception.get(lock).raw()),
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so there is no unrooted value.
         None => unsafe { lock::failure(&error.to_string()) },
+    }
+}
+
+/// For [`export!`]: the next element of an array.
+///
+/// # Safety
+///
+/// There is one.
+pub unsafe fn next(array: &mut *const sys::Value) -> sys::Value {
+    // SAFETY: the array has this element (caller), so that the pointer behind it is valid, too.
+    unsafe {
+        let element = **array;
+        *array = array.add(1);
+        element
     }
 }
 

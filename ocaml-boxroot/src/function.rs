@@ -144,16 +144,17 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
 /// }
 ///
 /// fn use_them(lock: &mut DomainLock) -> Result<i64, CallError> {
-///     let () = reset(lock)?;
+///     reset(lock)?;
 ///     count(lock, "so many words", 2)
 /// }
 /// ```
 ///
 /// Each becomes a Rust function. It takes the token (`&mut DomainLock`), and for each argument a Rust value or a root that
 /// is [`ToOCaml`](crate::ToOCaml) the argument's type. It returns a Rust value or a root (`Boxroot<…>`) that is
-/// [`FromOCaml`](crate::FromOCaml) the result's type, as the caller chooses, or a [`CallError`](crate::CallError). There may
-/// be any number of arguments; without any, OCaml's function is called with `()`. The name is looked up at the first
-/// call; if OCaml has registered nothing under it, the error is [`NotRegistered`](crate::Error::NotRegistered).
+/// [`FromOCaml`](crate::FromOCaml) the result's type, as the caller chooses, or a [`CallError`](crate::CallError). Without
+/// `->`, OCaml's function returns `()`, and the Rust function, too. There may be any number of arguments; without any,
+/// OCaml's function is called with `()`. The name is looked up at the first call; if OCaml has registered nothing under it,
+/// the error is [`NotRegistered`](crate::Error::NotRegistered).
 ///
 /// # Safety
 ///
@@ -169,29 +170,33 @@ macro_rules! ocaml_functions {
         #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
         #[allow(clippy::too_many_arguments)]
         #[track_caller]
-        $visibility fn $name<OCamlResult>(
+        $visibility fn $name<$(OCamlResult: $crate::FromOCaml<$result>)?>(
             lock: &mut $crate::DomainLock,
             $($argument: impl $crate::ToOCaml<$type>),*
-        ) -> ::std::result::Result<OCamlResult, $crate::CallError>
-        where
-            OCamlResult: $crate::FromOCaml<$crate::unit_or!($($result)?)>,
-        {
-            static FUNCTION: $crate::call_support::Named = $crate::call_support::Named::new($registered);
-            $(let $argument = $crate::ToOCaml::<$type>::to_ocaml(&$argument, lock)?;)*
-            // SAFETY: the registered function has these argument and result types (promise of the user's `unsafe`).
-            unsafe { FUNCTION.call(lock, [$($argument.as_any()),*]) }
+        ) -> $crate::macro_support::Result<
+            $crate::unit_or!($(OCamlResult, $result)?), $crate::CallError
+        > {
+            let arguments = [$($crate::call_support::argument::<$type, _>(&$argument, lock)?),*];
+            {
+                // Types in the signature of an item are not inferred, and cannot be `OCamlResult`.
+                static FUNCTION: $crate::call_support::Named<
+                    fn($($type),*), $crate::unit_or!($($result, $result)?)
+                > = $crate::call_support::Named::new($registered);
+                // SAFETY: the registered function has these argument and result types (promise of the user's `unsafe`).
+                unsafe { $crate::call_support::Named::call(&FUNCTION, lock, arguments) }
+            }
         }
     )*};
 }
 
-/// For [`ocaml_functions!`]: a result type; `()` if there is none.
+/// For [`ocaml_functions!`]: the first one of two types; `()` if there are none.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! unit_or {
     () => {
         ()
     };
-    ($type:ty) => {
+    ($type:ty, $result:ty) => {
         $type
     };
 }
@@ -199,19 +204,30 @@ macro_rules! unit_or {
 /// For [`ocaml_functions!`].
 pub mod call_support {
     use super::*;
-    use crate::{FromOCaml, OCamlAny};
+    use crate::{FromOCaml, OCamlAny, ToOCaml};
+    use std::marker::PhantomData;
 
-    /// A function that OCaml registers under a name.
-    pub struct Named {
+    /// A function that OCaml registers under a name, with arguments of the types of those of `Args`, and a result `T`.
+    pub struct Named<Args, T: ?Sized> {
         name: &'static str,
         /// From `named_cell`; NULL until the name was found.
         cell: AtomicPtr<sys::Value>,
+        _types: PhantomData<fn(Args, *const T)>,
     }
 
-    impl Named {
+    /// A root for an argument.
+    #[track_caller]
+    pub fn argument<T: ?Sized, R: ToOCaml<T>>(
+        value: &R,
+        lock: &mut DomainLock,
+    ) -> Result<Boxroot<OCamlAny>, Error> {
+        Ok(value.to_ocaml(lock)?.into_any())
+    }
+
+    impl<Args, T: ?Sized> Named<Args, T> {
         /// The function with this name, which is not looked up yet.
-        pub const fn new(name: &'static str) -> Named {
-            Named { name, cell: AtomicPtr::new(std::ptr::null_mut()) }
+        pub const fn new(name: &'static str) -> Self {
+            Named { name, cell: AtomicPtr::new(std::ptr::null_mut()), _types: PhantomData }
         }
 
         fn cell(&self) -> Option<NonNull<sys::Value>> {
@@ -227,16 +243,16 @@ pub mod call_support {
         ///
         /// # Safety
         ///
-        /// The registered function takes such arguments and returns a `T`.
+        /// The registered function takes these arguments and returns a `T`.
         #[track_caller]
-        pub unsafe fn call<T: ?Sized, R: FromOCaml<T>, const N: usize>(
+        pub unsafe fn call<R: FromOCaml<T>, const N: usize>(
             &self,
             lock: &mut DomainLock,
-            arguments: [&RootRef<OCamlAny>; N],
+            arguments: [Boxroot<OCamlAny>; N],
         ) -> Result<R, CallError> {
             let cell = self.cell().ok_or_else(|| Error::NotRegistered(self.name.into()))?;
             let mut unit = [Value::unit().raw()];
-            let mut raw = arguments.map(|argument| argument.get(lock).raw());
+            let mut raw = arguments.each_ref().map(|argument| argument.get(lock).raw());
             let raw: &mut [sys::Value] = if N == 0 { &mut unit } else { &mut raw };
             // SAFETY: `cell` is from `named_cell`.
             let closure = unsafe { load(lock, cell) };

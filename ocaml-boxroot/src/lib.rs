@@ -103,7 +103,20 @@ pub use value::{Kind, Value};
 /// For [`export!`].
 #[doc(hidden)]
 pub mod export_support {
-    pub use crate::export::{enter, finish};
+    pub use crate::export::{enter, finish, next};
+}
+
+/// The names of the standard library that the macros use. A program's own names cannot replace these.
+#[doc(hidden)]
+pub mod macro_support {
+    pub use std::convert::Infallible;
+    pub use std::ffi::c_int;
+    pub use std::fmt::{self, Debug, Formatter};
+    pub use std::marker::PhantomData;
+    pub use std::option::Option::Some;
+    pub use std::primitive::{bool, f64};
+    pub use std::result::Result::{self, Err, Ok};
+    pub use std::{concat, stringify};
 }
 
 #[doc(hidden)]

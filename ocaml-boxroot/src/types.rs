@@ -2,7 +2,7 @@
 
 use crate::block::block;
 use crate::{
-    ffi, Boxroot, DomainLock, Error, FromOCaml, Kind, OCamlAny, OCamlFloat, RootRef, Value,
+    ffi, Boxroot, DomainLock, Error, FromOCaml, Kind, OCamlAny, OCamlFloat, RootRef, ToOCaml, Value,
 };
 use std::marker::PhantomData;
 
@@ -66,12 +66,21 @@ use std::marker::PhantomData;
 ///
 /// * Fields and constructors stand in the *order* of OCaml's declaration. Their names may be others than in OCaml, except
 ///   those of polymorphic variants.
-/// * A `struct` has a constant for each field, for [`Value::read`] and [`Value::at`]. If all fields are
-///   [`OCamlFloat`], OCaml stores the record in the flat form, and the macro assumes this form. So fields whose type is an
-///   abbreviation of `float` must be `OCamlFloat`, and fields whose type is a type variable or an abstract type must not.
+/// * A `struct` has a constant for each field, for [`Value::read`] and [`Value::at`].
+/// * An `unboxed struct` is a type with `[@@unboxed]`: a record of one field, or a variant of one constructor with one
+///   argument, which OCaml represents as this field. `type metres = { metres : float } [@@unboxed]` is
+///   `unboxed struct OCamlMetres for Metres { metres: OCamlFloat }`. It has no constants.
+/// * OCaml stores a record in the flat form if all fields are floats, and the macro assumes this form if all fields are
+///   [`OCamlFloat`], or an `unboxed struct` of such a field. So the type of a field must be one of these where OCaml knows
+///   that it is `float`, also by an abbreviation or an unboxed type; and it must be another marker where OCaml's declaration
+///   of the record does not know that, because the type is a variable or abstract there.
 /// * A constructor with several arguments (`of int * int`) has as many here, at most eight; one whose argument is a
 ///   tuple (`of (int * int)`) has one argument, a tuple.
 /// * Converting an OCaml value whose constructor is not in the list, as open types have them, is [`Error::Mismatch`].
+///
+/// A marker is `Send` and `Sync` if those of all its fields and arguments are.
+///
+/// Comments are the only attributes that the macro takes. Types are written out: `_` stands for none.
 ///
 /// The macro needs no `unsafe`: the promise that an OCaml value *has* this type is made where the value comes to Rust, in
 /// [`export!`](crate::export!), [`ocaml_functions!`](crate::ocaml_functions!) or [`DomainLock::named`].
@@ -79,93 +88,248 @@ use std::marker::PhantomData;
 macro_rules! ocaml_type {
     () => {};
     (
-        $(#[$attribute:meta])*
+        $(#[doc $($doc:tt)*])*
         $visibility:vis struct $name:ident $(for $rust:ident)? {
-            $($(#[$field_attribute:meta])* $field:ident: $type:ty),+ $(,)?
+            $($(#[doc $($field_doc:tt)*])* $field:ident: $type:ty),+ $(,)?
         }
         $($rest:tt)*
     ) => {
-        $crate::ocaml_record! {
-            [$(#[$attribute])*] [$visibility] $name [$($rust)?]
-            $([$(#[$field_attribute])*] $field: $type,)+
+        $crate::ocaml_declare! {
+            [$(#[doc $($doc)*])*] [$visibility] $name record ($name $([$field $type])+)
         }
+        $crate::ocaml_fields! { $name $([$(#[doc $($field_doc)*])*] $field: $type,)+ }
+        $crate::ocaml_convert! { struct $name [$($rust)?] $($field)+ }
         $crate::ocaml_type! { $($rest)* }
     };
     (
-        $(#[$attribute:meta])*
+        $(#[doc $($doc:tt)*])*
+        $visibility:vis unboxed struct $name:ident $(for $rust:ident)? {
+            $(#[doc $($field_doc:tt)*])* $field:ident: $type:ty $(,)?
+        }
+        $($rest:tt)*
+    ) => {
+        $crate::ocaml_declare! {
+            [$(#[doc $($doc)*])*] [$visibility] $name unboxed ($name [$field $type])
+        }
+        $crate::ocaml_convert! { struct $name [$($rust)?] $field }
+        $crate::ocaml_type! { $($rest)* }
+    };
+    (
+        $(#[doc $($doc:tt)*])*
         $visibility:vis enum $name:ident $(for $rust:ident)? { $($variants:tt)* }
         $($rest:tt)*
     ) => {
         $crate::ocaml_variant! {
-            @normalise [[$(#[$attribute])*] [$visibility] $name [$($rust)?] ordinary] [] $($variants)*
+            @normalise [[$(#[doc $($doc)*])*] [$visibility] $name [$($rust)?] ordinary] [] $($variants)*
         }
         $crate::ocaml_type! { $($rest)* }
     };
     (
-        $(#[$attribute:meta])*
+        $(#[doc $($doc:tt)*])*
         $visibility:vis polymorphic enum $name:ident $(for $rust:ident)? { $($variants:tt)* }
         $($rest:tt)*
     ) => {
         $crate::ocaml_variant! {
-            @normalise [[$(#[$attribute])*] [$visibility] $name [$($rust)?] polymorphic] [] $($variants)*
+            @normalise [[$(#[doc $($doc)*])*] [$visibility] $name [$($rust)?] polymorphic] [] $($variants)*
         }
         $crate::ocaml_type! { $($rest)* }
     };
 }
 
-/// For [`ocaml_type!`]: a record's marker, fields and conversions.
+/// For [`ocaml_type!`]: a variant. `@normalise` and `@zip` bring each constructor into the form
+/// `(Constructor [part name Type] …)`, where the part is a number or a label, and the name that of a local variable.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! ocaml_record {
-    (
-        [$($attribute:tt)*] [$visibility:vis] $name:ident [$($rust:ident)?]
-        $([$($field_attribute:tt)*] $field:ident: $type:ty,)+
+macro_rules! ocaml_variant {
+    (@normalise
+        [[$($doc:tt)*] [$visibility:vis] $name:ident [$($rust:ident)?] $layout:ident]
+        [$(($constructor:ident $([$part:tt $binding:ident $type:ty])*))*]
     ) => {
-        $($attribute)*
-        #[derive(Debug)]
-        $visibility enum $name {}
+        $crate::ocaml_declare! {
+            [$($doc)*] [$visibility] $name $layout $(($constructor $([$part $type])*))*
+        }
+        $crate::ocaml_convert! {
+            enum $name [$($rust)?] $(($constructor $([$part $binding])*))*
+        }
+    };
+    (
+        @normalise $header:tt [$($done:tt)*]
+        $(#[doc $($doc:tt)*])* $constructor:ident $(, $($rest:tt)*)?
+    ) => {
+        $crate::ocaml_variant! { @normalise $header [$($done)* ($constructor)] $($($rest)*)? }
+    };
+    (
+        @normalise $header:tt [$($done:tt)*] $(#[doc $($doc:tt)*])*
+        $constructor:ident { $($(#[doc $($label_doc:tt)*])* $label:ident: $type:ty),+ $(,)? } $(, $($rest:tt)*)?
+    ) => {
+        $crate::ocaml_variant! {
+            @normalise $header [$($done)* ($constructor $([$label $label $type])+)] $($($rest)*)?
+        }
+    };
+    (
+        @normalise $header:tt $done:tt $(#[doc $($doc:tt)*])*
+        $constructor:ident ($($type:ty),+ $(,)?) $(, $($rest:tt)*)?
+    ) => {
+        $crate::ocaml_variant! {
+            @zip $header $done $constructor [] [$($type),+] [
+                0 part_0 1 part_1 2 part_2 3 part_3 4 part_4 5 part_5 6 part_6 7 part_7
+            ] $($($rest)*)?
+        }
+    };
+    (@zip $header:tt [$($done:tt)*] $constructor:ident [$($zipped:tt)*] [] $names:tt $($rest:tt)*) => {
+        $crate::ocaml_variant! { @normalise $header [$($done)* ($constructor $($zipped)*)] $($rest)* }
+    };
+    (
+        @zip $header:tt $done:tt $constructor:ident [$($zipped:tt)*]
+        [$type:ty $(, $types:ty)*] [$part:tt $name:ident $($names:tt)*] $($rest:tt)*
+    ) => {
+        $crate::ocaml_variant! {
+            @zip $header $done $constructor [$($zipped)* [$part $name $type]] [$($types),*] [$($names)*] $($rest)*
+        }
+    };
+}
 
-        const _: () = {
-            #[allow(unused_imports)]
-            use $crate::type_support::NotFloat as _;
-            const OCAML_FIELDS: &[&str] = &[$(stringify!($field)),+];
-            const OCAML_IS_FLAT: bool = $($crate::type_support::Probe::<$type>::IS_FLOAT)&&+;
+/// For [`ocaml_type!`]: a marker, and all that unsafe code believes of it. Each type of the declaration means what it means
+/// here, in items, where it is not inferred. Where it stands elsewhere, the compiler compares it
+/// with this one.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_declare {
+    (
+        [$(#[doc $($doc:tt)*])*] [$visibility:vis] $name:ident $layout:ident
+        $(($constructor:ident $([$part:tt $type:ty])*))*
+    ) => {
+        $(#[doc $($doc)*])*
+        $visibility struct $name {
+            never: $crate::macro_support::Infallible,
+            // So the marker is `Send` and `Sync` if those of all parts are.
+            _parts: $crate::macro_support::PhantomData<($($($type,)*)*)>,
+        }
 
-            #[allow(non_upper_case_globals)]
-            impl $name {
-                $(
-                    $($field_attribute)*
-                    #[doc = concat!("The field `", stringify!($field), "`.")]
-                    pub const $field: $crate::Field<$name, $type, OCAML_IS_FLAT> =
-                        // SAFETY: every value of this type comes from a conversion of this macro, or with a promise
-                        // that it is such a record. So it has this field.
-                        unsafe { $crate::Field::new($crate::type_support::position(OCAML_FIELDS, stringify!($field))) };
-                )+
+        impl $crate::macro_support::Debug for $name {
+            fn fmt(
+                &self,
+                _: &mut $crate::macro_support::Formatter<'_>,
+            ) -> $crate::macro_support::fmt::Result {
+                match self.never {}
             }
+        }
 
-            $crate::ocaml_record!(@convert $name [$($rust)?] $($field: $type,)+);
-        };
-    };
-    (@convert $name:ident [] $($fields:tt)*) => {
-        impl $crate::type_support::Declared for $name {}
-    };
-    (@convert $name:ident [$rust:ident] $($field:ident: $type:ty,)+) => {
-        impl $crate::type_support::Declared for $name {}
+        // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values come from conversions of
+        // this declaration, or with a promise that they have this form.
+        unsafe impl $crate::type_support::Declared for $name {
+            const FORM: $crate::type_support::Form = &[$((
+                $crate::macro_support::stringify!($constructor),
+                &[$($crate::macro_support::stringify!($part)),*],
+            )),*];
+            $crate::ocaml_layout! { $layout $name $(($constructor $([$part $type])*))* }
+        }
 
+        $($(
+            // SAFETY: the declaration says that this part has this type.
+            unsafe impl $crate::type_support::Part<
+                { $crate::ocaml_index!($name $constructor) },
+                { $crate::ocaml_index!($name $constructor $part) },
+                $type,
+            > for $name {}
+        )*)*
+
+        const _: () = $crate::type_support::check::<$name>();
+    };
+}
+
+/// For [`ocaml_type!`]: the number of a constructor, or of a part of a constructor.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_index {
+    ($name:ident $constructor:ident) => {
+        $crate::type_support::constructor_index(
+            <$name as $crate::type_support::Declared>::FORM,
+            $crate::macro_support::stringify!($constructor),
+        )
+    };
+    ($name:ident $constructor:ident $part:tt) => {
+        $crate::type_support::part_index(
+            <$name as $crate::type_support::Declared>::FORM,
+            $crate::macro_support::stringify!($constructor),
+            $crate::macro_support::stringify!($part),
+        )
+    };
+}
+
+/// For [`ocaml_type!`]: the rest of `Declared`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_layout {
+    (record $name:ident ($constructor:ident $([$part:tt $type:ty])+)) => {
+        const LAYOUT: $crate::type_support::Layout = $crate::type_support::Layout::Record;
+        const IS_FLAT: $crate::macro_support::bool =
+            $($crate::ocaml_is_float!($name $constructor $part $type))&&+;
+    };
+    (unboxed $name:ident ($constructor:ident [$part:tt $type:ty])) => {
+        const LAYOUT: $crate::type_support::Layout = $crate::type_support::Layout::Unboxed;
+        const IS_FLOAT: $crate::macro_support::bool =
+            $crate::ocaml_is_float!($name $constructor $part $type);
+    };
+    (ordinary $($form:tt)*) => {
+        const LAYOUT: $crate::type_support::Layout = $crate::type_support::Layout::Ordinary;
+    };
+    (polymorphic $($form:tt)*) => {
+        const LAYOUT: $crate::type_support::Layout = $crate::type_support::Layout::Polymorphic;
+    };
+}
+
+/// For [`ocaml_type!`]: whether a part is a float.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_is_float {
+    ($name:ident $constructor:ident $part:tt $type:ty) => {{
+        #[allow(unused_imports)]
+        use $crate::type_support::NotFloat as _;
+        $crate::type_support::is_float::<
+            $name,
+            { $crate::ocaml_index!($name $constructor) },
+            { $crate::ocaml_index!($name $constructor $part) },
+            _,
+        >($crate::type_support::Probe::<$type>::IS_FLOAT)
+    }};
+}
+
+/// For [`ocaml_type!`]: the constants for the fields of a record.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_fields {
+    ($name:ident $([$(#[doc $($doc:tt)*])*] $field:ident: $type:ty,)+) => {
+        #[allow(non_upper_case_globals)]
+        impl $name {
+            $(
+                $(#[doc $($doc)*])*
+                #[doc = $crate::macro_support::concat!(
+                    "The field `", $crate::macro_support::stringify!($field), "`."
+                )]
+                pub const $field: $crate::Field<
+                    $name, $type, { <$name as $crate::type_support::Declared>::IS_FLAT }
+                > = $crate::type_support::field::<$name, { $crate::ocaml_index!($name $name $field) }, _, _>();
+            )+
+        }
+    };
+}
+
+/// For [`ocaml_type!`]: the conversions. Here is nothing unsafe: these functions are safe for all arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_convert {
+    ($item:tt $name:ident [] $($form:tt)*) => {};
+    (struct $name:ident [$rust:ident] $($field:ident)+) => {
         impl $crate::ToOCaml<$name> for $rust {
             fn to_ocaml(
                 &self,
                 lock: &mut $crate::DomainLock,
-            ) -> ::std::result::Result<$crate::Boxroot<$name>, $crate::Error> {
-                let is_flat = {
-                    #[allow(unused_imports)]
-                    use $crate::type_support::NotFloat as _;
-                    $($crate::type_support::Probe::<$type>::IS_FLOAT)&&+
-                };
-                $(let $field = $crate::ToOCaml::<$type>::to_ocaml(&self.$field, lock)?;)+
-                // SAFETY: the one declaration of the marker (`Declared`) says that its records have these fields, and
-                // are flat if these are all floats.
-                unsafe { $crate::type_support::record(lock, is_flat, &[$($field.as_any()),+]) }
+            ) -> $crate::macro_support::Result<$crate::Boxroot<$name>, $crate::Error> {
+                let parts = [$($crate::type_support::part::<
+                    $name, 0, { $crate::ocaml_index!($name $name $field) }, _, _
+                >(&self.$field, lock)?),+];
+                $crate::type_support::make(lock, parts)
             }
         }
 
@@ -173,124 +337,71 @@ macro_rules! ocaml_record {
             fn from_ocaml<'l>(
                 value: $crate::Value<'l, $name>,
                 lock: &'l $crate::DomainLock,
-            ) -> ::std::result::Result<Self, $crate::Error> {
-                Ok($rust { $($field: value.read(lock, $name::$field)?),+ })
+            ) -> $crate::macro_support::Result<Self, $crate::Error> {
+                $crate::macro_support::Ok($rust {
+                    $($field: $crate::type_support::read::<
+                        $name, { $crate::ocaml_index!($name $name $field) }, _, _
+                    >(value, lock)?),+
+                })
+            }
+
+            fn from_float(
+                x: $crate::macro_support::f64,
+            ) -> $crate::macro_support::Result<Self, $crate::Error> {
+                $crate::macro_support::Ok($rust {
+                    $($field: $crate::type_support::read_float::<
+                        $name, { $crate::ocaml_index!($name $name $field) }, _, _
+                    >(x)?),+
+                })
             }
         }
     };
-}
-
-/// For [`ocaml_type!`]: a variant's marker and conversions. `@normalise` and `@zip` bring each constructor into the form
-/// `(Constructor [field name Type] …)`, where the field is a number or a label, and the name that of a local variable. Then
-/// `@emit` emits the items.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! ocaml_variant {
-    (@normalise [$($header:tt)*] [$($done:tt)*]) => {
-        $crate::ocaml_variant! { @emit $($header)* $($done)* }
-    };
-    (@normalise $header:tt [$($done:tt)*] $variant:ident $(, $($rest:tt)*)?) => {
-        $crate::ocaml_variant! { @normalise $header [$($done)* ($variant)] $($($rest)*)? }
-    };
-    (
-        @normalise $header:tt [$($done:tt)*]
-        $variant:ident { $($label:ident: $type:ty),+ $(,)? } $(, $($rest:tt)*)?
-    ) => {
-        $crate::ocaml_variant! {
-            @normalise $header [$($done)* ($variant $([$label $label $type])+)] $($($rest)*)?
-        }
-    };
-    (
-        @normalise $header:tt $done:tt
-        $variant:ident ($($type:ty),+ $(,)?) $(, $($rest:tt)*)?
-    ) => {
-        $crate::ocaml_variant! {
-            @zip $header $done $variant [] [$($type),+] [0 a 1 b 2 c 3 d 4 e 5 f 6 g 7 h] $($($rest)*)?
-        }
-    };
-    (@zip $header:tt [$($done:tt)*] $variant:ident [$($zipped:tt)*] [] $names:tt $($rest:tt)*) => {
-        $crate::ocaml_variant! { @normalise $header [$($done)* ($variant $($zipped)*)] $($rest)* }
-    };
-    (
-        @zip $header:tt $done:tt $variant:ident [$($zipped:tt)*]
-        [$type:ty $(, $types:ty)*] [$field:tt $name:ident $($names:tt)*] $($rest:tt)*
-    ) => {
-        $crate::ocaml_variant! {
-            @zip $header $done $variant [$($zipped)* [$field $name $type]] [$($types),*] [$($names)*] $($rest)*
-        }
-    };
-    (
-        @emit [$($attribute:tt)*] [$visibility:vis] $name:ident [] $kind:ident $($variants:tt)*
-    ) => {
-        $($attribute)*
-        #[derive(Debug)]
-        $visibility enum $name {}
-
-        impl $crate::type_support::Declared for $name {}
-    };
-    (
-        @emit [$($attribute:tt)*] [$visibility:vis] $name:ident [$rust:ident] $kind:ident
-        $(($variant:ident $([$field:tt $binding:ident $type:ty])*))*
-    ) => {
-        $($attribute)*
-        #[derive(Debug)]
-        $visibility enum $name {}
-
-        const _: () = {
-            const OCAML_VARIANTS: &[(&str, usize)] = &[
-                $((stringify!($variant), <[&str]>::len(&[$(stringify!($field)),*]))),*
-            ];
-            $(const _: $crate::type_support::Constructor =
-                $crate::type_support::$kind(OCAML_VARIANTS, stringify!($variant));)*
-
-            impl $crate::type_support::Declared for $name {}
-
-            impl $crate::ToOCaml<$name> for $rust {
-                fn to_ocaml(
-                    &self,
-                    lock: &mut $crate::DomainLock,
-                ) -> ::std::result::Result<$crate::Boxroot<$name>, $crate::Error> {
-                    match self {
-                        $($rust::$variant { $($field: $binding),* } => {
-                            $(let $binding = $crate::ToOCaml::<$type>::to_ocaml($binding, lock)?;)*
-                            // SAFETY: the one declaration of the marker (`Declared`) says that the constructor takes
-                            // these arguments.
-                            unsafe {
-                                $crate::type_support::construct(
-                                    lock,
-                                    const { $crate::type_support::$kind(OCAML_VARIANTS, stringify!($variant)) },
-                                    &[$($binding.as_any()),*],
-                                )
-                            }
-                        })*
-                    }
-                }
-            }
-
-            impl $crate::FromOCaml<$name> for $rust {
-                #[allow(unused_mut, unused_assignments, unused_variables)]
-                fn from_ocaml<'l>(
-                    value: $crate::Value<'l, $name>,
-                    lock: &'l $crate::DomainLock,
-                ) -> ::std::result::Result<Self, $crate::Error> {
-                    $(if let Some(mut arguments) = $crate::type_support::arguments(
-                        value,
-                        const { $crate::type_support::$kind(OCAML_VARIANTS, stringify!($variant)) },
-                    ) {
-                        return Ok($rust::$variant {
-                            // SAFETY: the value is of this constructor, whose arguments have these types, in this order.
-                            $($field: unsafe { arguments.next::<$type, _>(lock)? }),*
-                        });
+    (enum $name:ident [$rust:ident] $(($constructor:ident $([$part:tt $binding:ident])*))*) => {
+        impl $crate::ToOCaml<$name> for $rust {
+            fn to_ocaml(
+                &self,
+                lock: &mut $crate::DomainLock,
+            ) -> $crate::macro_support::Result<$crate::Boxroot<$name>, $crate::Error> {
+                match self {
+                    $($rust::$constructor { $($part: $binding),* } => {
+                        let parts = [$($crate::type_support::part::<
+                            $name,
+                            { $crate::ocaml_index!($name $constructor) },
+                            { $crate::ocaml_index!($name $constructor $part) },
+                            _,
+                            _,
+                        >($binding, lock)?),*];
+                        $crate::type_support::make::<
+                            $name, { $crate::ocaml_index!($name $constructor) }, _
+                        >(lock, parts)
                     })*
-                    Err($crate::Error::Mismatch)
                 }
             }
-        };
+        }
+
+        impl $crate::FromOCaml<$name> for $rust {
+            #[allow(unused_variables)]
+            fn from_ocaml<'l>(
+                value: $crate::Value<'l, $name>,
+                lock: &'l $crate::DomainLock,
+            ) -> $crate::macro_support::Result<Self, $crate::Error> {
+                $(if let $crate::macro_support::Some(parts) = $crate::type_support::parts::<
+                    $name, { $crate::ocaml_index!($name $constructor) }
+                >(value) {
+                    return $crate::macro_support::Ok($rust::$constructor {
+                        $($part: $crate::type_support::Parts::read::<
+                            { $crate::ocaml_index!($name $constructor $part) }, _, _
+                        >(parts, lock)?),*
+                    });
+                })*
+                $crate::macro_support::Err($crate::Error::Mismatch)
+            }
+        }
     };
 }
 
-/// A field of type `F` of the records of type `T`; from [`ocaml_type!`]. If `FLAT`, the record is in the flat form of
-/// floats: its fields are numbers in a row, and not values.
+/// A field of type `F` of the records of type `T`; from [`ocaml_type!`]. Every `T` has this field. If `FLAT`, the record is
+/// in the flat form of floats: its fields are numbers in a row, and not values.
 pub struct Field<T, F, const FLAT: bool> {
     index: usize,
     _types: PhantomData<fn(T) -> F>,
@@ -303,18 +414,6 @@ impl<T, F, const FLAT: bool> Clone for Field<T, F, FLAT> {
 }
 
 impl<T, F, const FLAT: bool> Copy for Field<T, F, FLAT> {}
-
-impl<T, F, const FLAT: bool> Field<T, F, FLAT> {
-    /// The field with that index.
-    ///
-    /// # Safety
-    ///
-    /// Every `T` is a block that has this field, of type `F`; or, if `FLAT`, a block in the flat form.
-    #[doc(hidden)]
-    pub const unsafe fn new(index: usize) -> Self {
-        Field { index, _types: PhantomData }
-    }
-}
 
 impl<'l, T> Value<'l, T> {
     /// A copy of a field of a record, as a Rust type.
@@ -331,14 +430,14 @@ impl<'l, T> Value<'l, T> {
         if FLAT {
             return R::from_float(self.flat_float(field.index).ok_or(Error::Mismatch)?);
         }
-        // SAFETY: every `T` has this field, which is an `F` (`Field::new`).
+        // SAFETY: every `T` has this field, which is an `F` (`Field`).
         R::from_ocaml(unsafe { self.field(field.index) }, lock)
     }
 
     /// The value of a field of a record. Not for records in the flat form of floats, whose fields are not values: use
     /// [`read`](Value::read) there.
     pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {
-        // SAFETY: every `T` has this field, which is an `F` (`Field::new`).
+        // SAFETY: every `T` has this field, which is an `F` (`Field`).
         unsafe { self.field(field.index) }
     }
 }
@@ -359,46 +458,97 @@ impl<T> RootRef<T> {
     }
 }
 
-/// For [`ocaml_type!`].
+/// For [`ocaml_type!`]. What is safe here is safe for all arguments: it relies on `Declared` and `Part` only.
 pub mod type_support {
     use super::*;
 
-    /// Implemented once for each marker of [`ocaml_type!`]. So the compiler rejects a second declaration of a marker, with
-    /// other fields, and one for another crate's marker; also if an attribute such as `cfg` removes the second marker.
-    pub trait Declared {}
+    /// The constructors, with the names of their parts. A record has one constructor, whose parts are its fields.
+    pub type Form = &'static [(&'static str, &'static [&'static str])];
 
-    /// `Probe::<T>::IS_FLOAT` is whether `T`, which is not a parameter there, is [`OCamlFloat`].
+    /// How OCaml represents a type.
+    #[derive(Clone, Copy, PartialEq)]
+    pub enum Layout {
+        /// A block of the fields.
+        Record,
+        /// The value of the only field of a record, or of the only argument of the only constructor.
+        Unboxed,
+        /// A variant.
+        Ordinary,
+        /// A polymorphic variant.
+        Polymorphic,
+    }
+
+    /// A marker of [`ocaml_type!`]. It is implemented once for each marker. So the compiler rejects a second declaration of
+    /// a marker, with another form, and one for another crate's marker.
+    ///
+    /// # Safety
+    ///
+    /// All values of this type have this form, which [`check`] accepts, and their parts have the types that [`Part`] says.
+    /// A record and an unboxed type have one constructor. `IS_FLAT` is whether this is a record whose fields are all floats,
+    /// and `IS_FLOAT` whether it is an unboxed type whose part is one.
+    pub unsafe trait Declared: Sized {
+        /// The constructors and their parts, in the order of OCaml's declaration.
+        const FORM: Form;
+        /// How OCaml represents them.
+        const LAYOUT: Layout;
+        /// Whether the values are records in the flat form of floats.
+        const IS_FLAT: bool = false;
+        /// Whether the values are floats.
+        const IS_FLOAT: bool = false;
+    }
+
+    /// A part, which is a field or an argument of a constructor, has this type.
+    ///
+    /// # Safety
+    ///
+    /// The part with number `PART` of the constructor with number `CONSTRUCTOR` is a `T`.
+    pub unsafe trait Part<const CONSTRUCTOR: usize, const PART: usize, T>: Declared {}
+
+    /// Whether a `T` is represented as a float.
+    pub struct IsFloat<T>(bool, PhantomData<T>);
+
+    /// `Probe::<T>::IS_FLOAT` is whether `T`, which is not a parameter there, is represented as a float.
     pub struct Probe<T>(PhantomData<T>);
 
     impl Probe<OCamlFloat> {
         /// Rust prefers this constant to that of [`NotFloat`].
-        pub const IS_FLOAT: bool = true;
+        pub const IS_FLOAT: IsFloat<OCamlFloat> = IsFloat(true, PhantomData);
+    }
+
+    impl<T: Declared> Probe<T> {
+        /// Rust prefers this constant to that of [`NotFloat`].
+        pub const IS_FLOAT: IsFloat<T> = IsFloat(T::IS_FLOAT, PhantomData);
     }
 
     /// The constant for all other types.
-    pub trait NotFloat {
-        /// `false`.
-        const IS_FLOAT: bool = false;
+    pub trait NotFloat<T> {
+        /// It is not.
+        const IS_FLOAT: IsFloat<T> = IsFloat(false, PhantomData);
     }
 
-    impl<T> NotFloat for Probe<T> {}
+    impl<T> NotFloat<T> for Probe<T> {}
 
-    /// A constructor of a variant, as OCaml represents it.
-    #[derive(Clone, Copy)]
-    pub enum Constructor {
-        /// Without arguments: an immediate.
-        Constant(isize),
-        /// With arguments: a block with this tag and this number of fields.
-        Block(u8, usize),
-        /// Of a polymorphic variant, with this hash and this number of arguments: a block with the hash and the argument, or,
-        /// for several arguments, a tuple of them.
-        Polymorphic(isize, usize),
+    /// Whether a part is a float.
+    pub const fn is_float<M: Part<C, P, T>, const C: usize, const P: usize, T>(
+        is_float: IsFloat<T>,
+    ) -> bool {
+        is_float.0
     }
 
-    /// The index of `name`, which is one of the names.
-    pub const fn position(names: &[&str], name: &str) -> usize {
+    /// The number of the constructor with this name.
+    pub const fn constructor_index(form: Form, name: &str) -> usize {
         let mut i = 0;
-        while !equal(names[i], name) {
+        while !equal(form[i].0, name) {
+            i += 1;
+        }
+        i
+    }
+
+    /// The number of the part with this name.
+    pub const fn part_index(form: Form, constructor: &str, name: &str) -> usize {
+        let parts = form[constructor_index(form, constructor)].1;
+        let mut i = 0;
+        while !equal(parts[i], name) {
             i += 1;
         }
         i
@@ -413,43 +563,84 @@ pub mod type_support {
         i == a.len() && i == b.len()
     }
 
-    /// The constructor with this name of an ordinary variant. OCaml numbers the constructors without arguments, and
-    /// separately those with arguments, in the order of the declaration.
-    pub const fn ordinary(variants: &[(&str, usize)], name: &str) -> Constructor {
+    /// A constructor, as OCaml represents it.
+    #[derive(Clone, Copy)]
+    enum Constructor {
+        /// Without arguments: an immediate.
+        Constant(isize),
+        /// With arguments: a block with this tag and this number of fields.
+        Block(u8, usize),
+        /// Of a polymorphic variant, with this hash and this number of arguments: a block with the hash and the argument, or,
+        /// for several arguments, a tuple of them.
+        Polymorphic(isize, usize),
+        /// Not represented: the value is that of its part.
+        Unboxed,
+    }
+
+    /// The constructor with this number.
+    const fn constructor<M: Declared>(index: usize) -> Constructor {
+        match M::LAYOUT {
+            Layout::Unboxed => Constructor::Unboxed,
+            Layout::Record | Layout::Ordinary => ordinary(M::FORM, index),
+            Layout::Polymorphic => polymorphic(M::FORM, index),
+        }
+    }
+
+    /// Checks that all names are different, and that all constructors can be represented.
+    pub const fn check<M: Declared>() {
+        let mut i = 0;
+        while i < M::FORM.len() {
+            let (name, parts) = M::FORM[i];
+            assert!(constructor_index(M::FORM, name) == i, "two constructors have the same name");
+            constructor::<M>(i);
+            let mut j = 0;
+            while j < parts.len() {
+                assert!(part_index(M::FORM, name, parts[j]) == j, "two fields have the same name");
+                j += 1;
+            }
+            i += 1;
+        }
+    }
+
+    /// A constructor of an ordinary variant. OCaml numbers the constructors without arguments, and separately those with
+    /// arguments, in the order of the declaration.
+    const fn ordinary(form: Form, index: usize) -> Constructor {
         let (mut constants, mut blocks, mut i) = (0, 0, 0);
-        while !equal(variants[i].0, name) {
-            match variants[i].1 {
+        while i < index {
+            match form[i].1.len() {
                 0 => constants += 1,
                 _ => blocks += 1,
             }
             i += 1;
         }
-        match variants[i].1 {
+        match form[index].1.len() {
             0 => Constructor::Constant(constants),
             arguments => Constructor::Block(blocks, arguments),
         }
     }
 
-    /// The constructor with this name of a polymorphic variant, by its hash as OCaml's `caml_hash_variant` computes it. Two
-    /// constructors with the same hash are an error, as in OCaml.
-    pub const fn polymorphic(variants: &[(&str, usize)], name: &str) -> Constructor {
-        let (hash, mut arguments, mut i) = (hash(name), 0, 0);
-        while i < variants.len() {
-            if equal(variants[i].0, name) {
-                arguments = variants[i].1;
-            } else {
-                assert!(self::hash(variants[i].0) != hash, "two constructors have the same hash");
-            }
+    /// A constructor of a polymorphic variant, by its hash as OCaml's `caml_hash_variant` computes it. Two constructors
+    /// with the same hash are an error, as in OCaml.
+    const fn polymorphic(form: Form, index: usize) -> Constructor {
+        let (hash, mut i) = (hash(form[index].0), 0);
+        while i < form.len() {
+            let is_apart = i == index || self::hash(form[i].0) != hash;
+            assert!(is_apart, "two constructors have the same hash");
             i += 1;
         }
-        match arguments {
+        match form[index].1.len() {
             0 => Constructor::Constant(hash),
             arguments => Constructor::Polymorphic(hash, arguments),
         }
     }
 
+    /// The hash of a name, which is the same with and without Rust's `r#`.
     const fn hash(name: &str) -> isize {
-        let (bytes, mut hash, mut i) = (name.as_bytes(), 0u32, 0);
+        let (bytes, mut hash) = (name.as_bytes(), 0u32);
+        let mut i = match bytes {
+            [b'r', b'#', ..] => 2,
+            _ => 0,
+        };
         while i < bytes.len() {
             hash = hash.wrapping_mul(223).wrapping_add(bytes[i] as u32);
             i += 1;
@@ -458,120 +649,171 @@ pub mod type_support {
         ((hash << 1) as i32 >> 1) as isize
     }
 
-    /// A root for a new record with these fields.
+    /// The field with this number of a record.
+    pub const fn field<M: Part<0, INDEX, T>, const INDEX: usize, T, const FLAT: bool>(
+    ) -> Field<M, T, FLAT> {
+        assert!(matches!(M::LAYOUT, Layout::Record) && FLAT == M::IS_FLAT);
+        Field { index: INDEX, _types: PhantomData }
+    }
+
+    /// A root of a part of a new value: of that constructor of an `M`, the part with that number.
+    pub struct PartRoot<M, const CONSTRUCTOR: usize> {
+        root: Boxroot<OCamlAny>,
+        part: usize,
+        _type: PhantomData<M>,
+    }
+
+    /// A copy of a Rust value as a part of an `M`.
+    #[track_caller]
+    pub fn part<M: Part<C, P, T>, const C: usize, const P: usize, T, R: ToOCaml<T>>(
+        value: &R,
+        lock: &mut DomainLock,
+    ) -> Result<PartRoot<M, C>, Error> {
+        let root = value.to_ocaml(lock)?.into_any();
+        Ok(PartRoot { root, part: P, _type: PhantomData })
+    }
+
+    /// A root for a new value: that constructor, with these parts, which must be all.
+    #[track_caller]
+    pub fn make<M: Declared, const C: usize, const N: usize>(
+        lock: &mut DomainLock,
+        parts: [PartRoot<M, C>; N],
+    ) -> Result<Boxroot<M>, Error> {
+        const { assert!(M::FORM[C].1.len() == N) };
+        assert!(parts.iter().enumerate().all(|(i, part)| part.part == i));
+        let fields = parts.each_ref().map(|part| &*part.root);
+        // SAFETY: these are all parts of the constructor, in order, and each has its type (`part`). So each block and each
+        // immediate that is made here is OCaml's representation of an `M` (`Declared`). The fields are floats if `IS_FLAT`.
+        unsafe {
+            match const { constructor::<M>(C) } {
+                _ if M::IS_FLAT => flat(lock, &fields),
+                Constructor::Constant(n) => {
+                    Boxroot::try_new(lock, Value::from_raw(Value::int(n).raw()))
+                }
+                Constructor::Block(tag, _) => block(lock, tag, &fields),
+                Constructor::Polymorphic(hash, 1) => {
+                    let hash = Boxroot::try_new(lock, Value::int(hash))?;
+                    block(lock, 0, &[hash.as_any(), fields[0]])
+                }
+                Constructor::Polymorphic(hash, _) => {
+                    let hash = Boxroot::try_new(lock, Value::int(hash))?;
+                    let tuple: Boxroot<OCamlAny> = block(lock, 0, &fields)?;
+                    block(lock, 0, &[hash.as_any(), &tuple])
+                }
+                Constructor::Unboxed => fields[0].cast().clone_in(lock),
+            }
+        }
+    }
+
+    /// A root for a new record in the flat form.
     ///
     /// # Safety
     ///
-    /// Such a record is a `T`. If `is_flat`, all fields are floats.
+    /// The fields are floats, and such a record is an `M`.
     #[track_caller]
-    pub unsafe fn record<T>(
+    unsafe fn flat<M>(
         lock: &mut DomainLock,
-        is_flat: bool,
         fields: &[&RootRef<OCamlAny>],
-    ) -> Result<Boxroot<T>, Error> {
-        if !is_flat {
-            // SAFETY: such a block is a `T` (caller).
-            return unsafe { block(lock, 0, fields) };
-        }
+    ) -> Result<Boxroot<M>, Error> {
         let mut floats = Vec::with_capacity(fields.len());
         for field in fields {
             // SAFETY: the field is a float (caller).
             floats.push(unsafe { field.cast::<OCamlFloat>() }.get(lock).to_float());
         }
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. Such a block
-        // is a `T` (caller).
+        // is an `M` (caller).
         unsafe {
             crate::block::rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock)
         }
     }
 
-    /// A root for a new value: a constructor with these arguments.
-    ///
-    /// # Safety
-    ///
-    /// `T` has this constructor, which takes as many arguments, of these types.
+    /// A copy of a field of a record, or of the only part of an unboxed type.
     #[track_caller]
-    pub unsafe fn construct<T>(
-        lock: &mut DomainLock,
-        constructor: Constructor,
-        arguments: &[&RootRef<OCamlAny>],
-    ) -> Result<Boxroot<T>, Error> {
-        // SAFETY: each block and each immediate that is made here is OCaml's representation of such a `T` (caller).
-        unsafe {
-            match constructor {
-                Constructor::Constant(n) => {
-                    Boxroot::try_new(lock, Value::from_raw(Value::int(n).raw()))
-                }
-                Constructor::Block(tag, _) => block(lock, tag, arguments),
-                Constructor::Polymorphic(hash, _) => {
-                    let hash = Boxroot::try_new(lock, Value::int(hash))?;
-                    match arguments {
-                        [argument] => block(lock, 0, &[hash.as_any(), argument]),
-                        _ => {
-                            let tuple: Boxroot<OCamlAny> = block(lock, 0, arguments)?;
-                            block(lock, 0, &[hash.as_any(), &tuple])
-                        }
-                    }
-                }
+    pub fn read<'l, M: Part<0, P, T>, const P: usize, T, R: FromOCaml<T>>(
+        value: Value<'l, M>,
+        lock: &'l DomainLock,
+    ) -> Result<R, Error> {
+        match M::LAYOUT {
+            Layout::Record if M::IS_FLAT => {
+                R::from_float(value.flat_float(P).ok_or(Error::Mismatch)?)
             }
+            // SAFETY: the record has this field (`Part`).
+            Layout::Record => R::from_ocaml(unsafe { value.field(P) }, lock),
+            // SAFETY: the value is that of its part (`Part`).
+            Layout::Unboxed => R::from_ocaml(unsafe { Value::from_raw(value.raw()) }, lock),
+            Layout::Ordinary | Layout::Polymorphic => Err(Error::Mismatch),
         }
     }
 
-    /// The arguments of a constructor, one after the other.
-    pub struct Arguments<'l> {
+    /// [`read`] for a value that is the number `x` in the flat form of an array or a record.
+    pub fn read_float<M: Part<0, P, T>, const P: usize, T, R: FromOCaml<T>>(
+        x: f64,
+    ) -> Result<R, Error> {
+        match M::LAYOUT {
+            Layout::Unboxed => R::from_float(x),
+            _ => Err(Error::Mismatch),
+        }
+    }
+
+    /// The arguments of a value of a variant, which is of that constructor. They are fields of a block, from a first one on.
+    pub struct Parts<'l, M, const CONSTRUCTOR: usize> {
         block: Value<'l, OCamlAny>,
-        next: usize,
-        end: usize,
+        first: usize,
+        _type: PhantomData<M>,
     }
 
-    /// The arguments, if the value is of this constructor.
-    pub fn arguments<'l, T>(
-        value: Value<'l, T>,
-        constructor: Constructor,
-    ) -> Option<Arguments<'l>> {
-        // SAFETY: every value is an `OCamlAny`.
-        let block: Value<'l, OCamlAny> = unsafe { Value::from_raw(value.raw()) };
-        match (constructor, block.kind()) {
-            (Constructor::Constant(n), Kind::Immediate(m)) if n == m => {
-                Some(Arguments { block, next: 0, end: 0 })
-            }
-            (Constructor::Block(tag, count), Kind::Block { tag: other, size })
-                if tag == other && count == size =>
-            {
-                Some(Arguments { block, next: 0, end: count })
-            }
-            (Constructor::Polymorphic(hash, count), Kind::Block { tag: 0, size: 2 }) => {
-                // SAFETY: the block has two fields (just checked).
-                let (first, argument): (Value<'l, OCamlAny>, Value<'l, OCamlAny>) =
-                    unsafe { (block.field(0), block.field(1)) };
-                match argument.kind() {
-                    _ if first.kind() != Kind::Immediate(hash) => None,
-                    _ if count == 1 => Some(Arguments { block, next: 1, end: 2 }),
-                    Kind::Block { tag: 0, size } if size == count => {
-                        Some(Arguments { block: argument, next: 0, end: count })
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
+    impl<M, const C: usize> Clone for Parts<'_, M, C> {
+        fn clone(&self) -> Self {
+            *self
         }
     }
 
-    impl<'l> Arguments<'l> {
-        /// A copy of the next argument.
-        ///
-        /// # Safety
-        ///
-        /// The next argument is an `F`.
+    impl<M, const C: usize> Copy for Parts<'_, M, C> {}
+
+    /// The arguments, if the value is of that constructor of a variant.
+    pub fn parts<M: Declared, const C: usize>(value: Value<'_, M>) -> Option<Parts<'_, M, C>> {
+        // SAFETY: every value is an `OCamlAny`.
+        let block: Value<'_, OCamlAny> = unsafe { Value::from_raw(value.raw()) };
+        let (block, first) = match const { constructor::<M>(C) } {
+            Constructor::Constant(n) => (block.kind() == Kind::Immediate(n)).then_some((block, 0)),
+            Constructor::Block(tag, size) => {
+                (block.kind() == Kind::Block { tag, size }).then_some((block, 0))
+            }
+            Constructor::Polymorphic(hash, count) => polymorphic_parts(block, hash, count),
+            Constructor::Unboxed => None,
+        }?;
+        Some(Parts { block, first, _type: PhantomData })
+    }
+
+    /// The block of a polymorphic variant with the arguments, and the number of the first one.
+    fn polymorphic_parts(
+        block: Value<'_, OCamlAny>,
+        hash: isize,
+        count: usize,
+    ) -> Option<(Value<'_, OCamlAny>, usize)> {
+        let Kind::Block { tag: 0, size: 2 } = block.kind() else { return None };
+        // SAFETY: the block has two fields (just checked).
+        let (first, argument): (Value<'_, OCamlAny>, Value<'_, OCamlAny>) =
+            unsafe { (block.field(0), block.field(1)) };
+        match argument.kind() {
+            _ if first.kind() != Kind::Immediate(hash) => None,
+            _ if count == 1 => Some((block, 1)),
+            kind => (kind == Kind::Block { tag: 0, size: count }).then_some((argument, 0)),
+        }
+    }
+
+    impl<'l, M: Declared, const C: usize> Parts<'l, M, C> {
+        /// A copy of the argument with that number.
         #[track_caller]
-        pub unsafe fn next<F, R: FromOCaml<F>>(
-            &mut self,
+        pub fn read<const P: usize, T, R: FromOCaml<T>>(
+            self,
             lock: &'l DomainLock,
-        ) -> Result<R, Error> {
-            assert!(self.next < self.end);
-            self.next += 1;
-            // SAFETY: the block has this field (just checked), which is an `F` (caller).
-            R::from_ocaml(unsafe { self.block.field(self.next - 1) }, lock)
+        ) -> Result<R, Error>
+        where
+            M: Part<C, P, T>,
+        {
+            // SAFETY: the block has the arguments of this constructor (`parts`), with these types (`Part`).
+            R::from_ocaml(unsafe { self.block.field(self.first + P) }, lock)
         }
     }
 }

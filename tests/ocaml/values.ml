@@ -32,7 +32,12 @@ type city = { name : string; mutable height : int; at : point; tags : string lis
 and point = { x : float; y : float }
 
 type tree = Leaf | Node of tree * int * tree | Empty | Named of { label : string; below : tree }
-type color = [ `Black | `Rgb of int * int * int | `named of string | `A_rather_long_name_of_a_tag ]
+type color = [ `Black | `Rgb of int * int * int | `named of string | `A_rather_long_name_of_a_tag | `loop ]
+type metres = { metres : float } [@@unboxed]
+type seconds = Seconds of float [@@unboxed]
+type name = { text : string } [@@unboxed]
+type run = { distance : metres; time : seconds; speed : float }
+type runner = { runner : name; best : metres }
 
 let rec sum = function
   | Leaf | Empty -> 0
@@ -44,6 +49,7 @@ let show_color : color -> string = function
   | `Rgb (r, g, b) -> Printf.sprintf "#%02x%02x%02x" r g b
   | `named s -> s
   | `A_rather_long_name_of_a_tag -> "long"
+  | `loop -> "loop"
 
 let () =
   register "show_city" (fun { name; height; at = { x; y }; tags } ->
@@ -53,8 +59,15 @@ let () =
   register "sum" sum;
   register "tree" (fun () -> Named { label = "four"; below = Node (Node (Leaf, 1, Leaf), 2, Empty) });
   register "colors" (fun () : color list ->
-      [ `Black; `Rgb (1, 2, 255); `named "blue"; `A_rather_long_name_of_a_tag ]);
+      [ `Black; `Rgb (1, 2, 255); `named "blue"; `A_rather_long_name_of_a_tag; `loop ]);
   register "show_color" show_color;
+  register "runs" (fun n ->
+      List.init n (fun i ->
+          let x = float_of_int i in
+          { distance = { metres = x }; time = Seconds 2.; speed = x /. 2. }));
+  register "distance" (List.fold_left (fun sum { distance = { metres }; _ } -> sum +. metres) 0.);
+  register "runner" (fun best -> { runner = { text = "Bolt" }; best });
+  register "metres" (fun { best = { metres }; runner = { text } } -> [| { metres }; { metres = float (String.length text) } |]);
   register "other_colors" (fun () -> [ `White; `Black ])
 
 (* ---- exceptions ---- *)

@@ -32,16 +32,16 @@ fn boxed<T: Send + 'static>(lock: &mut DomainLock, value: T) -> Boxroot<OCamlBox
 pub fn boxes_are_dropped_once() {
     with_ocaml(|lock| {
         for n in 1..=1000 {
-            keep::<()>(lock, n).unwrap();
+            keep(lock, n).unwrap();
         }
         churn(lock);
         assert_eq!(sum_kept::<i32>(lock).unwrap(), 500_500);
         assert_eq!(live(), 1000);
-        forget::<()>(lock).unwrap();
+        forget(lock).unwrap();
         assert_eq!(live(), 0);
-        make_garbage::<()>(lock, 100_000).unwrap();
+        make_garbage(lock, 100_000).unwrap();
         assert!(live() < 100_000, "garbage is dropped meanwhile");
-        full_major::<()>(lock).unwrap();
+        full_major(lock).unwrap();
         assert_eq!(live(), 0);
         assert!(misuse::<bool>(lock).unwrap());
         // A large value, a small one, one of size 0, and one with a large alignment.
@@ -73,8 +73,8 @@ pub fn boxes_hold_roots() {
         }
         assert_eq!(stats().live_roots, 1002);
         drop(holder);
-        full_major::<()>(lock).unwrap();
-        full_major::<()>(lock).unwrap();
+        full_major(lock).unwrap();
+        full_major(lock).unwrap();
         assert_eq!(stats().live_roots, 0);
     })
 }
@@ -117,13 +117,13 @@ pub fn boxes_that_panic_and_attach() {
             let exception = Some(ocaml_boxroot::Exception::not_found(lock).unwrap());
             let attempts = boxed(lock, Attempts { seen: seen.clone(), exception });
             if kind == "major" {
-                minor::<()>(lock).unwrap();
+                minor(lock).unwrap();
             }
             drop(attempts);
             if kind == "minor" {
-                minor::<()>(lock).unwrap();
+                minor(lock).unwrap();
             }
-            full_major::<()>(lock).unwrap();
+            full_major(lock).unwrap();
             let seen = std::mem::take(&mut *seen.lock().unwrap());
             assert_eq!(
                 seen,
@@ -142,9 +142,9 @@ pub fn boxes_that_panic_and_attach() {
 
 pub fn boxes_in_domains() {
     with_ocaml(|lock| {
-        drop_in_domains::<()>(lock, 20_000).unwrap();
+        drop_in_domains(lock, 20_000).unwrap();
         for _ in 0..3 {
-            full_major::<()>(lock).unwrap();
+            full_major(lock).unwrap();
         }
         assert_eq!(live(), 0);
     })
@@ -172,7 +172,7 @@ pub fn boxes_dropped_by_another_thread() {
                 let root = Some(i.to_string().to_ocaml(lock).unwrap());
                 boxed(lock, Elsewhere { threads: threads.clone(), root });
             }
-            collect_elsewhere::<()>(lock).unwrap();
+            collect_elsewhere(lock).unwrap();
         }
         churn(lock);
     });
@@ -185,8 +185,8 @@ pub fn boxes_dropped_by_another_thread() {
 pub fn boxes_at_shutdown() {
     let ocaml = Runtime::start().unwrap();
     let roots = DomainLock::attach(|lock| {
-        keep::<()>(lock, 1).unwrap();
-        make_garbage::<()>(lock, 10).unwrap();
+        keep(lock, 1).unwrap();
+        make_garbage(lock, 10).unwrap();
         (0..10).map(|n| boxed(lock, Counted::new(n))).collect::<Vec<_>>()
     });
     ocaml.shutdown().unwrap();

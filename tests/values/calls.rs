@@ -59,7 +59,7 @@ pub fn functions_of_ocaml() {
         churn(lock);
         assert_eq!(by_root.get(lock).as_str(), Ok("11111111"));
         for _ in 0..2 {
-            let refused = missing::<()>(lock);
+            let refused = missing(lock);
             let Err(CallError::Error(error)) = refused else { panic!("{refused:?}") };
             assert_eq!(error, Error::NotRegistered("no such function".into()));
             assert!(error.to_string().contains("\"no such function\""));
@@ -105,9 +105,9 @@ pub fn exported_texts_are_whole() {
         let expected =
             [format!("{}\0tail", "é".repeat(700)), format!("{}\0tail", "p".repeat(1000))];
         for (n, expected) in expected.iter().enumerate() {
-            let Err(CallError::Exception(exception)) = fail::<()>(lock, n) else { panic!() };
+            let Err(CallError::Exception(exception)) = fail(lock, n) else { panic!() };
             assert_eq!(exception.text(), format!("Failure(\"{expected}\")"));
         }
-        fail::<()>(lock, 2).unwrap();
+        fail(lock, 2).unwrap();
     })
 }

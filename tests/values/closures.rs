@@ -172,7 +172,7 @@ pub fn closures_are_dropped() {
     with_ocaml(|lock| {
         let owners: Vec<_> = (0..100).map(|n| owner(lock, n)).collect();
         churn(lock);
-        full_major::<()>(lock).unwrap();
+        full_major(lock).unwrap();
         assert_eq!(live(), 100);
         let one = Boxroot::new(lock, Value::int(1));
         for (n, owner) in owners.into_iter().enumerate() {
@@ -180,14 +180,14 @@ pub fn closures_are_dropped() {
             let result = apply_and_forget(lock, owner, &one);
             assert_eq!(result, n as isize + 1);
         }
-        full_major::<()>(lock).unwrap();
-        full_major::<()>(lock).unwrap();
+        full_major(lock).unwrap();
+        full_major(lock).unwrap();
         assert_eq!(live(), 0);
         // The Rust function as a finaliser for `Gc.finalise`.
         let finaliser = owner(lock, 5);
-        finalise_with::<()>(lock, finaliser).unwrap();
+        finalise_with(lock, finaliser).unwrap();
         for _ in 0..4 {
-            full_major::<()>(lock).unwrap();
+            full_major(lock).unwrap();
         }
         assert_eq!(live(), 0);
     });
@@ -206,7 +206,7 @@ pub fn closures_that_forget_themselves() {
             // The function that is running loses its only root, and the collector runs several times.
             drop(inside.lock().unwrap().take());
             for _ in 0..3 {
-                full_major::<()>(lock)?;
+                full_major(lock)?;
             }
             assert_eq!(live(), 1);
             Ok::<_, CallError>(owned.number() + n.get(lock).to_int())
@@ -217,7 +217,7 @@ pub fn closures_that_forget_themselves() {
         let called = call_and_drop(lock, f, &one);
         assert_eq!(called, 8);
         for _ in 0..3 {
-            full_major::<()>(lock).unwrap();
+            full_major(lock).unwrap();
         }
         assert_eq!(live(), 0);
     });
@@ -255,9 +255,9 @@ fn run_everywhere(run: fn(&mut DomainLock, &Boxroot<Count>)) {
 }
 
 pub fn closures_in_threads() {
-    run_everywhere(|lock, f| in_threads::<()>(lock, f, 5000).unwrap());
+    run_everywhere(|lock, f| in_threads(lock, f, 5000).unwrap());
 }
 
 pub fn closures_in_domains() {
-    run_everywhere(|lock, f| in_domains::<()>(lock, f, 5000).unwrap());
+    run_everywhere(|lock, f| in_domains(lock, f, 5000).unwrap());
 }

@@ -6,7 +6,7 @@ use ocaml_boxroot::{
 };
 
 fn raised(lock: &mut DomainLock, n: isize) -> Exception {
-    match raise_nth::<()>(lock, n) {
+    match raise_nth(lock, n) {
         Err(CallError::Exception(exception)) => exception,
         other => panic!("{other:?}"),
     }
@@ -33,7 +33,7 @@ pub fn exceptions_are_told_apart() {
             assert_eq!(text.get(lock).as_str(), Ok("expected ;"));
             assert_eq!(place.get(lock).to_int(), 17);
         }
-        raise_nth::<()>(lock, 100).unwrap();
+        raise_nth(lock, 100).unwrap();
     });
     assert_no_roots();
 }

@@ -30,7 +30,14 @@ ocaml_type! {
         Rgb(OCamlInt, OCamlInt, OCamlInt),
         named(OCamlString),
         A_rather_long_name_of_a_tag,
+        r#loop,
     }
+
+    unboxed struct OCamlMetres for Metres { metres: OCamlFloat }
+    unboxed struct OCamlSeconds for Seconds { seconds: Float }
+    unboxed struct OCamlName for Name { text: OCamlString }
+    struct OCamlRun for Run { distance: OCamlMetres, time: OCamlSeconds, speed: OCamlFloat }
+    struct OCamlRunner for Runner { runner: OCamlName, best: OCamlMetres }
 
     /// Only a marker and its fields, without conversions.
     struct City2 { name: OCamlString, lock: OCamlInt }
@@ -69,6 +76,35 @@ pub enum Color {
     Rgb(u8, u8, u8),
     named(String),
     A_rather_long_name_of_a_tag,
+    r#loop,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Metres {
+    metres: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Seconds {
+    seconds: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Name {
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Run {
+    distance: Metres,
+    time: Seconds,
+    speed: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Runner {
+    runner: Name,
+    best: Metres,
 }
 
 ocaml_functions! {
@@ -81,6 +117,10 @@ ocaml_functions! {
         fn tree() -> OCamlTree = "tree";
         fn colors() -> OCamlList<OCamlColor> = "colors";
         fn show_color(color: OCamlColor) -> OCamlString = "show_color";
+        fn runs(n: OCamlInt) -> OCamlList<OCamlRun> = "runs";
+        fn distance(runs: OCamlList<OCamlRun>) -> OCamlFloat = "distance";
+        fn runner(best: OCamlMetres) -> OCamlRunner = "runner";
+        fn metres(runner: OCamlRunner) -> OCamlArray<OCamlMetres> = "metres";
         fn other_colors() -> OCamlList<OCamlColor> = "other_colors";
     }
 }
@@ -126,6 +166,34 @@ pub fn records_of_floats() {
     });
 }
 
+pub fn unboxed_records() {
+    with_ocaml(|lock| {
+        let run = |i: i32| {
+            let metres = f64::from(i);
+            Run { distance: Metres { metres }, time: Seconds { seconds: 2. }, speed: metres / 2. }
+        };
+        let expected: Vec<Run> = (0..100).map(run).collect();
+        assert_eq!(runs::<Vec<Run>>(lock, 100).unwrap(), expected);
+        assert_eq!(distance::<f64>(lock, &expected).unwrap(), 4950.);
+        let flat = run(7).to_ocaml(lock).unwrap();
+        assert_eq!(flat.get(lock).kind(), Kind::Block { tag: 254, size: 3 });
+        assert_eq!(flat.read(lock, OCamlRun::distance), Ok(Metres { metres: 7. }));
+
+        let bolt = Runner { runner: Name { text: "Bolt".into() }, best: Metres { metres: 9.5 } };
+        let root: Boxroot<OCamlRunner> = runner(lock, bolt.best).unwrap();
+        churn(lock);
+        assert_eq!(root.read(lock, OCamlRunner::runner), Ok(bolt.runner.clone()));
+        assert_eq!(root.get(lock).at(OCamlRunner::best).to_rust(lock), Ok(bolt.best));
+        let array: Boxroot<OCamlArray<OCamlMetres>> = metres(lock, &bolt).unwrap();
+        let expected = [bolt.best, Metres { metres: 4. }];
+        assert_eq!(array.to_rust(lock), Ok(expected));
+        let back: Boxroot<OCamlArray<OCamlMetres>> = expected.to_ocaml(lock).unwrap();
+        assert_eq!(back.get(lock).kind(), Kind::Block { tag: 254, size: 2 });
+        assert_eq!(root.to_rust(lock), Ok(bolt));
+    });
+    assert_no_roots();
+}
+
 pub fn variants() {
     with_ocaml(|lock| {
         let leaf = || Box::new(Tree::Leaf);
@@ -157,10 +225,11 @@ pub fn polymorphic_variants() {
             Color::Rgb(1, 2, 255),
             Color::named("blue".into()),
             Color::A_rather_long_name_of_a_tag,
+            Color::r#loop,
         ];
         assert_eq!(colors::<Vec<Color>>(lock).unwrap(), expected);
         let shown = expected.map(|color| show_color::<String>(lock, color).unwrap());
-        assert_eq!(shown, ["black", "#0102ff", "blue", "long"]);
+        assert_eq!(shown, ["black", "#0102ff", "blue", "long", "loop"]);
         let others: Boxroot<OCamlList<OCamlColor>> = other_colors(lock).unwrap();
         let read: Vec<Result<Color, Error>> =
             others.get(lock).iter().map(|color| color.to_rust(lock)).collect();

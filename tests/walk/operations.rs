@@ -326,7 +326,7 @@ fn drop_by_finaliser(a: &mut Actor, lock: &mut DomainLock) {
     if let Some(entry) = a.take() {
         let address = Box::into_raw(Box::new(entry.root)) as usize;
         a.calls += 4;
-        let () = finalise(lock, address, a.random.below(256)).expect("no exception");
+        finalise(lock, address, a.random.below(256)).expect("no exception");
     }
 }
 
@@ -494,7 +494,7 @@ fn lose(a: &mut Actor, lock: &mut DomainLock) {
 
 /// Runs one of the collections of walk.ml, which have numbers.
 pub fn collect_now(lock: &mut DomainLock, how: usize, n: usize) {
-    let () = collect_in_ocaml(lock, how, n).expect("no exception");
+    collect_in_ocaml(lock, how, n).expect("no exception");
 }
 
 pub const FULL_MAJOR: usize = 3;

@@ -109,7 +109,7 @@ pub enum Raised {}
 impl Raised {
     /// Has OCaml raise `Failure` with the text of the id.
     pub fn raise(id: u64, lock: &mut DomainLock) -> Exception {
-        match fail::<()>(lock, Raised::argument(id)) {
+        match fail(lock, Raised::argument(id)) {
             Err(CallError::Exception(exception)) => exception,
             _ => panic!("it raises"),
         }

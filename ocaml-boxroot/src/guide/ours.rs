@@ -15,7 +15,7 @@ ocaml_functions! {
 pub fn words(text: &str) -> Result<Vec<(String, i64)>, CallError> {
     DomainLock::attach(|lock| {
         let counts: Boxroot<Counts> = count_words(lock, text)?; // may be kept, and sent to other threads
-        let () = stress(lock)?; // the collector moves the list
+        stress(lock)?; // the collector moves the list
         Ok(counts.to_rust(lock)?)
     })?
 }

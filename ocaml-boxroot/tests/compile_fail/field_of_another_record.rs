@@ -1,6 +1,6 @@
 //! A field belongs to its record, and has its type.
 
-use ocaml_boxroot::{ocaml_type, DomainLock, Field, OCamlInt, OCamlString, RootRef};
+use ocaml_boxroot::{ocaml_type, DomainLock, OCamlInt, OCamlString, RootRef};
 
 ocaml_type! {
     struct City { name: OCamlString, height: OCamlInt }
@@ -9,10 +9,6 @@ ocaml_type! {
 
 fn wrong(lock: &DomainLock, person: &RootRef<Person>) -> String {
     person.get(lock).at(City::name).to_text()
-}
-
-fn forged() -> Field<Person, OCamlString, false> {
-    Field::new(0)
 }
 
 fn main() {}

@@ -1,34 +1,16 @@
-//! The conversions of a record are those of its declaration.
+//! The parts of the macro declare what the macro declares, or nothing.
 
-use ocaml_boxroot::{
-    ocaml_record, ocaml_type, Boxroot, DomainLock, Error, FromOCaml, OCamlInt, OCamlString, ToOCaml,
-    Value,
-};
+use ocaml_boxroot::{ocaml_declare, ocaml_type, OCamlInt, OCamlString};
 
 ocaml_type! {
-    struct Marker { field: OCamlString }
+    struct Marker { text: OCamlString }
 }
 
-struct Seven;
+// Again, and as another type.
+ocaml_declare! { [] [pub] Marker ordinary (Marker [number OCamlInt]) }
 
-impl ToOCaml<OCamlInt> for Seven {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, Error> {
-        7.to_ocaml(lock)
-    }
-}
-
-impl FromOCaml<OCamlString> for Seven {
-    fn from_ocaml<'l>(_: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
-        Ok(Seven)
-    }
-}
-
-struct Number {
-    field: Seven,
-}
-
-const OCAML_IS_FLAT: bool = false;
-
-ocaml_record! { @convert Marker [Number] field: OCamlInt, }
+// Forms that are no records.
+ocaml_declare! { [] [pub] Two record (A [a OCamlInt]) (B [b OCamlInt] [c OCamlInt]) }
+ocaml_declare! { [] [pub] Unboxed unboxed (A [a OCamlInt] [b OCamlInt]) }
 
 fn main() {}
