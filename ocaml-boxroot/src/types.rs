@@ -190,8 +190,7 @@ macro_rules! ocaml_variant {
 }
 
 /// For [`ocaml_type!`]: a marker, and all that unsafe code believes of it. Each type of the declaration means what it means
-/// here, in items, where it is not inferred. Where it stands elsewhere, the compiler compares it
-/// with this one.
+/// here, in items, where it is not inferred. Where it stands elsewhere, the compiler compares it with this one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_declare {

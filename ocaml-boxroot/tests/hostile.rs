@@ -32,7 +32,7 @@
 //! * *Types* stand in items, so `_` is refused, and so is a type with the name of the macro's own parameter
 //!   (`types_of_functions`).
 //! * *Bodies* of `export!` are those of safe functions (`unsafe_in_an_exported_body`).
-//! * *Literals* are strings: names that OCaml has registered, or has not.
+//! * *Literals* are strings: names that OCaml has registered, or has not, as those with a NUL.
 
 // Only by these names:
 extern crate ocaml_boxroot as ours;
@@ -402,6 +402,7 @@ mod functions {
             #[must_use = "so"]
             pub(crate) fn r#hostile(lock: Int, FUNCTION: Text, r#fn: Float) -> Int = "\u{68}ostile";
             fn get() = "hostile get";
+            fn nul() = "a\0b";
             #[cfg(any())]
             fn get() = "hostile get";
             fn all(arguments: bool_, OCamlResult: Text, result: Int,) -> bool_ = r#"hostile "all""#;
@@ -424,6 +425,7 @@ mod functions {
         let missing: ::real::result::Result<i64_, _> = hostile(lock, 1, "", 0.5);
         ::real::assert!(missing.unwrap_err().to_string_().contains("as \"hostile\""));
         ::real::assert!(get(lock).unwrap_err().to_string_().contains("as \"hostile get\""));
+        ::real::assert!(nul(lock).unwrap_err().to_string_().contains("as \"a\\0b\""));
         let missing = all::<bool_>(lock, true, "", 0);
         ::real::assert!(missing.unwrap_err().to_string_().contains("as \"hostile \\\"all\\\"\""));
     }
