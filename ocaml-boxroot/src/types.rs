@@ -283,7 +283,6 @@ macro_rules! ocaml_layout {
 #[macro_export]
 macro_rules! ocaml_is_float {
     ($name:ident $constructor:ident $part:tt $type:ty) => {{
-        #[allow(unused_imports)]
         use $crate::type_support::NotFloat as _;
         $crate::type_support::is_float::<
             $name,
@@ -379,7 +378,6 @@ macro_rules! ocaml_convert {
         }
 
         impl $crate::FromOCaml<$name> for $rust {
-            #[allow(unused_variables)]
             fn from_ocaml<'l>(
                 value: $crate::Value<'l, $name>,
                 lock: &'l $crate::DomainLock,
