@@ -216,6 +216,7 @@ macro_rules! ocaml_declare {
 
         // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values come from conversions of
         // this declaration, or with a promise that they have this form.
+        #[doc(hidden)]
         unsafe impl $crate::type_support::Declared for $name {
             const FORM: $crate::type_support::Form = &[$((
                 $crate::macro_support::stringify!($constructor),
@@ -226,6 +227,7 @@ macro_rules! ocaml_declare {
 
         $($(
             // SAFETY: the declaration says that this part has this type.
+            #[doc(hidden)]
             unsafe impl $crate::type_support::Part<
                 { $crate::ocaml_index!($name $constructor) },
                 { $crate::ocaml_index!($name $constructor $part) },
