@@ -3,7 +3,7 @@
 
 use std::{env, process::ExitCode};
 
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 8] = [
     "src/shim.c",
     "src/values.c",
     "src/closure.c",
@@ -11,6 +11,7 @@ const SOURCES: [&str; 7] = [
     "src/threads.c",
     "src/runtime.c",
     "src/start.c",
+    "src/stack.c",
 ];
 
 fn main() -> ExitCode {

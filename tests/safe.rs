@@ -421,7 +421,7 @@ fn conversions_agree_with_ocaml() {
         let list = vec![(1, "one".to_string()), (2, "two".to_string())];
         struct Bytes(&'static [u8]);
         impl ToOCaml<OCamlBytes> for Bytes {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
                 self.0.to_ocaml(lock)
             }
         }

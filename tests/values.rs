@@ -44,6 +44,10 @@ scenarios!(
     unboxed_records;
     variants;
     polymorphic_variants;
+    deep_values;
+    deep_values_of_other_types;
+    deep_values_at_the_end_of_the_stack;
+    calls_without_end;
     exceptions_are_told_apart;
     exception_texts_are_whole;
     exceptions_from_rust;

@@ -1,6 +1,7 @@
 //! Bigarrays.
 
 use crate::block::rooted;
+use crate::convert::without_parts;
 use crate::marker::{Invariant, Uninhabited};
 use crate::{
     ffi, Boxroot, DomainLock, Error, FromOCaml, OCamlChar, OCamlInt, OCamlNativeint, ToOCaml, Value,
@@ -113,7 +114,7 @@ macro_rules! elements {
         }
 
         impl ToOCaml<OCamlBigarray<$element>> for [$rust] {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
                 // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
                 // function copies the data, which is of this kind.
                 unsafe {
@@ -121,28 +122,36 @@ macro_rules! elements {
                     rooted(ffi::obx_alloc_bigarray($kind, data, self.len(), size_of_val(self)), lock)
                 }
             }
+
+            without_parts!(&self);
         }
 
         impl ToOCaml<OCamlBigarray<$element>> for Vec<$rust> {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
                 self.as_slice().to_ocaml(lock)
             }
+
+            without_parts!(&self);
         }
 
         impl<const N: usize> ToOCaml<OCamlBigarray<$element>> for [$rust; N] {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
                 self.as_slice().to_ocaml(lock)
             }
+
+            without_parts!(&self);
         }
 
         /// Copies the elements in the order of memory, of all dimensions.
         impl FromOCaml<OCamlBigarray<$element>> for Vec<$rust> {
-            fn from_ocaml<'l>(
+            fn convert_from<'l>(
                 value: Value<'l, OCamlBigarray<$element>>,
                 _: &'l DomainLock,
             ) -> Result<Self, Error> {
                 Ok(value.cells().iter().map(BigarrayCell::get).collect())
             }
+
+            without_parts!();
         }
     )*};
 }

@@ -131,7 +131,7 @@ macro_rules! maps {
         impl<A, B, K: FromOCaml<A>, V: FromOCaml<B>> FromOCaml<OCamlMap<A, B>> for $rust
         $(where $bounded: $first $(+ $second)?)?
         {
-            fn from_ocaml<'l>(
+            fn convert_from<'l>(
                 value: Value<'l, OCamlMap<A, B>>,
                 lock: &'l DomainLock,
             ) -> Result<Self, Error> {
@@ -156,7 +156,7 @@ macro_rules! sets {
         impl<A, T: FromOCaml<A>> FromOCaml<OCamlSet<A>> for $rust
         $(where $bounded: $first $(+ $second)?)?
         {
-            fn from_ocaml<'l>(
+            fn convert_from<'l>(
                 value: Value<'l, OCamlSet<A>>,
                 lock: &'l DomainLock,
             ) -> Result<Self, Error> {

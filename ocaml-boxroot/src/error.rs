@@ -19,6 +19,9 @@ pub enum Error {
     /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
     /// constructor that the Rust type does not name.
     Mismatch,
+    /// A value that is nested deeper than conversions go, or so deep that the stack nearly ran out. See
+    /// [`ToOCaml`](crate::ToOCaml#deep-values).
+    TooDeep,
     /// OCaml registered no function, or no exception, under this name.
     NotRegistered(String),
     /// Rust functions cannot be OCaml functions in this program: that needs native code, on x86-64 or arm64, in ELF
@@ -83,6 +86,9 @@ impl fmt::Display for Error {
             Error::OutOfMemory => "out of memory; existing roots are intact",
             Error::OutOfRange => "a number that the other side's type cannot hold",
             Error::Mismatch => "an OCaml value that is not of the form that the Rust type has",
+            Error::TooDeep => {
+                "a value that is nested too deep to be converted; see set_depth_limit, and the size of this thread's stack"
+            }
             Error::NotRegistered(name) => {
                 return write!(
                     f,

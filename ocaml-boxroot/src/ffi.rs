@@ -30,6 +30,9 @@ extern "C" {
     /// Sees to it that OCaml's `exit` does not free the heap. Needs the lock.
     pub fn obx_keep_heap();
 
+    /// Whether this thread has enough of its stack left for another level of calls or conversions.
+    pub fn obx_has_stack() -> c_int;
+
     /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that there
     /// is no stack left.
     pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;

@@ -82,7 +82,7 @@ mod value;
 pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
 pub use boxroot::{Boxroot, RootRef};
 pub use collection::{Elements, OCamlMap, OCamlSeq, OCamlSet};
-pub use convert::{FromOCaml, ToOCaml};
+pub use convert::{set_depth_limit, FromOCaml, ToOCaml};
 pub use custom::OCamlBox;
 pub use error::{CallError, Error};
 pub use exception::Exception;

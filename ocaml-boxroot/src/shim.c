@@ -56,10 +56,10 @@ static int grow_stack(void) {
 static int grow_stack(void) { return 1; }
 #endif
 
-/* caml_callbackN_exn, but it never raises: if there is no stack left, the result is the encoded
+/* caml_callbackN_exn, but it never raises: if there is no stack left, neither C's nor OCaml's, the result is the encoded
    exception 0. */
 value obx_callback(value closure, int count, value *arguments) {
-  if (!grow_stack()) return Make_exception_result((value)0);
+  if (!obx_has_stack() || !grow_stack()) return Make_exception_result((value)0);
   return caml_callbackN_exn(closure, count, arguments);
 }
 

@@ -5,6 +5,9 @@
 
 #include <caml/mlvalues.h>
 
+/* Whether this thread has more than a quarter of its stack left. Any thread, at any time. */
+int obx_has_stack(void);
+
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
 

@@ -322,7 +322,7 @@ macro_rules! ocaml_convert {
     ($item:tt $name:ident [] $($form:tt)*) => {};
     (struct $name:ident [$rust:ident] $($field:ident)+) => {
         impl $crate::ToOCaml<$name> for $rust {
-            fn to_ocaml(
+            fn convert_to(
                 &self,
                 lock: &mut $crate::DomainLock,
             ) -> $crate::macro_support::Result<$crate::Boxroot<$name>, $crate::Error> {
@@ -334,7 +334,7 @@ macro_rules! ocaml_convert {
         }
 
         impl $crate::FromOCaml<$name> for $rust {
-            fn from_ocaml<'l>(
+            fn convert_from<'l>(
                 value: $crate::Value<'l, $name>,
                 lock: &'l $crate::DomainLock,
             ) -> $crate::macro_support::Result<Self, $crate::Error> {
@@ -358,7 +358,7 @@ macro_rules! ocaml_convert {
     };
     (enum $name:ident [$rust:ident] $(($constructor:ident $([$part:tt $binding:ident])*))*) => {
         impl $crate::ToOCaml<$name> for $rust {
-            fn to_ocaml(
+            fn convert_to(
                 &self,
                 lock: &mut $crate::DomainLock,
             ) -> $crate::macro_support::Result<$crate::Boxroot<$name>, $crate::Error> {
@@ -380,7 +380,7 @@ macro_rules! ocaml_convert {
         }
 
         impl $crate::FromOCaml<$name> for $rust {
-            fn from_ocaml<'l>(
+            fn convert_from<'l>(
                 value: $crate::Value<'l, $name>,
                 lock: &'l $crate::DomainLock,
             ) -> $crate::macro_support::Result<Self, $crate::Error> {

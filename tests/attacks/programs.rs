@@ -362,7 +362,7 @@ struct Imp<'a> {
 }
 
 impl ToOCaml<OCamlFloat> for Imp<'_> {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
         (self.mischief)(lock)
     }
 }
@@ -430,7 +430,7 @@ fn conversions_that_hand_out_one_root() {
 struct Attaches;
 
 impl FromOCaml<OCamlString> for Attaches {
-    fn from_ocaml<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
         assert_eq!(DomainLock::attach(churn), Err(Error::AlreadyHeld));
         assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
         value.to_text().parse::<usize>().unwrap();
@@ -485,7 +485,7 @@ fn zero_sized_and_nested_shapes() {
         let floats: Boxroot<OCamlArray<OCamlFloat>> = [1.5].to_ocaml(lock).unwrap();
         struct Bits(#[allow(dead_code)] f64);
         impl FromOCaml<OCamlFloat> for Bits {
-            fn from_ocaml<'l>(
+            fn convert_from<'l>(
                 value: Value<'l, OCamlFloat>,
                 _: &'l DomainLock,
             ) -> Result<Self, Error> {

@@ -2,8 +2,8 @@
 
 use super::exported::churn;
 use ocaml_boxroot::{
-    export, Boxroot, Error, Exception, OCamlBox, OCamlChar, OCamlFloat, OCamlInt, OCamlString,
-    ToOCaml,
+    export, ocaml_functions, Boxroot, CallError, Error, Exception, OCamlBox, OCamlChar, OCamlFloat,
+    OCamlInt, OCamlString, ToOCaml,
 };
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::Mutex;
@@ -72,6 +72,11 @@ export! {
         }
     }
 
+    /// Calls OCaml, which calls this function again, without end.
+    unsafe fn values_bounce(lock, n: OCamlInt as isize) -> Result<OCamlInt as isize, CallError> {
+        bounce(lock, n + 1)
+    }
+
     unsafe fn values_swap(lock, pair: (OCamlInt, OCamlString) as (i32, String))
         -> Result<(OCamlString, OCamlInt) as (String, i32), Error>
     {
@@ -93,6 +98,12 @@ export! {
         -> Result<OCamlInt as isize, Error>
     {
         Ok(value.get(lock).get().number())
+    }
+}
+
+ocaml_functions! {
+    unsafe {
+        pub fn bounce(n: OCamlInt) -> OCamlInt = "bounce";
     }
 }
 

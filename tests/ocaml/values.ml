@@ -57,6 +57,10 @@ let () =
   register "rome" (fun () -> { name = "Rome"; height = 21; at = { x = 41.9; y = 12.5 }; tags = [ "old" ] });
   register "points" (fun n -> Array.init n (fun i -> { x = float_of_int i; y = -1. }));
   register "sum" sum;
+  register "deep_tree" (fun n ->
+      let tree = ref Leaf in
+      for i = 1 to n do tree := Node (!tree, i, Leaf) done;
+      !tree);
   register "tree" (fun () -> Named { label = "four"; below = Node (Node (Leaf, 1, Leaf), 2, Empty) });
   register "colors" (fun () : color list ->
       [ `Black; `Rgb (1, 2, 255); `named "blue"; `A_rather_long_name_of_a_tag; `loop ]);
@@ -114,6 +118,7 @@ external nothing : unit -> int = "values_nothing"
 external narrow : int -> int = "values_narrow"
 external body : int -> int = "values_body"
 external fail : int -> unit = "values_fail"
+external bounce : int -> int = "values_bounce"
 external swap : 'a * 'b -> 'b * 'a = "values_swap"
 
 let () =
@@ -123,6 +128,7 @@ let () =
   register "nothing" nothing;
   register "narrow" narrow;
   register "body" body;
+  register "bounce" (fun n -> 1 + bounce n);
   register "fail_in_rust" fail;
   register "swap" (fun () -> swap (1, "one") = ("one", 1))
 

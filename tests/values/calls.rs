@@ -1,7 +1,7 @@
 //! Calls from Rust to OCaml and from OCaml to Rust.
 
 use crate::common::exported::{assert_no_roots, churn, with_ocaml};
-use crate::common::values::values_nothing;
+use crate::common::values::{bounce, values_nothing};
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, Error, OCamlArray, OCamlChar, OCamlFloat, OCamlInt,
     OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, RootRef, ToOCaml,
@@ -110,4 +110,17 @@ pub fn exported_texts_are_whole() {
         }
         fail(lock, 2).unwrap();
     })
+}
+
+pub fn calls_without_end() {
+    with_ocaml(|lock| {
+        for _ in 0..2 {
+            match bounce::<isize>(lock, 0) {
+                Err(CallError::Exception(e)) => assert!(e.is(lock, "Stack_overflow"), "{e}"),
+                result => panic!("{result:?}"),
+            }
+        }
+        assert_eq!(narrow::<u8>(lock, 7).unwrap(), 7);
+    });
+    assert_no_roots();
 }

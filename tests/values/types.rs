@@ -2,9 +2,12 @@
 
 use crate::common::exported::{assert_no_roots, churn, with_ocaml};
 use ocaml_boxroot::{
-    ocaml_functions, ocaml_type, Boxroot, Error, Kind, OCamlArray, OCamlFloat, OCamlInt, OCamlList,
-    OCamlString, ToOCaml,
+    ocaml_functions, ocaml_type, set_depth_limit, Boxroot, DomainLock, Error, FromOCaml, Kind,
+    OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
 };
+use std::mem::ManuallyDrop;
+use std::rc::Rc;
+use std::thread;
 
 ocaml_type! {
     /// Types of values.ml.
@@ -115,6 +118,7 @@ ocaml_functions! {
         fn points(n: OCamlInt) -> OCamlArray<OCamlPoint> = "points";
         fn sum(tree: OCamlTree) -> OCamlInt = "sum";
         fn tree() -> OCamlTree = "tree";
+        fn deep_tree(n: OCamlInt) -> OCamlTree = "deep_tree";
         fn colors() -> OCamlList<OCamlColor> = "colors";
         fn show_color(color: OCamlColor) -> OCamlString = "show_color";
         fn runs(n: OCamlInt) -> OCamlList<OCamlRun> = "runs";
@@ -207,12 +211,12 @@ pub fn variants() {
         assert_eq!(from_ocaml.to_rust(lock), Ok(expected.clone()));
         assert_eq!(sum::<i32>(lock, &expected).unwrap(), 7);
         let mut large = *leaf();
-        for n in 0..1000 {
+        for n in 0..500 {
             large = *node(Box::new(large), n, Box::new(Tree::Empty));
         }
         let root = large.to_ocaml(lock).unwrap();
         churn(lock);
-        assert_eq!(sum::<i32>(lock, &root).unwrap(), 499_500);
+        assert_eq!(sum::<i32>(lock, &root).unwrap(), 124_750);
         assert_eq!(root.to_rust(lock), Ok(large));
     });
     assert_no_roots();
@@ -235,4 +239,109 @@ pub fn polymorphic_variants() {
             others.get(lock).iter().map(|color| color.to_rust(lock)).collect();
         assert_eq!(read, [Err(Error::Mismatch), Ok(Color::Black)]);
     })
+}
+
+/// More levels than any stack has room for.
+const VERY_DEEP: usize = 300_000;
+
+fn deep_tree_in_rust(levels: usize) -> Tree {
+    (0..levels).fold(Tree::Leaf, |tree, _| Tree::Node(Box::new(tree), 0, Box::new(Tree::Leaf)))
+}
+
+/// The left side of a tree, with conversions that are written by hand.
+struct Spine(Option<Rc<Spine>>);
+
+impl ToOCaml<OCamlTree> for Spine {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlTree>, Error> {
+        let leaf = Tree::Leaf.to_ocaml(lock)?;
+        let Some(below) = &self.0 else { return Ok(leaf) };
+        let (below, zero) = ((**below).to_ocaml(lock)?, ToOCaml::<OCamlInt>::to_ocaml(&0, lock)?);
+        let fields = [below.as_any(), zero.as_any(), leaf.as_any()];
+        // SAFETY: this is how OCaml represents `Node (below, 0, Leaf)`.
+        let (node, lock) = unsafe { lock.alloc_block(0, &fields) }?;
+        Boxroot::try_new(lock, node)
+    }
+}
+
+impl FromOCaml<OCamlTree> for Spine {
+    fn convert_from<'l>(value: Value<'l, OCamlTree>, lock: &'l DomainLock) -> Result<Self, Error> {
+        let Kind::Block { tag: 0, .. } = value.kind() else { return Ok(Spine(None)) };
+        // SAFETY: the value is a `Node`, whose first argument is a tree.
+        let below = unsafe { value.field::<OCamlTree>(0) };
+        Ok(Spine(Some(Rc::new(below.to_rust(lock)?))))
+    }
+}
+
+fn deep_spine_in_rust(levels: usize) -> Spine {
+    (0..levels).fold(Spine(None), |spine, _| Spine(Some(Rc::new(spine))))
+}
+
+fn too_deep<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
+    lock: &mut DomainLock,
+    in_rust: fn(usize) -> R,
+) {
+    let very_deep: Boxroot<OCamlTree> = deep_tree(lock, VERY_DEEP).unwrap();
+    assert_eq!(very_deep.to_rust::<R>(lock).err(), Some(Error::TooDeep));
+    let very_deep = ManuallyDrop::new(in_rust(VERY_DEEP)); // dropping it would recurse
+    assert_eq!(very_deep.to_ocaml(lock).err(), Some(Error::TooDeep));
+}
+
+/// With `levels` and no more.
+fn limited_to<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
+    lock: &mut DomainLock,
+    levels: usize,
+    in_rust: fn(usize) -> R,
+) {
+    for (n, expected) in [(levels - 1, None), (levels, Some(Error::TooDeep))] {
+        let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, n).unwrap();
+        assert_eq!(from_ocaml.to_rust::<R>(lock).err(), expected);
+        assert_eq!(in_rust(n).to_ocaml(lock).err(), expected);
+    }
+}
+
+pub fn deep_values() {
+    with_ocaml(|lock| {
+        too_deep(lock, deep_tree_in_rust);
+        limited_to(lock, 512, deep_tree_in_rust);
+        set_depth_limit(1000);
+        limited_to(lock, 1000, deep_tree_in_rust);
+        set_depth_limit(1);
+        assert_eq!(Some(true).to_ocaml(lock).err(), None, "a boolean has no parts");
+        assert_eq!(Some(Some(true)).to_ocaml(lock).err(), Some(Error::TooDeep));
+    });
+    assert_no_roots();
+}
+
+pub fn deep_values_of_other_types() {
+    with_ocaml(|lock| {
+        too_deep(lock, deep_spine_in_rust);
+        // The leaf that is made first is a level of its own.
+        set_depth_limit(600);
+        let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, 599).unwrap();
+        let spine: Spine = from_ocaml.to_rust(lock).unwrap();
+        assert_eq!(spine.to_ocaml(lock).err(), Some(Error::TooDeep));
+        set_depth_limit(601);
+        assert!(spine.to_ocaml(lock).is_ok());
+    });
+    assert_no_roots();
+}
+
+/// Without a limit, the end of the stack is one.
+pub fn deep_values_at_the_end_of_the_stack() {
+    set_depth_limit(usize::MAX);
+    with_ocaml(|lock| {
+        too_deep(lock, deep_tree_in_rust);
+        too_deep(lock, deep_spine_in_rust);
+    });
+    for size in [64 << 10, 256 << 10, 2 << 20] {
+        let attached = || {
+            DomainLock::attach(|lock| {
+                too_deep(lock, deep_tree_in_rust);
+                too_deep(lock, deep_spine_in_rust);
+            })
+        };
+        let thread = thread::Builder::new().stack_size(size).spawn(attached).unwrap();
+        thread.join().unwrap().unwrap();
+    }
+    assert_no_roots();
 }

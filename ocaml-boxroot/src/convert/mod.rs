@@ -1,9 +1,31 @@
 //! Copies of values between Rust and OCaml. The table of types is in the documentation of [`ToOCaml`].
 
+/// For a conversion of a type without parts.
+macro_rules! without_parts {
+    (&self) => {
+        #[inline]
+        fn has_parts(&self) -> bool {
+            false
+        }
+    };
+    () => {
+        #[inline]
+        fn has_parts() -> bool {
+            false
+        }
+    };
+}
+
+mod depth;
 mod number;
 mod sequence;
 mod text;
 mod tuple;
+
+pub use depth::set_depth_limit;
+pub(crate) use without_parts;
+
+use depth::Level;
 
 use crate::{Boxroot, DomainLock, Error, RootRef, Value};
 
@@ -28,6 +50,55 @@ use crate::{Boxroot, DomainLock, Error, RootRef, Value};
 /// references and `RootRef` can only be copied to OCaml, not from it. [`ocaml_type!`](crate::ocaml_type!) adds records
 /// and variants, [`OCamlBigarray`](crate::OCamlBigarray) bigarrays.
 ///
+/// # Deep values
+///
+/// Conversions of nested values recurse, so the data could exhaust the stack. Therefore nesting beyond 512 levels is the
+/// error [`TooDeep`](Error::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
+/// list, array, map, tuple, option, record and constructor with arguments is a level, and so is each type with an
+/// implementation of its own; elements of a list are side by side. [`set_depth_limit`](crate::set_depth_limit) sets another
+/// number. A higher one is also for what the program does with the Rust values: to drop, print and compare them
+/// recurses as well.
+///
+/// The quarter also stays free where Rust calls OCaml: if less is left, the call raises `Stack_overflow`. So Rust and OCaml
+/// can call each other without end.
+///
+/// # Conversions of other types
+///
+/// Implement [`convert_to`](ToOCaml::convert_to) and [`convert_from`](FromOCaml::convert_from), and convert the parts by
+/// [`to_ocaml`](ToOCaml::to_ocaml) and [`to_rust`](Value::to_rust).
+///
+/// ```
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// use ocaml_boxroot::{Boxroot, DomainLock, Error, FromOCaml, OCamlFloat, ToOCaml, Value};
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Complex { re: f64, im: f64 }
+///
+/// impl ToOCaml<(OCamlFloat, OCamlFloat)> for Complex {
+///     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<(OCamlFloat, OCamlFloat)>, Error> {
+///         (self.re, self.im).to_ocaml(lock)
+///     }
+/// }
+///
+/// impl FromOCaml<(OCamlFloat, OCamlFloat)> for Complex {
+///     fn convert_from<'l>(
+///         value: Value<'l, (OCamlFloat, OCamlFloat)>,
+///         lock: &'l DomainLock,
+///     ) -> Result<Self, Error> {
+///         let (re, im) = value.to_pair();
+///         Ok(Complex { re: re.to_rust(lock)?, im: im.to_rust(lock)? })
+///     }
+/// }
+///
+/// let x = Complex { re: 1.5, im: -1. };
+/// assert_eq!(x.to_ocaml(lock)?.to_rust::<Complex>(lock)?, x);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Examples
+///
 /// ```
 /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
 /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
@@ -48,23 +119,64 @@ pub trait ToOCaml<T: ?Sized> {
     /// # Errors
     ///
     /// [`OutOfRange`](Error::OutOfRange) if no `T` has this value; [`Mismatch`](Error::Mismatch) for an array of
-    /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`OutOfMemory`](Error::OutOfMemory).
+    /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`TooDeep`](Error::TooDeep);
+    /// [`OutOfMemory`](Error::OutOfMemory).
+    #[inline]
     #[track_caller]
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error>;
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        let _level = if self.has_parts() { Some(Level::new()?) } else { None };
+        self.convert_to(lock)
+    }
+
+    /// The conversion, to be implemented, and called by [`to_ocaml`](ToOCaml::to_ocaml). It converts the parts of the
+    /// value by *their* `to_ocaml`, which counts the levels.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_ocaml`](ToOCaml::to_ocaml).
+    #[track_caller]
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error>;
+
+    /// Whether `to_ocaml` counts a level for this value. To be implemented, as `false`, for a type without parts: so its
+    /// conversion takes no time for the count.
+    #[inline]
+    fn has_parts(&self) -> bool {
+        true
+    }
 }
 
 /// A Rust value that can be copied from an OCaml `T`; see [`Value::to_rust`] and
-/// [`RootRef::to_rust`]. The table of types is in the documentation of [`ToOCaml`].
+/// [`RootRef::to_rust`]. The table of types is in the documentation of [`ToOCaml`], and what is too deep, too.
 pub trait FromOCaml<T: ?Sized>: Sized {
     /// The copy. The collector does not run.
     ///
     /// # Errors
     ///
     /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit;
-    /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type;
-    /// [`OutOfMemory`](Error::OutOfMemory) where a root is created.
+    /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type; [`TooDeep`](Error::TooDeep);
+    /// [`OutOfMemory`](Error::OutOfMemory).
+    #[inline]
     #[track_caller]
-    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error>;
+    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+        let _level = if Self::has_parts() { Some(Level::new()?) } else { None };
+        Self::convert_from(value, lock)
+    }
+
+    /// The conversion, to be implemented, and called by [`from_ocaml`](FromOCaml::from_ocaml). It converts the parts of
+    /// the value by [`Value::to_rust`], [`Value::read`] or their `from_ocaml`, which count the levels.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_ocaml`](FromOCaml::from_ocaml).
+    #[track_caller]
+    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error>;
+
+    /// Whether `from_ocaml` counts a level for this type. To be implemented, as `false`, for a type without parts: so its
+    /// conversion takes no time for the count.
+    #[inline]
+    fn has_parts() -> bool {
+        true
+    }
 
     /// The copy of an element of an OCaml array or record in the flat form of floats, whose elements are numbers and
     /// not values. To be implemented for a `T` that is OCaml's `float` under another name.
@@ -78,39 +190,51 @@ pub trait FromOCaml<T: ?Sized>: Sized {
 }
 
 impl<T: ?Sized> ToOCaml<T> for RootRef<T> {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         self.clone_in(lock)
     }
+
+    without_parts!(&self);
 }
 
 impl<T: ?Sized> ToOCaml<T> for Boxroot<T> {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         self.clone_in(lock)
     }
+
+    without_parts!(&self);
 }
 
 impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
-    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
         Boxroot::try_new(lock, value)
     }
+
+    without_parts!();
 }
 
 impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for &R {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         (**self).to_ocaml(lock)
     }
+
+    without_parts!(&self);
 }
 
 impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for Box<R> {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         (**self).to_ocaml(lock)
     }
+
+    without_parts!(&self);
 }
 
 impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Box<R> {
-    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
         Ok(Box::new(R::from_ocaml(value, lock)?))
     }
+
+    without_parts!();
 
     fn from_float(x: f64) -> Result<Self, Error> {
         Ok(Box::new(R::from_float(x)?))

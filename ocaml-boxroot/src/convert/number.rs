@@ -6,35 +6,43 @@ use crate::{
 };
 
 impl ToOCaml<()> for () {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<()>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<()>, Error> {
         Boxroot::try_new(lock, Value::unit())
     }
+
+    without_parts!(&self);
 }
 
 impl FromOCaml<()> for () {
-    fn from_ocaml<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(())
     }
+
+    without_parts!();
 }
 
 impl ToOCaml<bool> for bool {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<bool>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<bool>, Error> {
         // SAFETY: `false` is the immediate 0, and `true` the immediate 1.
         unsafe { rooted(Value::int(isize::from(*self)).raw(), lock) }
     }
+
+    without_parts!(&self);
 }
 
 impl FromOCaml<bool> for bool {
-    fn from_ocaml<'l>(value: Value<'l, bool>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, bool>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_bool())
     }
+
+    without_parts!();
 }
 
 macro_rules! integers {
     ($($rust:ident)*) => {$(
         /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit into 63 bits.
         impl ToOCaml<OCamlInt> for $rust {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, Error> {
                 let n = isize::try_from(*self).map_err(|_| Error::OutOfRange)?;
                 let value = Value::int(n);
                 if value.to_int() != n {
@@ -42,13 +50,17 @@ macro_rules! integers {
                 }
                 Boxroot::try_new(lock, value)
             }
+
+            without_parts!(&self);
         }
 
         /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit.
         impl FromOCaml<OCamlInt> for $rust {
-            fn from_ocaml<'l>(value: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, Error> {
+            fn convert_from<'l>(value: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, Error> {
                 $rust::try_from(value.to_int()).map_err(|_| Error::OutOfRange)
             }
+
+            without_parts!();
         }
     )*};
 }
@@ -58,17 +70,21 @@ integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 macro_rules! boxed {
     ($($rust:ident is $ocaml:ident: $alloc:ident, $read:ident;)*) => {$(
         impl ToOCaml<$ocaml> for $rust {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml>, Error> {
                 // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
                 // run. The new block is of this type.
                 unsafe { rooted(ffi::$alloc(*self), lock) }
             }
+
+            without_parts!(&self);
         }
 
         impl FromOCaml<$ocaml> for $rust {
-            fn from_ocaml<'l>(value: Value<'l, $ocaml>, _: &'l DomainLock) -> Result<Self, Error> {
+            fn convert_from<'l>(value: Value<'l, $ocaml>, _: &'l DomainLock) -> Result<Self, Error> {
                 Ok(value.$read())
             }
+
+            without_parts!();
         }
     )*};
 }
@@ -80,17 +96,21 @@ boxed! {
 }
 
 impl ToOCaml<OCamlFloat> for f64 {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
         // new block is a float.
         unsafe { rooted(ffi::obx_alloc_float(*self), lock) }
     }
+
+    without_parts!(&self);
 }
 
 impl FromOCaml<OCamlFloat> for f64 {
-    fn from_ocaml<'l>(value: Value<'l, OCamlFloat>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, OCamlFloat>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_float())
     }
+
+    without_parts!();
 
     fn from_float(x: f64) -> Result<Self, Error> {
         Ok(x)
@@ -98,28 +118,36 @@ impl FromOCaml<OCamlFloat> for f64 {
 }
 
 impl ToOCaml<OCamlChar> for u8 {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
         Boxroot::try_new(lock, Value::char(*self))
     }
+
+    without_parts!(&self);
 }
 
 impl FromOCaml<OCamlChar> for u8 {
-    fn from_ocaml<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_byte())
     }
+
+    without_parts!();
 }
 
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF). Other characters are
 /// [`OutOfRange`](Error::OutOfRange).
 impl ToOCaml<OCamlChar> for char {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
         u8::try_from(*self).map_err(|_| Error::OutOfRange)?.to_ocaml(lock)
     }
+
+    without_parts!(&self);
 }
 
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
 impl FromOCaml<OCamlChar> for char {
-    fn from_ocaml<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_byte().into())
     }
+
+    without_parts!();
 }

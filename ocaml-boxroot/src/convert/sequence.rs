@@ -5,7 +5,7 @@ use crate::block::{block, rooted};
 use crate::{ffi, Boxroot, DomainLock, Error, OCamlArray, OCamlList, Value};
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlList<A>>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlList<A>>, Error> {
         // SAFETY: the empty list is the immediate 0.
         let mut list = unsafe { rooted(Value::int(0).raw(), lock) }?;
         for element in self.iter().rev() {
@@ -18,7 +18,10 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
-    fn from_ocaml<'l>(value: Value<'l, OCamlList<A>>, lock: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlList<A>>,
+        lock: &'l DomainLock,
+    ) -> Result<Self, Error> {
         let mut elements = Vec::new();
         for element in value.iter() {
             elements.push(R::from_ocaml(element, lock)?);
@@ -28,7 +31,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
 }
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray<A>>, Error> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray<A>>, Error> {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
         // array of units is used as an array of A only when all elements were stored.
         let mut array = unsafe { rooted(ffi::obx_alloc_array(self.len()), lock) }?;
@@ -60,7 +63,7 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
-    fn from_ocaml<'l>(
+    fn convert_from<'l>(
         value: Value<'l, OCamlArray<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, Error> {
@@ -78,20 +81,20 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
 macro_rules! like_slices {
     ($($ocaml:ident),*) => {$(
         impl<A, R: ToOCaml<A>> ToOCaml<$ocaml<A>> for Vec<R> {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
                 self.as_slice().to_ocaml(lock)
             }
         }
 
         impl<A, R: ToOCaml<A>, const N: usize> ToOCaml<$ocaml<A>> for [R; N] {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
                 self.as_slice().to_ocaml(lock)
             }
         }
 
         /// [`Mismatch`](Error::Mismatch) if there are more or fewer than `N` elements.
         impl<A, R: FromOCaml<A>, const N: usize> FromOCaml<$ocaml<A>> for [R; N] {
-            fn from_ocaml<'l>(
+            fn convert_from<'l>(
                 value: Value<'l, $ocaml<A>>,
                 lock: &'l DomainLock,
             ) -> Result<Self, Error> {

@@ -4,10 +4,12 @@ use crate::{Boxroot, DomainLock, Error, OCamlBytes, OCamlString, Value};
 macro_rules! strings {
     ($($rust:ty $(, $n:ident)?;)*) => {$(
         impl$(<const $n: usize>)? ToOCaml<OCamlString> for $rust {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlString>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlString>, Error> {
                 let (value, lock) = lock.alloc_string(self)?;
                 Boxroot::try_new(lock, value)
             }
+
+            without_parts!(&self);
         }
     )*};
 }
@@ -15,12 +17,14 @@ macro_rules! strings {
 macro_rules! bytes {
     ($($rust:ty $(, $n:ident)?;)*) => {$(
         impl$(<const $n: usize>)? ToOCaml<OCamlBytes> for $rust {
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
                 let (value, lock) = lock.alloc_string(self)?;
                 // SAFETY: bytes are laid out like a string, and nothing else refers to this new string, so it
                 // may change.
                 Boxroot::try_new(lock, unsafe { Value::from_raw(value.raw()) })
             }
+
+            without_parts!(&self);
         }
     )*};
 }
@@ -41,19 +45,25 @@ bytes! {
 
 /// Bytes that are not UTF-8 are replaced by U+FFFD.
 impl FromOCaml<OCamlString> for String {
-    fn from_ocaml<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_text())
     }
+
+    without_parts!();
 }
 
 impl FromOCaml<OCamlString> for Vec<u8> {
-    fn from_ocaml<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_bytes())
     }
+
+    without_parts!();
 }
 
 impl FromOCaml<OCamlBytes> for Vec<u8> {
-    fn from_ocaml<'l>(value: Value<'l, OCamlBytes>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, OCamlBytes>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_bytes())
     }
+
+    without_parts!();
 }

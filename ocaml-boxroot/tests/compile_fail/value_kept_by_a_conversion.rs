@@ -5,7 +5,7 @@ use ocaml_boxroot::{DomainLock, Error, FromOCaml, OCamlString, Value};
 struct Kept<'k>(Value<'k, OCamlString>);
 
 impl<'k> FromOCaml<OCamlString> for Kept<'k> {
-    fn from_ocaml<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(Kept(value))
     }
 }

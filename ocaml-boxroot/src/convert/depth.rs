@@ -1,0 +1,42 @@
+//! How deep conversions may nest.
+
+use crate::{ffi, Error};
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+static LIMIT: AtomicUsize = AtomicUsize::new(512);
+
+thread_local! {
+    /// How many levels this thread is in.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Sets how deep the values that are converted may be nested, on all threads: deeper ones are
+/// [`Error::TooDeep`]. At first, that is 512 levels; see [`ToOCaml`](crate::ToOCaml#deep-values).
+pub fn set_depth_limit(levels: usize) {
+    LIMIT.store(levels, Ordering::Relaxed);
+}
+
+/// A level of nested conversions on this thread, until it is dropped.
+pub(super) struct Level(PhantomData<*mut ()>);
+
+impl Level {
+    #[inline]
+    pub(super) fn new() -> Result<Level, Error> {
+        let depth = DEPTH.get();
+        // SAFETY: the function has no precondition.
+        if depth >= LIMIT.load(Ordering::Relaxed) || unsafe { ffi::obx_has_stack() } == 0 {
+            return Err(Error::TooDeep);
+        }
+        DEPTH.set(depth + 1);
+        Ok(Level(PhantomData))
+    }
+}
+
+impl Drop for Level {
+    #[inline]
+    fn drop(&mut self) {
+        DEPTH.set(DEPTH.get() - 1);
+    }
+}
