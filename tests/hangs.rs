@@ -53,6 +53,7 @@ scenarios!(
     command_with_pre_exec_after_a_worker_ended;
     fork_without_the_lock;
     fork_under_the_lock;
+    fork_during_a_start;
     fork_of_ocaml;
     fork_while_threads_drop_roots;
     // domains.rs

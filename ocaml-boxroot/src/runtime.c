@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether OCaml was started, and its shutdown. */
+/* Whether OCaml was started, and its shutdown; the lock of the state in runtime.rs. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
+#include <pthread.h>
+
 #include <caml/mlvalues.h>
 
 #include <caml/callback.h>
@@ -50,3 +52,29 @@ uintnat obx_other_domains(void) {
   return 0;
 #endif
 }
+
+/* ---- the state in runtime.rs ---- */
+
+/* A mutex of C, because Rust's cannot be free in the child of a fork. */
+static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t state_changed = PTHREAD_COND_INITIALIZER;
+
+static void before_fork(void) { pthread_mutex_lock(&state_mutex); }
+static void after_fork(void) { pthread_mutex_unlock(&state_mutex); }
+
+static void after_fork_in_child(void) {
+  pthread_cond_init(&state_changed, NULL); /* no thread is waiting here */
+  after_fork();
+}
+
+static void prepare(void) { (void)pthread_atfork(before_fork, after_fork, after_fork_in_child); }
+
+void obx_lock_state(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare);
+  pthread_mutex_lock(&state_mutex);
+}
+
+void obx_unlock_state(void) { pthread_mutex_unlock(&state_mutex); }
+void obx_wait_for_state(void) { pthread_cond_wait(&state_changed, &state_mutex); }
+void obx_state_has_changed(void) { pthread_cond_broadcast(&state_changed); }

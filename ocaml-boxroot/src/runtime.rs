@@ -2,10 +2,13 @@ use crate::exception::describe;
 use crate::lock::{self, Acquired};
 use crate::{ffi, DomainLock, Error, Value};
 use ocaml_boxroot_sys as sys;
+use std::cell::UnsafeCell;
 use std::ffi::{c_char, CString, OsString};
 use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::OsStringExt;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::process;
 use std::thread::{self, ThreadId};
 
 /// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`].
@@ -38,23 +41,64 @@ static SHARED: Runtime = Runtime(());
 /// Whether this process has started its runtime by `Runtime`.
 enum State {
     NotStarted,
-    Starting(ThreadId),
+    /// By this thread, in the process with this id.
+    Starting(ThreadId, u32),
     Started,
     Failed(Error),
 }
 
-static STATE: Mutex<State> = Mutex::new(State::NotStarted);
-/// Notified when `STATE` has changed, and when boxroot was set up.
-static CHANGED: Condvar = Condvar::new();
+struct Shared(UnsafeCell<State>);
 
-fn state() -> MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+// SAFETY: only `StateGuard`, of which there is one at a time, uses the state.
+unsafe impl Sync for Shared {}
+
+static STATE: Shared = Shared(UnsafeCell::new(State::NotStarted));
+
+/// Holds the mutex in `runtime.c`, and with it the state.
+struct StateGuard(PhantomData<*mut ()>);
+
+fn state() -> StateGuard {
+    // SAFETY: this thread does not hold the mutex: no function here takes it while it has a guard.
+    unsafe { ffi::obx_lock_state() };
+    StateGuard(PhantomData)
+}
+
+impl StateGuard {
+    /// Waits until the state may have changed, or boxroot was set up.
+    fn wait(&mut self) {
+        // SAFETY: this thread holds the mutex.
+        unsafe { ffi::obx_wait_for_state() }
+    }
+}
+
+impl Deref for StateGuard {
+    type Target = State;
+
+    fn deref(&self) -> &State {
+        // SAFETY: this thread holds the mutex.
+        unsafe { &*STATE.0.get() }
+    }
+}
+
+impl DerefMut for StateGuard {
+    fn deref_mut(&mut self) -> &mut State {
+        // SAFETY: this thread holds the mutex, and the guard is borrowed mutably.
+        unsafe { &mut *STATE.0.get() }
+    }
+}
+
+impl Drop for StateGuard {
+    fn drop(&mut self) {
+        // SAFETY: this thread holds the mutex.
+        unsafe { ffi::obx_unlock_state() }
+    }
 }
 
 /// Called when boxroot was set up: threads can attach from now on.
 pub(crate) fn was_set_up() {
     let _state = state();
-    CHANGED.notify_all();
+    // SAFETY: the function has no precondition.
+    unsafe { ffi::obx_state_has_changed() }
 }
 
 impl Runtime {
@@ -93,7 +137,8 @@ impl Runtime {
     /// As [`start`](Runtime::start); if an earlier start failed, its error again. [`Error::Starting`] on the
     /// thread that is starting OCaml, as long as OCaml has not called a function that
     /// [`export!`](crate::export!) defined; [`Error::NotSetup`] in a program that OCaml started, as long as OCaml
-    /// has not called such a function; [`Error::TornDown`] after the runtime was shut down.
+    /// has not called such a function; [`Error::TornDown`] after the runtime was shut down; [`Error::Forked`] in the child
+    /// of a fork that was made while another thread was starting OCaml.
     pub fn get_or_start() -> Result<&'static Runtime, Error> {
         let mut state = state();
         loop {
@@ -109,12 +154,13 @@ impl Runtime {
             match &*state {
                 State::NotStarted if is_running() => return Err(Error::NotSetup),
                 State::NotStarted => break,
-                State::Starting(thread) if *thread == thread::current().id() => {
+                State::Starting(thread, _) if *thread == thread::current().id() => {
                     return Err(Error::Starting)
                 }
-                State::Starting(_) => {
-                    state = CHANGED.wait(state).unwrap_or_else(PoisonError::into_inner)
+                State::Starting(_, process) if *process != process::id() => {
+                    return Err(Error::Forked)
                 }
+                State::Starting(..) => state.wait(),
                 State::Started | State::Failed(_) => return Err(Error::last()),
             }
         }
@@ -158,7 +204,7 @@ impl Builder {
         self.start_in(state())
     }
 
-    fn start_in(self, mut state: MutexGuard<'static, State>) -> Result<Runtime, Error> {
+    fn start_in(self, mut state: StateGuard) -> Result<Runtime, Error> {
         let arguments =
             self.arguments.into_iter().map(|argument| CString::new(argument.into_vec()));
         let arguments =
@@ -169,7 +215,7 @@ impl Builder {
         if !is_first {
             return Err(Error::AlreadyStarted);
         }
-        *state = State::Starting(thread::current().id());
+        *state = State::Starting(thread::current().id(), process::id());
         drop(state);
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
         pointers.push(std::ptr::null());
@@ -180,7 +226,8 @@ impl Builder {
             Ok(()) => State::Started,
             Err(error) => State::Failed(error.clone()),
         };
-        CHANGED.notify_all();
+        // SAFETY: the function has no precondition.
+        unsafe { ffi::obx_state_has_changed() };
         result.map(|()| Runtime(()))
     }
 }

@@ -3,6 +3,9 @@
 use crate::common::exported::{churn, with_ocaml, Run};
 use crate::ocaml;
 use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -164,4 +167,17 @@ pub fn fork_while_threads_drop_roots() {
         stop.store(true, Ordering::SeqCst);
     });
     runtime.take().unwrap().shutdown().unwrap();
+}
+
+/// Before OCaml's modules have called Rust, so that other threads would wait for the start.
+pub fn fork_during_a_start() {
+    let (mut here, ocaml) = UnixStream::pair().unwrap();
+    // SAFETY: the function has no precondition.
+    assert_eq!(unsafe { libc::dup2(ocaml.as_raw_fd(), 0) }, 0);
+    let start = thread::spawn(|| Runtime::builder().args(["name", "talk"]).start().map(drop));
+    here.read_exact(&mut [0]).unwrap();
+    in_a_child(|| Runtime::get_or_start().err() == Some(Error::Forked));
+    here.write_all(b"!").unwrap();
+    start.join().unwrap().unwrap();
+    DomainLock::attach(churn).unwrap();
 }
