@@ -31,7 +31,7 @@ scenarios!(
     the_handle_is_lost_by_an_error_in_a_scope;
     exit_of_ocaml_with_cleanup, environment = [("OCAMLRUNPARAM", "c")];
     exit_of_ocaml_with_cleanup_while_threads_drop, environment = [("OCAMLRUNPARAM", "c")];
-    shutdown_with_cleanup, environment = [("OCAMLRUNPARAM", "c")];
+    shutdown_with_cleanup, environment = [("OCAMLRUNPARAM", "c"), ("MALLOC_PERTURB_", "165")];
     // starts.rs
     arguments;
     export_during_initialisation;

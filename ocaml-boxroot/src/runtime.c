@@ -24,8 +24,9 @@ int obx_is_started(void) {
 }
 
 /* Under OCAMLRUNPARAM=c, `exit` in OCaml frees the heap, as shutting the runtime down does. But Rust code still runs after
-   that, in thread-local destructors and on other threads. So this starts the runtime a second time: OCaml only counts
-   the starts, and keeps the heap until it was shut down as many times. Called with the lock. */
+   that, in thread-local destructors and on other threads, and so does OCaml's code of domains that have just ended. So
+   this starts the runtime a second time: OCaml only counts the starts, and keeps the heap until it was shut down as many
+   times, which never happens. Called with the lock of any domain, and perhaps on several threads at once. */
 static int is_kept;
 
 void obx_keep_heap(void) {
@@ -34,14 +35,22 @@ void obx_keep_heap(void) {
 #else
   int exit_frees = caml_cleanup_on_exit;
 #endif
-  if (!exit_frees || is_kept) return;
-  is_kept = 1;
-  caml_startup_aux(0);
+  if (exit_frees && !__atomic_exchange_n(&is_kept, 1, __ATOMIC_RELAXED)) caml_startup_aux(0);
 }
 
+static void call_named(char const *name) {
+  value const *function = caml_named_value(name);
+  if (function != NULL) (void)caml_callback_exn(*function, Val_unit);
+}
+
+/* caml_shutdown; where the heap is kept, only what it runs before it frees the heap. Called with the lock. */
 void obx_shut_down(void) {
-  if (is_kept) caml_shutdown();
-  caml_shutdown();
+  if (!is_kept) {
+    caml_shutdown();
+    return;
+  }
+  call_named("Pervasives.do_at_exit");
+  call_named("Thread.at_shutdown");
 }
 
 /* 1 if other domains run besides the caller's, else 0. Called with the lock. */

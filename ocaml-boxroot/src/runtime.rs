@@ -168,7 +168,7 @@ impl Runtime {
     }
 
     /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and frees the
-    /// OCaml heap. Any thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any
+    /// OCaml heap (with `OCAMLRUNPARAM=c`, the process keeps it). Any thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any
     /// thread.
     ///
     /// # Errors

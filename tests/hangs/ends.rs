@@ -145,7 +145,14 @@ pub fn shutdown_with_cleanup() {
         .unwrap()
     };
     DomainLock::attach(at_exit).unwrap();
+    // Memory of the runtime, as domains that have just ended use it: it must not be freed under them.
+    // SAFETY: the name is a C string, and no other thread uses OCaml 4's table of names.
+    let cell = unsafe { ocaml_sys::caml_named_value(c"run_at_exit".as_ptr()) };
+    // SAFETY: the cell lives as long as the runtime.
+    let before = unsafe { *cell };
     runtime.shutdown().unwrap();
+    // SAFETY: shutting down leaves the cell alone, as this test checks.
+    assert_eq!(unsafe { *cell }, before);
     assert!(RAN.load(Ordering::SeqCst));
     assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
 }
