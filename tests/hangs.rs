@@ -49,6 +49,7 @@ scenarios!(
     threads_end_while_the_lock_is_held;
     shutdown_races_with_attach;
     a_thread_of_another_library;
+    signal_stacks_are_passed_on, ocaml5 = true;
     // forks.rs
     command_with_pre_exec_after_a_worker_ended;
     fork_without_the_lock;

@@ -99,9 +99,10 @@ pub unsafe fn end() {
 ///
 /// # Safety
 ///
-/// `caml_shutdown` and [`boxroot_teardown`](crate::boxroot_teardown) have returned.
+/// [`boxroot_teardown`](crate::boxroot_teardown) has returned, and no domain collects any more, for instance because
+/// `caml_shutdown` has returned, too.
 pub unsafe fn runtime_gone() {
-    // SAFETY: the runtime is shut down and the library torn down, so no collector visits pools (caller).
+    // SAFETY: the library is torn down, and no collector visits pools (caller).
     unsafe { bindings::bxr_runtime_gone() }
 }
 

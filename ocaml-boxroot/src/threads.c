@@ -15,6 +15,7 @@
 #define CAML_NAME_SPACE
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -84,7 +85,8 @@ static void find_record_key(struct keys const *before, struct keys const *after)
 
 /* What a thread leaves to another one when it ends. */
 struct legacy {
-  void *record; /* NULL if the record is unknown: it is not used again */
+  void *record;         /* NULL if the record is unknown: it is not used again */
+  stack_t signal_stack; /* made by OCaml for the record; disabled if OCaml made none (4.x) */
   struct legacy *next;
 };
 
@@ -99,6 +101,37 @@ static __thread bool known;
 
 /* Called by the thread that started OCaml. */
 void obx_set_known(void) { known = true; }
+
+/* ---- signal stacks ---- */
+
+/* OCaml 5's stacks are too small for handlers of signals, so registering a thread gives it a stack for them, whose memory
+   lives as long as the record. */
+static stack_t signal_stack(void) {
+  stack_t stack = {.ss_flags = SS_DISABLE};
+  (void)sigaltstack(NULL, &stack);
+  return stack;
+}
+
+/* For a new record, with the thread's signal stack from before it was registered. */
+static void keep_signal_stack(struct legacy *legacy, stack_t before) {
+  legacy->signal_stack = signal_stack();
+  if (legacy->signal_stack.ss_sp == before.ss_sp) legacy->signal_stack.ss_flags = SS_DISABLE;
+}
+
+/* For a thread that ends. */
+static void leave_signal_stack(struct legacy const *legacy) {
+  stack_t none = {.ss_flags = SS_DISABLE};
+  if (!(legacy->signal_stack.ss_flags & SS_DISABLE) &&
+      signal_stack().ss_sp == legacy->signal_stack.ss_sp)
+    (void)sigaltstack(&none, NULL);
+}
+
+/* For a thread that takes the record over. It may have a signal stack already: in a program that Rust started. */
+static void take_signal_stack(struct legacy const *legacy) {
+  if (signal_stack().ss_flags & SS_DISABLE) (void)sigaltstack(&legacy->signal_stack, NULL);
+}
+
+/* ---- idle records ---- */
 
 static void add_idle(struct legacy *legacy) {
   pthread_mutex_lock(&idle_mutex);
@@ -120,6 +153,7 @@ static struct legacy *take_idle(void) {
 static void thread_ends(void *p) {
   struct legacy *legacy = p;
   known = false;
+  leave_signal_stack(legacy);
   if (legacy->record == NULL || pthread_setspecific(record_key, NULL) != 0)
     free(legacy);
   else
@@ -160,6 +194,7 @@ static bool acquire_with_idle_record(void) {
 #if OCAML_VERSION >= 50000
   caml_init_domain_self(0); /* the domain where caml_c_thread_register registers threads */
 #endif
+  take_signal_stack(legacy);
   caml_leave_blocking_section();
 #if OCAML_VERSION < 50000
   char here;
@@ -175,6 +210,7 @@ static bool acquire_with_new_record(void) {
     free(legacy);
     legacy = NULL;
   }
+  stack_t before_registering = signal_stack();
   struct keys before, after;
   bool look = !knows_record_key();
   if (look) look_at_keys(&before);
@@ -186,7 +222,10 @@ static bool acquire_with_new_record(void) {
   if (look) look_at_keys(&after);
   caml_leave_blocking_section();
   if (look) find_record_key(&before, &after);
-  if (legacy != NULL) legacy->record = knows_record_key() ? pthread_getspecific(record_key) : NULL;
+  if (legacy != NULL) {
+    keep_signal_stack(legacy, before_registering);
+    legacy->record = knows_record_key() ? pthread_getspecific(record_key) : NULL;
+  }
   return true;
 }
 

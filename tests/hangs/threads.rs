@@ -143,3 +143,40 @@ pub fn a_thread_of_another_library() {
         thread::spawn(|| DomainLock::attach(churn).unwrap()).join().unwrap();
     }
 }
+
+/// The stack for this thread's signal handlers, if it has one.
+fn signal_stack() -> Option<usize> {
+    // SAFETY: all zeros is a `stack_t`, which the function fills.
+    unsafe {
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        assert_eq!(libc::sigaltstack(std::ptr::null(), &mut stack), 0);
+        (stack.ss_flags & libc::SS_DISABLE == 0).then_some(stack.ss_sp as usize)
+    }
+}
+
+/// Attaches on a new thread, which has no signal stack, like Rust's threads in programs that OCaml started. Returns the one
+/// that it has then, and had while another thread was attached.
+fn signal_stack_of_a_thread(attached: &Barrier) -> usize {
+    // SAFETY: a stack that is disabled needs no memory.
+    unsafe {
+        let mut none: libc::stack_t = std::mem::zeroed();
+        none.ss_flags = libc::SS_DISABLE;
+        assert_eq!(libc::sigaltstack(&none, std::ptr::null_mut()), 0);
+    }
+    DomainLock::attach(churn).unwrap();
+    let stack = signal_stack();
+    attached.wait();
+    stack.expect("OCaml 5 runs signal handlers on a stack of their own")
+}
+
+pub fn signal_stacks_are_passed_on() {
+    Runtime::start().unwrap();
+    for _ in 0..3 {
+        let attached = &Barrier::new(2);
+        let stacks = thread::scope(|scope| {
+            let threads = [(); 2].map(|()| scope.spawn(|| signal_stack_of_a_thread(attached)));
+            threads.map(|thread| thread.join().unwrap())
+        });
+        assert_ne!(stacks[0], stacks[1]);
+    }
+}
