@@ -39,6 +39,7 @@ scenarios!(
     borrowed_bytes;
     kinds_and_blocks;
     kinds_of_everything;
+    pointers_out_of_the_heap, ocaml5 = false;
     records;
     records_of_floats;
     unboxed_records;

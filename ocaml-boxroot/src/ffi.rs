@@ -57,7 +57,8 @@ extern "C" {
     pub fn obx_nativeint(value: Value) -> isize;
 
     pub fn obx_size(block: Value) -> usize;
-    pub fn obx_tag(block: Value) -> c_int;
+    /// The tag of what is no immediate, and its size.
+    pub fn obx_kind(value: Value, size: &mut usize) -> c_int;
     /// A block whose fields are copied from roots.
     pub fn obx_alloc_block(tag: c_int, size: usize, fields: *const *const Value) -> Value;
     /// An array of units.

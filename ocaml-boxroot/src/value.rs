@@ -85,8 +85,9 @@ impl<'l, T: ?Sized> Value<'l, T> {
         if self.is_immediate() {
             return Kind::Immediate(self.raw >> 1);
         }
-        // SAFETY: the value is a block that is live in 'l, and so has a header.
-        let (tag, size) = unsafe { (ffi::obx_tag(self.raw), ffi::obx_size(self.raw)) };
+        let mut size = 0;
+        // SAFETY: the value is no immediate, and live in 'l.
+        let tag = unsafe { ffi::obx_kind(self.raw, &mut size) };
         Kind::Block { tag: tag as u8, size }
     }
 
@@ -100,7 +101,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
 pub enum Kind {
     /// An integer, a character, a boolean, a constant constructor (by number), or `()`.
     Immediate(isize),
-    /// A block of the heap.
+    /// A block of the heap; or a pointer out of the heap, which values of abstract types may be on OCaml 4, as a block of
+    /// tag 251 and size 0.
     Block {
         /// Below 244, the constructor's number (0 for tuples and records). Otherwise the kind of block, as in OCaml's module
         /// `Obj`: 252 is a string, 253 a float, 254 an array or record of floats in the flat form, 255 a custom block.

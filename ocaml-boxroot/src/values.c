@@ -9,8 +9,19 @@
 #include <caml/alloc.h>
 #include <caml/custom.h>
 #include <caml/memory.h>
+#include <caml/version.h>
+#if OCAML_VERSION < 50000
+#include <caml/address_class.h>
+#endif
 
 #include "shim.h"
+
+/* Whether what is no immediate is a block. On OCaml 4, values of abstract types may also be pointers out of the heap. */
+#if OCAML_VERSION >= 50000
+#define has_header(v) 1
+#else
+#define has_header(v) Is_in_value_area(v)
+#endif
 
 /* ---- strings ---- */
 
@@ -33,7 +44,7 @@ size_t obx_string_length(value string) { return caml_string_length(string); }
 
 value obx_alloc_float(double x) { return caml_copy_double(x); }
 double obx_float(value v) { return Double_val(v); }
-int obx_is_float(value v) { return Is_block(v) && Tag_val(v) == Double_tag; }
+int obx_is_float(value v) { return Is_block(v) && has_header(v) && Tag_val(v) == Double_tag; }
 
 value obx_alloc_int32(int32_t n) { return caml_copy_int32(n); }
 int32_t obx_int32(value v) { return Int32_val(v); }
@@ -45,7 +56,12 @@ intnat obx_nativeint(value v) { return Nativeint_val(v); }
 /* ---- blocks ---- */
 
 size_t obx_size(value block) { return Wosize_val(block); }
-int obx_tag(value block) { return Tag_val(block); }
+
+/* The tag of a block or of a pointer out of the heap, which counts as an abstract block without fields. */
+int obx_kind(value v, size_t *size) {
+  *size = has_header(v) ? Wosize_val(v) : 0;
+  return has_header(v) ? Tag_val(v) : Abstract_tag;
+}
 
 /* A block that the caller initialises before the GC may run again, or 0 if out of memory. May run the GC. */
 static value alloc_uninitialised(size_t size, tag_t tag) {

@@ -239,3 +239,30 @@ pub fn kinds_of_everything() {
         assert_eq!(again[..4], kinds[..4]);
     })
 }
+
+/// On OCaml 4, values of abstract types may be such pointers. What stands before them is no header.
+pub fn pointers_out_of_the_heap() {
+    const PAGE: usize = 1 << 16;
+    with_ocaml(|lock| {
+        // SAFETY: the pages are new. The first one cannot be read.
+        let pages = unsafe {
+            let pages = libc::mmap(
+                std::ptr::null_mut(),
+                2 * PAGE,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            assert_ne!(pages, libc::MAP_FAILED);
+            pages as isize
+        };
+        // SAFETY: OCaml 4 allows pointers out of the heap as values.
+        let pointer: Value<'_, OCamlAny> = unsafe { Value::from_raw(pages + PAGE as isize) };
+        assert_eq!(pointer.kind(), Kind::Block { tag: 251, size: 0 });
+        let root = Boxroot::new(lock, pointer);
+        let array: Boxroot<OCamlArray<OCamlAny>> = [&root, &root].to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(array.get(lock).get(1).map(Value::raw), Some(root.get(lock).raw()));
+    })
+}

@@ -124,7 +124,10 @@ pub trait ToOCaml<T: ?Sized> {
     #[inline]
     #[track_caller]
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
-        let _level = if self.has_parts() { Some(Level::new()?) } else { None };
+        if !self.has_parts() {
+            return self.convert_to(lock);
+        }
+        let _level = Level::new()?;
         self.convert_to(lock)
     }
 
@@ -158,7 +161,10 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     #[inline]
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
-        let _level = if Self::has_parts() { Some(Level::new()?) } else { None };
+        if !Self::has_parts() {
+            return Self::convert_from(value, lock);
+        }
+        let _level = Level::new()?;
         Self::convert_from(value, lock)
     }
 
