@@ -5,9 +5,10 @@
 //! 2. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here without an error.
 //! 3. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are the
 //!    point of this crate.
-//! 4. Tell dependants, through `links` metadata, where the C headers are
+//! 4. Decide whether Rust inlines the fast paths, or calls C.
+//! 5. Tell dependants, through `links` metadata, where the C headers are
 //!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`).
-//! 5. With `link-ocaml-runtime-and-dummy-program`: link a runtime with an empty program
+//! 6. With `link-ocaml-runtime-and-dummy-program`: link a runtime with an empty program
 //!    (`../src/build/program.rs`), and tell dependants (`_RUNTIME`).
 
 #[allow(dead_code, unused_imports)] // some of it is only for other build scripts
@@ -39,8 +40,13 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-changed=src/build");
     println!("cargo::rustc-check-cfg=cfg(ocaml5)");
+    println!("cargo::rustc-check-cfg=cfg(inlined)");
     println!("cargo::rustc-check-cfg=cfg(inlined_thread_locals)");
     let feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
+    let inlined = is_inlined(&feature);
+    if inlined {
+        println!("cargo::rustc-cfg=inlined");
+    }
     if !feature("BUNDLE_BOXROOT") {
         return Ok(());
     }
@@ -83,7 +89,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-cfg=ocaml5");
     }
     let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
-    if target("OS") == "linux" && ["x86_64", "aarch64"].contains(&&*target("ARCH")) {
+    if inlined && target("OS") == "linux" && ["x86_64", "aarch64"].contains(&&*target("ARCH")) {
         println!("cargo::rustc-cfg=inlined_thread_locals");
     }
     if feature("LINK_OCAML_RUNTIME_AND_DUMMY_PROGRAM") {
@@ -93,4 +99,15 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo:runtime=1");
     }
     Ok(())
+}
+
+/// Inlined paths are compiled in the crates that use them. Without optimisation they take several times as long as a call of
+/// C, which is optimised in every profile. A build script does not learn how those crates are compiled: only how this crate
+/// is, and which profile the build began with. Profiles like `dev` often optimise dependencies and nothing else. There, a call
+/// costs little if the guess is wrong.
+fn is_inlined(feature: &dyn Fn(&str) -> bool) -> bool {
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    // This project's own tests are about the inlined paths, in every profile.
+    feature("FAULT_INJECTION")
+        || !feature("DEBUG_CHECKS") && !is("OPT_LEVEL", "0") && !is("PROFILE", "debug")
 }

@@ -50,7 +50,7 @@ pub mod build;
 mod checked;
 #[cfg(not(feature = "debug-checks"))]
 mod plain;
-#[cfg(not(feature = "debug-checks"))]
+#[cfg(all(inlined, not(feature = "debug-checks")))]
 mod slow;
 pub mod token;
 pub mod uses;

@@ -10,15 +10,15 @@ use crate::bindings::{self, bxr_domain_head};
 use crate::Stats;
 use core::ptr::NonNull;
 
-#[cfg(feature = "debug-checks")]
+#[cfg(any(feature = "debug-checks", not(inlined)))]
 mod called;
-#[cfg(not(feature = "debug-checks"))]
+#[cfg(all(inlined, not(feature = "debug-checks")))]
 mod inlined;
-#[cfg(feature = "debug-checks")]
+#[cfg(any(feature = "debug-checks", not(inlined)))]
 pub use called::{create, delete, modify};
 #[cfg(all(inlined_thread_locals, not(feature = "debug-checks")))]
 pub(crate) use inlined::delete_small;
-#[cfg(not(feature = "debug-checks"))]
+#[cfg(all(inlined, not(feature = "debug-checks")))]
 pub use inlined::{create, delete, modify};
 
 /// A domain's allocator. It stays the same until the domain ends, and must not be used afterwards. It may be

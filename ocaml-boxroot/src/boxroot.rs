@@ -137,12 +137,15 @@ impl<T: ?Sized> Boxroot<T> {
 
     #[inline(always)]
     #[track_caller]
+    #[allow(clippy::manual_map)] // without optimisation, the closure would be a call
     fn create(lock: &DomainLock, value: Value<'_, T>) -> Option<Self> {
         // SAFETY: the token proves that the lock of its domain is held and that no root scan is running. The
         // value is live, because only a mutable use of the token could end its life, and the token is borrowed
         // shared now.
-        let root = unsafe { token::create(lock.domain(), value.raw()) };
-        root.map(|root| Boxroot { root, _type: PhantomData })
+        match unsafe { token::create(lock.domain(), value.raw()) } {
+            Some(root) => Some(Boxroot { root, _type: PhantomData }),
+            None => None,
+        }
     }
 
     /// Makes this root own another value instead of its own. The root may move to another slot.

@@ -1,4 +1,4 @@
-//! The operations, as calls into C: for targets where `inlined.rs` has no assembly.
+//! The operations, as calls into C: for targets where `inlined.rs` has no assembly, and for builds without optimisation.
 
 use crate::{bindings, BoxRoot, Value};
 
