@@ -8,8 +8,10 @@ use common::{run_scenarios, start, Roots};
 use ocaml_boxroot::{
     leak_report, leaks, ocaml_functions, ocaml_type, stats, sys, Boxroot, DomainLock, Elements,
     Error, Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
-    ToOCaml, Value,
+    Runtime, ToOCaml, Value,
 };
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
 use sys::BoxRoot;
@@ -26,6 +28,7 @@ scenarios!(
     slots_come_back;
     leaks_by_place;
     leaks_of_conversions;
+    leaks_that_nobody_reads;
     no_leaks_in_safe_code;
 );
 
@@ -261,4 +264,15 @@ fn no_leaks_in_safe_code() {
         drop((root, copy));
         assert!(leaks().is_empty());
     })
+}
+
+fn leaks_that_nobody_reads() {
+    let runtime = Runtime::start().unwrap();
+    let _leak = DomainLock::attach(|lock| "leak".to_ocaml(lock)).unwrap().unwrap();
+    let (closed, stderr) = UnixStream::pair().unwrap();
+    drop(closed);
+    // SAFETY: the function has no precondition.
+    assert_eq!(unsafe { libc::dup2(stderr.as_raw_fd(), 2) }, 2);
+    runtime.shutdown().unwrap();
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
 }

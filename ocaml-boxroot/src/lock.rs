@@ -2,6 +2,7 @@ use crate::{ffi, Error, Value};
 use ocaml_boxroot_sys::{self as sys, token, uses};
 use std::any::Any;
 use std::fmt;
+use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -222,7 +223,7 @@ impl DomainLock {
         impl Drop for Reacquire {
             fn drop(&mut self) {
                 if uses::is_forked() {
-                    eprintln!("boxroot: {}", Error::Forked);
+                    let _ = writeln!(io::stderr(), "boxroot: {}", Error::Forked);
                     std::process::abort();
                 }
                 // SAFETY: `release` gave up the lock on this thread, which OCaml still knows.

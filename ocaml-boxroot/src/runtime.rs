@@ -5,6 +5,8 @@ use ocaml_boxroot_sys as sys;
 use std::cell::UnsafeCell;
 use std::ffi::{c_char, CString, OsString};
 use std::fmt;
+#[cfg(feature = "debug-checks")]
+use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::OsStringExt;
@@ -274,7 +276,7 @@ fn shut_down() -> Result<(), Error> {
     // may call exported functions.
     std::mem::forget(acquired);
     #[cfg(feature = "debug-checks")]
-    eprint!("{}", sys::leak_report());
+    let _ = write!(io::stderr(), "{}", sys::leak_report()); // nobody may be reading
     // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
     // no token exists anywhere, and no root is read after `boxroot_teardown`.
     unsafe {
