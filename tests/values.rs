@@ -14,6 +14,8 @@ mod common;
 mod conversions;
 #[path = "values/exceptions.rs"]
 mod exceptions;
+#[path = "values/memory.rs"]
+mod memory;
 #[path = "values/types.rs"]
 mod types;
 #[path = "../ocaml-boxroot/src/guide/ours.rs"]
@@ -26,6 +28,7 @@ use collections::*;
 use common::run_scenarios;
 use conversions::*;
 use exceptions::*;
+use memory::*;
 use types::*;
 
 scenarios!(
@@ -37,6 +40,7 @@ scenarios!(
     arrays_of_floats;
     arrays_of_floats_and_others;
     borrowed_bytes;
+    conversions_where_memory_runs_out;
     kinds_and_blocks;
     kinds_of_everything;
     pointers_out_of_the_heap, ocaml5 = false;

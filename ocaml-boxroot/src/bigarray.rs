@@ -1,7 +1,7 @@
 //! Bigarrays.
 
 use crate::block::rooted;
-use crate::convert::without_parts;
+use crate::convert::{collect, without_parts};
 use crate::marker::{Invariant, Uninhabited};
 use crate::{
     ffi, Boxroot, DomainLock, Error, FromOCaml, OCamlChar, OCamlInt, OCamlNativeint, ToOCaml, Value,
@@ -148,7 +148,7 @@ macro_rules! elements {
                 value: Value<'l, OCamlBigarray<$element>>,
                 _: &'l DomainLock,
             ) -> Result<Self, Error> {
-                Ok(value.cells().iter().map(BigarrayCell::get).collect())
+                collect(value.cells().iter().map(BigarrayCell::get))
             }
 
             without_parts!();

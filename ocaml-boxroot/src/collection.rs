@@ -1,5 +1,6 @@
 //! OCaml's maps, sets and sequences, read from Rust.
 
+use crate::convert::push;
 use crate::marker::Uninhabited;
 use crate::{
     Boxroot, CallError, DomainLock, Error, FromOCaml, Function, Kind, OCamlAny, RootRef, Value,
@@ -137,7 +138,7 @@ macro_rules! maps {
             ) -> Result<Self, Error> {
                 let mut bindings = Vec::new();
                 for (key, value) in value.iter() {
-                    bindings.push((K::from_ocaml(key, lock)?, V::from_ocaml(value, lock)?));
+                    push(&mut bindings, (K::from_ocaml(key, lock)?, V::from_ocaml(value, lock)?))?;
                 }
                 Ok(bindings.into_iter().collect())
             }
@@ -162,7 +163,7 @@ macro_rules! sets {
             ) -> Result<Self, Error> {
                 let mut elements = Vec::new();
                 for element in value.iter() {
-                    elements.push(T::from_ocaml(element, lock)?);
+                    push(&mut elements, T::from_ocaml(element, lock)?)?;
                 }
                 Ok(elements.into_iter().collect())
             }

@@ -277,8 +277,8 @@ fn shut_down() -> Result<(), Error> {
     std::mem::forget(acquired);
     #[cfg(feature = "debug-checks")]
     let _ = write!(io::stderr(), "{}", sys::leak_report()); // nobody may be reading
-    // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
-    // no token exists anywhere, and no root is read after `boxroot_teardown`.
+                                                            // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
+                                                            // no token exists anywhere, and no root is read after `boxroot_teardown`.
     unsafe {
         ffi::obx_shut_down();
         sys::boxroot_teardown();

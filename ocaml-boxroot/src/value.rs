@@ -68,7 +68,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// # Errors
     ///
     /// [`OutOfRange`](Error::OutOfRange) and [`Mismatch`](Error::Mismatch) if `R` cannot represent the value;
-    /// [`OutOfMemory`](Error::OutOfMemory) if a root cannot be created.
+    /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
         R::from_ocaml(self, lock)
@@ -165,17 +165,20 @@ impl<'l> Value<'l, OCamlString> {
     }
 }
 
-impl Value<'_, OCamlBytes> {
+impl<'l> Value<'l, OCamlBytes> {
     /// A copy of the bytes.
     pub fn to_bytes(self) -> Vec<u8> {
-        // SAFETY: the value is a live byte sequence (type and lifetime), which does not move while it is copied. Each
-        // byte is loaded atomically, because another domain may be changing it.
-        unsafe {
-            let bytes = self.raw as *mut u8;
-            (0..ffi::obx_string_length(self.raw))
-                .map(|i| AtomicU8::from_ptr(bytes.add(i)).load(Ordering::Relaxed))
-                .collect()
-        }
+        self.bytes().collect()
+    }
+
+    pub(crate) fn bytes(self) -> impl ExactSizeIterator<Item = u8> + use<'l> {
+        let bytes = self.raw as *mut u8;
+        // SAFETY: the value is a live byte sequence (type and lifetime).
+        let length = unsafe { ffi::obx_string_length(self.raw) };
+        // SAFETY: the value does not move in 'l. Each byte is loaded atomically, because another domain may be changing
+        // it.
+        (0..length)
+            .map(move |i| unsafe { AtomicU8::from_ptr(bytes.add(i)) }.load(Ordering::Relaxed))
     }
 }
 

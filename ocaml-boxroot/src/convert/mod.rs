@@ -17,12 +17,14 @@ macro_rules! without_parts {
 }
 
 mod depth;
+mod memory;
 mod number;
 mod sequence;
 mod text;
 mod tuple;
 
 pub use depth::set_depth_limit;
+pub(crate) use memory::{collect, copied, push, with_capacity};
 pub(crate) use without_parts;
 
 use depth::Level;

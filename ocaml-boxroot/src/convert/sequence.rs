@@ -1,6 +1,6 @@
 //! Lists and arrays.
 
-use super::{FromOCaml, ToOCaml};
+use super::{push, with_capacity, FromOCaml, ToOCaml};
 use crate::block::{block, rooted};
 use crate::{ffi, Boxroot, DomainLock, Error, OCamlArray, OCamlList, Value};
 
@@ -24,7 +24,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
     ) -> Result<Self, Error> {
         let mut elements = Vec::new();
         for element in value.iter() {
-            elements.push(R::from_ocaml(element, lock)?);
+            push(&mut elements, R::from_ocaml(element, lock)?)?;
         }
         Ok(elements)
     }
@@ -43,7 +43,7 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
             // floats are flat.
             unsafe {
                 if ffi::obx_float_arrays_are_flat != 0 && ffi::obx_is_float(raw) != 0 {
-                    floats.push(ffi::obx_float(raw));
+                    push(&mut floats, ffi::obx_float(raw))?;
                 } else {
                     ffi::obx_store(array.get(lock).raw(), i, raw);
                 }
@@ -67,7 +67,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
         value: Value<'l, OCamlArray<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, Error> {
-        let mut elements = Vec::with_capacity(value.len());
+        let mut elements = with_capacity(value.len())?;
         for i in 0..value.len() {
             elements.push(match value.get(i) {
                 Some(element) => R::from_ocaml(element, lock)?,

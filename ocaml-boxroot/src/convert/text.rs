@@ -1,4 +1,4 @@
-use super::{FromOCaml, ToOCaml};
+use super::{collect, copied, FromOCaml, ToOCaml};
 use crate::{Boxroot, DomainLock, Error, OCamlBytes, OCamlString, Value};
 
 macro_rules! strings {
@@ -54,7 +54,7 @@ impl FromOCaml<OCamlString> for String {
 
 impl FromOCaml<OCamlString> for Vec<u8> {
     fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
-        Ok(value.to_bytes())
+        copied(value.as_bytes())
     }
 
     without_parts!();
@@ -62,7 +62,7 @@ impl FromOCaml<OCamlString> for Vec<u8> {
 
 impl FromOCaml<OCamlBytes> for Vec<u8> {
     fn convert_from<'l>(value: Value<'l, OCamlBytes>, _: &'l DomainLock) -> Result<Self, Error> {
-        Ok(value.to_bytes())
+        collect(value.bytes())
     }
 
     without_parts!();
