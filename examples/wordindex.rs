@@ -120,7 +120,7 @@ fn build_and_ask(
     println!("time: {fed:.2?} to feed, {:.2?} in all", start.elapsed());
     let unused = Boxroot::new(lock, Value::int(0));
     let (counts, _) = functions.gc_counts.call(lock, &unused)?;
-    println!("gc: {}", counts.to_text());
+    println!("gc: {}", counts.to_string_lossy());
     println!("boxroot, with all roots alive: {while_live}");
     println!("boxroot, at the end: {}", stats());
     Ok(())
@@ -179,7 +179,7 @@ fn ten_most_frequent(
 ) -> Result<String, Box<dyn Error>> {
     let ten = Boxroot::try_new(lock, Value::int(10))?;
     let (text, _) = functions.top.call(lock, index, &ten)?;
-    Ok(text.to_text())
+    Ok(text.to_string_lossy())
 }
 
 /// Two threads attach to OCaml and ask it about some of the earlier states. Returns the number of

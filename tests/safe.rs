@@ -86,7 +86,7 @@ fn roots_survive_collections() {
         let roots: Vec<_> = (0..10_000).map(|i| string(lock, &i.to_string())).collect();
         churn(lock);
         for (i, root) in roots.iter().enumerate() {
-            assert_eq!(root.get(lock).to_text(), i.to_string());
+            assert_eq!(root.get(lock).to_string_lossy(), i.to_string());
         }
         assert_eq!(stats().live_roots, 10_000);
         roots.into_iter().for_each(|root| root.delete_in(lock));
@@ -102,11 +102,14 @@ fn set_and_clone() {
         let (c, now) = lock.alloc_string("c").unwrap();
         a.set(now, c);
         churn(lock);
-        assert_eq!((a.get(lock).to_text(), b.get(lock).to_text()), ("c".into(), "a".into()));
+        assert_eq!(
+            (a.get(lock).to_string_lossy(), b.get(lock).to_string_lossy()),
+            ("c".into(), "a".into())
+        );
         let raw = a.into_raw();
         // SAFETY: `into_raw` has just given this root up, and it is of this type.
         let a: Boxroot<OCamlString> = unsafe { Boxroot::from_raw(raw) };
-        assert_eq!(a.get(lock).to_text(), "c");
+        assert_eq!(a.get(lock).to_string_lossy(), "c");
         drop((a, b));
         assert_eq!(stats().live_roots, 0);
     })
@@ -144,7 +147,7 @@ fn release_reacquires_after_a_panic() {
         let result = catch_unwind(AssertUnwindSafe(|| lock.release(|| panic!("in release"))));
         assert!(result.is_err() && DomainLock::is_held());
         churn(lock);
-        assert_eq!(root.get(lock).to_text(), "kept");
+        assert_eq!(root.get(lock).to_string_lossy(), "kept");
     })
 }
 
@@ -205,7 +208,7 @@ fn drop_anywhere() {
         });
         assert_eq!(stats().live_roots, 1000);
         churn(lock);
-        assert_eq!(roots[999].get(lock).to_text(), "999");
+        assert_eq!(roots[999].get(lock).to_string_lossy(), "999");
         std::mem::forget(roots.pop());
         drop(roots);
         assert_eq!(stats().live_roots, 1, "forgotten");
@@ -236,7 +239,7 @@ fn calls_return_values_and_exceptions() {
         let fail: Boxroot<Function<(OCamlString,), ()>> = function(lock, "fail");
         let number = Boxroot::new(lock, Value::int(-12));
         let (text, _) = to_string.call(lock, &number).unwrap();
-        assert_eq!(text.to_text(), "-12");
+        assert_eq!(text.to_string_lossy(), "-12");
         let message = string(lock, "as expected");
         let exception = fail.call(lock, &message).unwrap_err();
         assert_eq!(exception.to_string(), "OCaml exception: Failure(\"as expected\")");
@@ -263,7 +266,7 @@ fn panics_become_exceptions() {
             DomainLock::enter(|lock| {
                 let kept = string(lock, "dropped by the panic");
                 churn(lock);
-                panic!("argument {} and {}", argument >> 1, kept.get(lock).to_text())
+                panic!("argument {} and {}", argument >> 1, kept.get(lock).to_string_lossy())
             })
         }
     }
@@ -291,7 +294,7 @@ fn attach_in_a_callback_is_refused() {
     with_ocaml(|lock| {
         let kept = string(lock, "kept");
         call_back(lock, body).unwrap();
-        assert_eq!(kept.get(lock).to_text(), "kept");
+        assert_eq!(kept.get(lock).to_string_lossy(), "kept");
     })
 }
 
@@ -359,7 +362,7 @@ fn roots_are_shared_between_threads() {
                         for (i, root) in roots.iter().enumerate().step_by(10) {
                             let text = DomainLock::attach(|lock| {
                                 string(lock, "garbage");
-                                root.get(lock).to_text()
+                                root.get(lock).to_string_lossy()
                             });
                             assert_eq!(text, Ok(i.to_string()));
                         }
@@ -428,7 +431,7 @@ fn conversions_agree_with_ocaml() {
         let everything: Boxroot<Everything> =
             (list, (vec![0.5, 1.5], Some(Bytes(b"xyz")))).to_ocaml(lock).unwrap();
         let (text, _) = describe.call(lock, &everything).unwrap();
-        assert_eq!(text.to_text(), "1=one,2=two;0.5,1.5;xyz");
+        assert_eq!(text.to_string_lossy(), "1=one,2=two;0.5,1.5;xyz");
         let make: Boxroot<Function<(OCamlInt,), OCamlArray<OCamlFloat>>> = function(lock, "floats");
         let three = Boxroot::new(lock, Value::int(3));
         let (array, lock) = make.call(lock, &three).unwrap();
@@ -499,7 +502,7 @@ fn a_hundred_levels_of_callbacks() {
         assert_eq!(LEVELS.load(Ordering::SeqCst), 0, "every level was left");
         assert_eq!(stats().live_roots, 1, "no level left a root");
         churn(lock);
-        assert_eq!(kept.get(lock).to_text(), "kept");
+        assert_eq!(kept.get(lock).to_string_lossy(), "kept");
     })
 }
 
@@ -511,7 +514,7 @@ fn calls_with_many_arguments() {
         let [a, b, c, d, e, f1, g, h] =
             [1, 2, 3, 4, 5, 6, 7, 8].map(|n| Boxroot::<OCamlInt>::new(lock, Value::int(n)));
         let (text, _) = f.call(lock, &a, &b, &c, &d, &e, &f1, &g, &h).unwrap();
-        assert_eq!(text.to_text(), "12345678");
+        assert_eq!(text.to_string_lossy(), "12345678");
     })
 }
 
@@ -527,7 +530,7 @@ fn break_in_a_blocking_section() {
         let error = through_ocaml(lock, "allocate", 1_000_000).unwrap_err();
         assert!(error.contains("Break"), "{error}");
         assert_eq!(through_ocaml(lock, "allocate", 10), Ok(10), "once");
-        assert_eq!(kept.get(lock).to_text(), "kept");
+        assert_eq!(kept.get(lock).to_string_lossy(), "kept");
     })
 }
 
@@ -539,7 +542,7 @@ fn drop_in_another_domain() {
         churn(lock);
         assert_eq!(stats().live_roots, 5000);
         for (i, root) in mine.iter().enumerate() {
-            assert_eq!(root.get(lock).to_text(), i.to_string());
+            assert_eq!(root.get(lock).to_string_lossy(), i.to_string());
         }
     })
 }
@@ -556,7 +559,7 @@ fn forgotten_things() {
     let root = with_ocaml(|lock| {
         let root = string(lock, "kept");
         std::mem::forget(root.clone_in(lock));
-        assert_eq!(root.get(lock).to_text(), "kept");
+        assert_eq!(root.get(lock).to_string_lossy(), "kept");
         root
     });
     assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
@@ -567,9 +570,9 @@ fn forgotten_things() {
 fn a_function_that_needs_no_local_roots() {
     /// Allocates between two uses of its argument, which its caller keeps rooted.
     fn twice(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> String {
-        let before = text.get(lock).to_text();
+        let before = text.get(lock).to_string_lossy();
         churn(lock);
-        before + &text.get(lock).to_text()
+        before + &text.get(lock).to_string_lossy()
     }
     with_ocaml(|lock| {
         let root = string(lock, "ab");
@@ -589,7 +592,7 @@ fn assumed_lock() {
     assert!(catch_unwind(panics).is_err());
     assumed(|lock| {
         churn(lock);
-        assert_eq!(root.get(lock).to_text(), "kept");
+        assert_eq!(root.get(lock).to_string_lossy(), "kept");
         lock.release(|| DomainLock::attach(churn)).unwrap();
         // SAFETY: this thread holds the lock, and the use that it ends.
         assert_eq!(unsafe { uses::begin() }, Ok(true), "nested in this one");

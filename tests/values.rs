@@ -40,6 +40,7 @@ scenarios!(
     arrays_of_floats;
     arrays_of_floats_and_others;
     borrowed_bytes;
+    strings_that_are_not_utf8;
     conversions_where_memory_runs_out;
     kinds_and_blocks;
     kinds_of_everything;

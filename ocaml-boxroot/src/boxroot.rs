@@ -89,7 +89,7 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 ///     for i in 0..100_000 {
 ///         lock.alloc_string(i.to_string())?; // the collector runs, "kept" moves
 ///     }
-///     assert_eq!(root.get(lock).to_text(), "kept");
+///     assert_eq!(root.get(lock).to_string_lossy(), "kept");
 ///     Ok::<(), ocaml_boxroot::Error>(())
 /// })??;
 /// # Ok::<(), ocaml_boxroot::Error>(())

@@ -19,6 +19,8 @@ pub enum Error {
     /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
     /// constructor that the Rust type does not name.
     Mismatch,
+    /// An OCaml string that is not UTF-8, for a Rust `String`.
+    NotUtf8,
     /// A value that is nested deeper than conversions go, or so deep that the stack nearly ran out. See
     /// [`ToOCaml`](crate::ToOCaml#deep-values).
     TooDeep,
@@ -86,6 +88,7 @@ impl fmt::Display for Error {
             Error::OutOfMemory => "out of memory; existing roots are intact",
             Error::OutOfRange => "a number that the other side's type cannot hold",
             Error::Mismatch => "an OCaml value that is not of the form that the Rust type has",
+            Error::NotUtf8 => "an OCaml string that is not UTF-8, for a Rust String",
             Error::TooDeep => {
                 "a value that is nested too deep to be converted; see set_depth_limit, and the size of this thread's stack"
             }

@@ -260,7 +260,7 @@ fn constructor<'l>(lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constru
 /// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes.
 pub(crate) fn describe(exception: Value<'_, OCamlException>) -> String {
     let constructor = constructor_of(exception);
-    let name = constructor.name().to_text();
+    let name = constructor.name().to_string_lossy();
     let Kind::Block { tag: 0, size } = exception.kind() else { return name };
     // SAFETY: the block has two fields (just checked).
     let argument = (size == 2).then(|| unsafe { exception.field::<OCamlAny>(1) });

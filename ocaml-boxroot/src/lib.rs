@@ -13,7 +13,7 @@
 //! fn wrong(lock: &mut DomainLock) -> Result<(), Error> {
 //!     let (value, _) = lock.alloc_string("not rooted")?;
 //!     lock.alloc_string("this may run the collector")?;
-//!     println!("{}", value.to_text());
+//!     println!("{}", value.to_string_lossy());
 //!     Ok(())
 //! }
 //! ```
@@ -32,7 +32,7 @@
 //! })??;
 //! // Any thread reads it under the lock, and drops it with or without.
 //! let reader = std::thread::spawn(move || {
-//!     DomainLock::attach(|lock| root.get(lock).to_text())
+//!     DomainLock::attach(|lock| root.get(lock).to_string_lossy())
 //! });
 //! assert_eq!(reader.join().unwrap()?, "from Rust");
 //! # Ok::<(), ocaml_boxroot::Error>(())

@@ -90,7 +90,7 @@ pub struct OCamlArray<T>(PhantomData<T>, Invariant<T>, Uninhabited);
 /// })?;
 /// // Now OCaml can have it; or Rust calls it, as OCaml would.
 /// let two = Boxroot::new(lock, Value::int(2));
-/// assert_eq!(name.call(lock, &two)?.0.to_text(), "two");
+/// assert_eq!(name.call(lock, &two)?.0.to_string_lossy(), "two");
 /// # Ok(()) })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -28,7 +28,7 @@ use std::thread::{self, ThreadId};
 /// let runtime = Runtime::start()?;
 /// DomainLock::attach(|lock| {
 ///     let (hello, _) = lock.alloc_string("hello")?;
-///     assert_eq!(hello.to_text(), "hello");
+///     assert_eq!(hello.to_string_lossy(), "hello");
 ///     Ok::<(), ocaml_boxroot::Error>(())
 /// })??;
 /// runtime.shutdown()?;

@@ -67,7 +67,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange) and [`Mismatch`](Error::Mismatch) if `R` cannot represent the value;
+    /// [`OutOfRange`](Error::OutOfRange), [`Mismatch`](Error::Mismatch) and [`NotUtf8`](Error::NotUtf8) if `R` cannot
+    /// represent the value;
     /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
@@ -159,8 +160,9 @@ impl<'l> Value<'l, OCamlString> {
         self.as_bytes().to_vec()
     }
 
-    /// A copy of the string. Bytes that are not UTF-8 are replaced by U+FFFD.
-    pub fn to_text(self) -> String {
+    /// A copy of the string, where U+FFFD replaces what is not UTF-8. To a `String`, [`to_rust`](Value::to_rust) copies
+    /// only what is.
+    pub fn to_string_lossy(self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()
     }
 }

@@ -24,7 +24,7 @@ pub fn string(text: &str) -> Result<Root, Error> {
 }
 
 pub fn read(root: &Root) -> Result<String, Error> {
-    DomainLock::attach(|lock| root.get(lock).to_text())
+    DomainLock::attach(|lock| root.get(lock).to_string_lossy())
 }
 
 /// Makes garbage, so that the collector runs.

@@ -71,7 +71,7 @@ fn strings(lock: &mut DomainLock, n: usize) -> Strings {
 
 fn check(lock: &DomainLock, strings: &Strings) {
     for (i, root) in strings.iter().enumerate() {
-        assert_eq!(root.get(lock).to_text(), i.to_string());
+        assert_eq!(root.get(lock).to_string_lossy(), i.to_string());
     }
 }
 
@@ -433,7 +433,7 @@ impl FromOCaml<OCamlString> for Attaches {
     fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
         assert_eq!(DomainLock::attach(churn), Err(Error::AlreadyHeld));
         assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
-        value.to_text().parse::<usize>().unwrap();
+        value.to_string_lossy().parse::<usize>().unwrap();
         Ok(Attaches)
     }
 }
@@ -462,7 +462,7 @@ fn argument_that_attaches_when_dropped() {
     }
     with_ocaml(|lock| {
         let (value, _) = lock.alloc_string(Bytes).unwrap();
-        assert_eq!(value.to_text(), "bytes");
+        assert_eq!(value.to_string_lossy(), "bytes");
     })
 }
 
@@ -637,7 +637,7 @@ fn tokens_nest_and_panic() {
                 Ok(())
             };
             let error = ocaml(lock, "run", depth as isize + 1, body).unwrap_err();
-            assert_eq!(root.get(lock).to_text(), "kept");
+            assert_eq!(root.get(lock).to_string_lossy(), "kept");
             assert!(error.to_string().contains("Failure"));
             panic_any(error);
         }
@@ -789,7 +789,7 @@ fn closures_during_shutdown() {
             let f = Count::from_rust(lock, move |lock, n| {
                 churn_a_little(lock);
                 lock.release(thread::yield_now);
-                assert_eq!(text.get(lock).to_text(), "captured");
+                assert_eq!(text.get(lock).to_string_lossy(), "captured");
                 Ok::<_, Error>(n.get(lock).to_int())
             });
             let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());

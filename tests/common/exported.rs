@@ -15,7 +15,7 @@ export! {
         if times < 0 {
             return Err(format!("{times} times"));
         }
-        let repeated = text.get(lock).to_text().repeat(times as usize);
+        let repeated = text.get(lock).to_string_lossy().repeat(times as usize);
         repeated.to_ocaml(lock).map_err(|e| e.to_string())
     }
 

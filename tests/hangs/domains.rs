@@ -70,7 +70,7 @@ fn contend(lock: &mut DomainLock, me: usize) {
         *turn += 1;
         NEXT.notify_all();
     }
-    assert_eq!(one.get(lock).to_text(), "one");
+    assert_eq!(one.get(lock).to_string_lossy(), "one");
 }
 
 pub fn domains_contend_for_the_rest() {

@@ -37,7 +37,7 @@ pub fn maps_and_sets() {
             assert!(map
                 .get(lock)
                 .iter()
-                .map(|(key, value)| (key.to_text(), value.to_float()))
+                .map(|(key, value)| (key.to_string_lossy(), value.to_float()))
                 .eq(expected.clone()));
             assert_eq!(map.to_rust::<BTreeMap<String, f64>>(lock).as_ref(), Ok(&expected));
             assert_eq!(map.to_rust::<HashMap<String, f64>>(lock).unwrap().len(), n as usize);
@@ -69,7 +69,7 @@ pub fn sequences() {
         churn(lock);
         assert!(roots.iter().zip(&expected).all(|(root, s)| root.get(lock).as_str() == Ok(s)));
         let (first, rest) = seq.uncons(lock).unwrap().unwrap();
-        assert_eq!(first.get(lock).to_text(), "0");
+        assert_eq!(first.get(lock).to_string_lossy(), "0");
         assert_eq!(rest.iter::<String>(lock).count(), 499);
         let failing: Boxroot<OCamlSeq<OCamlInt>> = from(lock, 998).unwrap();
         let mut items = failing.iter::<i32>(lock);

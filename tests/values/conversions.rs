@@ -166,7 +166,7 @@ pub fn borrowed_bytes() {
         }
         let string: Boxroot<OCamlString> = (*b"\xffA").to_ocaml(lock).unwrap();
         assert!(string.get(lock).as_str().is_err());
-        assert_eq!(string.get(lock).to_text(), "\u{fffd}A");
+        assert_eq!(string.get(lock).to_string_lossy(), "\u{fffd}A");
     })
 }
 
@@ -265,4 +265,20 @@ pub fn pointers_out_of_the_heap() {
         churn(lock);
         assert_eq!(array.get(lock).get(1).map(Value::raw), Some(root.get(lock).raw()));
     })
+}
+
+pub fn strings_that_are_not_utf8() {
+    with_ocaml(|lock| {
+        let bytes = b"caf\xe9";
+        let root: Boxroot<OCamlString> = bytes.to_ocaml(lock).unwrap();
+        assert_eq!(root.to_rust::<String>(lock), Err(Error::NotUtf8));
+        assert!(root.get(lock).as_str().is_err());
+        assert_eq!(root.to_rust(lock), Ok(bytes.to_vec()));
+        assert_eq!(root.get(lock).to_string_lossy(), "caf\u{fffd}");
+        let list: Boxroot<OCamlList<OCamlString>> = [&root].to_ocaml(lock).unwrap();
+        assert_eq!(list.to_rust::<Vec<String>>(lock), Err(Error::NotUtf8));
+        let text: Boxroot<OCamlString> = "café".to_ocaml(lock).unwrap();
+        assert_eq!(text.to_rust(lock), Ok("café".to_string()));
+    });
+    assert_no_roots();
 }

@@ -41,7 +41,7 @@ export! {
         -> Result<OCamlString as String, Error>
     {
         operations::collect_now(lock, 0, 0);
-        Ok(text.get(lock).to_text().repeat(times))
+        Ok(text.get(lock).to_string_lossy().repeat(times))
     }
 }
 

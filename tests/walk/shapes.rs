@@ -170,7 +170,7 @@ impl Shape for Held {
 
     fn is(root: &RootRef<Self::Type>, id: u64, lock: &mut DomainLock) -> bool {
         let holder = root.get(lock).get();
-        holder.id == id && holder.text.get(lock).to_text() == Text::model(id)
+        holder.id == id && holder.text.get(lock).to_string_lossy() == Text::model(id)
     }
 }
 

@@ -40,7 +40,7 @@ use crate::{Boxroot, DomainLock, Error, RootRef, Value};
 /// | `i32`, `i64`, `isize` | `int32`, `int64`, `nativeint` | [`OCamlInt32`](crate::OCamlInt32), [`OCamlInt64`](crate::OCamlInt64), [`OCamlNativeint`](crate::OCamlNativeint) |
 /// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::OCamlChar) |
 /// | `f64` | `float` | [`OCamlFloat`](crate::OCamlFloat) |
-/// | `str`, `String` | `string` | [`OCamlString`](crate::OCamlString) |
+/// | `str`, `String` | `string` (one that is not UTF-8 is [`NotUtf8`](Error::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
 /// | `[u8]`, `[u8; N]`, `Vec<u8>` | `string`, `bytes` | [`OCamlString`](crate::OCamlString), [`OCamlBytes`](crate::OCamlBytes) |
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
@@ -158,8 +158,8 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     /// # Errors
     ///
     /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit;
-    /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type; [`TooDeep`](Error::TooDeep);
-    /// [`OutOfMemory`](Error::OutOfMemory).
+    /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type; [`NotUtf8`](Error::NotUtf8);
+    /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
     #[inline]
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {

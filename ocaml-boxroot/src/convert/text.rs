@@ -43,10 +43,11 @@ bytes! {
     Vec<u8>;
 }
 
-/// Bytes that are not UTF-8 are replaced by U+FFFD.
+/// [`NotUtf8`](Error::NotUtf8) for a string that is not UTF-8. `Vec<u8>` is for any string, and
+/// [`Value::to_string_lossy`] replaces what is not UTF-8.
 impl FromOCaml<OCamlString> for String {
     fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
-        Ok(value.to_text())
+        String::from_utf8(copied(value.as_bytes())?).map_err(|_| Error::NotUtf8)
     }
 
     without_parts!();

@@ -4,7 +4,7 @@ use ocaml_boxroot::{DomainLock, Error, OCamlString};
 
 fn wrong(lock: &mut DomainLock) -> Result<String, Error> {
     let (value, _) = lock.alloc_block::<OCamlString>(0, &[])?;
-    Ok(value.to_text())
+    Ok(value.to_string_lossy())
 }
 
 fn main() {}

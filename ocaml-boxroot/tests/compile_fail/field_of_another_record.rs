@@ -8,7 +8,7 @@ ocaml_type! {
 }
 
 fn wrong(lock: &DomainLock, person: &RootRef<Person>) -> String {
-    person.get(lock).at(City::name).to_text()
+    person.get(lock).at(City::name).to_string_lossy()
 }
 
 fn main() {}

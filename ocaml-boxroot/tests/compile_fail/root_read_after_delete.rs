@@ -4,7 +4,7 @@ use ocaml_boxroot::{Boxroot, DomainLock, OCamlString};
 
 fn wrong(lock: &DomainLock, root: Boxroot<OCamlString>) -> String {
     root.delete_in(lock);
-    root.get(lock).to_text()
+    root.get(lock).to_string_lossy()
 }
 
 fn main() {}

@@ -3,7 +3,7 @@
 use ocaml_boxroot::{Boxroot, OCamlString};
 
 fn wrong(root: &Boxroot<OCamlString>) -> String {
-    root.get().to_text()
+    root.get().to_string_lossy()
 }
 
 fn main() {}

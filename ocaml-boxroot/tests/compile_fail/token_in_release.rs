@@ -3,7 +3,7 @@
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlString};
 
 fn wrong(lock: &mut DomainLock, root: &Boxroot<OCamlString>) {
-    lock.release(|| println!("{}", root.get(lock).to_text()));
+    lock.release(|| println!("{}", root.get(lock).to_string_lossy()));
 }
 
 fn main() {}

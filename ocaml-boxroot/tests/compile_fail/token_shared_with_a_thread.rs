@@ -4,7 +4,7 @@ use ocaml_boxroot::{Boxroot, DomainLock, OCamlString};
 
 fn wrong(lock: &DomainLock, root: &Boxroot<OCamlString>) {
     std::thread::scope(|scope| {
-        scope.spawn(|| root.get(lock).to_text());
+        scope.spawn(|| root.get(lock).to_string_lossy());
     });
 }
 

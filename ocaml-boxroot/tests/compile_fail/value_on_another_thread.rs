@@ -5,7 +5,7 @@ use ocaml_boxroot::{Boxroot, DomainLock, OCamlString};
 fn wrong(lock: &DomainLock, root: &Boxroot<OCamlString>) {
     let value = root.get(lock);
     std::thread::scope(|scope| {
-        scope.spawn(|| println!("{}", value.to_text()));
+        scope.spawn(|| println!("{}", value.to_string_lossy()));
     });
 }
 

@@ -5,7 +5,7 @@ use ocaml_boxroot::{Boxroot, DomainLock, OCamlString};
 fn wrong(lock: &mut DomainLock, root: &Boxroot<OCamlString>) {
     let value = root.get(lock);
     lock.release(|| ());
-    println!("{}", value.to_text());
+    println!("{}", value.to_string_lossy());
 }
 
 fn main() {}

@@ -18,7 +18,7 @@ fn main() -> Result<(), Error> {
         for call in 1..=3 {
             for closure in &closures {
                 let (text, _) = closure.call(lock, &unit).expect("no exception");
-                assert_eq!(text.to_text(), format!("called {call}"));
+                assert_eq!(text.to_string_lossy(), format!("called {call}"));
             }
         }
         println!("three calls of each closure");
