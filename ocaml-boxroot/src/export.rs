@@ -39,8 +39,9 @@ use std::error::Error;
 /// # Safety
 ///
 /// `unsafe` stands for the promise that OCaml declares `external name : … = "name"` with these
-/// types, without `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other library defines the symbol. The function
-/// must not be the finaliser of a custom block, where nothing may be allocated.
+/// types, without the attributes `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other library defines the symbol.
+/// (Under the first one, OCaml does not expect a collection or an exception; the others pass bare numbers instead of
+/// values.) The function must not be the finaliser of a custom block, where nothing may be allocated.
 ///
 /// # How the exception is raised
 ///

@@ -77,7 +77,11 @@ fn refusal(refused: uses::Refused) -> Error {
         uses::Refused::Forked => Error::Forked,
         uses::Refused::AlreadyHeld => Error::AlreadyHeld,
         uses::Refused::Ended => Error::ThreadNotRegistered,
-        _ => Error::last(),
+        _ => match Error::last() {
+            // Boxroot was set up since.
+            Error::LockNotHeld | Error::OutOfMemory => Error::NotSetup,
+            error => error,
+        },
     }
 }
 
@@ -268,8 +272,8 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// OCaml called this function, which is not a finaliser of a custom block; the result goes to
-    /// `ocaml_boxroot_finish`. `f` returns a valid value, or an exception that is encoded as in the results of the
+    /// OCaml called this function, as an `external` without `[@@noalloc]`, and not as a finaliser of a custom block; the
+    /// result goes to `ocaml_boxroot_finish`. `f` returns a valid value, or an exception that is encoded as in the results of the
     /// `_exn` functions of OCaml's C interface.
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
         let result = catch_unwind(AssertUnwindSafe(|| {
@@ -297,13 +301,14 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// This thread holds the lock of its domain, no root scan is running, and no other token of this thread is
-    /// used before `f` returns.
+    /// This thread holds the lock of its domain. This is not a part of a collection: no finaliser of a custom block, and
+    /// no root scan. No other token of this thread is used before `f` returns. No [`Value`] that was obtained before is
+    /// used afterwards, because the collector may have moved it; that also holds for raw values.
     pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
         unsafe { set_up() };
         let _used = Use::new()?;
-        // SAFETY: this thread holds the lock until `f` returns, no root scan is running, and no other token of this
+        // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no other token of this
         // thread is used meanwhile (caller).
         let mut lock = unsafe { DomainLock::new() }?;
         Ok(f(&mut lock))
@@ -354,4 +359,18 @@ fn panic_message(payload: Box<dyn Any + Send>) -> String {
 pub(crate) unsafe fn failure(message: &str) -> sys::Value {
     // SAFETY: the lock is held, and the collector may run, because no unrooted value is used afterwards (caller).
     unsafe { ffi::obx_failure(message.as_ptr().cast(), message.len()) }
+}
+
+#[cfg(all(test, feature = "link-runtime"))]
+mod tests {
+    use super::*;
+
+    /// The library was set up after it refused, and before the reason was asked for.
+    #[test]
+    fn refused_before_a_start_that_is_over() {
+        crate::Runtime::start().unwrap();
+        assert_eq!(refusal(uses::Refused::NotRunning), Error::NotSetup);
+        DomainLock::attach(|_| assert_eq!(refusal(uses::Refused::NotRunning), Error::NotSetup))
+            .unwrap();
+    }
 }
