@@ -56,13 +56,13 @@ use crate::{Boxroot, DomainLock, Error, RootRef, Value};
 ///
 /// Conversions of nested values recurse, so the data could exhaust the stack. Therefore nesting beyond 512 levels is the
 /// error [`TooDeep`](Error::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
-/// list, array, map, tuple, option, record and constructor with arguments is a level, and so is each type with an
-/// implementation of its own; elements of a list are side by side. [`set_depth_limit`](crate::set_depth_limit) sets another
-/// number. A higher one is also for what the program does with the Rust values: to drop, print and compare them
-/// recurses as well.
+/// list, array, map, tuple, option, result, record and variant is a level, and so is each type with an implementation of
+/// its own, but no number, string or root. The elements of a list are side by side, however many there are.
+/// [`set_depth_limit`](crate::set_depth_limit) sets another number. It has to fit what the program does with the Rust
+/// values, too: dropping, printing and comparing them recurses as well.
 ///
 /// The quarter also stays free where Rust calls OCaml: if less is left, the call raises `Stack_overflow`. So Rust and OCaml
-/// can call each other without end.
+/// that call each other without end do not end the process.
 ///
 /// # Conversions of other types
 ///
