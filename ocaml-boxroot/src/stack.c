@@ -64,11 +64,15 @@ out:
    looks for the stack. */
 static __thread uintptr_t reserve_end = UINTPTR_MAX;
 
+/* What a stack without a limit counts as: it may meet other memory as it grows. */
+#define LARGEST ((uintptr_t)1 << 30)
+
 /* Stacks that the thread library does not know, those of coroutines, count as endless. */
 static __attribute__((noinline)) int has_stack_below(uintptr_t here) {
   static __thread struct stack stack;
   if (reserve_end == UINTPTR_MAX) {
     stack = stack_of_this_thread();
+    if (stack.high - stack.low > LARGEST) stack.low = stack.high - LARGEST;
     reserve_end = stack.low + (stack.high - stack.low) / 4;
   }
   return here >= reserve_end || here < stack.low;

@@ -244,7 +244,7 @@ pub fn polymorphic_variants() {
     })
 }
 
-/// More levels than any stack has room for.
+/// More levels than a stack with the usual limits has room for.
 const VERY_DEEP: usize = 300_000;
 
 fn deep_tree_in_rust(levels: usize) -> Tree {
