@@ -94,6 +94,15 @@ mod names {
         fn from_ocaml(&self) -> ! {
             wrong()
         }
+        fn convert_to(&self) -> ! {
+            wrong()
+        }
+        fn convert_from(&self) -> ! {
+            wrong()
+        }
+        fn has_parts(&self) -> ! {
+            wrong()
+        }
         fn from_float(&self) -> ! {
             wrong()
         }
@@ -218,23 +227,23 @@ mod types {
     struct Both(::real::primitive::i64, ::real::string::String);
 
     impl ::ours::ToOCaml<Int> for Both {
-        fn to_ocaml(&self, lock: &mut Lock) -> Fallible<::ours::Boxroot<Int>> {
+        fn convert_to(&self, lock: &mut Lock) -> Fallible<::ours::Boxroot<Int>> {
             ::ours::ToOCaml::to_ocaml(&self.0, lock)
         }
     }
     impl ::ours::ToOCaml<Text> for Both {
-        fn to_ocaml(&self, lock: &mut Lock) -> Fallible<::ours::Boxroot<Text>> {
+        fn convert_to(&self, lock: &mut Lock) -> Fallible<::ours::Boxroot<Text>> {
             ::ours::ToOCaml::to_ocaml(&self.1, lock)
         }
     }
     impl ::ours::FromOCaml<Int> for Both {
-        fn from_ocaml<'l>(value: ::ours::Value<'l, Int>, _: &'l Lock) -> Fallible<Self> {
+        fn convert_from<'l>(value: ::ours::Value<'l, Int>, _: &'l Lock) -> Fallible<Self> {
             ::real::result::Result::Ok(Both(value.to_int() as i64_, "".to_owned()))
         }
     }
     impl ::ours::FromOCaml<Text> for Both {
-        fn from_ocaml<'l>(value: ::ours::Value<'l, Text>, _: &'l Lock) -> Fallible<Self> {
-            ::real::result::Result::Ok(Both(0, value.to_text()))
+        fn convert_from<'l>(value: ::ours::Value<'l, Text>, _: &'l Lock) -> Fallible<Self> {
+            ::real::result::Result::Ok(Both(0, value.to_string_lossy()))
         }
     }
 
@@ -307,7 +316,7 @@ mod types {
         there_and_back::<record, _>(lock, record.clone(), Block { tag: 0, size: 6 });
         let root = ::ours::ToOCaml::<self::record>::to_ocaml(&record, lock).unwrap();
         let value = ::ours::RootRef::get(&root, lock);
-        ::real::assert_eq!(value.at(self::record::parts).to_text(), "five");
+        ::real::assert_eq!(value.at(self::record::parts).to_string_lossy(), "five");
         ::real::assert_eq!(value.at(self::record::r#type).to_int(), 1);
 
         there_and_back::<ordinary, _>(lock, Ordinary::None, Immediate(0));
@@ -451,7 +460,7 @@ where
 }
 
 fn text_of(root: &ours::RootRef<ours::OCamlString>, lock: &ours::DomainLock) -> String {
-    root.get(lock).to_text()
+    root.get(lock).to_string_lossy()
 }
 
 fn main() {

@@ -3,7 +3,7 @@
 use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString, RootRef, Value};
 
 fn body(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<Boxroot<()>, Error> {
-    println!("{}", text.get(lock).to_text());
+    println!("{}", text.get(lock).to_string_lossy());
     Ok(Boxroot::new(lock, Value::unit()))
 }
 
