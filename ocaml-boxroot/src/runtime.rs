@@ -275,10 +275,11 @@ fn shut_down() -> Result<(), Error> {
     // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
     // may call exported functions.
     std::mem::forget(acquired);
+    // Perhaps nobody reads the report.
     #[cfg(feature = "debug-checks")]
-    let _ = write!(io::stderr(), "{}", sys::leak_report()); // nobody may be reading
-                                                            // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
-                                                            // no token exists anywhere, and no root is read after `boxroot_teardown`.
+    let _ = write!(io::stderr(), "{}", sys::leak_report());
+    // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
+    // no token exists anywhere, and no root is read after `boxroot_teardown`.
     unsafe {
         ffi::obx_shut_down();
         sys::boxroot_teardown();
