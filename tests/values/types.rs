@@ -311,6 +311,8 @@ pub fn deep_values() {
         set_depth_limit(1);
         assert_eq!(Some(true).to_ocaml(lock).err(), None, "a boolean has no parts");
         assert_eq!(Some(Some(true)).to_ocaml(lock).err(), Some(Error::TooDeep));
+        let list: Boxroot<OCamlList<bool>> = vec![true].to_ocaml(lock).expect("one level");
+        assert_eq!(list.to_rust(lock), Ok([true]));
     });
     assert_no_roots();
 }

@@ -82,13 +82,13 @@ macro_rules! like_slices {
     ($($ocaml:ident),*) => {$(
         impl<A, R: ToOCaml<A>> ToOCaml<$ocaml<A>> for Vec<R> {
             fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
-                self.as_slice().to_ocaml(lock)
+                self.as_slice().convert_to(lock)
             }
         }
 
         impl<A, R: ToOCaml<A>, const N: usize> ToOCaml<$ocaml<A>> for [R; N] {
             fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
-                self.as_slice().to_ocaml(lock)
+                self.as_slice().convert_to(lock)
             }
         }
 
@@ -98,7 +98,7 @@ macro_rules! like_slices {
                 value: Value<'l, $ocaml<A>>,
                 lock: &'l DomainLock,
             ) -> Result<Self, Error> {
-                Vec::from_ocaml(value, lock)?.try_into().map_err(|_| Error::Mismatch)
+                Vec::convert_from(value, lock)?.try_into().map_err(|_| Error::Mismatch)
             }
         }
     )*};
