@@ -43,3 +43,27 @@ pub(crate) fn push<T>(elements: &mut Vec<T>, element: T) -> Result<(), Error> {
     elements.push(element);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Needs no OCaml, so Miri runs it: `cargo +nightly miri test -p ocaml-boxroot --lib memory`.
+    #[test]
+    fn vectors_are_those_of_the_standard_library() {
+        let mut texts = with_capacity(1).unwrap();
+        for text in ["one", "two", "three"] {
+            push(&mut texts, text.to_string()).unwrap();
+        }
+        assert_eq!(texts, ["one", "two", "three"]);
+        assert_eq!(collect([(), ()].into_iter()).unwrap().len(), 2);
+        assert_eq!(copied(b"").unwrap(), b"");
+        assert_eq!(copied(b"bytes").unwrap().into_boxed_slice(), (*b"bytes").into());
+        assert_eq!(with_capacity::<u64>(usize::MAX).err(), Some(Error::OutOfMemory));
+        // Miri would end there.
+        if cfg!(not(miri)) {
+            let most = isize::MAX as usize / 8;
+            assert_eq!(with_capacity::<u64>(most).err(), Some(Error::OutOfMemory));
+        }
+    }
+}
