@@ -5,6 +5,9 @@
 
 #if OCAML_VERSION >= 50000
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <caml/address_class.h>
 #include <caml/domain.h>
 #include <caml/gc.h>
@@ -47,6 +50,20 @@ static BXR_THREAD_LOCAL bool domain_ended;
    ending. So its domain will end after our hook was installed, and the hook will set domain_ended. */
 static BXR_THREAD_LOCAL bool trusted;
 
+/* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers. Its Caml_state stays
+   non-NULL when it gives the lock up, also while it ends and runs thread-local destructors, and then another domain may be
+   using that state. So a backup thread is never trusted. It blocks all signals, from its start on: a thread that blocks
+   SIGSEGV is taken for one. (If it is another, its deletes are remote, and creates take the slow path.) */
+static bool is_backup_thread(void) {
+  sigset_t blocked;
+  return pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0 || sigismember(&blocked, SIGSEGV) != 0;
+}
+
+static bool trust(void) {
+  if (!trusted) trusted = !is_backup_thread();
+  return trusted;
+}
+
 static scan_roots_hook previous_scan_roots;
 static caml_timing_hook previous_domain_terminated;
 
@@ -67,15 +84,15 @@ struct bxr_domain **bxr_runtime_record(void) {
 
 static enum bxr_lock lock_state(void) {
   if (domain_ended) return BXR_LOCK_ENDED;
-  return Caml_state_opt != NULL ? BXR_LOCK_HELD : BXR_LOCK_NOT_HELD;
+  if (Caml_state_opt == NULL) return BXR_LOCK_NOT_HELD;
+  return trusted || !is_backup_thread() ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
 }
 
 int bxr_lock_state(void) { return lock_state(); }
 int bxr_use_begin_to_lock(void) { return bxr_setup_use(lock_state()); }
 
 void bxr_runtime_cache(struct bxr_domain *domain) {
-  bxr_self = &domain->head;
-  trusted = true;
+  if (trust()) bxr_self = &domain->head;
 }
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
@@ -160,7 +177,7 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
   struct bxr_domain **record = record_of(state);
   if (record == NULL) return;
   if (!caml_domain_is_terminating())
-    trusted = true;
+    (void)trust();
   else if (*record == NULL)
     return; /* its termination hook was called before ours was installed: it must not adopt */
   enum bxr_scan_kind kind = (flags & SCANNING_ONLY_YOUNG_VALUES) ? BXR_SCAN_MINOR

@@ -235,8 +235,9 @@ pub enum LockState {
     Held,
     /// This thread's domain has ended: it holds no lock, and never will again.
     Ended,
-    /// OCaml 4, on a thread other than the main one, if the library does not recognise OCaml's `Thread` module, or
-    /// memory was short: this thread holds the lock, unless it has ended and is running its thread-local destructors.
+    /// This thread holds the lock, unless it has ended and is running its thread-local destructors. On OCaml 4, on a thread
+    /// other than the main one, if the library does not recognise OCaml's `Thread` module, or memory was short. On OCaml 5,
+    /// on the thread that runs finalisers for a domain that waits, and on one that blocks all signals.
     Uncertain,
 }
 

@@ -242,9 +242,9 @@ impl DomainLock {
     }
 
     /// Whether this thread holds the lock of an OCaml domain. `false` after the runtime was shut
-    /// down, and on OCaml 4 before boxroot was set up. One answer may be wrong: on OCaml 4, if boxroot does not
-    /// recognise the `Thread` module, or if memory was short, it is `true` in a thread-local destructor of a thread that
-    /// `Thread.create` made, which does not hold the lock.
+    /// down, and on OCaml 4 before boxroot was set up. It may be `true` in a thread-local destructor of a thread of OCaml's
+    /// that does not hold the lock: on OCaml 4 of one that `Thread.create` made, if boxroot does not recognise the `Thread`
+    /// module, or if memory was short; on OCaml 5 of one that has run finalisers for a domain that waited.
     pub fn is_held() -> bool {
         sys::status() != sys::Status::ToreDown
             && matches!(sys::lock_state(), sys::LockState::Held | sys::LockState::Uncertain)

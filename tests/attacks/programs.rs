@@ -1,4 +1,4 @@
-use crate::common::exported::{churn, with_ocaml, Run, RUN};
+use crate::common::exported::{assert_no_roots, churn, with_ocaml, Run, RUN};
 use crate::common::run_scenarios;
 use crate::{function, scenarios};
 use ocaml_boxroot::{
@@ -44,6 +44,7 @@ scenarios!(
     tokens_nest_and_panic;
     roots_live_on_after_their_domain, ocaml5 = true;
     finaliser_does_everything;
+    roots_at_the_end_of_a_backup_thread, ocaml5 = true;
     zero_sized_and_nested_shapes;
     references_outlive_their_roots, ocaml5 = true;
     closures_during_shutdown;
@@ -697,6 +698,62 @@ fn finaliser_does_everything() {
         }
         assert_eq!(stats().live_roots, 1000);
     })
+}
+
+/// A root that a finaliser moves to the end of its thread, if that is not this thread.
+struct MovesOn(Option<Boxroot<OCamlString>>, thread::ThreadId);
+
+impl Drop for MovesOn {
+    fn drop(&mut self) {
+        if thread::current().id() != self.1 {
+            DROPPED_LATE.set(Some(DroppedLate(self.0.take())));
+            HAS_MOVED_ON.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+struct DroppedLate(#[allow(dead_code)] Option<Boxroot<OCamlString>>);
+
+impl Drop for DroppedLate {
+    fn drop(&mut self) {
+        *LOCK_AT_END.lock().unwrap() = Some(ocaml_boxroot::sys::lock_state());
+    }
+}
+
+thread_local! {
+    static DROPPED_LATE: Cell<Option<DroppedLate>> = const { Cell::new(None) };
+}
+
+static HAS_MOVED_ON: AtomicBool = AtomicBool::new(false);
+static LOCK_AT_END: Mutex<Option<ocaml_boxroot::sys::LockState>> = Mutex::new(None);
+
+/// While a domain waits, its backup thread collects for it, and runs finalisers. When that thread ends, it does not hold
+/// the lock, and another domain may have the number of its own.
+fn roots_at_the_end_of_a_backup_thread() {
+    with_ocaml(|lock| {
+        let collector = thread::spawn(|| {
+            while !HAS_MOVED_ON.load(Ordering::SeqCst) {
+                DomainLock::attach(churn).unwrap();
+            }
+        });
+        ocaml(lock, "run_in_a_domain", 0, |lock, _| {
+            while !HAS_MOVED_ON.load(Ordering::SeqCst) {
+                let root = string(lock, "moves on");
+                lock.alloc_box(MovesOn(Some(root), thread::current().id()))?;
+                lock.release(|| thread::sleep(Duration::from_millis(1)));
+            }
+            Ok(())
+        })
+        .unwrap();
+        lock.release(|| {
+            collector.join().unwrap();
+            while LOCK_AT_END.lock().unwrap().is_none() {
+                thread::yield_now();
+            }
+        });
+        assert_ne!(*LOCK_AT_END.lock().unwrap(), Some(ocaml_boxroot::sys::LockState::Held));
+    });
+    assert_no_roots();
 }
 
 // ---- Rust values and functions in OCaml ----

@@ -86,7 +86,7 @@ size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s);
 
 /* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its
-   domain ended. UNCERTAIN: yes, unless it is running its thread-local destructors (OCaml 4, on threads that the
+   domain ended. UNCERTAIN: yes, unless it is running its thread-local destructors (on threads that the
    library does not trust: DESIGN.md, "Who may take the fast paths"). On OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
 enum bxr_lock {
   BXR_LOCK_NOT_HELD = 0,
