@@ -41,7 +41,8 @@ use std::error::Error;
 /// `unsafe` stands for the promise that OCaml declares `external name : … = "name"` with these
 /// types, without the attributes `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other library defines the symbol.
 /// (Under the first one, OCaml does not expect a collection or an exception; the others pass bare numbers instead of
-/// values.) The function must not be the finaliser of a custom block, where nothing may be allocated.
+/// values.) The function must not be the finaliser of a custom block, where nothing may be allocated. On OCaml 4, functions
+/// among the arguments do not call `Thread.exit`, which would jump over Rust frames.
 ///
 /// # How the exception is raised
 ///

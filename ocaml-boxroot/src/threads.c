@@ -211,17 +211,19 @@ static bool acquire_with_new_record(void) {
     legacy = NULL;
   }
   stack_t before_registering = signal_stack();
-  struct keys before, after;
-  bool look = !knows_record_key();
-  if (look) look_at_keys(&before);
+  /* From before and after. Not on the stack, whose guard page may be smaller. */
+  struct keys *keys = knows_record_key() ? NULL : malloc(2 * sizeof *keys);
+  if (keys != NULL) look_at_keys(&keys[0]);
   if (FIND(thread_function, caml_c_thread_register)() == 0) {
     if (legacy != NULL) (void)pthread_setspecific(legacy_key, NULL);
     free(legacy);
+    free(keys);
     return false;
   }
-  if (look) look_at_keys(&after);
+  if (keys != NULL) look_at_keys(&keys[1]);
   caml_leave_blocking_section();
-  if (look) find_record_key(&before, &after);
+  if (keys != NULL) find_record_key(&keys[0], &keys[1]);
+  free(keys);
   if (legacy != NULL) {
     keep_signal_stack(legacy, before_registering);
     legacy->record = knows_record_key() ? pthread_getspecific(record_key) : NULL;
