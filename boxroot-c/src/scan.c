@@ -153,7 +153,8 @@ static void hand_over(struct bxr_pool *pool, void *context) {
    must scan the pools slot by slot. */
 static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   struct directory directory = {0};
-  if (bxr_runtime_marks_ranges() && pools_in_use(domain) >= BXR_HAND_OVER_FROM && grow_directory(domain))
+  if (bxr_runtime_marks_ranges() && pools_in_use(domain) >= BXR_HAND_OVER_FROM &&
+      grow_directory(domain))
     directory.fields = domain->directory + 1;
   bxr_domain_each_pool(domain, hand_over, &directory);
   if (directory.fields == NULL) return false;

@@ -51,8 +51,9 @@ static inline void bxr_waiting_note(struct bxr_domain *self, struct bxr_pool *po
 static inline bool bxr_waiting_join(struct bxr_domain *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (!self->marking || self->head.outgoing.bits != 0 || bxr_pool_owner(pool) != self ||
-      pool->marking != BXR_ACTIVE || pool->kind == BXR_CURRENT || pool->head.epoch == self->head.epoch ||
-      pool->waiting == 0 || pool->waits_since != pool->cycle)
+      pool->marking != BXR_ACTIVE || pool->kind == BXR_CURRENT ||
+      pool->head.epoch == self->head.epoch || pool->waiting == 0 ||
+      pool->waits_since != pool->cycle)
     return false;
   bxr_waiting_note(self, pool, r);
   return true;
