@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* OCaml 5: one record per domain; Caml_state tells who holds a lock. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* pthread_sigmask */
+#endif
 #define CAML_INTERNALS
 #include "runtime.h"
 
