@@ -64,16 +64,14 @@ macro_rules! export {
             $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
         ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> $body
 
-        // In the inner block, the function with the symbol's name hides the user's function: so `ocaml_boxroot_body` calls it.
+        // In the inner block, the function with the symbol's name hides the user's function, and so may an argument. So the
+        // constant refers to it.
         #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
         const _: () = {
-            #[allow(clippy::too_many_arguments)]
-            fn ocaml_boxroot_body(
-                lock: &mut $crate::DomainLock
-                $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
-            ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> {
-                $name(lock $(, $argument)*)
-            }
+            const OCAML_BOXROOT_BODY: fn(
+                &mut $crate::DomainLock
+                $(, $crate::export_argument!(type $type $(as $rust)?))*
+            ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> = $name;
 
             // Types in the signature of an item are not inferred.
             const _: $crate::macro_support::PhantomData<fn($($type),*) -> $result> =
@@ -81,7 +79,7 @@ macro_rules! export {
 
             const _: () = {
                 $crate::export_entry!(
-                    unsafe $name ocaml_boxroot_body [$($argument: $type $(as $rust)?),*] [$result $(as $converted)?]
+                    unsafe $name OCAML_BOXROOT_BODY [$($argument: $type $(as $rust)?),*] [$result $(as $converted)?]
                 );
             };
         };

@@ -107,6 +107,7 @@ pub(crate) unsafe fn set_up() {
     // SAFETY: this thread holds the lock of a started runtime (caller).
     let is_set_up = unsafe {
         ffi::obx_look_for_threads();
+        ffi::obx_has_stack(); // the main thread looks for its own while there are file descriptors for that
         ffi::obx_keep_heap();
         sys::boxroot_setup()
     };

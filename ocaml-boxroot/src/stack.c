@@ -17,7 +17,7 @@
 #include "shim.h"
 
 struct stack {
-  uintptr_t low, high; /* both 0 if unknown */
+  uintptr_t low, high; /* both 0 if not known */
 };
 
 #ifdef MAIN_STACK_BY_LIMIT
@@ -72,6 +72,7 @@ static __attribute__((noinline)) int has_stack_below(uintptr_t here) {
   static __thread struct stack stack;
   if (reserve_end == UINTPTR_MAX) {
     stack = stack_of_this_thread();
+    if (stack.high == 0) return 1; /* not known now, for instance without a free file descriptor */
     if (stack.high - stack.low > LARGEST) stack.low = stack.high - LARGEST;
     reserve_end = stack.low + (stack.high - stack.low) / 4;
   }

@@ -88,49 +88,49 @@ use std::marker::PhantomData;
 macro_rules! ocaml_type {
     () => {};
     (
-        $(#[doc $($doc:tt)*])*
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
         $visibility:vis struct $name:ident $(for $rust:ident)? {
-            $($(#[doc $($field_doc:tt)*])* $field:ident: $type:ty),+ $(,)?
+            $($(#[doc $(($($field_doc_list:tt)*))? $(= $field_doc:expr)?])* $field:ident: $type:ty),+ $(,)?
         }
         $($rest:tt)*
     ) => {
         $crate::ocaml_declare! {
-            [$(#[doc $($doc)*])*] [$visibility] $name record ($name $([$field $type])+)
+            [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name record ($name $([$field $type])+)
         }
-        $crate::ocaml_fields! { $name $([$(#[doc $($field_doc)*])*] $field: $type,)+ }
+        $crate::ocaml_fields! { $name $([$(#[doc $(($($field_doc_list)*))? $(= $field_doc)?])*] $field: $type,)+ }
         $crate::ocaml_convert! { struct $name [$($rust)?] $($field)+ }
         $crate::ocaml_type! { $($rest)* }
     };
     (
-        $(#[doc $($doc:tt)*])*
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
         $visibility:vis unboxed struct $name:ident $(for $rust:ident)? {
-            $(#[doc $($field_doc:tt)*])* $field:ident: $type:ty $(,)?
+            $(#[doc $(($($field_doc_list:tt)*))? $(= $field_doc:expr)?])* $field:ident: $type:ty $(,)?
         }
         $($rest:tt)*
     ) => {
         $crate::ocaml_declare! {
-            [$(#[doc $($doc)*])*] [$visibility] $name unboxed ($name [$field $type])
+            [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name unboxed ($name [$field $type])
         }
         $crate::ocaml_convert! { struct $name [$($rust)?] $field }
         $crate::ocaml_type! { $($rest)* }
     };
     (
-        $(#[doc $($doc:tt)*])*
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
         $visibility:vis enum $name:ident $(for $rust:ident)? { $($variants:tt)* }
         $($rest:tt)*
     ) => {
         $crate::ocaml_variant! {
-            @normalise [[$(#[doc $($doc)*])*] [$visibility] $name [$($rust)?] ordinary] [] $($variants)*
+            @normalise [[$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name [$($rust)?] ordinary] [] $($variants)*
         }
         $crate::ocaml_type! { $($rest)* }
     };
     (
-        $(#[doc $($doc:tt)*])*
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
         $visibility:vis polymorphic enum $name:ident $(for $rust:ident)? { $($variants:tt)* }
         $($rest:tt)*
     ) => {
         $crate::ocaml_variant! {
-            @normalise [[$(#[doc $($doc)*])*] [$visibility] $name [$($rust)?] polymorphic] [] $($variants)*
+            @normalise [[$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name [$($rust)?] polymorphic] [] $($variants)*
         }
         $crate::ocaml_type! { $($rest)* }
     };
@@ -154,20 +154,20 @@ macro_rules! ocaml_variant {
     };
     (
         @normalise $header:tt [$($done:tt)*]
-        $(#[doc $($doc:tt)*])* $constructor:ident $(, $($rest:tt)*)?
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])* $constructor:ident $(, $($rest:tt)*)?
     ) => {
         $crate::ocaml_variant! { @normalise $header [$($done)* ($constructor)] $($($rest)*)? }
     };
     (
-        @normalise $header:tt [$($done:tt)*] $(#[doc $($doc:tt)*])*
-        $constructor:ident { $($(#[doc $($label_doc:tt)*])* $label:ident: $type:ty),+ $(,)? } $(, $($rest:tt)*)?
+        @normalise $header:tt [$($done:tt)*] $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $constructor:ident { $($(#[doc $(($($label_doc_list:tt)*))? $(= $label_doc:expr)?])* $label:ident: $type:ty),+ $(,)? } $(, $($rest:tt)*)?
     ) => {
         $crate::ocaml_variant! {
             @normalise $header [$($done)* ($constructor $([$label $label $type])+)] $($($rest)*)?
         }
     };
     (
-        @normalise $header:tt $done:tt $(#[doc $($doc:tt)*])*
+        @normalise $header:tt $done:tt $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
         $constructor:ident ($($type:ty),+ $(,)?) $(, $($rest:tt)*)?
     ) => {
         $crate::ocaml_variant! {
@@ -195,14 +195,19 @@ macro_rules! ocaml_variant {
 #[macro_export]
 macro_rules! ocaml_declare {
     (
-        [$(#[doc $($doc:tt)*])*] [$visibility:vis] $name:ident $layout:ident
+        [$(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*] [$visibility:vis] $name:ident $layout:ident
         $(($constructor:ident $([$part:tt $type:ty])*))*
     ) => {
-        $(#[doc $($doc)*])*
+        $(#[doc $(($($doc_list)*))? $(= $doc)?])*
         $visibility struct $name {
             never: $crate::macro_support::Infallible,
             // So the marker is `Send` and `Sync` if those of all parts are.
-            _parts: $crate::macro_support::PhantomData<($($($type,)*)*)>,
+            _parts: ($($($crate::type_support::PartType<
+                $name,
+                { $crate::ocaml_index!($name $constructor) },
+                { $crate::ocaml_index!($name $constructor $part) },
+                $type,
+            >,)*)*),
         }
 
         impl $crate::macro_support::Debug for $name {
@@ -299,11 +304,11 @@ macro_rules! ocaml_is_float {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_fields {
-    ($name:ident $([$(#[doc $($doc:tt)*])*] $field:ident: $type:ty,)+) => {
+    ($name:ident $([$(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*] $field:ident: $type:ty,)+) => {
         #[allow(non_upper_case_globals)]
         impl $name {
             $(
-                $(#[doc $($doc)*])*
+                $(#[doc $(($($doc_list)*))? $(= $doc)?])*
                 #[doc = $crate::macro_support::concat!(
                     "The field `", $crate::macro_support::stringify!($field), "`."
                 )]
@@ -503,6 +508,12 @@ pub mod type_support {
     /// The part with number `PART` of the constructor with number `CONSTRUCTOR` is a `T`.
     pub unsafe trait Part<const CONSTRUCTOR: usize, const PART: usize, T>: Declared {}
 
+    /// The type of a part, for `Send` and `Sync`. By the bound, the compiler compares it with that of [`Part`]: where a macro
+    /// stands for the type, it may expand to another one each time.
+    pub struct PartType<M: Part<C, P, T>, const C: usize, const P: usize, T>(
+        PhantomData<(T, fn() -> M)>,
+    );
+
     /// Whether a `T` is represented as a float.
     pub struct IsFloat<T>(bool, PhantomData<T>);
 
@@ -553,8 +564,16 @@ pub mod type_support {
         i
     }
 
+    /// A name without Rust's `r#`, which makes no other name of it.
+    const fn plain(name: &str) -> &[u8] {
+        match name.as_bytes() {
+            [b'r', b'#', plain @ ..] => plain,
+            plain => plain,
+        }
+    }
+
     const fn equal(a: &str, b: &str) -> bool {
-        let (a, b) = (a.as_bytes(), b.as_bytes());
+        let (a, b) = (plain(a), plain(b));
         let mut i = 0;
         while i < a.len() && i < b.len() && a[i] == b[i] {
             i += 1;
@@ -633,13 +652,8 @@ pub mod type_support {
         }
     }
 
-    /// The hash of a name, which is the same with and without Rust's `r#`.
     const fn hash(name: &str) -> isize {
-        let (bytes, mut hash) = (name.as_bytes(), 0u32);
-        let mut i = match bytes {
-            [b'r', b'#', ..] => 2,
-            _ => 0,
-        };
+        let (bytes, mut hash, mut i) = (plain(name), 0u32, 0);
         while i < bytes.len() {
             hash = hash.wrapping_mul(223).wrapping_add(bytes[i] as u32);
             i += 1;

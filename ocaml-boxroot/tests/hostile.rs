@@ -28,7 +28,7 @@
 //! * *Attributes* are those of the Rust function, which is safe. `cfg` does not remove the symbol of an `export!`.
 //! * *Names of functions* are those of items, and in `export!` those of symbols; `unsafe` stands for these, too. (The symbol for
 //!   bytecode of a raw name begins with `r#`, so that OCaml's linker does not find it.)
-//! * *Names of arguments* are the user's own local variables.
+//! * *Names of arguments* are the user's own local variables, also the name of the function.
 //! * *Types* stand in items, so `_` is refused, and so is a type with the name of the macro's own parameter
 //!   (`types_of_functions`).
 //! * *Bodies* of `export!` are those of safe functions (`unsafe_in_an_exported_body`).
@@ -389,8 +389,8 @@ mod functions {
     export! {
         /// Documented.
         #[allow(unused_variables)]
-        pub(in super) unsafe fn hostile_body(lock, lock_: Int as i64_, result: Text) -> Result<Int as i64_, ::ours::Error> {
-            ::real::result::Result::Ok(lock_ + 1)
+        pub(in super) unsafe fn hostile_body(lock, hostile_body: Int as i64_, result: Text) -> Result<Int as i64_, ::ours::Error> {
+            ::real::result::Result::Ok(hostile_body + 1)
         }
         unsafe fn r#hostile_six(r#fn, a: Int as i64_, value: Int as i64_, arguments: Int as i64_, next: Text, body: Float,
             r#type: Float,) -> Result<Text, ::ours::Error>

@@ -21,6 +21,11 @@ ocaml_type! {
 }
 
 ocaml_type! {
+    #[doc::gone]
+    struct Marker { number: OCamlInt }
+}
+
+ocaml_type! {
     struct Field { /** A comment. */ #[cfg(any())] number: OCamlInt, text: OCamlString }
 }
 

@@ -6,6 +6,7 @@ ocaml_type! {
     enum Constructors { A(OCamlInt), A(OCamlString) }
     enum Labels { A { a: OCamlInt, a: OCamlString } }
     polymorphic enum Hashes { A(OCamlInt), r#A(OCamlString) }
+    enum RawConstructors { B(OCamlInt), r#B(OCamlString) }
     struct Fields { a: OCamlInt, a: OCamlString }
 }
 
