@@ -37,7 +37,8 @@ struct bxr_listed {
 
 /* How much of a major cycle has passed (scan.c), in parts of a cycle as the collector plans it. */
 struct bxr_pacing {
-  size_t words;       /* work for the pools handed over, and what earlier cycles left of it */
+  size_t words;       /* what the pools that were handed over add to the work of this cycle */
+  size_t carried;     /* what forced cycles left of that */
   double progress;    /* since they were handed over */
   double expected;    /* at the end of the cycle */
   uint64_t allocated; /* for bxr_runtime_progress */

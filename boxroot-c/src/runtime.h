@@ -90,6 +90,8 @@ enum { BXR_WORDS_OF_A_VALUE = 2 };
 double bxr_runtime_progress(uint64_t *allocated);
 /* Makes the next slice of this domain do so much more work. */
 void bxr_runtime_owe(size_t words);
+/* Whether the work of forced cycles counts for this domain's next cycles, and for those of no other domain. */
+bool bxr_runtime_rests_after_forced_cycles(void);
 
 /* Copies the values among these words to the OCaml heap, where the collector marks them in its slices. Called in
    a scan that darkens. False if the runtime cannot (all but OCaml 4.14 with naked pointers), if there is no

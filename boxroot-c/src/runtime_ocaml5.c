@@ -121,6 +121,7 @@ bool bxr_runtime_marks_ranges(void) {
 #if OCAML_VERSION < 50100
 double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
 void bxr_runtime_owe(size_t words) { (void)words; }
+bool bxr_runtime_rests_after_forced_cycles(void) { return false; }
 #else
 extern uintnat caml_percent_free;
 
@@ -134,6 +135,11 @@ double bxr_runtime_progress(uint64_t *allocated) {
   double expected = heap * overhead / (100 + overhead) * 2 / 3;
   double part = (double)(*allocated - before) / (expected + 1);
   return part < 1 ? part : 1;
+}
+
+/* From OCaml 5.5 on, Gc.full_major forgets the work that it did. */
+bool bxr_runtime_rests_after_forced_cycles(void) {
+  return OCAML_VERSION < 50500 && caml_domain_alone();
 }
 
 /* The collector notes here what it has swept while it allocated, and takes it off the next slice's work. */

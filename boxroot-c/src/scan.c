@@ -75,11 +75,14 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 /* Cycles that are much shorter than planned were forced, and say nothing of the next one. */
 #define SHORTEST 0.25
 
-/* What the last cycle still owes is carried on: the collector counts our words as work that was done, and would rest as long
-   as this takes. After a forced cycle that is nearly all. */
-static void begin_cycle(struct bxr_pacing *pacing) {
+/* Nothing is owed in this cycle, until pools are handed over. But what forced cycles still owe, which is nearly all, is carried
+   on where the collector counts our words as work that was done, and would rest as long as this takes. */
+static void begin_cycle(struct bxr_pacing *pacing, bool forced) {
   double left = pacing->expected - pacing->progress;
-  pacing->words = left <= 0 ? 0 : (size_t)((double)pacing->words * left / pacing->expected);
+  bool carry = left > 0 && bxr_runtime_rests_after_forced_cycles();
+  double words = (double)pacing->carried + (forced ? (double)pacing->words : 0);
+  pacing->carried = carry ? (size_t)(words * left / pacing->expected) : 0;
+  pacing->words = 0;
   if (pacing->progress > SHORTEST) pacing->expected = pacing->progress;
   pacing->progress = 0;
 }
@@ -90,7 +93,8 @@ static void pace(struct bxr_pacing *pacing) {
   double step = bxr_runtime_progress(&pacing->allocated);
   pacing->progress += step;
   if (left <= 0) return;
-  bxr_runtime_owe((size_t)((double)pacing->words * (step < left ? step : left) / pacing->expected));
+  double words = (double)pacing->words + (double)pacing->carried;
+  bxr_runtime_owe((size_t)(words * (step < left ? step : left) / pacing->expected));
 }
 
 /* ---- handing over to the marker ---- */
@@ -169,7 +173,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   }
   bxr_domain_publish(domain, directory.census);
   domain->marking = true;
-  domain->pacing.words += directory.slots + BXR_WORDS_OF_A_VALUE * directory.census.live_roots;
+  domain->pacing.words = directory.slots + BXR_WORDS_OF_A_VALUE * directory.census.live_roots;
   return true;
 }
 
@@ -197,8 +201,9 @@ static void finish_what_waits(struct bxr_domain *domain) {
   bxr_waiting_free(domain, SIZE_MAX);
 }
 
-/* A forced cycle has a minor scan when it is forced, and one when it ends. */
-enum { SCANS_OF_A_FORCED_CYCLE = 2 };
+/* A forced cycle has minor scans when it is forced, and when it ends. That of Gc.major has one more than those of
+   Gc.full_major. */
+enum { SCANS_OF_A_FORCED_CYCLE = 3 };
 
 /* All mark stacks are empty: now everything that was handed over in the last cycle may be unmapped or used
    for something else (the directory, only now). */
@@ -206,7 +211,7 @@ static void darken(struct bxr_domain *domain, struct bxr_action action) {
   uint64_t scans = domain->minor_scans - domain->scans_before_darkening;
   domain->forced = scans <= SCANS_OF_A_FORCED_CYCLE;
   if (domain->forced) finish_what_waits(domain);
-  begin_cycle(&domain->pacing);
+  begin_cycle(&domain->pacing, domain->forced);
   if (!hand_over_all(domain, action))
     scan_all(domain, action, pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);
   bxr_domain_trim(domain);

@@ -27,7 +27,7 @@ use std::error::Error;
 /// gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml). The result is a [`Boxroot`] of its
 /// type or, with `as`, of a Rust type that is [`ToOCaml`](crate::ToOCaml). The first name is that of the token
 /// (`&mut DomainLock`): the body may allocate and call OCaml. The body's error is of any type that `?` turns into a
-/// `Box<dyn std::error::Error>`. If it is an [`Exception`], or a [`CallError`] that holds one, OCaml sees this
+/// `Box<dyn std::error::Error>` (a named one: not `impl …`). If it is an [`Exception`], or a [`CallError`] that holds one, OCaml sees this
 /// exception; it sees any other error, and a panic, as the exception `Failure` with the whole text.
 ///
 /// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more than five arguments,
@@ -145,14 +145,14 @@ macro_rules! export_bytecode {
             // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
             unsafe {
                 let mut next = arguments;
-                $(let $argument = $crate::export_support::next(&mut next);)+
-                $name($($argument),+)
+                $name($($crate::export_argument!(next $argument next)),+)
             }
         }
     };
 }
 
-/// For [`export!`]: an argument's type for the body, how it is made from OCaml's value, and how it is passed.
+/// For [`export!`]: an argument's type for the body, how it is made from OCaml's value, how it is found in bytecode, and how it is
+/// passed.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_argument {
@@ -164,6 +164,7 @@ macro_rules! export_argument {
     (take $lock:ident $argument:ident $type:ty as $rust:ty) => {
         <$rust as $crate::FromOCaml<$type>>::from_ocaml($crate::Value::from_raw($argument), $lock)?
     };
+    (next $argument:ident $next:ident) => { $crate::export_support::next(&mut $next) };
     (pass $argument:ident) => { &$argument };
     (pass $argument:ident as $rust:ty) => { $argument };
 }

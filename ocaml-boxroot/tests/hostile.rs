@@ -399,8 +399,8 @@ mod functions {
             next.clone_in(r#fn)
         }
         unsafe fn body(l) -> Result<() as (), ::ours::Error> { let _ = l; ::real::result::Result::Ok(()) }
-        unsafe fn bytecode(l, a: (), b: (), c: (), d: (), e: (), f: ()) -> Result<() as (), ::ours::Error> {
-            let _ = (l, a, b, c, d, e, f);
+        unsafe fn bytecode(l, bytecode: (), b: (), c: (), d: (), e: (), f: ()) -> Result<() as (), ::ours::Error> {
+            let _ = (l, bytecode, b, c, d, e, f);
             ::real::result::Result::Ok(())
         }
     }
