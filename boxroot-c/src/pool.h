@@ -116,6 +116,15 @@ static inline uint64_t *bxr_pool_waiting(struct bxr_pool *pool) {
                                       : (uint64_t *)(pool->slots + BXR_SLOTS);
 }
 
+/* A delete as a batch, and which word of the bits of its pool a batch is. */
+static inline struct bxr_batch bxr_batch_of(boxroot r) {
+  uintptr_t word = (uintptr_t)r / sizeof(value);
+  return (struct bxr_batch){word / 64 * 64 * sizeof(value), (uint64_t)1 << (word % 64)};
+}
+static inline size_t bxr_batch_word(struct bxr_batch batch) {
+  return (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));
+}
+
 /* The number of bits that are set; at least one is. Where the processor may lack an instruction for that, it is a call, and
    most deletes come alone. */
 static inline uint64_t bxr_count_bits(uint64_t bits) {

@@ -106,13 +106,8 @@ bool bxr_remote_announce(struct bxr_batch batch) {
   return bxr_add(&pool_of(batch)->announced, bxr_count_bits(batch.bits)) == 0; /* (1) */
 }
 
-/* Which word of the bits of its pool a batch is. */
-static size_t word_of(struct bxr_batch batch) {
-  return (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));
-}
-
 void bxr_remote_post(struct bxr_batch batch) {
-  bxr_or(&pool_of(batch)->pending[word_of(batch)], batch.bits); /* (3) */
+  bxr_or(&pool_of(batch)->pending[bxr_batch_word(batch)], batch.bits); /* (3) */
 }
 
 static void deliver(struct bxr_batch batch) {
@@ -120,12 +115,12 @@ static void deliver(struct bxr_batch batch) {
   bxr_remote_post(batch);
 }
 
-void bxr_remote_delete(boxroot r) { deliver(bxr_remote_batch_of(r)); }
+void bxr_remote_delete(boxroot r) { deliver(bxr_batch_of(r)); }
 
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r) {
   if (bxr_delete_beside(&self->head, r)) return;
   bxr_remote_flush(self);
-  self->head.outgoing = bxr_remote_batch_of(r);
+  self->head.outgoing = bxr_batch_of(r);
 }
 
 void bxr_remote_flush(struct bxr_domain *self) {
@@ -134,7 +129,7 @@ void bxr_remote_flush(struct bxr_domain *self) {
   if (batch.bits == 0) return;
   if (bxr_pool_owner(pool_of(batch)) == self) {
     bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));
-    bxr_waiting_add(pool_of(batch), word_of(batch), batch.bits);
+    bxr_waiting_add(pool_of(batch), bxr_batch_word(batch), batch.bits);
   } else {
     deliver(batch);
   }

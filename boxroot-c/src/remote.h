@@ -18,11 +18,6 @@ void bxr_remote_delete(boxroot r);
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
 void bxr_remote_flush(struct bxr_domain *self);
 
-static inline struct bxr_batch bxr_remote_batch_of(boxroot r) {
-  uintptr_t word = (uintptr_t)r / sizeof(value);
-  return (struct bxr_batch){word / 64 * 64 * sizeof(value), (uint64_t)1 << (word % 64)};
-}
-
 /* Frees slots of the domain's pools that were deleted remotely, or that wait, unless the marker may still have to
    visit them: all of them; a share (waiting.h); or as many as one create can wait for. Called by the owner. */
 void bxr_remote_drain_all(struct bxr_domain *domain);

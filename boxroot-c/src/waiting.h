@@ -38,11 +38,11 @@ void bxr_waiting_delete(struct bxr_domain *self, boxroot r);
 
 /* For bxr_waiting_delete, and bxr_waiting_join. */
 static inline void bxr_waiting_note(struct bxr_domain *self, struct bxr_pool *pool, boxroot r) {
-  uintptr_t word = ((uintptr_t)r - bxr_start_of(r)) / sizeof(value);
-  bxr_pool_waiting(pool)[word / 64] |= (uint64_t)1 << (word % 64);
+  struct bxr_batch batch = bxr_batch_of(r);
+  bxr_pool_waiting(pool)[bxr_batch_word(batch)] |= batch.bits;
   pool->waiting++;
   bxr_domain_count(&self->barrier_hits, 1);
-  self->head.outgoing.start = bxr_start_of(r) + word / 64 * 64 * sizeof(value);
+  self->head.outgoing.start = batch.start;
 }
 
 /* The same if it is certain at a glance that r must wait: others of its pool wait, since they were handed over. False,

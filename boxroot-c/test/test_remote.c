@@ -25,12 +25,12 @@ void test_remote_deletes(void) {
   CHECK(domain->drain == NULL && pool->announced == 0);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 100 && domain->deferred_deletes == 100);
   /* A delete that is announced and not yet posted keeps the pool on the list. */
-  CHECK(bxr_remote_announce(bxr_remote_batch_of(roots[1])));
+  CHECK(bxr_remote_announce(bxr_batch_of(roots[1])));
   pool->next_to_drain = NULL;
   domain->drain = pool;
   bxr_remote_drain(domain);
   CHECK(domain->drain == pool && pool->announced == 1);
-  bxr_remote_post(bxr_remote_batch_of(roots[1]));
+  bxr_remote_post(bxr_batch_of(roots[1]));
   bxr_remote_drain(domain);
   CHECK(domain->drain == NULL && pool->announced == 0);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 101);
@@ -43,8 +43,7 @@ void test_remote_batches(void) {
   for (int i = 0; i < 200; i++) roots[i] = create(owner);
   struct bxr_pool *pool = bxr_pool_of_root(roots[0]);
   int first = 0;
-  while (bxr_remote_batch_of(roots[first]).start != bxr_pool_start(pool) + 64 * sizeof(value))
-    first++;
+  while (bxr_batch_of(roots[first]).start != bxr_pool_start(pool) + 64 * sizeof(value)) first++;
   for (int i = 0; i < 64; i++) bxr_remote_delete_batched(other, roots[first + i]);
   CHECK(pool->announced == 0 && owner->drain == NULL && used(owner) == 200);
   bxr_remote_delete_batched(other, roots[first + 64]);
@@ -68,10 +67,10 @@ void test_remote_late_delete(void) {
   bxr_orphans_add(a);
   bxr_orphans_adopt(b);
   /* As if the deleter had read the owner before the adoption. */
-  CHECK(bxr_remote_announce(bxr_remote_batch_of(root)));
+  CHECK(bxr_remote_announce(bxr_batch_of(root)));
   pool->next_to_drain = NULL;
   a->drain = pool;
-  bxr_remote_post(bxr_remote_batch_of(root));
+  bxr_remote_post(bxr_batch_of(root));
   bxr_remote_drain(a);
   CHECK(a->drain == NULL && b->drain == pool);
   bxr_remote_drain(b);
@@ -115,7 +114,7 @@ void test_remote_after_fork(void) {
   boxroot announced = create(domain), posted = create(domain), kept = create(domain);
   struct bxr_pool *pool = bxr_pool_of_root(kept);
   bxr_remote_delete(posted);
-  CHECK(!bxr_remote_announce(bxr_remote_batch_of(announced)) && pool->announced == 2);
+  CHECK(!bxr_remote_announce(bxr_batch_of(announced)) && pool->announced == 2);
   bxr_remote_after_fork(domain);
   CHECK(pool->announced == 1 && domain->drain == pool && pool->next_to_drain == NULL);
   bxr_remote_drain(domain);

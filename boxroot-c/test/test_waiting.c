@@ -140,11 +140,11 @@ void test_waiting_remote_deletes(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   struct bxr_pool *pool = handed_over(domain, roots);
   bxr_remote_delete(roots[0]);
-  CHECK(!bxr_remote_announce(bxr_remote_batch_of(roots[1])));
+  CHECK(!bxr_remote_announce(bxr_batch_of(roots[1])));
   bxr_remote_drain(domain);
   CHECK(pool->waiting == 1 && pool->announced == 1 && domain->drain == pool);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS);
-  bxr_remote_post(bxr_remote_batch_of(roots[1]));
+  bxr_remote_post(bxr_batch_of(roots[1]));
   bxr_remote_drain(domain);
   CHECK(pool->waiting == 2 && pool->announced == 0 && domain->drain == NULL);
   hand_over_again(pool);

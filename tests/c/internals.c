@@ -26,7 +26,7 @@ bool test_begin_delete(boxroot r, bool late) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_domain *d = late ? bxr_domain_registry() : bxr_pool_owner(pool);
   while (late && d != NULL && d->pool_count != 0) d = d->next_registered;
-  if (d == NULL || !bxr_remote_announce(bxr_remote_batch_of(r))) return false;
+  if (d == NULL || !bxr_remote_announce(bxr_batch_of(r))) return false;
   pool->next_to_drain = NULL;
   d->drain = pool;
   return true;

@@ -271,7 +271,7 @@ static void announce(void) {
   fuzz_operations++;
   struct shadow_delete delete = {shadow_take(any_root()), false};
   /* Another delete step may run meanwhile; this one is not on the list yet. */
-  delete.pushed = !bxr_remote_announce(bxr_remote_batch_of(delete.root.root));
+  delete.pushed = !bxr_remote_announce(bxr_batch_of(delete.root.root));
   CHECK(shadow.delete_count < ALL_DELETES);
   shadow.deletes[shadow.delete_count++] = delete;
 }
@@ -288,7 +288,7 @@ static void post_delete(unsigned index) {
   struct shadow_delete delete = shadow.deletes[index];
   shadow.deletes[index] = shadow.deletes[--shadow.delete_count];
   if (!delete.pushed) fuzz_remote_push(bxr_pool_of_root(delete.root.root));
-  bxr_remote_post(bxr_remote_batch_of(delete.root.root));
+  bxr_remote_post(bxr_batch_of(delete.root.root));
 }
 
 static void post(void) {
