@@ -16,7 +16,7 @@
 #
 # OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
 # PATH, ocamlfind, opam. If there is none, one is installed outside this folder; see
-# .ci/ocaml-toolchain.
+# .ci/toolchain.
 
 OCAML =
 FILES =
@@ -35,7 +35,7 @@ need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >
   { echo "make $@: cargo 1.$(1) or later must be on PATH; https://rustup.rs has it" >&2; exit 1; }
 
 # Used as $(with_ocaml) COMMAND.
-with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
+with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 
 .PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
 
@@ -51,7 +51,7 @@ test:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(with_ocaml) .ci/copies
 	@$(with_ocaml) .ci/closures
-	@if command -v python3 >/dev/null; then $(with_ocaml) .ci/documents --compile; \
+	@if command -v python3 >/dev/null; then $(with_ocaml) .ci/documents.py --compile; \
 	else echo "make test: without python3, the documents are not checked" >&2; fi
 	@$(MAKE) --no-print-directory examples test-negative test-interop test-async OCAML=$(OCAML)
 
@@ -128,8 +128,8 @@ soak:
 # then, what survived, on OCaml 4. Half an hour on two cores; COUNT=all takes more than two. Settings are in
 # .ci/mutants.
 mutants:
-	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0)" FILES="$(FILES)" .ci/mutants || true
-	@OCAMLOPT="$$(.ci/ocaml-toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 .ci/mutants
+	@OCAMLOPT="$$(.ci/toolchain 5.3.0)" FILES="$(FILES)" .ci/mutants || true
+	@OCAMLOPT="$$(.ci/toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 .ci/mutants
 
 # Defects of earlier versions, put back one at a time: which campaign finds each. LIMIT is in seconds.
 defects:
@@ -142,7 +142,7 @@ coverage:
 # Every version of OCaml that is supported: all tests, debug runtime, ending domains. 4.13.1 needs
 # root, or a machine that has it.
 matrix:
-	@.ci/matrix $(RUNS) $(VERSIONS)
+	@.ci/campaign $(RUNS) $(VERSIONS)
 
 # Needs spin; not OCaml. FILTER picks lines of .ci/model: make model FILTER=fork
 model:
@@ -177,7 +177,7 @@ test-arm64:
 
 # With musl instead of glibc, static, on OCaml 5.3.0; see .ci/musl.
 test-musl:
-	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0+musl)" && export OCAMLOPT && .ci/musl
+	@OCAMLOPT="$$(.ci/toolchain 5.3.0+musl)" && export OCAMLOPT && .ci/musl
 
 # Compiles for macOS and for Linux on arm64, on another system; see .ci/cross.
 check-cross:
@@ -198,7 +198,7 @@ stress-rust:
 # The unit tests and the walk under the thread sanitizer: an OCaml that is configured for it, and the
 # allocator compiled with the same flags. The only suppressions are for races of OCaml's runtime.
 tsan:
-	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0+tsan)" && export OCAMLOPT && \
+	@OCAMLOPT="$$(.ci/toolchain 5.3.0+tsan)" && export OCAMLOPT && \
 	export TSAN_OPTIONS="history_size=7 suppressions=$(CURDIR)/boxroot-c/test/stress/tsan.supp" && \
 	with="BUILD=build/5.3.0+tsan CFLAGS=-g" && \
 	$(MAKE) --no-print-directory -C boxroot-c $$with CC="$$("$$OCAMLOPT" -config-var native_c_compiler)" \
