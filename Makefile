@@ -37,6 +37,10 @@ need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 
+# Used as $(call with_python,WHAT) COMMAND, with OCaml, too: without python3, says that WHAT is not tested.
+with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
+  $(with_ocaml)
+
 .PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
 
 demo:
@@ -49,10 +53,8 @@ test:
 	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
 	@$(with_ocaml) cargo test --features debug-checks --test debug_checks --test safe
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
-	@$(with_ocaml) .ci/copies
-	@$(with_ocaml) .ci/closures
-	@if command -v python3 >/dev/null; then $(with_ocaml) .ci/documents.py --compile; \
-	else echo "make test: without python3, the documents are not checked" >&2; fi
+	@$(call with_python,copies and closures in C; documents) \
+	.ci/builds.py copies closures && .ci/documents.py --compile
 	@$(MAKE) --no-print-directory examples test-negative test-interop test-async OCAML=$(OCAML)
 
 # The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys. The first is for
@@ -60,7 +62,7 @@ test:
 test-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
 	cargo test --workspace $$skip --manifest-path tests/interop/Cargo.toml --target-dir target/interop
-	@$(with_ocaml) .ci/drop-in
+	@$(call with_python,what 0.4.0 has) .ci/packages.py drop-in
 
 examples:
 	@$(with_ocaml) .ci/examples
@@ -75,9 +77,7 @@ test-negative:
 
 # Projects that use what is installed or packaged. Needs cmake, pkg-config and python3, and dune 3 or apt.
 test-packages:
-	@$(with_ocaml) .ci/packages-c
-	@$(with_ocaml) .ci/packages-ocaml
-	@$(with_ocaml) .ci/packages-rust
+	@$(with_ocaml) .ci/packages.py c ocaml rust
 
 # The tests on OCaml's debug runtime, with the heap verified in every cycle.
 test-debug:
@@ -206,7 +206,7 @@ tsan:
 
 # The C library alone: compilers, levels, LTO, static, bytecode.
 links:
-	@$(with_ocaml) .ci/links
+	@$(with_ocaml) .ci/builds.py links
 
 # The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml).
 MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)

@@ -4,8 +4,8 @@
 //! All macros:
 //!
 //! * *What names mean at the place of the call* does nothing. `macro_rules` protects only local variables from it. So all
-//!   paths and macros begin with `$crate`, and nothing is called as a method (`.ci/macros` looks for that). A static, constant
-//!   or unit struct with the name of a local variable, a trait that gives everything an `IS_FLOAT`, and attributes of the
+//!   paths and macros begin with `$crate`, and nothing is called as a method (`.ci/sources.py macros` looks for that). A
+//!   static, constant or unit struct with the name of a local variable, a trait that gives everything an `IS_FLOAT`, and attributes of the
 //!   program with the names of the language's, which the expansions have, are errors.
 //! * *Visibilities* are those of the items. A type may be more private than the marker it is a part of.
 //! * *Direct calls of the inner macros* declare a new marker with all that belongs to it, or expand to safe code, or need

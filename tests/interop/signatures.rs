@@ -1,6 +1,6 @@
 //! Every public item of `ocaml-boxroot-sys` 0.4.0, with its type, calling convention, unsafety and traits, as programs may
-//! rely on them. This file is compiled with 0.4.0 itself (`published/`), and with this project's crate. `.ci/drop-in` checks
-//! that no item is left out.
+//! rely on them. This file is compiled with 0.4.0 itself (`published/`), and with this project's crate. `.ci/packages.py drop-in`
+//! checks that no item is left out.
 
 #![deny(unused_unsafe, unreachable_patterns)]
 

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""Usage: .ci/builds.py [PART...]   The C code, in all the ways that it is compiled and linked into programs. Needs OCAMLOPT.
+
+  links     The C library alone in an OCaml program (tests/links): compilers and levels, LTO, a static executable, bytecode
+            with the runtime in the executable and with a shared library: rows 32 and 38 of boxroot-c/DESIGN.md. Then the same
+            program with its stubs in Rust, where the fast paths read thread-local variables of C: linkers, LTO, position-
+            independent or not, a shared library. Needs gcc, clang, cargo, lld and mold.
+  copies    Several copies of the C library in one process, users that were compiled for another layout, and shared objects
+            that are loaded and unloaded: rows 30, 31, 47 and 48 of boxroot-c/DESIGN.md. The programs are in tests/copies and
+            tests/links. Needs a C compiler, CC, on an ELF system.
+  closures  The instructions of ocaml-boxroot/src/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
+            for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
+"""
+import os, platform, re, shutil
+from pathlib import Path
+from support import ROOT, attempt, fail, main, ocaml, passed, run, say, scratch, where
+
+CC = os.environ.get("CC", "cc")
+SOURCES = sorted(Path(ROOT, "boxroot-c/src").glob("*.c"))
+
+
+def include():
+    return ["-I", ROOT / "boxroot-c/include", "-I", where()]
+
+
+def is_elf(part):
+    if platform.system() == "Linux" or platform.system().endswith("BSD"):
+        return True
+    say(f"{part}: not tested on {platform.system()}")
+
+
+def objects(folder="."):
+    return sorted(Path(folder).glob("*.o"))
+
+
+# ---- links ----
+
+def in_c():
+    def compile(*compiler):
+        """libboxroot.a and stubs.o"""
+        for old in [*Path().glob("*.o"), *Path().glob("*.a")]:
+            old.unlink()
+        for file in SOURCES:
+            run(*compiler, include(), "-c", file)
+        run("gcc-ar rcs libboxroot.a", objects())
+        run(*compiler, include(), "-c", ROOT / "tests/links/stubs.c")
+
+    def native(name, *options):
+        output = run(ocaml(), *options, "program.ml stubs.o libboxroot.a -o program")
+        run("./program", timeout=60)
+        passed(name)
+        return output
+
+    for compiler in "gcc", "clang":
+        for level in "-O0", "-O1", "-O2", "-O3":
+            compile(compiler, level)
+            native(f"{compiler} {level}")
+    compile("gcc -O2 -flto")
+    native("gcc -O2 -flto", ["-ccopt", "-O2 -flto"])
+    compile("gcc -O2")
+    if "bxr_" in native("gcc, static executable", "-ccopt -static"):
+        fail("the library makes the linker warn about static executables")
+    compile("gcc -O2 -fPIC -DBXR_DYNAMIC_TLS")
+    native("gcc -DBXR_DYNAMIC_TLS")
+    compile("gcc -O2 -fPIC")
+    run(ocaml("ocamlc"), "-custom program.ml stubs.o libboxroot.a -o bytecode")
+    run("./bytecode", timeout=60)
+    passed("bytecode, runtime in the executable")
+    run("gcc -shared -o dllboxroot.so stubs.o -Wl,--whole-archive libboxroot.a -Wl,--no-whole-archive")
+    run(ocaml("ocamlc"), "-dllib -lboxroot program.ml -o bytecode")
+    run(ocaml("ocamlrun"), "bytecode", timeout=60, env={"CAML_LD_LIBRARY_PATH": "."})
+    passed("bytecode, shared library")
+
+
+def in_rust():
+    def compile(kind, profile, flags):
+        """The stubs as libboxroot_links, of kind staticlib or cdylib."""
+        target = ROOT / "target/links"
+        run("cargo rustc -q --crate-type", kind, "--profile", profile, "--manifest-path", ROOT / "tests/links/rust/Cargo.toml",
+            "--target-dir", target, env={"RUSTFLAGS": flags})
+        for file in (target / profile).glob("libboxroot_links.*"):
+            shutil.copy(file, ".")
+
+    def native(name, *options):
+        run(ocaml(), "program.ml", *options, "-o program")
+        run("./program", timeout=60)
+        passed(f"Rust, {name}")
+
+    compile("cdylib", "release", "")
+    _, _, create = run("objdump -d libboxroot_links.so").partition("<links_create>:")
+    if not any("%fs:" in line for line in create.splitlines()[:10]):
+        fail("the fast path of create is not inlined into Rust")
+    native("a shared library", ["-ccopt", f"-L. -Wl,-rpath,{Path.cwd()}"], "-cclib -l:libboxroot_links.so")
+    compile("staticlib", "release", "")
+    for linker in "bfd", "lld", "mold":
+        for kind in "-pie", "-no-pie", "-static":
+            native(f"{linker} {kind}", "libboxroot_links.a", ["-ccopt", f"-fuse-ld={linker} {kind}"])
+    compile("staticlib", "lto", "")
+    native("fat LTO", "libboxroot_links.a")
+    compile("staticlib", "release", "-C relocation-model=static")
+    native("not position-independent", "libboxroot_links.a -ccopt -no-pie")
+    compile("staticlib", "release", "-C opt-level=0")
+    native("not optimised", "libboxroot_links.a")
+
+
+def links():
+    with scratch():
+        shutil.copy(ROOT / "tests/links/program.ml", ".")
+        in_c()
+        in_rust()
+
+
+# ---- copies ----
+
+HIDE = "-Wl,--exclude-libs,libboxroot.a"
+LARGER = "-DBXR_POOL_LOG=15"
+
+
+def library(folder, flags=""):
+    """FOLDER/libboxroot.a, position-independent."""
+    Path(folder).mkdir()
+    for file in SOURCES:
+        run(CC, "-O2 -fPIC", flags, include(), "-c", file, f"-o {folder}/{file.stem}.o")
+    run(f"ar rcs {folder}/libboxroot.a", objects(folder))
+
+
+def refused(name, reason, *options):
+    """The linker refuses a program, and says why."""
+    status, output = attempt(ocaml(), "program.ml", *options, "-o program")
+    if status == 0:
+        fail(f"linked: {name}")
+    if not re.search(reason, output):
+        fail(f"refused, but not because of {reason}: {name}\n{output}")
+    passed(f"{name} is refused by the linker")
+
+
+def row_47_layouts():
+    """A library and users that disagree about the layout."""
+    for level in "-O1", "-O2":
+        run(CC, level, include(), "-c stubs.c -o stubs14.o")
+        run(CC, level, LARGER, include(), "-c stubs.c -o stubs15.o")
+        refused(f"larger pools in the users than in the library, {level}", "bxr_create_slow_abi2_pool15",
+                "stubs15.o pool14/libboxroot.a")
+        refused(f"larger pools in the library than in its users, {level}", "bxr_create_slow_abi2_pool14",
+                "stubs14.o pool15/libboxroot.a")
+    run(ocaml(), "program.ml stubs15.o pool15/libboxroot.a -o program")
+    run("./program", timeout=60)
+    passed("larger pools everywhere work")
+
+
+def visible_names():
+    """A shared library shows the public names, and those of inlined code."""
+    run(CC, "-shared -Wl,--whole-archive pool14/libboxroot.a -Wl,--no-whole-archive -o libboxroot.so")
+    known = {"bxr_copy"}
+    for header in Path(ROOT, "boxroot-c/include/boxroot").glob("*.h"):
+        known |= {f"{name}_abi2_pool14" for name in re.findall(r"^#define (bxr_[a-z_]*) BXR_NAME\(", header.read_text(), re.M)}
+    known |= set(re.findall(r"^.*\b(boxroot_[a-z_]*)\(.*\);$", Path(ROOT, "boxroot-c/include/boxroot.h").read_text(), re.M))
+    visible = {line.split()[2] for line in run("nm -D --defined-only libboxroot.so").splitlines()}
+    if visible - known:
+        fail(f"internal names are visible: {' '.join(sorted(visible - known))}")
+    passed("internal names are hidden")
+
+
+def row_30_several():
+    """Several copies in one process. The executable has one, and so has each plugin, from the folder that its name begins with."""
+    refused("a program with two copies", "multiple definition|duplicate symbol", "stubs14.o",
+            ["-ccopt", "-Wl,--whole-archive pool14/libboxroot.a pool15/libboxroot.a -Wl,--no-whole-archive"])
+
+    def plugin(name, compiled="", linked=""):
+        run(CC, "-O2 -fPIC", compiled, include(), f"-c copies/plugin.c -o {name}.o")
+        run(CC, f"-shared {name}.o {name.split('-')[0]}/libboxroot.a", linked, f"-o ./{name}.so")
+
+    plugin("pool14-seen")
+    plugin("pool14-hidden", "", HIDE)
+    plugin("hidden14-compiled")
+    plugin("pool15-seen", LARGER)
+    plugin("pool15-hidden", LARGER, HIDE)
+
+    run(CC, "-O2", include(), "-c copies/host.c -o host.o")
+    for name, flags in ("exporting", "-rdynamic"), ("hiding", f"-rdynamic {HIDE}"):
+        run(ocaml(), "-I copies copies/program.ml host.o pool14/libboxroot.a -cclib -ldl", ["-ccopt", flags], "-o", name)
+
+    runs("exporting", "one copy", "./pool14-seen.so")
+    for name in "pool14-hidden", "hidden14-compiled", "pool15-hidden":
+        runs("exporting", "two copies", f"./{name}.so")
+    runs("exporting", "refused", "./pool15-seen.so")
+    for name in "pool14-seen", "pool14-hidden", "pool15-seen", "pool15-hidden":
+        runs("hiding", "two copies", f"./{name}.so")
+    runs("hiding", "second plugin refused", "./pool14-seen.so", "./pool15-seen.so")
+
+
+def runs(host, *arguments):
+    run([f"./{host}", *arguments], timeout=60)
+    passed(f"{host} executable: {' '.join(arguments)}")
+
+
+def row_31_unload():
+    """A plugin is closed. The library in a shared object of its own is pinned, not what uses it."""
+    runs("hiding", "unload", "./pool14-seen.so")
+    runs("hiding", "unload", "./pool15-hidden.so")
+    run(CC, "-shared pool14-seen.o -L. -lboxroot", [f"-Wl,-rpath,{Path.cwd()}"], "-o ./user.so")
+    runs("hiding", "unload a user", "./user.so", "libboxroot.so")
+
+
+def row_48_musl():
+    """dlopen under musl, in a process with zeros for OCaml's symbols."""
+    if not shutil.which("musl-gcc"):
+        say("copies: musl-gcc is missing: dlopen under musl is not tested")
+        return
+
+    def opens(folder, flags=""):
+        """The status and the output of a program that opens a plugin."""
+        Path(folder).mkdir()
+        for file in [*SOURCES, Path("copies/plugin.c")]:
+            run("musl-gcc", flags, "-O2 -fPIC", include(), "-c", file, f"-o {folder}/{file.stem}.o")
+        run("musl-gcc", flags, "-shared", objects(folder), f"-o {folder}/plugin.so")
+        zeros = ""
+        undefined = run(f"nm -D --undefined-only {folder}/plugin.so")
+        for name in sorted(set(re.findall(r"^.* U ([Cc]aml_[a-z_]*)$", undefined, re.M))):
+            section = '.tbss,"awT",@nobits' if name == "caml_state" else ".bss"
+            zeros += f".section {section}\n.globl {name}\n{name}: .zero 64\n"
+        Path(folder, "zeros.s").write_text(zeros + '.section .note.GNU-stack,"",@progbits\n')
+        run("musl-gcc", flags, "-O2", include(), f"copies/opens.c {folder}/zeros.s -rdynamic -ldl -o {folder}/opens")
+        return attempt(f"{folder}/opens {folder}/plugin.so", timeout=60)
+
+    status, output = opens("static-tls")
+    if status != 2 or "initial-exec TLS" not in output:
+        fail(f"musl opens it without -DBXR_DYNAMIC_TLS: {status}\n{output}")
+    status, output = opens("dynamic-tls", "-DBXR_DYNAMIC_TLS")
+    if status != 0:
+        fail(f"musl does not open it with -DBXR_DYNAMIC_TLS: {status}\n{output}")
+    passed("dlopen under musl, with -DBXR_DYNAMIC_TLS only")
+
+
+def copies():
+    if not is_elf("copies"):
+        return
+    with scratch():
+        for file in "program.ml", "stubs.c":
+            shutil.copy(ROOT / "tests/links" / file, ".")
+        shutil.copytree(ROOT / "tests/copies", "copies")
+        library("pool14")
+        library("pool15", LARGER)
+        library("hidden14", "-fvisibility=hidden")
+        row_47_layouts()
+        visible_names()
+        row_30_several()
+        row_31_unload()
+        row_48_musl()
+
+
+# ---- closures ----
+
+def closures():
+    if not is_elf("closures"):
+        return
+    runner = os.environ.get("RUN", "")
+    with scratch():
+        shutil.copytree(ROOT / "tests/closures", ".", dirs_exist_ok=True)
+        for file in Path("stubs.c"), ROOT / "ocaml-boxroot/src/closure.c":
+            run(CC, "-O2 -Wall -Wextra -I", where(), "-I", ROOT / "ocaml-boxroot/src", "-c", file)
+        run(ocaml(), "-o native stubs.o closure.o program.ml")
+        run(runner, "./native", timeout=600)
+        passed("closures in native code")
+        if not runner:
+            run(ocaml("ocamlc"), "-custom -o bytecode stubs.o closure.o program.ml")
+            run("./bytecode", timeout=600)
+            passed("no closures in bytecode")
+
+
+main({"links": links, "copies": copies, "closures": closures})

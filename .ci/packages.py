@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Usage: .ci/packages.py [PART...]   The packages, as other projects get them. Needs OCAMLOPT.
+
+  c        The C library, installed, found by pkg-config and by CMake, inside another CMake project, and in the stub library of
+           an OCaml library. The projects are tests/packages/c and tests/links. Needs a C and a C++ compiler, pkg-config, cmake.
+  ocaml    The OCaml package boxroot (boxroot-c/boxroot.opam), with dune: C stubs with roots in native code, bytecode and loaded
+           by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
+           tests/packages/dune. Needs cargo, and dune 3 or apt; uses opam and rsync, if they are there.
+  rust     The Rust crates: their .crate files are packaged and unpacked, and the project tests/packages/rust, with OCaml code
+           of its own, uses these alone; licences of all that it depends on. Needs cargo.
+  drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs tells every public item of that, and
+           compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
+           them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
+"""
+import json, os, re, shutil, tarfile
+from pathlib import Path
+from support import ROOT, attempt, fail, main, need, ocaml, passed, run, say, scratch, version, where
+
+CALLS = "three calls of each closure"
+
+
+def prints(name, line, *command, **settings):
+    """A program works, and prints this line."""
+    status, output = attempt(*command, timeout=60, **settings)
+    if status != 0 or line not in output.splitlines():
+        fail(f"failed: {name}: {status}\n{output}")
+    passed(name)
+
+
+def copy(*names):
+    """Copies files of the repository into the current folder: "PATH", or "PATH NEW_NAME"."""
+    for name in names:
+        source, _, to = name.partition(" ")
+        shutil.copy(ROOT / source, to or ".")
+
+
+# ---- C ----
+
+def c():
+    need("pkg-config", "apt-get install pkg-config")
+    need("cmake", "apt-get install cmake")
+    with scratch() as folder:
+        c_install(folder)
+        for installed in "made", "cmade":
+            c_pkg_config(folder, installed)
+        c_readme(folder)
+        c_cmake(folder)
+        c_stub_library(folder)
+
+
+def c_install(folder):
+    """Installs in `made` by make, static, and in `cmade` by CMake, shared."""
+    make = ["make", "-C", ROOT / "boxroot-c", f"BUILD={folder}/build", "install"]
+    run(make, ["PREFIX=/opt/boxroot", f"DESTDIR={folder}/staged"])
+    staged = Path("staged/opt/boxroot")
+    if not (staged / "include/boxroot/inline.h").is_file():
+        fail("DESTDIR is not respected")
+    for file in [*staged.glob("lib/pkgconfig/*"), *staged.glob("lib/cmake/**/*.cmake")]:
+        if str(folder) in file.read_text():
+            fail(f"DESTDIR stands in {file}")
+    run(make, [f"PREFIX={folder}/made"])
+    run("cmake -S", ROOT / "boxroot-c", "-B cmake-build", [f"-DCMAKE_INSTALL_PREFIX={folder}/cmade"],
+        "-DCMAKE_C_EXTENSIONS=OFF -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_LIBDIR=lib")
+    run("cmake --build cmake-build --target install")
+
+
+def pkg_config(folder, installed, *question):
+    return run("pkg-config", *question, "boxroot", env={"PKG_CONFIG_PATH": f"{folder}/{installed}/lib/pkgconfig"}).strip()
+
+
+def c_pkg_config(folder, installed):
+    release = re.search(r'^version = "(.*)"', Path(ROOT, "ocaml-boxroot-sys/Cargo.toml").read_text(), re.M).group(1)
+    if pkg_config(folder, installed, "--modversion") != release:
+        fail("pkg-config tells another version than Cargo.toml")
+    if pkg_config(folder, installed, "--variable=ocaml_version") != version():
+        fail("pkg-config tells another OCaml")
+    copy("tests/packages/words.ml")
+    run(ocaml(), "-output-complete-obj words.ml -o program.o")
+    libraries = run(ocaml(), "-config-var native_c_libraries").strip()
+    flags = pkg_config(folder, installed, "--cflags").replace(f"-I{where()}", f"-isystem {where()}")
+    compilers = {"c": "gcc -std=c99 -D_POSIX_C_SOURCE=200809L", "cpp": "g++ -std=c++17"}
+    for language, compiler in compilers.items():
+        run(compiler, "-Wall -Wextra -Wpedantic -Wshadow -Wredundant-decls -Werror", flags,
+            ROOT / f"tests/packages/c/main.{language}", "program.o", pkg_config(folder, installed, "--libs"), libraries, [f"-Wl,-rpath,{folder}/{installed}/lib"], "-o main")
+        prints(f"pkg-config, {installed}, {language}", CALLS, "./main")
+    if installed == "cmade" and f"{folder}/cmade/lib/libboxroot.so.0.4" not in run("ldd ./main"):
+        fail("the program does not use the shared library")
+
+
+def c_readme(folder):
+    """Each block of commands of boxroot-c/README.md alone, with files of the tests under its names."""
+    blocks = re.findall(r"^```sh\n(.*?)^```", Path(ROOT, "boxroot-c/README.md").read_text(), re.M | re.S)
+    if len(blocks) != 4:
+        fail("boxroot-c/README.md has other blocks of commands")
+    tools = ocaml().parent
+    there = {
+        "PATH": f"{tools}:{os.environ['PATH']}",
+        "PKG_CONFIG_PATH": f"{folder}/made/lib/pkgconfig",
+        "LD_LIBRARY_PATH": f"{folder}/made/lib",
+    }
+
+    def commands(number):
+        """Runs a block, and each program that it makes."""
+        block = re.sub("-o main$", "-o main\ntimeout 60 ./main", blocks[number - 1], flags=re.M)
+        return run("bash -euxc", [block], env=there)
+
+    Path("commands").mkdir()
+    os.chdir("commands")
+    os.symlink(ROOT / "boxroot-c", "boxroot-c")
+    copy("tests/links/stubs.c", "tests/links/program.ml main.ml")
+    if len(re.findall(r"^\+ timeout 60 ./main", commands(1), re.M)) != 3:
+        fail("not every command makes a program")
+    copy("boxroot-c/test/cpp/stubs.cpp", "boxroot-c/test/cpp/program.ml main.ml")
+    commands(2)
+    copy("tests/links/program.ml mylib.ml")
+    commands(3)
+    Path("user.ml").write_text("let _ = Mylib.create\n")
+    run(ocaml(), "-I . mylib.cmxa user.ml -o native")
+    run("./native", timeout=60, env=there)
+    run(ocaml("ocamlc"), "-I . mylib.cma user.ml -o bytecode")
+    run(ocaml("ocamlrun"), "bytecode", timeout=60, env={"CAML_LD_LIBRARY_PATH": "."})
+    copy("tests/packages/words.ml program.ml", "tests/packages/c/main.c")
+    commands(4)
+    os.chdir(folder)
+    passed("the commands of boxroot-c/README.md")
+
+
+def c_cmake(folder):
+    def consumer(name, *options):
+        """Configures, builds and runs tests/packages/c; the result is what ldd says of it."""
+        shutil.rmtree("consumer", ignore_errors=True)
+        run("cmake -S", ROOT / "tests/packages/c", "-B consumer", options)
+        run("cmake --build consumer")
+        for program in "c", "cpp":
+            prints(f"CMake, {name}, {program}", CALLS, f"consumer/{program}")
+        return run("ldd consumer/c")
+
+    made = f"-DCMAKE_PREFIX_PATH={folder}/made"
+    if "boxroot" in consumer("find_package, static", made):
+        fail("the static library is not used")
+    if f"{folder}/made/lib/libboxroot.so.0.4" not in consumer("find_package, shared", made, "-DBUILD_SHARED_LIBS=ON"):
+        fail("the shared library is not used")
+    consumer("find_package, installed by CMake", f"-DCMAKE_PREFIX_PATH={folder}/cmade")
+    consumer("add_subdirectory", f"-DBOXROOT_SOURCE={ROOT}/boxroot-c")
+    lists = Path(ROOT, "tests/packages/c/CMakeLists.txt").read_text()
+    Path("CMakeLists.txt").write_text(lists.replace("find_package(boxroot 0.4", "find_package(boxroot 0.5"))
+    status, output = attempt("cmake -S . -B refused", [made])
+    if status == 0 or "compatible with requested version" not in output:
+        fail(f"find_package takes a version that is not compatible\n{output}")
+
+
+def c_stub_library(folder):
+    Path("stub_library").mkdir()
+    os.chdir("stub_library")
+    copy("tests/links/program.ml")
+    run("gcc -O2 -fPIC", pkg_config(folder, "cmade", "--cflags"), "-c", ROOT / "tests/links/stubs.c")
+    run("ar x ../made/lib/libboxroot.a")
+    run(ocaml("ocamlmklib"), "-o program_stubs", sorted(Path().glob("*.o")))
+    run(ocaml("ocamlc"), "-dllib dllprogram_stubs.so program.ml -o bytecode")
+    run(ocaml("ocamlrun"), "bytecode", timeout=60, env={"CAML_LD_LIBRARY_PATH": "."})
+    run(ocaml(), "program.ml -I . -cclib -lprogram_stubs -ccopt -L. -o native")
+    run("./native", timeout=60)
+    passed("a stub library, bytecode and native")
+
+
+# ---- OCaml ----
+
+def ocaml_package():
+    dune = Path(run(".ci/toolchain dune", stderr=None).strip())
+    os.environ["PATH"] = f"{ocaml().parent}:{os.environ['PATH']}"
+    with scratch() as folder:
+        sources("package")
+        run(dune, "build --root . -j2 boxroot.opam @install", cwd="package")
+        if Path("package/boxroot.opam").read_text() != Path(ROOT, "boxroot-c/boxroot.opam").read_text():
+            fail("boxroot.opam is not what dune makes of dune-project")
+        run(dune, "install --root . --prefix", folder / "installed", "boxroot", cwd="package")
+        if shutil.which("opam") and shutil.which("rsync"):
+            with_opam(folder, dune)
+        else:
+            say("packages: opam or rsync is missing: 'opam lint' and 'opam install' are skipped")
+        shutil.copytree(ROOT / "tests/packages/dune", "project")
+        patch("project", {name: ROOT / name for name in ("ocaml-boxroot", "ocaml-boxroot-sys")})
+        os.chdir("project")
+        with_dune(folder, dune)
+
+
+def sources(folder):
+    """The package alone, as opam gets it."""
+    shutil.copytree(ROOT / "boxroot-c", folder, symlinks=True, ignore=shutil.ignore_patterns("build", "_build", "model"))
+
+
+def patch(project, crates):
+    """Cargo takes these crates for the published ones."""
+    Path(project, ".cargo").mkdir()
+    lines = [f'{name} = {{ path = "{path}" }}\n' for name, path in crates.items()]
+    Path(project, ".cargo/config.toml").write_text("[patch.crates-io]\n" + "".join(lines))
+
+
+def with_opam(folder, dune):
+    """In a switch whose compiler and dune are those that are found here."""
+    run("opam lint package/boxroot.opam")
+    Path("bin").mkdir()
+    os.symlink(dune, "bin/dune")
+    for package in "", f"packages/ocaml/ocaml.{version()}", "packages/dune/dune.3.17.2":
+        path = Path("repository", package)
+        path.mkdir(parents=True, exist_ok=True)
+        Path(path, "opam" if package else "repo").write_text('opam-version: "2.0"\n')
+    shutil.rmtree("package/_build")
+    env = {"OPAMROOT": f"{folder}/opam", "OPAMYES": "1", "OPAMSWITCH": "test"}
+    run("opam init --bare --disable-sandboxing --no-setup default ./repository", env=env)
+    run("opam switch create test --empty", env=env)
+    run("opam install ./package", env={**env, "PATH": f"{folder}/bin:{os.environ['PATH']}"})
+    if files("opam/test/lib/boxroot") != files("installed/lib/boxroot"):
+        fail("opam installs other files than dune")
+    passed("opam install")
+
+
+def files(folder):
+    return sorted(str(path.relative_to(folder)) for path in Path(folder).rglob("*"))
+
+
+def with_dune(folder, dune):
+    built = "_build/default"
+    installed = {
+        "OCAMLPATH": f"{folder}/installed/lib",
+        "CAML_LD_LIBRARY_PATH": f"{folder}/installed/lib/stublibs:{Path.cwd()}/{built}/listeners",
+    }
+    build = [dune, "build", "--root", ".", "-j2"]
+    run(build, "./main.exe ./main.bc ./host.exe listeners/listeners.cmxs plugin/plugin.cmxs", env=installed)
+    prints("dune, native", "native: passed", f"{built}/main.exe", env=installed)
+    prints("dune, bytecode", "bytecode: passed", f"ocamlrun {built}/main.bc", env=installed)
+    prints("dune, Dynlink", "plugin: passed", f"{built}/host.exe", folder / "installed/lib/boxroot/boxroot.cmxs",
+           f"{built}/listeners/listeners.cmxs {built}/plugin/plugin.cmxs", env=installed)
+    run(build, "./with_rust.exe", env=installed)
+    prints("dune, with a Rust library", "with Rust: passed", f"{built}/with_rust.exe", env=installed)
+
+    status, output = attempt(build, "./main.exe")
+    if status == 0 or 'Library "boxroot" not found' not in output:
+        fail(f"boxroot is found elsewhere, too\n{output}")
+    sources("vendor/boxroot")
+    run(build, "./main.exe")
+    prints("dune, boxroot in the workspace", "native: passed", f"{built}/main.exe")
+
+
+# ---- Rust ----
+
+def rust():
+    with scratch() as folder:
+        run("cargo package --no-verify --allow-dirty -p ocaml-boxroot-sys -p ocaml-boxroot --target-dir", folder / "target",
+            "--manifest-path", ROOT / "Cargo.toml")
+        crates = dict(unpacked(file) for file in sorted(Path("target/package").glob("*.crate")))
+        shutil.copytree(ROOT / "tests/packages/rust", "project")
+        copy("tests/packages/words.ml project/src")
+        patch("project", crates)
+        os.chdir("project")
+        run("cargo build")
+        prints("a project on the packaged crates", CALLS, "target/debug/uses-boxroot")
+        licences()
+
+
+def unpacked(file):
+    """The name of a crate, and the folder that holds what was packaged of it."""
+    with tarfile.open(file) as archive:
+        archive.extractall("crates")
+        count = len(archive.getnames())
+    name, _, release = file.stem.rpartition("-")
+    folder = Path("crates", file.stem).resolve()
+    for needed in "README.md", "LICENSE", "CHANGELOG.md", "Cargo.toml", "src/lib.rs":
+        if not (folder / needed).is_file():
+            fail(f"{file.stem} has no {needed}")
+    if f"\n## {release}" not in (folder / "CHANGELOG.md").read_text():
+        fail(f"{file.stem}: its CHANGELOG.md does not tell {release}")
+    if any(path.is_symlink() for path in folder.rglob("*")):
+        fail(f"{file.stem} contains links")
+    say(f"{file.stem}: {file.stat().st_size // 1024}K, {count} files")
+    return name, folder
+
+
+def licences():
+    known = json.loads(run("cargo metadata --quiet --format-version 1", stderr=None))["packages"]
+    packages = [p for p in known if p["source"] or p["name"].startswith("ocaml-boxroot")]
+    for p in packages:
+        terms = (p["license"] or "none").replace("/", " OR ").split(" OR ")
+        if not {"MIT", "Apache-2.0"} & {term.strip("() ") for term in terms}:
+            fail(f"the licence of {p['name']} is {p['license']}")
+    if len(packages) < 3:
+        fail(f"cargo lists only {len(packages)} packages")
+    say("licences: " + ", ".join(f"{p['name']} {p['version']} ({p['license']})" for p in packages))
+
+
+# ---- the published 0.4.0 ----
+
+def drop_in():
+    target = "target/drop-in"
+    published = "tests/interop/published/Cargo.toml"
+    signatures = Path("tests/interop/signatures.rs").read_text()
+    run("cargo check --quiet --manifest-path", published, f"--target-dir {target}/published")
+
+    def items(manifest, folder):
+        """Kind and name of each public item: their pages are called, for example, fn.boxroot_create.html."""
+        run(f"cargo doc --quiet --no-deps -p ocaml-boxroot-sys --manifest-path {manifest} --target-dir {target}/{folder}")
+        pages = Path(target, folder, "doc/ocaml_boxroot_sys").glob("*.*.html")
+        return {tuple(page.name.split(".")[:2]) for page in pages}
+
+    theirs = items(published, "published")
+    if len(theirs) <= 10:
+        fail(f"rustdoc lists only {len(theirs)} items of 0.4.0: its files have other names now")
+    missing = theirs - items("Cargo.toml", "ours")
+    if missing:
+        fail(f"not in ours: {sorted(missing)}")
+    for kind, name in sorted(theirs):
+        if not re.search(rf"sys::{name}\b", signatures):
+            fail(f"tests/interop/signatures.rs does not tell {kind} {name}")
+    say(f"drop-in: all {len(theirs)} public items of 0.4.0")
+
+
+main({"c": c, "ocaml": ocaml_package, "rust": rust, "drop-in": drop_in})

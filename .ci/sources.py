@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Usage: .ci/sources.py [PART...]   What the sources must be like, beyond what compilers say. `make lint` runs all parts.
+
+  dialects  The C sources and the public headers are clean in each standard that they are for, strictly, with more warnings than
+            most users ask for, by each of gcc and clang that is there. The headers compile with the warnings of C++ users, too.
+            Needs OCAMLOPT.
+  levels    Each file of the allocator includes only files of levels below it, so there is no circle. `levels --draw` prints
+            what includes what, by level.
+  places    The OCaml version matters only in the files that boxroot-c/DESIGN.md names.
+  versions  One version of the allocator stands in several files: the C header (CMake and the Makefile read it), the crate
+            ocaml-boxroot-sys, and the OCaml package.
+  macros    In the exported macros of ocaml-boxroot, or of the files that `macros FILE...` names, nothing means something else
+            where a macro is called than where it is written: all paths begin with $crate or with a name from the user, and
+            nothing is called as a method.
+  packaged  The packages for Rust and OCaml hold each C file. Needs cargo.
+"""
+import re, shutil, sys
+from pathlib import Path
+from support import attempt, fail, main, run, say, where
+
+
+def check(problems):
+    """Fails with the problems, if there are any."""
+    if problems:
+        fail("\n".join(problems))
+
+
+def tracked(*patterns):
+    return [Path(line) for line in run("git ls-files --", *patterns).splitlines() if Path(line).is_file()]
+
+
+def lines(paths):
+    """Each line, with its place in front."""
+    for path in paths:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            yield f"{path}:{number}:", line
+
+
+# ---- dialects ----
+
+def dialects():
+    warnings = "-Wall -Wextra -Wpedantic -Wshadow -Wredundant-decls -Werror"
+    c = f"{warnings} -Wstrict-prototypes -Wmissing-prototypes"
+    cpp = f"{warnings} -Wold-style-cast -Wnon-virtual-dtor"
+    variables = "-Wmissing-variable-declarations"
+    sources = sorted(Path("boxroot-c/src").glob("*.c"))
+    include = ["-I", "boxroot-c/include", "-isystem", where()]
+    checked = 0
+
+    def compiles(*command):
+        nonlocal checked
+        run(*command, include, "-DUNIT=one -fsyntax-only")
+        checked += 1
+
+    def there(*compilers):
+        for compiler in compilers:
+            if shutil.which(compiler):
+                yield compiler
+            else:
+                print(f"sources: {compiler} is missing and not tested", file=sys.stderr)
+
+    for compiler in there("gcc", "clang"):
+        more = variables if compiler == "clang" else ""
+        for standard in "c99", "c11", "c17", "c2x", "gnu11":
+            for file in [Path("boxroot-c/test/headers.c")] + (sources if standard != "c99" else []):
+                compiles(compiler, f"-std={standard}", c, more, file)
+    for compiler in there("g++", "clang++"):
+        more = variables if compiler == "clang++" else "-Wuseless-cast"
+        for standard in "c++17", "c++20", "c++2b":
+            for exceptions in "", "-fno-exceptions":
+                compiles(compiler, f"-std={standard}", cpp, more, exceptions, "boxroot-c/test/headers.cpp")
+    say(f"dialects: {checked} compilations are clean")
+
+
+# ---- levels ----
+
+LEVELS = [
+    ["atomic", "debug", "rules"],
+    ["os", "runtime", "uses"],
+    ["pool"],
+    ["barrier"],
+    ["domain"],
+    ["waiting", "trim"],
+    ["remote"],
+    ["orphans"],
+    ["setup"],
+    ["stats", "validate", "alloc", "scan"],
+    ["runtime_ocaml4", "runtime_ocaml5"],
+]
+
+
+def levels(draw=False):
+    files = sorted([*Path("boxroot-c/src").glob("*.c"), *Path("boxroot-c/src").glob("*.h")])
+    below, problems = set(), []
+    for level in LEVELS:
+        for name in level:
+            text = "".join(file.read_text() for file in files if file.stem == name)
+            included = set(re.findall(r'^#include "([a-z0-9_]*)\.h"$', text, re.M)) - {name}
+            problems += [f"{name} uses {other}.h, which is not below it" for other in sorted(included - below)]
+            if draw:
+                say(f"{name:16} uses {' '.join(sorted(included))}")
+        below.update(level)
+    check(problems + [f"{file} has no level" for file in files if file.stem not in below])
+
+
+# ---- places ----
+
+def places():
+    allowed = re.compile(
+        r"boxroot-c/src/runtime|boxroot-c/include/boxroot/lock.h|ocaml-boxroot/src/[a-z]*.c|"
+        r"ocaml-boxroot-sys/src/token/inlined.rs|ocaml-boxroot-sys/src/plain/inlined.rs|"
+        r"boxroot-c/test/(stress/hooks|test_(scan|waiting)).c"
+    )
+    condition = re.compile(r" *# *(el)?if.*OCAML_VERSION")
+    folders = ["boxroot-c/src", "boxroot-c/include", "boxroot-c/test", "ocaml-boxroot-sys/src", "ocaml-boxroot/src"]
+    there = [path for path in tracked(*folders) if not path.is_symlink() and "corpus" not in path.parts]
+    found = [place for place, line in lines(there) if condition.match(line) or re.search("cfg.*ocaml5", line)]
+    if not found:
+        fail("nothing depends on the OCaml version: the pattern that looks for that is wrong")
+    problems = [f"{place} depends on the OCaml version, too" for place in found if not allowed.match(place)]
+    problems += [
+        f"{place} a test for one version belongs into the table of scenarios, or into multicore_*.ml"
+        for place, line in lines(tracked("tests/*.c", "tests/*.h"))
+        if condition.match(line) and not (place.startswith("tests/c/stubs.c:") and ">= 50000" in line)
+    ]
+    check(problems)
+
+
+# ---- versions ----
+
+def versions():
+    def of(file, pattern):
+        return ".".join(re.findall(pattern, Path(file).read_text(), re.M))
+
+    found = {
+        "crate": of("ocaml-boxroot-sys/Cargo.toml", r'^version = "(.*)"'),
+        "header": of("boxroot-c/include/boxroot.h", r"^#define BOXROOT_VERSION_(?:M[AI][JN]OR|PATCH) (.*)"),
+        "opam": of("boxroot-c/boxroot.opam", r'^version: "(.*)"'),
+        "dune": of("boxroot-c/dune-project", r"^\(version (.*)\)"),
+    }
+    told = ", ".join(f"{file} {version}" for file, version in found.items())
+    if len(set(found.values())) != 1 or not found["crate"]:
+        fail(f"the versions differ: {told}")
+    # A file of its own: the OCaml package is that folder alone.
+    if Path("LICENSE").read_bytes() != Path("boxroot-c/LICENSE").read_bytes():
+        fail("LICENSE and boxroot-c/LICENSE differ")
+    say(f"versions: {told}")
+
+
+# ---- macros ----
+
+# A name that the macro does not get from the user (`$name`), and that nothing stands before.
+NAME = r'(?<![\w:$"`@])'
+# Names that the macros define themselves, and what only names can match.
+OWN = r'(?!(?:Self|OCamlResult|FUNCTION|FORM|LAYOUT|IS_FLAT|IS_FLOAT|OCAML_BOXROOT_BODY)\b|Result<\$result:ty|C" fn)'
+FORBIDDEN = {
+    "a macro without $crate": NAME + r"[a-z_]\w*!(?!=)",
+    "a path without $crate": NAME + r"(?!clippy::)\w+::|(?<![\w>])::",
+    "a type, trait, constant or constructor without $crate": NAME + OWN + r"[A-Z]\w*",
+    "a primitive type without $crate": NAME + r"(?:bool|char|str|[iu](?:8|16|32|64|128|size)|f32|f64)\b",
+    "a function without $crate": NAME + r"(?<!fn )(?<!\.)(?!(?:fn|allow|doc)\b)[a-z_]\w*\(",
+    "a method": r"\.\s*\w+\s*(?:\(|::)",
+    "an attribute that may not be the language's": r"#\[(?!(?:doc|allow|track_caller|no_mangle|export_name)\b|\$attribute)",
+}
+
+
+def exported_macros(paths):
+    """The lines of exported macros, without comments."""
+    inside = False
+    for place, line in lines(paths):
+        if place.endswith(":1:"):
+            inside = False
+        if line.startswith("macro_rules!"):
+            continue
+        if inside:
+            yield place, line.split("//")[0]
+        if line.startswith("#[macro_export]"):
+            inside = True
+        elif line.startswith("}"):
+            inside = False
+
+
+def macros(*files):
+    found = list(exported_macros([Path(file) for file in files] or tracked("ocaml-boxroot/src/*.rs")))
+    if not found:
+        fail("there are no exported macros")
+    check([f"{place} {what}: {line.strip()}" for what, pattern in FORBIDDEN.items()
+           for place, line in found if re.search(pattern, line, re.A)])
+
+
+# ---- packaged ----
+
+def packaged():
+    crate = set(run("cargo package -p ocaml-boxroot-sys --list --allow-dirty").splitlines())
+    sources = sorted(file for folder in ("src", "include") for file in Path("boxroot-c", folder).rglob("*.[ch]"))
+    vendored = ["LICENSE", *(f"vendor/{file.relative_to('boxroot-c')}" for file in sources)]
+    problems = [f"{file} is not in the package of ocaml-boxroot-sys" for file in vendored if file not in crate]
+    dune = Path("boxroot-c/ocaml/dune").read_text()
+    problems += [f"{file} is not in boxroot-c/ocaml/dune" for file in sources
+                 if file.suffix == ".c" and not re.search(rf"\b{file.stem}\b", dune)]
+    check(problems)
+
+
+PARTS = {"dialects": dialects, "levels": levels, "places": places, "versions": versions, "macros": macros, "packaged": packaged}
+if sys.argv[1:] == ["levels", "--draw"]:
+    levels(draw=True)
+elif sys.argv[1:2] == ["macros"] and sys.argv[2:]:
+    macros(*sys.argv[2:])
+else:
+    main(PARTS)
