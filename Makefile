@@ -171,17 +171,17 @@ memcheck:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c stress \
 	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"
 
-# The C library on arm64, under qemu; see .ci/arm64.
+# The C library on arm64, under qemu; see .ci/platforms.py.
 test-arm64:
-	@.ci/arm64
+	@.ci/platforms.py arm64
 
-# With musl instead of glibc, static, on OCaml 5.3.0; see .ci/musl.
+# With musl instead of glibc, static, on OCaml 5.3.0; see .ci/platforms.py.
 test-musl:
-	@OCAMLOPT="$$(.ci/toolchain 5.3.0+musl)" && export OCAMLOPT && .ci/musl
+	@OCAMLOPT="$$(.ci/toolchain 5.3.0+musl)" && export OCAMLOPT && .ci/platforms.py musl
 
-# Compiles for macOS and for Linux on arm64, on another system; see .ci/cross.
+# Compiles for macOS and for Linux on arm64, on another system; see .ci/platforms.py.
 check-cross:
-	@$(with_ocaml) .ci/cross
+	@$(with_ocaml) .ci/platforms.py cross
 
 # Random walks over the whole C interface and over the Rust one; settings as in boxroot-c/Makefile, for
 # instance make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
