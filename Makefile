@@ -137,16 +137,16 @@ defects:
 
 # Which lines of the allocator the tests run: the union of an OCaml 5 and an OCaml 4.
 coverage:
-	@.ci/coverage 5.3.0 4.14.1
+	@.ci/coverage.py 5.3.0 4.14.1
 
 # Every version of OCaml that is supported: all tests, debug runtime, ending domains. 4.13.1 needs
 # root, or a machine that has it.
 matrix:
 	@.ci/campaign $(RUNS) $(VERSIONS)
 
-# Needs spin; not OCaml. FILTER picks lines of .ci/model: make model FILTER=fork
+# Needs spin; not OCaml. FILTER picks lines of `.ci/model.py --list`: make model FILTER=fork
 model:
-	@.ci/model "$(FILTER)"
+	@.ci/model.py "$(FILTER)"
 
 lint:
 	@$(with_ocaml) .ci/lint

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Usage: .ci/coverage.py VERSION...   Which lines of boxroot-c/src and of its inlined functions the tests run.
+
+These are the tests of `make test` that compile these files, on each version of OCaml, and the unit tests. Prints a table for
+docs/reliability.md, and the lines that are not run: the union of the versions. Fails below 97 %. Needs gcc and gcov.
+"""
+import json, os, re, sys
+from pathlib import Path
+from subprocess import DEVNULL
+from support import ROOT, run, say
+
+LEAST = 97
+FOLDER = ROOT / "target/coverage"
+LIBRARY = ROOT / "boxroot-c"
+FLAGS = "-O0 --coverage -fprofile-update=atomic"
+
+# Processes that fork and then _exit count, too.
+EXIT = """
+extern void __gcov_dump(void), __real__exit(int);
+void __wrap__exit(int status) {
+  __gcov_dump();
+  __real__exit(status);
+}
+"""
+# gcov takes some declarations for code that is never run.
+DECLARATION = re.compile(r"\s*(struct \w+ \*?\w+;|\w+ \w+;|union \{|\(void\)\w+;)")
+
+
+def run_tests(version):
+    os.environ["OCAMLOPT"] = ocamlopt = run(".ci/toolchain", version, stderr=None).strip()
+    host = re.search(r"^host: (.*)", run("rustc -vV"), re.M).group(1)
+    link = ", ".join(f"'-Clink-arg={flag}'" for flag in ("--coverage", "-Wl,--wrap=_exit", FOLDER / "exit.o"))
+
+    def cargo(tests):
+        run(f"cargo test --quiet --target {host} --target-dir", FOLDER / version, ["--config", f"target.{host}.rustflags=[{link}]"],
+            tests, timeout=3000, env={"CC": "gcc", "CFLAGS": FLAGS})
+
+    def unit(program, compiler):
+        build = FOLDER / f"unit-{version}"
+        run(["make", "--no-print-directory", "-s", "-C", LIBRARY, f"BUILD={build}", f"CC={compiler}",
+             f"OCAMLOPT={ocamlopt} -ccopt --coverage", build / program])
+        run(build / program)
+
+    cargo("--test situations --test safe --test attacks --test model --test programs")
+    cargo("--features debug-checks --test debug_checks --test safe")
+    unit("unit", f"gcc {FLAGS} -D_exit=exit")
+    if version.startswith("4."):
+        unit("thread_exit/thread_exit", f"gcc {FLAGS}")
+
+
+def counted():
+    """How often each line ran, by file and number."""
+    counts = {}
+    for data in sorted(FOLDER.rglob("*.gcda")):
+        for document in run("gcov --json-format --stdout", data, stderr=DEVNULL, cwd=data.parent).splitlines():
+            unit = json.loads(document)
+            for file in unit["files"]:
+                path = Path(unit["current_working_directory"], file["file"]).resolve()
+                if LIBRARY / "src" not in path.parents and LIBRARY / "include" not in path.parents:
+                    continue
+                lines = counts.setdefault(path, {})
+                for line in file["lines"]:
+                    lines[line["line_number"]] = lines.get(line["line_number"], 0) + line["count"]
+    return counts
+
+
+def report(counts):
+    """Prints the table and the lines that are not run; whether these are few."""
+    missed, total, covered = [], 0, 0
+
+    def row(name, lines, ran):
+        say(f"| {name} | {lines} | {ran} | {100 * ran / lines:.1f} % |")
+
+    say("\n| file | lines | run | |\n|---|---|---|---|")
+    for path, lines in sorted(counts.items()):
+        name = path.relative_to(LIBRARY)
+        text = path.read_text().splitlines()
+        lines = {number: count for number, count in lines.items() if count or not DECLARATION.match(text[number - 1])}
+        ran = sum(count > 0 for count in lines.values())
+        row(f"`{name}`", len(lines), ran)
+        total, covered = total + len(lines), covered + ran
+        missed += [f"{name}:{number}: {text[number - 1].strip()}" for number in sorted(lines) if lines[number] == 0]
+    row("all", total, covered)
+    say("\n" + "\n".join(missed))
+    return 100 * covered >= LEAST * total
+
+
+FOLDER.mkdir(parents=True, exist_ok=True)
+for old in FOLDER.rglob("*.gcda"):
+    old.unlink()
+run("gcc -O1 -fPIC -x c -c - -o", FOLDER / "exit.o", input=EXIT)
+for version in sys.argv[1:]:
+    run_tests(version)
+say(f"OCaml {', '.join(sys.argv[1:])}; {run('gcc --version').splitlines()[0]}")
+sys.exit(not report(counted()))
