@@ -126,10 +126,10 @@ soak:
 
 # Seeded faults: changes the allocator in one place at a time, and expects a test to fail; first on OCaml 5,
 # then, what survived, on OCaml 4. Half an hour on two cores; COUNT=all takes more than two. Settings are in
-# .ci/mutants.
+# .ci/mutants/__main__.py.
 mutants:
-	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0)" FILES="$(FILES)" .ci/mutants || true
-	@OCAMLOPT="$$(.ci/ocaml-toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 .ci/mutants
+	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0)" FILES="$(FILES)" python3 .ci/mutants || true
+	@OCAMLOPT="$$(.ci/ocaml-toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 python3 .ci/mutants
 
 # Defects of earlier versions, put back one at a time: which campaign finds each. LIMIT is in seconds.
 defects:

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Seeded faults: changes one place of the allocator at a time, and expects a test to fail.
 
 The faults are made by the rules below, in the order of files and lines; none is stored. For each, the
@@ -7,7 +6,7 @@ the rest into the unit tests, the situations (each alone, the fast ones first) a
 walk of boxroot-c/test/stress. The first failure, or a time-out, catches it. What does not compile, or compiles to
 the same object, does not count.
 
-  .ci/mutants [--list]    OCAMLOPT must be set. Settings, in the environment:
+  python3 .ci/mutants [--list]    OCAMLOPT must be set. Settings, in the environment:
     COUNT=200       how many: those with the least hashes, so that the choice stays when lines move; or all
     FILES="a.c …"   all those of these files
     MUTANTS=1-40    only these numbers of the choice
@@ -20,7 +19,7 @@ Prints a table, and the survivors. Fails if there is one that boxroot-c/test/mut
 import concurrent.futures, hashlib, json, os, random, re, resource, shlex, shutil, signal, subprocess, sys, time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 os.chdir(ROOT)
 C = ROOT / "boxroot-c"
 OCAMLOPT = os.environ.get("OCAMLOPT", "ocamlopt")
