@@ -6,10 +6,10 @@
 # make test-packages  projects that use the library as installed or packaged: C, C++, OCaml (dune), Rust
 # make matrix  all versions of OCaml, with the longer campaigns (an hour)
 # make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
-#              of libFuzzer; .ci/fuzz --controls proves that it notices broken rules
+#              of libFuzzer
 # make model   models of the concurrent parts, checked exhaustively (ten minutes)
 # make stress  random walks over the whole C interface, and the Rust one, under OCaml
-# make defects puts defects of earlier versions back, and shows what finds each
+# make test-mutants  breaks one rule of the allocator at a time, and expects a test to fail; make mutants breaks others
 # make test-arm64  the C library under qemu; make test-musl: with musl, static; make check-cross: for others, by zig
 # make tsan    the walk in C, and the unit tests, under the thread sanitizer; make asan: under the others
 # make lint    formatting, lints, warnings of two C compilers, links in documents, generated bindings, packages
@@ -37,7 +37,7 @@ need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
+.PHONY: demo test examples test-interop test-async test-mutants test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
 
 demo:
 	@$(call need_rust,85)
@@ -53,7 +53,7 @@ test:
 	@$(with_ocaml) .ci/closures
 	@if command -v python3 >/dev/null; then $(with_ocaml) .ci/documents --compile; \
 	else echo "make test: without python3, the documents are not checked" >&2; fi
-	@$(MAKE) --no-print-directory examples test-negative test-interop test-async OCAML=$(OCAML)
+	@$(MAKE) --no-print-directory examples test-mutants test-interop test-async OCAML=$(OCAML)
 
 # The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys. The first is for
 # OCaml 5 only. And ours beside the published one, item by item.
@@ -70,8 +70,8 @@ test-async:
 	@$(with_ocaml) cargo test --manifest-path tests/async/Cargo.toml --target-dir target/async
 
 # Breaks one rule of the allocator at a time, and expects a test to fail.
-test-negative:
-	@$(with_ocaml) .ci/negative
+test-mutants:
+	@$(with_ocaml) python3 .ci/mutants --named
 
 # Projects that use what is installed or packaged. Needs cmake, pkg-config and python3, and dune 3 or apt.
 test-packages:
@@ -85,7 +85,7 @@ test-debug:
 
 # boxroot-c/test/fuzz/README.md. Needs clang, and OCaml 5.
 fuzz:
-	@$(with_ocaml) .ci/fuzz
+	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c fuzz
 
 # All programs on all implementations, under criterion; takes long. Parameters of the programs and a
 # filter: N=8 make bench FILTER=perm_count/boxroot. See docs/benchmarks/README.md.
@@ -130,10 +130,6 @@ soak:
 mutants:
 	@OCAMLOPT="$$(.ci/ocaml-toolchain 5.3.0)" FILES="$(FILES)" python3 .ci/mutants || true
 	@OCAMLOPT="$$(.ci/ocaml-toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 python3 .ci/mutants
-
-# Defects of earlier versions, put back one at a time: which campaign finds each. LIMIT is in seconds.
-defects:
-	@.ci/defects 5.3.0 4.14.1
 
 # Which lines of the allocator the tests run: the union of an OCaml 5 and an OCaml 4.
 coverage:

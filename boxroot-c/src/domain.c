@@ -334,7 +334,7 @@ void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from) {
   take_list(domain, &domain->empty, &from->empty, 0);
   domain->empty_count += from->empty_count;
   from->empty_count = from->empty_low = 0;
-  if (BXR_RULE(INHERIT_WHAT_WAITS)) bxr_list_splice(domain->waiting.prev, &from->waiting);
+  bxr_list_splice(domain->waiting.prev, &from->waiting);
   domain->waiting_count += from->waiting_count;
   from->waiting_count = 0;
   size_t pools = from->pool_count;

@@ -21,12 +21,11 @@ static struct bxr_domain *take_all(struct bxr_domain **stack) {
 }
 
 struct bxr_domain *bxr_orphans_obtain(void) {
-  struct bxr_domain **stack = BXR_RULE(ADOPT_IN_SCANS) ? &spares : &orphans; /* 2 */
-  struct bxr_domain *taken = take_all(stack);
+  struct bxr_domain *taken = take_all(&spares); /* 2 */
   if (taken == NULL) return bxr_domain_new();
   for (struct bxr_domain *rest = taken->next_idle, *next; rest != NULL; rest = next) {
     next = rest->next_idle;
-    push(stack, rest);
+    push(&spares, rest);
   }
   return taken;
 }
@@ -40,7 +39,7 @@ static void make_foreign(struct bxr_pool *pool, void *context) {
 
 void bxr_orphans_add(struct bxr_domain *domain) {
   bxr_domain_close(domain);
-  if (BXR_RULE(FLUSH_BEFORE_END)) bxr_remote_flush(domain);
+  bxr_remote_flush(domain);
   bxr_domain_retire(domain);
   bxr_domain_each_pool(domain, make_foreign, NULL);
   bxr_remote_put_back(domain);

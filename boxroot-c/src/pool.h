@@ -8,7 +8,6 @@
 #include "../include/boxroot.h"
 #include "atomic.h"
 #include "debug.h"
-#include "rules.h"
 
 #pragma GCC visibility push(hidden)
 

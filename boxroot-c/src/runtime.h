@@ -7,7 +7,6 @@
 
 #include "../include/boxroot.h"
 #include "atomic.h"
-#include "rules.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -49,7 +48,7 @@ static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 static inline void bxr_act_young(struct bxr_action action, uintptr_t *slot) {
 #if OCAML_VERSION >= 50000 && OCAML_VERSION < 50500
   header_t header = Hd_val((value)*slot);
-  if (!BXR_LIKELY(Tag_hd(header) != Infix_tag) && BXR_RULE(COPY_INFIX_HEADERS)) {
+  if (!BXR_LIKELY(Tag_hd(header) != Infix_tag)) {
     uintptr_t offset = Infix_offset_hd(header);
     uintptr_t moved = *slot - offset;
     bxr_act(action, &moved);
@@ -139,9 +138,7 @@ struct bxr_thread {
 extern BXR_THREAD_LOCAL struct bxr_thread *bxr_thread;
 
 /* Whether this thread is trusted, and has not begun to end. */
-static inline bool bxr_thread_goes_on(void) {
-  return bxr_peek(bxr_peek(&bxr_thread->status)) == 0 || !BXR_RULE(ASK_THE_EVENT);
-}
+static inline bool bxr_thread_goes_on(void) { return bxr_peek(bxr_peek(&bxr_thread->status)) == 0; }
 #endif
 
 /* The record that this thread has cached, if it is trusted, else one that is not open to it. */

@@ -118,7 +118,7 @@ static int own_status(void) { return bxr_peek(bxr_peek(&bxr_thread->status)); }
 
 /* Whether this thread holds the lock; on a thread that is not trusted, whether it seems to. */
 static bool holds(void) {
-  if (holds_lock && own_status() == TRIGGERED && BXR_RULE(ASK_THE_EVENT)) forget_lock();
+  if (holds_lock && own_status() == TRIGGERED) forget_lock();
   return holds_lock;
 }
 
@@ -244,9 +244,7 @@ bool bxr_runtime_sets_up_itself(void) { return false; }
 
 bool bxr_runtime_is_alone(void) { return true; }
 
-bool bxr_runtime_is_trusted(void) {
-  return own_status() != UNKNOWN || !BXR_RULE(TRUST_WITH_AN_EVENT);
-}
+bool bxr_runtime_is_trusted(void) { return own_status() != UNKNOWN; }
 
 /* caml_darken asks the page table first, and a full mark stack keeps only entries of heap chunks: both would
    lose blocks outside the heap. */
@@ -273,7 +271,7 @@ static double marking, last_marking;
 static void (*previous_slice_begins)(void);
 
 static void forget_copies(void) {
-  if (BXR_RULE(FORGET_COPIES)) copies = Val_unit;
+  copies = Val_unit;
   copied_words = 0;
   last_marking = marking;
   marking = 0;
@@ -290,9 +288,7 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 }
 #else
 /* Memory outside the heap may be given back, and become a part of the heap, before the copy is marked. */
-static bool is_in_heap(uintptr_t word) {
-  return Is_block((value)word) && (Is_in_heap(word) || !BXR_RULE(COPY_WHAT_IS_IN_THE_HEAP));
-}
+static bool is_in_heap(uintptr_t word) { return Is_block((value)word) && Is_in_heap(word); }
 
 /* The runtime may add size / 100 * caml_percent_free to the heap for a block of this size, and some users switch the
    collector off by a very large setting. */
@@ -303,7 +299,7 @@ enum { LARGE_PERCENTAGE = 1000 };
    compacted. */
 static bool is_room_for(size_t words) {
   size_t allocated = (size_t)Caml_state->stat_heap_wsz - caml_fl_cur_wsz;
-  return copied_words + words <= allocated / 8 || !BXR_RULE(LIMIT_COPIES);
+  return copied_words + words <= allocated / 8;
 }
 
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
@@ -359,7 +355,7 @@ static void marking_ended(void) {
   while (caml_gc_phase == Phase_sweep && copies != Val_unit) {
     value copy = copies;
     copies = Field(copy, 0);
-    if (BXR_RULE(FREE_COPIES)) Hd_val(copy) = Whitehd_hd(Hd_val(copy));
+    Hd_val(copy) = Whitehd_hd(Hd_val(copy));
   }
   if (previous_marking_ended != NULL) previous_marking_ended();
 }

@@ -102,7 +102,7 @@ bool bxr_runtime_sets_up_itself(void) { return true; }
 
 bool bxr_runtime_is_alone(void) { return caml_domain_alone(); }
 
-bool bxr_runtime_is_trusted(void) { return trusted || !BXR_RULE(TRUST_AFTER_PROOF); }
+bool bxr_runtime_is_trusted(void) { return trusted; }
 
 #ifdef BXR_MARK_SLOT_BY_SLOT
 bool bxr_runtime_marks_ranges(void) { return false; }
@@ -199,7 +199,7 @@ static void domain_terminated(void) {
   if (previous_domain_terminated != NULL) previous_domain_terminated();
   if (bxr_status() == BOXROOT_TORE_DOWN) return;
   bxr_self = &bxr_no_domain;
-  domain_ended = BXR_RULE(ENDED_IS_WITHOUT_LOCK);
+  domain_ended = true;
   struct bxr_domain **record = record_of(Caml_state);
   if (record == NULL) return;
   domains[Caml_state->id].ended = (uintnat)Caml_state->unique_id + 1;

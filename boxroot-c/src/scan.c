@@ -180,7 +180,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   domain->directory[0] = bxr_runtime_unmarked_header(directory.count);
   uintptr_t root = (uintptr_t)directory.fields;
   bxr_act(action, &root);
-  if (!bxr_runtime_is_marked(domain->directory[0]) && BXR_RULE(SINGLE_SLOTS_TO_OTHERS)) {
+  if (!bxr_runtime_is_marked(domain->directory[0])) {
     /* This runtime does not take our memory for a block. */
     directory.fields = NULL;
     bxr_domain_each_pool(domain, hand_over, &directory);
@@ -195,7 +195,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
 /* ---- the kinds of scans ---- */
 
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
-  if (BXR_RULE(FLUSH_BEFORE_SCAN)) bxr_remote_flush(domain);
+  bxr_remote_flush(domain);
   if (domain->forced)
     bxr_remote_drain_all(domain);
   else
@@ -235,8 +235,7 @@ static void darken(struct bxr_domain *domain, struct bxr_action action) {
 }
 
 static void scan_other(struct bxr_domain *domain, struct bxr_action action) {
-  if (BXR_RULE(SINGLE_SLOTS_TO_OTHERS) || !hand_over_all(domain, action))
-    scan_all(domain, action, scan_blocks);
+  scan_all(domain, action, scan_blocks);
 }
 
 static void count(uint64_t *scans, uint64_t *longest, uint64_t start) {
@@ -260,12 +259,11 @@ static void scan(enum bxr_scan_kind kind, struct bxr_domain *domain, struct bxr_
 
 void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime_state,
               struct bxr_action action) {
-  if (kind == BXR_SCAN_MINOR && bxr_orphans_exist() && BXR_RULE(ADOPT_ORPHANS))
-    *record = bxr_orphans_adopt(*record);
+  if (kind == BXR_SCAN_MINOR && bxr_orphans_exist()) *record = bxr_orphans_adopt(*record);
   struct bxr_domain *domain = *record;
   if (domain == NULL) return;
   bxr_domain_close(domain);
-  domain->scanning = BXR_RULE(CLOSE_WHILE_SCANNING);
+  domain->scanning = true;
   scan(kind, domain, action);
   domain->scanning = false;
   if (bxr_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);

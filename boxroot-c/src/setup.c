@@ -77,7 +77,7 @@ static void after_fork(void) {
      records if this thread does not hold the lock; the other domains' and orphans if other domains were
      running. OCaml cannot collect garbage in such a child, which should exec or exit soon. */
   if (record == NULL) return;
-  if (!bxr_runtime_is_alone() && BXR_RULE(REPAIR_OWN_RECORD)) {
+  if (!bxr_runtime_is_alone()) {
     if (*record != NULL) bxr_remote_after_fork(*record);
     return;
   }

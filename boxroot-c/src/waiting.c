@@ -14,7 +14,7 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
 /* Whether the slots that wait may be freed (2). */
 static bool is_ripe(struct bxr_pool *pool) {
   enum bxr_marking marking = bxr_barrier_state(pool);
-  bool in_snapshot = pool->waits_since == pool->cycle && BXR_RULE(WAIT_IN_THE_SNAPSHOT);
+  bool in_snapshot = pool->waits_since == pool->cycle;
   return marking <= BXR_REOPENED || (marking == BXR_ACTIVE && !in_snapshot);
 }
 
