@@ -34,12 +34,12 @@ static bool find_slots(struct bxr_domain *domain) {
   bxr_domain_retire(domain);
   bxr_remote_drain_a_few(domain);
   if (bxr_domain_choose(domain)) return true;
-  bxr_fail(BXR_OUT_OF_MEMORY);
+  bxr_setup_fail(BXR_OUT_OF_MEMORY);
   return false;
 }
 
 boxroot bxr_create_slow(value v) {
-  struct bxr_domain *domain = bxr_enter();
+  struct bxr_domain *domain = bxr_setup_enter();
   /* There are slots if the thread had not found its record yet. */
   if (domain == NULL || (domain->head.free == BXR_NO_SLOT && !find_slots(domain))) return NULL;
   return bxr_pop(&domain->head.free, v);
@@ -47,10 +47,10 @@ boxroot bxr_create_slow(value v) {
 
 /* Not inlined, so that bxr_delete_slow need not save registers. */
 __attribute__((noinline)) static void delete_slowly(boxroot r) {
-  struct bxr_domain *self = bxr_enter_if_trusted();
+  struct bxr_domain *self = bxr_setup_enter_if_trusted();
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (self == NULL) {
-    if (!bxr_is_second_copy()) bxr_remote_delete(r);
+    if (!bxr_setup_is_second_copy()) bxr_remote_delete(r);
   } else if (bxr_pool_owner(pool) != self) {
     bxr_remote_delete_batched(self, r);
   } else if (bxr_barrier_keeps(pool, r)) {
@@ -63,14 +63,14 @@ __attribute__((noinline)) static void delete_slowly(boxroot r) {
 
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
-  struct bxr_domain *self = bxr_entered();
+  struct bxr_domain *self = bxr_setup_entered();
   if (self == NULL || !bxr_waiting_join(self, r)) delete_slowly(r);
 }
 
 static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_young(v); }
 
 boxroot bxr_modify_slow(boxroot r, value v) {
-  struct bxr_domain *domain = bxr_enter();
+  struct bxr_domain *domain = bxr_setup_enter();
   if (domain == NULL) return NULL;
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (bxr_pool_owner(pool) == domain && !bxr_barrier_keeps(pool, r) &&
@@ -135,6 +135,6 @@ size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
 }
 
 size_t boxroot_trim(void) {
-  struct bxr_domain *self = bxr_enter_if_trusted();
+  struct bxr_domain *self = bxr_setup_enter_if_trusted();
   return self == NULL ? 0 : bxr_domain_trim_empty(&self->head);
 }

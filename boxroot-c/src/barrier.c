@@ -4,8 +4,8 @@
 
 #include "runtime.h"
 
-static void set_state(struct bxr_pool *pool, enum bxr_marking marking) {
-  bool open = marking <= BXR_REOPENED;
+static void set_marking(struct bxr_pool *pool, enum bxr_marking marking) {
+  bool open = bxr_marking_is_open(marking);
   struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
   pool->marking = (uint16_t)marking;
   bxr_publish(&pool->head.fast_owner, open ? owner : NULL);
@@ -15,31 +15,31 @@ static void set_state(struct bxr_pool *pool, enum bxr_marking marking) {
 uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool) {
   pool->block_header = bxr_runtime_unmarked_header(pool->high_water);
   pool->cycle = bxr_runtime_cycle();
-  set_state(pool, BXR_ACTIVE);
+  set_marking(pool, BXR_ACTIVE);
   return (uintptr_t)pool->slots;
 }
 
 void bxr_barrier_end(struct bxr_pool *pool) {
-  if (pool->marking != BXR_IDLE) set_state(pool, BXR_IDLE);
+  if (pool->marking != BXR_IDLE) set_marking(pool, BXR_IDLE);
 }
 
 void bxr_barrier_make_foreign(struct bxr_pool *pool) {
-  if (pool->marking != BXR_IDLE) set_state(pool, BXR_FOREIGN); /* 6 */
+  if (pool->marking != BXR_IDLE) set_marking(pool, BXR_FOREIGN); /* 6 */
 }
 
-enum bxr_marking bxr_barrier_state(struct bxr_pool *pool) {
+enum bxr_marking bxr_barrier_update(struct bxr_pool *pool) {
   if (pool->marking == BXR_IDLE) return BXR_IDLE;
   bool visited = bxr_runtime_marking_done();
   bool over = pool->cycle != bxr_runtime_cycle();
   if (over || (pool->marking != BXR_FOREIGN && visited))
-    set_state(pool, BXR_IDLE); /* 4a */
+    set_marking(pool, BXR_IDLE); /* 4a */
   else if (pool->marking == BXR_ACTIVE && pool->kind == BXR_EMPTY)
-    set_state(pool, BXR_REOPENED); /* 4b */
+    set_marking(pool, BXR_REOPENED); /* 4b */
   return (enum bxr_marking)pool->marking;
 }
 
 bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r) {
-  if (bxr_barrier_state(pool) <= BXR_REOPENED) return false;
+  if (bxr_marking_is_open(bxr_barrier_update(pool))) return false;
   if (pool->marking == BXR_FOREIGN) return true; /* 6 */
   /* An old pool has no young value, and few immediates: so its slot is not brought to the cache. */
   bool old = pool->head.epoch != bxr_pool_owner_head(pool)->epoch && pool->kind != BXR_CURRENT;

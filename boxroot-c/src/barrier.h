@@ -23,7 +23,7 @@
       foreign until the cycle has ended. Meanwhile only minor scans and teardown write to their slots, because
       that marker may run on another thread.
 
-   All functions are called by the pool's owner, under its lock. bxr_barrier_keeps and bxr_barrier_state
+   All functions are called by the pool's owner, under its lock. bxr_barrier_keeps and bxr_barrier_update
    need a running OCaml, too. */
 #ifndef BXR_BARRIER_H
 #define BXR_BARRIER_H
@@ -45,7 +45,7 @@ bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r);
 
 /* Opens the pool again if that is possible now, and returns its state then. The owner may allocate
    in a pool that is not BXR_FOREIGN, and unmap an empty one that is BXR_IDLE. */
-enum bxr_marking bxr_barrier_state(struct bxr_pool *pool);
+enum bxr_marking bxr_barrier_update(struct bxr_pool *pool);
 
 /* To be called when the owner's domain ends: its marker may not have visited the pool yet. */
 void bxr_barrier_make_foreign(struct bxr_pool *pool);

@@ -49,7 +49,7 @@ size_t bxr_os_whole_pages(size_t size) {
   return (size + page - 1) & ~(page - 1);
 }
 
-static void *map(size_t size, size_t align) {
+static void *map_memory(size_t size, size_t align) {
   if (injected_failure()) return NULL;
   size_t page = bxr_os_page_size();
   if (align < page) align = page;
@@ -72,12 +72,12 @@ static void *map(size_t size, size_t align) {
 
 void *bxr_os_map(size_t size, size_t align) {
   int saved = errno;
-  void *memory = map(size, align);
+  void *memory = map_memory(size, align);
   errno = saved;
   return memory;
 }
 
-static bool unmap(void *start, size_t size) {
+static bool unmap_memory(void *start, size_t size) {
   /* munmap would round up to pages, which may be larger than pools. */
   size_t page = bxr_os_page_size();
   return (uintptr_t)start % page == 0 && size % page == 0 && munmap(start, size) == 0;
@@ -85,7 +85,7 @@ static bool unmap(void *start, size_t size) {
 
 bool bxr_os_unmap(void *start, size_t size) {
   int saved = errno;
-  bool unmapped = unmap(start, size);
+  bool unmapped = unmap_memory(start, size);
   errno = saved;
   return unmapped;
 }

@@ -26,14 +26,16 @@ enum bxr_kind {
 };
 #define BXR_KINDS (BXR_EMPTY + 1)
 
-/* What the major collector's marker has to do with the pool (barrier.h). The last two states are
-   closed: they set fast_owner to NULL. */
+/* What the major collector's marker has to do with the pool (barrier.h). */
 enum bxr_marking {
   BXR_IDLE, /* the marker does not visit the pool any more */
   BXR_REOPENED, /* the marker may visit it, but it is empty, or was at some time since it was handed over */
   BXR_ACTIVE, /* its owner handed it over in this cycle */
   BXR_FOREIGN /* a domain that has ended handed it over in this cycle; until the cycle has ended */
 };
+
+/* Whether the owner may use the slots as it likes. If not, the pool is closed: its fast_owner is NULL. */
+static inline bool bxr_marking_is_open(enum bxr_marking marking) { return marking <= BXR_REOPENED; }
 
 /* There is one bit for each word of the pool, so the number of a slot's bit is its offset in words. */
 #define BXR_PENDING_WORDS (BXR_POOL_SIZE / sizeof(value) / 64)

@@ -52,36 +52,36 @@
 
 /* ---- the drain lists ---- */
 
-static void push(struct bxr_domain *owner, struct bxr_pool *pool) {
+static void drain_push(struct bxr_domain *owner, struct bxr_pool *pool) {
   pool->next_to_drain = bxr_peek(&owner->drain);
   while (!bxr_compare_exchange(&owner->drain, &pool->next_to_drain, pool)) {} /* (iv) */
 }
 
-static struct bxr_pool *take_list(struct bxr_domain *owner) {
+static struct bxr_pool *drain_take(struct bxr_domain *owner) {
   return bxr_exchange(&owner->drain, NULL);
 }
 
 /* Pushes a pool on its owner's drain list. If all pools of that owner moved to another one meanwhile, takes
    and returns its drain list, to be pushed anew: the adopter may have taken the list before this push. */
-static struct bxr_pool *push_to_owner(struct bxr_pool *pool) {
+static struct bxr_pool *drain_push_to_owner(struct bxr_pool *pool) {
   struct bxr_domain *owner;
   uint64_t merges;
   do {
     owner = bxr_pool_owner(pool);          /* (i) */
     merges = bxr_load(&owner->merges);     /* (ii) */
   } while (bxr_pool_owner(pool) != owner); /* (iii) */
-  push(owner, pool);
+  drain_push(owner, pool);
   if (bxr_load(&owner->merges) == merges) return NULL; /* (v) */
-  return take_list(owner);
+  return drain_take(owner);
 }
 
 /* Pushes pools, whose places in a list the caller holds, on their owners' drain lists. A pool is not touched
    after it was pushed: its owner may unmap it. */
-static void push_all(struct bxr_pool *list) {
+static void drain_push_all(struct bxr_pool *list) {
   while (list != NULL) {
     struct bxr_pool *pool = list;
     list = pool->next_to_drain;
-    struct bxr_pool *rescued = push_to_owner(pool);
+    struct bxr_pool *rescued = drain_push_to_owner(pool);
     if (rescued == NULL) continue;
     struct bxr_pool *last = rescued;
     while (last->next_to_drain != NULL) last = last->next_to_drain;
@@ -91,31 +91,31 @@ static void push_all(struct bxr_pool *list) {
 }
 
 /* Pushes one pool. */
-static void push_one(struct bxr_pool *pool) {
+static void drain_push_one(struct bxr_pool *pool) {
   pool->next_to_drain = NULL;
-  push_all(pool);
+  drain_push_all(pool);
 }
 
 /* ---- deleters ---- */
 
-static struct bxr_pool *pool_of(struct bxr_batch batch) {
+static struct bxr_pool *pool_of_batch(struct bxr_batch batch) {
   return bxr_pool_of_root((boxroot)batch.start);
 }
 
 bool bxr_remote_announce(struct bxr_batch batch) {
-  return bxr_add(&pool_of(batch)->announced, bxr_count_bits(batch.bits)) == 0; /* (1) */
+  return bxr_add(&pool_of_batch(batch)->announced, bxr_count_bits(batch.bits)) == 0; /* (1) */
 }
 
 void bxr_remote_post(struct bxr_batch batch) {
-  bxr_or(&pool_of(batch)->pending[bxr_batch_word(batch)], batch.bits); /* (3) */
+  bxr_or(&pool_of_batch(batch)->pending[bxr_batch_word(batch)], batch.bits); /* (3) */
 }
 
-static void deliver(struct bxr_batch batch) {
-  if (bxr_remote_announce(batch)) push_one(pool_of(batch)); /* (2) */
+static void deliver_batch(struct bxr_batch batch) {
+  if (bxr_remote_announce(batch)) drain_push_one(pool_of_batch(batch)); /* (2) */
   bxr_remote_post(batch);
 }
 
-void bxr_remote_delete(boxroot r) { deliver(bxr_batch_of(r)); }
+void bxr_remote_delete(boxroot r) { deliver_batch(bxr_batch_of(r)); }
 
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r) {
   if (bxr_delete_beside(&self->head, r)) return;
@@ -127,25 +127,25 @@ void bxr_remote_flush(struct bxr_domain *self) {
   struct bxr_batch batch = self->head.outgoing;
   self->head.outgoing = (struct bxr_batch){0};
   if (batch.bits == 0) return;
-  if (bxr_pool_owner(pool_of(batch)) == self) {
+  if (bxr_pool_owner(pool_of_batch(batch)) == self) {
     bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));
-    bxr_waiting_add(pool_of(batch), bxr_batch_word(batch), batch.bits);
+    bxr_waiting_add(pool_of_batch(batch), bxr_batch_word(batch), batch.bits);
   } else {
-    deliver(batch);
+    deliver_batch(batch);
   }
 }
 
 /* ---- owners ---- */
 
 /* Lets slots that were deleted remotely wait for the marker. */
-static void let_wait(struct bxr_pool *pool, uint64_t const posted[BXR_PENDING_WORDS]) {
+static void let_slots_wait(struct bxr_pool *pool, uint64_t const posted[BXR_PENDING_WORDS]) {
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
     if (posted[i] != 0) bxr_waiting_add(pool, i, posted[i]);
 }
 
 /* Frees the slots posted so far, or lets them wait if the pool is closed. True if deletes remain that are announced and
    not posted. */
-static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, bool open) {
+static bool harvest_pool(struct bxr_domain *domain, struct bxr_pool *pool, bool open) {
   uint64_t posted[BXR_PENDING_WORDS], count = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
     posted[i] = bxr_peek(&pool->pending[i]);
@@ -157,7 +157,7 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, bool open)
     bxr_domain_free_all(pool, posted, count); /* (C) */
     bxr_domain_count(&domain->deferred_deletes, count);
   } else {
-    let_wait(pool, posted); /* (C) */
+    let_slots_wait(pool, posted); /* (C) */
   }
   uint64_t announced = bxr_add(&pool->announced, 0 - count); /* (D) */
   BXR_ASSERT(announced >= count && announced != 0);
@@ -168,30 +168,30 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, bool open)
 enum { TO_FREE = 4 };
 
 /* Drains pools that were taken from the drain list, until that has cost more than *work. */
-static void drain_taken(struct bxr_domain *domain, size_t *work) {
+static void drain_taken_pools(struct bxr_domain *domain, size_t *work) {
   while (domain->taken != NULL && *work > 0) {
     struct bxr_pool *pool = domain->taken;
     domain->taken = pool->next_to_drain;
     bool own = bxr_pool_owner(pool) == domain;
-    bool open = own && bxr_barrier_state(pool) <= BXR_REOPENED;
+    bool open = own && bxr_marking_is_open(bxr_barrier_update(pool));
     size_t cost = open ? TO_FREE : 1;
     *work -= cost < *work ? cost : *work;
-    if (!own || harvest(domain, pool, open)) push_one(pool); /* (E) */
+    if (!own || harvest_pool(domain, pool, open)) drain_push_one(pool); /* (E) */
   }
 }
 
-static void drain(struct bxr_domain *domain, size_t work) {
-  drain_taken(domain, &work);
+static void drain_pools(struct bxr_domain *domain, size_t work) {
+  drain_taken_pools(domain, &work);
   if (domain->taken != NULL || bxr_peek(&domain->drain) == NULL) return;
-  domain->taken = take_list(domain); /* (A) */
-  drain_taken(domain, &work);
+  domain->taken = drain_take(domain); /* (A) */
+  drain_taken_pools(domain, &work);
 }
 
 /* Drains `remote` pools, or more if they must wait, and then frees what waits in up to `waiting` pools. */
 static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting) {
   /* 8 */
   if (bxr_runtime_marking_started() && domain->darkened != bxr_runtime_cycle()) return;
-  drain(domain, remote < SIZE_MAX / TO_FREE ? TO_FREE * remote : SIZE_MAX);
+  drain_pools(domain, remote < SIZE_MAX / TO_FREE ? TO_FREE * remote : SIZE_MAX);
   bxr_waiting_free(domain, waiting);
 }
 
@@ -209,22 +209,22 @@ enum { A_FEW = 8 };
 void bxr_remote_drain_a_few(struct bxr_domain *domain) { drain_both(domain, A_FEW, A_FEW); }
 
 void bxr_remote_put_back(struct bxr_domain *domain) {
-  push_all(domain->taken);
+  drain_push_all(domain->taken);
   domain->taken = NULL;
 }
 
 /* ---- adopters ---- */
 
 void bxr_remote_forward(struct bxr_domain *from) {
-  bxr_add(&from->merges, 1); /* (b) */
-  push_all(take_list(from)); /* (c) */
+  bxr_add(&from->merges, 1);        /* (b) */
+  drain_push_all(drain_take(from)); /* (c) */
 }
 
 /* ---- fork ---- */
 
 static void announce_posted(struct bxr_pool *pool, void *domain) {
   pool->announced = bxr_pool_posted(pool);
-  if (pool->announced != 0) push(domain, pool);
+  if (pool->announced != 0) drain_push(domain, pool);
 }
 
 void bxr_remote_after_fork(struct bxr_domain *domain) {

@@ -107,7 +107,7 @@ bool bxr_runtime_sets_up_itself(void);
 void bxr_runtime_setup(void);
 
 /* Forgets all domains. The hooks stay installed. From now on they only call the hooks that were there before
-   them, on OCaml 4 free the copies of the last scan, and on OCaml 5 call bxr_give_back_the_rest (setup.h). */
+   them, on OCaml 4 free the copies of the last scan, and on OCaml 5 call bxr_setup_give_memory_back (setup.h). */
 void bxr_runtime_teardown(void);
 
 /* Checks that our hooks are still in place (OCaml 4). If they are not, the lock cannot be followed

@@ -117,7 +117,7 @@ static pthread_key_t thread_key;
 static int own_status(void) { return bxr_peek(bxr_peek(&bxr_thread->status)); }
 
 /* Whether this thread holds the lock; on a thread that is not trusted, whether it seems to. */
-static bool holds(void) {
+static bool has_lock(void) {
   if (holds_lock && own_status() == TRIGGERED) forget_lock();
   return holds_lock;
 }
@@ -145,7 +145,7 @@ static void forget_event(void) {
 /* The destructor of thread_key, whose value may be a thread that was freed. */
 static void thread_ends(void *thread) {
   (void)thread;
-  holds();
+  has_lock();
   is_ending = true;
   forget_event();
 }
@@ -223,15 +223,15 @@ static void know_events(void) {
 /* OCaml 4 keeps one state for the whole process; before setup there is no way to tell
    who holds the lock, and the caller of boxroot_setup answers for it. */
 void *bxr_runtime_state(void) {
-  return bxr_status() == BOXROOT_NOT_SETUP || holds() ? (void *)Caml_state : NULL;
+  return bxr_setup_status() == BOXROOT_NOT_SETUP || has_lock() ? (void *)Caml_state : NULL;
 }
 
 struct bxr_domain **bxr_runtime_record(void) {
-  return holds() ? &the_domain : NULL;
+  return has_lock() ? &the_domain : NULL;
 }
 
 static enum bxr_lock lock_state(void) {
-  if (!holds()) return BXR_LOCK_NOT_HELD;
+  if (!has_lock()) return BXR_LOCK_NOT_HELD;
   return bxr_runtime_is_trusted() ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
 }
 
@@ -371,7 +371,7 @@ static void leave_blocking_section(void) {
   previous_leave();
   holds_lock = true;
   if (!is_main) find_event();
-  if (the_domain != NULL && bxr_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
+  if (the_domain != NULL && bxr_setup_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
 }
 
 static void main_thread_exit(void *context) {
@@ -383,7 +383,7 @@ void bxr_runtime_check(void) {
   /* A library whose hooks call ours does no harm; those of systhreads do not. */
   if (caml_enter_blocking_section_hook != enter_blocking_section && !threads_at_setup &&
       threads_initialised())
-    bxr_invalidate();
+    bxr_setup_invalidate();
 }
 
 static void scan_roots(scanning_action action) {
@@ -394,7 +394,7 @@ static void scan_roots(scanning_action action) {
                                                        : BXR_SCAN_OTHER;
   /* Those of the last cycle are left if another library has taken the hook away that frees them. */
   if (kind == BXR_SCAN_DARKEN) forget_copies();
-  int status = bxr_status();
+  int status = bxr_setup_status();
   if (status == BOXROOT_NOT_SETUP || status == BOXROOT_TORE_DOWN) return;
   bxr_runtime_check();
   /* A finaliser that the action runs must not find the fast paths open. */

@@ -103,7 +103,7 @@ static void begin_cycle(struct bxr_pacing *pacing, bool forced) {
 }
 
 /* All work is owed when the cycle has become as long as the last one was. */
-static void pace(struct bxr_pacing *pacing) {
+static void pace_slice(struct bxr_pacing *pacing) {
   double left = pacing->expected - pacing->progress;
   double step = bxr_runtime_progress(&pacing->allocated);
   pacing->progress += step;
@@ -156,7 +156,7 @@ struct directory {
 
 /* Adds a pool to the directory. If directory->fields is NULL, or the pool is empty, only ends the last cycle
    for the pool. */
-static void hand_over(struct bxr_pool *pool, void *context) {
+static void hand_over_pool(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
   if (directory->fields == NULL || pool->kind == BXR_EMPTY) {
     directory->census.pools[BXR_EMPTY] += pool->kind == BXR_EMPTY;
@@ -175,7 +175,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   if (bxr_runtime_marks_ranges() && pools_in_use(domain) >= BXR_HAND_OVER_FROM &&
       grow_directory(domain))
     directory.fields = domain->directory + 1;
-  bxr_domain_each_pool(domain, hand_over, &directory);
+  bxr_domain_each_pool(domain, hand_over_pool, &directory);
   if (directory.fields == NULL) return false;
   domain->directory[0] = bxr_runtime_unmarked_header(directory.count);
   uintptr_t root = (uintptr_t)directory.fields;
@@ -183,7 +183,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   if (!bxr_runtime_is_marked(domain->directory[0])) {
     /* This runtime does not take our memory for a block. */
     directory.fields = NULL;
-    bxr_domain_each_pool(domain, hand_over, &directory);
+    bxr_domain_each_pool(domain, hand_over_pool, &directory);
     return false;
   }
   bxr_domain_publish(domain, directory.census);
@@ -200,7 +200,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
     bxr_remote_drain_all(domain);
   else
     bxr_remote_drain(domain);
-  pace(&domain->pacing);
+  pace_slice(&domain->pacing);
   scan_young(domain, action);
   bxr_domain_promote(domain);
   BXR_ASSERT(bxr_list_is_empty(&domain->young) && bxr_list_is_empty(&domain->young_partial) &&
@@ -238,13 +238,14 @@ static void scan_other(struct bxr_domain *domain, struct bxr_action action) {
   scan_all(domain, action, scan_blocks);
 }
 
-static void count(uint64_t *scans, uint64_t *longest, uint64_t start) {
+static void count_scan(uint64_t *scans, uint64_t *longest, uint64_t start) {
   bxr_domain_count(scans, 1);
   uint64_t took = bxr_os_nanoseconds() - start;
   if (took > *longest) bxr_publish(longest, took);
 }
 
-static void scan(enum bxr_scan_kind kind, struct bxr_domain *domain, struct bxr_action action) {
+static void scan_and_count(enum bxr_scan_kind kind, struct bxr_domain *domain,
+                           struct bxr_action action) {
   uint64_t start = bxr_os_nanoseconds();
   switch (kind) {
   case BXR_SCAN_MINOR: scan_minor(domain, action); break;
@@ -252,9 +253,9 @@ static void scan(enum bxr_scan_kind kind, struct bxr_domain *domain, struct bxr_
   case BXR_SCAN_OTHER: scan_other(domain, action); break;
   }
   if (kind == BXR_SCAN_MINOR)
-    count(&domain->minor_scans, &domain->longest_minor_scan, start);
+    count_scan(&domain->minor_scans, &domain->longest_minor_scan, start);
   else
-    count(&domain->major_scans, &domain->longest_major_scan, start);
+    count_scan(&domain->major_scans, &domain->longest_major_scan, start);
 }
 
 void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime_state,
@@ -264,7 +265,7 @@ void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime
   if (domain == NULL) return;
   bxr_domain_close(domain);
   domain->scanning = true;
-  scan(kind, domain, action);
+  scan_and_count(kind, domain, action);
   domain->scanning = false;
-  if (bxr_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);
+  if (bxr_setup_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);
 }

@@ -28,7 +28,7 @@ struct run {
 };
 
 /* Adds a unit at either end of a run. False if the unit is not next to the run. */
-static bool extend(struct run *run, uintptr_t unit, size_t size) {
+static bool extend_run(struct run *run, uintptr_t unit, size_t size) {
   if (unit == run->end)
     run->end += size;
   else if (unit + size == run->start)
@@ -39,7 +39,7 @@ static bool extend(struct run *run, uintptr_t unit, size_t size) {
 }
 
 /* Unmaps a run of unused units. False, and nothing was done, if the system refuses. */
-static bool release(struct bxr_domain *domain, struct run run) {
+static bool release_run(struct bxr_domain *domain, struct run run) {
   for (uintptr_t start = run.start; start < run.end; start += BXR_POOL_SIZE)
     bxr_list_remove(bxr_pool_from(start));
   bool released = run.start == run.end || bxr_os_unmap((void *)run.start, run.end - run.start);
@@ -53,7 +53,7 @@ static bool release(struct bxr_domain *domain, struct run run) {
 
 /* Unmaps up to n empty pools, and returns how many it unmapped. `work` limits the number of pools and
    system calls together: pools that are neighbours, in memory and in the list, take one call. */
-static size_t release_empty(struct bxr_domain *domain, size_t n, size_t work) {
+static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t work) {
   size_t size = unit_size(), pools = size / BXR_POOL_SIZE, before = domain->empty_count;
   struct run run = {0, 0};
   for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next) {
@@ -61,15 +61,15 @@ static size_t release_empty(struct bxr_domain *domain, size_t n, size_t work) {
     if (unit >= run.start && unit < run.end) continue;
     if (n < pools || work < pools) break;
     if (!is_unit_unused(domain, unit, size)) continue;
-    if (!extend(&run, unit, size)) {
-      if (!release(domain, run)) return before - domain->empty_count;
+    if (!extend_run(&run, unit, size)) {
+      if (!release_run(domain, run)) return before - domain->empty_count;
       run = (struct run){unit, unit + size};
       work--;
     }
     n -= pools;
     work -= work < pools ? work : pools;
   }
-  release(domain, run);
+  release_run(domain, run);
   return before - domain->empty_count;
 }
 
@@ -77,14 +77,14 @@ static size_t release_empty(struct bxr_domain *domain, size_t n, size_t work) {
 enum { ENOUGH_AT_A_TIME = 1 << 10 };
 
 void bxr_domain_trim(struct bxr_domain *domain) {
-  release_empty(domain, domain->empty_low, ENOUGH_AT_A_TIME);
+  release_empty_pools(domain, domain->empty_low, ENOUGH_AT_A_TIME);
   domain->empty_low = domain->empty_count;
 }
 
 size_t bxr_domain_trim_all(struct bxr_domain *domain) {
   for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next)
-    bxr_barrier_state(bxr_list_pool(link));
-  size_t released = release_empty(domain, SIZE_MAX, SIZE_MAX);
+    bxr_barrier_update(bxr_list_pool(link));
+  size_t released = release_empty_pools(domain, SIZE_MAX, SIZE_MAX);
   domain->empty_low = domain->empty_count;
   return released;
 }
@@ -97,7 +97,7 @@ static void forget_young_values(struct bxr_pool *pool, void *context) {
 void bxr_domain_tear_down(struct bxr_domain *domain) {
   bxr_domain_disable(domain);
   bxr_domain_each_pool(domain, forget_young_values, NULL);
-  release_empty(domain, SIZE_MAX, SIZE_MAX);
+  release_empty_pools(domain, SIZE_MAX, SIZE_MAX);
   size_t unit = unit_size();
   char *rest = (char *)(((uintptr_t)domain->region + unit - 1) & ~(uintptr_t)(unit - 1));
   if (rest != domain->region_end && bxr_os_unmap(rest, (size_t)(domain->region_end - rest)))

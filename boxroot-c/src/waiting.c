@@ -13,9 +13,9 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
 
 /* Whether the slots that wait may be freed (2). */
 static bool is_ripe(struct bxr_pool *pool) {
-  enum bxr_marking marking = bxr_barrier_state(pool);
+  enum bxr_marking marking = bxr_barrier_update(pool);
   bool in_snapshot = pool->waits_since == pool->cycle;
-  return marking <= BXR_REOPENED || (marking == BXR_ACTIVE && !in_snapshot);
+  return bxr_marking_is_open(marking) || (marking == BXR_ACTIVE && !in_snapshot);
 }
 
 /* The pool does not wait any more. */
@@ -30,7 +30,7 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
 }
 
 /* Other slots of the pool are about to begin to wait. */
-static void prepare(struct bxr_pool *pool) {
+static void prepare_pool(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
   uint32_t cycle = bxr_runtime_cycle();
   if (pool->waiting != 0 && pool->waits_since != cycle && is_ripe(pool))
@@ -43,14 +43,14 @@ static void prepare(struct bxr_pool *pool) {
 }
 
 void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
-  prepare(pool);
+  prepare_pool(pool);
   bxr_pool_waiting(pool)[word] |= bits;
   pool->waiting += (uint32_t)bxr_count_bits(bits);
 }
 
 void bxr_waiting_delete(struct bxr_domain *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  prepare(pool);
+  prepare_pool(pool);
   bxr_waiting_note(self, pool, r);
 }
 

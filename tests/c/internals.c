@@ -41,12 +41,12 @@ bool test_fast_paths_are_open(void) {
 }
 
 /* Promotes all pools, as the end of a minor scan does. The caller has no root of a young block. */
-void test_promote(void) { bxr_domain_promote(bxr_enter()); }
+void test_promote(void) { bxr_domain_promote(bxr_setup_enter()); }
 
 /* Calls meanwhile() while the lists of the calling domain's pools are in the state after the first
    store of a promotion, in which following the list of young pools does not lead back to its start. */
 void test_in_the_midst_of_a_promotion(void (*meanwhile)(void)) {
-  struct bxr_domain *domain = bxr_enter();
+  struct bxr_domain *domain = bxr_setup_enter();
   if (bxr_list_is_empty(&domain->young) || bxr_list_is_empty(&domain->old)) abort();
   domain->young.prev->next = domain->old.next;
   meanwhile();
