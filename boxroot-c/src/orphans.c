@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers refer to orphans.h, the letters to remote.c. */
+/* The words in comments at the code are those of orphans.h, and of the argument of remote.c. */
 #include "orphans.h"
 
 #include "barrier.h"
@@ -14,14 +14,14 @@ static void stack_push(struct bxr_domain **stack, struct bxr_domain *domain) {
   while (!bxr_compare_exchange(stack, &domain->next_idle, domain)) {}
 }
 
-/* 3 */
+/* no-ABA */
 static struct bxr_domain *stack_take(struct bxr_domain **stack) {
   if (bxr_peek(stack) == NULL) return NULL;
   return bxr_exchange(stack, NULL);
 }
 
 struct bxr_domain *bxr_orphans_obtain(void) {
-  struct bxr_domain *taken = stack_take(&spares); /* 2 */
+  struct bxr_domain *taken = stack_take(&spares); /* scans-adopt */
   if (taken == NULL) return bxr_domain_new();
   for (struct bxr_domain *rest = taken->next_idle, *next; rest != NULL; rest = next) {
     next = rest->next_idle;
@@ -47,15 +47,15 @@ void bxr_orphans_add(struct bxr_domain *domain) {
     bxr_domain_publish(domain, (struct bxr_census){0});
     stack_push(&spares, domain);
   } else {
-    stack_push(&orphans, domain); /* 1 */
+    stack_push(&orphans, domain); /* always-scanned */
   }
 }
 
 bool bxr_orphans_exist(void) { return bxr_load(&orphans) != NULL; }
 
 static void merge_records(struct bxr_domain *domain, struct bxr_domain *orphan) {
-  bxr_domain_take_pools(domain, orphan); /* (a) */
-  bxr_remote_forward(orphan);            /* (b), (c) */
+  bxr_domain_take_pools(domain, orphan); /* give */
+  bxr_remote_forward(orphan);            /* count-merge, forward */
   stack_push(&spares, orphan);
 }
 

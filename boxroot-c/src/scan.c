@@ -209,8 +209,8 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   if (bxr_runtime_marking_done()) domain->marking = false;
 }
 
-/* 4 of waiting.h. If no other domain has darkened its roots before, remote deletes may be drained, too (step 8 of
-   remote.c). */
+/* "emptied" of waiting.h. If no other domain has darkened its roots before, remote deletes may be drained, too ("darken-first"
+   of remote.c). */
 static void finish_what_waits(struct bxr_domain *domain) {
   if (bxr_runtime_is_alone()) bxr_remote_drain_all(domain);
   bxr_waiting_free(domain, SIZE_MAX);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers refer to waiting.h. */
+/* The words in comments at the code are those of waiting.h. */
 #include "waiting.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
   return (struct bxr_pool *)((char *)link - offsetof(struct bxr_pool, waits));
 }
 
-/* Whether the slots that wait may be freed (2). */
+/* Whether the slots that wait may be freed (ripe). */
 static bool is_ripe(struct bxr_pool *pool) {
   enum bxr_marking marking = bxr_barrier_update(pool);
   bool in_snapshot = pool->waits_since == pool->cycle;
@@ -34,7 +34,7 @@ static void prepare_pool(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
   uint32_t cycle = bxr_runtime_cycle();
   if (pool->waiting != 0 && pool->waits_since != cycle && is_ripe(pool))
-    free_slots(domain, pool); /* 3 */
+    free_slots(domain, pool); /* all-alike */
   if (pool->waiting == 0) {
     bxr_list_insert(domain->waiting.prev, &pool->waits);
     domain->waiting_count++;
