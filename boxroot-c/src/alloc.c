@@ -3,7 +3,7 @@
 #include "barrier.h"
 #include "remote.h"
 #include "setup.h"
-#include "trim.h"
+#include "release.h"
 
 /* The functions that boxroot.h inlines are in the library too. */
 extern inline uintptr_t *bxr_slot(boxroot r);
@@ -131,7 +131,7 @@ size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
   struct bxr_domain *domain = (struct bxr_domain *)self;
   bxr_remote_drain_all(domain);
   bxr_domain_retire(domain);
-  return bxr_domain_trim_all(domain) * BXR_POOL_SIZE;
+  return bxr_release_all(domain) * BXR_POOL_SIZE;
 }
 
 size_t boxroot_trim(void) {

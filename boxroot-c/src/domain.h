@@ -74,7 +74,7 @@ struct bxr_domain {
   size_t waiting_count;    /* how many */
   struct bxr_pool *taken;  /* pools of the drain list that were not looked at yet */
   size_t empty_count;
-  size_t empty_low;          /* the least empty_count since the last bxr_domain_trim */
+  size_t empty_low;          /* the least empty_count since the last bxr_release_unneeded */
   char *region, *region_end; /* mapped memory not yet carved into pools */
   uintptr_t *directory;      /* the pools handed over in this cycle (scan.c), or NULL */
   size_t directory_size;     /* in bytes */

@@ -6,7 +6,7 @@
 #include "os.h"
 #include "remote.h"
 #include "setup.h"
-#include "trim.h"
+#include "release.h"
 
 /* ---- slot by slot ---- */
 
@@ -229,7 +229,7 @@ static void darken(struct bxr_domain *domain, struct bxr_action action) {
   begin_cycle(&domain->pacing, domain->forced);
   if (!hand_over_all(domain, action))
     scan_all(domain, action, pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);
-  bxr_domain_trim(domain);
+  bxr_release_unneeded(domain);
   domain->darkened = bxr_runtime_cycle();
   domain->scans_before_darkening = domain->minor_scans;
 }

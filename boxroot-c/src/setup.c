@@ -7,7 +7,7 @@
 #include "os.h"
 #include "remote.h"
 #include "runtime.h"
-#include "trim.h"
+#include "release.h"
 #include "uses.h"
 
 static int status = BOXROOT_NOT_SETUP;
@@ -142,7 +142,7 @@ void boxroot_teardown(void) {
   if (bxr_exchange(&status, BOXROOT_TORE_DOWN) == BOXROOT_TORE_DOWN) return;
   bxr_runtime_teardown();
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
-    bxr_domain_tear_down(d);
+    bxr_release_at_teardown(d);
   bxr_publish(&memory_left, true);
 }
 
@@ -155,7 +155,7 @@ void bxr_setup_give_memory_back(void) {
   }
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     bxr_remote_drain_all(d);
-    bxr_domain_tear_down(d);
+    bxr_release_at_teardown(d);
   }
 }
 

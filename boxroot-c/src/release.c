@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trim.h"
+#include "release.h"
 
 #include "barrier.h"
 #include "os.h"
@@ -76,12 +76,12 @@ static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t wo
 /* The limit of pools and system calls: about a millisecond, so that no scan takes long. At most 16 MiB. */
 enum { ENOUGH_AT_A_TIME = 1 << 10 };
 
-void bxr_domain_trim(struct bxr_domain *domain) {
+void bxr_release_unneeded(struct bxr_domain *domain) {
   release_empty_pools(domain, domain->empty_low, ENOUGH_AT_A_TIME);
   domain->empty_low = domain->empty_count;
 }
 
-size_t bxr_domain_trim_all(struct bxr_domain *domain) {
+size_t bxr_release_all(struct bxr_domain *domain) {
   for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next)
     bxr_barrier_update(bxr_list_pool(link));
   size_t released = release_empty_pools(domain, SIZE_MAX, SIZE_MAX);
@@ -94,7 +94,7 @@ static void forget_young_values(struct bxr_pool *pool, void *context) {
   bxr_barrier_forget_young_values(pool);
 }
 
-void bxr_domain_tear_down(struct bxr_domain *domain) {
+void bxr_release_at_teardown(struct bxr_domain *domain) {
   bxr_domain_disable(domain);
   bxr_domain_each_pool(domain, forget_young_values, NULL);
   release_empty_pools(domain, SIZE_MAX, SIZE_MAX);
