@@ -3,6 +3,7 @@
 #ifndef BXR_SETUP_H
 #define BXR_SETUP_H
 
+#include "../include/boxroot/host.h"
 #include "domain.h"
 #include "runtime.h"
 

@@ -3,7 +3,7 @@
    lock, beside other threads: the main thread, and one that was registered from C. (tests/situations has those of
    Thread.create.) The library must not take them for holders of the lock there. */
 #define CAML_NAME_SPACE
-#include <boxroot.h>
+#include <boxroot/host.h>
 
 #include <caml/mlvalues.h>
 

@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     };
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../boxroot-c/include");
     let bindings = bindgen::Builder::default()
-        .header(include.join("boxroot.h").to_string_lossy())
+        .header(include.join("boxroot/host.h").to_string_lossy())
         .clang_args([format!("-I{}", include.display()), format!("-I{ocaml}")])
         .use_core()
         .generate_inline_functions(true)
