@@ -39,7 +39,7 @@ static bool find_slots(struct bxr_domain *domain) {
 
 boxroot bxr_create_slow(value v) {
   struct bxr_domain *domain = bxr_setup_enter();
-  /* There are slots if the thread had not found its record yet. */
+  /* head.free may hold slots already: a thread that has not cached its record also comes here. */
   if (domain == NULL || (domain->head.free == BXR_NO_SLOT && !find_slots(domain))) return NULL;
   return bxr_pop(&domain->head.free, v);
 }

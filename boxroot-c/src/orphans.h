@@ -14,7 +14,7 @@
    scans-adopt: Only minor scans take orphans, and they put none back. A domain that needs a record at another time, to make
       its first root for instance, takes a spare or a new one: that may be inside a stop-the-world section (in a hook, or
       in a finaliser), where other domains scan at the same time, and would not see an orphan that it holds. Orphans
-      do not pile up meanwhile: the end of a domain includes a minor collection, in which the others adopt its pools.
+      do not pile up meanwhile: the end of a domain includes a minor collection, in which the other domains adopt its pools.
    no-ABA: The stacks are only pushed on, and taken as a whole. */
 #ifndef BXR_ORPHANS_H
 #define BXR_ORPHANS_H

@@ -71,9 +71,9 @@ bool bxr_runtime_marks_ranges(void);
 uintptr_t bxr_runtime_unmarked_header(size_t size);
 bool bxr_runtime_is_marked(uintptr_t header);
 /* The number of the major cycle. It changes when the cycle's marking has ended, and before the roots of the
-   next cycle are darkened. Any number may come again after 2^32 cycles. With the lock. */
+   next cycle are darkened. The counter wraps after 2^32 cycles. With the lock. */
 uint32_t bxr_runtime_cycle(void);
-/* Whether some domain's roots have been darkened in this cycle, while those of another one may not have been.
+/* Whether some domain's roots have been darkened in this cycle, while the roots of another domain may not have been.
    Always false where no domain runs before all roots have been darkened: up to OCaml 5.4, but not in OxCaml. With
    the lock. */
 bool bxr_runtime_marking_started(void);

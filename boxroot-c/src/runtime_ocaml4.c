@@ -380,7 +380,7 @@ static void main_thread_exit(void *context) {
 }
 
 void bxr_runtime_check(void) {
-  /* A library whose hooks call ours does no harm; those of systhreads do not. */
+  /* A library whose hooks call ours does no harm; but the hooks of systhreads do not call ours. */
   if (caml_enter_blocking_section_hook != enter_blocking_section && !threads_at_setup &&
       threads_initialised())
     bxr_setup_invalidate();
@@ -401,8 +401,8 @@ static void scan_roots(scanning_action action) {
   struct bxr_domain_head *self = bxr_self, *owner = bxr_owner;
   bxr_self = bxr_owner = &bxr_no_domain;
   bxr_scan(kind, &the_domain, Caml_state, (struct bxr_action){action});
-  /* The marker finds the others by this one. Each that is darkened here would count twice as marked, and the
-     collector would take the heap for full of garbage. */
+  /* The marker finds the other copies by this one. They are not darkened one by one: OCaml counts darkened words twice, and
+     would compact. */
   if (kind == BXR_SCAN_DARKEN) caml_darken(copies, NULL);
   bxr_self = self;
   bxr_owner = owner;

@@ -17,10 +17,11 @@ static bool gone;        /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
 /* If the dynamic linker sees the names of two copies of the library in one process, it binds the users of
-   both to the first copy's. Copies that are alike become one in this way. A copy for another layout would
-   keep some names of its own, but lose others to the first copy. It notices that, because bxr_copy is the
-   first copy's, and refuses to work: it sets its own error, and by calling bxr_copy the first copy's error, too
-   (a user's boxroot_error_string may be either). Volatile: the compiler would take bxr_copy for a constant. */
+   both to the first copy's. Copies that are alike become one in this way. If a second copy has another layout, the linker
+   binds only some of its symbols to the first, and the mix would corrupt memory. The second copy notices that, because it
+   finds the first copy's bxr_copy in place of its own, and it refuses to work. It sets its own error, and by calling
+   bxr_copy the first copy's error, too, because a user's boxroot_error_string may be that of either copy. bxr_copy is
+   volatile, because the compiler would take it for a constant otherwise. */
 static void refuse_second_copy(void) { bxr_setup_fail(BXR_SECOND_COPY); }
 extern void (*volatile bxr_copy)(void);
 void (*volatile bxr_copy)(void) = refuse_second_copy;
@@ -73,8 +74,8 @@ static void after_fork(void) {
   struct bxr_domain **record = bxr_runtime_record();
   bxr_uses_after_fork(record != NULL && bxr_runtime_is_alone());
   if (bxr_setup_status() != BOXROOT_RUNNING) return;
-  /* Another thread may have been changing records when the process was copied. Those are left alone: all
-     records if this thread does not hold the lock; the other domains' and orphans if other domains were
+  /* Another thread may have been changing records when the process was copied. Such records are left alone: all
+     records if this thread does not hold the lock; those of other domains and orphans if other domains were
      running. OCaml cannot collect garbage in such a child, which should exec or exit soon. */
   if (record == NULL) return;
   if (!bxr_runtime_is_alone()) {
@@ -205,7 +206,7 @@ struct bxr_domain *bxr_setup_enter(void) {
 }
 
 struct bxr_domain *bxr_setup_enter_if_trusted_slow(void) {
-  /* The status first: after the end of the runtime, the memory that the others read may be gone. */
+  /* The status is read first: after the end of the runtime, the memory that the other functions read may be gone. */
   if (bxr_setup_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record == NULL) return NULL;

@@ -45,9 +45,9 @@ static inline void bxr_waiting_note(struct bxr_domain *self, struct bxr_pool *po
   self->head.outgoing.start = batch.start;
 }
 
-/* The same if it is certain at a glance that r must wait: others of its pool wait, since they were handed over. False,
-   and nothing was done, if it is not. (If the marker has visited the pool since the last scan, then r waits a little longer
-   than it must.) */
+/* Deletes r as bxr_waiting_delete does, if it is certain at a glance that r must wait, because other slots of its pool
+   wait since the pool was handed over. Returns false, and does nothing, if it is not certain. (If the marker has visited
+   the pool since the last scan, then r waits a little longer than it must.) */
 static inline bool bxr_waiting_join(struct bxr_domain *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (!self->marking || self->head.outgoing.bits != 0 || bxr_pool_owner(pool) != self ||

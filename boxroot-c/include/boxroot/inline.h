@@ -39,7 +39,8 @@ struct bxr_pool_head {
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
-#define BXR_NO_POOL ((uintptr_t)1) /* the start of no pool, nor what the mask makes of NULL */
+/* Matches no pool's start; and it is not 0, so that NULL does not match it either. */
+#define BXR_NO_POOL ((uintptr_t)1)
 
 /* The start of a domain's record. Owner: the domain, under its lock. */
 struct bxr_domain_head {
@@ -143,7 +144,8 @@ inline boxroot boxroot_create_in(boxroot_domain self, value v) {
 }
 
 /* Whether r is in the current pool depends on the program, so that comparison has no branch hint. Most other roots
-   are deleted by the domain that owns their pool; without a hint, compilers put that path behind the other one. */
+   are deleted by the domain that owns their pool. Without a hint, compilers put the path for them behind the path for
+   foreign roots. */
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   uintptr_t start = bxr_start_of(r);
   /* Deletes in this pool are not counted. */
