@@ -11,7 +11,7 @@ each. FILTER picks patches by a part of their names; JOBS=2 is how many at a tim
 
 makes others by rules (faults.py), in the order of files and lines; none is stored. For each, the object it is in
 (for a header: all, and those of the tests, into which it is inlined) is compiled, and linked with the rest into the
-unit tests, the situations (each alone, the fast ones first), and the random walk of boxroot-c/test/stress. The
+unit tests, the tests in Rust (each alone, the fast ones first), and the random walk of boxroot-c/test/stress. The
 first failure, or a time-out, catches it. What does not compile, or compiles to the same object, does not count.
 Prints a table, and the survivors. Fails if there is one that boxroot-c/test/mutants.txt does not explain.
 Settings, in the environment:

@@ -3,7 +3,7 @@ import concurrent.futures, json, os, random, shutil, sys
 
 import faults
 from faults import digest, key, reason, reasons
-from programs import (C, VERSION, WORK, build_c_tests, build_rust_tests, c_tests, compile_all, compile_copy,
+from programs import (C, RUST_TESTS, VERSION, WORK, build_c_tests, build_rust_tests, c_tests, compile_all, compile_copy,
                       compile_object, copy_sources, link_c_tests, link_rust_tests, run, rust_tests)
 
 CLEAN = WORK / "clean"
@@ -50,9 +50,9 @@ def suites(folder, times):
     for name in "unit", "thread_exit":
         if name in c_tests():
             yield "unit", c_test(name), [(name, [folder / f"{name}.exe"], {})]
-    names = sorted(times["situations"], key=times["situations"].get)
-    yield "situation", lambda objects: link_rust_tests(objects, folder / "situations"), [
-        (name, [folder / "situations", "--exact", name], {}) for name in names]
+    names = sorted(times["rust"], key=times["rust"].get)
+    yield "rust", lambda objects: link_rust_tests(objects, folder / RUST_TESTS), [
+        (name, [folder / RUST_TESTS, "--exact", name], {}) for name in names]
     yield "stress", c_test("stress"), [
         (f"stress-{seed}", [folder / "stress.exe"], {**WALK, "SEED": str(seed)}) for seed in range(1, 4)]
 
@@ -62,11 +62,11 @@ def baseline(objects):
     file = WORK / "times.json"
     folder = WORK / "baseline"
     folder.mkdir(exist_ok=True)
-    assert link_rust_tests(objects, folder / "situations").returncode == 0, "the situations do not link"
-    names = rust_tests(folder / "situations")
+    assert link_rust_tests(objects, folder / RUST_TESTS).returncode == 0, "the tests in Rust do not link"
+    names = rust_tests(folder / RUST_TESTS)
     times = json.loads(file.read_text()) if file.exists() else {}
-    if set(times.get("situations", ())) != names:
-        times = {"situations": dict.fromkeys(names, 0), "all": {}}
+    if set(times.get("rust", ())) != names:
+        times = {"rust": dict.fromkeys(names, 0), "all": {}}
     for kind, link, programs in list(suites(folder, times)):
         if all(name in times["all"] for name, _, _ in programs):
             continue
@@ -75,8 +75,8 @@ def baseline(objects):
             end, cpu, wall = run(command, 1000, 1000, environment, folder)
             assert end is None, f"without a fault, {name} {end}"
             times["all"][name] = (cpu, wall)
-            if kind == "situation":
-                times["situations"][name] = cpu
+            if kind == "rust":
+                times["rust"][name] = cpu
     file.write_text(json.dumps(times))
     return times
 
@@ -147,7 +147,7 @@ def main(only_list):
 
 def report(todo, results):
     known = reasons()
-    kinds = ["unit", "situation", "stress", "explained", "survived"]
+    kinds = ["unit", "rust", "stress", "explained", "survived"]
     table, survivors = {}, []
     for fault in todo:
         kind, _ = results[fault[0]]
