@@ -12,14 +12,12 @@ use core::ptr::NonNull;
 
 #[cfg(any(feature = "debug-checks", not(inlined)))]
 mod called;
+#[cfg(all(inlined_thread_locals, not(feature = "debug-checks")))]
+pub(crate) use crate::fast::delete_small;
 #[cfg(all(inlined, not(feature = "debug-checks")))]
-mod inlined;
+pub use crate::fast::{create, delete, modify};
 #[cfg(any(feature = "debug-checks", not(inlined)))]
 pub use called::{create, delete, modify};
-#[cfg(all(inlined_thread_locals, not(feature = "debug-checks")))]
-pub(crate) use inlined::delete_small;
-#[cfg(all(inlined, not(feature = "debug-checks")))]
-pub use inlined::{create, delete, modify};
 
 /// A domain's allocator. It stays the same until the domain ends, and must not be used afterwards. It may be
 /// used only by a thread that holds the domain's lock.

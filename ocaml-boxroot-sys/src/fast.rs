@@ -1,5 +1,5 @@
-use super::Domain;
 use crate::bindings::{self, bxr_pool_head};
+use crate::token::Domain;
 use crate::{slot, slow, BoxRoot, Value};
 use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
