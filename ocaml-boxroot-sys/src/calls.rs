@@ -1,15 +1,10 @@
-//! The operations on roots, without the feature `debug-checks`.
+//! The operations on roots, without the feature `debug-checks`: calls of C, where they are not inlined (`fast.rs`).
 
+#[cfg(not(inlined_thread_locals))]
+use crate::bindings;
+#[cfg(inlined_thread_locals)]
+use crate::fast;
 use crate::{slot, BoxRoot, Value, ValueCell};
-
-#[cfg(not(inlined_thread_locals))]
-mod called;
-#[cfg(inlined_thread_locals)]
-mod inlined;
-#[cfg(not(inlined_thread_locals))]
-use called as paths;
-#[cfg(inlined_thread_locals)]
-use inlined as paths;
 
 /// A new root that owns `init`. `None` on failure: with `errno` `EPERM` if this thread does not hold the lock or
 /// the library is not running, and `ENOMEM` if memory ran out.
@@ -21,8 +16,17 @@ use inlined as paths;
 /// thread that `Thread.create` made: it does not hold the lock, which cannot be detected.
 #[inline]
 pub unsafe extern "C" fn boxroot_create(init: Value) -> Option<BoxRoot> {
-    // SAFETY: as promised by the caller; the function checks everything else.
-    unsafe { paths::boxroot_create(init) }
+    // SAFETY: as promised by the caller; both functions check everything else.
+    unsafe {
+        #[cfg(inlined_thread_locals)]
+        {
+            fast::boxroot_create(init)
+        }
+        #[cfg(not(inlined_thread_locals))]
+        {
+            bindings::boxroot_create(init)
+        }
+    }
 }
 
 /// The value that `root` owns.
@@ -55,7 +59,12 @@ pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
 #[inline]
 pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
     // SAFETY: `root` is live, and not used again (caller).
-    unsafe { paths::boxroot_delete(root) }
+    unsafe {
+        #[cfg(inlined_thread_locals)]
+        fast::boxroot_delete(root);
+        #[cfg(not(inlined_thread_locals))]
+        bindings::boxroot_delete(Some(root));
+    }
 }
 
 /// Makes `*root` own `new_value` instead of its value. May change `*root`: the root may move. `false` on failure,
@@ -67,6 +76,16 @@ pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
 /// afterwards. For `new_value`, and for where the call is made, as for [`boxroot_create`].
 #[inline]
 pub unsafe extern "C" fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
-    // SAFETY: as promised by the caller.
-    unsafe { paths::boxroot_modify(root, new_value) }
+    // SAFETY: as promised by the caller. For C: `BoxRoot` and a `boxroot` that is not NULL have the same representation,
+    // and the function never stores NULL.
+    unsafe {
+        #[cfg(inlined_thread_locals)]
+        {
+            fast::boxroot_modify(root, new_value)
+        }
+        #[cfg(not(inlined_thread_locals))]
+        {
+            bindings::boxroot_modify(root.cast(), new_value)
+        }
+    }
 }

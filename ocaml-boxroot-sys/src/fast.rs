@@ -1,19 +1,22 @@
+//! The fast paths of `boxroot/inline.h`, in Rust: with a [`Domain`], and below without one. The layouts that they
+//! rely on are asserted in `bindings.rs` and in `boxroot/inline.h`.
+
 use crate::bindings::{self, bxr_pool_head};
 use crate::token::Domain;
-use crate::{slot, slow, BoxRoot, Value};
+use crate::{slot, BoxRoot, Value};
 use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
+
+#[cfg(inlined_thread_locals)]
+pub use without_token::{boxroot_create, boxroot_delete, boxroot_modify};
 
 const NO_SLOT: usize = 1;
 const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
 const HEAD_OFFSETS: usize = bindings::BXR_HEAD_OFFSETS as usize;
 
-/// [`boxroot_create`](crate::boxroot_create) without its checks.
-///
 /// # Safety
 ///
-/// This thread holds the lock of `domain`, no root scan of it is running, and `value` is a
-/// valid OCaml value.
+/// As for [`token::create`](crate::token::create).
 #[inline(always)]
 pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
     // SAFETY: the lock is held (caller), and only its holder uses this free list and writes
@@ -22,7 +25,7 @@ pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
         let domain = domain.0.as_ptr();
         let first = (*domain).free;
         if first == NO_SLOT {
-            return slow::create(value);
+            return create_slow(value);
         }
         let root = BoxRoot(NonNull::new_unchecked(with_exposed_provenance_mut(first - 1)));
         (*domain).free = *slot(root) as usize;
@@ -31,12 +34,9 @@ pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
     }
 }
 
-/// [`boxroot_delete`](crate::boxroot_delete), in a few instructions if `domain` owns `root`.
-///
 /// # Safety
 ///
-/// This thread holds the lock of `domain`, no root scan of it is running, and `root` is live
-/// and not used afterwards.
+/// As for [`token::delete`](crate::token::delete).
 #[inline(always)]
 pub unsafe fn delete(domain: Domain, root: BoxRoot) {
     // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
@@ -55,7 +55,7 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
 /// As for [`delete`].
 #[cfg(inlined_thread_locals)]
 #[inline(always)]
-pub unsafe fn delete_small(domain: Domain, root: BoxRoot) {
+unsafe fn delete_small(domain: Domain, root: BoxRoot) {
     #[inline(never)]
     unsafe fn call(domain: Domain, root: BoxRoot) {
         // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
@@ -97,7 +97,7 @@ unsafe fn delete_uncounted(domain: Domain, root: BoxRoot) -> bool {
 unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
     let pool = pool_at(start_of(root));
     // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free slots of its
-    // own pools, and only its holder writes `outgoing`. On OCaml 4 (`plain`), threads without the lock come here
+    // own pools, and only its holder writes `outgoing`. On OCaml 4, without a token, threads without the lock come here
     // with the record that has no pools, all of them at once: they only read, because no batch was begun there.
     unsafe {
         if is_fast_owner(domain, pool) {
@@ -115,18 +115,14 @@ unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
         if bit < 64 {
             (*outgoing).bits |= 1 << bit;
         } else {
-            slow::delete(root);
+            delete_slow(root);
         }
     }
 }
 
-/// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young, or `value`
-/// is old (on OCaml 4, an immediate).
-///
 /// # Safety
 ///
-/// This thread holds the lock of `domain`, no root scan of it is running, `*root` is live and
-/// no other thread uses it, and `value` is a valid OCaml value.
+/// As for [`token::modify`](crate::token::modify).
 #[inline(always)]
 pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     let start = start_of(*root);
@@ -216,3 +212,163 @@ unsafe fn is_fast_owner(domain: Domain, pool: *mut bxr_pool_head) -> bool {
 #[cold]
 #[inline]
 fn unlikely() {}
+
+/// The general path of C. The attribute makes compilers lay out the fast path as the straight one.
+///
+/// # Safety
+///
+/// As for [`boxroot_create`](crate::boxroot_create).
+#[cold]
+unsafe fn create_slow(value: Value) -> Option<BoxRoot> {
+    // SAFETY: as promised by the caller.
+    unsafe { bindings::bxr_create_slow(value) }
+}
+
+/// The same of a delete.
+///
+/// # Safety
+///
+/// As for [`boxroot_delete`](crate::boxroot_delete).
+#[cold]
+unsafe fn delete_slow(root: BoxRoot) {
+    // SAFETY: as promised by the caller.
+    unsafe { bindings::bxr_delete_slow(Some(root)) }
+}
+
+/// Each call looks at who holds the lock, and then takes the fast path above. For this it reads thread-local variables
+/// of C, as C compilers do in the initial-exec model (`boxroot/lock.h`). Stable Rust cannot name such variables, so this is
+/// assembly.
+#[cfg(inlined_thread_locals)]
+mod without_token {
+    use super::*;
+    use crate::bindings::bxr_domain_head;
+    use core::arch::asm;
+
+    /// The value of a thread-local pointer of C. The pointers that are read here change only in function calls. A
+    /// variable's offset from the thread pointer is the same for all threads, so that loops read it once.
+    macro_rules! thread_local_pointer {
+        ($name:literal) => {{
+            let offset: usize;
+            let value: *mut bxr_domain_head;
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the variable exists in every program that links the library. The linker or the dynamic
+            // linker has stored its offset from the thread pointer where the first instruction reads it.
+            unsafe {
+                asm!(
+                    concat!("mov {}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
+                    out(reg) offset,
+                    options(pure, nomem, nostack, preserves_flags),
+                );
+                asm!(
+                    "mov {}, qword ptr fs:[{}]",
+                    out(reg) value,
+                    in(reg) offset,
+                    options(pure, readonly, nostack, preserves_flags),
+                );
+            }
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: the same as on x86-64.
+            unsafe {
+                asm!(
+                    concat!("adrp {0}, :gottprel:", $name),
+                    concat!("ldr {0}, [{0}, :gottprel_lo12:", $name, "]"),
+                    out(reg) offset,
+                    options(pure, nomem, nostack, preserves_flags),
+                );
+                asm!(
+                    "mrs {0}, tpidr_el0",
+                    "ldr {0}, [{0}, {1}]",
+                    out(reg) value,
+                    in(reg) offset,
+                    options(pure, readonly, nostack, preserves_flags),
+                );
+            }
+            value
+        }};
+    }
+
+    /// The record that a thread-local variable points to.
+    #[inline(always)]
+    fn domain(record: *mut bxr_domain_head) -> Domain {
+        // SAFETY: the variables are never NULL: on a thread without a domain they point to `bxr_no_domain`.
+        Domain(unsafe { NonNull::new_unchecked(record) })
+    }
+
+    /// The record of this thread's domain, if the thread holds the lock and no root scan is running.
+    #[cfg(ocaml5)]
+    #[inline(always)]
+    fn to_create() -> Option<Domain> {
+        // Without the lock this is NULL, and no record's `runtime_state` is NULL.
+        let witness = thread_local_pointer!("caml_state");
+        let record = thread_local_pointer!("bxr_self_abi2_pool14");
+        // SAFETY: the variable is never NULL, and records are never unmapped. The load is atomic, because another
+        // thread that holds the record's lock may be changing the field.
+        let state = unsafe { AtomicPtr::from_ptr(&raw mut (*record).runtime_state) };
+        (state.load(Ordering::Relaxed) == witness.cast()).then(|| domain(record))
+    }
+
+    #[cfg(ocaml5)]
+    use to_create as to_delete;
+
+    /// The record of the only domain, if this thread holds the lock and no root scan is running; else a record
+    /// that has no pools. A thread that `Thread.create` made seems to hold the lock in its thread-local
+    /// destructors, and this function believes it.
+    #[cfg(not(ocaml5))]
+    #[inline(always)]
+    fn to_create() -> Option<Domain> {
+        Some(domain(thread_local_pointer!("bxr_self_abi2_pool14")))
+    }
+
+    /// The same, on the main thread only; the slow paths ask more.
+    #[cfg(not(ocaml5))]
+    #[inline(always)]
+    fn to_delete() -> Option<Domain> {
+        Some(domain(thread_local_pointer!("bxr_owner_abi2_pool14")))
+    }
+
+    /// # Safety
+    ///
+    /// As for [`boxroot_create`](crate::boxroot_create).
+    #[inline(always)]
+    pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
+        // SAFETY: the record is open to this thread, or its current pool has no free slot, so that the slow path
+        // decides; the value is valid (caller).
+        unsafe {
+            match to_create() {
+                Some(domain) => create(domain, init),
+                None => create_slow(init),
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`boxroot_delete`](crate::boxroot_delete), of a root that is not `None`.
+    #[inline(always)]
+    pub unsafe fn boxroot_delete(root: BoxRoot) {
+        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path decides; the root is
+        // live, and not used again (caller).
+        unsafe {
+            match to_delete() {
+                Some(domain) => delete_small(domain, root),
+                None => delete_slow(root),
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`boxroot_modify`](crate::boxroot_modify).
+    #[inline(always)]
+    pub unsafe fn boxroot_modify(root: *mut BoxRoot, value: Value) -> bool {
+        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path decides; no other
+        // thread uses the root, and the value is valid (caller).
+        unsafe {
+            match to_delete() {
+                Some(domain) => modify(domain, &mut *root, value),
+                // `BoxRoot` and a `boxroot` that is not NULL have the same representation.
+                None => bindings::boxroot_modify(root.cast(), value),
+            }
+        }
+    }
+}

@@ -50,10 +50,8 @@ pub mod build;
 mod calls;
 #[cfg(feature = "debug-checks")]
 mod checked;
-#[cfg(all(inlined, not(feature = "debug-checks")))]
+#[cfg(inlined)]
 mod fast;
-#[cfg(all(inlined, not(feature = "debug-checks")))]
-mod slow;
 pub mod token;
 pub mod uses;
 
