@@ -4,18 +4,18 @@
 use std::{env, process::ExitCode};
 
 const SOURCES: [&str; 8] = [
-    "src/shim.c",
-    "src/values.c",
-    "src/closure.c",
-    "src/bigarray.c",
-    "src/threads.c",
-    "src/runtime.c",
-    "src/start.c",
-    "src/stack.c",
+    "src/c/call.c",
+    "src/c/alloc.c",
+    "src/c/closure.c",
+    "src/c/bigarray.c",
+    "src/c/threads.c",
+    "src/c/runtime.c",
+    "src/c/start.c",
+    "src/c/stack.c",
 ];
 
 fn main() -> ExitCode {
-    for source in SOURCES.iter().chain(&["src/shim.h"]) {
+    for source in SOURCES.iter().chain(&["src/c/obx.h"]) {
         println!("cargo:rerun-if-changed={source}");
     }
     let Some(ocaml) = env::var_os("DEP_OCAML_BOXROOT_OCAML_WHERE") else {

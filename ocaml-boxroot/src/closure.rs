@@ -34,7 +34,7 @@ unsafe fn closure<F>(
     Boxroot::try_new(lock, unsafe { Value::from_raw(raw) })
 }
 
-/// For `closure.c`: calls the function in the box `body`.
+/// For `c/closure.c`: calls the function in the box `body`.
 ///
 /// # Safety
 ///

@@ -91,7 +91,7 @@ unsafe fn drop_held<T>(held: *mut Held<()>) {
     drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
 }
 
-/// For `values.c`: the finaliser of the blocks. A panic in `T::drop` ends here; the panic hook has reported it.
+/// For `c/alloc.c`: the finaliser of the blocks. A panic in `T::drop` ends here; the panic hook has reported it.
 ///
 /// # Safety
 ///

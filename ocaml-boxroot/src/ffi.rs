@@ -1,4 +1,4 @@
-//! The functions of the OCaml runtime and of `src/*.c` that this crate calls.
+//! The functions of the OCaml runtime and of `src/c/*.c` that this crate calls.
 
 use ocaml_boxroot_sys::Value;
 use std::ffi::{c_char, c_int, c_void};
@@ -41,7 +41,7 @@ extern "C" {
     pub fn ocaml_boxroot_finish(result: Value) -> Value;
 }
 
-// `values.c`. No function raises. Those that allocate may run the collector, and return 0 if memory ran out.
+// `c/alloc.c`. No function raises. Those that allocate may run the collector, and return 0 if memory ran out.
 extern "C" {
     pub fn obx_alloc_string(bytes: *const c_char, length: usize) -> Value;
     pub fn obx_string_length(string: Value) -> usize;
@@ -74,14 +74,14 @@ extern "C" {
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
 }
 
-// `closure.c`.
+// `c/closure.c`.
 extern "C" {
     /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`; 0 if there can be no
     /// closures in this program.
     pub fn obx_alloc_closure(body: *const Value, count: usize) -> Value;
 }
 
-// `bigarray.c`.
+// `c/bigarray.c`.
 extern "C" {
     pub fn obx_ba_kind(array: Value) -> c_int;
     pub fn obx_ba_data(array: Value) -> *mut c_void;

@@ -56,7 +56,7 @@ unsafe impl Sync for Shared {}
 
 static STATE: Shared = Shared(UnsafeCell::new(State::NotStarted));
 
-/// Holds the mutex in `runtime.c`, and with it the state.
+/// Holds the mutex in `c/runtime.c`, and with it the state.
 struct StateGuard(PhantomData<*mut ()>);
 
 fn state() -> StateGuard {

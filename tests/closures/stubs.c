@@ -1,4 +1,4 @@
-/* Stands for the Rust side of ocaml-boxroot/src/closure.c. A function joins the digit in its box and its arguments, and
+/* Stands for the Rust side of ocaml-boxroot/src/c/closure.c. A function joins the digit in its box and its arguments, and
    collects garbage now and then; 666 is Not_found. */
 #include <caml/mlvalues.h>
 

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #endif
 
-#include "shim.h"
+#include "obx.h"
 
 struct stack {
   uintptr_t low, high; /* both 0 if not known */

@@ -17,7 +17,7 @@
 #include <caml/fiber.h>
 #endif
 
-#include "shim.h"
+#include "obx.h"
 
 #ifndef __ELF__
 #include <dlfcn.h>

@@ -14,7 +14,7 @@
 #include <caml/address_class.h>
 #endif
 
-#include "shim.h"
+#include "obx.h"
 
 /* Whether what is no immediate is a block. On OCaml 4, values of abstract types may also be pointers out of the heap. */
 #if OCAML_VERSION >= 50000
