@@ -41,7 +41,7 @@ unsafe fn closure<F>(
 /// OCaml called the closure, and the caller passes the result to `ocaml_boxroot_finish`. The box and the arguments
 /// are live values, and are those of a closure from [`closure`].
 #[no_mangle]
-unsafe extern "C" fn ocaml_boxroot_apply(
+unsafe extern "C" fn obx_call_boxed(
     body: sys::Value,
     arguments: *const sys::Value,
     count: usize,

@@ -97,7 +97,7 @@ unsafe fn drop_held<T>(held: *mut Held<()>) {
 ///
 /// `held` is a `Held<T>` from `alloc_box`, and is not used again.
 #[no_mangle]
-unsafe extern "C" fn ocaml_boxroot_drop(held: *mut c_void) {
+unsafe extern "C" fn obx_drop_held(held: *mut c_void) {
     let held: *mut Held<()> = held.cast();
     // SAFETY: `held` is a `Held<T>` for some `T`, and its `drop` is for this `T`. It is not used again (caller).
     let result = catch_unwind(AssertUnwindSafe(|| unsafe { ((*held).drop)(held) }));

@@ -70,7 +70,7 @@ extern "C" {
     pub fn obx_alloc_flat_floats(floats: *const f64, length: usize) -> Value;
     pub fn obx_is_flat_floats(block: Value) -> c_int;
 
-    /// A custom block that owns `held`, which takes `size` bytes. Its finaliser calls `ocaml_boxroot_drop`. Never 0.
+    /// A custom block that owns `held`, which takes `size` bytes. Its finaliser calls `obx_drop_held`. Never 0.
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OCaml values, for Rust: functions that need macros of the OCaml headers. Nothing here raises. */
+/* Values of the OCaml heap: allocating and reading them takes macros of the OCaml headers. Nothing here raises. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <string.h>
@@ -23,13 +23,22 @@
 #define has_header(v) Is_in_value_area(v)
 #endif
 
+/* An uninitialised block of the major heap, or 0 if out of memory. The GC does not run. */
+static value alloc_large(mlsize_t size, tag_t tag) {
+#if OCAML_VERSION >= 50000
+  return caml_alloc_shr_noexc(size, tag);
+#else
+  return caml_alloc_shr_no_track_noexc(size, tag);
+#endif
+}
+
 /* ---- strings ---- */
 
 value obx_alloc_string(char const *bytes, size_t length) {
   mlsize_t words = length / sizeof(value) + 1;
   if (words <= Max_young_wosize) return caml_alloc_initialized_string(length, bytes);
   if (words > Max_wosize) return 0;
-  value string = obx_alloc_large(words, String_tag);
+  value string = alloc_large(words, String_tag);
   if (string == 0) return 0;
   mlsize_t last = words * sizeof(value) - 1;
   Field(string, words - 1) = 0;
@@ -67,7 +76,7 @@ int obx_kind(value v, size_t *size) {
 static value alloc_uninitialised(size_t size, tag_t tag) {
   if (size == 0) return Atom(tag);
   if (size <= Max_young_wosize) return caml_alloc_small(size, tag);
-  return size > Max_wosize ? 0 : obx_alloc_large(size, tag);
+  return size > Max_wosize ? 0 : alloc_large(size, tag);
 }
 
 /* A block whose fields are copied from roots, or 0 if out of memory. May run the GC. */
@@ -115,10 +124,7 @@ int obx_is_flat_floats(value array) { return Tag_val(array) == Double_array_tag;
 
 /* ---- Rust values in the OCaml heap ---- */
 
-/* Defined in Rust (custom.rs): drops the Rust value of a block. Does not unwind. */
-extern void ocaml_boxroot_drop(void *held);
-
-static void drop_held(value box) { ocaml_boxroot_drop(*(void **)Data_custom_val(box)); }
+static void drop_held(value box) { obx_drop_held(*(void **)Data_custom_val(box)); }
 
 /* Without functions for comparison and marshalling, which then raise exceptions in OCaml; and without one for hashing, so
    that all blocks have the same hash. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What cannot be written in Rust: uses of macros of the OCaml headers, and raising OCaml exceptions,
-   which must not jump over a Rust frame. */
+/* Calls of OCaml from Rust, OCaml's exceptions, and the way back from Rust to OCaml. In C, because OCaml's exceptions must
+   not jump over a Rust frame. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <string.h>
@@ -22,16 +22,6 @@
 #ifndef __ELF__
 #include <dlfcn.h>
 #endif
-
-/* ---- memory ---- */
-
-value obx_alloc_large(mlsize_t size, tag_t tag) {
-#if OCAML_VERSION >= 50000
-  return caml_alloc_shr_noexc(size, tag);
-#else
-  return caml_alloc_shr_no_track_noexc(size, tag);
-#endif
-}
 
 /* ---- calls to OCaml ---- */
 

@@ -12,15 +12,12 @@
 #include <caml/memory.h>
 #include <caml/version.h>
 
+#include "obx.h"
+
 enum { CODE, INFO, BOX, MISSING, ARGUMENTS };
 
 #define START_OF_ENVIRONMENT BOX
 #define MAX_ARGUMENTS 8
-
-/* Defined in Rust (closure.rs): calls the Rust function in the box. The result is a value or an encoded exception, for
-   ocaml_boxroot_finish. */
-extern value ocaml_boxroot_apply(value box, value const *arguments, size_t count);
-extern value ocaml_boxroot_finish(value result);
 
 /* A copy of the closure with one more argument. Does not raise. May run the GC. */
 static value with_argument(value closure, value argument) {
@@ -43,7 +40,7 @@ value obx_apply(value argument, value closure) {
   size_t count = Wosize_val(closure) - ARGUMENTS;
   for (size_t i = 0; i < count; i++) arguments[i] = Field(closure, ARGUMENTS + i);
   arguments[count] = argument;
-  return ocaml_boxroot_finish(ocaml_boxroot_apply(Field(closure, BOX), arguments, count + 1));
+  return ocaml_boxroot_finish(obx_call_boxed(Field(closure, BOX), arguments, count + 1));
 }
 
 /* OCaml's compiled code passes the argument and the closure in its first two argument registers. Code that calls C has

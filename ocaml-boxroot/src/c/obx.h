@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of this crate's C files that other ones use. */
-#ifndef OCAML_BOXROOT_SHIM_H
-#define OCAML_BOXROOT_SHIM_H
+/* What more than one file of this crate uses from C. The names begin with obx_, but for the one that users see. */
+#ifndef OBX_H
+#define OBX_H
 
 #include <caml/mlvalues.h>
 
@@ -11,7 +11,16 @@ int obx_has_stack(void);
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
 
-/* An uninitialised block of the major heap, or 0 if out of memory. The GC does not run. */
-value obx_alloc_large(mlsize_t size, tag_t tag);
+/* Ends a function that OCaml called: raises `result` if it is an encoded exception, else returns it. The documentation of
+   DomainLock::enter names this function. */
+value ocaml_boxroot_finish(value result);
+
+/* ---- defined in Rust ---- */
+
+/* Calls the Rust function in a box. The result is for ocaml_boxroot_finish. */
+value obx_call_boxed(value box, value const *arguments, size_t count);
+
+/* Drops the Rust value that a box owns. Does not unwind. */
+void obx_drop_held(void *held);
 
 #endif
