@@ -1,6 +1,6 @@
 //! Rust values that OCaml owns.
 
-use crate::marker::Uninhabited;
+use crate::types::marker::Uninhabited;
 use crate::{ffi, DomainLock, Error, Value};
 use std::ffi::c_void;
 use std::fmt;

@@ -1,4 +1,5 @@
-use super::{collect, copied, FromOCaml, ToOCaml};
+use super::memory::{collect, copied};
+use super::{FromOCaml, ToOCaml};
 use crate::{Boxroot, DomainLock, Error, OCamlBytes, OCamlString, Value};
 
 macro_rules! strings {

@@ -1,7 +1,7 @@
 //! OCaml's maps, sets and sequences, read from Rust.
 
-use crate::convert::push;
-use crate::marker::Uninhabited;
+use crate::types::marker::Uninhabited;
+use crate::types::memory::push;
 use crate::{
     Boxroot, CallError, DomainLock, Error, FromOCaml, Function, Kind, OCamlAny, RootRef, Value,
 };

@@ -1,6 +1,6 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
-use crate::block::block;
+use crate::types::block::block;
 use crate::{
     ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, OCamlBytes, OCamlException, OCamlInt,
     OCamlString, RootRef, ToOCaml, Value,

@@ -1,5 +1,5 @@
 use super::{FromOCaml, ToOCaml};
-use crate::block::rooted;
+use crate::types::block::rooted;
 use crate::{
     ffi, Boxroot, DomainLock, Error, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64,
     OCamlNativeint, Value,

@@ -1,7 +1,8 @@
 //! Lists and arrays.
 
-use super::{push, with_capacity, FromOCaml, ToOCaml};
-use crate::block::{block, rooted};
+use super::memory::{push, with_capacity};
+use super::{FromOCaml, ToOCaml};
+use crate::types::block::{block, rooted};
 use crate::{ffi, Boxroot, DomainLock, Error, OCamlArray, OCamlList, Value};
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {

@@ -1,3 +1,11 @@
+#[cfg(any(feature = "startup", doc))] // the documentation links to it
+mod runtime;
+mod waiting;
+
+#[cfg(any(feature = "startup", doc))]
+pub use runtime::{Builder, Busy, Runtime};
+pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
+
 use crate::{ffi, Error, Value};
 use ocaml_boxroot_sys::{self as sys, token, uses};
 use std::any::Any;
@@ -114,7 +122,7 @@ pub(crate) unsafe fn set_up() {
     // If setting up failed, `DomainLock::new` returns the error.
     DONE.store(is_set_up, Ordering::Release);
     #[cfg(feature = "startup")]
-    crate::runtime::was_set_up();
+    runtime::was_set_up();
 }
 
 /// Holds the lock and a use. Dropping it, also in a panic, releases the lock and ends the use.

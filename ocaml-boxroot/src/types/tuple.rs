@@ -1,7 +1,7 @@
 //! Tuples, options and results.
 
 use super::{FromOCaml, ToOCaml};
-use crate::block::{block, rooted};
+use crate::types::block::{block, rooted};
 use crate::{Boxroot, DomainLock, Error, Value};
 
 macro_rules! tuple {

@@ -16,16 +16,30 @@ macro_rules! without_parts {
     };
 }
 
+mod bigarray;
+mod block;
+mod boxed;
+pub(crate) mod declare;
 mod depth;
+pub(crate) mod exception;
+mod list;
+mod map;
+mod marker;
 mod memory;
 mod number;
-mod sequence;
-mod text;
+mod string;
 mod tuple;
 
+pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
+pub use boxed::OCamlBox;
+pub use declare::Field;
 pub use depth::set_depth_limit;
-pub(crate) use memory::{collect, copied, push, with_capacity};
-pub(crate) use without_parts;
+pub use exception::Exception;
+pub use map::{Elements, OCamlMap, OCamlSeq, OCamlSet};
+pub use marker::{
+    Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlException, OCamlFloat, OCamlInt,
+    OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString,
+};
 
 use depth::Level;
 

@@ -1,6 +1,6 @@
 //! Records and variants.
 
-use crate::block::block;
+use crate::types::block::block;
 use crate::{
     ffi, Boxroot, DomainLock, Error, FromOCaml, Kind, OCamlAny, OCamlFloat, RootRef, ToOCaml, Value,
 };
@@ -736,7 +736,10 @@ pub mod type_support {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. Such a block
         // is an `M` (caller).
         unsafe {
-            crate::block::rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock)
+            crate::types::block::rooted(
+                ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()),
+                lock,
+            )
         }
     }
 

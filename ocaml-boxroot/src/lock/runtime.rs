@@ -1,5 +1,5 @@
-use crate::exception::describe;
 use crate::lock::{self, Acquired};
+use crate::types::exception::describe;
 use crate::{ffi, DomainLock, Error, Value};
 use ocaml_boxroot_sys as sys;
 use std::cell::UnsafeCell;
@@ -56,7 +56,7 @@ unsafe impl Sync for Shared {}
 
 static STATE: Shared = Shared(UnsafeCell::new(State::NotStarted));
 
-/// Holds the mutex in `c/runtime.c`, and with it the state.
+/// Holds the mutex in `../c/runtime.c`, and with it the state.
 struct StateGuard(PhantomData<*mut ()>);
 
 fn state() -> StateGuard {

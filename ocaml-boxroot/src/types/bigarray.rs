@@ -1,8 +1,8 @@
 //! Bigarrays.
 
-use crate::block::rooted;
-use crate::convert::{collect, without_parts};
-use crate::marker::{Invariant, Uninhabited};
+use crate::types::block::rooted;
+use crate::types::marker::{Invariant, Uninhabited};
+use crate::types::memory::collect;
 use crate::{
     ffi, Boxroot, DomainLock, Error, FromOCaml, OCamlChar, OCamlInt, OCamlNativeint, ToOCaml, Value,
 };

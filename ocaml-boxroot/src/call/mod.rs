@@ -1,0 +1,5 @@
+//! Calls of OCaml from Rust, and of Rust from OCaml.
+
+mod closure;
+pub(crate) mod export;
+pub(crate) mod function;
