@@ -63,12 +63,13 @@ mod call;
 mod error;
 mod ffi;
 mod lock;
+mod named;
 mod stats;
 mod types;
 mod value;
 
 pub use boxroot::{Boxroot, RootRef};
-pub use error::{CallError, Error};
+pub use error::Error;
 pub use lock::DomainLock;
 #[cfg(any(feature = "startup", doc))]
 pub use lock::{Builder, Busy, Runtime};
@@ -77,12 +78,12 @@ pub use stats::{stats, trim, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks};
 pub use types::{
-    set_depth_limit, BigarrayCell, BigarrayElement, Elements, Exception, Field, FromOCaml,
-    Function, OCamlAny, OCamlArray, OCamlBigarray, OCamlBox, OCamlBytes, OCamlChar, OCamlException,
-    OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlMap, OCamlNativeint, OCamlSeq,
-    OCamlSet, OCamlString, ToOCaml,
+    set_depth_limit, BigarrayCell, BigarrayElement, CallError, Elements, Exception, Field,
+    FromOCaml, Function, OCamlArray, OCamlBigarray, OCamlBox, OCamlBytes, OCamlChar,
+    OCamlException, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlMap,
+    OCamlNativeint, OCamlSeq, OCamlSet, OCamlString, ToOCaml,
 };
-pub use value::{Kind, Value};
+pub use value::{Kind, OCamlAny, Value};
 
 /// For [`export!`].
 #[doc(hidden)]

@@ -6,7 +6,7 @@ mod waiting;
 pub use runtime::{Builder, Busy, Runtime};
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
-use crate::{ffi, Error, Value};
+use crate::{ffi, Error};
 use ocaml_boxroot_sys::{self as sys, token, uses};
 use std::any::Any;
 use std::fmt;
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///   delete roots.
 /// * `&mut DomainLock`: the garbage collector may run. This is needed to allocate in the OCaml heap, to
 ///   call OCaml, and to [release](DomainLock::release) the lock. Using the token in this way ends the
-///   life of every [`Value`] that was obtained under it.
+///   life of every [`Value`](crate::Value) that was obtained under it.
 ///
 /// A token comes from [`attach`](DomainLock::attach) on a Rust thread, from [`export!`](crate::export!)
 /// or [`enter`](DomainLock::enter) in a function that OCaml calls, and from
@@ -311,7 +311,7 @@ impl DomainLock {
     /// # Safety
     ///
     /// This thread holds the lock of its domain. This is not a part of a collection: no finaliser of a custom block, and
-    /// no root scan. No other token of this thread is used before `f` returns. No [`Value`] that was obtained before is
+    /// no root scan. No other token of this thread is used before `f` returns. No [`Value`](crate::Value) that was obtained before is
     /// used afterwards, because the collector may have moved it; that also holds for raw values.
     pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
@@ -321,23 +321,6 @@ impl DomainLock {
         // thread is used meanwhile (caller).
         let mut lock = unsafe { DomainLock::new() }?;
         Ok(f(&mut lock))
-    }
-
-    /// Runs `f`, which may allocate in the OCaml heap, and gives its result the lifetime of the
-    /// token. Also returns the token as a shared reference, to be used while the result lives.
-    ///
-    /// # Safety
-    ///
-    /// `f` returns a valid OCaml value that is a `T`. It does not raise an OCaml exception, does
-    /// not release the lock, and does not use another token.
-    pub unsafe fn alloc<'l, T: ?Sized>(
-        &'l mut self,
-        f: impl FnOnce() -> sys::Value,
-    ) -> (Value<'l, T>, &'l DomainLock) {
-        let raw = f();
-        // SAFETY: `raw` is valid now (caller), and the collector does not run in 'l, because the token is only
-        // borrowed shared.
-        (unsafe { Value::from_raw(raw) }, self)
     }
 
     /// The allocator of this domain.

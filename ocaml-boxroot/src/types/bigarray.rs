@@ -1,11 +1,9 @@
 //! Bigarrays.
 
-use crate::types::block::rooted;
-use crate::types::marker::{Invariant, Uninhabited};
-use crate::types::memory::collect;
-use crate::{
-    ffi, Boxroot, DomainLock, Error, FromOCaml, OCamlChar, OCamlInt, OCamlNativeint, ToOCaml, Value,
-};
+use super::block::rooted;
+use super::memory::collect;
+use super::{FromOCaml, Invariant, OCamlChar, OCamlInt, OCamlNativeint, ToOCaml};
+use crate::{ffi, Boxroot, DomainLock, Error, Value};
 use std::ffi::c_int;
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,38 +12,34 @@ use std::sync::atomic::{
     AtomicU8, Ordering,
 };
 
-/// The type of OCaml's bigarrays of elements `E`, of any layout and any number of dimensions: `Bigarray.Array1.t` to
-/// `Array3.t`, and `Genarray.t`.
-///
-/// | `E` | OCaml's kind |
-/// |---|---|
-/// | `f32`, `f64` | `float32`, `float64` |
-/// | `i8`, `u8`, `i16`, `u16`, `i32`, `i64` | `int8_signed`, `int8_unsigned`, … `int32`, `int64` |
-/// | [`OCamlInt`], [`OCamlNativeint`] (`isize`) | `int`, `nativeint` |
-/// | [`OCamlChar`] (`u8`) | `char` |
-///
-/// The elements are outside of OCaml's heap, and do not move. Other threads and domains may change them at any
-/// time. So Rust gets a slice of cells, which are read and written one by one, at the cost of ordinary memory accesses.
-///
-/// ```
-/// use ocaml_boxroot::{Boxroot, OCamlBigarray, ToOCaml};
-///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-/// let samples: Boxroot<OCamlBigarray<f64>> = [0.5, 1.5].to_ocaml(lock)?;
-/// let cells = samples.get(lock).cells();
-/// cells[0].set(2.5);
-/// assert_eq!(cells.iter().map(|cell| cell.get()).sum::<f64>(), 4.);
-/// assert_eq!(samples.to_rust::<Vec<f64>>(lock)?, [2.5, 1.5]);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct OCamlBigarray<E>(PhantomData<E>, Invariant<E>, Uninhabited);
-
-impl<E> fmt::Debug for OCamlBigarray<E> {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.2 {}
-    }
+marker! {
+    /// The type of OCaml's bigarrays of elements `E`, of any layout and any number of dimensions: `Bigarray.Array1.t` to
+    /// `Array3.t`, and `Genarray.t`.
+    ///
+    /// | `E` | OCaml's kind |
+    /// |---|---|
+    /// | `f32`, `f64` | `float32`, `float64` |
+    /// | `i8`, `u8`, `i16`, `u16`, `i32`, `i64` | `int8_signed`, `int8_unsigned`, … `int32`, `int64` |
+    /// | [`OCamlInt`], [`OCamlNativeint`] (`isize`) | `int`, `nativeint` |
+    /// | [`OCamlChar`] (`u8`) | `char` |
+    ///
+    /// The elements are outside of OCaml's heap, and do not move. Other threads and domains may change them at any
+    /// time. So Rust gets a slice of cells, which are read and written one by one, at the cost of ordinary memory accesses.
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlBigarray, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let samples: Boxroot<OCamlBigarray<f64>> = [0.5, 1.5].to_ocaml(lock)?;
+    /// let cells = samples.get(lock).cells();
+    /// cells[0].set(2.5);
+    /// assert_eq!(cells.iter().map(|cell| cell.get()).sum::<f64>(), 4.);
+    /// assert_eq!(samples.to_rust::<Vec<f64>>(lock)?, [2.5, 1.5]);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    OCamlBigarray<E>(PhantomData<E>, Invariant<E>);
 }
 
 /// The types of elements that bigarrays have; see the table of [`OCamlBigarray`].

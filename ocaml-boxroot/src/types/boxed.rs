@@ -1,47 +1,41 @@
 //! Rust values that OCaml owns.
 
-use crate::types::marker::Uninhabited;
 use crate::{ffi, DomainLock, Error, Value};
 use std::ffi::c_void;
-use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// The type of a Rust value that OCaml owns, in a custom block. In OCaml it is an abstract type. The block's finaliser
-/// drops the `T`.
-///
-/// * The finaliser runs inside a collection, on whatever thread runs it. So `T` is [`Send`], and its `drop` cannot use
-///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`AlreadyHeld`](Error::AlreadyHeld)
-///   there. A panic in `drop` does not leave the finaliser. `drop` must not wait for a mutex that some thread
-///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
-/// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; to change it, use a `Mutex`, for example.
-/// * OCaml cannot compare or marshal it: both raise exceptions. `Hashtbl.hash` treats all of them as equal.
-/// * When the runtime is shut down, OCaml 4 drops those that are left; OCaml 5 does not.
-///
-/// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that refers to the block, is
-/// never dropped.
-///
-/// Covariant in `T`, like an [`Arc`](std::sync::Arc).
-///
-/// ```
-/// use ocaml_boxroot::{Boxroot, OCamlBox};
-/// use std::sync::Mutex;
-///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-/// let (counter, lock) = lock.alloc_box(Mutex::new(41))?;
-/// *counter.get().lock().unwrap() += 1;
-/// let counter: Boxroot<OCamlBox<Mutex<i32>>> = Boxroot::new(lock, counter); // or give it to OCaml
-/// assert_eq!(*counter.get(lock).get().lock().unwrap(), 42);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct OCamlBox<T>(PhantomData<T>, Uninhabited);
-
-impl<T> fmt::Debug for OCamlBox<T> {
-    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.1 {}
-    }
+marker! {
+    /// The type of a Rust value that OCaml owns, in a custom block. In OCaml it is an abstract type. The block's finaliser
+    /// drops the `T`.
+    ///
+    /// * The finaliser runs inside a collection, on whatever thread runs it. So `T` is [`Send`], and its `drop` cannot use
+    ///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`AlreadyHeld`](Error::AlreadyHeld)
+    ///   there. A panic in `drop` does not leave the finaliser. `drop` must not wait for a mutex that some thread
+    ///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
+    /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; to change it, use a `Mutex`, for example.
+    /// * OCaml cannot compare or marshal it: both raise exceptions. `Hashtbl.hash` treats all of them as equal.
+    /// * When the runtime is shut down, OCaml 4 drops those that are left; OCaml 5 does not.
+    ///
+    /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that refers to the block, is
+    /// never dropped.
+    ///
+    /// Covariant in `T`, like an [`Arc`](std::sync::Arc).
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlBox};
+    /// use std::sync::Mutex;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (counter, lock) = lock.alloc_box(Mutex::new(41))?;
+    /// *counter.get().lock().unwrap() += 1;
+    /// let counter: Boxroot<OCamlBox<Mutex<i32>>> = Boxroot::new(lock, counter); // or give it to OCaml
+    /// assert_eq!(*counter.get(lock).get().lock().unwrap(), 42);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    OCamlBox<T>(PhantomData<T>);
 }
 
 /// What a custom block owns, and points to.

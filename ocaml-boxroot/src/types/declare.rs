@@ -1,9 +1,8 @@
 //! Records and variants.
 
-use crate::types::block::block;
-use crate::{
-    ffi, Boxroot, DomainLock, Error, FromOCaml, Kind, OCamlAny, OCamlFloat, RootRef, ToOCaml, Value,
-};
+use super::block::block;
+use super::{FromOCaml, OCamlFloat, ToOCaml};
+use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use std::marker::PhantomData;
 
 /// Declares markers for OCaml records and variants, and conversions from and to Rust types.

@@ -1,14 +1,17 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
-use crate::types::block::block;
-use crate::{
-    ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, OCamlBytes, OCamlException, OCamlInt,
-    OCamlString, RootRef, ToOCaml, Value,
-};
+use super::block::block;
+use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
+use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CString;
 use std::fmt;
 use std::sync::Arc;
+
+marker! {
+    /// The type of OCaml's `exn`.
+    OCamlException;
+}
 
 /// An OCaml exception: one that OCaml raised, or one to raise.
 ///
@@ -215,6 +218,38 @@ impl fmt::Debug for Exception {
 }
 
 impl std::error::Error for Exception {}
+
+/// Why a call of an OCaml function gave no result.
+#[derive(Clone, Debug)]
+pub enum CallError {
+    /// The function raised this exception.
+    Exception(Exception),
+    /// An argument or the result could not be converted or rooted, or OCaml has registered no such function.
+    Error(Error),
+}
+
+impl From<Exception> for CallError {
+    fn from(exception: Exception) -> Self {
+        CallError::Exception(exception)
+    }
+}
+
+impl From<Error> for CallError {
+    fn from(error: Error) -> Self {
+        CallError::Error(error)
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Exception(exception) => exception.fmt(f),
+            CallError::Error(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
 
 /// The constructor of an exception: a block of tag 248 with its name and a number. OCaml's own exceptions have negative
 /// numbers.

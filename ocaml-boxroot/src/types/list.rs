@@ -1,9 +1,33 @@
-//! Lists and arrays.
+//! Lists; and what lists and arrays have in common.
 
-use super::memory::{push, with_capacity};
+use super::block::{block, rooted};
+use super::memory::push;
 use super::{FromOCaml, ToOCaml};
-use crate::types::block::{block, rooted};
-use crate::{ffi, Boxroot, DomainLock, Error, OCamlArray, OCamlList, Value};
+use crate::{Boxroot, DomainLock, Error, Value};
+use std::marker::PhantomData;
+
+marker! {
+    /// The type of OCaml's `T list`. Covariant.
+    OCamlList<T>(PhantomData<T>);
+}
+
+impl<'l, T> Value<'l, OCamlList<T>> {
+    /// The elements, from the first to the last.
+    pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
+        let mut rest = self;
+        std::iter::from_fn(move || {
+            if rest.is_immediate() {
+                return None;
+            }
+            // SAFETY: a list that is not an immediate is a block with the first element and the rest (type).
+            unsafe {
+                let first = rest.field(0);
+                rest = rest.field(1);
+                Some(first)
+            }
+        })
+    }
+}
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlList<A>>, Error> {
@@ -31,56 +55,9 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
     }
 }
 
-impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray<A>>, Error> {
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
-        // array of units is used as an array of A only when all elements were stored.
-        let mut array = unsafe { rooted(ffi::obx_alloc_array(self.len()), lock) }?;
-        let mut floats = Vec::new();
-        for (i, element) in self.iter().enumerate() {
-            let element = element.to_ocaml(lock)?;
-            let raw = element.get(lock).raw();
-            // SAFETY: the lock is held, and the array has the field i. No float is stored in it if OCaml's arrays of
-            // floats are flat.
-            unsafe {
-                if ffi::obx_float_arrays_are_flat != 0 && ffi::obx_is_float(raw) != 0 {
-                    push(&mut floats, ffi::obx_float(raw))?;
-                } else {
-                    ffi::obx_store(array.get(lock).raw(), i, raw);
-                }
-            }
-        }
-        if !floats.is_empty() {
-            if floats.len() != self.len() {
-                return Err(Error::Mismatch); // in OCaml, an array has only floats or none
-            }
-            // SAFETY: the token proves that the lock is held, and is borrowed mutably. All elements are floats, so their
-            // array is in the flat form.
-            array =
-                unsafe { rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock) }?;
-        }
-        Ok(array)
-    }
-}
-
-impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
-    fn convert_from<'l>(
-        value: Value<'l, OCamlArray<A>>,
-        lock: &'l DomainLock,
-    ) -> Result<Self, Error> {
-        let mut elements = with_capacity(value.len())?;
-        for i in 0..value.len() {
-            elements.push(match value.get(i) {
-                Some(element) => R::from_ocaml(element, lock)?,
-                None => R::from_float(value.flat_float(i).ok_or(Error::Mismatch)?)?,
-            });
-        }
-        Ok(elements)
-    }
-}
-
+/// The conversions of vectors and Rust arrays, by those of slices and vectors.
 macro_rules! like_slices {
-    ($($ocaml:ident),*) => {$(
+    ($ocaml:ident) => {
         impl<A, R: ToOCaml<A>> ToOCaml<$ocaml<A>> for Vec<R> {
             fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
                 self.as_slice().convert_to(lock)
@@ -102,7 +79,8 @@ macro_rules! like_slices {
                 Vec::convert_from(value, lock)?.try_into().map_err(|_| Error::Mismatch)
             }
         }
-    )*};
+    };
 }
 
-like_slices!(OCamlList, OCamlArray);
+like_slices!(OCamlList);
+pub(super) use like_slices;

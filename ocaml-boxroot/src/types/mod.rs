@@ -1,4 +1,33 @@
-//! Copies of values between Rust and OCaml. The table of types is in the documentation of [`ToOCaml`].
+//! The types of OCaml: for each a *marker*, a Rust type that only names it, for `Value<'l, T>` and `Boxroot<T>`; what can be
+//! read of its values; and the conversions. The table of conversions is in the documentation of [`ToOCaml`].
+//!
+//! Markers have no values. Two rules make safe code sound:
+//!
+//! * *Threads.* A root may go to other threads if its marker is `Send` and `Sync`. A marker with parameters is both
+//!   if all its parameters are.
+//! * *Variance.* Lifetimes in a parameter may be shortened where OCaml only gives values of that type (covariant: lists,
+//!   options, results of functions). They may be lengthened where OCaml only takes such values (contravariant:
+//!   arguments of functions). They stay as they are where OCaml does both (invariant: arrays and references, which
+//!   change).
+
+/// Markers. What stands in parentheses says on which parameters the marker's thread-safety and variance depend.
+macro_rules! marker {
+    ($($(#[$attribute:meta])* $name:ident;)+) => {$(
+        $(#[$attribute])*
+        #[derive(Debug)]
+        pub enum $name {}
+    )+};
+    ($($(#[$attribute:meta])* $name:ident<$($parameter:ident),+>($($phantom:ty),+);)+) => {$(
+        $(#[$attribute])*
+        pub struct $name<$($parameter),+>(std::convert::Infallible, $($phantom),+);
+
+        impl<$($parameter),+> std::fmt::Debug for $name<$($parameter),+> {
+            fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self.0 {}
+            }
+        }
+    )+};
+}
 
 /// For a conversion of a type without parts.
 macro_rules! without_parts {
@@ -16,34 +45,41 @@ macro_rules! without_parts {
     };
 }
 
+mod array;
 mod bigarray;
 mod block;
 mod boxed;
 pub(crate) mod declare;
 mod depth;
 pub(crate) mod exception;
+mod function;
 mod list;
 mod map;
-mod marker;
 mod memory;
 mod number;
+mod seq;
 mod string;
 mod tuple;
 
+pub use array::OCamlArray;
 pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
 pub use boxed::OCamlBox;
 pub use declare::Field;
 pub use depth::set_depth_limit;
-pub use exception::Exception;
-pub use map::{Elements, OCamlMap, OCamlSeq, OCamlSet};
-pub use marker::{
-    Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlException, OCamlFloat, OCamlInt,
-    OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString,
-};
-
-use depth::Level;
+pub use exception::{CallError, Exception, OCamlException};
+pub use function::Function;
+pub use list::OCamlList;
+pub use map::{OCamlMap, OCamlSet};
+pub use number::{OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint};
+pub use seq::{Elements, OCamlSeq};
+pub use string::{OCamlBytes, OCamlString};
 
 use crate::{Boxroot, DomainLock, Error, RootRef, Value};
+use depth::Level;
+use std::marker::PhantomData;
+
+/// A struct with such a field is invariant in `T`.
+type Invariant<T> = PhantomData<fn(T) -> T>;
 
 /// A Rust value that can be copied into the OCaml heap as a `T`.
 ///
@@ -208,6 +244,32 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     /// [`Mismatch`](Error::Mismatch) if a type does not implement it.
     fn from_float(_: f64) -> Result<Self, Error> {
         Err(Error::Mismatch)
+    }
+}
+
+impl<'l, T: ?Sized> Value<'l, T> {
+    /// A copy of the value, as a Rust type; or a root for it, if `R` is a [`Boxroot<T>`](crate::Boxroot).
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](Error::OutOfRange), [`Mismatch`](Error::Mismatch) and [`NotUtf8`](Error::NotUtf8) if `R` cannot
+    /// represent the value;
+    /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
+    #[track_caller]
+    pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
+        R::from_ocaml(self, lock)
+    }
+}
+
+impl<T: ?Sized> RootRef<T> {
+    /// A copy of the value, as a Rust type; see [`Value::to_rust`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Value::to_rust`].
+    #[track_caller]
+    pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, Error> {
+        R::from_ocaml(self.get(lock), lock)
     }
 }
 

@@ -1,9 +1,97 @@
+//! Numbers and characters, `unit` and `bool`.
+
+use super::block::rooted;
 use super::{FromOCaml, ToOCaml};
-use crate::types::block::rooted;
-use crate::{
-    ffi, Boxroot, DomainLock, Error, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64,
-    OCamlNativeint, Value,
-};
+use crate::{ffi, Boxroot, DomainLock, Error, Value};
+
+marker! {
+    /// The type of OCaml's `int`, for `Value<'l, OCamlInt>` and `Boxroot<OCamlInt>`.
+    OCamlInt;
+    /// The type of OCaml's `int32`.
+    OCamlInt32;
+    /// The type of OCaml's `int64`.
+    OCamlInt64;
+    /// The type of OCaml's `nativeint`.
+    OCamlNativeint;
+    /// The type of OCaml's `char`: a byte.
+    OCamlChar;
+    /// The type of OCaml's `float`.
+    OCamlFloat;
+}
+
+impl Value<'_, ()> {
+    /// OCaml's `()`.
+    pub fn unit() -> Value<'static, ()> {
+        // SAFETY: 1 is the immediate 0, which is `()`.
+        unsafe { Value::from_raw(1) }
+    }
+}
+
+impl Value<'_, OCamlInt> {
+    /// An OCaml integer. It is an immediate, which is always valid. OCaml's integers have one bit less
+    /// than `isize`: the highest bit of `n` is lost, as in OCaml's own arithmetic.
+    pub fn int(n: isize) -> Value<'static, OCamlInt> {
+        // SAFETY: an immediate, by its lowest bit, and so an `int`.
+        unsafe { Value::from_raw((n << 1) | 1) }
+    }
+
+    /// The integer.
+    pub fn to_int(self) -> isize {
+        self.raw() >> 1
+    }
+}
+
+impl Value<'_, OCamlChar> {
+    /// An OCaml character, which is a byte.
+    pub fn char(byte: u8) -> Value<'static, OCamlChar> {
+        // SAFETY: an immediate, by its lowest bit, from 0 to 255, and so a `char`.
+        unsafe { Value::from_raw(isize::from(byte) << 1 | 1) }
+    }
+
+    /// The byte.
+    pub fn to_byte(self) -> u8 {
+        (self.raw() >> 1) as u8
+    }
+}
+
+impl Value<'_, OCamlInt32> {
+    /// The number.
+    pub fn to_int32(self) -> i32 {
+        // SAFETY: the value is a live `int32` (type and lifetime).
+        unsafe { ffi::obx_int32(self.raw()) }
+    }
+}
+
+impl Value<'_, OCamlInt64> {
+    /// The number.
+    pub fn to_int64(self) -> i64 {
+        // SAFETY: the value is a live `int64` (type and lifetime).
+        unsafe { ffi::obx_int64(self.raw()) }
+    }
+}
+
+impl Value<'_, OCamlNativeint> {
+    /// The number.
+    pub fn to_nativeint(self) -> isize {
+        // SAFETY: the value is a live `nativeint` (type and lifetime).
+        unsafe { ffi::obx_nativeint(self.raw()) }
+    }
+}
+
+impl Value<'_, bool> {
+    /// The boolean.
+    pub fn to_bool(self) -> bool {
+        self.raw() != 1
+    }
+}
+
+impl Value<'_, OCamlFloat> {
+    /// The number.
+    pub fn to_float(self) -> f64 {
+        // SAFETY: the value is a live float (type and lifetime).
+        unsafe { ffi::obx_float(self.raw()) }
+    }
+}
 
 impl ToOCaml<()> for () {
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<()>, Error> {

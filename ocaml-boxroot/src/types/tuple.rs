@@ -1,8 +1,38 @@
-//! Tuples, options and results.
+//! Tuples, options and results. Rust's own types are the markers.
 
+use super::block::{block, rooted};
 use super::{FromOCaml, ToOCaml};
-use crate::types::block::{block, rooted};
-use crate::{Boxroot, DomainLock, Error, Value};
+use crate::{Boxroot, DomainLock, Error, Kind, Value};
+
+impl<'l, T> Value<'l, Option<T>> {
+    /// `Some` with the value in it, or `None`.
+    pub fn to_option(self) -> Option<Value<'l, T>> {
+        // SAFETY: a block is `Some x`, whose field 0 is x (type).
+        (!self.is_immediate()).then(|| unsafe { self.field(0) })
+    }
+}
+
+impl<'l, T, E> Value<'l, Result<T, E>> {
+    /// `Ok` or `Err`, with the value in it.
+    pub fn to_result(self) -> Result<Value<'l, T>, Value<'l, E>> {
+        let is_ok = matches!(self.kind(), Kind::Block { tag: 0, .. });
+        // SAFETY: `Ok x` is a block of tag 0 whose field 0 is x, and `Error x` one of tag 1 (type).
+        unsafe {
+            match is_ok {
+                true => Ok(self.field(0)),
+                false => Err(self.field(0)),
+            }
+        }
+    }
+}
+
+impl<'l, A, B> Value<'l, (A, B)> {
+    /// The two components.
+    pub fn to_pair(self) -> (Value<'l, A>, Value<'l, B>) {
+        // SAFETY: a pair is a block of two fields (type).
+        unsafe { (self.field(0), self.field(1)) }
+    }
+}
 
 macro_rules! tuple {
     ($($rust:ident $ocaml:ident $index:tt),+) => {
