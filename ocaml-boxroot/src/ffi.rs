@@ -105,7 +105,7 @@ extern "C" {
     pub fn obx_set_known();
     /// Shuts the runtime down. Needs the lock.
     pub fn obx_shut_down();
-    /// Takes the mutex of the state in `runtime.rs`, which is free in the child of a fork.
+    /// Takes the mutex of the state in `runtime/state.rs`, which is free in the child of a fork.
     pub fn obx_lock_state();
     /// Releases the mutex, which this thread holds.
     pub fn obx_unlock_state();
@@ -113,6 +113,8 @@ extern "C" {
     pub fn obx_wait_for_state();
     /// Wakes the threads that wait.
     pub fn obx_state_has_changed();
+    /// The same when boxroot was set up, on a thread that does not hold the mutex.
+    pub fn obx_was_set_up();
     /// 1 if OCaml was started in this process, else 0.
     pub fn obx_is_started() -> c_int;
     /// 1 if other domains run besides the caller's, else 0. Needs the lock.

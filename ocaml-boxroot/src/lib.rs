@@ -64,6 +64,8 @@ mod error;
 mod ffi;
 mod lock;
 mod named;
+#[cfg(any(feature = "startup", doc))] // the documentation links to it
+mod runtime;
 mod stats;
 mod types;
 mod value;
@@ -71,9 +73,9 @@ mod value;
 pub use boxroot::{Boxroot, RootRef};
 pub use error::Error;
 pub use lock::DomainLock;
-#[cfg(any(feature = "startup", doc))]
-pub use lock::{Builder, Busy, Runtime};
 pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
+#[cfg(any(feature = "startup", doc))]
+pub use runtime::{Builder, Busy, Runtime};
 pub use stats::{stats, trim, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks};
@@ -88,7 +90,7 @@ pub use value::{Kind, OCamlAny, Value};
 /// For [`export!`].
 #[doc(hidden)]
 pub mod export_support {
-    pub use crate::call::export::{enter, finish, next};
+    pub use crate::call::enter::{enter, finish, next};
 }
 
 /// The names of the standard library that the macros use. A program's own names cannot replace these.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether OCaml was started, and its shutdown; the lock of the state in runtime.rs. */
+/* Whether OCaml was started, and its shutdown; the lock of the state in runtime/state.rs. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <pthread.h>
@@ -62,7 +62,7 @@ uintnat obx_other_domains(void) {
 #endif
 }
 
-/* ---- the state in runtime.rs ---- */
+/* ---- the state in runtime/state.rs ---- */
 
 /* A mutex of C, because Rust's cannot be free in the child of a fork. */
 static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -87,3 +87,10 @@ void obx_lock_state(void) {
 void obx_unlock_state(void) { pthread_mutex_unlock(&state_mutex); }
 void obx_wait_for_state(void) { pthread_cond_wait(&state_changed, &state_mutex); }
 void obx_state_has_changed(void) { pthread_cond_broadcast(&state_changed); }
+
+/* Called when boxroot was set up: threads can attach from now on. */
+void obx_was_set_up(void) {
+  obx_lock_state();
+  obx_state_has_changed();
+  obx_unlock_state();
+}

@@ -1,6 +1,6 @@
 //! Rust functions as OCaml closures.
 
-use crate::call::export::answer;
+use super::enter::answer;
 use crate::{
     ffi, Boxroot, DomainLock, Error, Function, OCamlAny, OCamlBox, RootRef, ToOCaml, Value,
 };

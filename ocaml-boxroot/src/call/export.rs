@@ -1,5 +1,4 @@
-use crate::{ffi, lock, sys, Boxroot, CallError, DomainLock, Exception};
-use std::error::Error;
+//! Functions of Rust that OCaml calls: the macro.
 
 /// Defines functions that OCaml can call.
 ///
@@ -24,10 +23,10 @@ use std::error::Error;
 /// ```
 ///
 /// The body gets each argument as a root that the macro made, a [`&RootRef`](crate::RootRef) of its type. With `as`, it
-/// gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml). The result is a [`Boxroot`] of its
+/// gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml). The result is a [`Boxroot`](crate::Boxroot) of its
 /// type or, with `as`, of a Rust type that is [`ToOCaml`](crate::ToOCaml). The first name is that of the token
 /// (`&mut DomainLock`): the body may allocate and call OCaml. The body's error is of any type that `?` turns into a
-/// `Box<dyn std::error::Error>` (a named one: not `impl …`). If it is an [`Exception`], or a [`CallError`] that holds one, OCaml sees this
+/// `Box<dyn std::error::Error>` (a named one: not `impl …`). If it is an [`Exception`](crate::Exception), or a [`CallError`](crate::CallError) that holds one, OCaml sees this
 /// exception; it sees any other error, and a panic, as the exception `Failure` with the whole text.
 ///
 /// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more than five arguments,
@@ -179,73 +178,4 @@ macro_rules! export_result {
     (root $lock:ident $result:ident $type:ty as $rust:ty) => {
         $crate::macro_support::Ok($crate::ToOCaml::<$type>::to_ocaml(&$result, $lock)?)
     };
-}
-
-/// For [`export!`]: runs a body, and turns its result into what [`finish`] takes.
-///
-/// # Safety
-///
-/// As for [`DomainLock::enter`].
-pub unsafe fn enter<T: ?Sized>(
-    body: impl FnOnce(&mut DomainLock) -> Result<Boxroot<T>, Box<dyn Error>>,
-) -> sys::Value {
-    // SAFETY: OCaml called, and the result goes to `finish` (caller); `answer` returns a valid value or an encoded
-    // exception.
-    unsafe {
-        DomainLock::enter(|lock| {
-            let result = body(lock);
-            answer(lock, result)
-        })
-    }
-}
-
-/// The result of a body as a value for OCaml; an error becomes an encoded exception.
-pub(crate) fn answer<T: ?Sized>(
-    lock: &mut DomainLock,
-    result: Result<Boxroot<T>, Box<dyn Error>>,
-) -> sys::Value {
-    let error = match result {
-        Ok(root) => {
-            let raw = root.get(lock).raw();
-            root.delete_in(lock);
-            return raw;
-        }
-        Err(error) => error,
-    };
-    let exception = match (error.downcast_ref::<Exception>(), error.downcast_ref::<CallError>()) {
-        (Some(exception), _) | (None, Some(CallError::Exception(exception))) => exception.value(),
-        _ => None,
-    };
-    match exception {
-        Some(exception) => ffi::exception_result(exception.get(lock).raw()),
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so there is no unrooted value.
-        None => unsafe { lock::failure(&error.to_string()) },
-    }
-}
-
-/// For [`export!`]: the next element of an array.
-///
-/// # Safety
-///
-/// There is one.
-pub unsafe fn next(array: &mut *const sys::Value) -> sys::Value {
-    // SAFETY: the array has this element (caller), so that the pointer behind it is valid, too.
-    unsafe {
-        let element = **array;
-        *array = array.add(1);
-        element
-    }
-}
-
-/// For [`export!`]: raises the result if it is an encoded exception, else returns it.
-///
-/// # Safety
-///
-/// In a function that OCaml called, in whose frame nothing is left to drop; `result` is what
-/// [`enter`] returned.
-#[inline(always)]
-pub unsafe fn finish(result: sys::Value) -> sys::Value {
-    // SAFETY: OCaml called, no frame that the exception jumps over has anything to drop, and `result` is what `enter`
-    // returned (caller).
-    unsafe { ffi::ocaml_boxroot_finish(result) }
 }

@@ -1,19 +1,17 @@
-#[cfg(any(feature = "startup", doc))] // the documentation links to it
-mod runtime;
+//! The token, and what holds the lock.
+
+mod acquired;
 mod waiting;
 
-#[cfg(any(feature = "startup", doc))]
-pub use runtime::{Builder, Busy, Runtime};
+pub(crate) use acquired::{set_up, Acquired};
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
 use crate::{ffi, Error};
+use acquired::Use;
 use ocaml_boxroot_sys::{self as sys, token, uses};
-use std::any::Any;
 use std::fmt;
 use std::io::{self, Write};
 use std::marker::PhantomData;
-use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Proof that this thread holds the lock of its OCaml domain.
 ///
@@ -43,118 +41,6 @@ pub struct DomainLock {
 impl fmt::Debug for DomainLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("DomainLock")
-    }
-}
-
-/// One use of the runtime (`ocaml_boxroot_sys::uses`). Invariant: while it exists, `Runtime::shutdown` fails.
-struct Use {
-    /// A calling frame of this thread has a use, too: so OCaml knows this thread.
-    is_nested: bool,
-    _not_send: PhantomData<*mut ()>,
-}
-
-impl Use {
-    /// For a thread that holds the lock.
-    fn new() -> Result<Use, Error> {
-        // SAFETY: OCaml knows this thread, which holds the lock; where `read_if_held` is wrong about that, it ends the
-        // use at once.
-        Use::begun(unsafe { uses::begin() })
-    }
-
-    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds the lock.
-    #[inline]
-    fn to_lock() -> Result<Use, Error> {
-        // SAFETY: no other use begins on this thread before it holds the lock, or ends this use because it cannot
-        // take it.
-        Use::begun(unsafe { uses::begin_to_lock() })
-    }
-
-    #[inline]
-    fn begun(begun: Result<bool, uses::Refused>) -> Result<Use, Error> {
-        match begun {
-            Ok(is_nested) => Ok(Use { is_nested, _not_send: PhantomData }),
-            Err(refused) => Err(refusal(refused)),
-        }
-    }
-}
-
-#[cold]
-fn refusal(refused: uses::Refused) -> Error {
-    match refused {
-        uses::Refused::Down => Error::TornDown,
-        uses::Refused::Forked => Error::Forked,
-        uses::Refused::AlreadyHeld => Error::AlreadyHeld,
-        uses::Refused::Ended => Error::ThreadNotRegistered,
-        _ => match Error::last() {
-            // Boxroot was set up since.
-            Error::LockNotHeld | Error::OutOfMemory => Error::NotSetup,
-            error => error,
-        },
-    }
-}
-
-impl Drop for Use {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: this use began on this thread (a `Use` is not Send).
-        unsafe { uses::end() }
-    }
-}
-
-/// Sets boxroot up, if that was not done yet. Before that, while no other thread can attach, asks the runtime what
-/// OCaml 4 answers only under the lock.
-///
-/// # Safety
-///
-/// This thread holds the lock of a started runtime.
-pub(crate) unsafe fn set_up() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if DONE.load(Ordering::Acquire) {
-        return;
-    }
-    // SAFETY: this thread holds the lock of a started runtime (caller).
-    let is_set_up = unsafe {
-        ffi::obx_look_for_threads();
-        ffi::obx_has_stack(); // the main thread looks for its own while there are file descriptors for that
-        ffi::obx_keep_heap();
-        sys::boxroot_setup()
-    };
-    // If setting up failed, `DomainLock::new` returns the error.
-    DONE.store(is_set_up, Ordering::Release);
-    #[cfg(feature = "startup")]
-    runtime::was_set_up();
-}
-
-/// Holds the lock and a use. Dropping it, also in a panic, releases the lock and ends the use.
-pub(crate) struct Acquired {
-    _use: Use,
-}
-
-impl Acquired {
-    /// Waits for the lock.
-    #[inline]
-    pub(crate) fn new() -> Result<Acquired, Error> {
-        let used = Use::to_lock()?;
-        if used.is_nested {
-            // SAFETY: this thread does not hold the lock (`to_lock`), OCaml knows it, because a calling frame of it has
-            // a use, and the use keeps the runtime up.
-            unsafe { ffi::caml_leave_blocking_section() };
-            return Ok(Acquired { _use: used });
-        }
-        // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up.
-        match unsafe { ffi::obx_acquire() } {
-            0 => Ok(Acquired { _use: used }),
-            ffi::NO_THREADS => Err(Error::SystemThreadsMissing),
-            _ => Err(Error::ThreadNotRegistered),
-        }
-    }
-}
-
-impl Drop for Acquired {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: this thread has held the lock since `new`.
-        unsafe { ffi::caml_enter_blocking_section_no_pending() }
     }
 }
 
@@ -273,33 +159,6 @@ impl DomainLock {
         Some(f(&unsafe { DomainLock::new() }.ok()?))
     }
 
-    /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. The caller passes the
-    /// result to `ocaml_boxroot_finish`, a C function of this crate, which raises it if it is an
-    /// exception, and else returns it. If `f` panics, or there can be no token (for the errors of
-    /// [`assume_held`](DomainLock::assume_held)), the result is the exception `Failure` with the message.
-    /// [`export!`](crate::export!) does all of this.
-    ///
-    /// # Safety
-    ///
-    /// OCaml called this function, as an `external` without `[@@noalloc]`, and not as a finaliser of a custom block; the
-    /// result goes to `ocaml_boxroot_finish`. `f` returns a valid value, or an exception that is encoded as in the results of the
-    /// `_exn` functions of OCaml's C interface.
-    pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling
-            // frame has a token, it was borrowed as `&mut` by the function that called OCaml.
-            unsafe { DomainLock::assume_held(f) }
-        }));
-        let message = match result {
-            Ok(Ok(value)) => return value,
-            Ok(Err(error)) => error.to_string(),
-            Err(payload) => panic_message(payload),
-        };
-        // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, and with it
-        // all unrooted values.
-        unsafe { failure(&message) }
-    }
-
     /// Calls `f` with a token, in code that holds the lock by other means, such as a library that tracks it in a
     /// way of its own. The lock stays held, also if `f` panics.
     ///
@@ -327,42 +186,5 @@ impl DomainLock {
     #[inline(always)]
     pub(crate) fn domain(&self) -> token::Domain {
         self.domain
-    }
-}
-
-/// The message of a panic. Drops the payload. If that panics, too, the second payload is leaked.
-fn panic_message(payload: Box<dyn Any + Send>) -> String {
-    let message = match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
-        (Some(message), _) => message.clone(),
-        (None, Some(message)) => (*message).to_string(),
-        (None, None) => "a Rust function panicked".to_string(),
-    };
-    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(another);
-    }
-    message
-}
-
-/// The result of a body that failed: OCaml will see the exception `Failure message`.
-///
-/// # Safety
-///
-/// This thread holds the lock, and uses no unrooted value afterwards.
-pub(crate) unsafe fn failure(message: &str) -> sys::Value {
-    // SAFETY: the lock is held, and the collector may run, because no unrooted value is used afterwards (caller).
-    unsafe { ffi::obx_failure(message.as_ptr().cast(), message.len()) }
-}
-
-#[cfg(all(test, feature = "link-runtime"))]
-mod tests {
-    use super::*;
-
-    /// The library was set up after it refused, and before the reason was asked for.
-    #[test]
-    fn refused_before_a_start_that_is_over() {
-        crate::Runtime::start().unwrap();
-        assert_eq!(refusal(uses::Refused::NotRunning), Error::NotSetup);
-        DomainLock::attach(|_| assert_eq!(refusal(uses::Refused::NotRunning), Error::NotSetup))
-            .unwrap();
     }
 }

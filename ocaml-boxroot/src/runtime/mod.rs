@@ -1,17 +1,19 @@
+//! A runtime that Rust starts and shuts down.
+
+mod state;
+
 use crate::lock::{self, Acquired};
 use crate::types::exception::describe;
 use crate::{ffi, DomainLock, Error, Value};
 use ocaml_boxroot_sys as sys;
-use std::cell::UnsafeCell;
+use state::{state, State, StateGuard};
 use std::ffi::{c_char, CString, OsString};
 use std::fmt;
 #[cfg(feature = "debug-checks")]
 use std::io::{self, Write};
-use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 use std::os::unix::ffi::OsStringExt;
 use std::process;
-use std::thread::{self, ThreadId};
+use std::thread;
 
 /// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`].
 /// With the feature `startup`.
@@ -39,69 +41,6 @@ pub struct Runtime(());
 
 /// What `get_or_start` returns: it cannot be moved out of a reference, and so not be shut down.
 static SHARED: Runtime = Runtime(());
-
-/// Whether this process has started its runtime by `Runtime`.
-enum State {
-    NotStarted,
-    /// By this thread, in the process with this id.
-    Starting(ThreadId, u32),
-    Started,
-    Failed(Error),
-}
-
-struct Shared(UnsafeCell<State>);
-
-// SAFETY: only `StateGuard`, of which there is one at a time, uses the state.
-unsafe impl Sync for Shared {}
-
-static STATE: Shared = Shared(UnsafeCell::new(State::NotStarted));
-
-/// Holds the mutex in `../c/runtime.c`, and with it the state.
-struct StateGuard(PhantomData<*mut ()>);
-
-fn state() -> StateGuard {
-    // SAFETY: this thread does not hold the mutex: no function here takes it while it has a guard.
-    unsafe { ffi::obx_lock_state() };
-    StateGuard(PhantomData)
-}
-
-impl StateGuard {
-    /// Waits until the state may have changed, or boxroot was set up.
-    fn wait(&mut self) {
-        // SAFETY: this thread holds the mutex.
-        unsafe { ffi::obx_wait_for_state() }
-    }
-}
-
-impl Deref for StateGuard {
-    type Target = State;
-
-    fn deref(&self) -> &State {
-        // SAFETY: this thread holds the mutex.
-        unsafe { &*STATE.0.get() }
-    }
-}
-
-impl DerefMut for StateGuard {
-    fn deref_mut(&mut self) -> &mut State {
-        // SAFETY: this thread holds the mutex, and the guard is borrowed mutably.
-        unsafe { &mut *STATE.0.get() }
-    }
-}
-
-impl Drop for StateGuard {
-    fn drop(&mut self) {
-        // SAFETY: this thread holds the mutex.
-        unsafe { ffi::obx_unlock_state() }
-    }
-}
-
-/// Called when boxroot was set up: threads can attach from now on.
-pub(crate) fn was_set_up() {
-    let _state = state();
-    // SAFETY: the function has no precondition.
-    unsafe { ffi::obx_state_has_changed() }
-}
 
 impl Runtime {
     /// Starts the runtime, which initialises the OCaml modules that are linked into the program, and
