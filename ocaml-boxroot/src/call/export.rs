@@ -23,11 +23,12 @@
 /// ```
 ///
 /// The body gets each argument as a root that the macro made, a [`&RootRef`](crate::RootRef) of its type. With `as`, it
-/// gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml). The result is a [`Boxroot`](crate::Boxroot) of its
-/// type or, with `as`, of a Rust type that is [`ToOCaml`](crate::ToOCaml). The first name is that of the token
-/// (`&mut DomainLock`): the body may allocate and call OCaml. The body's error is of any type that `?` turns into a
-/// `Box<dyn std::error::Error>` (a named one: not `impl …`). If it is an [`Exception`](crate::Exception), or a [`CallError`](crate::CallError) that holds one, OCaml sees this
-/// exception; it sees any other error, and a panic, as the exception `Failure` with the whole text.
+/// gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml). The result is a
+/// [`Boxroot`](crate::Boxroot) of its type or, with `as`, of a Rust type that is [`ToOCaml`](crate::ToOCaml). The first
+/// name is that of the token (`&mut DomainLock`): the body may allocate and call OCaml. The body's error is of any type
+/// that `?` turns into a `Box<dyn std::error::Error>` (a named one: not `impl …`). If it is an
+/// [`Exception`](crate::Exception), or a [`CallError`](crate::CallError) that holds one, OCaml sees this exception; it
+/// sees any other error, and a panic, as the exception `Failure` with the whole text.
 ///
 /// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more than five arguments,
 /// OCaml needs a second function for bytecode, which the macro defines as `NAME_bytecode`:
