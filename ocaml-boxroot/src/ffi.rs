@@ -6,6 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 /// A result of [`obx_acquire`]: the program does not link the `threads` library.
 pub const NO_THREADS: c_int = 1;
 
+// The OCaml runtime.
 extern "C" {
     /// Waits for the lock of this thread's domain, and takes it, on a thread that OCaml knows. Runs no OCaml code.
     pub fn caml_leave_blocking_section();
@@ -15,30 +16,38 @@ extern "C" {
     /// The cell of a value registered with `Callback.register`, or `NULL`. The cell is a root, and is never freed. On
     /// OCaml 4 it needs the lock.
     pub fn caml_named_value(name: *const c_char) -> *const Value;
+}
 
+// `c/call.c`.
+extern "C" {
+    /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that there
+    /// is no stack left.
+    pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
     /// The constructor of OCaml's own exception of this name, or 0.
     pub fn obx_predefined_exception(name: *const c_char) -> Value;
     /// `Failure text` as an encoded exception; the encoded exception 0 if memory ran out. May run the collector.
     pub fn obx_failure(text: *const c_char, length: usize) -> Value;
+    /// Raises the result of a body if it is an encoded exception, else returns it.
+    pub fn ocaml_boxroot_finish(result: Value) -> Value;
+}
 
+// `c/stack.c`.
+extern "C" {
+    /// Whether this thread has enough of its stack left for another level of calls or conversions.
+    pub fn obx_has_stack() -> c_int;
+}
+
+// `c/threads.c`.
+extern "C" {
     /// Looks whether the program has the threads library. Needs the lock.
     pub fn obx_look_for_threads();
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.
     /// 0 if this thread holds the lock now; else [`NO_THREADS`], or another number if the thread cannot be
     /// registered.
     pub fn obx_acquire() -> c_int;
-    /// Sees to it that OCaml's `exit` does not free the heap. Needs the lock.
-    pub fn obx_keep_heap();
-
-    /// Whether this thread has enough of its stack left for another level of calls or conversions.
-    pub fn obx_has_stack() -> c_int;
-
-    /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that there
-    /// is no stack left.
-    pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
-
-    /// Raises the result of a body if it is an encoded exception, else returns it.
-    pub fn ocaml_boxroot_finish(result: Value) -> Value;
+    /// Notes that OCaml knows this thread, because it started the runtime.
+    #[cfg(any(feature = "startup", doc))]
+    pub fn obx_set_known();
 }
 
 // `c/alloc.c`. No function raises. Those that allocate may run the collector, and return 0 if memory ran out.
@@ -96,15 +105,25 @@ extern "C" {
     ) -> Value;
 }
 
+// `c/runtime.c`.
+extern "C" {
+    /// Sees to it that OCaml's `exit` does not free the heap. Needs the lock.
+    pub fn obx_keep_heap();
+}
+
+// `c/start.c`, and the rest of `c/runtime.c`.
 #[cfg(any(feature = "startup", doc))]
 extern "C" {
     /// Starts the runtime and runs the program's modules. Leaves the lock held. The result may be an
     /// encoded exception.
     pub fn obx_start(arguments: *const *const c_char) -> Value;
-    /// Notes that OCaml knows this thread, because it started the runtime.
-    pub fn obx_set_known();
     /// Shuts the runtime down. Needs the lock.
     pub fn obx_shut_down();
+    /// 1 if OCaml was started in this process, else 0.
+    pub fn obx_is_started() -> c_int;
+    /// 1 if other domains run besides the caller's, else 0. Needs the lock.
+    pub fn obx_other_domains() -> usize;
+
     /// Takes the mutex of the state in `runtime/state.rs`, which is free in the child of a fork.
     pub fn obx_lock_state();
     /// Releases the mutex, which this thread holds.
@@ -115,10 +134,6 @@ extern "C" {
     pub fn obx_state_has_changed();
     /// The same when boxroot was set up, on a thread that does not hold the mutex.
     pub fn obx_was_set_up();
-    /// 1 if OCaml was started in this process, else 0.
-    pub fn obx_is_started() -> c_int;
-    /// 1 if other domains run besides the caller's, else 0. Needs the lock.
-    pub fn obx_other_domains() -> usize;
 }
 
 /// Whether a result of an `_exn` function is an encoded exception; C: `Is_exception_result`.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bigarrays, for bigarray.rs. Nothing here raises. */
+/* Bigarrays, for types/bigarray.rs. Nothing here raises. */
 #define CAML_NAME_SPACE
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 extern struct custom_operations const caml_ba_ops; /* declared in no header */
 
-/* bigarray.rs uses these numbers. */
+/* types/bigarray.rs uses these numbers. */
 _Static_assert(CAML_BA_FLOAT32 == 0 && CAML_BA_FLOAT64 == 1 && CAML_BA_SINT8 == 2 &&
                  CAML_BA_UINT8 == 3 && CAML_BA_SINT16 == 4 && CAML_BA_UINT16 == 5 &&
                  CAML_BA_INT32 == 6 && CAML_BA_INT64 == 7 && CAML_BA_CAML_INT == 8 &&
