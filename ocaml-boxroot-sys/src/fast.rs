@@ -1,8 +1,7 @@
-//! The fast paths of `boxroot/inline.h`, in Rust: with a [`Domain`], and below without one. The layouts that they
-//! rely on are asserted in `bindings.rs` and in `boxroot/inline.h`.
+//! The fast paths of `boxroot/inline.h`, in Rust: with a domain's record, which a token has, and below without one. The
+//! layouts that they rely on are asserted in `bindings.rs` and in `boxroot/inline.h`.
 
-use crate::bindings::{self, bxr_pool_head};
-use crate::token::Domain;
+use crate::bindings::{self, bxr_domain_head, bxr_pool_head};
 use crate::{slot, BoxRoot, Value};
 use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -16,13 +15,12 @@ const HEAD_OFFSETS: usize = bindings::BXR_HEAD_OFFSETS as usize;
 
 /// # Safety
 ///
-/// As for [`token::create`](crate::token::create).
+/// As for [`token::create`](crate::token::create), with the record of the domain.
 #[inline(always)]
-pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
+pub unsafe fn create(domain: *mut bxr_domain_head, value: Value) -> Option<BoxRoot> {
     // SAFETY: the lock is held (caller), and only its holder uses this free list and writes
     // to the slots. A list is a link, the address of its first slot plus 1, or NO_SLOT. Each slot holds the rest.
     unsafe {
-        let domain = domain.0.as_ptr();
         let first = (*domain).free;
         if first == NO_SLOT {
             return create_slow(value);
@@ -36,9 +34,9 @@ pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
 
 /// # Safety
 ///
-/// As for [`token::delete`](crate::token::delete).
+/// As for [`token::delete`](crate::token::delete), with the record of the domain.
 #[inline(always)]
-pub unsafe fn delete(domain: Domain, root: BoxRoot) {
+pub unsafe fn delete(domain: *mut bxr_domain_head, root: BoxRoot) {
     // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
     unsafe {
         if !delete_uncounted(domain, root) {
@@ -55,9 +53,9 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
 /// As for [`delete`].
 #[cfg(inlined_thread_locals)]
 #[inline(always)]
-unsafe fn delete_small(domain: Domain, root: BoxRoot) {
+unsafe fn delete_small(domain: *mut bxr_domain_head, root: BoxRoot) {
     #[inline(never)]
-    unsafe fn call(domain: Domain, root: BoxRoot) {
+    unsafe fn call(domain: *mut bxr_domain_head, root: BoxRoot) {
         // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
         unsafe { delete_elsewhere(domain, root) }
     }
@@ -75,11 +73,10 @@ unsafe fn delete_small(domain: Domain, root: BoxRoot) {
 ///
 /// As for [`delete`], if the result is true.
 #[inline(always)]
-unsafe fn delete_uncounted(domain: Domain, root: BoxRoot) -> bool {
+unsafe fn delete_uncounted(domain: *mut bxr_domain_head, root: BoxRoot) -> bool {
     let start = start_of(root);
     // SAFETY: the lock is held (caller): under it the owner may free slots of its own pools.
     unsafe {
-        let domain = domain.0.as_ptr();
         let uncounted = start == (*domain).uncounted;
         if uncounted {
             push(&mut (*domain).free, root);
@@ -94,7 +91,7 @@ unsafe fn delete_uncounted(domain: Domain, root: BoxRoot) -> bool {
 ///
 /// As for [`delete`].
 #[inline(always)]
-unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
+unsafe fn delete_elsewhere(domain: *mut bxr_domain_head, root: BoxRoot) {
     let pool = pool_at(start_of(root));
     // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free slots of its
     // own pools, and only its holder writes `outgoing`. On OCaml 4, without a token, threads without the lock come here
@@ -110,7 +107,7 @@ unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
         }
         unlikely();
         // Deletes of neighbouring roots of other domains are collected.
-        let outgoing = &raw mut (*domain.0.as_ptr()).outgoing;
+        let outgoing = &raw mut (*domain).outgoing;
         let bit = slot(root).addr().wrapping_sub((*outgoing).start) / size_of::<Value>();
         if bit < 64 {
             (*outgoing).bits |= 1 << bit;
@@ -122,17 +119,17 @@ unsafe fn delete_elsewhere(domain: Domain, root: BoxRoot) {
 
 /// # Safety
 ///
-/// As for [`token::modify`](crate::token::modify).
+/// As for [`token::modify`](crate::token::modify), with the record of the domain.
 #[inline(always)]
-pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
+pub unsafe fn modify(domain: *mut bxr_domain_head, root: &mut BoxRoot, value: Value) -> bool {
     let start = start_of(*root);
     let pool = pool_at(start);
     // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may store any value in a
     // young pool, and an old value or an immediate in every pool whose fast paths are open.
     unsafe {
-        if start == (*domain.0.as_ptr()).uncounted
+        if start == (*domain).uncounted
             || is_fast_owner(domain, pool)
-                && (!may_be_young(value) || (*pool).epoch == (*domain.0.as_ptr()).epoch)
+                && (!may_be_young(value) || (*pool).epoch == (*domain).epoch)
         {
             *slot(*root) = value;
             return true;
@@ -201,11 +198,11 @@ fn pool_at(start: usize) -> *mut bxr_pool_head {
 ///
 /// `pool` is the pool of a live root.
 #[inline(always)]
-unsafe fn is_fast_owner(domain: Domain, pool: *mut bxr_pool_head) -> bool {
+unsafe fn is_fast_owner(domain: *mut bxr_domain_head, pool: *mut bxr_pool_head) -> bool {
     // SAFETY: the pool is mapped, because the root is live (caller). The load is atomic, because another domain
     // that owns the pool may be changing the field.
     let owner = unsafe { AtomicPtr::from_ptr(addr_of_mut!((*pool).fast_owner)) };
-    owner.load(Ordering::Relaxed) == domain.0.as_ptr()
+    owner.load(Ordering::Relaxed) == domain
 }
 
 /// Compilers put a branch that calls this behind the other one.
@@ -241,7 +238,6 @@ unsafe fn delete_slow(root: BoxRoot) {
 #[cfg(inlined_thread_locals)]
 mod without_token {
     use super::*;
-    use crate::bindings::bxr_domain_head;
     use core::arch::asm;
 
     /// The value of a thread-local pointer of C. The pointers that are read here change only in function calls. A
@@ -287,24 +283,17 @@ mod without_token {
         }};
     }
 
-    /// The record that a thread-local variable points to.
-    #[inline(always)]
-    fn domain(record: *mut bxr_domain_head) -> Domain {
-        // SAFETY: the variables are never NULL: on a thread without a domain they point to `bxr_no_domain`.
-        Domain(unsafe { NonNull::new_unchecked(record) })
-    }
-
     /// The record of this thread's domain, if the thread holds the lock and no root scan is running.
     #[cfg(ocaml5)]
     #[inline(always)]
-    fn to_create() -> Option<Domain> {
+    fn to_create() -> Option<*mut bxr_domain_head> {
         // Without the lock this is NULL, and no record's `runtime_state` is NULL.
         let witness = thread_local_pointer!("caml_state");
         let record = thread_local_pointer!("bxr_self_abi2_pool14");
-        // SAFETY: the variable is never NULL, and records are never unmapped. The load is atomic, because another
-        // thread that holds the record's lock may be changing the field.
+        // SAFETY: the variable is never NULL (without a domain it points to `bxr_no_domain`), and records are never
+        // unmapped. The load is atomic, because another thread that holds the record's lock may be changing the field.
         let state = unsafe { AtomicPtr::from_ptr(&raw mut (*record).runtime_state) };
-        (state.load(Ordering::Relaxed) == witness.cast()).then(|| domain(record))
+        (state.load(Ordering::Relaxed) == witness.cast()).then_some(record)
     }
 
     #[cfg(ocaml5)]
@@ -315,15 +304,15 @@ mod without_token {
     /// destructors, and this function believes it.
     #[cfg(not(ocaml5))]
     #[inline(always)]
-    fn to_create() -> Option<Domain> {
-        Some(domain(thread_local_pointer!("bxr_self_abi2_pool14")))
+    fn to_create() -> Option<*mut bxr_domain_head> {
+        Some(thread_local_pointer!("bxr_self_abi2_pool14"))
     }
 
     /// The same, on the main thread only; the slow paths ask more.
     #[cfg(not(ocaml5))]
     #[inline(always)]
-    fn to_delete() -> Option<Domain> {
-        Some(domain(thread_local_pointer!("bxr_owner_abi2_pool14")))
+    fn to_delete() -> Option<*mut bxr_domain_head> {
+        Some(thread_local_pointer!("bxr_owner_abi2_pool14"))
     }
 
     /// # Safety

@@ -17,7 +17,7 @@ use core::ptr::NonNull;
 /// A domain's allocator. It stays the same until the domain ends, and must not be used afterwards. It may be
 /// used only by a thread that holds the domain's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Domain(pub(crate) NonNull<bxr_domain_head>);
+pub struct Domain(NonNull<bxr_domain_head>);
 
 /// The allocator of this thread's domain. Sets the library up on OCaml 5. `None` on failure: with `errno` `EPERM`
 /// if this thread does not hold the lock, or the library is not running, or a root scan is, and `ENOMEM` if
@@ -46,11 +46,11 @@ pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
     unsafe {
         #[cfg(inlined)]
         {
-            fast::create(domain, value)
+            fast::create(domain.0.as_ptr(), value)
         }
         #[cfg(not(inlined))]
         {
-            let Domain(_) = domain;
+            let _ = domain; // the call finds it by itself
             crate::boxroot_create(value)
         }
     }
@@ -69,11 +69,11 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
     unsafe {
         #[cfg(inlined)]
         {
-            fast::delete(domain, root)
+            fast::delete(domain.0.as_ptr(), root)
         }
         #[cfg(not(inlined))]
         {
-            let Domain(_) = domain;
+            let _ = domain; // the call finds it by itself
             crate::boxroot_delete(root)
         }
     }
@@ -93,11 +93,11 @@ pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
     unsafe {
         #[cfg(inlined)]
         {
-            fast::modify(domain, root, value)
+            fast::modify(domain.0.as_ptr(), root, value)
         }
         #[cfg(not(inlined))]
         {
-            let Domain(_) = domain;
+            let _ = domain; // the call finds it by itself
             crate::boxroot_modify(root, value)
         }
     }
