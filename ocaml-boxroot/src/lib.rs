@@ -79,12 +79,7 @@ pub use runtime::{Builder, Busy, Runtime};
 pub use stats::{stats, trim, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks};
-pub use types::{
-    set_depth_limit, BigarrayCell, BigarrayElement, CallError, Elements, Exception, Field,
-    FromOCaml, Function, OCamlArray, OCamlBigarray, OCamlBox, OCamlBytes, OCamlChar,
-    OCamlException, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlMap,
-    OCamlNativeint, OCamlSeq, OCamlSet, OCamlString, ToOCaml,
-};
+pub use types::*;
 pub use value::{Kind, OCamlAny, Value};
 
 /// For [`export!`].
