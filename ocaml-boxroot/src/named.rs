@@ -12,8 +12,8 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// The value is a `T`. If `T` is a [`Function`](crate::Function), the function accepts arguments of these types and returns a
-    /// result of that type, and on OCaml 4 it does not call `Thread.exit`, which would jump over Rust
+    /// The value is a `T`. If `T` is a [`Function`](crate::Function), the function accepts arguments of these types and
+    /// returns a result of that type, and on OCaml 4 it does not call `Thread.exit`, which would jump over Rust
     /// frames.
     ///
     /// # Panics
@@ -28,17 +28,16 @@ impl DomainLock {
 
     /// The value that OCaml registered under this name, as a value of no particular type.
     pub(crate) fn named_value(&self, name: &CStr) -> Option<Value<'_, ()>> {
-        let cell = named_cell(name)?;
+        let cell = named_cell(self, name)?;
         // SAFETY: the cell is from `named_cell`. Its value is rooted, and the collector does not run while the token is
         // borrowed shared.
         unsafe { Some(Value::from_raw(load(self, cell))) }
     }
 }
 
-/// The cell where OCaml keeps a registered value. It is never freed, and is a root. Callers hold the lock, which
-/// protects OCaml 4's table of names.
-pub(crate) fn named_cell(name: &CStr) -> Option<NonNull<sys::Value>> {
-    // SAFETY: the name is a C string, and the lock is held.
+/// The cell where OCaml keeps a registered value. It is never freed, and is a root.
+pub(crate) fn named_cell(_lock: &DomainLock, name: &CStr) -> Option<NonNull<sys::Value>> {
+    // SAFETY: the name is a C string. The token proves that the lock is held, which protects OCaml 4's table of names.
     NonNull::new(unsafe { ffi::caml_named_value(name.as_ptr()) }.cast_mut())
 }
 

@@ -106,10 +106,10 @@ pub mod call_support {
             Named { name, cell: AtomicPtr::new(std::ptr::null_mut()), _types: PhantomData }
         }
 
-        fn cell(&self) -> Option<NonNull<sys::Value>> {
+        fn cell(&self, lock: &DomainLock) -> Option<NonNull<sys::Value>> {
             let cell = NonNull::new(self.cell.load(Ordering::Acquire));
             cell.or_else(|| {
-                let cell = named_cell(&CString::new(self.name).ok()?)?;
+                let cell = named_cell(lock, &CString::new(self.name).ok()?)?;
                 self.cell.store(cell.as_ptr(), Ordering::Release);
                 Some(cell)
             })
@@ -126,7 +126,7 @@ pub mod call_support {
             lock: &mut DomainLock,
             arguments: [Boxroot<OCamlAny>; N],
         ) -> Result<R, CallError> {
-            let cell = self.cell().ok_or_else(|| Error::NotRegistered(self.name.into()))?;
+            let cell = self.cell(lock).ok_or_else(|| Error::NotRegistered(self.name.into()))?;
             let mut unit = [Value::unit().raw()];
             let mut raw = arguments.each_ref().map(|argument| argument.get(lock).raw());
             let raw: &mut [sys::Value] = if N == 0 { &mut unit } else { &mut raw };
