@@ -49,7 +49,7 @@ static int grow_stack(void) { return 1; }
 /* caml_callbackN_exn, but it never raises: if there is no stack left, neither C's nor OCaml's, the result is the encoded
    exception 0. */
 value obx_callback(value closure, int count, value *arguments) {
-  if (!obx_has_stack() || !grow_stack()) return Make_exception_result((value)0);
+  if (!obx_has_stack_for_ocaml() || !grow_stack()) return Make_exception_result((value)0);
   return caml_callbackN_exn(closure, count, arguments);
 }
 

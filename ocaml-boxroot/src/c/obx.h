@@ -5,8 +5,10 @@
 
 #include <caml/mlvalues.h>
 
-/* Whether this thread has more than a quarter of its stack left. Any thread, at any time. */
+/* Whether this thread has more than a quarter of its stack left; and, as well, more than OCaml's functions may take without
+   looking. Any thread, at any time. */
 int obx_has_stack(void);
+int obx_has_stack_for_ocaml(void);
 
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);

@@ -60,26 +60,35 @@ out:
   return stack;
 }
 
-/* The quarter of this thread's stack that stays free ends here. At first, the highest address, so that the first call
-   looks for the stack. */
-static __thread uintptr_t reserve_end = UINTPTR_MAX;
+/* What stays free of this thread's stack ends here: for conversions a quarter of it, for calls of OCaml at least
+   OCAML_NEEDS as well. At first both are the highest address, so that the first call looks for the stack. */
+static __thread uintptr_t quarter_end = UINTPTR_MAX, ocaml_end = UINTPTR_MAX;
+
+/* OCaml's libraries have functions with large arrays on the stack, and do not probe it: unix_read takes 64 KiB,
+   unix_getgroups 256 KiB. On a stack with less room than that they would write beyond its guard page. */
+#define OCAML_NEEDS ((uintptr_t)320 << 10)
 
 /* What a stack without a limit counts as: it may meet other memory as it grows. */
 #define LARGEST ((uintptr_t)1 << 30)
 
 /* Stacks that the thread library does not know, those of coroutines, count as endless. */
-static __attribute__((noinline)) int has_stack_below(uintptr_t here) {
+static __attribute__((noinline)) int has_stack_below(uintptr_t here, uintptr_t const *end) {
   static __thread struct stack stack;
-  if (reserve_end == UINTPTR_MAX) {
+  if (*end == UINTPTR_MAX) {
     stack = stack_of_this_thread();
     if (stack.high == 0) return 1; /* not known now, for instance without a free file descriptor */
     if (stack.high - stack.low > LARGEST) stack.low = stack.high - LARGEST;
-    reserve_end = stack.low + (stack.high - stack.low) / 4;
+    uintptr_t quarter = (stack.high - stack.low) / 4;
+    quarter_end = stack.low + quarter;
+    ocaml_end = stack.low + (quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS);
   }
-  return here >= reserve_end || here < stack.low;
+  return here >= *end || here < stack.low;
 }
 
-int obx_has_stack(void) {
+static inline int has_stack(uintptr_t const *end) {
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  return here >= reserve_end || has_stack_below(here);
+  return here >= *end || has_stack_below(here, end);
 }
+
+int obx_has_stack(void) { return has_stack(&quarter_end); }
+int obx_has_stack_for_ocaml(void) { return has_stack(&ocaml_end); }

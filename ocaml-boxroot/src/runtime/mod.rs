@@ -218,11 +218,14 @@ fn shut_down() -> Result<(), Error> {
     #[cfg(feature = "debug-checks")]
     let _ = write!(io::stderr(), "{}", sys::leak_report());
     // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
-    // no token exists anywhere, and no root is read after `boxroot_teardown`.
+    // no token exists anywhere, and no root is read after `boxroot_teardown`. An `at_exit` function may have made a domain,
+    // whose finalisers may still delete roots, and whose collector may run: then the runtime is not gone.
     unsafe {
         ffi::obx_shut_down();
         sys::boxroot_teardown();
-        sys::uses::runtime_gone();
+        if ffi::obx_other_domains() == 0 {
+            sys::uses::runtime_gone();
+        }
     }
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::block::{block, rooted};
 use super::memory::push;
 use super::{FromOCaml, ToOCaml};
 use crate::{Boxroot, DomainLock, Error, Value};
+use ocaml_boxroot_sys as sys;
 use std::marker::PhantomData;
 
 marker! {
@@ -12,20 +13,49 @@ marker! {
 }
 
 impl<'l, T> Value<'l, OCamlList<T>> {
-    /// The elements, from the first to the last.
+    /// The elements, from the first to the last. Those of a cyclic list have no end.
     pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
-        let mut rest = self;
+        let mut list = self;
         std::iter::from_fn(move || {
-            if rest.is_immediate() {
-                return None;
-            }
-            // SAFETY: a list that is not an immediate is a block with the first element and the rest (type).
-            unsafe {
-                let first = rest.field(0);
-                rest = rest.field(1);
-                Some(first)
-            }
+            let (first, rest) = list.first_and_rest()?;
+            list = rest;
+            Some(first)
         })
+    }
+
+    fn first_and_rest(self) -> Option<(Value<'l, T>, Self)> {
+        // SAFETY: a list that is not an immediate is a block with the first element and the rest (type).
+        (!self.is_immediate()).then(|| unsafe { (self.field(0), self.field(1)) })
+    }
+}
+
+/// Finds out that a list goes round, before it was followed three times as far as it has cells (R. P. Brent, "An improved
+/// Monte Carlo factorization algorithm", 1980): some cell is remembered, each time for twice as many cells.
+struct CycleFinder {
+    remembered: sys::Value,
+    left: usize,
+    limit: usize,
+}
+
+impl CycleFinder {
+    fn new<T>(list: Value<'_, OCamlList<T>>) -> CycleFinder {
+        CycleFinder { remembered: list.raw(), left: 1, limit: 1 }
+    }
+
+    /// Whether this, the next cell, was there before. No value moves meanwhile, because the token is borrowed.
+    fn closes_at<T>(&mut self, list: Value<'_, OCamlList<T>>) -> bool {
+        if list.is_immediate() {
+            return false;
+        }
+        if list.raw() == self.remembered {
+            return true;
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.limit *= 2;
+            *self = CycleFinder { remembered: list.raw(), left: self.limit, limit: self.limit };
+        }
+        false
     }
 }
 
@@ -48,8 +78,14 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
         lock: &'l DomainLock,
     ) -> Result<Self, Error> {
         let mut elements = Vec::new();
-        for element in value.iter() {
+        let mut cycle = CycleFinder::new(value);
+        let mut rest = value;
+        while let Some((element, after)) = rest.first_and_rest() {
             push(&mut elements, R::from_ocaml(element, lock)?)?;
+            rest = after;
+            if cycle.closes_at(rest) {
+                return Err(Error::Mismatch);
+            }
         }
         Ok(elements)
     }

@@ -107,12 +107,13 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
 /// Conversions of nested values recurse, so the data could exhaust the stack. Therefore nesting beyond 512 levels is the
 /// error [`TooDeep`](Error::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
 /// list, array, map, tuple, option, result, record and variant is a level, and so is each type with an implementation of
-/// its own, but no number, string or root. The elements of a list are side by side, however many there are.
+/// its own, but no number, string or root. The elements of a list are side by side, however many there are; a list that goes
+/// round is a [`Mismatch`](Error::Mismatch).
 /// [`set_depth_limit`](crate::set_depth_limit) sets another number. It has to fit what the program does with the Rust
 /// values, too: dropping, printing and comparing them recurses as well.
 ///
-/// The quarter also stays free where Rust calls OCaml: if less is left, the call raises `Stack_overflow`. So Rust and OCaml
-/// that call each other without end do not end the process.
+/// The quarter, and at least 320 KiB, also stay free where Rust calls OCaml: if less is left, the call raises
+/// `Stack_overflow`. So Rust and OCaml that call each other without end do not end the process.
 ///
 /// # Conversions of other types
 ///
