@@ -1,6 +1,7 @@
 //! Safe programs that try to cause undefined behaviour: `attacks/programs.rs` has no `unsafe`. Programs that
 //! the compiler rejects are in `ocaml-boxroot/tests/compile_fail`.
 
+#[path = "support/mod.rs"]
 mod common;
 #[forbid(unsafe_code)]
 #[path = "attacks/programs.rs"]

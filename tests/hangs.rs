@@ -1,15 +1,16 @@
 //! Programs that hung once, or could hang. Each runs in a process of its own, which is killed if it takes too long.
 
+#[path = "support/mod.rs"]
 mod common;
-#[path = "hangs/domains.rs"]
+#[path = "safe/domains.rs"]
 mod domains;
-#[path = "hangs/ends.rs"]
+#[path = "safe/shutdown.rs"]
 mod ends;
-#[path = "hangs/forks.rs"]
+#[path = "safe/forks.rs"]
 mod forks;
-#[path = "hangs/starts.rs"]
+#[path = "safe/startup.rs"]
 mod starts;
-#[path = "hangs/threads.rs"]
+#[path = "safe/threads.rs"]
 mod threads;
 
 use common::exported::{Run, RUN};

@@ -2,6 +2,7 @@
 //! that its string spells. A failure is shrunk to a short sequence. One test, because a process
 //! can have one runtime.
 
+#[path = "support/mod.rs"]
 mod common;
 
 use common::*;

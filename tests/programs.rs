@@ -1,6 +1,6 @@
 //! Whole programs whose OCaml side is linked in other ways than that of the other tests; see `tests/programs/`.
 
-#[path = "common/process.rs"]
+#[path = "support/process.rs"]
 mod process;
 
 use process::{output_within, text_of};

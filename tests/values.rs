@@ -1,22 +1,23 @@
 //! Conversions of values of all kinds from Rust to OCaml and back; calls in both directions; exceptions; Rust values and
 //! functions that OCaml owns.
 
-#[path = "values/boxes.rs"]
+#[path = "safe/boxes.rs"]
 mod boxes;
-#[path = "values/calls.rs"]
+#[path = "safe/functions.rs"]
 mod calls;
-#[path = "values/closures.rs"]
+#[path = "safe/closures.rs"]
 mod closures;
-#[path = "values/collections.rs"]
+#[path = "safe/collections.rs"]
 mod collections;
+#[path = "support/mod.rs"]
 mod common;
-#[path = "values/conversions.rs"]
+#[path = "safe/conversions.rs"]
 mod conversions;
-#[path = "values/exceptions.rs"]
+#[path = "safe/exceptions.rs"]
 mod exceptions;
-#[path = "values/memory.rs"]
+#[path = "safe/memory.rs"]
 mod memory;
-#[path = "values/types.rs"]
+#[path = "safe/types.rs"]
 mod types;
 #[path = "../ocaml-boxroot/src/guide/ours.rs"]
 mod words;

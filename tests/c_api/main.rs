@@ -1,26 +1,27 @@
 //! One test for each situation in which the library must work, on the raw interface. The numbers in front of a
 //! test are its rows in the table of situations in `boxroot-c/DESIGN.md`.
 
-#[path = "situations/collector.rs"]
+#[path = "marking.rs"]
 mod collector;
+#[path = "../support/mod.rs"]
 mod common;
-#[path = "situations/copies.rs"]
+#[path = "copies.rs"]
 mod copies;
-#[path = "situations/domains.rs"]
+#[path = "domains.rs"]
 mod domains;
-#[path = "situations/failure.rs"]
+#[path = "memory.rs"]
 mod failure;
-#[path = "situations/forks.rs"]
+#[path = "forks.rs"]
 mod forks;
-#[path = "situations/hooks.rs"]
+#[path = "hooks.rs"]
 mod hooks;
-#[path = "situations/life.rs"]
+#[path = "roots.rs"]
 mod life;
-#[path = "situations/statistics.rs"]
+#[path = "statistics.rs"]
 mod statistics;
-#[path = "situations/support.rs"]
+#[path = "../support/roots.rs"]
 mod support;
-#[path = "situations/threads.rs"]
+#[path = "threads.rs"]
 mod threads;
 
 use collector::*;

@@ -1,4 +1,4 @@
-//! What the tests share: a runtime, the OCaml side (`tests/ocaml/testlib.ml`), roots whose
+//! What the tests share: a runtime, the OCaml side (`tests/support/testlib.ml`), roots whose
 //! values are known, and one process per test.
 
 #![allow(dead_code, unused_imports)] // each test program uses its own part

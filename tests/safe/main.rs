@@ -1,5 +1,6 @@
 //! The safe crate on a real runtime: tests of its rules.
 
+#[path = "../support/mod.rs"]
 mod common;
 
 use common::exported::{churn, with_ocaml, HANDED_OVER, LEVELS};

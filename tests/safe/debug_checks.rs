@@ -1,6 +1,7 @@
 //! The feature `debug-checks`: each misuse of a raw root is reported, with the place in the program
 //! that created it. (Rows 2, 3, 4 and 9 of the table of situations.)
 
+#[path = "../support/mod.rs"]
 mod common;
 
 use common::exported::with_ocaml;

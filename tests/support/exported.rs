@@ -1,4 +1,4 @@
-//! Rust functions that tests/ocaml/exported.ml calls.
+//! Rust functions that tests/support/exported.ml calls.
 
 use ocaml_boxroot::{
     export, stats, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, RootRef,

@@ -1,4 +1,4 @@
-//! Rust functions that tests/ocaml/values.ml calls.
+//! Rust functions that tests/support/values.ml calls.
 
 use super::exported::churn;
 use ocaml_boxroot::{

@@ -1,4 +1,4 @@
-(* Calls of the functions that tests/common/exported.rs exports. *)
+(* Calls of the functions that tests/support/exported.rs exports. *)
 
 external repeat : string -> int -> string = "safe_repeat"
 external deeper : (int -> int) -> int -> int = "safe_deeper"
