@@ -23,9 +23,8 @@ FILES =
 ONLY =
 UPDATE =
 FILTER =
-# How often `make soak` runs each scenario, and which: rows of the table of situations, or parts of names.
+# How often `make matrix` runs each test of domains that end.
 RUNS ?= 200
-SCENARIOS = 13 14 15
 
 # What `make matrix` runs.
 VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
@@ -37,7 +36,7 @@ need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint soak model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
+.PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
 
 demo:
 	@$(call need_rust,85)
@@ -119,10 +118,6 @@ assembly:
 # The allocator's constants against each other, for docs/tuning.md.
 tuning:
 	@$(with_ocaml) .ci/tuning
-
-# Repeats the scenarios whose failures are rare.
-soak:
-	@$(with_ocaml) .ci/soak $(RUNS) $(SCENARIOS)
 
 # Seeded faults: changes the allocator in one place at a time, and expects a test to fail; first on OCaml 5,
 # then, what survived, on OCaml 4. Half an hour on two cores; COUNT=all takes more than two. Settings are in

@@ -1,7 +1,6 @@
 //! The copies of roots that OCaml 4.14 marks (boxroot-c/src/runtime_ocaml4.c).
 
-use crate::common::*;
-use crate::support::*;
+use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use sys::{BoxRoot, Value};
 
@@ -38,7 +37,7 @@ fn roots_of_one_pair() -> Vec<BoxRoot> {
     all
 }
 
-pub fn copies_are_freed_in_their_cycle() {
+test!(copies_are_freed_in_their_cycle, ocaml = 4, || {
     start_with_words(ENOUGH);
     full_major();
     let before = live_words();
@@ -53,10 +52,10 @@ pub fn copies_are_freed_in_their_cycle() {
     delete_all(&all);
     unsafe { caml_finish_major_cycle(0) }
     assert!(live_words() < before + N / 2, "a copy is left");
-}
+});
 
-/// Another library may set the hook by which copies are freed, and not call ours.
-pub fn copies_are_forgotten_without_the_hook() {
+// Another library may set the hook by which copies are freed, and not call ours.
+test!(copies_are_forgotten_without_the_hook, ocaml = 4, || {
     start_with_words(ENOUGH);
     full_major();
     let before = live_words();
@@ -72,10 +71,10 @@ pub fn copies_are_forgotten_without_the_hook() {
     check_all(&kept, 0);
     delete_all(&all);
     delete_all(&kept);
-}
+});
 
-/// The same library gives the hook back when the copies are gone.
-pub fn copies_are_forgotten_after_a_teardown() {
+// The same library gives the hook back when the copies are gone.
+test!(copies_are_forgotten_after_a_teardown, ocaml = 4, || {
     start_with_words(ENOUGH);
     let all = roots_of_one_pair();
     when_roots_are_marked();
@@ -90,11 +89,11 @@ pub fn copies_are_forgotten_after_a_teardown() {
     unsafe { test_take_major_hook(false) }
     full_major();
     assert_eq!(ocaml("kept_strings_are_right", &[UNIT]), int(1));
-}
+});
 
-/// If copies counted more than their words as marked, the collector would take the heap for full of garbage, and
-/// compact it, again and again.
-pub fn copies_do_not_count_twice() {
+// If copies counted more than their words as marked, the collector would take the heap for full of garbage, and
+// compact it, again and again.
+test!(copies_do_not_count_twice, ocaml = 4, || {
     start_with_words(ENOUGH);
     ocaml("max_overhead", &[int(200)]);
     let all = roots_of_one_pair();
@@ -106,10 +105,10 @@ pub fn copies_do_not_count_twice() {
     let compactions = count("compactions") - before;
     assert!(compactions <= 5, "{compactions}");
     delete_all(&all);
-}
+});
 
-/// What copies leave free would be compacted after each full major collection, if they were most of the heap.
-pub fn roots_that_outnumber_values() {
+// What copies leave free would be compacted after each full major collection, if they were most of the heap.
+test!(roots_that_outnumber_values, ocaml = 4, || {
     start_with_words(N / 10);
     let all = roots_of_one_pair();
     full_major();
@@ -119,10 +118,10 @@ pub fn roots_that_outnumber_values() {
     }
     assert_eq!(count("compactions"), before);
     delete_all(&all);
-}
+});
 
-/// The runtime may make the heap grow by a multiple of a copy if it is told to leave garbage.
-pub fn nothing_is_copied_if_the_collector_is_off() {
+// The runtime may make the heap grow by a multiple of a copy if it is told to leave garbage.
+test!(nothing_is_copied_if_the_collector_is_off, ocaml = 4, || {
     start_with_words(ENOUGH);
     ocaml("space_overhead", &[int(1_000_000)]);
     let all = roots_of_one_pair();
@@ -131,11 +130,11 @@ pub fn nothing_is_copied_if_the_collector_is_off() {
     full_major();
     assert!(live_words() < before + N / 2);
     delete_all(&all);
-}
+});
 
-/// Memory that roots pointed to is given back, and the OCaml heap grows there, before the collector has marked
-/// what it was given at the start of its cycle.
-pub fn memory_becomes_a_part_of_the_heap() {
+// Memory that roots pointed to is given back, and the OCaml heap grows there, before the collector has marked
+// what it was given at the start of its cycle.
+test!(memory_becomes_a_part_of_the_heap, ocaml = 4, || {
     #[repr(align(4096))]
     struct Page([Value; 512]);
     const UNMARKED_HEADER: Value = 1 << 10; // of a block with one field
@@ -152,4 +151,4 @@ pub fn memory_becomes_a_part_of_the_heap() {
         test_page_is_in_heap(page.cast(), false);
         assert_eq!(Box::from_raw(page).0[0], UNMARKED_HEADER, "it was marked");
     }
-}
+});

@@ -1,19 +1,18 @@
 //! Domains that begin, delete each other's roots, and end.
 
-use crate::common::{self, *};
-use crate::support::*;
+use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 use sys::{BoxRoot, Value};
 
-pub fn a_destructor_runs_when_the_domain_id_is_used_again() {
+test!(a_destructor_runs_when_the_domain_id_is_used_again, ocaml = 5, || {
     start();
     // A thread whose domain has ended is still running its destructors when a new domain takes the same
     // number, and the same place in memory for its state. The thread must not be taken for one of that domain.
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     fn wait_for(phase: usize) {
-        common::wait_for(&PHASE, phase);
+        crate::support::raw::wait_for(&PHASE, phase);
     }
     struct Late(std::cell::RefCell<Vec<BoxRoot>>);
     impl Drop for Late {
@@ -52,7 +51,7 @@ pub fn a_destructor_runs_when_the_domain_id_is_used_again() {
     ocaml("join_all", &[UNIT]);
     stress();
     assert_eq!(live(), 0);
-}
+});
 
 /// A domain ends before the library is set up, so no hook of the library is called. Its thread deletes roots in a
 /// destructor. The thread must not be taken for one that holds a lock: neither that of its own domain, nor that of a
@@ -62,7 +61,7 @@ fn delete_after_a_domain_ended_before_setup(number_is_used_again: bool) {
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     static OTHERS: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
     fn wait_for(phase: usize) {
-        common::wait_for(&PHASE, phase);
+        crate::support::raw::wait_for(&PHASE, phase);
     }
     fn delete_others() {
         delete_all(&std::mem::take(&mut OTHERS.lock().unwrap().0));
@@ -108,13 +107,13 @@ fn delete_after_a_domain_ended_before_setup(number_is_used_again: bool) {
     assert_eq!(live(), 0);
 }
 
-pub fn a_domain_ended_before_setup() {
+test!(a_domain_ended_before_setup, ocaml = 5, || {
     delete_after_a_domain_ended_before_setup(false);
-}
+});
 
-pub fn a_domain_ended_before_setup_and_its_id_is_used_again() {
+test!(a_domain_ended_before_setup_and_its_id_is_used_again, ocaml = 5, || {
     delete_after_a_domain_ended_before_setup(true);
-}
+});
 
 /// Each of `domains` domains makes `roots` roots, hands them over, and ends. There are `others` live roots already.
 fn domains_hand_over_and_end(domains: usize, roots: usize, others: usize) {
@@ -126,28 +125,28 @@ fn domains_hand_over_and_end(domains: usize, roots: usize, others: usize) {
     assert_eq!(live(), domains * roots + others);
 }
 
-pub fn a_domain_ends_alone() {
+test!(a_domain_ends_alone, ocaml = 5, || {
     start();
     let mine = root(1);
     domains_hand_over_and_end(1, 10_000, 1);
     delete(mine);
     check_handed_over(10_000);
-}
+});
 
-pub fn a_domain_ends_and_no_other_made_a_root() {
+test!(a_domain_ends_and_no_other_made_a_root, ocaml = 5, || {
     start();
     domains_hand_over_and_end(1, 10_000, 0);
     check_handed_over(10_000);
-}
+});
 
-pub fn domains_end_at_once() {
+test!(domains_end_at_once, ocaml = 5, || {
     start();
     domains_hand_over_and_end(4, 20_000, 0);
     check_handed_over(20_000);
-}
+});
 
-/// The marker has not visited the roots that a domain deletes, and the domain ends.
-pub fn a_domain_ends_while_its_deletes_wait() {
+// The marker has not visited the roots that a domain deletes, and the domain ends.
+test!(a_domain_ends_while_its_deletes_wait, ocaml = 5, || {
     start();
     extern "C" fn body(n: Value) -> Value {
         let (all, arrays) = roots_long_to_mark(to_int(n));
@@ -169,9 +168,9 @@ pub fn a_domain_ends_while_its_deletes_wait() {
     let s = sys::boxroot_stats();
     assert_eq!((s.live_roots, s.pools_full, s.pools_partial), (0, 0, 0));
     validate();
-}
+});
 
-pub fn domain_ids_are_used_again() {
+test!(domain_ids_are_used_again, ocaml = 5, || {
     start();
     let mine = roots(0..1000);
     extern "C" fn body(n: Value) -> Value {
@@ -199,9 +198,9 @@ pub fn domain_ids_are_used_again() {
     delete_all(&mine);
     delete_all(&left);
     assert_eq!(live(), 0);
-}
+});
 
-pub fn remote_deletes_race_with_the_end() {
+test!(remote_deletes_race_with_the_end, ocaml = 5, || {
     start();
     let mine = roots(0..1000);
     static STOP: AtomicBool = AtomicBool::new(false);
@@ -235,9 +234,9 @@ pub fn remote_deletes_race_with_the_end() {
     stress();
     assert_eq!(live(), 1000, "no delete was lost");
     check_all(&mine, 0);
-}
+});
 
-pub fn a_domain_that_deletes_waits_or_ends() {
+test!(a_domain_that_deletes_waits_or_ends, ocaml = 5, || {
     start();
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn body(_: Value) -> Value {
@@ -260,9 +259,9 @@ pub fn a_domain_that_deletes_waits_or_ends() {
     ocaml("join_all", &[UNIT]);
     // ... and when that domain ends.
     assert_eq!(live(), 0);
-}
+});
 
-pub fn a_thousand_domain_lives() {
+test!(a_thousand_domain_lives, ocaml = 5, || {
     start();
     let kept = root(16);
     for _ in 0..1000 {
@@ -280,9 +279,9 @@ pub fn a_thousand_domain_lives() {
     full_major();
     let s = sys::boxroot_stats();
     assert!(s.pools < 50, "{} pools are left", s.pools);
-}
+});
 
-pub fn all_128_domains_are_alive() {
+test!(all_128_domains_are_alive, ocaml = 5, || {
     start();
     // 127 domains besides the first one, all alive at the same time.
     static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -300,11 +299,11 @@ pub fn all_128_domains_are_alive() {
     ocaml("join_all", &[UNIT]);
     stress();
     check_handed_over(300);
-}
+});
 
-/// The roots are of immediates, so that nothing is allocated and no collection runs: only creates can find the slots that
-/// another domain has freed.
-pub fn producer_and_consumer_without_collections() {
+// The roots are of immediates, so that nothing is allocated and no collection runs: only creates can find the slots that
+// another domain has freed.
+test!(producer_and_consumer_without_collections, ocaml = 5, || {
     start();
     const BATCHES: usize = 10_000;
     static QUEUE: Mutex<Vec<Roots>> = Mutex::new(Vec::new());
@@ -345,4 +344,4 @@ pub fn producer_and_consumer_without_collections() {
     ocaml("join_all", &[UNIT]);
     stress();
     assert_eq!(live(), 0);
-}
+});

@@ -1,14 +1,13 @@
 //! Forks while others use the library.
 
-use crate::common::*;
-use crate::support::*;
+use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 use sys::{BoxRoot, Value};
 
-pub fn fork_while_a_thread_deletes() {
+test!(fork_while_a_thread_deletes, || {
     start();
     let kept = roots(0..1000);
     static KEPT: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
@@ -34,12 +33,12 @@ pub fn fork_while_a_thread_deletes() {
     stress();
     assert_eq!(live(), 1000);
     check_all(&kept, 0);
-}
+});
 
-/// A deleter that read a pool's owner before the pool was adopted pushes the pool on the drain list of the former owner, and
-/// the process is forked before the deleter can correct that. In the child that list must become empty: otherwise the
-/// pool would be on two lists as soon as a domain uses the former owner's record again.
-pub fn fork_while_a_delete_goes_to_a_former_owner() {
+// A deleter that read a pool's owner before the pool was adopted pushes the pool on the drain list of the former owner, and
+// the process is forked before the deleter can correct that. In the child that list must become empty: otherwise the
+// pool would be on two lists as soon as a domain uses the former owner's record again.
+test!(fork_while_a_delete_goes_to_a_former_owner, ocaml = 5, || {
     start();
     let kept = roots(0..100);
     call_rust("spawn", make_and_hand_over, 100);
@@ -47,7 +46,7 @@ pub fn fork_while_a_delete_goes_to_a_former_owner() {
     minor();
     assert!(unsafe { test_begin_delete(kept[0], true) }, "the domain that ended left its record");
     fork_and_look_at_drain_lists();
-}
+});
 
 /// Forks while one pool is on a drain list because of a delete that was announced. Only the deleter's thread, which is not
 /// in the child, would finish that delete.
@@ -85,7 +84,7 @@ fn fork_and_use_roots(kept: &[BoxRoot]) {
     assert_eq!(status, 0, "the child failed, or hung");
 }
 
-pub fn fork_while_domains_run() {
+test!(fork_while_domains_run, ocaml = 5, || {
     start();
     static STOP: AtomicBool = AtomicBool::new(false);
     // Changes the lists of its pools all the time, and deletes another domain's roots.
@@ -110,9 +109,9 @@ pub fn fork_while_domains_run() {
     ocaml("join_all", &[UNIT]);
     stress();
     check_all(&kept, 0);
-}
+});
 
-pub fn fork_while_a_domain_changes_its_lists() {
+test!(fork_while_a_domain_changes_its_lists, ocaml = 5, || {
     start();
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn body(_: Value) -> Value {
@@ -140,13 +139,13 @@ pub fn fork_while_a_domain_changes_its_lists() {
     ocaml("join_all", &[UNIT]);
     check_all(&kept, 0);
     assert_eq!(live(), 5000);
-}
+});
 
-pub fn fork_while_domains_run_and_a_delete_is_under_way() {
+test!(fork_while_domains_run_and_a_delete_is_under_way, ocaml = 5, || {
     start();
     let kept = roots(0..100);
     beside_a_domain(|| {
         assert!(unsafe { test_begin_delete(kept[0], false) });
         fork_and_look_at_drain_lists();
     });
-}
+});

@@ -1,13 +1,12 @@
 //! Roots that are made and deleted while the collector works: in finalisers, callbacks and hooks.
 
-use crate::common::*;
-use crate::support::*;
+use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 use sys::{BoxRoot, Value};
 
-pub fn delete_in_callbacks() {
+test!(delete_in_callbacks, || {
     start();
     let kept = roots(0..1000);
     hand_over(roots(0..10_000));
@@ -23,9 +22,9 @@ pub fn delete_in_callbacks() {
     let left = HANDED_OVER.lock().unwrap().0.len();
     assert_eq!(live(), 1000 + left);
     check_all(&kept, 0);
-}
+});
 
-pub fn delete_in_custom_finalisers() {
+test!(delete_in_custom_finalisers, || {
     start();
     let kept = roots(0..1000);
     // Custom blocks, some young and some old when they die, each of which owns a root; their
@@ -50,9 +49,9 @@ pub fn delete_in_custom_finalisers() {
     assert_eq!(unsafe { test_finalised() }, 100_000);
     assert_eq!(live(), 1000);
     check_all(&kept, 0);
-}
+});
 
-pub fn finalisers_run_inside_a_scan() {
+test!(finalisers_run_inside_a_scan, ocaml = 5, || {
     // A minor scan promotes values. For this OCaml 5 looks for memory in pools of its own heap that have room and
     // were not swept yet, and finalises the dead custom blocks that it finds there. So finalisers run inside the
     // library's scan, where deletes are deferred, and creates are refused (which the finaliser counts).
@@ -98,9 +97,9 @@ pub fn finalisers_run_inside_a_scan() {
     assert_eq!(live(), 5000, "no delete was lost");
     check_all(&kept, 0);
     validate();
-}
+});
 
-pub fn create_is_refused_in_a_scan() {
+test!(create_is_refused_in_a_scan, || {
     // A custom block's finaliser may run between scans or, while roots are promoted, inside
     // one. Wherever it runs, its create either works or is refused, and nothing is lost.
     start();
@@ -116,15 +115,18 @@ pub fn create_is_refused_in_a_scan() {
     assert_eq!(live(), 20_000);
     check_all(&kept, 0);
     validate();
-}
+});
 
 /// Hooks, as `test_hooks` numbers them.
 const MINOR_BEGIN: i32 = 1;
+
 const MINOR_END: i32 = 2;
+
 const SLICE_BEGIN: i32 = 4;
+
 const SLICE_END: i32 = 8;
 
-pub fn create_and_delete_in_minor_hooks() {
+test!(create_and_delete_in_minor_hooks, || {
     start();
     static MADE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
     extern "C" fn body() {
@@ -148,11 +150,11 @@ pub fn create_and_delete_in_minor_hooks() {
     assert_eq!(live(), 5000 + made.0.len());
     stress();
     check_all(&kept, 0);
-}
+});
 
-/// A domain has ended, and the minor collection that follows has begun. Meanwhile another domain makes its first root, in a
-/// hook. If it took the orphan, even for a moment, a domain that scans in this moment would not see it.
-pub fn a_create_in_a_hook_leaves_orphans_to_the_scans() {
+// A domain has ended, and the minor collection that follows has begun. Meanwhile another domain makes its first root, in a
+// hook. If it took the orphan, even for a moment, a domain that scans in this moment would not see it.
+test!(a_create_in_a_hook_leaves_orphans_to_the_scans, ocaml = 5, || {
     start();
     static MADE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
     // The domain that has ended calls this, too: it can neither create roots, nor adopt.
@@ -172,9 +174,9 @@ pub fn a_create_in_a_hook_leaves_orphans_to_the_scans() {
     stress();
     delete_all(&made);
     check_handed_over(10_000);
-}
+});
 
-pub fn other_libraries_hooks_see_every_scan() {
+test!(other_libraries_hooks_see_every_scan, || {
     start_runtime();
     unsafe { test_install_other(0) };
     assert!(unsafe { sys::boxroot_setup() });
@@ -192,7 +194,7 @@ pub fn other_libraries_hooks_see_every_scan() {
     assert!(unsafe { test_other_scans(0) } - first >= ours);
     assert_eq!(unsafe { test_other_scans(0) } - first, unsafe { test_other_scans(1) } - second);
     check_all(&kept, 0);
-}
+});
 
 /// The root that `replace_a_root` made last.
 static REPLACED: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
@@ -233,47 +235,52 @@ fn move_values_to_a_new_block() {
     }
 }
 
-pub fn roots_made_in_minor_hooks() {
+test!(roots_made_in_minor_hooks, ocaml = 5, || {
     start();
     unsafe { test_hooks(MINOR_BEGIN | MINOR_END, Some(replace_a_root)) };
     move_values_to_a_new_block();
-}
+});
 
-pub fn roots_made_in_slice_hooks() {
+test!(roots_made_in_slice_hooks, ocaml = 5, || {
     start();
     unsafe { test_hooks(SLICE_BEGIN | SLICE_END, Some(replace_a_root)) };
     move_values_to_a_new_block();
-}
+});
 
-pub fn roots_made_in_slice_hooks_of_several_domains() {
-    start();
-    static STOP: AtomicBool = AtomicBool::new(false);
-    extern "C" fn allocate(_: Value) -> Value {
-        while !STOP.load(Ordering::SeqCst) {
-            ocaml("churn", &[int(1000)]);
+test!(
+    roots_made_in_slice_hooks_of_several_domains,
+    ocaml = 5,
+    environment = &[("OCAMLRUNPARAM", "v=0")],
+    || {
+        start();
+        static STOP: AtomicBool = AtomicBool::new(false);
+        extern "C" fn allocate(_: Value) -> Value {
+            while !STOP.load(Ordering::SeqCst) {
+                ocaml("churn", &[int(1000)]);
+            }
+            UNIT
         }
-        UNIT
+        unsafe { test_hooks(SLICE_BEGIN | SLICE_END, Some(replace_a_root)) };
+        call_rust("spawn", allocate, 0);
+        move_values_to_a_new_block();
+        STOP.store(true, Ordering::SeqCst);
+        ocaml("join_all", &[UNIT]);
     }
-    unsafe { test_hooks(SLICE_BEGIN | SLICE_END, Some(replace_a_root)) };
-    call_rust("spawn", allocate, 0);
-    move_values_to_a_new_block();
-    STOP.store(true, Ordering::SeqCst);
-    ocaml("join_all", &[UNIT]);
-}
+);
 
-pub fn roots_made_in_other_libraries_hooks() {
+test!(roots_made_in_other_libraries_hooks, ocaml = 5, || {
     start_runtime();
     unsafe { test_install_other(0) };
     assert!(unsafe { sys::boxroot_setup() });
     unsafe { test_install_other(1) };
     unsafe { test_other_body(Some(replace_a_root)) };
     move_values_to_a_new_block();
-}
+});
 
-/// Another library deletes a root after our roots were scanned in a minor collection. Its neighbours
-/// were promoted just now, and are not complete: the header in front of an infix pointer is copied
-/// later, up to OCaml 5.4. A delete that marks them would read what was there before.
-pub fn deletes_among_values_that_were_just_promoted() {
+// Another library deletes a root after our roots were scanned in a minor collection. Its neighbours
+// were promoted just now, and are not complete: the header in front of an infix pointer is copied
+// later, up to OCaml 5.4. A delete that marks them would read what was there before.
+test!(deletes_among_values_that_were_just_promoted, ocaml = 5, || {
     start();
     static DELETABLE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
     // The hooks call this before and after the library's scan. It only deletes after the scan.
@@ -311,11 +318,11 @@ pub fn deletes_among_values_that_were_just_promoted() {
         delete_all(&std::mem::take(&mut DELETABLE.lock().unwrap().0));
         validate();
     }
-}
+});
 
-/// A root scan of a minor collection moves values, and copies their fields only later. Other domains may mark meanwhile,
-/// and visit these roots. So the header in front of an infix pointer must be there as soon as the slot has changed.
-pub fn infix_pointers_are_complete_after_a_scan() {
+// A root scan of a minor collection moves values, and copies their fields only later. Other domains may mark meanwhile,
+// and visit these roots. So the header in front of an infix pointer must be there as soon as the slot has changed.
+test!(infix_pointers_are_complete_after_a_scan, ocaml = 5, || {
     start();
     static CLOSURES: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
     // The hooks call this before and after the library's scan.
@@ -338,7 +345,7 @@ pub fn infix_pointers_are_complete_after_a_scan() {
     check_infix_pointers(&CLOSURES.lock().unwrap().0);
     delete_all(&CLOSURES.lock().unwrap().0);
     validate();
-}
+});
 
 const INFIX_TAG: usize = 249;
 

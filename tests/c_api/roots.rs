@@ -1,18 +1,18 @@
-//! The ordinary life of roots, from setup to shutdown, on values of all shapes.
+//! One root or many, on values of all shapes.
 
-use crate::common::*;
-use crate::support::*;
+use crate::support::exported::with_ocaml;
+use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use std::sync::Mutex;
-use sys::{BoxRoot, Status, Value};
+use sys::{BoxRoot, Value};
 
-pub fn inlined_round_trip() {
+test!(inlined_round_trip, || {
     start();
     assert_eq!(unsafe { test_inline_round_trip(100_000) }, 0);
     assert_eq!(live(), 0);
-}
+});
 
-pub fn many_roots_survive() {
+test!(many_roots_survive, || {
     start();
     let all = roots(0..100_000);
     stress();
@@ -34,9 +34,9 @@ pub fn many_roots_survive() {
     delete_all(&again);
     assert_eq!(live(), 0);
     validate();
-}
+});
 
-pub fn modify_between_generations() {
+test!(modify_between_generations, || {
     start();
     let mut young = root(1);
     let mut old = root(2);
@@ -53,10 +53,10 @@ pub fn modify_between_generations() {
     assert_eq!(unsafe { sys::boxroot_get(old) }, int(5));
     delete_all(&[young, old, other]);
     assert_eq!(live(), 0);
-}
+});
 
-/// If the fast paths were closed by mistake, no other test would fail: everything would work, but slowly.
-pub fn fast_paths_stay_open() {
+// If the fast paths were closed by mistake, no other test would fail: everything would work, but slowly.
+test!(fast_paths_stay_open, || {
     start();
     let one = root(1);
     assert!(unsafe { test_fast_paths_are_open() });
@@ -67,116 +67,16 @@ pub fn fast_paths_stay_open() {
     without_lock(|| assert!(!unsafe { test_fast_paths_are_open() }));
     assert!(unsafe { test_fast_paths_are_open() });
     delete(one);
-}
+});
 
-pub fn trim_gives_memory_back() {
-    start();
-    let (all, arrays) = roots_long_to_mark(200_000);
-    // The pools of these roots are empty after they were deleted, whether they were marked or not.
-    let immediates: Vec<BoxRoot> =
-        (0..200_000).map(|i| unsafe { sys::boxroot_create(int(i)) }.unwrap()).collect();
-    when_roots_are_marked();
-    delete_all(&all);
-    delete_all(&arrays);
-    delete_all(&immediates);
-    // Memory is given back at once if nothing is being marked, else when the next cycle begins.
-    let before = sys::boxroot_stats();
-    let given_back = sys::boxroot_trim();
-    let after = sys::boxroot_stats();
-    assert_eq!(before.bytes - after.bytes, given_back);
-    assert!(OCAML5 || given_back > 0);
-    validate();
-    full_major();
-    assert_eq!(sys::boxroot_stats().pools, 0);
-    assert_eq!(on_foreign_thread(sys::boxroot_trim), 0, "needs the lock");
-    let again = roots(0..10_000);
-    stress();
-    check_all(&again, 0);
-    validate();
-}
-
-pub fn memory_comes_back() {
-    start();
-    let all = roots(0..200_000);
-    full_major();
-    let pools = sys::boxroot_stats().pools;
-    delete_all(&all);
-    full_major();
-    full_major();
-    let left = sys::boxroot_stats().pools;
-    assert!(left * 10 <= pools, "{left} of {pools} pools are left");
-}
-
-pub fn deleting_null_does_nothing() {
+test!(deleting_null_does_nothing, || {
     unsafe { test_delete_null() } // before anything is set up
     start();
     unsafe { test_delete_null() }
     assert_eq!(live(), 0);
-}
+});
 
-pub fn create_before_startup_and_after_teardown() {
-    assert_eq!(sys::status(), Status::NotSetup);
-    assert!(error_string().contains("no error"), "{}", error_string());
-    assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
-    assert_eq!(errno(), libc::EPERM);
-    if OCAML5 {
-        assert!(!unsafe { sys::boxroot_setup() }, "no runtime, no lock");
-    }
-    start_runtime();
-    if OCAML5 {
-        assert!(unsafe { sys::boxroot_create(int(1)) }.is_some(), "the first create sets up");
-    } else {
-        assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
-        assert!(error_string().contains("boxroot_setup"), "{}", error_string());
-    }
-    assert!(unsafe { sys::boxroot_setup() && sys::boxroot_setup() });
-    assert_eq!(sys::status(), Status::Running);
-    let mut kept = root(1);
-    unsafe { sys::boxroot_teardown() }
-    assert_eq!(sys::status(), Status::ToreDown);
-    assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
-    assert_eq!(errno(), libc::EPERM);
-    assert!(error_string().contains("teardown"), "{}", error_string());
-    assert!(!modify(&mut kept, int(2)));
-    assert!(!unsafe { sys::boxroot_setup() });
-    full_major(); // the hooks are still there, and do nothing
-    delete(kept);
-    unsafe { caml_shutdown() }
-    assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);
-}
-
-pub fn delete_after_teardown_and_shutdown() {
-    start();
-    let all = roots(0..20_000);
-    let (first, rest) = all.split_at(5000);
-    let (second, rest) = rest.split_at(5000);
-    let (third, fourth) = rest.split_at(5000);
-    unsafe { sys::boxroot_teardown() }
-    delete_all(first);
-    let second = Roots(second.to_vec());
-    on_foreign_thread(move || delete_all(&{ second }.0));
-    unsafe { caml_shutdown() }
-    delete_all(third);
-    let fourth = Roots(fourth.to_vec());
-    std::thread::spawn(move || delete_all(&{ fourth }.0)).join().unwrap();
-    unsafe { sys::boxroot_teardown() } // twice
-    assert_eq!(sys::status(), Status::ToreDown);
-}
-
-pub fn delete_in_a_static_destructor() {
-    start();
-    hand_over(roots(0..10_000));
-    extern "C" fn at_exit() {
-        delete_handed_over(int(10_000));
-        assert_eq!(HANDED_OVER.lock().unwrap().0.len(), 0);
-    }
-    unsafe {
-        libc::atexit(at_exit);
-        caml_shutdown();
-    }
-}
-
-pub fn a_callback_modifies_a_root_that_is_read() {
+test!(a_callback_modifies_a_root_that_is_read, || {
     start();
     static READ: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
     READ.lock().unwrap().0 = vec![root(22)];
@@ -193,9 +93,9 @@ pub fn a_callback_modifies_a_root_that_is_read() {
     call_rust("call", modify_it, 0);
     check(READ.lock().unwrap().0[0], 23);
     assert_eq!(live(), 1);
-}
+});
 
-pub fn immediates_like_pointers() {
+test!(immediates_like_pointers, || {
     start();
     let strings = roots(0..5000);
     // Immediates that look like the address of a slot or of a pool, or like a link.
@@ -217,9 +117,9 @@ pub fn immediates_like_pointers() {
     stress();
     check_all(&strings, 0);
     assert_eq!(live(), 5000);
-}
+});
 
-pub fn values_of_all_shapes() {
+test!(values_of_all_shapes, || {
     start();
     let specimens = specimen_roots();
     let long = unsafe { sys::boxroot_create(ocaml("long_string", &[int(65)])) }.unwrap();
@@ -228,10 +128,10 @@ pub fn values_of_all_shapes() {
     }
     check_specimens(&specimens);
     assert_eq!(string(unsafe { sys::boxroot_get(long) }), "A".repeat(4096));
-}
+});
 
-/// Values that point out of the heap. OCaml 4 allows them unless it is configured otherwise; OCaml 5 does not.
-pub fn pointers_out_of_the_heap() {
+// Values that point out of the heap. OCaml 4 allows them unless it is configured otherwise; OCaml 5 does not.
+test!(pointers_out_of_the_heap, ocaml = 4, || {
     start();
     static WORDS: [u64; 3] = [0, 2, 4];
     let pointer = &raw const WORDS[1] as Value;
@@ -246,41 +146,10 @@ pub fn pointers_out_of_the_heap() {
     stress();
     check_all(&kept, 0);
     assert_eq!((live(), WORDS), (1000, [0, 2, 4]));
-}
+});
 
-pub fn one_root_per_pool() {
-    start();
-    let slots = sys::boxroot_stats().slots_per_pool;
-    // The pools are larger than the OCaml heap at this time.
-    let pools = 6000;
-    let all: Vec<BoxRoot> =
-        (0..pools * slots).map(|_| unsafe { sys::boxroot_create(int(7)) }.unwrap()).collect();
-    let mut kept = Vec::new();
-    for (i, &root) in all.iter().enumerate() {
-        if i % slots == 0 {
-            kept.push(root);
-        } else {
-            delete(root);
-        }
-    }
-    for (i, root) in kept.iter_mut().enumerate() {
-        assert!(modify(root, ocaml("string", &[int(i)])));
-    }
-    full_major(); // while the heap is still small
-    stress();
-    let s = sys::boxroot_stats();
-    assert_eq!(s.live_roots, pools);
-    assert!(s.pools >= pools && s.pools_partial + s.pools_empty >= pools - 2, "{s:?}");
-    check_all(&kept, 0);
-    delete_all(&kept);
-    // Each major cycle gives back 512 pools at least.
-    (0..6).for_each(|_| full_major());
-    assert!(sys::boxroot_stats().pools <= 2, "memory comes back");
-    validate();
-}
-
-/// What boxroot_validate says after a misuse, which breaks the pool for good: each in a process of its own.
-pub fn validate_names_a_misuse() {
+// What boxroot_validate says after a misuse, which breaks the pool for good: each in a process of its own.
+test!(validate_names_a_misuse, || {
     start();
     let all = roots(0..10_000);
     let (first, mut second, last) = (all[0], all[1], all[9_999]);
@@ -305,7 +174,7 @@ pub fn validate_names_a_misuse() {
         delete(second);
         modify(&mut second, int(0));
     });
-}
+});
 
 /// In a child process, after `misuse`, boxroot_validate says what may have been done.
 fn is_named(what: &str, misuse: impl FnOnce()) {
@@ -323,3 +192,46 @@ fn is_named(what: &str, misuse: impl FnOnce()) {
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0, "{what}");
 }
+
+test!(a_panic_unwinds_past_roots, || {
+    use ocaml_boxroot::{Boxroot, Value};
+    with_ocaml(|lock| {
+        fn panic_past(lock: &ocaml_boxroot::DomainLock, depth: isize) {
+            let root = Boxroot::new(lock, Value::int(depth));
+            if depth == 0 {
+                panic!("unwinding");
+            }
+            panic_past(lock, depth - 1);
+            drop(root);
+        }
+        let result =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| panic_past(lock, 100)));
+        assert!(result.is_err());
+        assert_eq!(live(), 0);
+    })
+});
+
+test!(cpp_pointer_and_unwinding, || {
+    #[cfg(not(cplusplus))]
+    panic!("a C++ compiler is needed for this test");
+    #[cfg(cplusplus)]
+    {
+        start();
+        assert_eq!(unsafe { test_cpp_pointer() }, 0, "the line of the check that failed");
+        assert_eq!(unsafe { test_cpp_unwinding() }, 0, "the line of the check that failed");
+    }
+});
+
+test!(an_exception_jumps_over_a_root, || {
+    start();
+    let kept = roots(0..100);
+    for n in 1..=100 {
+        ocaml("call_and_catch", &[UNIT]);
+        // The exception jumped over the C frame that owned the root. So the root is leaked, but nothing else breaks.
+        assert_eq!(live(), 100 + n);
+    }
+    stress();
+    check_all(&kept, 0);
+    delete_all(&kept);
+    assert_eq!(live(), 100);
+});

@@ -1,13 +1,12 @@
 //! Threads of one domain, threads without the lock, and the ends of threads.
 
-use crate::common::*;
-use crate::support::*;
+use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use sys::{BoxRoot, Value};
 
-pub fn create_and_modify_without_the_lock() {
+test!(create_and_modify_without_the_lock, || {
     start();
     let kept = Roots(vec![root(9)]);
     let kept = on_foreign_thread(move || {
@@ -31,9 +30,9 @@ pub fn create_and_modify_without_the_lock() {
     assert_eq!(live(), 1);
     stress();
     check(kept.0[0], 9);
-}
+});
 
-pub fn delete_without_the_lock() {
+test!(delete_without_the_lock, || {
     start();
     ocaml("minor_heap_words", &[int(8192)]);
     for _ in 0..10 {
@@ -53,7 +52,7 @@ pub fn delete_without_the_lock() {
         delete_all(&kept);
         assert_eq!(live(), 0);
     }
-}
+});
 
 /// Deletes what it holds when its thread ends.
 struct OnThreadExit(RefCell<Vec<BoxRoot>>);
@@ -69,7 +68,7 @@ thread_local! {
     static ON_THREAD_EXIT: OnThreadExit = const { OnThreadExit(RefCell::new(Vec::new())) };
 }
 
-pub fn delete_in_thread_local_destructors() {
+test!(delete_in_thread_local_destructors, || {
     start();
     let kept = roots(0..1000);
     extern "C" fn body(n: Value) -> Value {
@@ -95,9 +94,9 @@ pub fn delete_in_thread_local_destructors() {
     stress();
     assert_eq!(live(), 1000);
     check_all(&kept, 0);
-}
+});
 
-pub fn a_thread_registers_again() {
+test!(a_thread_registers_again, || {
     start();
     let kept = root(17);
     on_foreign_thread(|| {
@@ -121,9 +120,9 @@ pub fn a_thread_registers_again() {
     assert_eq!(live(), 1 + 5 * 250);
     check(kept, 17);
     delete_all(&left);
-}
+});
 
-pub fn threads_of_ocaml_take_turns() {
+test!(threads_of_ocaml_take_turns, || {
     start();
     let kept = roots(0..1000);
     extern "C" fn body(n: Value) -> Value {
@@ -169,7 +168,7 @@ pub fn threads_of_ocaml_take_turns() {
     check_all(&kept, 0);
     delete_all(&left);
     assert_eq!(live(), 1000);
-}
+});
 
 /// How a thread may end, as functions of testlib.ml.
 const ENDS: [&str; 3] = ["thread", "thread_that_exits", "thread_that_raises"];
@@ -201,7 +200,7 @@ fn register_and_delete_twice() {
     }
 }
 
-pub fn every_thread_deletes_at_once() {
+test!(every_thread_deletes_at_once, || {
     start();
     delete_at_once(UNIT);
     for how in ENDS {
@@ -219,11 +218,13 @@ pub fn every_thread_deletes_at_once() {
         ocaml("join_threads", &[UNIT]);
     }
     delete_at_once(UNIT);
-}
+});
 
 /// How many threads are in the destructors of their `Late`, and have been.
 static ENDING: AtomicUsize = AtomicUsize::new(0);
+
 static ENDED: AtomicUsize = AtomicUsize::new(0);
+
 static DONE: AtomicBool = AtomicBool::new(false);
 
 /// What a thread-local destructor does again and again, until `DONE`. It holds no lock.
@@ -300,39 +301,39 @@ fn use_roots_beside_threads_that_end() {
     assert_eq!(live(), 0);
 }
 
-/// On OCaml 4 a thread of the `Thread` module gives the lock up at its end without calling a hook, and then runs its
-/// thread-local destructors.
-pub fn nothing_believes_the_lock_on_a_thread_that_ends() {
+// On OCaml 4 a thread of the `Thread` module gives the lock up at its end without calling a hook, and then runs its
+// thread-local destructors.
+test!(nothing_believes_the_lock_on_a_thread_that_ends, || {
     start();
     use_roots_beside_threads_that_end();
-}
+});
 
-/// Where the library cannot tell that a thread has ended.
-pub fn nothing_believes_the_lock_without_events() {
+// Where the library cannot tell that a thread has ended.
+test!(nothing_believes_the_lock_without_events, ocaml = 4, || {
     start_runtime();
     unsafe { test_set_event_status(2) };
     assert!(unsafe { sys::boxroot_setup() });
     unsafe { test_set_event_status(0) };
     call_rust("thread", is_uncertain, 0);
     use_roots_beside_threads_that_end();
-}
+});
 
 extern "C" fn is_uncertain(_: Value) -> Value {
     assert_eq!(sys::lock_state(), sys::LockState::Uncertain);
     UNIT
 }
 
-pub fn events_of_another_name() {
+test!(events_of_another_name, ocaml = 4, || {
     start_runtime();
     unsafe { test_rename_events(true) };
     assert!(unsafe { sys::boxroot_setup() });
     unsafe { test_rename_events(false) };
     call_rust("thread", is_uncertain, 0);
     ocaml("join_threads", &[UNIT]);
-}
+});
 
-/// OCaml frees a thread's termination event no sooner than the thread has ended, and once.
-pub fn threads_end_after_the_runtime() {
+// OCaml frees a thread's termination event no sooner than the thread has ended, and once.
+test!(threads_end_after_the_runtime, ocaml = 4, || {
     start_runtime();
     unsafe { test_count_destroyed_events() };
     assert!(unsafe { sys::boxroot_setup() });
@@ -356,10 +357,10 @@ pub fn threads_end_after_the_runtime() {
     unsafe { caml_shutdown() };
     assert_eq!(destroyed(), 2 + ENDS.len() + 1, "that of the main thread");
     wait_until_all_have_ended();
-}
+});
 
-/// OCaml frees everything, and then the destructors of the thread that called `exit` run.
-pub fn a_thread_exits_with_cleanup() {
+// OCaml frees everything, and then the destructors of the thread that called `exit` run.
+test!(a_thread_exits_with_cleanup, ocaml = 4, environment = &[("OCAMLRUNPARAM", "c")], || {
     start();
     extern "C" fn require_an_end() {
         if ENDED.load(Ordering::SeqCst) != 1 {
@@ -375,10 +376,10 @@ pub fn a_thread_exits_with_cleanup() {
     call_rust("thread", exit, 100);
     ocaml("join_threads", &[UNIT]);
     unreachable!("the process ends");
-}
+});
 
-/// A thread of `Thread.create` that sets the library up is not taken for the main thread.
-pub fn setup_on_another_thread() {
+// A thread of `Thread.create` that sets the library up is not taken for the main thread.
+test!(setup_on_another_thread, ocaml = 4, || {
     start_runtime();
     static IS_SET_UP: AtomicUsize = AtomicUsize::new(0);
     extern "C" fn body(_: Value) -> Value {
@@ -395,4 +396,4 @@ pub fn setup_on_another_thread() {
     without_lock(wait_until_all_have_ended);
     stress();
     assert_eq!(live(), 0);
-}
+});

@@ -5,6 +5,11 @@
 pub mod exported;
 pub mod process;
 pub mod raw;
+pub mod roots;
+#[macro_use]
+pub mod runner;
 pub mod values;
 
 pub use raw::*;
+pub use roots::*;
+pub use roots::*;

@@ -58,6 +58,7 @@ extern "C" {
 }
 
 pub const UNIT: Value = 1;
+
 pub const OCAML5: bool = cfg!(ocaml5);
 
 pub fn int(n: usize) -> Value {
@@ -153,46 +154,10 @@ pub fn validate() {
     }
 }
 
-/// A root for the OCaml string `n`.
-pub fn root(n: usize) -> BoxRoot {
-    unsafe { sys::boxroot_create(ocaml("string", &[int(n)])) }.expect("a root")
-}
-
-pub fn roots(range: std::ops::Range<usize>) -> Vec<BoxRoot> {
-    range.map(root).collect()
-}
-
 pub fn string(v: Value) -> String {
     assert_eq!(v & 1, 0, "a string is a block");
     let bytes = unsafe { std::slice::from_raw_parts(v as *const u8, caml_string_length(v)) };
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-pub fn check(root: BoxRoot, n: usize) {
-    assert_eq!(string(unsafe { sys::boxroot_get(root) }), n.to_string());
-}
-
-/// Checks that roots made by `roots(first..)` have their values.
-pub fn check_all(roots: &[BoxRoot], first: usize) {
-    for (i, &root) in roots.iter().enumerate() {
-        check(root, first + i);
-    }
-}
-
-pub fn delete(root: BoxRoot) {
-    unsafe { sys::boxroot_delete(root) }
-}
-
-pub fn delete_all(roots: &[BoxRoot]) {
-    roots.iter().for_each(|&root| delete(root));
-}
-
-pub fn modify(root: &mut BoxRoot, v: Value) -> bool {
-    unsafe { sys::boxroot_modify(root, v) }
-}
-
-pub fn live() -> usize {
-    sys::boxroot_stats().live_roots
 }
 
 pub fn errno() -> c_int {
@@ -202,10 +167,6 @@ pub fn errno() -> c_int {
 pub fn error_string() -> String {
     sys::error_message().to_string_lossy().into_owned()
 }
-
-/// Roots that may go from one thread to another.
-pub struct Roots(pub Vec<BoxRoot>);
-unsafe impl Send for Roots {}
 
 // ---- one process per test ----
 

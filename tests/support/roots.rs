@@ -1,10 +1,51 @@
-//! Functions that several of these files use.
+//! Roots whose values are known.
 
-use crate::common::*;
+use super::raw::*;
 use ocaml_boxroot_sys as sys;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 use sys::{BoxRoot, Value};
+
+/// A root for the OCaml string `n`.
+pub fn root(n: usize) -> BoxRoot {
+    unsafe { sys::boxroot_create(ocaml("string", &[int(n)])) }.expect("a root")
+}
+
+pub fn roots(range: std::ops::Range<usize>) -> Vec<BoxRoot> {
+    range.map(root).collect()
+}
+
+pub fn check(root: BoxRoot, n: usize) {
+    assert_eq!(string(unsafe { sys::boxroot_get(root) }), n.to_string());
+}
+
+/// Checks that roots made by `roots(first..)` have their values.
+pub fn check_all(roots: &[BoxRoot], first: usize) {
+    for (i, &root) in roots.iter().enumerate() {
+        check(root, first + i);
+    }
+}
+
+pub fn delete(root: BoxRoot) {
+    unsafe { sys::boxroot_delete(root) }
+}
+
+pub fn delete_all(roots: &[BoxRoot]) {
+    roots.iter().for_each(|&root| delete(root));
+}
+
+pub fn modify(root: &mut BoxRoot, v: Value) -> bool {
+    unsafe { sys::boxroot_modify(root, v) }
+}
+
+pub fn live() -> usize {
+    sys::boxroot_stats().live_roots
+}
+
+/// Roots that may go from one thread to another.
+pub struct Roots(pub Vec<BoxRoot>);
+
+unsafe impl Send for Roots {}
 
 pub static HANDED_OVER: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
 
