@@ -46,7 +46,7 @@ test:
 	@$(call need_rust,91)
 	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
 	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
-	@$(with_ocaml) cargo test --features debug-checks --test debug_checks --test safe
+	@$(with_ocaml) cargo test --features debug-checks --test safe
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(with_ocaml) .ci/copies
 	@$(with_ocaml) .ci/closures
@@ -156,7 +156,7 @@ asan:
 	@$(with_ocaml) export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 && RUSTFLAGS=-Zsanitizer=address CC=clang \
 	  CFLAGS="$(sanitize)" cargo +nightly test \
 	  --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan \
-	  --test safe --test attacks --test values --test c_api --test model && \
+	  --test c_api --test safe --test model && \
 	$(MAKE) --no-print-directory -C boxroot-c BUILD=build/asan CFLAGS="-g -O1 $(sanitize)" LDFLAGS="$(sanitize)" \
 	  check-c stress
 

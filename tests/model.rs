@@ -3,12 +3,12 @@
 //! can have one runtime.
 
 #[path = "support/mod.rs"]
-mod common;
+mod support;
 
-use common::*;
 use ocaml_boxroot_sys::{self as sys, BoxRoot};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use support::{raw::*, roots::*};
 
 /// One operation. Indices are taken modulo the number of live roots.
 #[derive(Clone, Debug)]

@@ -19,17 +19,6 @@ fn succeed(program: &str, settings: &[(&str, &str)]) {
 }
 
 #[test]
-fn without_the_threads_library() {
-    succeed(env!("CARGO_BIN_EXE_no_threads"), &[]);
-}
-
-/// Row 37 of the table of situations in `boxroot-c/DESIGN.md`.
-#[test]
-fn threads_initialised_after_setup() {
-    succeed(env!("CARGO_BIN_EXE_late_threads"), &[]);
-}
-
-#[test]
 fn a_short_walk() {
     let settings = [("OPERATIONS", "100000"), ("ROOTS", "8000"), ("LIVES", "10")];
     for seed in ["1", "2"] {

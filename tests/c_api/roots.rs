@@ -1,6 +1,6 @@
 //! One root or many, on values of all shapes.
 
-use crate::support::exported::with_ocaml;
+use crate::support::safe::with_ocaml;
 use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use std::sync::Mutex;

@@ -1,11 +1,10 @@
 //! Rust values that OCaml owns.
 
-use crate::common::exported::{churn, with_ocaml};
-use crate::common::values::{live, Counted};
-use crate::common::OCAML5;
+use crate::support::raw::OCAML5;
+use crate::support::safe::*;
+use crate::support::values::{live, Counted};
 use ocaml_boxroot::{
-    ocaml_functions, stats, Boxroot, DomainLock, Error, OCamlBox, OCamlInt, OCamlString, Runtime,
-    ToOCaml,
+    ocaml_functions, stats, Boxroot, DomainLock, Error, OCamlInt, OCamlString, Runtime, ToOCaml,
 };
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
@@ -24,12 +23,7 @@ ocaml_functions! {
     }
 }
 
-fn boxed<T: Send + 'static>(lock: &mut DomainLock, value: T) -> Boxroot<OCamlBox<T>> {
-    let (value, lock) = lock.alloc_box(value).unwrap();
-    Boxroot::new(lock, value)
-}
-
-pub fn boxes_are_dropped_once() {
+test!(boxes_are_dropped_once, || {
     with_ocaml(|lock| {
         for n in 1..=1000 {
             keep(lock, n).unwrap();
@@ -55,9 +49,9 @@ pub fn boxes_are_dropped_once() {
         let aligned: &Aligned = aligned.get(lock).get();
         assert_eq!((aligned.0, aligned as *const Aligned as usize % 128), (9, 0));
     })
-}
+});
 
-pub fn boxes_hold_roots() {
+test!(boxes_hold_roots, || {
     with_ocaml(|lock| {
         let inner: Boxroot<OCamlString> = "inner".to_ocaml(lock).unwrap();
         let holder = boxed(lock, Mutex::new(vec![inner]));
@@ -77,7 +71,7 @@ pub fn boxes_hold_roots() {
         full_major(lock).unwrap();
         assert_eq!(stats().live_roots, 0);
     })
-}
+});
 
 /// Tries in its drop everything that safe code can try there.
 struct Attempts {
@@ -109,7 +103,7 @@ impl Drop for Payload {
     }
 }
 
-pub fn boxes_that_panic_and_attach() {
+test!(boxes_that_panic_and_attach, || {
     let seen = Arc::new(Mutex::new(Vec::new()));
     with_ocaml(|lock| {
         std::panic::set_hook(Box::new(|_| ()));
@@ -138,9 +132,9 @@ pub fn boxes_that_panic_and_attach() {
         let _ = std::panic::take_hook();
         churn(lock);
     })
-}
+});
 
-pub fn boxes_in_domains() {
+test!(boxes_in_domains, ocaml = 5, || {
     with_ocaml(|lock| {
         drop_in_domains(lock, 20_000).unwrap();
         for _ in 0..3 {
@@ -148,7 +142,7 @@ pub fn boxes_in_domains() {
         }
         assert_eq!(live(), 0);
     })
-}
+});
 
 /// Tries to use OCaml when it is dropped, and records on which thread that was.
 struct Elsewhere {
@@ -164,7 +158,7 @@ impl Drop for Elsewhere {
     }
 }
 
-pub fn boxes_dropped_by_another_thread() {
+test!(boxes_dropped_by_another_thread, ocaml = 5, || {
     let threads = Arc::new(Mutex::new(Vec::new()));
     with_ocaml(|lock| {
         for _ in 0..20 {
@@ -179,10 +173,10 @@ pub fn boxes_dropped_by_another_thread() {
     let threads = threads.lock().unwrap();
     assert_eq!(threads.len(), 1000);
     assert!(threads.iter().any(|&id| id != std::thread::current().id()));
-    crate::common::exported::assert_no_roots();
-}
+    assert_no_roots();
+});
 
-pub fn boxes_at_shutdown() {
+test!(boxes_at_shutdown, || {
     let ocaml = Runtime::start().unwrap();
     let roots = DomainLock::attach(|lock| {
         keep(lock, 1).unwrap();
@@ -194,4 +188,4 @@ pub fn boxes_at_shutdown() {
     let left = live();
     assert!((0..=21).contains(&left) && (OCAML5 || left == 0), "{left}");
     drop(roots);
-}
+});

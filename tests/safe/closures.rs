@@ -1,7 +1,7 @@
 //! Rust functions as OCaml functions.
 
-use crate::common::exported::{assert_no_roots, churn, with_ocaml};
-use crate::common::values::{live, Counted};
+use crate::support::safe::*;
+use crate::support::values::{live, Counted};
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, DomainLock, Error, Exception, Function, OCamlFloat,
     OCamlInt, OCamlList, OCamlString, Value,
@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 type I = OCamlInt;
-type Count = Function<(I,), I>;
 
 ocaml_functions! {
     unsafe {
@@ -33,7 +32,7 @@ ocaml_functions! {
     }
 }
 
-pub fn closures_of_all_arities() {
+test!(closures_of_all_arities, || {
     with_ocaml(|lock| {
         let zero = Function::<(), I>::from_rust(lock, |_| Ok::<_, Error>(7)).unwrap();
         assert_eq!(apply0::<i32>(lock, &zero).unwrap(), 7);
@@ -58,9 +57,9 @@ pub fn closures_of_all_arities() {
         assert!(functional_value::<bool>(lock, &zero).unwrap());
     });
     assert_no_roots();
-}
+});
 
-pub fn closures_apply_partially() {
+test!(closures_apply_partially, || {
     with_ocaml(|lock| {
         let digits = Function::<(I, I, I), I>::from_rust(lock, |lock, a, b, c| {
             churn(lock);
@@ -77,9 +76,9 @@ pub fn closures_apply_partially() {
         assert_eq!(over::<i32>(lock, adder).unwrap(), 6);
     });
     assert_no_roots();
-}
+});
 
-pub fn closures_allocate_and_call_back() {
+test!(closures_allocate_and_call_back, || {
     with_ocaml(|lock| {
         let text = Function::<(I,), OCamlString>::from_rust(lock, |lock, n| {
             let n: isize = n.to_rust(lock)?;
@@ -127,9 +126,9 @@ pub fn closures_allocate_and_call_back() {
         assert_eq!(in_tail_position::<i32>(lock, last, 1000).unwrap(), 3);
     });
     assert_no_roots();
-}
+});
 
-pub fn closures_fail_as_exceptions() {
+test!(closures_fail_as_exceptions, || {
     with_ocaml(|lock| {
         let not_found = Function::<(), I>::from_rust(lock, |lock| {
             Err::<i32, _>(Exception::not_found(lock).unwrap())
@@ -156,7 +155,7 @@ pub fn closures_fail_as_exceptions() {
         assert_eq!(live(), 0);
     });
     assert_no_roots();
-}
+});
 
 /// An OCaml function whose Rust function owns a `Counted`.
 fn owner(lock: &mut DomainLock, n: isize) -> Boxroot<Count> {
@@ -168,7 +167,7 @@ fn owner(lock: &mut DomainLock, n: isize) -> Boxroot<Count> {
     .unwrap()
 }
 
-pub fn closures_are_dropped() {
+test!(closures_are_dropped, || {
     with_ocaml(|lock| {
         let owners: Vec<_> = (0..100).map(|n| owner(lock, n)).collect();
         churn(lock);
@@ -192,13 +191,13 @@ pub fn closures_are_dropped() {
         assert_eq!(live(), 0);
     });
     assert_no_roots();
-}
+});
 
 fn apply_and_forget(lock: &mut DomainLock, f: Boxroot<Count>, n: &Boxroot<I>) -> isize {
     f.call(lock, n).unwrap().0.to_int()
 }
 
-pub fn closures_that_forget_themselves() {
+test!(closures_that_forget_themselves, || {
     with_ocaml(|lock| {
         let mine: Arc<Mutex<Option<Boxroot<Count>>>> = Arc::default();
         let (inside, owned) = (mine.clone(), Counted::new(7));
@@ -222,7 +221,7 @@ pub fn closures_that_forget_themselves() {
         assert_eq!(live(), 0);
     });
     assert_no_roots();
-}
+});
 
 /// Calls the function in a way in which only OCaml's stack refers to it while it runs.
 fn call_and_drop(lock: &mut DomainLock, f: Boxroot<Count>, n: &Boxroot<I>) -> isize {
@@ -254,10 +253,10 @@ fn run_everywhere(run: fn(&mut DomainLock, &Boxroot<Count>)) {
     })
 }
 
-pub fn closures_in_threads() {
+test!(closures_in_threads, || {
     run_everywhere(|lock, f| in_threads(lock, f, 5000).unwrap());
-}
+});
 
-pub fn closures_in_domains() {
+test!(closures_in_domains, ocaml = 5, || {
     run_everywhere(|lock, f| in_domains(lock, f, 5000).unwrap());
-}
+});

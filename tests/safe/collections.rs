@@ -1,6 +1,6 @@
 //! Maps, sets, sequences, bigarrays.
 
-use crate::common::exported::{assert_no_roots, churn, with_ocaml};
+use crate::support::safe::*;
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, DomainLock, Error, OCamlBigarray, OCamlChar, OCamlFloat,
     OCamlInt, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet, OCamlString, ToOCaml,
@@ -27,7 +27,7 @@ ocaml_functions! {
     }
 }
 
-pub fn maps_and_sets() {
+test!(maps_and_sets, || {
     with_ocaml(|lock| {
         for n in [0, 1, 2, 10_000] {
             let map: Boxroot<OCamlMap<OCamlString, OCamlFloat>> = words(lock, n).unwrap();
@@ -52,9 +52,9 @@ pub fn maps_and_sets() {
         assert!(matches!(negative, Err(CallError::Error(Error::OutOfRange))));
     });
     assert_no_roots();
-}
+});
 
-pub fn sequences() {
+test!(sequences, || {
     fn take<R>(items: impl Iterator<Item = Result<R, CallError>>) -> Vec<R> {
         items.map(Result::unwrap).collect()
     }
@@ -81,9 +81,9 @@ pub fn sequences() {
         assert!(items.next().is_none());
     });
     assert_no_roots();
-}
+});
 
-pub fn bigarrays() {
+test!(bigarrays, || {
     with_ocaml(|lock| {
         let array: Boxroot<OCamlBigarray<f64>> = doubles(lock, 1000).unwrap();
         churn(lock);
@@ -109,9 +109,9 @@ pub fn bigarrays() {
         assert!(catch_unwind(AssertUnwindSafe(|| wrong.get(lock).cells().len())).is_err());
     });
     assert_no_roots();
-}
+});
 
-pub fn bigarrays_from_rust() {
+test!(bigarrays_from_rust, || {
     fn doubles(lock: &mut DomainLock, data: &[f64]) -> Boxroot<OCamlBigarray<f64>> {
         data.to_ocaml(lock).unwrap()
     }
@@ -133,4 +133,4 @@ pub fn bigarrays_from_rust() {
         assert_eq!(sum_of_floats::<f64>(lock, empty).unwrap(), 0.);
     });
     assert_no_roots();
-}
+});

@@ -1,11 +1,8 @@
-//! The feature `debug-checks`: each misuse of a raw root is reported, with the place in the program
-//! that created it. (Rows 2, 3, 4 and 9 of the table of situations.)
+//! The feature `debug-checks`: each misuse of a raw root is reported, with the place in the program that created it.
 
-#[path = "../support/mod.rs"]
-mod common;
-
-use common::exported::with_ocaml;
-use common::{run_scenarios, start, Roots};
+use crate::support::raw;
+use crate::support::roots::Roots;
+use crate::support::safe::*;
 use ocaml_boxroot::{
     leak_report, leaks, ocaml_functions, ocaml_type, stats, sys, Boxroot, DomainLock, Elements,
     Error, Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
@@ -16,26 +13,6 @@ use std::os::unix::net::UnixStream;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
 use sys::BoxRoot;
-
-scenarios!(
-    SCENARIOS:
-    double_delete;
-    double_delete_on_two_threads;
-    use_after_delete;
-    stale_handle_whose_slot_is_in_use_again;
-    pointers_that_are_no_roots;
-    reading_without_the_lock;
-    roots_that_c_deletes;
-    slots_come_back;
-    leaks_by_place;
-    leaks_of_conversions;
-    leaks_that_nobody_reads;
-    no_leaks_in_safe_code;
-);
-
-fn main() {
-    run_scenarios(SCENARIOS)
-}
 
 /// The message of the panic with which `f` ends.
 fn report<R>(f: impl FnOnce() -> R) -> String {
@@ -61,25 +38,25 @@ fn get(root: BoxRoot) -> isize {
     unsafe { sys::boxroot_get(root) >> 1 }
 }
 
-fn double_delete() {
-    start();
+test!(double_delete, || {
+    raw::start();
     let (root, created) = root(1);
     let deleted = delete(root);
     let message = report(|| delete(root));
     assert!(message.contains("second delete"), "{message}");
     assert!(message.contains(&created) && message.contains(&deleted), "{message}");
-}
+});
 
-fn double_delete_on_two_threads() {
-    start();
+test!(double_delete_on_two_threads, || {
+    raw::start();
     let (root, created) = root(1);
     let handle = Roots(vec![root]);
     thread::spawn(move || delete({ handle }.0[0])).join().unwrap();
     assert!(report(|| delete(root)).contains(&created));
-}
+});
 
-fn use_after_delete() {
-    start();
+test!(use_after_delete, || {
+    raw::start();
     let (mut root, created) = root(1);
     let deleted = delete(root);
     let messages = [
@@ -91,10 +68,10 @@ fn use_after_delete() {
     for message in messages {
         assert!(message.contains(&created) && message.contains(&deleted), "{message}");
     }
-}
+});
 
-fn stale_handle_whose_slot_is_in_use_again() {
-    start();
+test!(stale_handle_whose_slot_is_in_use_again, || {
+    raw::start();
     let (stale, created) = root(1);
     delete(stale);
     let others: Vec<BoxRoot> = (0..3000).map(|i| root(i).0).collect();
@@ -105,10 +82,10 @@ fn stale_handle_whose_slot_is_in_use_again() {
     assert!(unsafe { sys::boxroot_modify(&mut modified, 15) });
     assert_eq!(get(modified), 7);
     assert!(report(|| get(others[0])).contains("get of"));
-}
+});
 
-fn pointers_that_are_no_roots() {
-    start();
+test!(pointers_that_are_no_roots, || {
+    raw::start();
     let (root, _) = root(1);
     let somewhere = Box::new(3_isize);
     // SAFETY: a `BoxRoot` is a pointer that is not null, as these are.
@@ -125,21 +102,21 @@ fn pointers_that_are_no_roots() {
         assert!(report(|| delete(root)).contains("is not a root"));
     }
     assert_eq!(get(root), 1);
-}
+});
 
-fn reading_without_the_lock() {
-    start();
+test!(reading_without_the_lock, || {
+    raw::start();
     let (root, _) = root(1);
-    let message = common::without_lock(|| report(|| get(root)));
+    let message = raw::without_lock(|| report(|| get(root)));
     assert!(message.contains("does not hold the OCaml lock"), "{message}");
     assert_eq!(get(root), 1);
-}
+});
 
-fn roots_that_c_deletes() {
+test!(roots_that_c_deletes, || {
     extern "C" {
         fn boxroot_delete(root: Option<BoxRoot>);
     }
-    start();
+    raw::start();
     for i in 0..10_000 {
         let (root, _) = root(i);
         assert_eq!(get(root), i);
@@ -147,10 +124,10 @@ fn roots_that_c_deletes() {
         unsafe { boxroot_delete(Some(root)) };
     }
     assert!(stats().pools <= 2, "{:?}", stats());
-}
+});
 
-fn slots_come_back() {
-    start();
+test!(slots_come_back, || {
+    raw::start();
     for round in 0..50 {
         let roots: Vec<BoxRoot> = (0..10_000).map(|i| root(i).0).collect();
         for (i, &root) in roots.iter().enumerate() {
@@ -160,9 +137,9 @@ fn slots_come_back() {
     }
     assert_eq!(stats().live_roots, 0);
     assert!(stats().pools < 20, "{:?}", stats());
-}
+});
 
-fn leaks_by_place() {
+test!(leaks_by_place, || {
     with_ocaml(|lock| {
         let many: Vec<Boxroot<OCamlInt>> =
             (0..30).map(|i| Boxroot::new(lock, Value::int(i))).collect();
@@ -176,7 +153,7 @@ fn leaks_by_place() {
         one.delete_in(lock);
         assert_eq!(leak_report(), "");
     })
-}
+});
 
 ocaml_functions! {
     unsafe {
@@ -195,8 +172,8 @@ struct Point {
     y: f64,
 }
 
-/// Every root is on record with the line of this file that called the crate, however deep in the crate it was created.
-fn leaks_of_conversions() {
+// Every root is on record with the line of this file that called the crate, however deep in the crate it was created.
+test!(leaks_of_conversions, || {
     /// Expects `count` roots from one place on `line`, since `before`.
     fn check(before: &[(&std::panic::Location, usize)], line: u32, count: usize) {
         let now = leaks();
@@ -245,9 +222,9 @@ fn leaks_of_conversions() {
             line!(), 1: list.to_ocaml(lock).unwrap();
         }
     })
-}
+});
 
-fn no_leaks_in_safe_code() {
+test!(no_leaks_in_safe_code, || {
     with_ocaml(|lock| {
         let mut root = Boxroot::<OCamlInt>::new(lock, Value::int(1));
         root.set(lock, Value::int(2));
@@ -265,9 +242,9 @@ fn no_leaks_in_safe_code() {
         drop((root, copy));
         assert!(leaks().is_empty());
     })
-}
+});
 
-fn leaks_that_nobody_reads() {
+test!(leaks_that_nobody_reads, || {
     let runtime = Runtime::start().unwrap();
     let _leak = DomainLock::attach(|lock| "leak".to_ocaml(lock)).unwrap().unwrap();
     let (closed, stderr) = UnixStream::pair().unwrap();
@@ -276,4 +253,4 @@ fn leaks_that_nobody_reads() {
     assert_eq!(unsafe { libc::dup2(stderr.as_raw_fd(), 2) }, 2);
     runtime.shutdown().unwrap();
     assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
-}
+});

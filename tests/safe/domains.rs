@@ -1,13 +1,30 @@
-//! Threads and domains that wait for each other by Rust's locks, condition variables and joins.
+//! Domains that end, or drop each other's roots; threads and domains that wait for each other by Rust's locks, condition
+//! variables and joins.
 
-use crate::common::exported::{churn, with_ocaml, Run};
-use crate::ocaml;
+use crate::support::exported::{Run, HANDED_OVER};
+use crate::support::safe::*;
 use ocaml_boxroot::{
-    Boxroot, CondvarExt, DomainLock, JoinHandleExt, MutexExt, OCamlString, OnceLockExt, RwLockExt,
-    ToOCaml,
+    stats, Boxroot, CondvarExt, DomainLock, JoinHandleExt, MutexExt, OCamlBigarray, OCamlBytes,
+    OCamlString, OnceLockExt, RwLockExt, ToOCaml,
 };
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, RwLock};
 use std::thread;
+use std::time::{Duration, Instant};
+
+test!(drop_in_another_domain, ocaml = 5, || {
+    with_ocaml(|lock| {
+        let mine: Vec<_> = (0..5000).map(|i| string(lock, &i.to_string())).collect();
+        *HANDED_OVER.lock().unwrap() = (0..5000).map(|i| string(lock, &i.to_string())).collect();
+        through_ocaml(lock, "drop_roots_in_a_domain", 0).unwrap();
+        churn(lock);
+        assert_eq!(stats().live_roots, 5000);
+        for (i, root) in mine.iter().enumerate() {
+            assert_eq!(root.get(lock).to_string_lossy(), i.to_string());
+        }
+    })
+});
 
 type Root = Boxroot<OCamlString>;
 
@@ -34,18 +51,21 @@ fn in_two_domains(body: fn(&mut DomainLock), run: Run) {
     });
 }
 
-pub fn domains_contend_for_a_mutex() {
+test!(domains_contend_for_a_mutex, ocaml = 5, || {
     let run: Run = |lock, _| {
         push_roots(lock);
         Ok(())
     };
     in_two_domains(push_roots, run);
     assert_eq!(ROOTS.lock().unwrap().len(), 200);
-}
+});
 
 static ONE: OnceLock<Root> = OnceLock::new();
+
 static MANY: RwLock<Vec<Root>> = RwLock::new(Vec::new());
+
 static TURN: Mutex<usize> = Mutex::new(0);
+
 static NEXT: Condvar = Condvar::new();
 
 fn contend(lock: &mut DomainLock, me: usize) {
@@ -73,16 +93,16 @@ fn contend(lock: &mut DomainLock, me: usize) {
     assert_eq!(one.get(lock).to_string_lossy(), "one");
 }
 
-pub fn domains_contend_for_the_rest() {
+test!(domains_contend_for_the_rest, ocaml = 5, || {
     let run: Run = |lock, _| {
         contend(lock, 0);
         Ok(())
     };
     in_two_domains(|lock| contend(lock, 1), run);
     assert_eq!((MANY.read().unwrap().len(), *TURN.lock().unwrap()), (100, 100));
-}
+});
 
-pub fn threads_wait_for_each_other() {
+test!(threads_wait_for_each_other, || {
     with_ocaml(|lock| {
         let other = thread::spawn(|| DomainLock::attach(|lock| contend(lock, 1)).unwrap());
         contend(lock, 0);
@@ -92,4 +112,158 @@ pub fn threads_wait_for_each_other() {
         other.join_released(lock).unwrap();
     });
     assert_eq!((MANY.read().unwrap().len(), *TURN.lock().unwrap()), (100, 100));
+});
+
+test!(bytes_change_while_they_are_read, forbid(unsafe_code), ocaml = 5, || {
+    with_ocaml(|lock| {
+        let bytes: Boxroot<OCamlBytes> = [b'a'; 10_000][..].to_ocaml(lock).unwrap();
+        let start_changing = function::<(OCamlBytes,), ()>(lock, "start_changing");
+        start_changing.call(lock, &bytes).unwrap();
+        for _ in 0..1000 {
+            let copy = bytes.get(lock).to_bytes();
+            assert_eq!(copy.len(), 10_000);
+            assert!(copy.iter().all(|&b| b == b'a' || b == b'b'));
+            churn_a_little(lock);
+        }
+        function::<(OCamlBytes,), ()>(lock, "stop_changing").call(lock, &bytes).unwrap();
+    })
+});
+
+static FROM_A_DOMAIN: Mutex<Strings> = Mutex::new(Vec::new());
+
+test!(roots_live_on_after_their_domain, forbid(unsafe_code), ocaml = 5, || {
+    let runtime = start();
+    DomainLock::attach(|lock| {
+        for n in 0..20 {
+            ocaml(lock, "run_in_a_domain", n, |lock, _| {
+                *FROM_A_DOMAIN.lock().unwrap() = strings(lock, 2000);
+                Ok(())
+            })
+            .unwrap();
+            let roots = std::mem::take(&mut *FROM_A_DOMAIN.lock().unwrap());
+            churn(lock);
+            check(lock, &roots);
+            lock.release(|| thread::spawn(move || drop(roots)).join().unwrap());
+        }
+        churn(lock);
+        assert_eq!(stats().live_roots, 0);
+    })
+    .unwrap();
+    runtime.shutdown().unwrap();
+});
+
+/// A root that a finaliser moves to the end of its thread, if that is not this thread.
+struct MovesOn(Option<Boxroot<OCamlString>>, thread::ThreadId);
+
+impl Drop for MovesOn {
+    fn drop(&mut self) {
+        if thread::current().id() != self.1 {
+            DROPPED_LATE.set(Some(DroppedLate(self.0.take())));
+            HAS_MOVED_ON.store(true, Ordering::SeqCst);
+        }
+    }
 }
+
+struct DroppedLate(#[allow(dead_code)] Option<Boxroot<OCamlString>>);
+
+impl Drop for DroppedLate {
+    fn drop(&mut self) {
+        *LOCK_AT_END.lock().unwrap() = Some(ocaml_boxroot::sys::lock_state());
+    }
+}
+
+thread_local! {
+    static DROPPED_LATE: Cell<Option<DroppedLate>> = const { Cell::new(None) };
+}
+
+static HAS_MOVED_ON: AtomicBool = AtomicBool::new(false);
+
+static LOCK_AT_END: Mutex<Option<ocaml_boxroot::sys::LockState>> = Mutex::new(None);
+
+// While a domain waits, its backup thread collects for it, and runs finalisers. When that thread ends, it does not hold
+// the lock, and another domain may have the number of its own.
+test!(roots_at_the_end_of_a_backup_thread, forbid(unsafe_code), ocaml = 5, || {
+    with_ocaml(|lock| {
+        let collector = thread::spawn(|| {
+            while !HAS_MOVED_ON.load(Ordering::SeqCst) {
+                DomainLock::attach(churn).unwrap();
+            }
+        });
+        ocaml(lock, "run_in_a_domain", 0, |lock, _| {
+            while !HAS_MOVED_ON.load(Ordering::SeqCst) {
+                let root = string(lock, "moves on");
+                lock.alloc_box(MovesOn(Some(root), thread::current().id()))?;
+                lock.release(|| thread::sleep(Duration::from_millis(1)));
+            }
+            Ok(())
+        })
+        .unwrap();
+        lock.release(|| {
+            collector.join().unwrap();
+            while LOCK_AT_END.lock().unwrap().is_none() {
+                thread::yield_now();
+            }
+        });
+        assert_ne!(*LOCK_AT_END.lock().unwrap(), Some(ocaml_boxroot::sys::LockState::Held));
+    });
+    assert_no_roots();
+});
+
+static STOP: AtomicBool = AtomicBool::new(false);
+
+static COLLECTIONS: AtomicUsize = AtomicUsize::new(0);
+
+fn collect_until_stop(lock: &mut DomainLock) {
+    let collect = function::<((),), ()>(lock, "full_major");
+    let unit = ().to_ocaml(lock).unwrap();
+    while !STOP.load(Ordering::SeqCst) {
+        collect.call(lock, &unit).unwrap();
+        COLLECTIONS.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+// A value that was read under a token lives as long as the token is borrowed, although its root was dropped and another
+// domain runs the collector.
+test!(references_outlive_their_roots, forbid(unsafe_code), ocaml = 5, || {
+    start();
+    let collector = thread::spawn(|| {
+        DomainLock::attach(|lock| {
+            ocaml(lock, "run_in_a_domain", 0, |lock, _| {
+                collect_until_stop(lock);
+                Ok(())
+            })
+            .is_ok()
+        })
+    });
+    for round in 0..60 {
+        DomainLock::attach(|lock| {
+            let canary = boxed(lock, Canary(Canary::ALIVE));
+            let text = string(lock, "read where it is");
+            let numbers: Boxroot<OCamlBigarray<f64>> = vec![0.5; 1000].to_ocaml(lock).unwrap();
+            if round % 3 == 0 {
+                let enough = COLLECTIONS.load(Ordering::SeqCst) + 2; // they are old then
+                lock.release(|| {
+                    while COLLECTIONS.load(Ordering::SeqCst) < enough {
+                        thread::yield_now();
+                    }
+                });
+            }
+            let alive = &canary.get(lock).get().0;
+            let bytes = text.get(lock).as_bytes();
+            let cells = numbers.get(lock).cells();
+            let roots = (canary, text, numbers);
+            match round % 2 {
+                0 => drop(roots),
+                _ => thread::spawn(move || drop(roots)).join().unwrap(),
+            }
+            let start = Instant::now();
+            while start.elapsed() < Duration::from_millis(3) {
+                assert_eq!((*alive, bytes), (Canary::ALIVE, &b"read where it is"[..]));
+                assert!(cells.iter().all(|cell| cell.get() == 0.5));
+            }
+        })
+        .unwrap();
+    }
+    STOP.store(true, Ordering::SeqCst);
+    assert_eq!(collector.join().unwrap(), Ok(true));
+});

@@ -1,8 +1,8 @@
 //! Children of forks.
 
-use crate::common::exported::{churn, with_ocaml, Run};
-use crate::ocaml;
-use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use crate::support::exported::Run;
+use crate::support::safe::*;
+use ocaml_boxroot::{DomainLock, Error, Runtime};
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
@@ -10,12 +10,6 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-
-type Strings = Vec<Boxroot<OCamlString>>;
-
-fn strings(lock: &mut DomainLock, n: usize) -> Strings {
-    (0..n).map(|i| i.to_string().to_ocaml(lock).unwrap()).collect()
-}
 
 /// Runs `child` in a child process, which must end by itself and return true.
 fn in_a_child(child: impl FnOnce() -> bool) {
@@ -37,7 +31,7 @@ fn attach_on_another_thread() {
     thread::spawn(|| DomainLock::attach(churn)).join().unwrap().unwrap();
 }
 
-pub fn command_with_pre_exec_after_a_worker_ended() {
+test!(command_with_pre_exec_after_a_worker_ended, || {
     Runtime::start().unwrap();
     for _ in 0..50 {
         attach_on_another_thread();
@@ -54,9 +48,9 @@ pub fn command_with_pre_exec_after_a_worker_ended() {
         churn(lock);
     })
     .unwrap();
-}
+});
 
-pub fn fork_without_the_lock() {
+test!(fork_without_the_lock, || {
     let runtime = Runtime::start().unwrap();
     let roots = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
     attach_on_another_thread();
@@ -71,9 +65,9 @@ pub fn fork_without_the_lock() {
         }
     });
     DomainLock::attach(churn).unwrap();
-}
+});
 
-pub fn fork_under_the_lock() {
+test!(fork_under_the_lock, || {
     let mut runtime = Some(Runtime::start().unwrap());
     let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
     let stop = AtomicBool::new(false);
@@ -112,9 +106,9 @@ pub fn fork_under_the_lock() {
         stop.store(true, Ordering::SeqCst);
     });
     runtime.unwrap().shutdown().unwrap();
-}
+});
 
-pub fn fork_of_ocaml() {
+test!(fork_of_ocaml, || {
     with_ocaml(|lock| {
         for _ in 0..8 {
             let attached = thread::spawn(|| DomainLock::attach(churn));
@@ -132,9 +126,9 @@ pub fn fork_of_ocaml() {
         assert_eq!(ocaml(lock, "run_in_a_child", 0, child).unwrap(), 0, "the child's status");
         lock.release(attach_on_another_thread);
     });
-}
+});
 
-pub fn fork_while_threads_drop_roots() {
+test!(fork_while_threads_drop_roots, || {
     let mut runtime = Some(Runtime::start().unwrap());
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -167,10 +161,10 @@ pub fn fork_while_threads_drop_roots() {
         stop.store(true, Ordering::SeqCst);
     });
     runtime.take().unwrap().shutdown().unwrap();
-}
+});
 
-/// Before OCaml's modules have called Rust, so that other threads would wait for the start.
-pub fn fork_during_a_start() {
+// Before OCaml's modules have called Rust, so that other threads would wait for the start.
+test!(fork_during_a_start, || {
     let (mut here, ocaml) = UnixStream::pair().unwrap();
     // SAFETY: the function has no precondition.
     assert_eq!(unsafe { libc::dup2(ocaml.as_raw_fd(), 0) }, 0);
@@ -180,4 +174,4 @@ pub fn fork_during_a_start() {
     here.write_all(b"!").unwrap();
     start.join().unwrap().unwrap();
     DomainLock::attach(churn).unwrap();
-}
+});

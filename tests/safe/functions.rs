@@ -1,17 +1,93 @@
 //! Calls from Rust to OCaml and from OCaml to Rust.
 
-use crate::common::exported::{assert_no_roots, churn, with_ocaml};
-use crate::common::values::{bounce, values_nothing};
+use crate::support::exported::LEVELS;
+use crate::support::safe::*;
+use crate::support::values::{bounce, values_nothing};
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, CallError, Error, OCamlArray, OCamlChar, OCamlFloat, OCamlInt,
-    OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, RootRef, ToOCaml,
+    ocaml_functions, stats, trim, Boxroot, CallError, DomainLock, Error, Function, OCamlArray,
+    OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint,
+    OCamlString, RootRef, ToOCaml, Value,
 };
+use std::sync::atomic::Ordering;
+
+test!(calls_return_values_and_exceptions, || {
+    with_ocaml(|lock| {
+        let to_string: Boxroot<Function<(OCamlInt,), OCamlString>> = function(lock, "string");
+        let fail: Boxroot<Function<(OCamlString,), ()>> = function(lock, "fail");
+        let number = Boxroot::new(lock, Value::int(-12));
+        let (text, _) = to_string.call(lock, &number).unwrap();
+        assert_eq!(text.to_string_lossy(), "-12");
+        let message = string(lock, "as expected");
+        let exception = fail.call(lock, &message).unwrap_err();
+        assert_eq!(exception.to_string(), "OCaml exception: Failure(\"as expected\")");
+        // SAFETY: there is no such name, so the type does not matter.
+        assert!(unsafe { lock.named::<OCamlInt>("no such name") }.is_none());
+    })
+});
+
+test!(exported_functions, || {
+    with_ocaml(|lock| {
+        assert_eq!(through_ocaml(lock, "repeated_length", 5), Ok(15));
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+test!(exported_functions_fail_as_exceptions, || {
+    with_ocaml(|lock| {
+        assert_eq!(
+            through_ocaml(lock, "repeated_length", -2),
+            Err("OCaml exception: Failure(\"-2 times\")".to_string())
+        );
+        assert_eq!(
+            through_ocaml(lock, "descend", -1),
+            Err("OCaml exception: Failure(\"at the bottom\")".to_string())
+        );
+        assert_eq!(LEVELS.load(Ordering::SeqCst), 0);
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+test!(a_hundred_levels_of_callbacks, || {
+    with_ocaml(|lock| {
+        let kept = string(lock, "kept");
+        // OCaml's `descend n` calls Rust's `safe_deeper`, which calls `descend (n - 1)`, …
+        assert_eq!(through_ocaml(lock, "descend", 100), Ok(100));
+        // An exception at the bottom is an error in Rust and an exception in OCaml at each level.
+        assert_eq!(
+            through_ocaml(lock, "descend_and_raise", 100),
+            Err("OCaml exception: Failure(\"raised at the bottom\")".to_string())
+        );
+        // So is a panic.
+        assert_eq!(
+            through_ocaml(lock, "descend_and_panic", 100),
+            Err("OCaml exception: Failure(\"at the bottom\")".to_string())
+        );
+        assert_eq!(LEVELS.load(Ordering::SeqCst), 0, "every level was left");
+        assert_eq!(stats().live_roots, 1, "no level left a root");
+        churn(lock);
+        assert_eq!(kept.get(lock).to_string_lossy(), "kept");
+    })
+});
+
+test!(calls_with_many_arguments, || {
+    with_ocaml(|lock| {
+        type I = OCamlInt;
+        type Eight = Function<(I, I, I, I, I, I, I, I), OCamlString>;
+        let f: Boxroot<Eight> = function(lock, "eight");
+        let [a, b, c, d, e, f1, g, h] =
+            [1, 2, 3, 4, 5, 6, 7, 8].map(|n| Boxroot::<OCamlInt>::new(lock, Value::int(n)));
+        let (text, _) = f.call(lock, &a, &b, &c, &d, &e, &f1, &g, &h).unwrap();
+        assert_eq!(text.to_string_lossy(), "12345678");
+    })
+});
 
 /// `type shape` of values.ml.
 pub enum Shape {}
 
 type I = OCamlInt;
+
 type Numbers = (OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint, OCamlChar, OCamlFloat);
+
 type Eight =
     (I, OCamlString, OCamlFloat, bool, OCamlChar, (), Option<OCamlInt>, OCamlList<OCamlInt>);
 type Rotated =
@@ -48,7 +124,7 @@ ocaml_functions! {
     }
 }
 
-pub fn functions_of_ocaml() {
+test!(functions_of_ocaml, || {
     with_ocaml(|lock| {
         let root: Boxroot<OCamlInt> = 1.to_ocaml(lock).unwrap();
         let by_reference: &RootRef<OCamlInt> = &root;
@@ -70,9 +146,9 @@ pub fn functions_of_ocaml() {
         assert!(matches!(refused, Err(CallError::Error(Error::Mismatch))));
     });
     assert_no_roots();
-}
+});
 
-pub fn exported_functions_convert() {
+test!(exported_functions_convert, || {
     with_ocaml(|lock| {
         assert_eq!(joined::<String>(lock).unwrap(), "text 3 0.5 true c");
         assert_eq!(six::<i32>(lock).unwrap(), 135_246);
@@ -85,9 +161,9 @@ pub fn exported_functions_convert() {
         assert_eq!(values_nothing(lock), Ok(42));
     });
     assert_no_roots();
-}
+});
 
-pub fn exported_functions_refuse() {
+test!(exported_functions_refuse, || {
     with_ocaml(|lock| {
         for out_of_range in [256, -1, 0] {
             let Err(CallError::Exception(exception)) = narrow::<i32>(lock, out_of_range) else {
@@ -98,9 +174,9 @@ pub fn exported_functions_refuse() {
         }
     });
     assert_no_roots();
-}
+});
 
-pub fn exported_texts_are_whole() {
+test!(exported_texts_are_whole, || {
     with_ocaml(|lock| {
         let expected =
             [format!("{}\0tail", "é".repeat(700)), format!("{}\0tail", "p".repeat(1000))];
@@ -110,9 +186,9 @@ pub fn exported_texts_are_whole() {
         }
         fail(lock, 2).unwrap();
     })
-}
+});
 
-pub fn calls_without_end() {
+test!(calls_without_end, || {
     with_ocaml(|lock| {
         for _ in 0..2 {
             match bounce::<isize>(lock, 0) {
@@ -123,4 +199,32 @@ pub fn calls_without_end() {
         assert_eq!(narrow::<u8>(lock, 7).unwrap(), 7);
     });
     assert_no_roots();
-}
+});
+
+test!(finaliser_does_everything, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let kept = strings(lock, 1000);
+        for n in 0..20 {
+            ocaml(lock, "run_in_a_finaliser", n, |lock, n| {
+                let mine = strings(lock, 500);
+                lock.release(|| DomainLock::attach(churn))?;
+                trim(lock);
+                check(lock, &mine);
+                match n.get(lock).to_int() % 3 {
+                    0 => Ok(()),
+                    1 => Err("an error".into()),
+                    _ => panic!("a panic"),
+                }
+            })
+            .ok();
+            check(lock, &kept);
+        }
+        assert_eq!(stats().live_roots, 1000);
+    })
+});
+
+test!(the_program_of_the_guide, || {
+    ocaml_boxroot::Runtime::start().unwrap();
+    assert_eq!(crate::words::words("b a b").unwrap(), [("a".to_string(), 1), ("b".to_string(), 2)]);
+    assert!(crate::words::words("").unwrap_err().to_string().contains("no words"));
+});

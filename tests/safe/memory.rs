@@ -1,6 +1,6 @@
 //! Conversions of data that is larger than the memory that is left.
 
-use crate::common::exported::{assert_no_roots, with_ocaml};
+use crate::support::safe::*;
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, DomainLock, Error, FromOCaml, OCamlArray, OCamlBigarray, OCamlBytes,
     OCamlFloat, OCamlInt, OCamlList, OCamlMap, OCamlSet, OCamlString, ToOCaml,
@@ -14,6 +14,7 @@ struct Limited;
 
 #[global_allocator]
 static MEMORY: Limited = Limited;
+
 static LARGEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 fn refuses(size: usize) -> bool {
@@ -76,7 +77,7 @@ fn there_and_back<T, R: FromOCaml<T> + ToOCaml<T> + Debug + PartialEq>(
     assert_eq!(root.to_rust(lock), Ok(value));
 }
 
-pub fn conversions_where_memory_runs_out() {
+test!(conversions_where_memory_runs_out, || {
     with_ocaml(|lock| {
         there_and_back::<OCamlString, _>(lock, vec![b'x'; N]);
         there_and_back::<OCamlBytes, _>(lock, vec![b'x'; N]);
@@ -95,4 +96,4 @@ pub fn conversions_where_memory_runs_out() {
         assert_eq!(floats.err(), Some(Error::OutOfMemory));
     });
     assert_no_roots();
-}
+});

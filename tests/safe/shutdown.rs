@@ -1,22 +1,60 @@
-//! The process, or the runtime's handle, ends while threads use OCaml. (Rows 43, 44 and 45 of the table of
-//! situations.)
+//! The end of the runtime and of the process, also while threads use OCaml.
 
-use crate::common::exported::{churn, with_ocaml};
-use crate::ocaml;
-use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use crate::support::exported::Run;
+use crate::support::safe::*;
+use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{mpsc, Mutex};
+use std::time::Duration;
 use std::{process, thread};
 
-type Strings = Vec<Boxroot<OCamlString>>;
+test!(shutdown_with_idle_threads_around, || {
+    let runtime = start();
+    let (to_thread, from_main) = mpsc::channel::<()>();
+    let (to_main, from_thread) = mpsc::channel::<()>();
+    let registered = thread::spawn(move || {
+        DomainLock::attach(|_| ()).unwrap();
+        to_main.send(()).unwrap();
+        from_main.recv().unwrap();
+        DomainLock::attach(|_| ())
+    });
+    from_thread.recv().unwrap();
+    thread::spawn(|| runtime.shutdown().unwrap()).join().unwrap();
+    to_thread.send(()).unwrap();
+    assert_eq!(registered.join().unwrap(), Err(Error::TornDown));
+});
+
+test!(shutdown_under_a_token, || {
+    fn is_an_error<T: std::error::Error + Send + Sync + 'static>(_: &T) {}
+    let runtime = start();
+    let busy = DomainLock::attach(|_| runtime.shutdown().unwrap_err()).unwrap();
+    is_an_error(&busy);
+    assert_eq!(busy.error, Error::AlreadyHeld);
+    // The token is lent, not gone.
+    let busy = DomainLock::attach(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err()));
+    let busy = busy.unwrap();
+    assert_eq!(busy.error, Error::Busy { uses: 1 });
+    let other = thread::spawn(|| {
+        DomainLock::attach(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err())).unwrap()
+    });
+    let busy = other.join().unwrap();
+    assert_eq!(busy.error, Error::Busy { uses: 1 });
+    busy.runtime.shutdown().unwrap();
+});
+
+test!(drop_after_shutdown, || {
+    let runtime = start();
+    let strings = |lock: &mut DomainLock| (0..5000).map(|i| string(lock, &i.to_string())).collect();
+    let mut halves: Vec<_> = DomainLock::attach(strings).unwrap();
+    let other = halves.split_off(2500);
+    runtime.shutdown().unwrap();
+    drop(halves);
+    thread::spawn(move || drop(other)).join().unwrap();
+});
 
 thread_local! {
     static ROOTS: RefCell<Strings> = const { RefCell::new(Vec::new()) };
-}
-
-fn strings(lock: &mut DomainLock, n: usize) -> Strings {
-    (0..n).map(|i| i.to_string().to_ocaml(lock).unwrap()).collect()
 }
 
 /// Attaches again and again, as long as `go_on` returns true.
@@ -29,7 +67,7 @@ fn work(go_on: impl Fn(usize) -> bool) {
     }
 }
 
-pub fn a_worker_exits_while_another_thread_holds_the_lock() {
+test!(a_worker_exits_while_another_thread_holds_the_lock, || {
     Runtime::start().unwrap();
     let (registered, is_registered) = mpsc::channel();
     let (held, is_held) = mpsc::channel();
@@ -45,9 +83,9 @@ pub fn a_worker_exits_while_another_thread_holds_the_lock() {
         worker.join().unwrap();
     })
     .unwrap();
-}
+});
 
-pub fn main_ends_while_workers_use_ocaml() {
+test!(main_ends_while_workers_use_ocaml, || {
     static STARTED: AtomicUsize = AtomicUsize::new(0);
     Runtime::start().unwrap();
     for _ in 0..4 {
@@ -61,9 +99,9 @@ pub fn main_ends_while_workers_use_ocaml() {
     while STARTED.load(Ordering::SeqCst) < 4 {
         thread::yield_now();
     }
-}
+});
 
-pub fn the_handle_is_dropped_while_workers_use_ocaml() {
+test!(the_handle_is_dropped_while_workers_use_ocaml, || {
     static STOP: AtomicBool = AtomicBool::new(false);
     let runtime = Box::new(Runtime::start().unwrap());
     let worker = || thread::spawn(|| work(|n| n < 10 || !STOP.load(Ordering::SeqCst)));
@@ -72,9 +110,9 @@ pub fn the_handle_is_dropped_while_workers_use_ocaml() {
     STOP.store(true, Ordering::SeqCst);
     workers.into_iter().for_each(|worker| worker.join().unwrap());
     DomainLock::attach(churn).unwrap();
-}
+});
 
-pub fn the_handle_is_lost_by_an_error_in_a_scope() {
+test!(the_handle_is_lost_by_an_error_in_a_scope, || {
     fn fails() -> Result<(), Box<dyn std::error::Error>> {
         let runtime = Runtime::start()?;
         thread::scope(|scope| {
@@ -89,7 +127,7 @@ pub fn the_handle_is_lost_by_an_error_in_a_scope() {
     }
     fails().unwrap_err();
     DomainLock::attach(churn).unwrap();
-}
+});
 
 /// Attaches when it is dropped, and drops a root.
 struct Last(#[allow(dead_code)] Option<Boxroot<OCamlString>>);
@@ -104,55 +142,273 @@ thread_local! {
     static LAST: RefCell<Last> = const { RefCell::new(Last(None)) };
 }
 
-pub fn exit_of_ocaml_with_cleanup() {
+test!(exit_of_ocaml_with_cleanup, environment = &[("OCAMLRUNPARAM", "c")], || {
     with_ocaml(|lock| {
         ROOTS.set(strings(lock, 100_000));
         LAST.set(Last(strings(lock, 1).pop()));
         churn(lock);
         ocaml(lock, "exit", 0, |_, _| Ok(())).unwrap()
     });
+});
+
+test!(
+    exit_of_ocaml_with_cleanup_while_threads_drop,
+    environment = &[("OCAMLRUNPARAM", "c")],
+    || {
+        let (ready, is_ready) = mpsc::channel();
+        with_ocaml(|lock| {
+            for _ in 0..4 {
+                let mut roots = strings(lock, 100_000);
+                let ready = ready.clone();
+                thread::spawn(move || {
+                    roots.truncate(90_000);
+                    ready.send(()).unwrap();
+                    roots.clear();
+                    ROOTS.set(roots);
+                    DomainLock::attach(|_| unreachable!("the process ends under the lock")).unwrap()
+                });
+            }
+            (0..4).for_each(|_| is_ready.recv().unwrap());
+            ROOTS.set(strings(lock, 100_000));
+            ocaml(lock, "exit", 0, |_, _| Ok(())).unwrap()
+        });
+    }
+);
+
+test!(
+    shutdown_with_cleanup,
+    environment = &[("OCAMLRUNPARAM", "c"), ("MALLOC_PERTURB_", "165")],
+    || {
+        static RAN: AtomicBool = AtomicBool::new(false);
+        let runtime = Runtime::start().unwrap();
+        ROOTS.set(DomainLock::attach(|lock| strings(lock, 10_000)).unwrap());
+        let at_exit = |lock: &mut DomainLock| {
+            ocaml(lock, "run_at_exit", 0, |_, _| {
+                RAN.store(true, Ordering::SeqCst);
+                Ok(())
+            })
+            .unwrap()
+        };
+        DomainLock::attach(at_exit).unwrap();
+        // Memory of the runtime, as domains that have just ended use it: it must not be freed under them.
+        // SAFETY: the name is a C string, and no other thread uses OCaml 4's table of names.
+        let cell = unsafe { ocaml_sys::caml_named_value(c"run_at_exit".as_ptr()) };
+        // SAFETY: the cell lives as long as the runtime.
+        let before = unsafe { *cell };
+        runtime.shutdown().unwrap();
+        // SAFETY: shutting down leaves the cell alone, as this test checks.
+        assert_eq!(unsafe { *cell }, before);
+        assert!(RAN.load(Ordering::SeqCst));
+        assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    }
+);
+
+test!(exit_under_the_lock, forbid(unsafe_code), || {
+    start();
+    thread::spawn(|| DomainLock::attach(|_| process::exit(0))).join().unwrap().unwrap();
+});
+
+test!(exit_of_ocaml_under_the_lock, forbid(unsafe_code), || {
+    start();
+    let exits = || DomainLock::attach(|lock| ocaml(lock, "exit", 0, |_, _| Ok(())).is_ok());
+    thread::spawn(exits).join().unwrap().unwrap();
+});
+
+test!(exit_in_a_release, forbid(unsafe_code), || {
+    with_ocaml(|lock| lock.release(|| process::exit(0)));
+});
+
+/// Tries to use the runtime when it is dropped, and checks that this works if it `can`, and is refused if not.
+struct Restless {
+    can: bool,
 }
 
-pub fn exit_of_ocaml_with_cleanup_while_threads_drop() {
-    let (ready, is_ready) = mpsc::channel();
-    with_ocaml(|lock| {
-        for _ in 0..4 {
-            let mut roots = strings(lock, 100_000);
+impl Drop for Restless {
+    fn drop(&mut self) {
+        assert_eq!(DomainLock::is_held(), !self.can);
+        assert_eq!(DomainLock::attach(churn).is_ok(), self.can);
+    }
+}
+
+thread_local! {
+    static RESTLESS: RefCell<Option<Restless>> = const { RefCell::new(None) };
+}
+
+test!(exit_in_a_release_and_use_the_runtime, forbid(unsafe_code), || {
+    RESTLESS.set(Some(Restless { can: true }));
+    with_ocaml(|lock| lock.release(|| process::exit(0)));
+});
+
+test!(exit_in_a_callback_and_use_the_runtime, forbid(unsafe_code), || {
+    RESTLESS.set(Some(Restless { can: false }));
+    with_ocaml(|lock| ocaml(lock, "run", 0, |_, _| process::exit(0))).unwrap();
+});
+
+test!(exit_of_ocaml_and_use_the_runtime, forbid(unsafe_code), || {
+    RESTLESS.set(Some(Restless { can: false }));
+    with_ocaml(|lock| ocaml(lock, "exit", 0, |_, _| Ok(()))).unwrap();
+});
+
+test!(shutdown_in_a_thread_local_destructor, forbid(unsafe_code), || {
+    struct Shuts(Option<Runtime>);
+    impl Drop for Shuts {
+        fn drop(&mut self) {
+            self.0.take().unwrap().shutdown().unwrap();
+        }
+    }
+    thread_local! {
+        static ROOTS: RefCell<Strings> = const { RefCell::new(Vec::new()) };
+        static RUNTIME: RefCell<Option<Shuts>> = const { RefCell::new(None) };
+    }
+    thread::spawn(|| {
+        ROOTS.set(Vec::new()); // dropped after the runtime
+        RUNTIME.set(Some(Shuts(Some(start()))));
+        ROOTS.set(DomainLock::attach(|lock| strings(lock, 5000)).unwrap());
+    })
+    .join()
+    .unwrap();
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+});
+
+test!(exports_in_at_exit, forbid(unsafe_code), || {
+    static RAN: AtomicBool = AtomicBool::new(false);
+    let runtime = start();
+    let body: Run = |lock, _| {
+        churn(lock);
+        let attach = || thread::spawn(|| DomainLock::attach(|_| ())).join().unwrap();
+        assert_eq!(lock.release(attach), Err(Error::TornDown));
+        RAN.store(true, Ordering::SeqCst);
+        Ok(())
+    };
+    DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, body)).unwrap().unwrap();
+    runtime.shutdown().unwrap();
+    assert!(RAN.load(Ordering::SeqCst));
+});
+
+test!(runtime_comes_back_and_goes, forbid(unsafe_code), || {
+    let mut runtime = start();
+    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    for _ in 0..3 {
+        let (stop, stopped) = mpsc::channel::<()>();
+        let (ready, is_ready) = mpsc::channel::<()>();
+        let attached = thread::spawn(move || {
+            DomainLock::attach(|lock| {
+                lock.release(|| {
+                    ready.send(()).unwrap();
+                    stopped.recv().unwrap();
+                })
+            })
+            .unwrap();
+        });
+        is_ready.recv().unwrap();
+        let busy = runtime.shutdown().unwrap_err();
+        assert_eq!(busy.error, Error::Busy { uses: 1 });
+        runtime = busy.runtime;
+        DomainLock::attach(churn).unwrap();
+        stop.send(()).unwrap();
+        attached.join().unwrap();
+        DomainLock::attach(|lock| check(lock, &kept)).unwrap();
+    }
+    runtime.shutdown().unwrap();
+});
+
+test!(runtime_lost_while_busy, forbid(unsafe_code), || {
+    start();
+    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    let (ready, is_ready) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        DomainLock::attach(|lock| {
+            lock.release(|| {
+                ready.send(()).unwrap();
+                thread::park();
+            })
+        })
+    });
+    is_ready.recv().unwrap();
+    assert_eq!(DomainLock::attach(churn), Ok(()));
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    drop(kept);
+    DomainLock::attach(|_| assert_eq!(stats().live_roots, 0)).unwrap();
+});
+
+test!(roots_dropped_during_shutdown, forbid(unsafe_code), || {
+    let runtime = start();
+    let (ready, is_ready) = mpsc::channel::<()>();
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let roots = DomainLock::attach(|lock| strings(lock, 20_000)).unwrap();
             let ready = ready.clone();
             thread::spawn(move || {
-                roots.truncate(90_000);
                 ready.send(()).unwrap();
-                roots.clear();
-                ROOTS.set(roots);
-                DomainLock::attach(|_| unreachable!("the process ends under the lock")).unwrap()
-            });
-        }
-        (0..4).for_each(|_| is_ready.recv().unwrap());
-        ROOTS.set(strings(lock, 100_000));
-        ocaml(lock, "exit", 0, |_, _| Ok(())).unwrap()
-    });
-}
-
-pub fn shutdown_with_cleanup() {
-    static RAN: AtomicBool = AtomicBool::new(false);
-    let runtime = Runtime::start().unwrap();
-    ROOTS.set(DomainLock::attach(|lock| strings(lock, 10_000)).unwrap());
-    let at_exit = |lock: &mut DomainLock| {
-        ocaml(lock, "run_at_exit", 0, |_, _| {
-            RAN.store(true, Ordering::SeqCst);
-            Ok(())
+                for root in roots {
+                    drop(root);
+                    assert!(stats().pools < 1000);
+                }
+            })
         })
-        .unwrap()
-    };
-    DomainLock::attach(at_exit).unwrap();
-    // Memory of the runtime, as domains that have just ended use it: it must not be freed under them.
-    // SAFETY: the name is a C string, and no other thread uses OCaml 4's table of names.
-    let cell = unsafe { ocaml_sys::caml_named_value(c"run_at_exit".as_ptr()) };
-    // SAFETY: the cell lives as long as the runtime.
-    let before = unsafe { *cell };
+        .collect();
+    (0..4).for_each(|_| is_ready.recv().unwrap());
     runtime.shutdown().unwrap();
-    // SAFETY: shutting down leaves the cell alone, as this test checks.
-    assert_eq!(unsafe { *cell }, before);
-    assert!(RAN.load(Ordering::SeqCst));
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
-}
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+});
+
+test!(closures_during_shutdown, forbid(unsafe_code), || {
+    static USED: AtomicUsize = AtomicUsize::new(0);
+    let mut runtime = start();
+    let use_closures = || {
+        let mut kept = Vec::new();
+        while let Ok(roots) = DomainLock::attach(|lock| {
+            let text = string(lock, "captured");
+            let f = Count::from_rust(lock, move |lock, n| {
+                churn_a_little(lock);
+                lock.release(thread::yield_now);
+                assert_eq!(text.get(lock).to_string_lossy(), "captured");
+                Ok::<_, Error>(n.get(lock).to_int())
+            });
+            let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
+            assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);
+            (f, boxed(lock, Canary(Canary::ALIVE)))
+        }) {
+            kept.push(roots);
+            USED.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(2)); // without any pause, it would be busy for ever
+        }
+        assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    };
+    let threads: Vec<_> = (0..4).map(|_| thread::spawn(use_closures)).collect();
+    while USED.load(Ordering::SeqCst) < 40 {
+        thread::yield_now();
+    }
+    while let Err(busy) = runtime.shutdown() {
+        runtime = busy.runtime;
+        thread::yield_now();
+    }
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+});
+
+test!(shutdown_in_a_closure, forbid(unsafe_code), || {
+    static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+    fn refused() -> Error {
+        let runtime = RUNTIME.lock().unwrap().take().unwrap();
+        let busy = runtime.shutdown().unwrap_err();
+        *RUNTIME.lock().unwrap() = Some(busy.runtime);
+        busy.error
+    }
+    *RUNTIME.lock().unwrap() = Some(start());
+    DomainLock::attach(|lock| {
+        let f = Count::from_rust(lock, |lock, n| {
+            assert_eq!(refused(), Error::AlreadyHeld);
+            let here = lock.release(refused);
+            let elsewhere = lock.release(|| thread::spawn(refused).join().unwrap());
+            for error in [here, elsewhere] {
+                assert!(matches!(error, Error::Busy { uses: 1.. }), "{error:?}");
+            }
+            Ok::<_, Error>(n.get(lock).to_int())
+        });
+        let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
+        assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);
+    })
+    .unwrap();
+    let runtime = RUNTIME.lock().unwrap().take().unwrap();
+    runtime.shutdown().unwrap();
+});

@@ -1,7 +1,8 @@
 //! Starts of the runtime, and what threads do meanwhile.
 
-use crate::common::exported::{churn, Run, RUN};
-use crate::ocaml;
+use crate::support::exported::{Run, RUN};
+use crate::support::raw;
+use crate::support::safe::*;
 use ocaml_boxroot::{DomainLock, Error, Runtime};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -9,11 +10,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Barrier;
 use std::thread;
 
+test!(start_twice, || {
+    let runtime = start();
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(DomainLock::attach(|_| ()), Ok(()));
+    runtime.shutdown().unwrap();
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+});
+
+test!(start_where_ocaml_runs_already, || {
+    raw::start_runtime(); // stands for a program that OCaml started
+    let elsewhere = || thread::spawn(|| Runtime::start().err()).join().unwrap();
+    assert_eq!(elsewhere(), Some(Error::AlreadyStarted));
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+});
+
 static RAN: AtomicUsize = AtomicUsize::new(0);
 
 /// Starts OCaml with these arguments. If one is "run", the initialisation of exported.ml calls `body` with the number of
 /// arguments; if one is "raise", it raises an exception.
-fn start(arguments: &[&str], body: Run) -> Result<Runtime, Error> {
+fn start_with(arguments: &[&str], body: Run) -> Result<Runtime, Error> {
     *RUN.lock().unwrap() = Some(body);
     Runtime::builder().args(arguments.iter().copied()).start()
 }
@@ -26,15 +42,15 @@ fn attach_on_another_thread() -> Result<(), Error> {
     thread::spawn(|| DomainLock::attach(churn)).join().unwrap()
 }
 
-pub fn arguments() {
-    assert_eq!(start(&["a\0b"], |_, _| Ok(())).err(), Some(Error::NulInArgument));
+test!(arguments, || {
+    assert_eq!(start_with(&["a\0b"], |_, _| Ok(())).err(), Some(Error::NulInArgument));
     let body: Run = |lock, n| {
         ran(n.get(lock).to_int());
         Ok(())
     };
-    start(&["name", "run", "Grüße"], body).unwrap();
+    start_with(&["name", "run", "Grüße"], body).unwrap();
     assert_eq!(RAN.load(Ordering::SeqCst), 3);
-}
+});
 
 fn uses_threads(lock: &mut DomainLock) {
     assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
@@ -46,23 +62,23 @@ fn uses_threads(lock: &mut DomainLock) {
     ran(1);
 }
 
-pub fn export_during_initialisation() {
+test!(export_during_initialisation, || {
     let body: Run = |lock, _| {
         uses_threads(lock);
         Ok(())
     };
-    let runtime = start(&["name", "run"], body).unwrap();
+    let runtime = start_with(&["name", "run"], body).unwrap();
     assert_eq!(RAN.load(Ordering::SeqCst), 1);
     assert_eq!(attach_on_another_thread(), Ok(()));
     runtime.shutdown().unwrap();
-}
+});
 
-pub fn start_fails_after_an_export() {
+test!(start_fails_after_an_export, || {
     let body: Run = |lock, _| {
         uses_threads(lock);
         Ok(())
     };
-    let error = start(&["name", "run", "raise"], body).unwrap_err();
+    let error = start_with(&["name", "run", "raise"], body).unwrap_err();
     assert_eq!(error, Error::StartupException("Failure(\"config file missing\")".to_string()));
     assert!(error.to_string().contains("config file missing"));
     assert_eq!(RAN.load(Ordering::SeqCst), 1);
@@ -71,15 +87,15 @@ pub fn start_fails_after_an_export() {
     let same = |lock: &mut DomainLock| ocaml(lock, "run", 5, |_, _| Ok(())).unwrap();
     assert_eq!(DomainLock::attach(same), Ok(5));
     assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
-}
+});
 
-pub fn get_or_start_where_a_start_failed() {
-    let error = start(&["name", "raise"], |_, _| Ok(())).unwrap_err();
+test!(get_or_start_where_a_start_failed, || {
+    let error = start_with(&["name", "raise"], |_, _| Ok(())).unwrap_err();
     assert!(matches!(error, Error::StartupException(_)));
     assert_eq!(Runtime::get_or_start().map(|_| ()), Err(error));
-}
+});
 
-pub fn get_or_start_on_many_threads() {
+test!(get_or_start_on_many_threads, || {
     let together = Barrier::new(8);
     thread::scope(|scope| {
         for _ in 0..8 {
@@ -93,9 +109,9 @@ pub fn get_or_start_on_many_threads() {
     assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
     let runtime: &'static Runtime = Runtime::get_or_start().unwrap();
     assert_eq!(format!("{runtime:?}"), "Runtime(())");
-}
+});
 
-pub fn get_or_start_during_initialisation() {
+test!(get_or_start_during_initialisation, || {
     let body: Run = |lock, _| {
         // An exported function is running, so OCaml can be used.
         Runtime::get_or_start().unwrap();
@@ -106,11 +122,11 @@ pub fn get_or_start_during_initialisation() {
         ran(1);
         Ok(())
     };
-    start(&["name", "run"], body).unwrap();
+    start_with(&["name", "run"], body).unwrap();
     assert_eq!(RAN.load(Ordering::SeqCst), 1);
-}
+});
 
-pub fn the_starting_thread_ends() {
+test!(the_starting_thread_ends, || {
     let runtime = thread::spawn(|| {
         let runtime = Runtime::start().unwrap();
         DomainLock::attach(churn).unwrap();
@@ -123,9 +139,9 @@ pub fn the_starting_thread_ends() {
         DomainLock::attach(churn).unwrap();
     }
     thread::spawn(|| runtime.shutdown().unwrap()).join().unwrap();
-}
+});
 
-pub fn rust_handles_stack_overflows_again() {
+test!(rust_handles_stack_overflows_again, || {
     // SAFETY: the functions only read settings. All zeros is a valid value of the structs, which they fill.
     let handlers = || unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -138,11 +154,11 @@ pub fn rust_handles_stack_overflows_again() {
     Runtime::start().unwrap();
     assert_eq!(handlers(), before);
     assert!(before.0 != libc::SIG_DFL && before.2 != 0);
-}
+});
 
-/// On OCaml 4 the process ends with a message, as it does when Rust code overflows the stack. OCaml 5 has stacks
-/// of its own, and raises an exception.
-pub fn stack_overflow_in_ocaml() {
+// On OCaml 4 the process ends with a message, as it does when Rust code overflows the stack. OCaml 5 has stacks
+// of its own, and raises an exception.
+test!(stack_overflow_in_ocaml, environment = &[("OCAMLRUNPARAM", "l=1M")], || {
     const INNER: &str = "BOXROOT_OVERFLOW";
     let overflow = || {
         let too_deep = |lock: &mut DomainLock| ocaml(lock, "depth", isize::MAX >> 1, |_, _| Ok(()));
@@ -171,4 +187,9 @@ pub fn stack_overflow_in_ocaml() {
             }
         }
     }
-}
+});
+
+test!(threads_initialised_after_setup, || {
+    let program = Command::new(env!("CARGO_BIN_EXE_late_threads")).status();
+    assert!(program.unwrap().success());
+});

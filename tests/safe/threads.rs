@@ -1,12 +1,36 @@
-//! Threads that come and go.
+//! Threads that come and go, and what they do at their end.
 
-use crate::common::exported::{churn, with_ocaml};
-use crate::common::{caml_c_thread_register, caml_c_thread_unregister};
-use crate::ocaml;
-use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use crate::support::exported::Run;
+use crate::support::raw::{caml_c_thread_register, caml_c_thread_unregister};
+use crate::support::safe::*;
+use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use std::cell::RefCell;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
-use std::sync::{mpsc, Barrier};
+use std::sync::{mpsc, Barrier, Mutex};
 use std::thread;
+
+test!(roots_are_shared_between_threads, || {
+    with_ocaml(|lock| {
+        let roots: Vec<_> = (0..1000).map(|i| string(lock, &i.to_string())).collect();
+        lock.release(|| {
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        for (i, root) in roots.iter().enumerate().step_by(10) {
+                            let text = DomainLock::attach(|lock| {
+                                string(lock, "garbage");
+                                root.get(lock).to_string_lossy()
+                            });
+                            assert_eq!(text, Ok(i.to_string()));
+                        }
+                    });
+                }
+            })
+        });
+        assert_eq!(stats().live_roots, 1000);
+    })
+});
 
 /// OCaml's `Thread.id` of this thread.
 fn thread_id(lock: &mut DomainLock) -> isize {
@@ -35,7 +59,7 @@ fn memory() -> usize {
     pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * page_size
 }
 
-pub fn a_hundred_thousand_short_threads() {
+test!(a_hundred_thousand_short_threads, || {
     Runtime::start().unwrap();
     let first = largest_id(1000, 4);
     let before = memory();
@@ -44,9 +68,9 @@ pub fn a_hundred_thousand_short_threads() {
     assert!(largest_id(100_000, 4) <= first + 40);
     let after = memory();
     assert!(after < before + (16 << 20), "{before} bytes have become {after}");
-}
+});
 
-pub fn threads_that_come_back_at_once() {
+test!(threads_that_come_back_at_once, || {
     const AT_ONCE: usize = 50;
     Runtime::start().unwrap();
     for _ in 0..20 {
@@ -72,9 +96,9 @@ pub fn threads_that_come_back_at_once() {
     let id = DomainLock::attach(thread_id).unwrap();
     assert_eq!(id, 0, "the main thread");
     assert!(largest_id(10, 1) <= 2 * AT_ONCE as isize + 40);
-}
+});
 
-pub fn a_worker_that_ends_is_joined_under_the_lock() {
+test!(a_worker_that_ends_is_joined_under_the_lock, || {
     with_ocaml(|lock| {
         let (go, goes) = mpsc::channel::<()>();
         let (registered, is_registered) = mpsc::channel();
@@ -87,9 +111,9 @@ pub fn a_worker_that_ends_is_joined_under_the_lock() {
         go.send(()).unwrap();
         worker.join().unwrap();
     });
-}
+});
 
-pub fn threads_end_while_the_lock_is_held() {
+test!(threads_end_while_the_lock_is_held, || {
     with_ocaml(|lock| {
         for _ in 0..200 {
             let attach = || thread::spawn(|| DomainLock::attach(thread_id).unwrap());
@@ -99,9 +123,9 @@ pub fn threads_end_while_the_lock_is_held() {
         }
     });
     assert!(largest_id(10, 1) <= 60);
-}
+});
 
-pub fn shutdown_races_with_attach() {
+test!(shutdown_races_with_attach, || {
     static STOP: AtomicBool = AtomicBool::new(false);
     let mut runtime = Runtime::start().unwrap();
     let worker = || {
@@ -123,11 +147,11 @@ pub fn shutdown_races_with_attach() {
     }
     workers.into_iter().for_each(|worker| worker.join().unwrap());
     assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
-}
+});
 
-/// A thread that another library has registered cannot attach, whether there is an idle record or not. It can after the
-/// library has unregistered it.
-pub fn a_thread_of_another_library() {
+// A thread that another library has registered cannot attach, whether there is an idle record or not. It can after the
+// library has unregistered it.
+test!(a_thread_of_another_library, || {
     Runtime::start().unwrap();
     for _ in 0..10 {
         let library = thread::spawn(|| {
@@ -142,7 +166,7 @@ pub fn a_thread_of_another_library() {
         library.join().unwrap();
         thread::spawn(|| DomainLock::attach(churn).unwrap()).join().unwrap();
     }
-}
+});
 
 /// The stack for this thread's signal handlers, if it has one.
 fn signal_stack() -> Option<usize> {
@@ -169,7 +193,7 @@ fn signal_stack_of_a_thread(attached: &Barrier) -> usize {
     stack.expect("OCaml 5 runs signal handlers on a stack of their own")
 }
 
-pub fn signal_stacks_are_passed_on() {
+test!(signal_stacks_are_passed_on, ocaml = 5, || {
     Runtime::start().unwrap();
     for _ in 0..3 {
         let attached = &Barrier::new(2);
@@ -179,4 +203,119 @@ pub fn signal_stacks_are_passed_on() {
         });
         assert_ne!(stacks[0], stacks[1]);
     }
+});
+
+/// Attaches when it is dropped.
+struct AttachesAtEnd(&'static Mutex<Vec<Result<(), Error>>>);
+
+impl Drop for AttachesAtEnd {
+    fn drop(&mut self) {
+        let answer = DomainLock::attach(churn);
+        self.0.lock().unwrap().push(answer);
+    }
 }
+
+static ANSWERS: Mutex<Vec<Result<(), Error>>> = Mutex::new(Vec::new());
+
+thread_local! {
+    static AT_END: RefCell<Option<AttachesAtEnd>> = const { RefCell::new(None) };
+    static AT_END_TOO: RefCell<Option<AttachesAtEnd>> = const { RefCell::new(None) };
+}
+
+test!(attach_at_the_end_of_a_thread, forbid(unsafe_code), || {
+    let runtime = start();
+    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    thread::spawn(|| {
+        AT_END.set(Some(AttachesAtEnd(&ANSWERS)));
+        DomainLock::attach(|_| ()).unwrap();
+        AT_END_TOO.set(Some(AttachesAtEnd(&ANSWERS)));
+    })
+    .join()
+    .unwrap();
+    // Here the destructor is the first on its thread to attach.
+    thread::spawn(|| AT_END.set(Some(AttachesAtEnd(&ANSWERS)))).join().unwrap();
+    let answers = ANSWERS.lock().unwrap();
+    assert_eq!(*answers, [Ok(()), Ok(()), Ok(())]);
+    DomainLock::attach(|lock| check(lock, &kept)).unwrap();
+    runtime.shutdown().unwrap();
+});
+
+fn attach_at_end(lock: &mut DomainLock) {
+    AT_END.set(Some(AttachesAtEnd(&ANSWERS)));
+    lock.release(|| DomainLock::attach(churn)).unwrap();
+    AT_END_TOO.set(Some(AttachesAtEnd(&ANSWERS)));
+}
+
+fn wait_for_answers(lock: &mut DomainLock, count: usize) {
+    lock.release(|| {
+        while ANSWERS.lock().unwrap().len() < count {
+            thread::yield_now();
+        }
+    });
+}
+
+/// Has OCaml run `attach_at_end`; `how` is as for `ocaml`.
+fn ocaml_attaches_at_end(lock: &mut DomainLock, how: &str, n: isize) {
+    let body: Run = |lock, _| {
+        attach_at_end(lock);
+        Ok(())
+    };
+    ocaml(lock, how, n, body).unwrap();
+}
+
+test!(attach_at_the_end_of_a_thread_of_ocaml, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let kept = strings(lock, 1000);
+        for n in 0..10 {
+            ocaml_attaches_at_end(lock, "run_in_a_thread", n);
+            wait_for_answers(lock, 2 * (n as usize + 1));
+        }
+        churn(lock);
+        check(lock, &kept);
+    })
+});
+
+test!(attach_at_the_end_of_a_domain, forbid(unsafe_code), ocaml = 5, || {
+    with_ocaml(|lock| {
+        let kept = strings(lock, 1000);
+        for n in 0..10 {
+            ocaml_attaches_at_end(lock, "run_in_a_domain", n);
+        }
+        wait_for_answers(lock, 20);
+        assert!(ANSWERS.lock().unwrap().iter().all(|a| a == &Err(Error::ThreadNotRegistered)));
+        churn(lock);
+        check(lock, &kept);
+    })
+});
+
+test!(roots_at_the_end_of_threads_of_ocaml, forbid(unsafe_code), || {
+    thread_local! {
+        static ROOTS: RefCell<Strings> = const { RefCell::new(Vec::new()) };
+    }
+    with_ocaml(|lock| {
+        let kept = strings(lock, 1000);
+        for n in 0..50 {
+            // The thread drops these roots after it gave the lock back, while this thread makes roots.
+            let body: Run = |lock, _| {
+                ROOTS.set(strings(lock, 3000));
+                Ok(())
+            };
+            ocaml(lock, "run_in_a_thread", n, body).unwrap();
+            drop(strings(lock, 3000));
+            check(lock, &kept);
+        }
+        churn(lock);
+        lock.release(|| {
+            while stats().live_roots > 1000 {
+                thread::yield_now();
+                DomainLock::attach(|_| stats()).unwrap();
+            }
+        });
+        check(lock, &kept);
+    })
+});
+
+test!(without_the_threads_library, || {
+    let program = Command::new(env!("CARGO_BIN_EXE_no_threads")).status();
+    assert!(program.unwrap().success());
+});

@@ -1,6 +1,6 @@
 //! Records and variants.
 
-use crate::common::exported::{assert_no_roots, churn, with_ocaml};
+use crate::support::safe::*;
 use ocaml_boxroot::{
     ocaml_functions, ocaml_type, set_depth_limit, Boxroot, DomainLock, Error, FromOCaml, Kind,
     OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
@@ -129,7 +129,7 @@ ocaml_functions! {
     }
 }
 
-pub fn records() {
+test!(records, || {
     with_ocaml(|lock| {
         let paris = City {
             name: "Paris".into(),
@@ -158,9 +158,9 @@ pub fn records() {
         assert_eq!(size_of::<Nameless>(), 0);
     });
     assert_no_roots();
-}
+});
 
-pub fn records_of_floats() {
+test!(records_of_floats, || {
     with_ocaml(|lock| {
         let point = Point { x: 0.5, y: -2. }.to_ocaml(lock).unwrap();
         assert_eq!(point.get(lock).kind(), Kind::Block { tag: 254, size: 2 });
@@ -171,9 +171,9 @@ pub fn records_of_floats() {
         let points: Vec<Point> = points(lock, 1000).unwrap();
         assert!(points.iter().enumerate().all(|(i, p)| *p == Point { x: i as f64, y: -1. }));
     });
-}
+});
 
-pub fn unboxed_records() {
+test!(unboxed_records, || {
     with_ocaml(|lock| {
         let run = |i: i32| {
             let metres = f64::from(i);
@@ -199,9 +199,9 @@ pub fn unboxed_records() {
         assert_eq!(root.to_rust(lock), Ok(bolt));
     });
     assert_no_roots();
-}
+});
 
-pub fn variants() {
+test!(variants, || {
     with_ocaml(|lock| {
         let leaf = || Box::new(Tree::Leaf);
         let node = |l, n, r| Box::new(Tree::Node(l, n, r));
@@ -223,9 +223,9 @@ pub fn variants() {
         assert_eq!(root.to_rust(lock), Ok(large));
     });
     assert_no_roots();
-}
+});
 
-pub fn polymorphic_variants() {
+test!(polymorphic_variants, || {
     with_ocaml(|lock| {
         let expected = [
             Color::Black,
@@ -242,7 +242,7 @@ pub fn polymorphic_variants() {
             others.get(lock).iter().map(|color| color.to_rust(lock)).collect();
         assert_eq!(read, [Err(Error::Mismatch), Ok(Color::Black)]);
     })
-}
+});
 
 /// More levels than a stack with the usual limits has room for.
 const VERY_DEEP: usize = 300_000;
@@ -302,7 +302,7 @@ fn limited_to<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
     }
 }
 
-pub fn deep_values() {
+test!(deep_values, || {
     with_ocaml(|lock| {
         too_deep(lock, deep_tree_in_rust);
         limited_to(lock, 512, deep_tree_in_rust);
@@ -315,9 +315,9 @@ pub fn deep_values() {
         assert_eq!(list.to_rust(lock), Ok([true]));
     });
     assert_no_roots();
-}
+});
 
-pub fn deep_values_of_other_types() {
+test!(deep_values_of_other_types, || {
     with_ocaml(|lock| {
         too_deep(lock, deep_spine_in_rust);
         // The leaf that is made first is a level of its own.
@@ -329,10 +329,10 @@ pub fn deep_values_of_other_types() {
         assert!(spine.to_ocaml(lock).is_ok());
     });
     assert_no_roots();
-}
+});
 
-/// Without a limit, the end of the stack is one.
-pub fn deep_values_at_the_end_of_the_stack() {
+// Without a limit, the end of the stack is one.
+test!(deep_values_at_the_end_of_the_stack, || {
     set_depth_limit(usize::MAX);
     with_ocaml(|lock| {
         too_deep(lock, deep_tree_in_rust);
@@ -349,4 +349,4 @@ pub fn deep_values_at_the_end_of_the_stack() {
         thread.join().unwrap().unwrap();
     }
     assert_no_roots();
-}
+});

@@ -1,8 +1,9 @@
 //! Rust functions that tests/support/exported.ml calls.
 
+use super::safe::churn;
 use ocaml_boxroot::{
-    export, stats, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, RootRef,
-    Runtime, ToOCaml, Value,
+    export, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, RootRef,
+    ToOCaml, Value,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -49,10 +50,12 @@ export! {
 
 /// The function that `safe_run` runs.
 pub static RUN: Mutex<Option<Run>> = Mutex::new(None);
+
 pub type Run = fn(&mut DomainLock, &RootRef<OCamlInt>) -> Result<(), Box<dyn std::error::Error>>;
 
 /// How many calls of `safe_deeper` are running.
 pub static LEVELS: AtomicUsize = AtomicUsize::new(0);
+
 /// The roots that `safe_drop_roots` drops.
 pub static HANDED_OVER: Mutex<Vec<Boxroot<OCamlString>>> = Mutex::new(Vec::new());
 
@@ -62,23 +65,5 @@ struct Level;
 impl Drop for Level {
     fn drop(&mut self) {
         LEVELS.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// Starts OCaml, and runs `f` under its lock.
-pub fn with_ocaml<R>(f: impl FnOnce(&mut DomainLock) -> R) -> R {
-    Runtime::start().unwrap();
-    DomainLock::attach(f).unwrap()
-}
-
-/// Waits for the lock: the count is exact under it.
-pub fn assert_no_roots() {
-    assert_eq!(DomainLock::attach(|_| stats().live_roots), Ok(0));
-}
-
-/// Allocates enough for several collections.
-pub fn churn(lock: &mut DomainLock) {
-    for i in 0..20_000 {
-        lock.alloc_string(format!("garbage {i}")).unwrap();
     }
 }

@@ -1,6 +1,6 @@
 //! What the tests share.
 
-#![allow(dead_code, unused_imports)] // each test program uses its own part
+#![allow(dead_code, unused_imports, unused_macros)] // each test program uses its own part
 
 pub mod exported;
 pub mod process;
@@ -8,8 +8,5 @@ pub mod raw;
 pub mod roots;
 #[macro_use]
 pub mod runner;
+pub mod safe;
 pub mod values;
-
-pub use raw::*;
-pub use roots::*;
-pub use roots::*;

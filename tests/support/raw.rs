@@ -1,14 +1,10 @@
-//! What the tests share: a runtime, the OCaml side (`tests/support/testlib.ml`), roots whose
-//! values are known, and one process per test.
+//! The C interface, the runtime's, and the OCaml side of the tests (`tests/support/testlib.ml`).
 
-use super::process::{output_within, text_of};
 use ocaml_boxroot_sys as sys;
 use ocaml_sys::{caml_callbackN_exn, caml_named_value, caml_string_length};
 pub use ocaml_sys::{caml_enter_blocking_section, caml_leave_blocking_section, caml_shutdown};
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
-use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 use sys::{BoxRoot, Value};
 
 extern "C" {
@@ -166,69 +162,4 @@ pub fn errno() -> c_int {
 
 pub fn error_string() -> String {
     sys::error_message().to_string_lossy().into_owned()
-}
-
-// ---- one process per test ----
-
-/// A test: its name, the runtimes that it applies to, its body, and settings for its process.
-pub struct Scenario {
-    pub name: &'static str,
-    pub applies: bool,
-    pub run: fn(),
-    pub environment: &'static [(&'static str, &'static str)],
-}
-
-/// Declares the table of a test program's scenarios. In `situations.rs` the numbers in front of a scenario are its rows in
-/// the table of situations (`boxroot-c/DESIGN.md`), for `.ci/situations`.
-#[macro_export]
-macro_rules! scenarios {
-    ($table:ident: $($($($row:literal),+ :)? $name:ident $(, ocaml5 = $five:expr)? $(, environment = $environment:expr)?;)*) => {
-        static $table: &[$crate::common::Scenario] = &[$({
-            #[allow(unused_mut, unused_assignments)]
-            let mut applies = true;
-            $(applies = $five == $crate::common::OCAML5;)?
-            #[allow(unused_mut, unused_assignments)]
-            let mut environment: &[(&str, &str)] = &[];
-            $(environment = &$environment;)?
-            $crate::common::Scenario { name: stringify!($name), applies, run: $name, environment }
-        }),*];
-    };
-}
-
-const SCENARIO: &str = "BOXROOT_SCENARIO";
-
-/// The main function of a test program: runs each scenario in a process of its own, or, in such
-/// a process, the one that it was started for.
-pub fn run_scenarios(scenarios: &'static [Scenario]) -> ! {
-    run_scenarios_within(Duration::from_secs(600), scenarios)
-}
-
-/// As `run_scenarios`. A process that takes longer than `limit` is killed, and its scenario has failed.
-pub fn run_scenarios_within(limit: Duration, scenarios: &'static [Scenario]) -> ! {
-    if let Ok(name) = std::env::var(SCENARIO) {
-        let scenario = scenarios.iter().find(|s| s.name == name).expect("no such scenario");
-        (scenario.run)();
-        std::process::exit(0);
-    }
-    let mut arguments = libtest_mimic::Arguments::from_args();
-    // One at a time: scenarios with several domains use all cores by themselves.
-    arguments.test_threads.get_or_insert(1);
-    let trials = scenarios
-        .iter()
-        .map(|scenario| {
-            libtest_mimic::Trial::test(scenario.name, move || run_in_process(limit, scenario))
-                .with_ignored_flag(!scenario.applies)
-        })
-        .collect();
-    libtest_mimic::run(&arguments, trials).exit()
-}
-
-fn run_in_process(limit: Duration, scenario: &Scenario) -> Result<(), libtest_mimic::Failed> {
-    let mut program = Command::new(std::env::current_exe()?);
-    program.env(SCENARIO, scenario.name).envs(scenario.environment.iter().copied());
-    let output = output_within(limit, &mut program)?;
-    if output.status.success() {
-        return Ok(());
-    }
-    Err(text_of(&output).into())
 }

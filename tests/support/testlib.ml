@@ -207,7 +207,7 @@ let () =
 
 let () = register "fail" (fun message -> failwith message)
 
-(* ---- for tests/safe.rs ---- *)
+(* ---- for tests/safe ---- *)
 
 let () =
   register "describe" (fun (list, (floats, bytes)) ->

@@ -1,4 +1,4 @@
-(* The OCaml functions that tests/values.rs calls, and calls of the Rust functions of tests/common/values.rs. *)
+(* The OCaml functions that tests/safe calls, and calls of the Rust functions of tests/support/values.rs. *)
 
 let register = Callback.register
 

@@ -1,6 +1,6 @@
 //! Rust functions that tests/support/values.ml calls.
 
-use super::exported::churn;
+use super::safe::churn;
 use ocaml_boxroot::{
     export, ocaml_functions, Boxroot, CallError, Error, Exception, OCamlBox, OCamlChar, OCamlFloat,
     OCamlInt, OCamlString, ToOCaml,
