@@ -8,7 +8,7 @@
 # make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
 #              of libFuzzer; .ci/fuzz --controls proves that it notices broken rules
 # make model   models of the concurrent parts, checked exhaustively (ten minutes)
-# make stress  random walks over the whole C interface, and the Rust one, under OCaml
+# make stress  random walks over the whole C interface, under OCaml
 # make defects puts defects of earlier versions back, and shows what finds each
 # make test-arm64  the C library under qemu; make test-musl: with musl, static; make check-cross: for others, by zig
 # make tsan    the walk in C, and the unit tests, under the thread sanitizer; make asan: under the others
@@ -36,7 +36,7 @@ need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint model fuzz mutants defects coverage matrix asan tsan memcheck stress stress-c stress-rust links msrv bindings doc clean
+.PHONY: demo test examples test-interop test-async test-negative test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint model fuzz mutants defects coverage matrix asan tsan memcheck stress links msrv bindings doc clean
 
 demo:
 	@$(call need_rust,85)
@@ -178,17 +178,10 @@ test-musl:
 check-cross:
 	@$(with_ocaml) .ci/cross
 
-# Random walks over the whole C interface and over the Rust one; settings as in boxroot-c/Makefile, for
-# instance make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
-stress: stress-c stress-rust
-stress-c:
+# Random walks over the whole C interface; settings as in boxroot-c/Makefile, for instance
+# make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
+stress:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c stress
-stress-rust:
-	@$(with_ocaml) export BOXROOT_RUNTIME_VARIANT="$(RUNTIME_VARIANT)" && \
-	cargo build -q --release --bin walk && \
-	for i in $$(seq 1 $${RUNS:-1}); do \
-	  SEED=$$(($${SEED:-1} + i - 1)) target/release/walk || exit 1; \
-	done
 
 # The unit tests and the walk under the thread sanitizer: an OCaml that is configured for it, and the
 # allocator compiled with the same flags. The only suppressions are for races of OCaml's runtime.

@@ -34,9 +34,9 @@ fn build() -> Result<(), Box<dyn Error>> {
         program = program.flag("-runtime-variant").flag(&variant);
     }
     let multicore = if ocaml5 { "multicore_5.ml" } else { "multicore_4.ml" };
-    let threaded = program.clone().library("threads");
-    threaded
+    program
         .clone()
+        .library("threads")
         .module("tests/support/compaction.ml")
         .module("tests/support/testlib.ml")
         .module_named("multicore", Path::new("tests/support").join(multicore))
@@ -54,12 +54,6 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=tests/programs/late_setup.ml");
     let late_threads = program.flag(&late_setup.display().to_string()).library("threads");
     late_threads.module("tests/programs/after_threads.ml").link_into("bin=late_threads")?;
-    let walk_domains = if ocaml5 { "domains_5.ml" } else { "domains_4.ml" };
-    threaded
-        .module_named("domains", Path::new("boxroot-c/test/stress").join(walk_domains))
-        .module("tests/support/compaction.ml")
-        .module("tests/walk/walk.ml")
-        .link_into("bin=walk")?;
     let examples = Program::new().library("threads").module("examples/ocaml/wordindex.ml");
     let examples = examples.module("examples/ocaml/orders.ml").module("examples/ocaml/formula.ml");
     examples.link_into("examples")?;
