@@ -17,20 +17,20 @@ fn count(what: &str) -> usize {
 }
 
 fn roots_of(v: Value) -> Vec<BoxRoot> {
-    (0..N).map(|_| unsafe { sys::boxroot_create(v) }.expect("a root")).collect()
+    (0..N).map(|_| root_of(v)).collect()
 }
 
 /// Copies take an eighth of the heap at most.
 fn start_with_words(n: usize) {
     start();
-    unsafe { sys::boxroot_create(ocaml("block", &[int(n)])) }.expect("a root");
+    root_of(ocaml("block", &[int(n)]));
 }
 
 const ENOUGH: usize = 9 * N;
 
 fn roots_of_one_pair() -> Vec<BoxRoot> {
     minor();
-    let pair = unsafe { sys::boxroot_create(test_pair(UNIT)) }.unwrap();
+    let pair = root_of(unsafe { test_pair(UNIT) });
     full_major();
     let all = roots_of(unsafe { sys::boxroot_get(pair) });
     delete(pair);

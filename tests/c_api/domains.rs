@@ -83,7 +83,7 @@ fn delete_after_a_domain_ended_before_setup(number_is_used_again: bool) {
         UNIT
     }
     extern "C" fn second(_: Value) -> Value {
-        let mine = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+        let mine = take_handed_over();
         PHASE.store(2, Ordering::SeqCst);
         delete_all(&mine);
         UNIT
@@ -192,7 +192,7 @@ test!(domain_ids_are_used_again, ocaml = 5, || {
         on_foreign_thread(move || delete_all(&{ some }.0));
     }
     stress();
-    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    let left = take_handed_over();
     assert_eq!(live(), 1000 + left.len());
     check_all(&mine, 0);
     delete_all(&mine);
@@ -270,7 +270,7 @@ test!(a_thousand_domain_lives, ocaml = 5, || {
         ocaml("join_all", &[UNIT]);
     }
     full_major();
-    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    let left = take_handed_over();
     assert_eq!(live(), 1 + left.len());
     delete_all(&left);
     check(kept, 16);
@@ -329,8 +329,7 @@ test!(producer_and_consumer_without_collections, ocaml = 5, || {
     });
     let before = sys::boxroot_stats();
     for _ in 0..BATCHES {
-        let batch: Vec<_> =
-            (0..100).map(|_| unsafe { sys::boxroot_create(int(35)) }.expect("a root")).collect();
+        let batch: Vec<_> = (0..100).map(|_| root_of(int(35))).collect();
         while QUEUE.lock().unwrap().len() >= 100 {
             std::thread::yield_now();
         }

@@ -1,8 +1,7 @@
 //! Forks while others use the library.
 
-use crate::support::{raw::*, roots::*};
+use crate::support::{process::in_a_child, raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
-use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 use sys::{BoxRoot, Value};
@@ -52,36 +51,18 @@ test!(fork_while_a_delete_goes_to_a_former_owner, ocaml = 5, || {
 /// in the child, would finish that delete.
 fn fork_and_look_at_drain_lists() {
     assert_eq!(unsafe { test_drain_lists() }, 1);
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        unsafe { libc::_exit(test_drain_lists() as c_int) };
-    }
-    let mut status = 0;
-    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-    assert_eq!(status, 0, "a list in the child is not empty");
+    in_a_child(|| assert_eq!(unsafe { test_drain_lists() }, 0));
 }
 
 /// Forks, and has the child use its domain's roots. The collector cannot run in the child, because it would wait for
-/// the other domains. A child that hangs, also inside fork, is a failure.
+/// the other domains.
 fn fork_and_use_roots(kept: &[BoxRoot]) {
-    let child = unsafe { libc::fork() };
-    if child == 0 {
-        let more: Vec<_> =
-            (0..10_000).map(|_| unsafe { sys::boxroot_create(int(46)) }.unwrap()).collect();
+    in_a_child(|| {
+        let more: Vec<_> = (0..10_000).map(|_| root_of(int(46))).collect();
         check_all(kept, 0);
         delete_all(&more);
         validate();
-        unsafe { libc::_exit(0) };
-    }
-    let started = std::time::Instant::now();
-    let mut status = 0;
-    while unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } == 0 {
-        if started.elapsed().as_secs() >= 10 {
-            unsafe { libc::kill(child, libc::SIGKILL) };
-        }
-        std::thread::yield_now();
-    }
-    assert_eq!(status, 0, "the child failed, or hung");
+    });
 }
 
 test!(fork_while_domains_run, ocaml = 5, || {
@@ -90,8 +71,7 @@ test!(fork_while_domains_run, ocaml = 5, || {
     // Changes the lists of its pools all the time, and deletes another domain's roots.
     extern "C" fn work(_: Value) -> Value {
         while !STOP.load(Ordering::SeqCst) {
-            let made: Vec<_> =
-                (0..20_000).map(|_| unsafe { sys::boxroot_create(int(46)) }.unwrap()).collect();
+            let made: Vec<_> = (0..20_000).map(|_| root_of(int(46))).collect();
             delete_handed_over(int(100));
             delete_all(&made);
         }
@@ -120,9 +100,7 @@ test!(fork_while_a_domain_changes_its_lists, ocaml = 5, || {
             wait_for(&PHASE, 2);
         }
         // From now on nothing is allocated, because no collection may stop this domain.
-        let immediates = || -> Vec<_> {
-            (0..10_000).map(|i| unsafe { sys::boxroot_create(int(i)) }.unwrap()).collect()
-        };
+        let immediates = || -> Vec<_> { (0..10_000).map(|i| root_of(int(i))).collect() };
         let made = immediates();
         unsafe { test_promote() };
         let more = immediates();

@@ -33,7 +33,7 @@ test!(delete_in_custom_finalisers, || {
         let owners: Vec<BoxRoot> = (0..5000)
             .map(|i| {
                 let owner = unsafe { test_custom_owner(Some(root(i))) };
-                unsafe { sys::boxroot_create(owner) }.unwrap()
+                root_of(owner)
             })
             .collect();
         if round % 2 == 0 {
@@ -58,8 +58,7 @@ test!(finalisers_run_inside_a_scan, ocaml = 5, || {
     start();
     ocaml("minor_heap_words", &[int(32768)]);
     let kept = roots(0..5000);
-    let rooted = |v| unsafe { sys::boxroot_create(v) }.unwrap();
-    let pair = |i| unsafe { rooted(test_pair(int(i))) };
+    let pair = |i| unsafe { root_of(test_pair(int(i))) };
     let mut made = 0;
     for round in 0.. {
         // Blocks of one size, side by side: some stay, so that their memory is still in use; some
@@ -68,7 +67,7 @@ test!(finalisers_run_inside_a_scan, ocaml = 5, || {
         for i in 0..2000 {
             stay.push(pair(i));
             first.push(pair(i));
-            owners.push(unsafe { rooted(test_custom_owner(Some(root(i)))) });
+            owners.push(unsafe { root_of(test_custom_owner(Some(root(i)))) });
         }
         made += owners.len();
         minor();
@@ -135,7 +134,7 @@ test!(create_and_delete_in_minor_hooks, || {
             delete_all(&made.0.split_off(500));
         }
         // Nothing can be allocated in these hooks, so the root is of an immediate.
-        made.0.push(unsafe { sys::boxroot_create(int(77)) }.unwrap());
+        made.0.push(root_of(int(77)));
     }
     let kept = roots(0..5000);
     unsafe { test_hooks(MINOR_BEGIN | MINOR_END, Some(body)) };
@@ -217,7 +216,7 @@ fn move_values_to_a_new_block() {
         let n = slots * eighths / 8;
         let (all, arrays) = roots_long_to_mark(n);
         when_roots_are_marked();
-        let block = unsafe { sys::boxroot_create(ocaml("block", &[int(n)])) }.unwrap();
+        let block = root_of(ocaml("block", &[int(n)]));
         validate();
         for (i, &root) in all.iter().enumerate() {
             unsafe {
@@ -351,7 +350,7 @@ const INFIX_TAG: usize = 249;
 
 /// Roots of n young infix pointers, the first of which is to be 0 when it is applied, the second 1, and so on.
 fn infix_pointers(n: usize) -> Vec<BoxRoot> {
-    (0..n).map(|i| unsafe { sys::boxroot_create(ocaml("infix", &[int(i)])) }.unwrap()).collect()
+    (0..n).map(|i| root_of(ocaml("infix", &[int(i)]))).collect()
 }
 
 fn check_infix_pointers(roots: &[BoxRoot]) {

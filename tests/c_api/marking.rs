@@ -37,24 +37,21 @@ test!(finalisers_run_in_a_compaction, ocaml = 5, environment = &[("OCAMLRUNPARAM
         without_lock(|| crate::support::raw::wait_for(&PHASE, phase));
     }
     extern "C" fn body(_: Value) -> Value {
-        hand_over((0..N).map(|i| rooted(unsafe { test_pair(int(i)) })).collect());
+        hand_over((0..N).map(|i| root_of(unsafe { test_pair(int(i)) })).collect());
         PHASE.store(1, Ordering::SeqCst);
         wait_for(2);
         UNIT
     }
-    fn rooted(v: Value) -> BoxRoot {
-        unsafe { sys::boxroot_create(v) }.unwrap()
-    }
     call_rust("spawn", body, 0);
     wait_for(1);
-    let theirs = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
-    let values: Vec<_> = theirs.iter().map(|&r| rooted(unsafe { sys::boxroot_get(r) })).collect();
+    let theirs = take_handed_over();
+    let values: Vec<_> = theirs.iter().map(|&r| root_of(unsafe { sys::boxroot_get(r) })).collect();
     // Blocks of one size, side by side, some of which become free, so that there is something to compact.
     let (mut free, mut owners, mut kept) = (vec![], vec![], vec![]);
     for &root in &theirs {
-        free.extend((0..3).map(|i| rooted(unsafe { test_pair(int(i)) })));
-        owners.push(rooted(unsafe { test_custom_owner(Some(root)) }));
-        kept.push(rooted(unsafe { test_pair(int(0)) }));
+        free.extend((0..3).map(|i| root_of(unsafe { test_pair(int(i)) })));
+        owners.push(root_of(unsafe { test_custom_owner(Some(root)) }));
+        kept.push(root_of(unsafe { test_pair(int(0)) }));
     }
     full_major();
     delete_all(&free);
@@ -126,7 +123,7 @@ test!(values_move_between_roots_while_marking, || {
                 // Delete and create on the same value.
                 0 => {
                     let v = unsafe { sys::boxroot_get(cells[a]) };
-                    let moved = unsafe { sys::boxroot_create(v) }.unwrap();
+                    let moved = root_of(v);
                     delete(cells[a]);
                     cells[a] = moved;
                 }
@@ -192,7 +189,7 @@ fn delete_roots_that_the_marker_has_not_visited() {
     // New roots go elsewhere; those that are young, or hold no block, are free at once.
     for i in 0..50_000 {
         delete(root(i));
-        delete(unsafe { sys::boxroot_create(int(25)) }.unwrap());
+        delete(root_of(int(25)));
     }
     let pools = sys::boxroot_stats().pools;
     assert!(pools <= before.pools + 2, "{pools} pools, {} before", before.pools);

@@ -9,8 +9,7 @@ test!(trim_gives_memory_back, || {
     start();
     let (all, arrays) = roots_long_to_mark(200_000);
     // The pools of these roots are empty after they were deleted, whether they were marked or not.
-    let immediates: Vec<BoxRoot> =
-        (0..200_000).map(|i| unsafe { sys::boxroot_create(int(i)) }.unwrap()).collect();
+    let immediates: Vec<BoxRoot> = (0..200_000).map(|i| root_of(int(i))).collect();
     when_roots_are_marked();
     delete_all(&all);
     delete_all(&arrays);
@@ -48,8 +47,7 @@ test!(one_root_per_pool, || {
     let slots = sys::boxroot_stats().slots_per_pool;
     // The pools are larger than the OCaml heap at this time.
     let pools = 6000;
-    let all: Vec<BoxRoot> =
-        (0..pools * slots).map(|_| unsafe { sys::boxroot_create(int(7)) }.unwrap()).collect();
+    let all: Vec<BoxRoot> = (0..pools * slots).map(|_| root_of(int(7))).collect();
     let mut kept = Vec::new();
     for (i, &root) in all.iter().enumerate() {
         if i % slots == 0 {
@@ -148,7 +146,7 @@ test!(each_allocation_fails_once, || {
         assert_eq!(errno(), libc::ENOMEM);
     }
     unsafe { bxr_os_fail(0, false) };
-    let first = unsafe { sys::boxroot_create(int(1)) }.unwrap();
+    let first = root_of(int(1));
     delete(first);
     allocation_failures(false);
 });
@@ -197,7 +195,7 @@ test!(deletes_keep_errno, || {
     extern "C" fn body(n: Value) -> Value {
         minor();
         unsafe { bxr_os_fail(1, true) };
-        let roots = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+        let roots = take_handed_over();
         unsafe { *libc::__errno_location() = 50 };
         delete_all(&roots);
         assert_eq!(errno(), 50);

@@ -1,7 +1,6 @@
 //! One root or many, on values of all shapes.
 
-use crate::support::safe::with_ocaml;
-use crate::support::{raw::*, roots::*};
+use crate::support::{process::in_a_child, raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use std::sync::Mutex;
 use sys::{BoxRoot, Value};
@@ -106,8 +105,7 @@ test!(immediates_like_pointers, || {
         .chain([1, usize::MAX, isize::MIN as usize | 1])
         .map(|word| word as Value)
         .collect();
-    let made: Vec<BoxRoot> =
-        words.iter().map(|&w| unsafe { sys::boxroot_create(w) }.unwrap()).collect();
+    let made: Vec<BoxRoot> = words.iter().map(|&w| root_of(w)).collect();
     stress();
     for (&root, &word) in made.iter().zip(&words) {
         assert_eq!(unsafe { sys::boxroot_get(root) }, word);
@@ -122,7 +120,7 @@ test!(immediates_like_pointers, || {
 test!(values_of_all_shapes, || {
     start();
     let specimens = specimen_roots();
-    let long = unsafe { sys::boxroot_create(ocaml("long_string", &[int(65)])) }.unwrap();
+    let long = root_of(ocaml("long_string", &[int(65)]));
     for _ in 0..3 {
         stress();
     }
@@ -135,8 +133,7 @@ test!(pointers_out_of_the_heap, ocaml = 4, || {
     start();
     static WORDS: [u64; 3] = [0, 2, 4];
     let pointer = &raw const WORDS[1] as Value;
-    let outside: Vec<_> =
-        (0..5000).map(|_| unsafe { sys::boxroot_create(pointer) }.expect("a root")).collect();
+    let outside: Vec<_> = (0..5000).map(|_| root_of(pointer)).collect();
     let kept = roots(0..1000);
     stress();
     for &root in &outside {
@@ -178,38 +175,14 @@ test!(validate_names_a_misuse, || {
 
 /// In a child process, after `misuse`, boxroot_validate says what may have been done.
 fn is_named(what: &str, misuse: impl FnOnce()) {
-    // SAFETY: this process has one thread that does something.
-    let child = unsafe { libc::fork() };
-    if child == 0 {
+    in_a_child(|| {
         misuse();
         let broken = sys::boxroot_validate();
         assert!(!broken.is_null(), "{what} is not seen");
         let broken = unsafe { std::ffi::CStr::from_ptr(broken) }.to_string_lossy();
         assert!(broken.contains("deleted twice, or used after its delete?"), "{what}: {broken}");
-        unsafe { libc::_exit(0) };
-    }
-    let mut status = 0;
-    assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-    assert_eq!(status, 0, "{what}");
+    });
 }
-
-test!(a_panic_unwinds_past_roots, || {
-    use ocaml_boxroot::{Boxroot, Value};
-    with_ocaml(|lock| {
-        fn panic_past(lock: &ocaml_boxroot::DomainLock, depth: isize) {
-            let root = Boxroot::new(lock, Value::int(depth));
-            if depth == 0 {
-                panic!("unwinding");
-            }
-            panic_past(lock, depth - 1);
-            drop(root);
-        }
-        let result =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| panic_past(lock, 100)));
-        assert!(result.is_err());
-        assert_eq!(live(), 0);
-    })
-});
 
 test!(cpp_pointer_and_unwinding, || {
     #[cfg(not(cplusplus))]

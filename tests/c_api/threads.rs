@@ -115,7 +115,7 @@ test!(a_thread_registers_again, || {
         }
     });
     stress();
-    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    let left = take_handed_over();
     assert_eq!(left.len(), 5 * 250);
     assert_eq!(live(), 1 + 5 * 250);
     check(kept, 17);
@@ -163,7 +163,7 @@ test!(threads_of_ocaml_take_turns, || {
     }
     ocaml("join_threads", &[UNIT]);
     stress();
-    let left = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    let left = take_handed_over();
     assert_eq!(live(), 1000 + left.len());
     check_all(&kept, 0);
     delete_all(&left);

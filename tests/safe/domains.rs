@@ -15,14 +15,12 @@ use std::time::{Duration, Instant};
 
 test!(drop_in_another_domain, ocaml = 5, || {
     with_ocaml(|lock| {
-        let mine: Vec<_> = (0..5000).map(|i| string(lock, &i.to_string())).collect();
-        *HANDED_OVER.lock().unwrap() = (0..5000).map(|i| string(lock, &i.to_string())).collect();
+        let mine = strings(lock, 5000);
+        *HANDED_OVER.lock().unwrap() = strings(lock, 5000);
         through_ocaml(lock, "drop_roots_in_a_domain", 0).unwrap();
         churn(lock);
         assert_eq!(stats().live_roots, 5000);
-        for (i, root) in mine.iter().enumerate() {
-            assert_eq!(root.get(lock).to_string_lossy(), i.to_string());
-        }
+        check(lock, &mine);
     })
 });
 
@@ -152,23 +150,24 @@ test!(roots_live_on_after_their_domain, forbid(unsafe_code), ocaml = 5, || {
     runtime.shutdown().unwrap();
 });
 
-/// A root that a finaliser moves to the end of its thread, if that is not this thread.
+/// A root that a finaliser moves to the end of its thread, if that is not this thread. The first one does.
 struct MovesOn(Option<Boxroot<OCamlString>>, thread::ThreadId);
 
 impl Drop for MovesOn {
     fn drop(&mut self) {
-        if thread::current().id() != self.1 {
+        if thread::current().id() != self.1 && !HAS_MOVED_ON.swap(true, Ordering::SeqCst) {
             DROPPED_LATE.set(Some(DroppedLate(self.0.take())));
-            HAS_MOVED_ON.store(true, Ordering::SeqCst);
         }
     }
 }
 
-struct DroppedLate(#[allow(dead_code)] Option<Boxroot<OCamlString>>);
+struct DroppedLate(Option<Boxroot<OCamlString>>);
 
 impl Drop for DroppedLate {
     fn drop(&mut self) {
-        *LOCK_AT_END.lock().unwrap() = Some(ocaml_boxroot::sys::lock_state());
+        let state = ocaml_boxroot::sys::lock_state();
+        drop(self.0.take());
+        *LOCK_AT_END.lock().unwrap() = Some(state);
     }
 }
 

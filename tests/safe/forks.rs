@@ -1,6 +1,7 @@
 //! Children of forks.
 
 use crate::support::exported::Run;
+use crate::support::process::in_a_child;
 use crate::support::safe::*;
 use ocaml_boxroot::{DomainLock, Error, Runtime};
 use std::io::{Read, Write};
@@ -10,22 +11,6 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-
-/// Runs `child` in a child process, which must end by itself and return true.
-fn in_a_child(child: impl FnOnce() -> bool) {
-    // SAFETY: the child runs `child`, whose behaviour after a fork is the subject of the test, and ends.
-    unsafe {
-        let id = libc::fork();
-        if id == 0 {
-            libc::alarm(60);
-            let ok = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
-            libc::_exit(if matches!(ok, Ok(true)) { 0 } else { 1 });
-        }
-        let mut status = 0;
-        assert_eq!(libc::waitpid(id, &mut status, 0), id);
-        assert_eq!(status, 0, "the child's status");
-    }
-}
 
 fn attach_on_another_thread() {
     thread::spawn(|| DomainLock::attach(churn)).join().unwrap().unwrap();
@@ -58,11 +43,8 @@ test!(fork_without_the_lock, || {
         let elsewhere = thread::spawn(|| DomainLock::attach(|_| ())).join().unwrap();
         let here = DomainLock::attach(|_| ());
         drop(roots);
-        let refused = Err(Error::Forked);
-        here == refused && elsewhere == refused && {
-            let busy = runtime.shutdown().unwrap_err();
-            busy.error == Error::Forked
-        }
+        assert_eq!((here, elsewhere), (Err(Error::Forked), Err(Error::Forked)));
+        assert_eq!(runtime.shutdown().unwrap_err().error, Error::Forked);
     });
     DomainLock::attach(churn).unwrap();
 });
@@ -143,16 +125,12 @@ test!(fork_while_threads_drop_roots, || {
         for n in 0..50 {
             let roots = DomainLock::attach(|lock| strings(lock, 100)).unwrap();
             if n % 2 == 0 {
-                in_a_child(|| {
-                    drop(roots);
-                    true
-                });
+                in_a_child(|| drop(roots));
             } else {
                 DomainLock::attach(|lock| {
                     in_a_child(|| {
                         drop(roots);
                         drop(strings(lock, 10_000));
-                        true
                     })
                 })
                 .unwrap();
@@ -170,7 +148,7 @@ test!(fork_during_a_start, || {
     assert_eq!(unsafe { libc::dup2(ocaml.as_raw_fd(), 0) }, 0);
     let start = thread::spawn(|| Runtime::builder().args(["name", "talk"]).start().map(drop));
     here.read_exact(&mut [0]).unwrap();
-    in_a_child(|| Runtime::get_or_start().err() == Some(Error::Forked));
+    in_a_child(|| assert_eq!(Runtime::get_or_start().err(), Some(Error::Forked)));
     here.write_all(b"!").unwrap();
     start.join().unwrap().unwrap();
     DomainLock::attach(churn).unwrap();

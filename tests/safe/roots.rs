@@ -3,9 +3,10 @@
 use crate::support::exported::HANDED_OVER;
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    stats, Boxroot, DomainLock, Error, Function, OCamlInt, OCamlString, RootRef, Runtime,
+    stats, Boxroot, DomainLock, Error, Function, OCamlInt, OCamlString, RootRef, Runtime, Value,
 };
 use std::cell::RefCell;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::thread;
 
 test!(sizes, || {
@@ -18,11 +19,9 @@ test!(sizes, || {
 
 test!(roots_survive_collections, || {
     with_ocaml(|lock| {
-        let roots: Vec<_> = (0..10_000).map(|i| string(lock, &i.to_string())).collect();
+        let roots = strings(lock, 10_000);
         churn(lock);
-        for (i, root) in roots.iter().enumerate() {
-            assert_eq!(root.get(lock).to_string_lossy(), i.to_string());
-        }
+        check(lock, &roots);
         assert_eq!(stats().live_roots, 10_000);
         roots.into_iter().for_each(|root| root.delete_in(lock));
         assert_eq!(stats().live_roots, 0);
@@ -55,7 +54,7 @@ test!(drop_anywhere, || {
         static AT_EXIT: RefCell<Vec<Boxroot<OCamlString>>> = const { RefCell::new(Vec::new()) };
     }
     with_ocaml(|lock| {
-        let mut roots: Vec<_> = (0..3000).map(|i| string(lock, &i.to_string())).collect();
+        let mut roots = strings(lock, 3000);
         let elsewhere = roots.split_off(2000);
         let in_release = roots.split_off(1000);
         lock.release(|| {
@@ -75,7 +74,7 @@ test!(drop_anywhere, || {
 
 test!(drop_in_a_finaliser_of_ocaml, || {
     with_ocaml(|lock| {
-        *HANDED_OVER.lock().unwrap() = (0..100).map(|i| string(lock, &i.to_string())).collect();
+        *HANDED_OVER.lock().unwrap() = strings(lock, 100);
         through_ocaml(lock, "drop_roots_in_a_finaliser", 0).unwrap();
         assert_eq!(stats().live_roots, 0);
     })
@@ -104,5 +103,21 @@ test!(a_function_that_needs_no_local_roots, || {
         let root = string(lock, "ab");
         assert_eq!(twice(lock, &root), "abab");
         assert_eq!(stats().live_roots, 1);
+    })
+});
+
+test!(a_panic_unwinds_past_roots, || {
+    with_ocaml(|lock| {
+        fn panic_past(lock: &DomainLock, depth: isize) {
+            let root = Boxroot::<OCamlInt>::new(lock, Value::int(depth));
+            if depth == 0 {
+                panic!("unwinding");
+            }
+            panic_past(lock, depth - 1);
+            drop(root);
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| panic_past(lock, 100)));
+        assert!(result.is_err());
+        assert_eq!(stats().live_roots, 0);
     })
 });

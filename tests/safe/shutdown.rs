@@ -45,8 +45,7 @@ test!(shutdown_under_a_token, || {
 
 test!(drop_after_shutdown, || {
     let runtime = start();
-    let strings = |lock: &mut DomainLock| (0..5000).map(|i| string(lock, &i.to_string())).collect();
-    let mut halves: Vec<_> = DomainLock::attach(strings).unwrap();
+    let mut halves = DomainLock::attach(|lock| strings(lock, 5000)).unwrap();
     let other = halves.split_off(2500);
     runtime.shutdown().unwrap();
     drop(halves);

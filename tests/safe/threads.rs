@@ -12,7 +12,7 @@ use std::thread;
 
 test!(roots_are_shared_between_threads, || {
     with_ocaml(|lock| {
-        let roots: Vec<_> = (0..1000).map(|i| string(lock, &i.to_string())).collect();
+        let roots = strings(lock, 1000);
         lock.release(|| {
             thread::scope(|scope| {
                 for _ in 0..4 {

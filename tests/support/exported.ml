@@ -75,14 +75,4 @@ let () =
   if asked "run" then ignore (run (Array.length Sys.argv));
   if asked "raise" then failwith "config file missing"
 
-(* Runs the test's function in a child process, and returns its status. *)
-let () =
-  register "run_in_a_child" (fun n ->
-      match Unix.fork () with
-      | 0 ->
-        ignore (Unix.alarm 60);
-        Unix._exit (match run n with _ -> 0 | exception _ -> 1)
-      | pid -> (
-        match Unix.waitpid [] pid with
-        | _, Unix.WEXITED status -> status
-        | _ -> 255))
+let () = register "run_in_a_child" (fun n -> Testlib.in_a_child (fun () -> ignore (run n)))

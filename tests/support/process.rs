@@ -4,7 +4,7 @@ use std::io::{Error, ErrorKind};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs a program without input. If it takes longer than `limit`, it is killed.
 pub fn output_within(limit: Duration, command: &mut Command) -> Result<Output, Error> {
@@ -24,4 +24,28 @@ pub fn output_within(limit: Duration, command: &mut Command) -> Result<Output, E
 pub fn text_of(output: &Output) -> String {
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr))
+}
+
+/// Runs `child` in the child of a fork, which must end by itself, without a panic. (A child that hangs, also inside of fork,
+/// is killed.)
+pub fn in_a_child(child: impl FnOnce()) {
+    const LIMIT: Duration = Duration::from_secs(60);
+    // SAFETY: the child runs `child`, whose behaviour after a fork is the subject of the test, and ends.
+    let id = unsafe { libc::fork() };
+    if id == 0 {
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
+        // SAFETY: the function ends the process.
+        unsafe { libc::_exit(result.is_err().into()) };
+    }
+    let started = Instant::now();
+    let mut status = 0;
+    // SAFETY: `id` is a child of this process that was not waited for yet, and `status` is valid.
+    while unsafe { libc::waitpid(id, &mut status, libc::WNOHANG) } == 0 {
+        if started.elapsed() > LIMIT {
+            // SAFETY: as above.
+            unsafe { libc::kill(id, libc::SIGKILL) };
+        }
+        thread::yield_now();
+    }
+    assert_eq!(status, 0, "the child failed, or hung");
 }

@@ -6,9 +6,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 use sys::{BoxRoot, Value};
 
+pub fn root_of(v: Value) -> BoxRoot {
+    unsafe { sys::boxroot_create(v) }.expect("a root")
+}
+
 /// A root for the OCaml string `n`.
 pub fn root(n: usize) -> BoxRoot {
-    unsafe { sys::boxroot_create(ocaml("string", &[int(n)])) }.expect("a root")
+    root_of(ocaml("string", &[int(n)]))
 }
 
 pub fn roots(range: std::ops::Range<usize>) -> Vec<BoxRoot> {
@@ -56,6 +60,10 @@ pub fn hand_over(roots: Vec<BoxRoot>) {
     HANDED_OVER.lock().unwrap().0.extend(roots);
 }
 
+pub fn take_handed_over() -> Vec<BoxRoot> {
+    std::mem::take(&mut HANDED_OVER.lock().unwrap().0)
+}
+
 /// Deletes `n` of the roots that were handed over.
 pub extern "C" fn delete_handed_over(n: Value) -> Value {
     let mut handed_over = HANDED_OVER.lock().unwrap();
@@ -101,7 +109,7 @@ pub extern "C" fn make_and_hand_over(n: Value) -> Value {
 
 /// Checks that the handed-over roots, in groups of `n`, have their values, and deletes them.
 pub fn check_handed_over(n: usize) {
-    let handed_over = std::mem::take(&mut HANDED_OVER.lock().unwrap().0);
+    let handed_over = take_handed_over();
     assert_eq!(handed_over.len() % n, 0);
     for run in handed_over.chunks(n) {
         check_all(run, 0);
@@ -112,12 +120,12 @@ pub fn check_handed_over(n: usize) {
 
 /// Roots on one value of each shape.
 pub fn specimen_roots() -> Vec<BoxRoot> {
-    let array = unsafe { sys::boxroot_create(ocaml("specimens", &[UNIT])) }.unwrap();
+    let array = root_of(ocaml("specimens", &[UNIT]));
     let count = if OCAML5 { 17 } else { 16 };
     let roots = (0..count)
         .map(|i| unsafe {
             let fields = sys::boxroot_get(array) as *const Value;
-            sys::boxroot_create(*fields.add(i)).unwrap()
+            root_of(*fields.add(i))
         })
         .collect();
     delete(array);
@@ -151,11 +159,11 @@ pub fn beside_a_domain(f: impl FnOnce()) {
 /// the collector takes more from its stack while it waits for memory.)
 pub fn roots_long_to_mark(n: usize) -> (Vec<BoxRoot>, Vec<BoxRoot>) {
     let array = ocaml("array_of_blocks", &[int(1_000_000)]);
-    let mut arrays = vec![unsafe { sys::boxroot_create(array) }.unwrap()];
+    let mut arrays = vec![root_of(array)];
     let mut all = Vec::with_capacity(n);
     for i in 0..n {
         if i % 500 == 0 {
-            arrays.push(unsafe { sys::boxroot_create(sys::boxroot_get(arrays[0])) }.unwrap());
+            arrays.push(root_of(unsafe { sys::boxroot_get(arrays[0]) }));
         }
         all.push(root(i));
     }

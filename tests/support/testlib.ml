@@ -172,16 +172,18 @@ let () =
 
 let () = register "raise_signal" (fun () -> Unix.kill (Unix.getpid ()) Sys.sigusr1; churn 1000)
 
-let () =
-  register "fork" (fun f x ->
-      match Unix.fork () with
-      | 0 ->
-        (try call f x with _ -> Unix._exit 1);
-        Unix._exit 0
-      | pid -> (
-        match Unix.waitpid [] pid with
-        | _, Unix.WEXITED status -> status
-        | _ -> 255))
+(* Runs f in a child process, and returns the child's status. *)
+let in_a_child f =
+  match Unix.fork () with
+  | 0 ->
+    ignore (Unix.alarm 60);
+    Unix._exit (match f () with () -> 0 | exception _ -> 1)
+  | pid -> (
+    match Unix.waitpid [] pid with
+    | _, Unix.WEXITED status -> status
+    | _ -> 255)
+
+let () = register "fork" (fun f x -> in_a_child (fun () -> call f x))
 
 (* Calls Rust at every level of a recursion, which may exhaust the stack. Returns how often a
    level found it exhausted. *)
