@@ -73,6 +73,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         8 => n.clone().prop_map(Op::Create),
         4 => (n.clone(), 1..5000_usize).prop_map(|(n, count)| Op::CreateMany(n, count)),
+        // So many that the collector marks them in slices (BXR_HAND_OVER_FROM in boxroot-c/src/scan.c).
+        1 => (n.clone(), 30_000..60_000_usize).prop_map(|(n, count)| Op::CreateMany(n, count)),
         4 => n.clone().prop_map(Op::Get),
         6 => (n.clone(), n.clone()).prop_map(|(i, n)| Op::Set(i, n)),
         4 => (n.clone(), n.clone()).prop_map(|(i, j)| Op::Share(i, j)),

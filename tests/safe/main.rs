@@ -2,6 +2,8 @@
 //!
 //! Tests with `forbid(unsafe_code)` are safe programs that try to cause undefined behaviour. Those that the compiler rejects
 //! are in `ocaml-boxroot/tests/compile_fail`.
+//!
+//! Many tests of threads, domains, forks, starts and ends are programs that hung once, or could: each has a time limit.
 
 #[macro_use]
 #[path = "../support/mod.rs"]

@@ -35,7 +35,6 @@ let () =
   register "space_overhead" (fun percent -> Gc.set { (Gc.get ()) with space_overhead = percent })
 
 let () =
-  register "minor_collections" (fun () -> (Gc.quick_stat ()).minor_collections);
   register "major_collections" (fun () -> (Gc.quick_stat ()).major_collections);
   register "live_words" (fun () -> (Gc.stat ()).live_words);
   register "compactions" (fun () -> (Gc.quick_stat ()).compactions);
