@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages larger than pools, row 49: no OCaml runtime runs. */
+/* Pages larger than pools: no OCaml runtime runs. */
 #ifndef BXR_FAULT_INJECTION
 #define BXR_FAULT_INJECTION
 #endif
