@@ -18,7 +18,7 @@ FLAGS = ["-O1", "-fPIC", "-DBXR_DEBUG", "-DBXR_FAULT_INJECTION", f"-I{output(OCA
 SOURCES = sorted((C / "src").glob("*.c"))
 
 # The tests in Rust, of which each is run alone: a target of cargo. It takes --list, and --exact with a test's name.
-RUST_TESTS = "situations"
+RUST_TESTS = "c_api"
 
 # ---- building ----
 
