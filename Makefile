@@ -1,7 +1,7 @@
 # make demo    the main job: a word index kept by OCaml and owned by Rust
 # make test    all tests
 # make examples  every program in examples/, by the command in its first comment
-# make bench   the benchmarks, one by one, under criterion
+# make bench   the benchmarks, one by one, under criterion, or two in turn
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make test-packages  projects that use the library as installed or packaged: C, C++, OCaml (dune), Rust
 # make matrix  all versions of OCaml, with the longer campaigns (an hour)
@@ -36,7 +36,7 @@ need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/ocaml-toolchain $(OCAML))" && export OCAMLOPT &&
 
-.PHONY: demo test examples test-interop test-async test-mutants test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-peer bench-instructions report assembly tuning lint model fuzz mutants coverage matrix asan tsan memcheck stress links msrv bindings doc clean
+.PHONY: demo test examples test-interop test-async test-mutants test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-instructions report lint model fuzz mutants coverage matrix asan tsan memcheck stress links msrv bindings doc clean
 
 demo:
 	@$(call need_rust,85)
@@ -86,38 +86,23 @@ test-debug:
 fuzz:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c fuzz
 
-# All programs on all implementations, under criterion; takes long. Parameters of the programs and a
-# filter: N=8 make bench FILTER=perm_count/boxroot. See docs/benchmarks/README.md.
+# The benchmark programs under criterion, all or FILTER=perm_count/boxroot. FILTER=perm_count/boxroot,peer runs two in turn for
+# a minute (DURATION). Parameters of the programs: N=8 make bench FILTER=perm_count. See docs/benchmarks/README.md.
 bench:
-	@$(with_ocaml) cargo bench -- $(FILTER)
+	@$(with_ocaml) cargo bench -q --bench compare -- $(FILTER)
 
 # One test for every implementation that is compared, and a small run of everything.
 bench-check:
 	@$(with_ocaml) cargo bench -q --bench check
 
-# The tables, plots and data of docs/benchmarks/. ONLY picks parts; QUICK=1 takes a few minutes.
+# The tables, plots and data of docs/benchmarks/, in twenty minutes. ONLY picks parts; QUICK=1 takes two minutes.
 report:
-	@$(with_ocaml) ONLY="$(ONLY)" cargo run -q --release --manifest-path benches/report/Cargo.toml \
-	  --target-dir target/report
-
-# The comparisons with the registry crate ocaml-boxroot-sys 0.4.0 alone, on standard output;
-# ONLY="rust attach" picks parts.
-bench-peer:
-	@$(with_ocaml) LOOK=1 ONLY="$(ONLY)" cargo run -q --release --manifest-path benches/report/Cargo.toml \
-	  --target-dir target/report
+	@$(with_ocaml) ONLY="$(ONLY)" cargo run -q --release -p boxroot-report
 
 # Exact instruction counts of the fast paths, against docs/instructions/; UPDATE=1 replaces them.
 bench-instructions:
 	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
 
-# What the compiler makes of the operations under a token.
-assembly:
-	@$(with_ocaml) .ci/assembly > assembly.tmp
-	@mv assembly.tmp docs/assembly.md
-
-# The allocator's constants against each other, for docs/tuning.md.
-tuning:
-	@$(with_ocaml) .ci/tuning
 
 # Seeded faults: changes the allocator in one place at a time, and expects a test to fail; first on OCaml 5,
 # then, what survived, on OCaml 4. Half an hour on two cores; COUNT=all takes more than two. Settings are in

@@ -5,7 +5,7 @@
 #include "os.h"
 #include "runtime.h"
 
-/* Pools are carved from regions of 2^BXR_REGION_LOG bytes (docs/tuning.md). */
+/* Pools are carved from regions of 2^BXR_REGION_LOG bytes. */
 #ifndef BXR_REGION_LOG
 #define BXR_REGION_LOG 20
 #endif

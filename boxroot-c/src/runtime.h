@@ -27,8 +27,8 @@ static inline void bxr_prefetch_header(uintptr_t v) {
   __builtin_prefetch((char const *)(v - sizeof(header_t)), 1);
 }
 
-/* While a scan acts on one value, it prefetches the header of the value this many slots ahead
-   (docs/tuning.md). */
+/* While a scan acts on one value, it prefetches the header of the value this many slots ahead.
+   No benchmark on 4.14 and 5.3 told 2, 4, 16 and 100000 from 8, because few pools are scanned in that way there. */
 #ifndef BXR_AHEAD
 #define BXR_AHEAD 8
 #endif
