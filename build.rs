@@ -34,14 +34,14 @@ fn build() -> Result<(), Box<dyn Error>> {
         program = program.flag("-runtime-variant").flag(&variant);
     }
     let multicore = if ocaml5 { "multicore_5.ml" } else { "multicore_4.ml" };
-    let threaded = program.clone().library("threads");
-    threaded
+    program
         .clone()
-        .module("tests/ocaml/compaction.ml")
-        .module("tests/ocaml/testlib.ml")
-        .module_named("multicore", Path::new("tests/ocaml").join(multicore))
-        .module("tests/ocaml/exported.ml")
-        .module("tests/ocaml/values.ml")
+        .library("threads")
+        .module("tests/support/compaction.ml")
+        .module("tests/support/testlib.ml")
+        .module_named("multicore", Path::new("tests/support").join(multicore))
+        .module("tests/support/exported.ml")
+        .module("tests/support/values.ml")
         .module("ocaml-boxroot/src/guide/words.ml")
         .link_into("tests")?;
     Program::new().library("threads").link_into("benches")?;
@@ -50,16 +50,10 @@ fn build() -> Result<(), Box<dyn Error>> {
     // This module is initialised before the libraries, unlike modules of usual programs. So it stands on the compiler's command
     // line as a flag, in front of the libraries.
     let late_setup = Path::new(&env::var("OUT_DIR")?).join("late_setup.ml");
-    fs::copy("tests/ocaml/late_setup.ml", &late_setup)?;
-    println!("cargo::rerun-if-changed=tests/ocaml/late_setup.ml");
+    fs::copy("tests/programs/late_setup.ml", &late_setup)?;
+    println!("cargo::rerun-if-changed=tests/programs/late_setup.ml");
     let late_threads = program.flag(&late_setup.display().to_string()).library("threads");
-    late_threads.module("tests/ocaml/after_threads.ml").link_into("bin=late_threads")?;
-    let walk_domains = if ocaml5 { "domains_5.ml" } else { "domains_4.ml" };
-    threaded
-        .module_named("domains", Path::new("boxroot-c/test/stress").join(walk_domains))
-        .module("tests/ocaml/compaction.ml")
-        .module("tests/walk/walk.ml")
-        .link_into("bin=walk")?;
+    late_threads.module("tests/programs/after_threads.ml").link_into("bin=late_threads")?;
     let examples = Program::new().library("threads").module("examples/ocaml/wordindex.ml");
     let examples = examples.module("examples/ocaml/orders.ml").module("examples/ocaml/formula.ml");
     examples.link_into("examples")?;
@@ -72,8 +66,8 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
 
     let mut c = cc::Build::new();
-    c.file("tests/c/stubs.c").file("tests/c/internals.c");
-    for file in ["tests/c", "boxroot-c/src", "boxroot-c/include"] {
+    c.file("tests/support/stubs.c").file("tests/support/internals.c");
+    for file in ["tests/support", "boxroot-c/src", "boxroot-c/include"] {
         println!("cargo::rerun-if-changed={file}");
     }
     let include = ["boxroot-c/include", "boxroot-c/src"];
@@ -84,7 +78,7 @@ fn build() -> Result<(), Box<dyn Error>> {
 
     // The C++ pointer is tested where there is a C++ compiler.
     let mut cpp = cc::Build::new();
-    cpp.cpp(true).std("c++17").file("tests/c/pointer.cpp").includes(include);
+    cpp.cpp(true).std("c++17").file("tests/support/pointer.cpp").includes(include);
     cpp.include(ocaml.where_path()).warnings(false).cpp_link_stdlib(None);
     let compiler = cpp.try_get_compiler()?;
     if compiler.to_command().arg("--version").output().is_err() {

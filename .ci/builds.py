@@ -2,13 +2,13 @@
 """Usage: .ci/builds.py [PART...]   The C code, in all the ways that it is compiled and linked into programs. Needs OCAMLOPT.
 
   links     The C library alone in an OCaml program (tests/links): compilers and levels, LTO, a static executable, bytecode
-            with the runtime in the executable and with a shared library: rows 32 and 38 of boxroot-c/DESIGN.md. Then the same
-            program with its stubs in Rust, where the fast paths read thread-local variables of C: linkers, LTO, position-
-            independent or not, a shared library. Needs gcc, clang, cargo, lld and mold.
+            with the runtime in the executable and with a shared library. Then the same program with its stubs in Rust, where the
+            fast paths read thread-local variables of C: linkers, LTO, position-independent or not, a shared library. Needs gcc,
+            clang, cargo, lld and mold.
   copies    Several copies of the C library in one process, users that were compiled for another layout, and shared objects
-            that are loaded and unloaded: rows 30, 31, 47 and 48 of boxroot-c/DESIGN.md. The programs are in tests/copies and
-            tests/links. Needs a C compiler, CC, on an ELF system.
-  closures  The instructions of ocaml-boxroot/src/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
+            that are loaded and unloaded. The programs are in tests/copies and tests/links. Needs a C compiler, CC, on an ELF
+            system.
+  closures  The instructions of ocaml-boxroot/src/c/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
             for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
 """
 import os, platform, re, shutil
@@ -134,7 +134,7 @@ def refused(name, reason, *options):
     passed(f"{name} is refused by the linker")
 
 
-def row_47_layouts():
+def other_layouts():
     """A library and users that disagree about the layout."""
     for level in "-O1", "-O2":
         run(CC, level, include(), "-c stubs.c -o stubs14.o")
@@ -161,7 +161,7 @@ def visible_names():
     passed("internal names are hidden")
 
 
-def row_30_several():
+def several_copies():
     """Several copies in one process. The executable has one, and so has each plugin, from the folder that its name begins with."""
     refused("a program with two copies", "multiple definition|duplicate symbol", "stubs14.o",
             ["-ccopt", "-Wl,--whole-archive pool14/libboxroot.a pool15/libboxroot.a -Wl,--no-whole-archive"])
@@ -194,7 +194,7 @@ def runs(host, *arguments):
     passed(f"{host} executable: {' '.join(arguments)}")
 
 
-def row_31_unload():
+def closed_plugins():
     """A plugin is closed. The library in a shared object of its own is pinned, not what uses it."""
     runs("hiding", "unload", "./pool14-seen.so")
     runs("hiding", "unload", "./pool15-hidden.so")
@@ -202,7 +202,7 @@ def row_31_unload():
     runs("hiding", "unload a user", "./user.so", "libboxroot.so")
 
 
-def row_48_musl():
+def opened_under_musl():
     """dlopen under musl, in a process with zeros for OCaml's symbols."""
     if not shutil.which("musl-gcc"):
         say("copies: musl-gcc is missing: dlopen under musl is not tested")
@@ -242,11 +242,11 @@ def copies():
         library("pool14")
         library("pool15", LARGER)
         library("hidden14", "-fvisibility=hidden")
-        row_47_layouts()
+        other_layouts()
         visible_names()
-        row_30_several()
-        row_31_unload()
-        row_48_musl()
+        several_copies()
+        closed_plugins()
+        opened_under_musl()
 
 
 # ---- closures ----
@@ -257,8 +257,8 @@ def closures():
     runner = os.environ.get("RUN", "")
     with scratch():
         shutil.copytree(ROOT / "tests/closures", ".", dirs_exist_ok=True)
-        for file in Path("stubs.c"), ROOT / "ocaml-boxroot/src/closure.c":
-            run(CC, "-O2 -Wall -Wextra -I", where(), "-I", ROOT / "ocaml-boxroot/src", "-c", file)
+        for file in Path("stubs.c"), ROOT / "ocaml-boxroot/src/c/closure.c":
+            run(CC, "-O2 -Wall -Wextra -I", where(), "-I", ROOT / "ocaml-boxroot/src/c", "-c", file)
         run(ocaml(), "-o native stubs.o closure.o program.ml")
         run(runner, "./native", timeout=600)
         passed("closures in native code")

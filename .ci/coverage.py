@@ -41,8 +41,8 @@ def run_tests(version):
              f"OCAMLOPT={ocamlopt} -ccopt --coverage", build / program])
         run(build / program)
 
-    cargo("--test situations --test safe --test attacks --test model --test programs")
-    cargo("--features debug-checks --test debug_checks --test safe")
+    cargo("--test c_api --test safe --test model")
+    cargo("--features debug-checks --test safe")
     unit("unit", f"gcc {FLAGS} -D_exit=exit")
     if version.startswith("4."):
         unit("thread_exit/thread_exit", f"gcc {FLAGS}")

@@ -64,7 +64,7 @@ def in_debian():
         make_debian()
     copy = DEBIAN / "boxroot"
     shutil.rmtree(copy, ignore_errors=True)
-    files = run("git ls-files boxroot-c .ci tests/closures ocaml-boxroot/src").splitlines()
+    files = run("git ls-files boxroot-c .ci tests/closures ocaml-boxroot/src/c").splitlines()
     for file in files:
         (copy / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file, copy / file, follow_symlinks=False)
@@ -151,8 +151,8 @@ def cross():
 
 def links_on_macos(cc, nm, folder):
     """The C library alone, and with the C of the safe crate."""
-    for package in "boxroot-c", "ocaml-boxroot":
-        for file in sorted(Path(ROOT, package, "src").glob("*.c")):
+    for package, sources in ("boxroot-c", "src"), ("ocaml-boxroot", "src/c"):
+        for file in sorted(Path(ROOT, package, sources).glob("*.c")):
             run(cc, "-O2 -Wall -Wextra -Werror -I", ROOT / "boxroot-c/include", "-isystem", where(), "-c", file,
                 "-o", folder / f"{package}-{file.stem}.o")
     for program, which in ("alone", "boxroot-c-*.o"), ("both", "*.o"):

@@ -4,8 +4,8 @@
   dialects  The C sources and the public headers are clean in each standard that they are for, strictly, with more warnings than
             most users ask for, by each of gcc and clang that is there. The headers compile with the warnings of C++ users, too.
             Needs OCAMLOPT.
-  levels    Each file of the allocator includes only files of levels below it, so there is no circle. `levels --draw` prints
-            what includes what, by level.
+  levels    Each file of the allocator includes only files of lower levels in the table of boxroot-c/DESIGN.md, so there is no
+            circle. `levels --draw` prints what includes what, from the bottom up.
   places    The OCaml version matters only in the files that boxroot-c/DESIGN.md names.
   versions  One version of the allocator stands in several files: the C header (CMake and the Makefile read it), the crate
             ocaml-boxroot-sys, and the OCaml package.
@@ -74,54 +74,44 @@ def dialects():
 
 # ---- levels ----
 
-LEVELS = [
-    ["atomic", "debug", "rules"],
-    ["os", "runtime", "uses"],
-    ["pool"],
-    ["barrier"],
-    ["domain"],
-    ["waiting", "trim"],
-    ["remote"],
-    ["orphans"],
-    ["setup"],
-    ["stats", "validate", "alloc", "scan"],
-    ["runtime_ocaml4", "runtime_ocaml5"],
-]
-
-
 def levels(draw=False):
-    files = sorted([*Path("boxroot-c/src").glob("*.c"), *Path("boxroot-c/src").glob("*.h")])
-    below, problems = set(), []
-    for level in LEVELS:
-        for name in level:
-            text = "".join(file.read_text() for file in files if file.stem == name)
-            included = set(re.findall(r'^#include "([a-z0-9_]*)\.h"$', text, re.M)) - {name}
-            problems += [f"{name} uses {other}.h, which is not below it" for other in sorted(included - below)]
-            if draw:
-                say(f"{name:16} uses {' '.join(sorted(included))}")
-        below.update(level)
-    check(problems + [f"{file} has no level" for file in files if file.stem not in below])
+    level = {}
+    table = Path("boxroot-c/DESIGN.md").read_text()
+    for number, names in re.findall(r"^\| ([0-9]+) \| (`[^|]*`) \|", table, re.M):
+        level.update((Path(name).stem, int(number)) for name in re.findall(r"`([^`]*)`", names))
+    texts = {}
+    for file in [*Path("boxroot-c/src").glob("*.c"), *Path("boxroot-c/src").glob("*.h")]:
+        texts[file.stem] = texts.get(file.stem, "") + file.read_text()
+    problems = []
+    for name in sorted(texts, key=lambda name: (level.get(name, 0), name)):
+        included = sorted(set(re.findall(r'^#include "([a-z0-9_]*)\.h"$', texts[name], re.M)) - {name})
+        if name not in level:
+            problems.append(f"{name} is not in the table of boxroot-c/DESIGN.md")
+            continue
+        problems += [f"{name} uses {other}.h, which is not below it" for other in included if level.get(other, 99) >= level[name]]
+        if draw:
+            say(f"{level[name]} {name} uses {' '.join(included)}")
+    check(problems)
 
 
 # ---- places ----
 
 def places():
     allowed = re.compile(
-        r"boxroot-c/src/runtime|boxroot-c/include/boxroot/lock.h|ocaml-boxroot/src/[a-z]*.c|"
-        r"ocaml-boxroot-sys/src/token/inlined.rs|ocaml-boxroot-sys/src/plain/inlined.rs|"
-        r"boxroot-c/test/(stress/hooks|test_(scan|waiting)).c"
+        r"boxroot-c/src/runtime|boxroot-c/include/boxroot/lock.h|ocaml-boxroot/src/c/|"
+        r"ocaml-boxroot-sys/src/fast.rs|boxroot-c/test/(stress/hooks|test_(scan|waiting)).c"
     )
     condition = re.compile(r" *# *(el)?if.*OCAML_VERSION")
     folders = ["boxroot-c/src", "boxroot-c/include", "boxroot-c/test", "ocaml-boxroot-sys/src", "ocaml-boxroot/src"]
-    there = [path for path in tracked(*folders) if not path.is_symlink() and "corpus" not in path.parts]
+    there = [path for path in tracked(*folders) if not path.is_symlink() and path.suffix in (".c", ".h", ".rs")]
     found = [place for place, line in lines(there) if condition.match(line) or re.search("cfg.*ocaml5", line)]
     if not found:
         fail("nothing depends on the OCaml version: the pattern that looks for that is wrong")
     problems = [f"{place} depends on the OCaml version, too" for place in found if not allowed.match(place)]
     problems += [
-        f"{place} a test for one version belongs into the table of scenarios, or into multicore_*.ml"
+        f"{place} a test for one version has a setting in `test!`, or belongs into multicore_*.ml"
         for place, line in lines(tracked("tests/*.c", "tests/*.h"))
-        if condition.match(line) and not (place.startswith("tests/c/stubs.c:") and ">= 50000" in line)
+        if condition.match(line) and not (place.startswith("tests/support/stubs.c:") and ">= 50000" in line)
     ]
     check(problems)
 

@@ -1,6 +1,6 @@
 //! Checks the benchmark programs: every implementation passes the same test of what a cell must
-//! do, every program runs on every implementation it supports, and wrong parameters are refused
-//! with a list of the right ones.
+//! do, every program runs on every implementation it supports, and unknown names are errors that list
+//! the valid ones.
 //!
 //! ```text
 //! make bench-check OCAML=5.3.0
@@ -8,7 +8,7 @@
 
 mod harness;
 
-use harness::{Result, Suite, LAYOUTS};
+use harness::{filter, Result, Suite, LAYOUTS};
 use std::path::Path;
 
 /// Settings that make all programs short.
@@ -35,6 +35,12 @@ fn main() -> Result<()> {
     }
     refused(&suite, "perm_count", "no_such", "choose one of ocaml ocaml_ref")?;
     refused(&suite, "no_such", "boxroot", "choose one of list attach")?;
+    let chosen = filter::choose(&suite, Some("perm_count/peer,boxroot"))?;
+    assert!(matches!(&chosen[..], [one] if one.implementations == ["peer", "boxroot"]));
+    for (unknown, message) in [("perm", "choose one of batch"), ("get/p", "choose one of global")] {
+        let error = filter::choose(&suite, Some(unknown)).err().map(|error| error.to_string());
+        assert!(error.is_some_and(|error| error.contains(message)), "{unknown}");
+    }
     if suite.ocaml_version.starts_with('4') {
         refused(&suite, "prodcons", "boxroot", "needs OCaml 5")?;
     }

@@ -1,27 +1,33 @@
-//! `cargo bench`: every program on every implementation, under criterion.
+//! `cargo bench`: the programs on the implementations of a cell.
 //!
 //! ```text
-//! cargo bench                            # everything, which takes long
-//! cargo bench -- perm_count/boxroot      # a filter
-//! N=8 cargo bench -- perm_count          # parameters, see docs/benchmarks/README.md
+//! cargo bench -- perm_count/boxroot         # one program on one implementation, under criterion
+//! cargo bench -- perm_count                 # on all, one after the other; without a filter, all programs, for hours
+//! cargo bench -- perm_count/boxroot,peer    # two or more in turn, for a minute (DURATION): their ratio, and its spread
+//! N=8 cargo bench -- perm_count             # parameters, see docs/benchmarks/README.md
 //! ```
 //!
-//! Each measurement is a process of its own, which says how long it took.
+//! The filter is the first argument (benches/harness/filter.rs). Options of criterion come after it, as in
+//! `cargo bench --bench compare -- perm_count --save-baseline before`. Each measurement is a process of its own, which says
+//! how long it took.
 
 mod harness;
+mod in_turn;
 
 use criterion::{Criterion, SamplingMode};
-use harness::{Suite, LAYOUTS};
+use harness::filter::{choose, Chosen};
+use harness::{Result, Suite, LAYOUTS};
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// A benchmark has at least so many samples of one run each, and takes at least so long.
+const SAMPLES: u32 = 10;
+const AT_LEAST: Duration = Duration::from_secs(1);
 
 fn main() -> ExitCode {
-    match Suite::build(Path::new(env!("CARGO_MANIFEST_DIR")), LAYOUTS[0]) {
-        Ok(suite) => {
-            bench(&suite);
-            ExitCode::SUCCESS
-        }
+    match compare() {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench: {error}");
             ExitCode::FAILURE
@@ -29,31 +35,64 @@ fn main() -> ExitCode {
     }
 }
 
-fn bench(suite: &Suite) {
-    let mut criterion = Criterion::default().configure_from_args();
-    for program in suite.programs() {
-        let Some(figure) = &program.about else { continue };
-        let mut settings = Vec::new();
-        if let (Some(size), Err(_)) = (&program.short, std::env::var("SIZE")) {
-            settings.push(("SIZE", size.clone()));
+fn compare() -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let filter = std::env::args().nth(1).filter(|first| !first.starts_with('-'));
+    let suite = Suite::build(root, LAYOUTS[0])?;
+    let all = choose(&suite, filter.as_deref())?;
+    if let [chosen @ Chosen { implementations, .. }] = &all[..] {
+        if filter.is_some_and(|filter| filter.contains('/')) && implementations.len() > 1 {
+            return in_turn::compare(&Suite::build_all(root)?, chosen);
         }
-        let name = program.name.as_str();
-        let mut group = criterion.benchmark_group(name);
-        group.sample_size(10).sampling_mode(SamplingMode::Flat);
-        group.warm_up_time(Duration::from_millis(1)).measurement_time(Duration::from_secs(1));
-        for implementation in suite.implementations(name) {
-            let time = || match suite.run(name, implementation, &settings) {
-                Ok(figures) => Duration::from_secs_f64(figures[figure]),
+    }
+    if all.len() > 1 {
+        let benchmarks: usize = all.iter().map(|chosen| chosen.implementations.len()).sum();
+        println!("bench: {} programs, {benchmarks} benchmarks, for hours", all.len());
+    }
+    // The programs are chosen already.
+    let mut criterion = Criterion::default().configure_from_args().with_filter("");
+    for chosen in &all {
+        bench(&mut criterion, &suite, chosen)?;
+    }
+    criterion.final_summary();
+    Ok(())
+}
+
+/// One program on its implementations, one after the other.
+fn bench(criterion: &mut Criterion, suite: &Suite, chosen: &Chosen) -> Result<()> {
+    let Chosen { program, figure, implementations } = chosen;
+    let settings = program.short_settings();
+    let time = |implementation: &str| -> Result<Duration> {
+        Ok(Duration::from_secs_f64(suite.run(&program.name, implementation, &settings)?[*figure]))
+    };
+    let mut expected = Vec::new();
+    for implementation in implementations {
+        let start = Instant::now();
+        time(implementation)?;
+        // Criterion runs it once more to warm up.
+        expected.push((start.elapsed() * (SAMPLES + 1)).max(AT_LEAST));
+    }
+    println!(
+        "bench: {} on {}, about {} s",
+        program.name,
+        implementations.join(" "),
+        expected.iter().sum::<Duration>().as_secs() + 1
+    );
+    let mut group = criterion.benchmark_group(&program.name);
+    group.sample_size(SAMPLES as usize).sampling_mode(SamplingMode::Flat);
+    group.warm_up_time(Duration::from_millis(1));
+    for (implementation, expected) in implementations.iter().zip(expected) {
+        group.measurement_time(expected).bench_function(*implementation, |bencher| {
+            let time = || match time(implementation) {
+                Ok(time) => time,
                 Err(error) => {
                     eprintln!("bench: {error}");
                     std::process::exit(1)
                 }
             };
-            group.bench_function(implementation, |bencher| {
-                bencher.iter_custom(|times| (0..times).map(|_| time()).sum())
-            });
-        }
-        group.finish();
+            bencher.iter_custom(|times| (0..times).map(|_| time()).sum())
+        });
     }
-    criterion.final_summary();
+    group.finish();
+    Ok(())
 }

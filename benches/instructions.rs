@@ -1,6 +1,6 @@
 //! Exact instruction counts of the fast paths, counted by valgrind's callgrind through
-//! `iai-callgrind`. `make bench-instructions` runs this and makes the table of
-//! `docs/instructions.md`.
+//! `iai-callgrind`. `make bench-instructions` runs this, and compares with the tables of
+//! `docs/instructions/`.
 //!
 //! Each benchmark does 1000 operations, including the slow paths that these take.
 

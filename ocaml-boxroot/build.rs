@@ -1,37 +1,33 @@
-//! Compiles what cannot be written in Rust, against the OCaml that
-//! `ocaml-boxroot-sys` found. Without OCaml (docs.rs) there is nothing to do.
+//! Compiles `src/c`, against the OCaml that `ocaml-boxroot-sys` found. Without OCaml (docs.rs) there is nothing to do.
 
-use std::{env, process::ExitCode};
-
-const SOURCES: [&str; 8] = [
-    "src/shim.c",
-    "src/values.c",
-    "src/closure.c",
-    "src/bigarray.c",
-    "src/threads.c",
-    "src/runtime.c",
-    "src/start.c",
-    "src/stack.c",
-];
+use std::{env, error::Error, fs, process::ExitCode};
 
 fn main() -> ExitCode {
-    for source in SOURCES.iter().chain(&["src/shim.h"]) {
-        println!("cargo:rerun-if-changed={source}");
-    }
-    let Some(ocaml) = env::var_os("DEP_OCAML_BOXROOT_OCAML_WHERE") else {
-        return ExitCode::SUCCESS;
-    };
-    // Tells build scripts that want to link a runtime that there is one already.
-    if env::var_os("DEP_OCAML_BOXROOT_RUNTIME").is_some() {
-        println!("cargo:runtime=1");
-    }
-    let mut compiler = cc::Build::new();
-    compiler.files(SOURCES).include(ocaml).opt_level(2);
-    match compiler.try_compile("ocaml_boxroot_shim") {
+    match build() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("ocaml-boxroot: cannot compile the C sources: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn build() -> Result<(), Box<dyn Error>> {
+    println!("cargo:rerun-if-changed=src/c");
+    let Some(ocaml) = env::var_os("DEP_OCAML_BOXROOT_OCAML_WHERE") else {
+        return Ok(());
+    };
+    // Tells build scripts that want to link a runtime that there is one already.
+    if env::var_os("DEP_OCAML_BOXROOT_RUNTIME").is_some() {
+        println!("cargo:runtime=1");
+    }
+    let mut compiler = cc::Build::new();
+    compiler.include(ocaml).opt_level(2);
+    for entry in fs::read_dir("src/c")? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "c") {
+            compiler.file(path);
+        }
+    }
+    Ok(compiler.try_compile("ocaml_boxroot_shim")?)
 }

@@ -1,9 +1,10 @@
 //! Tests as users of the crate write them: all tests run in one process, each on its own thread, and share a runtime.
 
-mod common;
+#[path = "support/mod.rs"]
+mod support;
 
-use common::exported::churn;
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlList, OCamlString, Runtime, ToOCaml};
+use support::safe::churn;
 
 type Words = Boxroot<OCamlList<OCamlString>>;
 

@@ -54,7 +54,7 @@ fn cell(implementation: &Implementation, in_ocaml: bool) -> String {
             "type 'a t
     external setup : unit -> unit = \"{name}_cell_setup\"
     external create : 'a -> 'a t = \"{name}_cell_create\" [@@noalloc]
-    external get : 'a t -> 'a = \"foreign_cell_get\" [@@noalloc]
+    external get : 'a t -> 'a = \"{name}_cell_get\" [@@noalloc]
     external delete : 'a t -> unit = \"{name}_cell_delete\" [@@noalloc]
     external modify : 'a t array -> int -> 'a -> unit = \"{name}_cell_modify\" [@@noalloc]"
         )

@@ -14,7 +14,7 @@ pub struct Implementation {
     pub name: String,
     /// The same in all plots.
     pub colour: String,
-    /// The parts of the report (`benches/report/src/parts.rs`) that show it.
+    /// The parts of the report (`benches/report/parts.toml`) that show it.
     pub parts: Vec<String>,
     /// What exists for it. Without this field, its C file makes everything with `benches/runtime/cell.h`.
     #[serde(default = "all_of_cell_h")]

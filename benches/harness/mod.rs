@@ -1,16 +1,16 @@
-//! Builds the benchmark programs, runs them, and reads what they print.
-#![allow(dead_code)] // each of its users needs a part
+//! What `cargo bench` and `make report` share.
+#![allow(dead_code, unused_imports)] // each of them needs a part
 
+pub mod filter;
 pub mod list;
+pub mod statistics;
+mod suite;
 
-use list::Implementation;
+pub use suite::{Crash, Program, Suite};
+
 use std::collections::BTreeMap;
-use std::error::Error;
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
-pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
+pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 /// The figures that one run printed: times in seconds, sizes in bytes, counts.
 pub type Figures = BTreeMap<String, f64>;
@@ -25,280 +25,20 @@ pub const COUNTS: [&str; 4] = ["creates", "pools", "minor_collections", "major_c
 /// lines of 64: the same loop may take a tenth longer in one place than in another. These are all the places.
 pub const LAYOUTS: [usize; 4] = [0, 16, 32, 48];
 
-/// A program, and its facts: `fact` in `benches/runtime/program.ml`.
-pub struct Program {
-    pub name: String,
-    /// The implementations that it runs on.
-    implementations: Vec<String>,
-    /// Two runs on the same implementation have the same counts, however long they take.
-    pub deterministic: bool,
-    /// How many cells it creates depends on the implementation.
-    pub creates_vary: bool,
-    /// The name of the figure that the program is about, if that is a time.
-    pub about: Option<String>,
-    /// `SIZE` for runs that are repeated many times.
-    pub short: Option<String>,
-}
+/// The variable that the points of the grid set.
+pub const GRID_SETTING: &str = "OCAMLRUNPARAM";
 
-/// One executable with all the programs.
-struct Executable {
-    path: PathBuf,
-    /// In the order in which the executable lists them.
-    programs: Vec<Program>,
-}
-
-impl Executable {
-    fn implementations(&self, program: &str) -> &[String] {
-        self.programs.iter().find(|p| p.name == program).map_or(&[], |p| &p.implementations)
-    }
-}
-
-/// What instructions are counted of.
-#[derive(Clone, Copy)]
-pub enum Counted {
-    /// The whole process.
-    Program,
-    /// The loop that is timed (`benches/runtime/loops.c`).
-    Loop,
-}
-
-/// A signal ended a program.
-#[derive(Debug)]
-pub struct Crash(String);
-
-impl std::fmt::Display for Crash {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Error for Crash {}
-
-/// All the executables: one with our crate, one with the registry crate, and one with our crate and the
-/// implementations that the other two do not have. The first two differ in the crate only. All have one layout; only
-/// what was measured in all of them should be compared.
-pub struct Suite {
-    pub ocaml_version: String,
-    /// The list of implementations, in its order.
-    pub list: Vec<Implementation>,
-    ours: Executable,
-    peer: Executable,
-    variants: Executable,
-}
-
-impl Suite {
-    /// Builds the executables of the repository at `root`, in one of the `LAYOUTS`.
-    pub fn build(root: &Path, layout: usize) -> Result<Suite> {
-        let build =
-            |package, name, arguments: &[&str]| build(root, layout, package, name, arguments);
-        let (ocaml_version, ours) = build("ours", "ours", &[])?;
-        let (_, peer) = build("peer", "peer", &[])?;
-        let (_, variants) = build("ours", "variants", &["--features", "variants"])?;
-        Ok(Suite { ocaml_version, list: list::read()?, ours, peer, variants })
-    }
-
-    /// One suite for each of the `LAYOUTS`.
-    pub fn build_all(root: &Path) -> Result<Vec<Suite>> {
-        LAYOUTS.iter().map(|&layout| Suite::build(root, layout)).collect()
-    }
-
-    /// All programs, sorted by name.
-    pub fn programs(&self) -> &[Program] {
-        &self.ours.programs
-    }
-
-    /// Whether two runs of a program on the same implementation have the same counts.
-    pub fn is_deterministic(&self, program: &str) -> bool {
-        self.ours.programs.iter().any(|p| p.name == program && p.deterministic)
-    }
-
-    /// Whether a program creates more cells on some implementations than on others.
-    pub fn creates_vary(&self, program: &str) -> bool {
-        self.ours.programs.iter().any(|p| p.name == program && p.creates_vary)
-    }
-
-    /// The implementations of a program, in the order of the list. Empty if this version of OCaml does not
-    /// have the program.
-    pub fn implementations(&self, program: &str) -> Vec<&str> {
-        let all = self.list.iter().map(|i| i.name.as_str());
-        all.filter(|name| {
-            let (executable, name) = self.executable(program, name);
-            executable.implementations(program).iter().any(|i| i == name)
-        })
-        .collect()
-    }
-
-    /// The implementation's name in the executable with the registry crate, if that is what it measures, and not code of
-    /// this repository.
-    pub fn peer_of(&self, implementation: &str) -> Option<&str> {
-        self.list.iter().find(|i| i.name == implementation)?.peer_of.as_deref()
-    }
-
-    /// The executable that has an implementation, and the implementation's name there.
-    fn executable<'a>(
-        &'a self,
-        program: &str,
-        implementation: &'a str,
-    ) -> (&'a Executable, &'a str) {
-        if let Some(name) = self.peer_of(implementation) {
-            (&self.peer, name)
-        } else if self.ours.implementations(program).iter().any(|i| i == implementation) {
-            (&self.ours, implementation)
-        } else {
-            (&self.variants, implementation)
-        }
-    }
-
-    /// Runs a program once, in a process of its own. The error is a `Crash` if the program crashed.
-    pub fn run(&self, program: &str, implementation: &str, settings: &Settings) -> Result<Figures> {
-        let (executable, name) = self.executable(program, implementation);
-        run(&executable.path, program, name, settings)
-    }
-
-    /// Like `run`, in the executable with the variants.
-    pub fn run_in_variants(
-        &self,
-        program: &str,
-        implementation: &str,
-        settings: &Settings,
-    ) -> Result<Figures> {
-        run(&self.variants.path, program, implementation, settings)
-    }
-
-    /// Like `run`, under valgrind, which counts instructions.
-    pub fn count_instructions(
-        &self,
-        counted: Counted,
-        program: &str,
-        implementation: &str,
-        settings: &Settings,
-    ) -> Result<Figures> {
-        let (executable, name) = self.executable(program, implementation);
-        let tool = match counted {
-            Counted::Program => {
-                ["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
-            }
-            Counted::Loop => {
-                ["--tool=callgrind", "--toggle-collect=timed_*", "--callgrind-out-file=/dev/null"]
-            }
-        };
-        let mut valgrind = Command::new("valgrind");
-        let output = output(valgrind.args(tool).arg(&executable.path), program, name, settings)?;
-        let summary = String::from_utf8_lossy(&output.stderr);
-        let count = summary.lines().find_map(|line| line.split_once("I ")?.1.split_once("refs:"));
-        let count = count.map(|(_, digits)| digits.replace([',', ' '], ""));
-        let count = count.ok_or("valgrind counted no instructions")?.parse()?;
-        if count == 0. {
-            return Err("valgrind saw none of the functions to count".into());
-        }
-        Ok([("instructions".to_string(), count)].into())
-    }
-}
-
-fn run(path: &Path, program: &str, implementation: &str, settings: &Settings) -> Result<Figures> {
-    let parse = |line: &str| -> Option<(String, f64)> {
-        let (name, value) = line.split_once(' ')?;
-        Some((name.to_string(), value.trim().parse().ok()?))
-    };
-    let output = output(&mut Command::new(path), program, implementation, settings)?;
-    Ok(String::from_utf8(output.stdout)?.lines().filter_map(parse).collect())
-}
-
-fn output(
-    command: &mut Command,
-    program: &str,
-    implementation: &str,
-    settings: &Settings,
-) -> Result<Output> {
-    let output = command
-        .env("BENCH", program)
-        .env("IMPL", implementation)
-        .envs(settings.iter().map(|(name, value)| (name, value)))
-        .output()
-        .map_err(|error| format!("{}: {error}", command.get_program().to_string_lossy()))?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
-        let status = output.status;
-        let error = format!("{command:?}: {status}: {}", message.trim());
-        return Err(if status.signal().is_some() { Crash(error).into() } else { error.into() });
-    }
-    Ok(output)
-}
-
-fn build(
-    root: &Path,
-    layout: usize,
-    package: &str,
-    name: &str,
-    arguments: &[&str],
-) -> Result<(String, Executable)> {
-    let target = root.join("target/programs").join(name);
-    let status = Command::new(std::env::var("CARGO").unwrap_or("cargo".into()))
-        .env("BENCH_LAYOUT", layout.to_string())
-        .args(["build", "--release", "--quiet", "--manifest-path"])
-        .arg(root.join("benches/executables").join(package).join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(&target)
-        .args(arguments)
-        .status()?;
-    if !status.success() {
-        return Err(format!("the programs could not be built ({name})").into());
-    }
-    // The next layout is built in the same place. All paths are of one length, because OCaml's heap holds the path, and how
-    // full the minor heap is changes what `synthetic` does.
-    let path = target.join(format!("layout-{layout:02}"));
-    std::fs::copy(target.join("release/boxroot-programs"), &path)?;
-    let mut version = String::new();
-    let mut programs: Vec<Program> = Vec::new();
-    let list = output(&mut Command::new(&path), "list", "", &[])?;
-    for line in String::from_utf8(list.stdout)?.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match (words.as_slice(), programs.last_mut()) {
-            (["ocaml", text], _) => version = text.to_string(),
-            (["program", name, implementations @ ..], _) => programs.push(Program {
-                name: name.to_string(),
-                implementations: implementations.iter().map(|i| i.to_string()).collect(),
-                deterministic: false,
-                creates_vary: false,
-                about: Some("seconds".to_string()),
-                short: None,
-            }),
-            (["fact", name, fact @ ..], Some(program)) if program.name == *name => match fact {
-                ["deterministic"] => program.deterministic = true,
-                ["creates_vary"] => program.creates_vary = true,
-                ["about", figure] => program.about = Some(figure.to_string()),
-                ["untimed"] => program.about = None,
-                ["short", size] => program.short = Some(size.to_string()),
-                _ => return Err(format!("BENCH=list of {name}: {line}").into()),
-            },
-            _ => return Err(format!("BENCH=list of {name}: {line}").into()),
-        }
-    }
-    Ok((version, Executable { path, programs }))
-}
-
-pub fn median(mut figures: Vec<f64>) -> f64 {
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
-}
-
-/// The names in the list that an environment variable holds, or all names if it is empty.
-pub fn chosen<'a>(variable: &str, all: &[&'a str]) -> Result<Vec<&'a str>> {
-    let text = std::env::var(variable).unwrap_or_default();
-    let wanted: Vec<&str> = text.split_whitespace().collect();
-    if let Some(unknown) = wanted.iter().find(|name| !all.contains(name)) {
-        return Err(format!("{variable}={unknown}: choose among {}", all.join(" ")).into());
-    }
-    let is_chosen = |name: &&&str| wanted.is_empty() || wanted.contains(*name);
-    Ok(all.iter().filter(is_chosen).copied().collect())
-}
-
-/// A number from the environment.
-pub fn number(variable: &str, default: f64) -> Result<f64> {
-    match std::env::var(variable) {
-        Ok(text) if !text.is_empty() => {
-            text.parse().map_err(|_| format!("{variable}={text}: a number is needed").into())
-        }
-        _ => Ok(default),
-    }
-}
+/// What it says in turn: `o` is how much the heap may grow before a major cycle, in percent, and `s` the size of the
+/// minor heap, in words. Under one setting alone, a program that runs some fifteen major cycles changes by a tenth or
+/// more when it happens to run one more.
+pub const GRID: [&str; 9] = [
+    "o=80,s=64k",
+    "o=80,s=256k",
+    "o=80,s=1M",
+    "o=120,s=64k",
+    "o=120,s=256k",
+    "o=120,s=1M",
+    "o=200,s=64k",
+    "o=200,s=256k",
+    "o=200,s=1M",
+];

@@ -34,10 +34,7 @@ let print_spans all seconds =
   in
   List.iter note all;
   let print i pause =
-    if pause > 0. then begin
-      Printf.printf "time_%02d %.9f\n" i ((float i +. 0.5) *. seconds /. float spans);
-      Printf.printf "pause_%02d %.9f\n" i pause
-    end
+    if pause > 0. then Printf.printf "pause_%02d %.9f\n" i pause
   in
   Array.iteri print longest;
   Measure.print "longest_pause" (Array.fold_left max 0. longest)

@@ -5,9 +5,14 @@
      static cell CELL(new_cell)(value v);
      static void CELL(delete_cell)(cell c);
      static cell CELL(modify_cell)(cell c, value v);    returns the cell, which may have moved
-   An implementation that has its own create_loop and delete_loop defines CELL_HAS_CREATE_AND_DELETE_LOOPS. */
+   An implementation that has its own create_loop and delete_loop defines CELL_HAS_CREATE_AND_DELETE_LOOPS. One whose
+   cell is not the word that holds the value defines CELL_REFERENCE(c), the address of that word. */
 
 #include <caml/callback.h>
+
+#ifndef CELL_REFERENCE
+#define CELL_REFERENCE(c) ((value const *)(c))
+#endif
 
 /* ---- a cell of cell.ml ---- */
 
@@ -17,6 +22,8 @@ value CELL(cell_setup)(value unit) {
 }
 
 value CELL(cell_create)(value v) { return cell_to_ocaml(CELL(new_cell)(v)); }
+
+value CELL(cell_get)(value c) { return *CELL_REFERENCE(cell_of_ocaml(c)); }
 
 value CELL(cell_delete)(value c) {
   CELL(delete_cell)(cell_of_ocaml(c));
@@ -38,7 +45,7 @@ static void CELL(pairs_loop)(intptr_t n) {
 
 static value CELL(get_loop)(cell *cells, intptr_t n) {
   value sum = 0;
-  for (intptr_t i = 0; i < n; i++) sum ^= *cells[i];
+  for (intptr_t i = 0; i < n; i++) sum ^= *CELL_REFERENCE(cells[i]);
   return sum;
 }
 
@@ -63,16 +70,16 @@ struct implementation const CELL(implementation) = {
 /* ---- local_roots, in caller-roots style: each level roots only its result ---- */
 
 static cell CELL(fixpoint_rooted)(value const *f, cell x) {
-  cell y = CELL(new_cell)(caml_callback(*f, *x));
-  int reached = compare_references(x, y);
+  cell y = CELL(new_cell)(caml_callback(*f, *CELL_REFERENCE(x)));
+  int reached = compare_references(CELL_REFERENCE(x), CELL_REFERENCE(y));
   CELL(delete_cell)(x);
   return reached ? y : CELL(fixpoint_rooted)(f, y);
 }
 
 value CELL(fixpoint)(value f, value x) {
   cell f_root = CELL(new_cell)(f);
-  cell y = CELL(fixpoint_rooted)(f_root, CELL(new_cell)(x));
-  value result = *y;
+  cell y = CELL(fixpoint_rooted)(CELL_REFERENCE(f_root), CELL(new_cell)(x));
+  value result = *CELL_REFERENCE(y);
   CELL(delete_cell)(y);
   CELL(delete_cell)(f_root);
   return result;

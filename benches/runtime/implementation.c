@@ -15,5 +15,3 @@ value bench_select(value name) {
   implementation->prepare();
   return Val_unit;
 }
-
-value foreign_cell_get(value c) { return *cell_of_ocaml(c); }

@@ -1,11 +1,10 @@
-/* What the measuring code knows of an implementation whose cells are words of memory outside the
-   OCaml heap. The functions are loops, not single operations, so that operations are inlined. */
+/* What the measuring code knows of an implementation whose cells lie outside the OCaml heap. The functions are loops, not single operations, so that operations are inlined. */
 #ifndef BENCH_IMPLEMENTATION_H
 #define BENCH_IMPLEMENTATION_H
 
 #include <caml/mlvalues.h>
 
-/* The address of the word that holds the value. */
+/* The address of the word that holds the value, or, with CELL_REFERENCE of cell.h, of one that leads to it. */
 typedef value *cell;
 
 struct implementation {

@@ -14,31 +14,6 @@
 static cell *cells;
 static intptr_t count;
 
-/* What is timed, in functions that valgrind tells by their names, to count their instructions (benches/harness). It
-   does not see the calls that OCaml makes, because these change the stack. */
-#define TIMED __attribute__((noinline)) static
-
-TIMED void timed_pairs(intptr_t n) { implementation->pairs(n); }
-
-TIMED void timed_batches(value const *values, intptr_t n, intptr_t batch) {
-  for (intptr_t i = 0; i < n; i++) {
-    implementation->create(cells, values, batch);
-    implementation->delete (cells, batch);
-  }
-}
-
-TIMED value timed_get(intptr_t rounds) {
-  value sum = 0;
-  for (intptr_t i = 0; i < rounds; i++) sum ^= implementation->get(cells, count);
-  return sum;
-}
-
-TIMED void timed_modify(value v, intptr_t rounds) {
-  for (intptr_t i = 0; i < rounds; i++) implementation->modify(cells, v, count);
-}
-
-TIMED void timed_delete(void) { implementation->delete (cells, count); }
-
 /* Memory for so many handles, resident from now on. */
 value bench_reserve(value n) {
   count = Long_val(n);
@@ -49,7 +24,7 @@ value bench_reserve(value n) {
 }
 
 value bench_pairs(value n) {
-  timed_pairs(Long_val(n));
+  implementation->pairs(Long_val(n));
   return Val_unit;
 }
 
@@ -57,7 +32,10 @@ value bench_batches(value n, value batch) {
   static value values[10000];
   if (Long_val(batch) > 10000) abort();
   for (intptr_t i = 0; i < Long_val(batch); i++) values[i] = Val_long(i);
-  timed_batches(values, Long_val(n), Long_val(batch));
+  for (intptr_t i = 0; i < Long_val(n); i++) {
+    implementation->create(cells, values, Long_val(batch));
+    implementation->delete (cells, Long_val(batch));
+  }
   return Val_unit;
 }
 
@@ -67,15 +45,19 @@ value bench_create(value values) {
   return Val_unit;
 }
 
-value bench_get(value rounds) { return timed_get(Long_val(rounds)) | 1; }
+value bench_get(value rounds) {
+  value sum = 1;
+  for (intptr_t i = 0; i < Long_val(rounds); i++) sum |= implementation->get(cells, count);
+  return sum;
+}
 
 value bench_modify(value v, value rounds) {
-  timed_modify(v, Long_val(rounds));
+  for (intptr_t i = 0; i < Long_val(rounds); i++) implementation->modify(cells, v, count);
   return Val_unit;
 }
 
 value bench_delete(value unit) {
-  timed_delete();
+  implementation->delete (cells, count);
   return unit;
 }
 

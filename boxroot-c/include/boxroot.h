@@ -66,7 +66,7 @@ extern "C" {
 typedef struct boxroot_private *boxroot;
 
 /* boxroot_create(v) is a new boxroot that owns v.
-   Lock: required. Cost: about 8 instructions; a slow path once in a few dozen calls.
+   Lock: required. Cost: about 15 instructions; a slow path once in a few dozen calls.
    Not in the finaliser of a custom block: the collector may be at work. In a hook that runs inside
    a collection (at the end of a minor one, around slices, in a root scan), v must not be a block of the
    minor heap: the collection has scanned the roots already.
@@ -93,7 +93,8 @@ BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
    Lock: none. Any thread may call it at any time: another domain, a thread unknown
    to OCaml, a finaliser, after boxroot_teardown, after caml_shutdown (if the program started with
    caml_startup_pooled, only after boxroot_teardown: the shutdown frees all memory of the runtime).
-   Cost: about 10 instructions on the domain that owns r. Elsewhere two or three atomic operations; a
+   Cost: about 15 instructions on the domain that owns r, or 25 if r is not in the pool that the domain creates roots
+   in. Elsewhere two or three atomic operations; a
    thread that holds a domain's lock collects deletes of neighbouring roots, which share these operations,
    and sends them at its domain's next minor collection at the latest. OCaml 5: a root that the collector
    still has to mark in the current cycle costs about 40 instructions, and its memory is used again
@@ -118,8 +119,8 @@ typedef struct bxr_domain_head *boxroot_domain;
    Lock: required. Failure: NULL, with errno as for boxroot_create. */
 BOXROOT_INLINE boxroot_domain boxroot_domain_self(void);
 
-/* The same as boxroot_create, boxroot_delete and boxroot_modify, with some 6 to 10 instructions less. Any
-   domain may delete and modify any root; its own roots are faster. */
+/* The same as boxroot_create, boxroot_delete and boxroot_modify, without the look for the holder of the lock, which takes
+   about 6 instructions on OCaml 5. Any domain may delete and modify any root; its own roots are faster. */
 BOXROOT_INLINE boxroot boxroot_create_in(boxroot_domain domain, value v);
 BOXROOT_INLINE void boxroot_delete_in(boxroot_domain domain, boxroot r);
 BOXROOT_INLINE bool boxroot_modify_in(boxroot_domain domain, boxroot *r, value v);
@@ -182,10 +183,10 @@ struct boxroot_stats {
   uint64_t major_scans;  /* root scans to mark, verify or compact the major heap */
   uint64_t longest_minor_scan;
   uint64_t longest_major_scan;
-  uint64_t
-    deferred_deletes; /* deletes that freed their slot later: not by the owner, in a root scan, or: */
-  uint64_t
-    barrier_hits; /* deletes and moves (modify) of roots that the collector had to mark first */
+  /* Deletes carried out later: by a non-owner, during a root scan, or counted in barrier_hits. */
+  uint64_t deferred_deletes;
+  /* Deletes of roots, and modify calls that moved a root, because the collector had to mark its value first. */
+  uint64_t barrier_hits;
   uint64_t pools_adopted; /* pools taken over from domains that ended */
 };
 

@@ -187,7 +187,7 @@ inline set_handed(p, state) {
 #define HOLDS_NOTHING(p) (kind[p] == EMPTY)
 #endif
 
-/* bxr_barrier_state: opens the pool again if that is possible now. By the owner. */
+/* bxr_barrier_update: opens the pool again if that is possible now. By the owner. */
 inline look(p) {
   if
   :: handed[p] == IDLE

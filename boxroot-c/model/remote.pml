@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Remote deletes, domains that end, adoption, records that come back, unmapping, and fork.
 
-   The roman numbers, (1) to (3) and (a) to (c) are those of the argument on top of src/remote.c.
+   The words in comments at the steps are those of the argument on top of src/remote.c.
    One transition is one access to shared memory: each `atomic` below holds at most one, and what the
    same thread then does with its own variables. Memory is sequentially consistent here; the weaker
    orderings are the subject of weak/.
@@ -100,18 +100,18 @@ inline enqueue(list) {
   :: list == 0 -> break
   :: else ->
      do
-     :: atomic { p = list; TOUCH(p); own = owner[p];            /* (i) */
+     :: atomic { p = list; TOUCH(p); own = owner[p];            /* read-owner */
 #ifdef SEEN_COME_BACK
           seen = moves
 #endif
         }
-        atomic { m = merges[own] }                              /* (ii) */
+        atomic { m = merges[own] }                              /* read-merges */
 #ifdef NO_REREAD
         break
 #else
         atomic {
           TOUCH(p);
-          if                                                    /* (iii) */
+          if                                                    /* same-owner */
           :: owner[p] == own ->
 #ifdef SEEN_COME_BACK
              assert(moves < seen + 2);
@@ -122,10 +122,10 @@ inline enqueue(list) {
         }
 #endif
      od;
-     atomic {                                                   /* (iv) */
+     atomic {                                                   /* link */
        TOUCH(p);
        list = next[p];
-       assert(!listed[p]); /* argument 1 */
+       assert(!listed[p]); /* once */
        listed[p] = true;
        next[p] = drain[own];
        drain[own] = p;
@@ -134,7 +134,7 @@ inline enqueue(list) {
 #ifdef NO_RESCUE
      atomic { own = 0; m = 0 }
 #else
-     atomic {                                                   /* (v) */
+     atomic {                                                   /* rescue */
        if
        :: merges[own] == m -> own = NONE
        :: else
@@ -172,7 +172,7 @@ inline enqueue(list) {
 
 /* Sends `mask`, slots of pool `pool`. */
 inline announce(pool, mask) {
-  atomic {                                                      /* (1) */
+  atomic {                                                      /* announce */
     TOUCH(pool);
     assert((used[pool] & mask) == mask);
 #ifdef PUSH_ALWAYS
@@ -193,7 +193,7 @@ inline announce(pool, mask) {
 }
 
 inline post(pool, mask) {
-  atomic { TOUCH(pool); assert((pending[pool] & mask) == 0); pending[pool] = pending[pool] | mask } /* (3) */
+  atomic { TOUCH(pool); assert((pending[pool] & mask) == 0); pending[pool] = pending[pool] | mask } /* post */
 }
 
 inline send(pool, mask) {
@@ -207,7 +207,7 @@ inline send(pool, mask) {
   enqueue(lst)
 #else
   announce(pool, mask);
-  enqueue(lst);                                                 /* (2) */
+  enqueue(lst);                                                 /* push */
   post(pool, mask)
 #endif
 }
@@ -332,7 +332,7 @@ inline drain_all() {
   od
 }
 
-inline set_owners() {                                           /* (a) */
+inline set_owners() {                                           /* give */
   q = 1;
   do
   :: q > POOLS -> q = 0; break
@@ -347,7 +347,7 @@ inline set_owners() {                                           /* (a) */
   od
 }
 
-inline count_merge() {                                          /* (b) */
+inline count_merge() {                                          /* count-merge */
 #ifdef SEEN_COME_BACK
   moves++;
 #endif
@@ -373,7 +373,7 @@ inline merge() {
 #else
   set_owners();
   count_merge();
-  atomic { take_drain(o, lst, q); q = 0 };                      /* (c) */
+  atomic { take_drain(o, lst, q); q = 0 };                      /* forward */
 #endif
   enqueue(lst);
   atomic { spares = spares | BIT(o); o = 0 }
@@ -565,7 +565,7 @@ inline check(pool) {
   if
   :: mapped[pool] ->
      assert(announced[pool] == POPCOUNT(pending[pool]));
-     assert((used[pool] & ~pending[pool] & BEGUN(pool)) == 0); /* argument 2 */
+     assert((used[pool] & ~pending[pool] & BEGUN(pool)) == 0); /* none-forgotten */
      assert((announced[pool] != 0) == listed[pool])
   :: else
   fi

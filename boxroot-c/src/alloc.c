@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The general paths of create, delete and modify; trim. */
+/* The general paths of create, delete and modify. */
 #include "barrier.h"
 #include "remote.h"
 #include "setup.h"
-#include "trim.h"
 
-/* The functions that boxroot.h inlines are in the library too. */
+/* The functions that boxroot.h inlines are in the library too: here, so that each copy of the library has them all. */
 extern inline uintptr_t *bxr_slot(boxroot r);
 extern inline uintptr_t bxr_start_of(boxroot r);
 extern inline struct bxr_pool_head *bxr_pool_at(uintptr_t start);
@@ -34,23 +33,23 @@ static bool find_slots(struct bxr_domain *domain) {
   bxr_domain_retire(domain);
   bxr_remote_drain_a_few(domain);
   if (bxr_domain_choose(domain)) return true;
-  bxr_fail(BXR_OUT_OF_MEMORY);
+  bxr_setup_fail(BXR_OUT_OF_MEMORY);
   return false;
 }
 
 boxroot bxr_create_slow(value v) {
-  struct bxr_domain *domain = bxr_enter();
-  /* There are slots if the thread had not found its record yet. */
+  struct bxr_domain *domain = bxr_setup_enter();
+  /* head.free may hold slots already: a thread that has not cached its record also comes here. */
   if (domain == NULL || (domain->head.free == BXR_NO_SLOT && !find_slots(domain))) return NULL;
   return bxr_pop(&domain->head.free, v);
 }
 
 /* Not inlined, so that bxr_delete_slow need not save registers. */
 __attribute__((noinline)) static void delete_slowly(boxroot r) {
-  struct bxr_domain *self = bxr_enter_if_trusted();
+  struct bxr_domain *self = bxr_setup_enter_if_trusted();
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (self == NULL) {
-    if (!bxr_is_second_copy()) bxr_remote_delete(r);
+    if (!bxr_setup_is_second_copy()) bxr_remote_delete(r);
   } else if (bxr_pool_owner(pool) != self) {
     bxr_remote_delete_batched(self, r);
   } else if (bxr_barrier_keeps(pool, r)) {
@@ -63,14 +62,14 @@ __attribute__((noinline)) static void delete_slowly(boxroot r) {
 
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
-  struct bxr_domain *self = bxr_entered();
+  struct bxr_domain *self = bxr_setup_entered();
   if (self == NULL || !bxr_waiting_join(self, r)) delete_slowly(r);
 }
 
 static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_young(v); }
 
 boxroot bxr_modify_slow(boxroot r, value v) {
-  struct bxr_domain *domain = bxr_enter();
+  struct bxr_domain *domain = bxr_setup_enter();
   if (domain == NULL) return NULL;
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (bxr_pool_owner(pool) == domain && !bxr_barrier_keeps(pool, r) &&
@@ -82,59 +81,4 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   boxroot moved = boxroot_create_in(&domain->head, v);
   if (moved != NULL) boxroot_delete(r);
   return moved;
-}
-
-/* The record's free list is in a variable while it is used alone, so that the compiler can keep it in a register.
-   The slow paths find it in the record. */
-
-void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    uintptr_t uncounted = domain->uncounted;
-    uintptr_t free = domain->free;
-    for (; i < n && bxr_start_of(roots[i]) == uncounted; i++) bxr_push(&free, roots[i]);
-    domain->free = free;
-    if (i < n) boxroot_delete_in(domain, roots[i]);
-  }
-}
-
-/* The next free slot is often as far from this one as this one is from the last. So it is guessed: then the processor
-   predicts the comparison, and need not wait for the link. (Value speculation, Per Vognsen's idea; F. Mazzoli, "Beating the
-   L1 cache with value speculation", 2021. The compiler must not know that `guess` is what is compared: it would use the link
-   itself.) A guess that fails at random costs more than it saves; in random order all fail, which is predicted, too. */
-static uintptr_t next_link(uintptr_t free, uintptr_t *distance, uintptr_t link) {
-  uintptr_t expected = free + *distance, guess = expected;
-  __asm__("" : "+r"(guess));
-  if (BXR_LIKELY(link == expected)) return guess;
-  *distance = link - free;
-  return link;
-}
-
-bool boxroot_create_many(boxroot_domain domain, boxroot *roots, value const *values, size_t n) {
-  uintptr_t distance = sizeof(value);
-  for (size_t i = 0;; i++) {
-    uintptr_t free = domain->free;
-    for (; i < n && free != BXR_NO_SLOT; i++) {
-      uintptr_t link = free;
-      roots[i] = bxr_pop(&link, values[i]);
-      free = next_link(free, &distance, link);
-    }
-    domain->free = free;
-    if (i == n) return true;
-    roots[i] = bxr_create_slow(values[i]);
-    if (roots[i] != NULL) continue;
-    boxroot_delete_many(domain, roots, i);
-    return false;
-  }
-}
-
-size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
-  struct bxr_domain *domain = (struct bxr_domain *)self;
-  bxr_remote_drain_all(domain);
-  bxr_domain_retire(domain);
-  return bxr_domain_trim_all(domain) * BXR_POOL_SIZE;
-}
-
-size_t boxroot_trim(void) {
-  struct bxr_domain *self = bxr_enter_if_trusted();
-  return self == NULL ? 0 : bxr_domain_trim_empty(&self->head);
 }

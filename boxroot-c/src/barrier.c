@@ -1,57 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers refer to barrier.h. */
+/* The words in comments at the code are those of barrier.h. */
 #include "barrier.h"
 
 #include "runtime.h"
 
-static void set_state(struct bxr_pool *pool, enum bxr_marking marking) {
-  bool open = marking <= BXR_REOPENED;
+static void set_marking(struct bxr_pool *pool, enum bxr_marking marking) {
+  bool open = bxr_marking_is_open(marking);
   struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
   pool->marking = (uint16_t)marking;
-  bxr_publish(&pool->head.fast_owner, open || !BXR_RULE(CLOSE_FAST_OWNER) ? owner : NULL);
-  if (!open && owner->uncounted == bxr_pool_start(pool) && BXR_RULE(CLOSE_UNCOUNTED))
-    owner->uncounted = BXR_NO_POOL; /* 3 */
+  bxr_publish(&pool->head.fast_owner, open ? owner : NULL);
+  if (!open && owner->uncounted == bxr_pool_start(pool))
+    owner->uncounted = BXR_NO_POOL; /* both-ways */
 }
 
 uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool) {
-  uint32_t size = BXR_RULE(RANGE_ENDS_AT_HIGH_WATER) ? pool->high_water : BXR_SLOTS;
-  pool->block_header = bxr_runtime_unmarked_header(size);
+  pool->block_header = bxr_runtime_unmarked_header(pool->high_water);
   pool->cycle = bxr_runtime_cycle();
-  set_state(pool, BXR_ACTIVE);
+  set_marking(pool, BXR_ACTIVE);
   return (uintptr_t)pool->slots;
 }
 
 void bxr_barrier_end(struct bxr_pool *pool) {
-  if (pool->marking != BXR_IDLE) set_state(pool, BXR_IDLE);
+  if (pool->marking != BXR_IDLE) set_marking(pool, BXR_IDLE);
 }
 
 void bxr_barrier_make_foreign(struct bxr_pool *pool) {
-  if (pool->marking != BXR_IDLE) set_state(pool, BXR_FOREIGN); /* 6 */
+  if (pool->marking != BXR_IDLE) set_marking(pool, BXR_FOREIGN);
 }
 
-enum bxr_marking bxr_barrier_state(struct bxr_pool *pool) {
+enum bxr_marking bxr_barrier_update(struct bxr_pool *pool) {
   if (pool->marking == BXR_IDLE) return BXR_IDLE;
-  bool visited = bxr_runtime_marking_done() || !BXR_RULE(WAIT_UNTIL_MARKED);
+  bool visited = bxr_runtime_marking_done();
   bool over = pool->cycle != bxr_runtime_cycle();
   if (over || (pool->marking != BXR_FOREIGN && visited))
-    set_state(pool, BXR_IDLE); /* 4a */
+    set_marking(pool, BXR_IDLE); /* reopen-visited */
   else if (pool->marking == BXR_ACTIVE && pool->kind == BXR_EMPTY)
-    set_state(pool, BXR_REOPENED); /* 4b */
+    set_marking(pool, BXR_REOPENED); /* reopen-empty */
   return (enum bxr_marking)pool->marking;
 }
 
 bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r) {
-  if (bxr_barrier_state(pool) <= BXR_REOPENED || !BXR_RULE(LEAVE_THE_SNAPSHOT)) return false;
-  if (pool->marking == BXR_FOREIGN) return true; /* 6 */
+  if (bxr_marking_is_open(bxr_barrier_update(pool))) return false;
+  if (pool->marking == BXR_FOREIGN) return true; /* foreign */
   /* An old pool has no young value, and few immediates: so its slot is not brought to the cache. */
   bool old = pool->head.epoch != bxr_pool_owner_head(pool)->epoch && pool->kind != BXR_CURRENT;
   if (old) return true;
   value v = boxroot_get(r);
-  return Is_block(v) && !bxr_may_be_young(v); /* 1 */
+  return Is_block(v) && !bxr_may_be_young(v); /* snapshot */
 }
 
 void bxr_barrier_forget_young_values(struct bxr_pool *pool) {
-  if (pool->marking == BXR_IDLE || !BXR_RULE(FORGET_YOUNG_VALUES)) return;
+  if (pool->marking == BXR_IDLE) return;
   struct bxr_range minor_heap = bxr_minor_heap();
   for (uintptr_t *slot = pool->slots; slot < pool->slots + pool->high_water; slot++)
     if (bxr_may_be_in(minor_heap, (value)*slot) && Is_block((value)*slot))

@@ -5,7 +5,7 @@
 #include "os.h"
 #include "runtime.h"
 
-/* Pools are carved from regions of 2^BXR_REGION_LOG bytes (docs/tuning.md). */
+/* Pools are carved from regions of 2^BXR_REGION_LOG bytes. */
 #ifndef BXR_REGION_LOG
 #define BXR_REGION_LOG 20
 #endif
@@ -93,7 +93,7 @@ static struct bxr_link *list_of(struct bxr_domain *domain, struct bxr_pool *pool
 }
 
 /* Files a pool that is in no list by its use and its generation. */
-static void file(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used) {
+static void file_pool(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used) {
   bxr_pool_set_kind(pool, used);
   bxr_list_push(list_of(domain, pool), pool);
   domain->empty_count += pool->kind == BXR_EMPTY;
@@ -104,7 +104,7 @@ void bxr_domain_refile(struct bxr_pool_head *head) {
   BXR_ASSERT(pool->kind == BXR_FULL || pool->kind == BXR_PARTIAL);
   uint32_t used = pool->kind == BXR_FULL ? BXR_SLOTS - BXR_PARTIAL_FREE : 0;
   bxr_list_remove(pool);
-  file(bxr_pool_owner(pool), pool, used);
+  file_pool(bxr_pool_owner(pool), pool, used);
 }
 
 void bxr_domain_free(boxroot r) {
@@ -117,7 +117,7 @@ void bxr_domain_free(boxroot r) {
 }
 
 /* Bit i of bits[j] is slot i of the 64 from words[64 * j] on. */
-static void push_all(uintptr_t *free, uintptr_t *words, uint64_t const bits[BXR_PENDING_WORDS]) {
+static void push_slots(uintptr_t *free, uintptr_t *words, uint64_t const bits[BXR_PENDING_WORDS]) {
   uintptr_t list = *free;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
     for (uint64_t rest = bits[i]; rest != 0; rest &= rest - 1)
@@ -131,16 +131,17 @@ void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_
   uintptr_t start = bxr_pool_start(pool);
   if (pool->kind == BXR_CURRENT) {
     bool counted = start != owner->head.uncounted;
-    push_all(counted ? &pool->head.free : &owner->head.free, (uintptr_t *)start, bits);
+    push_slots(counted ? &pool->head.free : &owner->head.free, (uintptr_t *)start, bits);
     return;
   }
   uint32_t left = bxr_pool_used(pool) - (uint32_t)count;
   /* No slot is touched if no root is left. Not if a marker may visit the pool: it would find values, not links. */
-  if (left != 0 || pool->marking != BXR_IDLE) push_all(&pool->head.free, (uintptr_t *)start, bits);
+  if (left != 0 || pool->marking != BXR_IDLE)
+    push_slots(&pool->head.free, (uintptr_t *)start, bits);
   pool->head.countdown -= (intptr_t)count;
   if (pool->head.countdown > 0) return;
   bxr_list_remove(pool);
-  file(owner, pool, left);
+  file_pool(owner, pool, left);
 }
 
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
@@ -200,7 +201,7 @@ enum { A_FEW = 16 };
 
 /* Puts a few slots of the current pool on head.free, which is empty, and lists them. False if the pool has no
    free slot, or if too many are listed. */
-static bool hand_out(struct bxr_domain *domain) {
+static bool hand_out_slots(struct bxr_domain *domain) {
   struct bxr_listed *listed = &domain->listed;
   if (listed->count + A_FEW > BXR_LISTED || !take_free_slots(domain)) return false;
   uintptr_t *end = &domain->head.free;
@@ -234,13 +235,14 @@ bool bxr_domain_continue(struct bxr_domain *domain) {
   bool listed = domain->listed.count != 0;
   if (domain->current == NULL) {
     struct bxr_pool *pool = domain->parked;
-    if (pool == NULL || bxr_barrier_state(pool) > BXR_REOPENED || !bxr_pool_has_free_slot(pool))
+    if (pool == NULL || !bxr_marking_is_open(bxr_barrier_update(pool)) ||
+        !bxr_pool_has_free_slot(pool))
       return false;
     domain->parked = NULL;
     set_current(domain, pool);
     listed = pool->high_water >= LISTED_FROM;
   }
-  if (listed && hand_out(domain)) return true;
+  if (listed && hand_out_slots(domain)) return true;
   make_young(domain);
   return take_free_slots(domain);
 }
@@ -251,27 +253,27 @@ void bxr_domain_retire(struct bxr_domain *domain) {
   if (domain->current != NULL) dismiss_current(domain);
   domain->parked = NULL;
   for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
-    if (pools[i] != NULL) file(domain, pools[i], bxr_pool_used(pools[i]));
+    if (pools[i] != NULL) file_pool(domain, pools[i], bxr_pool_used(pools[i]));
 }
 
 /* The first pool of a list, if there is one and its marking state is at most `most`. The others are not
    tried: if the first one is being marked, then most others are, too. */
-static struct bxr_pool *pop(struct bxr_link *list, enum bxr_marking most) {
+static struct bxr_pool *pop_pool(struct bxr_link *list, enum bxr_marking most) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);
-  if (bxr_barrier_state(pool) > most) return NULL;
+  if (bxr_barrier_update(pool) > most) return NULL;
   bxr_list_remove(pool);
   return pool;
 }
 
-static struct bxr_pool *pop_empty(struct bxr_domain *domain) {
-  struct bxr_pool *pool = pop(&domain->empty, BXR_REOPENED);
+static struct bxr_pool *pop_empty_pool(struct bxr_domain *domain) {
+  struct bxr_pool *pool = pop_pool(&domain->empty, BXR_REOPENED);
   if (pool != NULL && --domain->empty_count < domain->empty_low)
     domain->empty_low = domain->empty_count;
   return pool;
 }
 
-static struct bxr_pool *carve(struct bxr_domain *domain) {
+static struct bxr_pool *carve_pool(struct bxr_domain *domain) {
   if (domain->region == domain->region_end) {
     char *region = bxr_os_map(REGION_SIZE, REGION_SIZE);
     if (region == NULL) return NULL;
@@ -287,12 +289,12 @@ static struct bxr_pool *carve(struct bxr_domain *domain) {
 
 bool bxr_domain_choose(struct bxr_domain *domain) {
   /* Young pools first: the next minor scan visits them anyway. */
-  struct bxr_pool *pool = pop(&domain->young_partial, BXR_REOPENED);
-  if (pool == NULL) pool = pop(&domain->old_partial, BXR_REOPENED);
-  if (pool == NULL) pool = pop_empty(domain);
+  struct bxr_pool *pool = pop_pool(&domain->young_partial, BXR_REOPENED);
+  if (pool == NULL) pool = pop_pool(&domain->old_partial, BXR_REOPENED);
+  if (pool == NULL) pool = pop_empty_pool(domain);
   /* Deletes in a pool that is being marked are slower, but new memory is worse. */
-  if (pool == NULL) pool = pop(&domain->old_partial, BXR_ACTIVE);
-  if (pool == NULL) pool = carve(domain);
+  if (pool == NULL) pool = pop_pool(&domain->old_partial, BXR_ACTIVE);
+  if (pool == NULL) pool = carve_pool(domain);
   if (pool == NULL) return false;
   set_current(domain, pool);
   make_young(domain);
@@ -314,8 +316,8 @@ void bxr_domain_promote(struct bxr_domain *domain) {
 /* ---- another record's pools ---- */
 
 /* Moves a list of pools to the domain, with this epoch. */
-static void take_list(struct bxr_domain *domain, struct bxr_link *to, struct bxr_link *from,
-                      uint64_t epoch) {
+static void take_pools(struct bxr_domain *domain, struct bxr_link *to, struct bxr_link *from,
+                       uint64_t epoch) {
   for (struct bxr_link *link = from->next; link != from; link = link->next) {
     struct bxr_pool *pool = bxr_list_pool(link);
     pool->head.epoch = epoch;
@@ -327,14 +329,14 @@ static void take_list(struct bxr_domain *domain, struct bxr_link *to, struct bxr
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from) {
   BXR_ASSERT(from->current == NULL && from->parked == NULL);
   uint64_t epoch = domain->head.epoch;
-  take_list(domain, &domain->young, &from->young, epoch);
-  take_list(domain, &domain->young_partial, &from->young_partial, epoch);
-  take_list(domain, &domain->old, &from->old, 0);
-  take_list(domain, &domain->old_partial, &from->old_partial, 0);
-  take_list(domain, &domain->empty, &from->empty, 0);
+  take_pools(domain, &domain->young, &from->young, epoch);
+  take_pools(domain, &domain->young_partial, &from->young_partial, epoch);
+  take_pools(domain, &domain->old, &from->old, 0);
+  take_pools(domain, &domain->old_partial, &from->old_partial, 0);
+  take_pools(domain, &domain->empty, &from->empty, 0);
   domain->empty_count += from->empty_count;
   from->empty_count = from->empty_low = 0;
-  if (BXR_RULE(INHERIT_WHAT_WAITS)) bxr_list_splice(domain->waiting.prev, &from->waiting);
+  bxr_list_splice(domain->waiting.prev, &from->waiting);
   domain->waiting_count += from->waiting_count;
   from->waiting_count = 0;
   size_t pools = from->pool_count;

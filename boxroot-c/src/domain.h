@@ -74,7 +74,7 @@ struct bxr_domain {
   size_t waiting_count;    /* how many */
   struct bxr_pool *taken;  /* pools of the drain list that were not looked at yet */
   size_t empty_count;
-  size_t empty_low;          /* the least empty_count since the last bxr_domain_trim */
+  size_t empty_low;          /* the least empty_count since the last bxr_release_unneeded */
   char *region, *region_end; /* mapped memory not yet carved into pools */
   uintptr_t *directory;      /* the pools handed over in this cycle (scan.c), or NULL */
   size_t directory_size;     /* in bytes */
@@ -114,10 +114,12 @@ void bxr_domain_disable(struct bxr_domain *domain);
 
 /* ---- pools ---- */
 
-/* To put slots on head.free, which is empty: first bxr_domain_continue, from the current or
-   the parked pool; then bxr_domain_retire files these two, and bxr_domain_choose takes the best other
-   one. False if there is none, or if out of memory. Remote deletes are drained between the last two
-   steps (alloc.c), so that a slot or two that they free do not keep a full pool current. */
+/* Refilling an empty head.free has three steps:
+   1. bxr_domain_continue takes slots of the current or the parked pool. It returns false if they have none.
+   2. bxr_domain_retire then files these two pools.
+   3. bxr_domain_choose takes the best other pool. It returns false if the system has no memory for a new one.
+   alloc.c drains remote deletes between steps 2 and 3, so that a slot or two that they free do not keep a full pool
+   current. */
 bool bxr_domain_continue(struct bxr_domain *domain);
 void bxr_domain_retire(struct bxr_domain *domain);
 bool bxr_domain_choose(struct bxr_domain *domain);
@@ -126,10 +128,11 @@ bool bxr_domain_choose(struct bxr_domain *domain);
    pool, lists the slot, too, or makes the pool young if too many are listed. */
 bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r);
 
-/* The first deletes a root of one of the owner's pools. The second deletes the `count` roots of a pool whose
-   bits are set. (bxr_domain_refile, which inline.h declares for the fast paths, is the second half of
-   bxr_domain_free.) */
+/* Deletes a root of one of the owner's pools. (bxr_domain_refile, which inline.h declares for the fast paths, is the second
+   half of this function.) */
 void bxr_domain_free(boxroot r);
+
+/* Deletes those `count` roots of one of the owner's pools whose bits are set. */
 void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
                          uint64_t count);
 
@@ -157,9 +160,10 @@ static inline void bxr_domain_count(uint64_t *counter, uint64_t change) {
   bxr_publish(counter, *counter + change);
 }
 
-/* The first adds a pool to a census; a root whose delete was announced or waits is not counted. The second
-   publishes a census of all the domain's pools. */
+/* Adds a pool to a census. A root whose delete was announced or waits is not counted. */
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
+
+/* Publishes a census of all the domain's pools. */
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census);
 
 #pragma GCC visibility pop

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers refer to orphans.h, the letters to remote.c. */
+/* The words in comments at the code are those of orphans.h, and of the argument of remote.c. */
 #include "orphans.h"
 
 #include "barrier.h"
@@ -9,24 +9,23 @@
 
 static struct bxr_domain *orphans, *spares;
 
-static void push(struct bxr_domain **stack, struct bxr_domain *domain) {
+static void stack_push(struct bxr_domain **stack, struct bxr_domain *domain) {
   domain->next_idle = bxr_peek(stack);
   while (!bxr_compare_exchange(stack, &domain->next_idle, domain)) {}
 }
 
-/* 3 */
-static struct bxr_domain *take_all(struct bxr_domain **stack) {
+/* no-ABA */
+static struct bxr_domain *stack_take(struct bxr_domain **stack) {
   if (bxr_peek(stack) == NULL) return NULL;
   return bxr_exchange(stack, NULL);
 }
 
 struct bxr_domain *bxr_orphans_obtain(void) {
-  struct bxr_domain **stack = BXR_RULE(ADOPT_IN_SCANS) ? &spares : &orphans; /* 2 */
-  struct bxr_domain *taken = take_all(stack);
+  struct bxr_domain *taken = stack_take(&spares); /* scans-adopt */
   if (taken == NULL) return bxr_domain_new();
   for (struct bxr_domain *rest = taken->next_idle, *next; rest != NULL; rest = next) {
     next = rest->next_idle;
-    push(stack, rest);
+    stack_push(&spares, rest);
   }
   return taken;
 }
@@ -40,34 +39,34 @@ static void make_foreign(struct bxr_pool *pool, void *context) {
 
 void bxr_orphans_add(struct bxr_domain *domain) {
   bxr_domain_close(domain);
-  if (BXR_RULE(FLUSH_BEFORE_END)) bxr_remote_flush(domain);
+  bxr_remote_flush(domain);
   bxr_domain_retire(domain);
   bxr_domain_each_pool(domain, make_foreign, NULL);
   bxr_remote_put_back(domain);
   if (domain->pool_count == 0) {
     bxr_domain_publish(domain, (struct bxr_census){0});
-    push(&spares, domain);
+    stack_push(&spares, domain);
   } else {
-    push(&orphans, domain); /* 1 */
+    stack_push(&orphans, domain); /* always-scanned */
   }
 }
 
 bool bxr_orphans_exist(void) { return bxr_load(&orphans) != NULL; }
 
-static void merge(struct bxr_domain *domain, struct bxr_domain *orphan) {
-  bxr_domain_take_pools(domain, orphan); /* (a) */
-  bxr_remote_forward(orphan);            /* (b), (c) */
-  push(&spares, orphan);
+static void merge_records(struct bxr_domain *domain, struct bxr_domain *orphan) {
+  bxr_domain_take_pools(domain, orphan); /* give */
+  bxr_remote_forward(orphan);            /* count-merge, forward */
+  stack_push(&spares, orphan);
 }
 
 struct bxr_domain *bxr_orphans_adopt(struct bxr_domain *domain) {
   struct bxr_domain *next;
-  for (struct bxr_domain *orphan = take_all(&orphans); orphan != NULL; orphan = next) {
+  for (struct bxr_domain *orphan = stack_take(&orphans); orphan != NULL; orphan = next) {
     next = orphan->next_idle;
     if (domain == NULL)
       domain = orphan;
     else
-      merge(domain, orphan);
+      merge_records(domain, orphan);
   }
   return domain;
 }

@@ -5,17 +5,17 @@
    no pools). The next minor scan of any domain takes the whole stack of orphans. If the scanned domain has no
    record, one orphan becomes its record. The pools of the other orphans move to the domain's record.
 
-   1. Orphans are always scanned. A record is pushed by code of a running domain, that is, between
+   always-scanned: Orphans are always scanned. A record is pushed by code of a running domain, that is, between
       stop-the-world sections. So its pools are scanned, by the domain that takes the stack, in the next
       minor collection and in every later one. Each domain's part of a minor collection can move values of
       any domain's minor heap, so it does not matter which domain scans a root. A domain that is ending takes
       no orphans any more: our hooks recognise it (runtime_ocaml5.c). A major cycle starts with a minor scan,
       so orphans are marked.
-   2. Only minor scans take orphans, and they put none back. A domain that needs a record at another time, to make
+   scans-adopt: Only minor scans take orphans, and they put none back. A domain that needs a record at another time, to make
       its first root for instance, takes a spare or a new one: that may be inside a stop-the-world section (in a hook, or
       in a finaliser), where other domains scan at the same time, and would not see an orphan that it holds. Orphans
-      do not pile up meanwhile: the end of a domain includes a minor collection, in which the others adopt its pools.
-   3. No ABA problem: the stacks are only pushed on, and taken as a whole. */
+      do not pile up meanwhile: the end of a domain includes a minor collection, in which the other domains adopt its pools.
+   no-ABA: The stacks are only pushed on, and taken as a whole. */
 #ifndef BXR_ORPHANS_H
 #define BXR_ORPHANS_H
 
@@ -23,7 +23,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A record without pools for a domain that has no record: a spare or a new one (2). Its fast paths are closed.
+/* A record without pools for a domain that has no record: a spare or a new one (scans-adopt). Its fast paths are closed.
    NULL if out of memory. */
 struct bxr_domain *bxr_orphans_obtain(void);
 

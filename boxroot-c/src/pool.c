@@ -66,7 +66,7 @@ void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner) {
 }
 
 /* Puts fresh slots on the free list, which is empty. False if there are none left. */
-static bool extend(struct bxr_pool *pool) {
+static bool add_fresh_slots(struct bxr_pool *pool) {
   uint32_t start = pool->high_water;
   uint32_t end = BXR_SLOTS - start < EXTENT ? BXR_SLOTS : start + EXTENT;
   BXR_ASSERT(pool->head.free == BXR_NO_SLOT && start <= end);
@@ -90,7 +90,7 @@ uintptr_t *bxr_free_list_end(uintptr_t *list, uint32_t *length) {
 }
 
 bool bxr_pool_has_free_slot(struct bxr_pool *pool) {
-  return pool->head.free != BXR_NO_SLOT || extend(pool);
+  return pool->head.free != BXR_NO_SLOT || add_fresh_slots(pool);
 }
 
 bool bxr_pool_free(struct bxr_pool *pool, boxroot r) {

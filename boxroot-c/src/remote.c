@@ -1,47 +1,58 @@
 /* SPDX-License-Identifier: MIT */
-/* Remote deletes: the argument. Its steps have their numbers in the code below and in orphans.c.
-   `make model` checks it, with these numbers (boxroot-c/model).
+/* Remote deletes: the argument. Its steps and its claims have names, which stand in the code below and in orphans.c,
+   too. `make model` checks it, with the same names (boxroot-c/model).
 
    Who uses the shared fields of a pool P and of a record R: P's *owner*; *deleters*, any other threads;
    *adopters*, which are domains in a minor scan that take over the pools of domains that have ended.
 
    A deleter of roots of P, whose bits are in one word of P.pending,
-     (1) announces: adds their number to P.announced;
-     (2) if that was 0, pushes P on the drain list of P's owner:
-         (i) reads P's owner R, (ii) reads R.merges, (iii) reads P's owner again, and starts over at (i) if
-         that is not R, (iv) pushes P on R.drain, (v) reads R.merges again, and if that has changed, takes
-         R's whole drain list and pushes each of its pools anew: the *rescue*;
-     (3) posts: sets their bits in P.pending, its last access to P.
-   An owner R drains: it (A) takes its whole drain list, and for each pool P of it that it still owns
-     (B) clears the bits that it finds in P.pending, (C) frees those slots, (D) subtracts their
-     number from P.announced, and (E) pushes P again, as in (2), if the result is not 0. It also
-     pushes the pools that it does not own any more. If the marker may still have to visit P, then (C) only notes that
-     those slots wait (waiting.h). Pools that were taken, and that there was no time to look at, stay between (A) and (B),
-     on a list that only R's owner uses. When R's domain ends, these are pushed again.
-   An adopter of R's pools (a) sets each pool's owner, (b) increments R.merges, (c) takes R's drain
-     list, and pushes each of its pools, as in (2).
+     announce:    adds their number to P.announced;
+     push:        if that was 0, pushes P on the drain list of P's owner:
+       read-owner:    reads P's owner R;
+       read-merges:   reads R.merges;
+       same-owner:    reads P's owner again, and starts over at read-owner if that is not R;
+       link:          pushes P on R.drain;
+       rescue:        reads R.merges again, and if that has changed, takes R's whole drain list and pushes
+                      each of its pools anew;
+     post:        sets their bits in P.pending, its last access to P.
+   An owner R drains:
+     take:        it takes its whole drain list, and for each pool P of it that it still owns
+     clear:       it clears the bits that it finds in P.pending,
+     free:        it frees those slots,
+     settle:      it subtracts their number from P.announced,
+     push-again:  and it pushes P again, as in `push`, if the result is not 0. It also pushes the pools that it does
+                  not own any more.
+   If the marker may still have to visit P, then `free` only notes that those slots wait (waiting.h). Pools that were
+   taken, and that there was no time to look at, stay between `take` and `clear`, on a list that only R's owner uses. When
+   R's domain ends, these are pushed again.
+   An adopter of R's pools
+     give:        sets each pool's owner,
+     count-merge: increments R.merges,
+     forward:     takes R's drain list, and pushes each of its pools, as in `push`.
 
-   1. A drain list holds a pool at most once. The right to push P (in the code: the pool's *place* in a list)
+   Why this is right:
+
+   once: A drain list holds a pool at most once. The right to push P (in the code: the pool's *place* in a list)
       belongs to the deleter that moved P.announced from 0, or to the thread that took P from a list and has
       not brought P.announced to 0. These two exclude each other, because P.announced is 0 between them.
-   2. No delete is forgotten. While P.announced is not 0, P is on a list, or is in the hands of a
-      thread that will push it (1, 4); and the owner of that list will drain it.
-   3. P stays mapped while a deleter uses it. Before (1) the slots of its roots are in use. After (1) the
-      owner cannot bring P.announced to 0, nor free those slots, before it has seen the bits of (3).
-      An empty pool has no live root, and no delete that is announced. After (iv) the push does not touch P,
+   none-forgotten: No delete is forgotten. While P.announced is not 0, P is on a list, or is in the hands of a
+      thread that will push it (once, no-lost-push); and the owner of that list will drain it.
+   stays-mapped: P stays mapped while a deleter uses it. Before `announce` the slots of its roots are in use. After it the
+      owner cannot bring P.announced to 0, nor free those slots, before it has seen the bits of `post`.
+      An empty pool has no live root, and no delete that is announced. After `link` the push does not touch P,
       only R, which is never unmapped.
-   4. A push that races with an adoption is not lost. If (b) is after (v), then (c) is after (iv), and
-      finds P. If (b) is between (ii) and (v), the pusher notices, and takes R's list itself. If (b)
-      is before (ii), then (a) is before (iii), and the pusher reads another owner there; or it reads R,
-      because P came back to R, and then R's list is the right one. "Before" is the order of the sequentially
-      consistent operations; all of these are.
-   5. No ABA problem: drain lists are only pushed on, and taken as a whole.
-   6. A root scan needs no care. A remote delete does not change the slot, so the collector still sees
+   no-lost-push: A push that races with an adoption is not lost. If `count-merge` is after `rescue`, then `forward` is
+      after `link`, and finds P. If `count-merge` is between `read-merges` and `rescue`, the pusher notices, and takes R's
+      list itself. If `count-merge` is before `read-merges`, then `give` is before `same-owner`, and the pusher reads
+      another owner there; or it reads R, because P came back to R, and then R's list is the right one. "Before" is the
+      order of the sequentially consistent operations; all of these are.
+   no-ABA: Drain lists are only pushed on, and taken as a whole.
+   scans: A root scan needs no care. A remote delete does not change the slot, so the collector still sees
       a value there. Slots are freed before a minor scan reads them, or by the owner outside scans.
-   7. A fork copies the process in the midst of this. In the child no deleter is left, so the owner
+   fork: A fork copies the process in the midst of this. In the child no deleter is left, so the owner
       brings P.announced and the drain list in line with the bits of P.pending. In the child, deletes that
       were announced and not posted, or that other domains had collected, leave their roots alive.
-   8. A deleter's own roots may be darkened earlier in a cycle than those of the owner. In between, it may copy
+   darken-first: A deleter's own roots may be darkened earlier in a cycle than those of the owner. In between, it may copy
       the value of the owner's root to where the marker does not look any more, and then delete the root. So the
       owner must still darken that root: it takes nothing from its drain list between the darkening of any domain's roots
       and that of its own. (From OCaml 5.5 on, and in OxCaml, other domains run in between. In the owner, hooks may run.) */
@@ -52,36 +63,36 @@
 
 /* ---- the drain lists ---- */
 
-static void push(struct bxr_domain *owner, struct bxr_pool *pool) {
+static void drain_push(struct bxr_domain *owner, struct bxr_pool *pool) {
   pool->next_to_drain = bxr_peek(&owner->drain);
-  while (!bxr_compare_exchange(&owner->drain, &pool->next_to_drain, pool)) {} /* (iv) */
+  while (!bxr_compare_exchange(&owner->drain, &pool->next_to_drain, pool)) {} /* link */
 }
 
-static struct bxr_pool *take_list(struct bxr_domain *owner) {
+static struct bxr_pool *drain_take(struct bxr_domain *owner) {
   return bxr_exchange(&owner->drain, NULL);
 }
 
 /* Pushes a pool on its owner's drain list. If all pools of that owner moved to another one meanwhile, takes
    and returns its drain list, to be pushed anew: the adopter may have taken the list before this push. */
-static struct bxr_pool *push_to_owner(struct bxr_pool *pool) {
+static struct bxr_pool *drain_push_to_owner(struct bxr_pool *pool) {
   struct bxr_domain *owner;
   uint64_t merges;
   do {
-    owner = bxr_pool_owner(pool);          /* (i) */
-    merges = bxr_load(&owner->merges);     /* (ii) */
-  } while (bxr_pool_owner(pool) != owner); /* (iii) */
-  push(owner, pool);
-  if (bxr_load(&owner->merges) == merges) return NULL; /* (v) */
-  return take_list(owner);
+    owner = bxr_pool_owner(pool);          /* read-owner */
+    merges = bxr_load(&owner->merges);     /* read-merges */
+  } while (bxr_pool_owner(pool) != owner); /* same-owner */
+  drain_push(owner, pool);
+  if (bxr_load(&owner->merges) == merges) return NULL; /* rescue */
+  return drain_take(owner);
 }
 
 /* Pushes pools, whose places in a list the caller holds, on their owners' drain lists. A pool is not touched
    after it was pushed: its owner may unmap it. */
-static void push_all(struct bxr_pool *list) {
+static void drain_push_all(struct bxr_pool *list) {
   while (list != NULL) {
     struct bxr_pool *pool = list;
     list = pool->next_to_drain;
-    struct bxr_pool *rescued = push_to_owner(pool);
+    struct bxr_pool *rescued = drain_push_to_owner(pool);
     if (rescued == NULL) continue;
     struct bxr_pool *last = rescued;
     while (last->next_to_drain != NULL) last = last->next_to_drain;
@@ -91,31 +102,31 @@ static void push_all(struct bxr_pool *list) {
 }
 
 /* Pushes one pool. */
-static void push_one(struct bxr_pool *pool) {
+static void drain_push_one(struct bxr_pool *pool) {
   pool->next_to_drain = NULL;
-  push_all(pool);
+  drain_push_all(pool);
 }
 
 /* ---- deleters ---- */
 
-static struct bxr_pool *pool_of(struct bxr_batch batch) {
+static struct bxr_pool *pool_of_batch(struct bxr_batch batch) {
   return bxr_pool_of_root((boxroot)batch.start);
 }
 
 bool bxr_remote_announce(struct bxr_batch batch) {
-  return bxr_add(&pool_of(batch)->announced, bxr_count_bits(batch.bits)) == 0; /* (1) */
+  return bxr_add(&pool_of_batch(batch)->announced, bxr_count_bits(batch.bits)) == 0; /* announce */
 }
 
 void bxr_remote_post(struct bxr_batch batch) {
-  bxr_or(&pool_of(batch)->pending[bxr_batch_word(batch)], batch.bits); /* (3) */
+  bxr_or(&pool_of_batch(batch)->pending[bxr_batch_word(batch)], batch.bits); /* post */
 }
 
-static void deliver(struct bxr_batch batch) {
-  if (bxr_remote_announce(batch)) push_one(pool_of(batch)); /* (2) */
+static void deliver_batch(struct bxr_batch batch) {
+  if (bxr_remote_announce(batch)) drain_push_one(pool_of_batch(batch)); /* push */
   bxr_remote_post(batch);
 }
 
-void bxr_remote_delete(boxroot r) { deliver(bxr_batch_of(r)); }
+void bxr_remote_delete(boxroot r) { deliver_batch(bxr_batch_of(r)); }
 
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r) {
   if (bxr_delete_beside(&self->head, r)) return;
@@ -127,39 +138,39 @@ void bxr_remote_flush(struct bxr_domain *self) {
   struct bxr_batch batch = self->head.outgoing;
   self->head.outgoing = (struct bxr_batch){0};
   if (batch.bits == 0) return;
-  if (bxr_pool_owner(pool_of(batch)) == self) {
+  if (bxr_pool_owner(pool_of_batch(batch)) == self) {
     bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));
-    bxr_waiting_add(pool_of(batch), bxr_batch_word(batch), batch.bits);
+    bxr_waiting_add(pool_of_batch(batch), bxr_batch_word(batch), batch.bits);
   } else {
-    deliver(batch);
+    deliver_batch(batch);
   }
 }
 
 /* ---- owners ---- */
 
 /* Lets slots that were deleted remotely wait for the marker. */
-static void let_wait(struct bxr_pool *pool, uint64_t const posted[BXR_PENDING_WORDS]) {
+static void let_slots_wait(struct bxr_pool *pool, uint64_t const posted[BXR_PENDING_WORDS]) {
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
     if (posted[i] != 0) bxr_waiting_add(pool, i, posted[i]);
 }
 
 /* Frees the slots posted so far, or lets them wait if the pool is closed. True if deletes remain that are announced and
    not posted. */
-static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, bool open) {
+static bool harvest_pool(struct bxr_domain *domain, struct bxr_pool *pool, bool open) {
   uint64_t posted[BXR_PENDING_WORDS], count = 0;
   for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
     posted[i] = bxr_peek(&pool->pending[i]);
     if (posted[i] == 0) continue;
-    posted[i] = bxr_exchange(&pool->pending[i], 0); /* (B) */
+    posted[i] = bxr_exchange(&pool->pending[i], 0); /* clear */
     count += bxr_count_bits(posted[i]);
   }
   if (open) {
-    bxr_domain_free_all(pool, posted, count); /* (C) */
+    bxr_domain_free_all(pool, posted, count); /* free */
     bxr_domain_count(&domain->deferred_deletes, count);
   } else {
-    let_wait(pool, posted); /* (C) */
+    let_slots_wait(pool, posted); /* free */
   }
-  uint64_t announced = bxr_add(&pool->announced, 0 - count); /* (D) */
+  uint64_t announced = bxr_add(&pool->announced, 0 - count); /* settle */
   BXR_ASSERT(announced >= count && announced != 0);
   return announced != count;
 }
@@ -168,30 +179,30 @@ static bool harvest(struct bxr_domain *domain, struct bxr_pool *pool, bool open)
 enum { TO_FREE = 4 };
 
 /* Drains pools that were taken from the drain list, until that has cost more than *work. */
-static void drain_taken(struct bxr_domain *domain, size_t *work) {
+static void drain_taken_pools(struct bxr_domain *domain, size_t *work) {
   while (domain->taken != NULL && *work > 0) {
     struct bxr_pool *pool = domain->taken;
     domain->taken = pool->next_to_drain;
     bool own = bxr_pool_owner(pool) == domain;
-    bool open = own && bxr_barrier_state(pool) <= BXR_REOPENED;
+    bool open = own && bxr_marking_is_open(bxr_barrier_update(pool));
     size_t cost = open ? TO_FREE : 1;
     *work -= cost < *work ? cost : *work;
-    if (!own || harvest(domain, pool, open)) push_one(pool); /* (E) */
+    if (!own || harvest_pool(domain, pool, open)) drain_push_one(pool); /* push-again */
   }
 }
 
-static void drain(struct bxr_domain *domain, size_t work) {
-  drain_taken(domain, &work);
+static void drain_pools(struct bxr_domain *domain, size_t work) {
+  drain_taken_pools(domain, &work);
   if (domain->taken != NULL || bxr_peek(&domain->drain) == NULL) return;
-  domain->taken = take_list(domain); /* (A) */
-  drain_taken(domain, &work);
+  domain->taken = drain_take(domain); /* take */
+  drain_taken_pools(domain, &work);
 }
 
 /* Drains `remote` pools, or more if they must wait, and then frees what waits in up to `waiting` pools. */
 static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting) {
-  /* 8 */
+  /* darken-first */
   if (bxr_runtime_marking_started() && domain->darkened != bxr_runtime_cycle()) return;
-  drain(domain, remote < SIZE_MAX / TO_FREE ? TO_FREE * remote : SIZE_MAX);
+  drain_pools(domain, remote < SIZE_MAX / TO_FREE ? TO_FREE * remote : SIZE_MAX);
   bxr_waiting_free(domain, waiting);
 }
 
@@ -209,22 +220,22 @@ enum { A_FEW = 8 };
 void bxr_remote_drain_a_few(struct bxr_domain *domain) { drain_both(domain, A_FEW, A_FEW); }
 
 void bxr_remote_put_back(struct bxr_domain *domain) {
-  push_all(domain->taken);
+  drain_push_all(domain->taken);
   domain->taken = NULL;
 }
 
 /* ---- adopters ---- */
 
 void bxr_remote_forward(struct bxr_domain *from) {
-  bxr_add(&from->merges, 1); /* (b) */
-  push_all(take_list(from)); /* (c) */
+  bxr_add(&from->merges, 1);        /* count-merge */
+  drain_push_all(drain_take(from)); /* forward */
 }
 
 /* ---- fork ---- */
 
 static void announce_posted(struct bxr_pool *pool, void *domain) {
   pool->announced = bxr_pool_posted(pool);
-  if (pool->announced != 0) push(domain, pool);
+  if (pool->announced != 0) drain_push(domain, pool);
 }
 
 void bxr_remote_after_fork(struct bxr_domain *domain) {

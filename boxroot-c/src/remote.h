@@ -12,16 +12,22 @@
 /* Deletes r, a root of any domain, without touching its slot. Any thread. */
 void bxr_remote_delete(boxroot r);
 
-/* The same, by the owner of `self`, outside scans. Deletes of neighbouring slots are collected in `self`, and sent
-   together, also those of its own roots (bxr_waiting_delete): when a delete of a slot further away comes, or when `self` is
-   flushed (at its next minor scan, its end, or teardown, and for statistics). */
+/* Deletes r, a root of any domain, by the owner of `self`, outside scans. Deletes of neighbouring slots are collected in
+   `self`, also those of its own roots (bxr_waiting_delete). They are sent together when a slot further away is deleted,
+   or when `self` is flushed. */
 void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
+
+/* Sends the deletes that are collected in `self`: at its next minor scan, at its end, at teardown, and for statistics. */
 void bxr_remote_flush(struct bxr_domain *self);
 
 /* Frees slots of the domain's pools that were deleted remotely, or that wait, unless the marker may still have to
-   visit them: all of them; a share (waiting.h); or as many as one create can wait for. Called by the owner. */
-void bxr_remote_drain_all(struct bxr_domain *domain);
+   visit them. This function frees a share of them (waiting.h). Called by the owner. */
 void bxr_remote_drain(struct bxr_domain *domain);
+
+/* Frees all such slots. */
+void bxr_remote_drain_all(struct bxr_domain *domain);
+
+/* Frees as many such slots as one create can wait for. */
 void bxr_remote_drain_a_few(struct bxr_domain *domain);
 
 /* When the domain ends: pools that it took from its drain list go back there. */

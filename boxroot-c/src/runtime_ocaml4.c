@@ -117,8 +117,8 @@ static pthread_key_t thread_key;
 static int own_status(void) { return bxr_peek(bxr_peek(&bxr_thread->status)); }
 
 /* Whether this thread holds the lock; on a thread that is not trusted, whether it seems to. */
-static bool holds(void) {
-  if (holds_lock && own_status() == TRIGGERED && BXR_RULE(ASK_THE_EVENT)) forget_lock();
+static bool has_lock(void) {
+  if (holds_lock && own_status() == TRIGGERED) forget_lock();
   return holds_lock;
 }
 
@@ -145,7 +145,7 @@ static void forget_event(void) {
 /* The destructor of thread_key, whose value may be a thread that was freed. */
 static void thread_ends(void *thread) {
   (void)thread;
-  holds();
+  has_lock();
   is_ending = true;
   forget_event();
 }
@@ -223,15 +223,15 @@ static void know_events(void) {
 /* OCaml 4 keeps one state for the whole process; before setup there is no way to tell
    who holds the lock, and the caller of boxroot_setup answers for it. */
 void *bxr_runtime_state(void) {
-  return bxr_status() == BOXROOT_NOT_SETUP || holds() ? (void *)Caml_state : NULL;
+  return bxr_setup_status() == BOXROOT_NOT_SETUP || has_lock() ? (void *)Caml_state : NULL;
 }
 
 struct bxr_domain **bxr_runtime_record(void) {
-  return holds() ? &the_domain : NULL;
+  return has_lock() ? &the_domain : NULL;
 }
 
 static enum bxr_lock lock_state(void) {
-  if (!holds()) return BXR_LOCK_NOT_HELD;
+  if (!has_lock()) return BXR_LOCK_NOT_HELD;
   return bxr_runtime_is_trusted() ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
 }
 
@@ -244,9 +244,7 @@ bool bxr_runtime_sets_up_itself(void) { return false; }
 
 bool bxr_runtime_is_alone(void) { return true; }
 
-bool bxr_runtime_is_trusted(void) {
-  return own_status() != UNKNOWN || !BXR_RULE(TRUST_WITH_AN_EVENT);
-}
+bool bxr_runtime_is_trusted(void) { return own_status() != UNKNOWN; }
 
 /* caml_darken asks the page table first, and a full mark stack keeps only entries of heap chunks: both would
    lose blocks outside the heap. */
@@ -273,7 +271,7 @@ static double marking, last_marking;
 static void (*previous_slice_begins)(void);
 
 static void forget_copies(void) {
-  if (BXR_RULE(FORGET_COPIES)) copies = Val_unit;
+  copies = Val_unit;
   copied_words = 0;
   last_marking = marking;
   marking = 0;
@@ -290,9 +288,7 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 }
 #else
 /* Memory outside the heap may be given back, and become a part of the heap, before the copy is marked. */
-static bool is_in_heap(uintptr_t word) {
-  return Is_block((value)word) && (Is_in_heap(word) || !BXR_RULE(COPY_WHAT_IS_IN_THE_HEAP));
-}
+static bool is_in_heap(uintptr_t word) { return Is_block((value)word) && Is_in_heap(word); }
 
 /* The runtime may add size / 100 * caml_percent_free to the heap for a block of this size, and some users switch the
    collector off by a very large setting. */
@@ -303,7 +299,7 @@ enum { LARGE_PERCENTAGE = 1000 };
    compacted. */
 static bool is_room_for(size_t words) {
   size_t allocated = (size_t)Caml_state->stat_heap_wsz - caml_fl_cur_wsz;
-  return copied_words + words <= allocated / 8 || !BXR_RULE(LIMIT_COPIES);
+  return copied_words + words <= allocated / 8;
 }
 
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
@@ -359,7 +355,7 @@ static void marking_ended(void) {
   while (caml_gc_phase == Phase_sweep && copies != Val_unit) {
     value copy = copies;
     copies = Field(copy, 0);
-    if (BXR_RULE(FREE_COPIES)) Hd_val(copy) = Whitehd_hd(Hd_val(copy));
+    Hd_val(copy) = Whitehd_hd(Hd_val(copy));
   }
   if (previous_marking_ended != NULL) previous_marking_ended();
 }
@@ -375,7 +371,7 @@ static void leave_blocking_section(void) {
   previous_leave();
   holds_lock = true;
   if (!is_main) find_event();
-  if (the_domain != NULL && bxr_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
+  if (the_domain != NULL && bxr_setup_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
 }
 
 static void main_thread_exit(void *context) {
@@ -384,10 +380,10 @@ static void main_thread_exit(void *context) {
 }
 
 void bxr_runtime_check(void) {
-  /* A library whose hooks call ours does no harm; those of systhreads do not. */
+  /* A library whose hooks call ours does no harm; but the hooks of systhreads do not call ours. */
   if (caml_enter_blocking_section_hook != enter_blocking_section && !threads_at_setup &&
       threads_initialised())
-    bxr_invalidate();
+    bxr_setup_invalidate();
 }
 
 static void scan_roots(scanning_action action) {
@@ -398,15 +394,15 @@ static void scan_roots(scanning_action action) {
                                                        : BXR_SCAN_OTHER;
   /* Those of the last cycle are left if another library has taken the hook away that frees them. */
   if (kind == BXR_SCAN_DARKEN) forget_copies();
-  int status = bxr_status();
+  int status = bxr_setup_status();
   if (status == BOXROOT_NOT_SETUP || status == BOXROOT_TORE_DOWN) return;
   bxr_runtime_check();
   /* A finaliser that the action runs must not find the fast paths open. */
   struct bxr_domain_head *self = bxr_self, *owner = bxr_owner;
   bxr_self = bxr_owner = &bxr_no_domain;
   bxr_scan(kind, &the_domain, Caml_state, (struct bxr_action){action});
-  /* The marker finds the others by this one. Each that is darkened here would count twice as marked, and the
-     collector would take the heap for full of garbage. */
+  /* The marker finds the other copies by this one. They are not darkened one by one: OCaml counts darkened words twice, and
+     would compact. */
   if (kind == BXR_SCAN_DARKEN) caml_darken(copies, NULL);
   bxr_self = self;
   bxr_owner = owner;

@@ -62,7 +62,7 @@ static bool is_backup_thread(void) {
   return pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0 || sigismember(&blocked, SIGSEGV) != 0;
 }
 
-static bool trust(void) {
+static bool trust_thread(void) {
   if (!trusted) trusted = !is_backup_thread();
   return trusted;
 }
@@ -95,14 +95,14 @@ int bxr_lock_state(void) { return lock_state(); }
 int bxr_use_begin_to_lock(void) { return bxr_setup_use(lock_state()); }
 
 void bxr_runtime_cache(struct bxr_domain *domain) {
-  if (trust()) bxr_self = &domain->head;
+  if (trust_thread()) bxr_self = &domain->head;
 }
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
 
 bool bxr_runtime_is_alone(void) { return caml_domain_alone(); }
 
-bool bxr_runtime_is_trusted(void) { return trusted || !BXR_RULE(TRUST_AFTER_PROOF); }
+bool bxr_runtime_is_trusted(void) { return trusted; }
 
 #ifdef BXR_MARK_SLOT_BY_SLOT
 bool bxr_runtime_marks_ranges(void) { return false; }
@@ -179,14 +179,14 @@ bool bxr_runtime_marking_done(void) { return Caml_state->marking_done != 0; }
 static void scan_roots(scanning_action action, scanning_action_flags flags, void *data,
                        caml_domain_state *state) {
   if (previous_scan_roots != NULL) previous_scan_roots(action, flags, data, state);
-  if (bxr_status() == BOXROOT_TORE_DOWN) {
-    if (action == &caml_darken) bxr_give_back_the_rest();
+  if (bxr_setup_status() == BOXROOT_TORE_DOWN) {
+    if (action == &caml_darken) bxr_setup_give_memory_back();
     return;
   }
   struct bxr_domain **record = record_of(state);
   if (record == NULL) return;
   if (!caml_domain_is_terminating())
-    (void)trust();
+    (void)trust_thread();
   else if (*record == NULL)
     return; /* its termination hook was called before ours was installed: it must not adopt */
   enum bxr_scan_kind kind = (flags & SCANNING_ONLY_YOUNG_VALUES) ? BXR_SCAN_MINOR
@@ -197,9 +197,9 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
 
 static void domain_terminated(void) {
   if (previous_domain_terminated != NULL) previous_domain_terminated();
-  if (bxr_status() == BOXROOT_TORE_DOWN) return;
+  if (bxr_setup_status() == BOXROOT_TORE_DOWN) return;
   bxr_self = &bxr_no_domain;
-  domain_ended = BXR_RULE(ENDED_IS_WITHOUT_LOCK);
+  domain_ended = true;
   struct bxr_domain **record = record_of(Caml_state);
   if (record == NULL) return;
   domains[Caml_state->id].ended = (uintnat)Caml_state->unique_id + 1;

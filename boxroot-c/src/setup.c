@@ -7,33 +7,34 @@
 #include "os.h"
 #include "remote.h"
 #include "runtime.h"
-#include "trim.h"
+#include "release.h"
 #include "uses.h"
 
 static int status = BOXROOT_NOT_SETUP;
 static bool installing;
-static bool rest; /* after teardown: there may be memory that the marker was visiting */
-static bool gone; /* after caml_shutdown */
+static bool memory_left; /* after teardown: there may be memory that the marker was visiting */
+static bool gone;        /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
 /* If the dynamic linker sees the names of two copies of the library in one process, it binds the users of
-   both to the first copy's. Copies that are alike become one in this way. A copy for another layout would
-   keep some names of its own, but lose others to the first copy. It notices that, because bxr_copy is the
-   first copy's, and refuses to work: it sets its own error, and by calling bxr_copy the first copy's error, too
-   (a user's boxroot_error_string may be either). Volatile: the compiler would take bxr_copy for a constant. */
-static void refuse_second_copy(void) { bxr_fail(BXR_SECOND_COPY); }
+   both to the first copy's. Copies that are alike become one in this way. If a second copy has another layout, the linker
+   binds only some of its symbols to the first, and the mix would corrupt memory. The second copy notices that, because it
+   finds the first copy's bxr_copy in place of its own, and it refuses to work. It sets its own error, and by calling
+   bxr_copy the first copy's error, too, because a user's boxroot_error_string may be that of either copy. bxr_copy is
+   volatile, because the compiler would take it for a constant otherwise. */
+static void refuse_second_copy(void) { bxr_setup_fail(BXR_SECOND_COPY); }
 extern void (*volatile bxr_copy)(void);
 void (*volatile bxr_copy)(void) = refuse_second_copy;
 
-bool bxr_is_second_copy(void) { return bxr_copy != refuse_second_copy; }
+bool bxr_setup_is_second_copy(void) { return bxr_copy != refuse_second_copy; }
 
-int bxr_status(void) { return bxr_load(&status); }
-int boxroot_status(void) { return bxr_status(); }
+int bxr_setup_status(void) { return bxr_load(&status); }
+int boxroot_status(void) { return bxr_setup_status(); }
 
-void bxr_fail(enum bxr_error error) {
+void bxr_setup_fail(enum bxr_error error) {
   last_error = error;
   errno = error == BXR_OUT_OF_MEMORY ? ENOMEM : EPERM;
-  if (error == BXR_SECOND_COPY && bxr_is_second_copy()) bxr_copy();
+  if (error == BXR_SECOND_COPY && bxr_setup_is_second_copy()) bxr_copy();
 }
 
 char const *boxroot_error_string(void) {
@@ -68,16 +69,16 @@ static void repair_all(void) {
 }
 
 static void after_fork(void) {
-  /* After teardown, no thread changes the lists that bxr_give_back_the_rest will read. */
-  if (bxr_load(&rest)) repair_all();
+  /* After teardown, no thread changes the lists that bxr_setup_give_memory_back will read. */
+  if (bxr_load(&memory_left)) repair_all();
   struct bxr_domain **record = bxr_runtime_record();
   bxr_uses_after_fork(record != NULL && bxr_runtime_is_alone());
-  if (bxr_status() != BOXROOT_RUNNING) return;
-  /* Another thread may have been changing records when the process was copied. Those are left alone: all
-     records if this thread does not hold the lock; the other domains' and orphans if other domains were
+  if (bxr_setup_status() != BOXROOT_RUNNING) return;
+  /* Another thread may have been changing records when the process was copied. Such records are left alone: all
+     records if this thread does not hold the lock; those of other domains and orphans if other domains were
      running. OCaml cannot collect garbage in such a child, which should exec or exit soon. */
   if (record == NULL) return;
-  if (!bxr_runtime_is_alone() && BXR_RULE(REPAIR_OWN_RECORD)) {
+  if (!bxr_runtime_is_alone()) {
     if (*record != NULL) bxr_remote_after_fork(*record);
     return;
   }
@@ -85,10 +86,10 @@ static void after_fork(void) {
 }
 
 static enum bxr_error not_running(void) {
-  switch (bxr_status()) {
+  switch (bxr_setup_status()) {
   case BOXROOT_NOT_SETUP: return BXR_NOT_SETUP;
   case BOXROOT_TORE_DOWN: return BXR_TORE_DOWN;
-  case BOXROOT_INVALID: return bxr_is_second_copy() ? BXR_SECOND_COPY : BXR_INVALID;
+  case BOXROOT_INVALID: return bxr_setup_is_second_copy() ? BXR_SECOND_COPY : BXR_INVALID;
   default: return BXR_NO_ERROR;
   }
 }
@@ -102,7 +103,7 @@ static bool change_status(int from, int to) {
 }
 
 /* False if out of memory. */
-static bool install(void) {
+static bool install_hooks(void) {
   if (!bxr_os_at_fork(after_fork)) return false;
   bxr_runtime_setup();
   change_status(BOXROOT_NOT_SETUP, BOXROOT_RUNNING);
@@ -110,10 +111,10 @@ static bool install(void) {
 }
 
 bool bxr_setup(void) {
-  if (bxr_is_second_copy()) change_status(BOXROOT_NOT_SETUP, BOXROOT_INVALID);
-  while (bxr_status() == BOXROOT_NOT_SETUP) {
+  if (bxr_setup_is_second_copy()) change_status(BOXROOT_NOT_SETUP, BOXROOT_INVALID);
+  while (bxr_setup_status() == BOXROOT_NOT_SETUP) {
     if (bxr_runtime_state() == NULL) {
-      bxr_fail(BXR_NO_LOCK);
+      bxr_setup_fail(BXR_NO_LOCK);
       return false;
     }
     /* Our hooks stay installed. Not under `installing`: the dynamic linker has a lock of its own. */
@@ -121,20 +122,20 @@ bool bxr_setup(void) {
     /* One domain installs the hooks. Others wait for the few instructions that this takes: no root
        must be made, and no domain with roots must end, before the hooks are in place. */
     if (bxr_exchange(&installing, true)) continue;
-    bool installed = bxr_status() != BOXROOT_NOT_SETUP || install();
+    bool installed = bxr_setup_status() != BOXROOT_NOT_SETUP || install_hooks();
     bxr_publish(&installing, false);
     if (!installed) {
-      bxr_fail(BXR_OUT_OF_MEMORY);
+      bxr_setup_fail(BXR_OUT_OF_MEMORY);
       return false;
     }
   }
   enum bxr_error error = not_running();
-  if (error != BXR_NO_ERROR) bxr_fail(error);
+  if (error != BXR_NO_ERROR) bxr_setup_fail(error);
   return error == BXR_NO_ERROR;
 }
 
 void boxroot_teardown(void) {
-  struct bxr_domain *self = bxr_enter_if_trusted();
+  struct bxr_domain *self = bxr_setup_enter_if_trusted();
   if (self != NULL) {
     bxr_remote_flush(self);
     bxr_remote_drain(self);
@@ -142,12 +143,12 @@ void boxroot_teardown(void) {
   if (bxr_exchange(&status, BOXROOT_TORE_DOWN) == BOXROOT_TORE_DOWN) return;
   bxr_runtime_teardown();
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
-    bxr_domain_tear_down(d);
-  bxr_publish(&rest, true);
+    bxr_release_at_teardown(d);
+  bxr_publish(&memory_left, true);
 }
 
-void bxr_give_back_the_rest(void) {
-  if (!bxr_exchange(&rest, false)) return;
+void bxr_setup_give_memory_back(void) {
+  if (!bxr_exchange(&memory_left, false)) return;
   /* Since the teardown each domain has passed a safepoint, so none uses its record any more. */
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     bxr_domain_end_marking(d);
@@ -155,25 +156,25 @@ void bxr_give_back_the_rest(void) {
   }
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     bxr_remote_drain_all(d);
-    bxr_domain_tear_down(d);
+    bxr_release_at_teardown(d);
   }
 }
 
 void bxr_runtime_gone(void) {
-  bxr_give_back_the_rest();
+  bxr_setup_give_memory_back();
   bxr_publish(&gone, true);
 }
 
 bool bxr_is_gone(void) { return bxr_load(&gone); }
 
-void bxr_invalidate(void) {
+void bxr_setup_invalidate(void) {
   if (!change_status(BOXROOT_RUNNING, BOXROOT_INVALID)) return;
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
     bxr_domain_disable(d);
 }
 
 int bxr_setup_use(enum bxr_lock lock) {
-  int seen = bxr_status();
+  int seen = bxr_setup_status();
   if (BXR_LIKELY(lock == BXR_LOCK_NOT_HELD && seen == BOXROOT_RUNNING)) return bxr_use_begin();
   if (seen == BOXROOT_TORE_DOWN) return BXR_USE_DOWN;
   if (lock == BXR_LOCK_ENDED) return BXR_USE_ENDED;
@@ -186,9 +187,9 @@ static struct bxr_domain *open_record(struct bxr_domain *domain) {
   return domain;
 }
 
-struct bxr_domain *bxr_enter(void) {
-  if (bxr_status() == BOXROOT_NOT_SETUP && (bxr_runtime_sets_up_itself() || bxr_is_second_copy()) &&
-      !bxr_setup())
+struct bxr_domain *bxr_setup_enter(void) {
+  if (bxr_setup_status() == BOXROOT_NOT_SETUP &&
+      (bxr_runtime_sets_up_itself() || bxr_setup_is_second_copy()) && !bxr_setup())
     return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record != NULL) bxr_runtime_check();
@@ -198,15 +199,15 @@ struct bxr_domain *bxr_enter(void) {
   if (error == BXR_NO_ERROR && *record == NULL && (*record = bxr_orphans_obtain()) == NULL)
     error = BXR_OUT_OF_MEMORY;
   if (error != BXR_NO_ERROR) {
-    bxr_fail(error);
+    bxr_setup_fail(error);
     return NULL;
   }
   return open_record(*record);
 }
 
-struct bxr_domain *bxr_enter_if_trusted_slow(void) {
-  /* The status first: after the end of the runtime, the memory that the others read may be gone. */
-  if (bxr_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
+struct bxr_domain *bxr_setup_enter_if_trusted_slow(void) {
+  /* The status is read first: after the end of the runtime, the memory that the other functions read may be gone. */
+  if (bxr_setup_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record == NULL) return NULL;
   if (*record == NULL) *record = bxr_orphans_obtain();
@@ -218,8 +219,8 @@ struct bxr_domain_head *bxr_domain_attach(void) {
   struct bxr_domain_head *self = bxr_self;
   if (self != &bxr_no_domain && BXR_IS_OPEN(self, witness)) {
     bxr_runtime_check();
-    if (bxr_status() == BOXROOT_RUNNING) return self;
+    if (bxr_setup_status() == BOXROOT_RUNNING) return self;
   }
-  struct bxr_domain *domain = bxr_enter();
+  struct bxr_domain *domain = bxr_setup_enter();
   return domain == NULL ? NULL : &domain->head;
 }

@@ -3,6 +3,7 @@
 #ifndef BXR_SETUP_H
 #define BXR_SETUP_H
 
+#include "../include/boxroot/host.h"
 #include "domain.h"
 #include "runtime.h"
 
@@ -21,24 +22,24 @@ enum bxr_error {
 
 /* The state of this copy of the library. (A call of boxroot_status may reach another copy: the dynamic
    linker takes the first function of that name.) Any thread. */
-int bxr_status(void);
+int bxr_setup_status(void);
 
 /* Whether the names of another copy of the library hide ours. Then all roots are the other copy's. Any
    thread. */
-bool bxr_is_second_copy(void);
+bool bxr_setup_is_second_copy(void);
 
 /* Sets errno and the message of boxroot_error_string. */
-void bxr_fail(enum bxr_error error);
+void bxr_setup_fail(enum bxr_error error);
 
 /* bxr_use_begin_to_lock, in this state of the lock. */
 int bxr_setup_use(enum bxr_lock lock);
 
 /* For what needs the lock: sets the library up if that is needed and possible, and
-   returns the record of this thread's domain, open to the thread. NULL after bxr_fail. */
-struct bxr_domain *bxr_enter(void);
+   returns the record of this thread's domain, open to the thread. NULL after bxr_setup_fail. */
+struct bxr_domain *bxr_setup_enter(void);
 
 /* The record of this thread's domain, if it is open to the thread already, else NULL. */
-static inline struct bxr_domain *bxr_entered(void) {
+static inline struct bxr_domain *bxr_setup_entered(void) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_runtime_cached();
   bool open = BXR_IS_OPEN(self, witness) && bxr_peek(&self->runtime_state) != BXR_CLOSED;
@@ -49,18 +50,18 @@ static inline struct bxr_domain *bxr_entered(void) {
    domain, open to the thread, and made if there is none. NULL if the library is not running, if this thread
    does not hold the lock or that is not certain (bxr_runtime_is_trusted), in a scan, or if there is no
    memory. Sets no message. */
-struct bxr_domain *bxr_enter_if_trusted_slow(void);
-static inline struct bxr_domain *bxr_enter_if_trusted(void) {
-  struct bxr_domain *self = bxr_entered();
-  return self != NULL ? self : bxr_enter_if_trusted_slow();
+struct bxr_domain *bxr_setup_enter_if_trusted_slow(void);
+static inline struct bxr_domain *bxr_setup_enter_if_trusted(void) {
+  struct bxr_domain *self = bxr_setup_entered();
+  return self != NULL ? self : bxr_setup_enter_if_trusted_slow();
 }
 
 /* After teardown, when a major cycle starts or the runtime is gone: gives back the memory that the marker could
    still visit until now. Any number of domains may call it at the same time. */
-void bxr_give_back_the_rest(void);
+void bxr_setup_give_memory_back(void);
 
 /* If the state is RUNNING, makes it INVALID, and disables all records. Roots stay roots. */
-void bxr_invalidate(void);
+void bxr_setup_invalidate(void);
 
 #pragma GCC visibility pop
 

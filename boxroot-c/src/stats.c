@@ -5,7 +5,7 @@
 #include "remote.h"
 #include "setup.h"
 
-static void visit(struct bxr_pool *pool, void *census) { bxr_census_add(census, pool); }
+static void count_pool(struct bxr_pool *pool, void *census) { bxr_census_add(census, pool); }
 
 /* A counter that its owner may be changing. */
 #define LOAD(field) bxr_peek(&(field))
@@ -14,7 +14,7 @@ static void keep_greatest(uint64_t *greatest, uint64_t x) {
   if (x > *greatest) *greatest = x;
 }
 
-static struct bxr_census published(struct bxr_domain *domain) {
+static struct bxr_census published_census(struct bxr_domain *domain) {
   struct bxr_census census = {.live_roots = LOAD(domain->census.live_roots)};
   for (int kind = 0; kind < BXR_KINDS; kind++)
     census.pools[kind] = LOAD(domain->census.pools[kind]);
@@ -22,23 +22,23 @@ static struct bxr_census published(struct bxr_domain *domain) {
 }
 
 /* `self` is the caller's domain, whose lock it holds, or NULL. */
-static void collect(struct bxr_domain *self, struct boxroot_stats *s) {
+static void collect_stats(struct bxr_domain *self, struct boxroot_stats *s) {
   *s = (struct boxroot_stats){.slots_per_pool = BXR_SLOTS};
   if (self != NULL) {
     /* Otherwise roots that were deleted would count as live. */
     bxr_remote_flush(self);
     bxr_remote_drain(self);
     struct bxr_census census = {0};
-    bxr_domain_each_pool(self, visit, &census);
+    bxr_domain_each_pool(self, count_pool, &census);
     bxr_domain_publish(self, census);
   }
   bool gone = bxr_is_gone();
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     struct bxr_census census = {0};
     if (gone)
-      bxr_domain_each_pool(d, visit, &census);
+      bxr_domain_each_pool(d, count_pool, &census);
     else
-      census = published(d);
+      census = published_census(d);
     s->live_roots += census.live_roots;
     s->pools += LOAD(d->pool_count);
     s->pools_current += census.pools[BXR_CURRENT];
@@ -57,10 +57,10 @@ static void collect(struct bxr_domain *self, struct boxroot_stats *s) {
   s->bytes = s->pools * BXR_POOL_SIZE;
 }
 
-void boxroot_stats(struct boxroot_stats *s) { collect(bxr_enter_if_trusted(), s); }
+void boxroot_stats(struct boxroot_stats *s) { collect_stats(bxr_setup_enter_if_trusted(), s); }
 
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s) {
-  collect((struct bxr_domain *)self, s);
+  collect_stats((struct bxr_domain *)self, s);
 }
 
 void boxroot_print_stats(void) {

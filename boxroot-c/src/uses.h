@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses of the runtime (../include/boxroot/inline.h), which forbid its shutdown: one count for the process. */
+/* Uses of the runtime (boxroot/host.h), which forbid its shutdown: one count for the process. */
 #ifndef BXR_USES_H
 #define BXR_USES_H
 
-#include "../include/boxroot.h"
+#include "../include/boxroot/host.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -58,7 +58,8 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   require(check, bxr_pool_owner(pool) == check->domain,
           "a pool's owner is the domain that lists it");
   require(check,
-          pool->head.fast_owner == (pool->marking > BXR_REOPENED ? NULL : &check->domain->head),
+          pool->head.fast_owner ==
+            (bxr_marking_is_open(pool->marking) ? &check->domain->head : NULL),
           "a pool's fast owner is its owner, or NULL while the pool is closed");
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
@@ -100,7 +101,7 @@ static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind
 }
 
 char const *boxroot_validate(void) {
-  struct bxr_domain *domain = bxr_enter_if_trusted();
+  struct bxr_domain *domain = bxr_setup_enter_if_trusted();
   if (domain == NULL) return NULL;
   struct check check = {.domain = domain, .minor_heap = bxr_minor_heap()};
   check_list(&check, &domain->young, BXR_FULL, true);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers refer to waiting.h. */
+/* The words in comments at the code are those of waiting.h. */
 #include "waiting.h"
 
 #include <string.h>
@@ -11,11 +11,11 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
   return (struct bxr_pool *)((char *)link - offsetof(struct bxr_pool, waits));
 }
 
-/* Whether the slots that wait may be freed (2). */
+/* Whether the slots that wait may be freed (ripe). */
 static bool is_ripe(struct bxr_pool *pool) {
-  enum bxr_marking marking = bxr_barrier_state(pool);
-  bool in_snapshot = pool->waits_since == pool->cycle && BXR_RULE(WAIT_IN_THE_SNAPSHOT);
-  return marking <= BXR_REOPENED || (marking == BXR_ACTIVE && !in_snapshot);
+  enum bxr_marking marking = bxr_barrier_update(pool);
+  bool in_snapshot = pool->waits_since == pool->cycle;
+  return bxr_marking_is_open(marking) || (marking == BXR_ACTIVE && !in_snapshot);
 }
 
 /* The pool does not wait any more. */
@@ -30,11 +30,11 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
 }
 
 /* Other slots of the pool are about to begin to wait. */
-static void prepare(struct bxr_pool *pool) {
+static void prepare_pool(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
   uint32_t cycle = bxr_runtime_cycle();
   if (pool->waiting != 0 && pool->waits_since != cycle && is_ripe(pool))
-    free_slots(domain, pool); /* 3 */
+    free_slots(domain, pool); /* all-alike */
   if (pool->waiting == 0) {
     bxr_list_insert(domain->waiting.prev, &pool->waits);
     domain->waiting_count++;
@@ -43,14 +43,14 @@ static void prepare(struct bxr_pool *pool) {
 }
 
 void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
-  prepare(pool);
+  prepare_pool(pool);
   bxr_pool_waiting(pool)[word] |= bits;
   pool->waiting += (uint32_t)bxr_count_bits(bits);
 }
 
 void bxr_waiting_delete(struct bxr_domain *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  prepare(pool);
+  prepare_pool(pool);
   bxr_waiting_note(self, pool, r);
 }
 

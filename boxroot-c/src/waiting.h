@@ -2,23 +2,23 @@
 /* Deletes that wait for the marker (OCaml 5): deletes of roots whose value must stay in its slot, because the marker
    may still have to visit it (barrier.h).
 
-   1. A slot waits from its delete on. If the owner deletes the root, outside scans, the slot begins to wait at once, or,
+   begin: A slot waits from its delete on. If the owner deletes the root, outside scans, the slot begins to wait at once, or,
       if it is beside the one before, when the batch is sent; otherwise when the owner takes the delete from the drain list
       (remote.c).
-   2. A slot that waits may be freed as soon as the snapshot that it is in has been visited, or as soon as a later
+   ripe: A slot that waits may be freed as soon as the snapshot that it is in has been visited, or as soon as a later
       snapshot was taken: a delete that was made before its pool was handed over belongs to no snapshot any more. So, when
       the pool is handed over again, the slot may become a link at any time, also while the marker visits the pool: a link
       looks like an immediate, and the marker passes over it. A pool with such slots is *ripe*. Only
       a foreign pool is never ripe, because the marker that may visit it runs on another thread.
-   3. All slots of a pool are ripe, or none: before another slot begins to wait in a pool that is ripe since an earlier
+   all-alike: All slots of a pool are ripe, or none: before another slot begins to wait in a pool that is ripe since an earlier
       cycle, the others are freed.
-   4. What waits is emptied, whatever the program does. After the next hand-over every pool that waits is ripe, unless it is
+   emptied: What waits is emptied, whatever the program does. After the next hand-over every pool that waits is ripe, unless it is
       foreign until the end of that cycle. Each minor scan frees a share of the pools, the oldest first. Creates that look
-      for slots, and deletes (3), free others, so that no new memory is mapped while old memory is ripe. If a whole
+      for slots, and deletes (all-alike), free others, so that no new memory is mapped while old memory is ripe. If a whole
       cycle had no minor scans but those of its own end, it was forced, or there is nearly nothing to collect. Then
       all ripe pools are freed before the next hand-over, and all in the minor scans of the next cycle, so that
       Gc.full_major finds all garbage.
-   5. A minor scan frees no more than a share, so that no pause is long. It counts pools: to look at one, or to free one that
+   share: A minor scan frees no more than a share, so that no pause is long. It counts pools: to look at one, or to free one that
       becomes empty at once, takes some cache misses; to free all slots of one takes a few microseconds.
 
    Called by the owner, under its lock, or in its scans. */
@@ -45,9 +45,9 @@ static inline void bxr_waiting_note(struct bxr_domain *self, struct bxr_pool *po
   self->head.outgoing.start = batch.start;
 }
 
-/* The same if it is certain at a glance that r must wait: others of its pool wait, since they were handed over. False,
-   and nothing was done, if it is not. (If the marker has visited the pool since the last scan, then r waits a little longer
-   than it must.) */
+/* Deletes r as bxr_waiting_delete does, if it is certain at a glance that r must wait, because other slots of its pool
+   wait since the pool was handed over. Returns false, and does nothing, if it is not certain. (If the marker has visited
+   the pool since the last scan, then r waits a little longer than it must.) */
 static inline bool bxr_waiting_join(struct bxr_domain *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (!self->marking || self->head.outgoing.bits != 0 || bxr_pool_owner(pool) != self ||

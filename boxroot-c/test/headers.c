@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The public header, alone and twice, and after one of OCaml's. Compiled with two names, and linked. */
+/* The public header, alone and twice, after one of OCaml's, and before the one for the Rust crates. Compiled with two
+   names, and linked. */
 #include <boxroot.h>
 #include <boxroot.h>
+#include <boxroot/host.h>
 
 boxroot UNIT(value v);
 boxroot UNIT(value v) {

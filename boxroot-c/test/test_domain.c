@@ -2,7 +2,7 @@
 /* Promotion and trimming: no OCaml runtime runs. */
 #include "barrier.h"
 #include "test.h"
-#include "trim.h"
+#include "release.h"
 
 void test_domain_promotion(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -127,7 +127,7 @@ void test_domain_trim(void) {
   for (uint32_t i = 0; i < n; i++) bxr_domain_free(roots[i]);
   CHECK(domain->empty_count == 4 && domain->pool_count == 5);
   /* They became empty just now: first a cycle must pass in which they are not needed. */
-  bxr_domain_trim(domain);
+  bxr_release_unneeded(domain);
   CHECK(domain->pool_count == 5);
   /* Three of them are used in the next cycle, and empty again at its end: only the fourth is unmapped. */
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) roots[i] = create(domain);
@@ -135,9 +135,9 @@ void test_domain_trim(void) {
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(roots[i]);
   CHECK(domain->empty_low == 1 && domain->empty_count > 1);
   size_t pools = domain->pool_count;
-  bxr_domain_trim(domain);
+  bxr_release_unneeded(domain);
   CHECK(domain->pool_count == pools - 1 && domain->empty_low == domain->empty_count);
-  bxr_domain_trim(domain);
+  bxr_release_unneeded(domain);
   CHECK(domain->empty_count == 0);
 }
 
@@ -153,7 +153,7 @@ void test_domain_trim_neighbours(void) {
       for (uint32_t j = 0; j < BXR_SLOTS; j++)
         bxr_domain_free(roots[backwards ? FULL - 1 - i : i][j]);
     munmap_calls = 0;
-    CHECK(bxr_domain_trim_all(domain) == FULL && munmap_calls == 1);
+    CHECK(bxr_release_all(domain) == FULL && munmap_calls == 1);
   }
 }
 
@@ -168,12 +168,12 @@ void test_domain_trim_by_parts(void) {
   for (size_t i = 0; i < n; i++) bxr_domain_free(roots[i]);
   free(roots);
   CHECK(domain->empty_count == pools);
-  bxr_domain_trim(domain);
+  bxr_release_unneeded(domain);
   CHECK(domain->empty_count == pools);
-  bxr_domain_trim(domain);
+  bxr_release_unneeded(domain);
   CHECK(domain->empty_count > 0 && domain->empty_count < pools / 2);
   CHECK(domain->pool_count == domain->empty_count + 1);
-  bxr_domain_trim(domain);
+  bxr_release_unneeded(domain);
   CHECK(domain->empty_count == 0);
 }
 
@@ -182,9 +182,9 @@ void test_domain_tear_down_twice(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   create(domain);
   munmap_calls = 0;
-  bxr_domain_tear_down(domain);
+  bxr_release_at_teardown(domain);
   CHECK(munmap_calls == 1);
-  bxr_domain_tear_down(domain);
+  bxr_release_at_teardown(domain);
   CHECK(munmap_calls == 1);
 }
 
@@ -196,10 +196,10 @@ void test_domain_trim_refused(void) {
   create(domain);
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(roots[i]);
   refuse_munmap = true;
-  CHECK(bxr_domain_trim_all(domain) == 0);
+  CHECK(bxr_release_all(domain) == 0);
   refuse_munmap = false;
   CHECK(domain->pool_count == 4 && domain->empty_count == 3 && length(&domain->empty) == 3);
   for (uint32_t i = 0; i < 2 * BXR_SLOTS; i++) create(domain);
   CHECK(domain->pool_count == 4 && domain->empty_count == 1);
-  CHECK(bxr_domain_trim_all(domain) == 1 && domain->pool_count == 3);
+  CHECK(bxr_release_all(domain) == 1 && domain->pool_count == 3);
 }

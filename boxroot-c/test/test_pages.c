@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages larger than pools, row 49: no OCaml runtime runs. */
+/* Pages larger than pools: no OCaml runtime runs. */
 #ifndef BXR_FAULT_INJECTION
 #define BXR_FAULT_INJECTION
 #endif
 
 #include "os.h"
 #include "test.h"
-#include "trim.h"
+#include "release.h"
 
 static void check_counts(struct bxr_domain *domain, size_t pools, size_t empty) {
   CHECK(domain->pool_count == pools && domain->empty_count == empty);
@@ -32,17 +32,17 @@ void test_pages_larger_than_pools(void) {
     for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[order[i]][j]);
   check_counts(domain, FULL + 1, FULL - 1);
   /* Pools 0 to 3 share a page. Pool 7 is in use, and so is a neighbour of 8 and 9. */
-  CHECK(bxr_domain_trim_all(domain) == 4);
+  CHECK(bxr_release_all(domain) == 4);
   check_counts(domain, FULL + 1 - 4, FULL - 1 - 4);
   CHECK(!is_mapped(pools[0]) && !is_mapped(pools[3]) && is_mapped(pools[4]));
-  CHECK(bxr_domain_trim_all(domain) == 0);
+  CHECK(bxr_release_all(domain) == 0);
   check_counts(domain, FULL + 1 - 4, FULL - 1 - 4);
   for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[7][j]);
   /* If fewer pools were unneeded than share a page, none is unmapped. */
   domain->empty_low = PER_PAGE - 1;
-  bxr_domain_trim(domain);
+  bxr_release_unneeded(domain);
   check_counts(domain, FULL + 1 - 4, FULL - 4);
-  bxr_domain_trim(domain);
+  bxr_release_unneeded(domain);
   check_counts(domain, FULL + 1 - 8, FULL - 8);
   CHECK(!is_mapped(pools[4]) && !is_mapped(pools[7]) && is_mapped(pools[8]));
   /* The pools that are left are used again. */
@@ -50,7 +50,7 @@ void test_pages_larger_than_pools(void) {
   CHECK(domain->pool_count == 4 && domain->empty_count == 0);
   char *rest = pools[8] + PER_PAGE * BXR_POOL_SIZE;
   CHECK(is_mapped(rest));
-  bxr_domain_tear_down(domain);
+  bxr_release_at_teardown(domain);
   CHECK(!is_mapped(rest) && is_mapped(rest - 4096));
   bxr_os_pretend_page_size(0);
 }

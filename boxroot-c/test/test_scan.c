@@ -172,6 +172,6 @@ void test_scan_defers_deletes(void) {
   call_hook();
   CHECK(to_delete == NULL);
   CHECK(pool->announced == 1 && bxr_pool_posted(pool) == 1 && bxr_pool_used(pool) == 2);
-  bxr_remote_drain(bxr_enter());
+  bxr_remote_drain(bxr_setup_enter());
   CHECK(pool->announced == 0 && bxr_pool_used(pool) == 1);
 }

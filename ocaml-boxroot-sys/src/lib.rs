@@ -46,22 +46,22 @@ use core::ptr::NonNull;
 mod bindings;
 #[cfg(feature = "build")]
 pub mod build;
+#[cfg(not(feature = "debug-checks"))]
+mod calls;
 #[cfg(feature = "debug-checks")]
 mod checked;
-#[cfg(not(feature = "debug-checks"))]
-mod plain;
-#[cfg(all(inlined, not(feature = "debug-checks")))]
-mod slow;
+#[cfg(inlined)]
+mod fast;
 pub mod token;
 pub mod uses;
 
+#[cfg(not(feature = "debug-checks"))]
+pub use calls::{boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify};
 #[cfg(feature = "debug-checks")]
 pub use checked::{
     boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify, leak_report,
     live_roots_by_site,
 };
-#[cfg(not(feature = "debug-checks"))]
-pub use plain::{boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify};
 
 /// An OCaml `value`.
 pub type Value = isize;

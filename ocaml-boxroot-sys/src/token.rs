@@ -3,28 +3,21 @@
 //! `boxroot_create`, `boxroot_delete` and `boxroot_modify` check on every call that this thread holds the lock,
 //! and look up its domain. [`attach`] does both once; the functions here then take the [`Domain`], and
 //! need no function call and no thread-local access in the common case. The `DomainLock` of `ocaml-boxroot`
-//! is made of this. The layouts that these functions rely on are asserted in `bindings.rs` and in
-//! `boxroot/inline.h`.
+//! is made of this.
+//!
+//! Under `debug-checks`, and in builds without optimisation, nothing is inlined: these functions call those without a
+//! token, with their checks.
 
 use crate::bindings::{self, bxr_domain_head};
-use crate::Stats;
+#[cfg(inlined)]
+use crate::fast;
+use crate::{BoxRoot, Stats, Value};
 use core::ptr::NonNull;
-
-#[cfg(any(feature = "debug-checks", not(inlined)))]
-mod called;
-#[cfg(all(inlined, not(feature = "debug-checks")))]
-mod inlined;
-#[cfg(any(feature = "debug-checks", not(inlined)))]
-pub use called::{create, delete, modify};
-#[cfg(all(inlined_thread_locals, not(feature = "debug-checks")))]
-pub(crate) use inlined::delete_small;
-#[cfg(all(inlined, not(feature = "debug-checks")))]
-pub use inlined::{create, delete, modify};
 
 /// A domain's allocator. It stays the same until the domain ends, and must not be used afterwards. It may be
 /// used only by a thread that holds the domain's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Domain(pub(crate) NonNull<bxr_domain_head>);
+pub struct Domain(NonNull<bxr_domain_head>);
 
 /// The allocator of this thread's domain. Sets the library up on OCaml 5. `None` on failure: with `errno` `EPERM`
 /// if this thread does not hold the lock, or the library is not running, or a root scan is, and `ENOMEM` if
@@ -38,6 +31,76 @@ pub struct Domain(pub(crate) NonNull<bxr_domain_head>);
 pub unsafe fn attach() -> Option<Domain> {
     // SAFETY: where the function cannot detect that the lock is not held, it is held (caller).
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
+}
+
+/// [`boxroot_create`](crate::boxroot_create) without its checks.
+///
+/// # Safety
+///
+/// This thread holds the lock of `domain`, no root scan of it is running, and `value` is a
+/// valid OCaml value.
+#[inline(always)]
+#[cfg_attr(feature = "debug-checks", track_caller)]
+pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        #[cfg(inlined)]
+        {
+            fast::create(domain.0.as_ptr(), value)
+        }
+        #[cfg(not(inlined))]
+        {
+            let _ = domain; // the call finds it by itself
+            crate::boxroot_create(value)
+        }
+    }
+}
+
+/// [`boxroot_delete`](crate::boxroot_delete), in a few instructions if `domain` owns `root`.
+///
+/// # Safety
+///
+/// This thread holds the lock of `domain`, no root scan of it is running, and `root` is live
+/// and not used afterwards.
+#[inline(always)]
+#[cfg_attr(feature = "debug-checks", track_caller)]
+pub unsafe fn delete(domain: Domain, root: BoxRoot) {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        #[cfg(inlined)]
+        {
+            fast::delete(domain.0.as_ptr(), root)
+        }
+        #[cfg(not(inlined))]
+        {
+            let _ = domain; // the call finds it by itself
+            crate::boxroot_delete(root)
+        }
+    }
+}
+
+/// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young, or `value`
+/// is old (on OCaml 4, an immediate).
+///
+/// # Safety
+///
+/// This thread holds the lock of `domain`, no root scan of it is running, `*root` is live and
+/// no other thread uses it, and `value` is a valid OCaml value.
+#[inline(always)]
+#[cfg_attr(feature = "debug-checks", track_caller)]
+pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        #[cfg(inlined)]
+        {
+            fast::modify(domain.0.as_ptr(), root, value)
+        }
+        #[cfg(not(inlined))]
+        {
+            let _ = domain; // the call finds it by itself
+            crate::boxroot_modify(root, value)
+        }
+    }
 }
 
 /// [`boxroot_stats`](crate::boxroot_stats) without its checks: exact for `domain` on every thread that holds its

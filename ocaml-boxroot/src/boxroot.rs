@@ -1,4 +1,4 @@
-use crate::{DomainLock, Error, FromOCaml, OCamlAny, Value};
+use crate::{DomainLock, Error, OCamlAny, Value};
 use ocaml_boxroot_sys::{self as sys, token};
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -24,16 +24,6 @@ impl<T: ?Sized> RootRef<T> {
         // run while the token is borrowed, and `Boxroot::set`, which has the only reference to the root.
         // The value is live for 'l, because the collector does not run in 'l.
         unsafe { Value::from_raw(*self.cell.get()) }
-    }
-
-    /// A copy of the value, as a Rust type; see [`Value::to_rust`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Value::to_rust`].
-    #[track_caller]
-    pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, Error> {
-        R::from_ocaml(self.get(lock), lock)
     }
 
     /// Another root for the same value.

@@ -1,4 +1,3 @@
-use crate::Exception;
 use ocaml_boxroot_sys as sys;
 use std::fmt;
 
@@ -134,35 +133,3 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-/// Why a call of an OCaml function gave no result.
-#[derive(Clone, Debug)]
-pub enum CallError {
-    /// The function raised this exception.
-    Exception(Exception),
-    /// An argument or the result could not be converted or rooted, or OCaml has registered no such function.
-    Error(Error),
-}
-
-impl From<Exception> for CallError {
-    fn from(exception: Exception) -> Self {
-        CallError::Exception(exception)
-    }
-}
-
-impl From<Error> for CallError {
-    fn from(error: Error) -> Self {
-        CallError::Error(error)
-    }
-}
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CallError::Exception(exception) => exception.fmt(f),
-            CallError::Error(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for CallError {}

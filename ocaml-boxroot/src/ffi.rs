@@ -1,4 +1,4 @@
-//! The functions of the OCaml runtime and of `src/*.c` that this crate calls.
+//! The functions of the OCaml runtime and of `src/c/*.c` that this crate calls.
 
 use ocaml_boxroot_sys::Value;
 use std::ffi::{c_char, c_int, c_void};
@@ -6,6 +6,7 @@ use std::ffi::{c_char, c_int, c_void};
 /// A result of [`obx_acquire`]: the program does not link the `threads` library.
 pub const NO_THREADS: c_int = 1;
 
+// The OCaml runtime.
 extern "C" {
     /// Waits for the lock of this thread's domain, and takes it, on a thread that OCaml knows. Runs no OCaml code.
     pub fn caml_leave_blocking_section();
@@ -15,33 +16,41 @@ extern "C" {
     /// The cell of a value registered with `Callback.register`, or `NULL`. The cell is a root, and is never freed. On
     /// OCaml 4 it needs the lock.
     pub fn caml_named_value(name: *const c_char) -> *const Value;
+}
 
+// `c/call.c`.
+extern "C" {
+    /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that there
+    /// is no stack left.
+    pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
     /// The constructor of OCaml's own exception of this name, or 0.
     pub fn obx_predefined_exception(name: *const c_char) -> Value;
     /// `Failure text` as an encoded exception; the encoded exception 0 if memory ran out. May run the collector.
     pub fn obx_failure(text: *const c_char, length: usize) -> Value;
+    /// Raises the result of a body if it is an encoded exception, else returns it.
+    pub fn ocaml_boxroot_finish(result: Value) -> Value;
+}
 
+// `c/stack.c`.
+extern "C" {
+    /// Whether this thread has enough of its stack left for another level of calls or conversions.
+    pub fn obx_has_stack() -> c_int;
+}
+
+// `c/threads.c`.
+extern "C" {
     /// Looks whether the program has the threads library. Needs the lock.
     pub fn obx_look_for_threads();
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.
     /// 0 if this thread holds the lock now; else [`NO_THREADS`], or another number if the thread cannot be
     /// registered.
     pub fn obx_acquire() -> c_int;
-    /// Sees to it that OCaml's `exit` does not free the heap. Needs the lock.
-    pub fn obx_keep_heap();
-
-    /// Whether this thread has enough of its stack left for another level of calls or conversions.
-    pub fn obx_has_stack() -> c_int;
-
-    /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that there
-    /// is no stack left.
-    pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
-
-    /// Raises the result of a body if it is an encoded exception, else returns it.
-    pub fn ocaml_boxroot_finish(result: Value) -> Value;
+    /// Notes that OCaml knows this thread, because it started the runtime.
+    #[cfg(any(feature = "startup", doc))]
+    pub fn obx_set_known();
 }
 
-// `values.c`. No function raises. Those that allocate may run the collector, and return 0 if memory ran out.
+// `c/alloc.c`. No function raises. Those that allocate may run the collector, and return 0 if memory ran out.
 extern "C" {
     pub fn obx_alloc_string(bytes: *const c_char, length: usize) -> Value;
     pub fn obx_string_length(string: Value) -> usize;
@@ -70,18 +79,18 @@ extern "C" {
     pub fn obx_alloc_flat_floats(floats: *const f64, length: usize) -> Value;
     pub fn obx_is_flat_floats(block: Value) -> c_int;
 
-    /// A custom block that owns `held`, which takes `size` bytes. Its finaliser calls `ocaml_boxroot_drop`. Never 0.
+    /// A custom block that owns `held`, which takes `size` bytes. Its finaliser calls `obx_drop_held`. Never 0.
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
 }
 
-// `closure.c`.
+// `c/closure.c`.
 extern "C" {
     /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`; 0 if there can be no
     /// closures in this program.
     pub fn obx_alloc_closure(body: *const Value, count: usize) -> Value;
 }
 
-// `bigarray.c`.
+// `c/bigarray.c`.
 extern "C" {
     pub fn obx_ba_kind(array: Value) -> c_int;
     pub fn obx_ba_data(array: Value) -> *mut c_void;
@@ -96,16 +105,26 @@ extern "C" {
     ) -> Value;
 }
 
+// `c/runtime.c`.
+extern "C" {
+    /// Sees to it that OCaml's `exit` does not free the heap. Needs the lock.
+    pub fn obx_keep_heap();
+}
+
+// `c/start.c`, and the rest of `c/runtime.c`.
 #[cfg(any(feature = "startup", doc))]
 extern "C" {
     /// Starts the runtime and runs the program's modules. Leaves the lock held. The result may be an
     /// encoded exception.
     pub fn obx_start(arguments: *const *const c_char) -> Value;
-    /// Notes that OCaml knows this thread, because it started the runtime.
-    pub fn obx_set_known();
     /// Shuts the runtime down. Needs the lock.
     pub fn obx_shut_down();
-    /// Takes the mutex of the state in `runtime.rs`, which is free in the child of a fork.
+    /// 1 if OCaml was started in this process, else 0.
+    pub fn obx_is_started() -> c_int;
+    /// 1 if other domains run besides the caller's, else 0. Needs the lock.
+    pub fn obx_other_domains() -> usize;
+
+    /// Takes the mutex of the state in `runtime/state.rs`, which is free in the child of a fork.
     pub fn obx_lock_state();
     /// Releases the mutex, which this thread holds.
     pub fn obx_unlock_state();
@@ -113,10 +132,8 @@ extern "C" {
     pub fn obx_wait_for_state();
     /// Wakes the threads that wait.
     pub fn obx_state_has_changed();
-    /// 1 if OCaml was started in this process, else 0.
-    pub fn obx_is_started() -> c_int;
-    /// 1 if other domains run besides the caller's, else 0. Needs the lock.
-    pub fn obx_other_domains() -> usize;
+    /// The same when boxroot was set up, on a thread that does not hold the mutex.
+    pub fn obx_was_set_up();
 }
 
 /// Whether a result of an `_exn` function is an encoded exception; C: `Is_exception_result`.

@@ -58,52 +58,34 @@
 //!   raw handles panics and names that place, `leaks` lists the live roots by place, and
 //!   [`Runtime::shutdown`] prints them. Slow.
 
-mod bigarray;
-mod block;
 mod boxroot;
-mod closure;
-mod collection;
-mod convert;
-mod custom;
+mod call;
 mod error;
-mod exception;
-mod export;
 mod ffi;
-mod function;
 mod lock;
-mod lock_released;
-mod marker;
+mod named;
 #[cfg(any(feature = "startup", doc))] // the documentation links to it
 mod runtime;
 mod stats;
 mod types;
 mod value;
 
-pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
 pub use boxroot::{Boxroot, RootRef};
-pub use collection::{Elements, OCamlMap, OCamlSeq, OCamlSet};
-pub use convert::{set_depth_limit, FromOCaml, ToOCaml};
-pub use custom::OCamlBox;
-pub use error::{CallError, Error};
-pub use exception::Exception;
+pub use error::Error;
 pub use lock::DomainLock;
-pub use lock_released::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
-pub use marker::{
-    Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlException, OCamlFloat, OCamlInt,
-    OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString,
-};
+pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 #[cfg(any(feature = "startup", doc))]
 pub use runtime::{Builder, Busy, Runtime};
 pub use stats::{stats, trim, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks};
-pub use types::Field;
-pub use value::{Kind, Value};
+pub use types::*;
+pub use value::{Kind, OCamlAny, Value};
 
 /// For [`export!`].
 #[doc(hidden)]
 pub mod export_support {
-    pub use crate::export::{enter, finish, next};
+    pub use crate::call::enter::{enter, finish, next};
 }
 
 /// The names of the standard library that the macros use. A program's own names cannot replace these.
@@ -120,9 +102,9 @@ pub mod macro_support {
 }
 
 #[doc(hidden)]
-pub use function::call_support;
+pub use call::function::call_support;
 #[doc(hidden)]
-pub use types::type_support;
+pub use types::declare::type_support;
 
 pub mod guide;
 

@@ -1,4 +1,4 @@
-/* Stands for the Rust side of ocaml-boxroot/src/closure.c. A function joins the digit in its box and its arguments, and
+/* Stands for the Rust side of ocaml-boxroot/src/c/closure.c. A function joins the digit in its box and its arguments, and
    collects garbage now and then; 666 is Not_found. */
 #include <caml/mlvalues.h>
 
@@ -11,7 +11,7 @@ extern void caml_minor_collection(void);
 
 #define NOT_FOUND 2 /* an encoded exception */
 
-value ocaml_boxroot_apply(value box, value const *arguments, size_t count) {
+value obx_call_boxed(value box, value const *arguments, size_t count) {
   long number = Long_val(Field(box, 0));
   for (size_t i = 0; i < count; i++) number = number * 10 + Long_val(arguments[i]);
   for (int i = 0; i < 100; i++) caml_alloc_string(80);

@@ -1,4 +1,4 @@
-//! An OCaml program that calls `boxroot_setup` before it initialises the threads library (row 37 of the situations). On
+//! An OCaml program that calls `boxroot_setup` before it initialises the threads library. On
 //! OCaml 4 the library cannot track the lock any more: create reports that, and existing roots stay valid.
 
 use ocaml_boxroot::{sys, DomainLock, Error, Runtime};

@@ -1,9 +1,11 @@
 //! The tables, as one Markdown file for a version of OCaml.
 
-use crate::data::{geometric_mean, Comparison, Measured, OverTheGrid, Ratio, Report, Series};
-use crate::harness::{median, COUNTS};
+use crate::data::{Measured, Report, Series};
+use crate::harness::statistics::{geometric_mean, median};
+use crate::harness::{COUNTS, GRID};
 use crate::names::shown;
-use crate::parts::{Part, GRID, PASSES};
+use crate::parts::{Part, PASSES};
+use crate::ratios::{Comparison, OverTheGrid, Ratio};
 use std::fmt::Write;
 
 pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
@@ -16,8 +18,9 @@ pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
              median and the slowest. Only ratios within one table mean something.\n";
     text += &compared(parts, report);
     for part in parts {
-        if let Some(measured) = report.parts.get(part.name) {
-            let _ = write!(text, "\n## {}\n\n{}", part.title, machine(measured));
+        if let Some(measured) = report.parts.get(&part.name) {
+            let _ =
+                write!(text, "\n## {}\n\n{}.{}\n", part.title, measured.machine, took(measured));
             text += &if part.over_the_grid {
                 over_the_grid(part, measured)
             } else if part.figures.len() == 1 {
@@ -31,12 +34,8 @@ pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
     text
 }
 
-fn machine(measured: &Measured) -> String {
-    let m = &measured.machine;
-    format!(
-        "{}, {}, {} cores, {}, OCaml {}, {}, {}.\n",
-        m.date, m.cpu, m.cores, m.system, m.ocaml, m.rustc, m.cc
-    )
+fn took(measured: &Measured) -> String {
+    measured.seconds.map_or(String::new(), |seconds| format!(" This took {seconds} seconds."))
 }
 
 /// A row for each program and each other implementation, and the mean over the programs.
@@ -80,7 +79,7 @@ fn over_the_grid(part: &Part, measured: &Measured) -> String {
 fn matrix(part: &Part, all: &[Series]) -> String {
     let columns = in_order(all.iter().map(|s| s.implementation.clone()));
     let names: Vec<_> = columns.iter().map(|name| shown(name)).collect();
-    let figure = part.figures[0];
+    let figure = &part.figures[0];
     let mut text = format!("\n`{figure}`:\n\n| | {} |\n|---|", names.join(" | "));
     text += &"---|".repeat(columns.len());
     text += "\n";
@@ -99,7 +98,7 @@ fn matrix(part: &Part, all: &[Series]) -> String {
 /// figure with ours.
 fn one_by_one(part: &Part, all: &[Series]) -> String {
     let mut text = String::new();
-    let figures = part.figures;
+    let figures = &part.figures;
     for point in in_order(all.iter().map(Series::point)) {
         let rows: Vec<&Series> = all.iter().filter(|s| s.point() == point).collect();
         let ours = rows.iter().find(|s| s.implementation == "boxroot");
@@ -111,7 +110,7 @@ fn one_by_one(part: &Part, all: &[Series]) -> String {
             for figure in figures {
                 let _ = write!(text, " {} |", cell(part, figure, row));
             }
-            let first = |series: &Series| series.figure(part, figures[0]);
+            let first = |series: &Series| series.figure(part, &figures[0]);
             let ratio = ours.and_then(|ours| Some(first(row)? / first(ours)?));
             let _ = writeln!(text, " {} |", ratio.map_or(String::new(), |r| format!("{r:.2}")));
         }
@@ -131,47 +130,23 @@ fn crashes(all: &[Series]) -> String {
 }
 
 /// The ratios of ours to others.
-pub fn compared(parts: &[Part], report: &Report) -> String {
+fn compared(parts: &[Part], report: &Report) -> String {
     let mut text = format!(
         "\n## Ours against others\n\n\
          Ratios: below 1, ours takes less. boxroot 0.4.0 is the registry crate `ocaml-boxroot-sys` 0.4.0.\n\
          `user_seconds` are over the grid. A report goes over everything {PASSES} times, each time in another layout of\n\
-         the executables: the ratio is the geometric mean of these times, and the spread is theirs. \"Before\" is the\n\
-         same of the report before this one, in bold where the two spreads do not meet.\n\n\
-         | program | figure | which two | ratio | spread | before | spread before |\n|---|---|---|---|---|---|---|\n"
+         the executables: the ratio is the geometric mean of these times, and the spread is theirs.\n\n\
+         | program | figure | which two | ratio | spread |\n|---|---|---|---|---|\n"
     );
-    let spread = |ratio: &Ratio| format!("{:.3}–{:.3}", ratio.low, ratio.high);
-    let (mut known, mut agree) = (0, 0);
     for part in parts {
-        let Some(measured) = report.parts.get(part.name) else { continue };
-        for comparison in measured.compare(part) {
-            let Comparison { point, figure, pair, ratio } = &comparison;
-            let pair: Vec<_> = pair.split(" / ").map(shown).collect();
-            let before = match measured.before.get(&comparison.key()) {
-                None => " | ".to_string(),
-                Some(before) => {
-                    known += 1;
-                    let agrees = before.agrees_with(ratio);
-                    agree += agrees as usize;
-                    let bold = if agrees { "" } else { "**" };
-                    format!("{bold}{:.3}{bold} | {}", before.mean, spread(before))
-                }
-            };
+        let Some(measured) = report.parts.get(&part.name) else { continue };
+        for Comparison { point, figure, ours, other, ratio } in measured.compare(part) {
+            let (ours, other, Ratio { mean, low, high }) = (shown(&ours), shown(&other), ratio);
             let _ = writeln!(
                 text,
-                "| {point} | {figure} | {} | {:.3} | {} | {before} |",
-                pair.join(" / "),
-                ratio.mean,
-                spread(ratio),
+                "| {point} | {figure} | {ours} / {other} | {mean:.3} | {low:.3}–{high:.3} |"
             );
         }
-    }
-    if known > 0 {
-        let _ = write!(text, "\nThe spreads of {agree} of {known} ratios meet those before.\n");
-    }
-    let elsewhere = parts.iter().filter_map(|part| report.parts.get(part.name)?.other_cpu_before());
-    for cpu in in_order(elsewhere.map(str::to_string)) {
-        let _ = writeln!(text, "Before, it was another machine: {cpu}.");
     }
     text
 }
@@ -201,7 +176,6 @@ fn cell(part: &Part, figure: &str, series: &Series) -> String {
 pub fn format(figure: &str, x: f64) -> String {
     match figure {
         _ if COUNTS.contains(&figure) => format!("{x:.0}"),
-        "instructions" => format!("{:.1} million", x / 1e6),
         "peak_resident" => format!("{:.0} MiB", x / 1048576.),
         "bytes_per_root" | "kept" | "growth_after_refill" => format!("{x:.2}"),
         _ if figure.starts_with("ns_") => format!("{x:.1}"),

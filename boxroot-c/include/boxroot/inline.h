@@ -39,7 +39,8 @@ struct bxr_pool_head {
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
-#define BXR_NO_POOL ((uintptr_t)1) /* the start of no pool, nor what the mask makes of NULL */
+/* Matches no pool's start; and it is not 0, so that NULL does not match it either. */
+#define BXR_NO_POOL ((uintptr_t)1)
 
 /* The start of a domain's record. Owner: the domain, under its lock. */
 struct bxr_domain_head {
@@ -80,56 +81,6 @@ void bxr_domain_refile(struct bxr_pool_head *pool);
    refuses that (src/setup.c); and the caller and the library agree about the domain. */
 bool bxr_setup(void);
 struct bxr_domain_head *bxr_domain_attach(void);
-
-/* boxroot_trim and boxroot_stats, for callers that have a domain. */
-size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
-void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s);
-
-/* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its
-   domain ended. UNCERTAIN: yes, unless it is running its thread-local destructors (on threads that the
-   library does not trust: DESIGN.md, "Who may take the fast paths"). On OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
-enum bxr_lock {
-  BXR_LOCK_NOT_HELD = 0,
-  BXR_LOCK_HELD = 1,
-  BXR_LOCK_ENDED = 2,
-  BXR_LOCK_UNCERTAIN = 3
-};
-int bxr_lock_state(void);
-
-/* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins before a
-   thread waits for the lock, and ends after the thread has released it. Uses of one thread may be
-   nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody shuts the
-   runtime down while others use it. Results of bxr_use_begin: FIRST, NESTED: the use has begun, and this
-   thread had no use before, or had one. DOWN: refused, because bxr_uses_forbid has succeeded. FORKED: refused,
-   in the child of a fork that was made without the lock, or while other domains ran. Any thread.
-   bxr_use_begin_to_lock is for a thread that waits for the lock next. Also refused: DOWN: after
-   boxroot_teardown. HELD: the thread seems to hold the lock already (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN).
-   ENDED: BXR_LOCK_ENDED. NOT_RUNNING: by boxroot_status. */
-enum bxr_use {
-  BXR_USE_FIRST = 0,
-  BXR_USE_NESTED = 1,
-  BXR_USE_DOWN = 2,
-  BXR_USE_FORKED = 3,
-  BXR_USE_HELD = 4,
-  BXR_USE_ENDED = 5,
-  BXR_USE_NOT_RUNNING = 6
-};
-int bxr_use_begin(void);
-int bxr_use_begin_to_lock(void);
-void bxr_use_end(void);
-
-/* The calling thread must have a use. If there is no other, forbids first uses for good, and returns 0.
-   Otherwise returns how many more there are: this thread's nested ones, or, if it has none, other threads'. */
-size_t bxr_uses_forbid(void);
-
-/* Whether uses are refused as FORKED. Any thread. */
-bool bxr_uses_forked(void);
-
-/* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives back the
-   memory that the collector might have been visiting. From now on statistics count all pools that are left. */
-void bxr_runtime_gone(void);
-/* Whether bxr_runtime_gone was called: lists of pools do not change any more. Any thread. */
-bool bxr_is_gone(void);
 
 #if defined(__GNUC__)
 
@@ -193,7 +144,8 @@ inline boxroot boxroot_create_in(boxroot_domain self, value v) {
 }
 
 /* Whether r is in the current pool depends on the program, so that comparison has no branch hint. Most other roots
-   are deleted by the domain that owns their pool; without a hint, compilers put that path behind the other one. */
+   are deleted by the domain that owns their pool. Without a hint, compilers put the path for them behind the path for
+   foreign roots. */
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   uintptr_t start = bxr_start_of(r);
   /* Deletes in this pool are not counted. */

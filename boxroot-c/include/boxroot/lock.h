@@ -98,8 +98,8 @@ inline bool bxr_may_be_in(struct bxr_range range, value v) {
   return (uintptr_t)v - range.start < range.size;
 }
 
-/* The same of a single value. Most old values have lower addresses than the minor heaps, which the runtime
-   reserves first, so the first comparison is enough for them. */
+/* Whether v is in the minor heap, or is an immediate that looks so. Most old values have lower addresses than the minor
+   heaps, which the runtime reserves first, so the first comparison is enough for them. */
 inline bool bxr_may_be_young(value v) {
   return (uintptr_t)v >= (uintptr_t)BXR_MINOR_HEAP_START &&
          (uintptr_t)v < (uintptr_t)BXR_MINOR_HEAP_END;

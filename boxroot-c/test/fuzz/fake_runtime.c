@@ -476,7 +476,7 @@ static void scan_root(void *data, value v, value volatile *root) {
 void fake_scan(int domain, enum fake_action action, void (*each)(int domain)) {
   struct fake_domain *d = &fake.domains[domain];
   if (fake.torn_down) {
-    if (action == FAKE_DARKEN) bxr_give_back_the_rest();
+    if (action == FAKE_DARKEN) bxr_setup_give_memory_back();
     return;
   }
   if (d->life != RUNNING) return;

@@ -4,4 +4,4 @@
 
 #include "fake_runtime.h"
 
-void fuzz_remote_push(struct bxr_pool *pool) { push_one(pool); }
+void fuzz_remote_push(struct bxr_pool *pool) { drain_push_one(pool); }

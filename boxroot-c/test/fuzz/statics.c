@@ -9,5 +9,5 @@
 void fuzz_forget_everything(void) {
   registry = orphans = spares = NULL;
   status = BOXROOT_NOT_SETUP;
-  rest = false;
+  memory_left = false;
 }

@@ -24,15 +24,15 @@ fn main() -> ExitCode {
     };
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../boxroot-c/include");
     let bindings = bindgen::Builder::default()
-        .header(include.join("boxroot.h").to_string_lossy())
+        .header(include.join("boxroot/host.h").to_string_lossy())
         .clang_args([format!("-I{}", include.display()), format!("-I{ocaml}")])
         .use_core()
         .generate_inline_functions(true)
         .default_macro_constant_type(bindgen::MacroTypeVariation::Unsigned)
         .allowlist_function("boxroot_.*")
-        .allowlist_function("bxr_(create|delete|modify)_slow|bxr_domain_refile|bxr_domain_attach|bxr_domain_trim_empty|bxr_domain_stats|bxr_lock_state|bxr_use_begin|bxr_use_begin_to_lock|bxr_use_end|bxr_uses_forbid|bxr_uses_forked|bxr_runtime_gone|bxr_is_gone")
+        .allowlist_function("bxr_.*_slow|bxr_(domain|lock|uses?)_.*|bxr_(runtime|is)_gone")
         .parse_callbacks(Box::new(WithoutLayout))
-        .allowlist_type("boxroot_private|boxroot_state|boxroot_stats|bxr_lock|bxr_use|bxr_pool_head|bxr_domain_head")
+        .allowlist_type("boxroot_private|boxroot_state|bxr_lock|bxr_use")
         .allowlist_var("BXR_(POOL_LOG|HEAD_OFFSETS|HEAD_SHIFT)")
         .blocklist_type("value|intnat|boxroot")
         .raw_line("use crate::Value as value;\n\n/// NULL is `None`.\npub type boxroot = Option<crate::BoxRoot>;")

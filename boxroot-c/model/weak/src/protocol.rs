@@ -1,4 +1,4 @@
-//! Pools, records and the steps of the protocol. The numbers are those of the argument on top of
+//! Pools, records and the steps of the protocol. The words at the steps are those of the argument on top of
 //! `src/remote.c`.
 
 use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
@@ -177,15 +177,15 @@ impl Heap {
             let pool = list;
             list = self.next(pool);
             let (owner, merges) = loop {
-                let owner = self.owner(pool); // (i)
-                let merges = self.merges(owner); // (ii)
+                let owner = self.owner(pool); // read-owner
+                let merges = self.merges(owner); // read-merges
                 if self.owner(pool) == owner {
-                    break (owner, merges); // (iii)
+                    break (owner, merges); // same-owner
                 }
             };
-            self.push(owner, pool); // (iv)
+            self.push(owner, pool); // link
             if self.merges(owner) == merges {
-                continue; // (v)
+                continue; // rescue
             }
             let rescued = self.take(owner);
             if rescued == NULL {
@@ -206,10 +206,10 @@ impl Heap {
     pub fn send(&self, pool: usize, bits: usize) {
         let count = bits.count_ones() as usize;
         if self.pool(pool).announced.fetch_add(count, self.orderings.announce) == 0 {
-            self.set_next(pool, NULL); // (1)
-            self.enqueue(pool); // (2)
+            self.set_next(pool, NULL); // announce
+            self.enqueue(pool); // push
         }
-        self.pool(pool).pending.fetch_or(bits, self.orderings.post); // (3)
+        self.pool(pool).pending.fetch_or(bits, self.orderings.post); // post
     }
 
     // ---- owners ----
@@ -250,11 +250,11 @@ impl Heap {
         for pool in &self.pools {
             // SAFETY: only owners unmap pools, and the caller is the owner of all.
             if pool.mapped.with(|mapped| unsafe { *mapped }) {
-                pool.owner.store(to, self.orderings.set_owner); // (a)
+                pool.owner.store(to, self.orderings.set_owner); // give
             }
         }
-        self.records[from].merges.fetch_add(1, self.orderings.count_merge); // (b)
-        let list = self.take(from); // (c)
+        self.records[from].merges.fetch_add(1, self.orderings.count_merge); // count-merge
+        let list = self.take(from); // forward
         self.enqueue(list);
     }
 

@@ -1,0 +1,39 @@
+"""Mutants: changes one place of the allocator at a time, and expects a test to fail. Needs OCAMLOPT.
+
+  python3 .ci/mutants --named [fuzz | stress]
+
+takes the patches of boxroot-c/test/mutants, whose first lines say which rule they break, and which test must fail
+(named.py). Fails at once if one does not apply any more, if a test fails without a patch, and if none of three runs of a
+test fails with one. With the name of a random tester: runs that on the patches that it has found, for LIMIT=120 seconds
+each. FILTER picks patches by a part of their names; JOBS=2 is how many at a time.
+
+  python3 .ci/mutants [--list]
+
+makes others by rules (faults.py), in the order of files and lines; none is stored. For each, the object it is in
+(for a header: all, and those of the tests, into which it is inlined) is compiled, and linked with the rest into the
+unit tests, the tests in Rust (each alone, the fast ones first), and the random walk of boxroot-c/test/stress. The
+first failure, or a time-out, catches it. What does not compile, or compiles to the same object, does not count.
+Prints a table, and the survivors. Fails if there is one that boxroot-c/test/mutants.txt does not explain.
+Settings, in the environment:
+    COUNT=200       how many: those with the least hashes, so that the choice stays when lines move; or all
+    FILES="a.c …"   all those of these files
+    MUTANTS=1-40    only these numbers of the choice
+    AFTER=5.3.0     what survived on that version, and the files that are for this version of OCaml only
+    JOBS=2          how many at a time
+    AGAIN=1         also those that target/mutants/VERSION/results has: without it, a run goes on there
+"""
+import sys
+
+sys.dont_write_bytecode = True
+
+import faults
+
+for text in faults.without_faults():
+    sys.exit(f"mutants: this is in boxroot-c/test/mutants.txt, and no mutant any more: {text}")
+if sys.argv[1:2] == ["--named"]:
+    import named
+
+    sys.exit(named.main(*sys.argv[2:]))
+import generated
+
+sys.exit(generated.main("--list" in sys.argv))

@@ -1,0 +1,197 @@
+"""Named mutants: the patches of boxroot-c/test/mutants. Each breaks one rule, and its first lines say:
+
+    Breaks: the rule
+    OCaml: the versions that it is for: 5, or from a minor version on (5.2), or up to one (5-5.4)
+    Fails: test NAME           the test in Rust that must fail; or unit: a unit test in C
+    Found-by: fuzz stress      the random testers that find it, too
+"""
+import concurrent.futures, os, shutil, subprocess, sys, time
+
+from programs import (C, OCAMLOPT, VERSION, WORK, build_c_tests, build_rust_tests, compile_all, compile_copy, copy_sources,
+                      link_c_tests, link_rust_tests, run, rust_tests)
+
+PATCHES = C / "test/mutants"
+CLEAN = WORK / "clean-named"
+# Few pools are handed over, too, since many tests have few roots.
+FLAGS = ["-DBXR_HAND_OVER_FROM=2"]
+RUNS = 3
+
+
+def numbers(version):
+    return tuple(map(int, version.split(".")))
+
+
+class Mutant:
+    def __init__(self, path):
+        head, _, _ = path.read_text().partition("\n\n")
+        fields = dict(line.split(": ", 1) for line in head.splitlines())
+        self.path, self.name, self.changed = path, path.stem, None
+        self.breaks, self.found_by = fields.pop("Breaks"), fields.pop("Found-by", "").split()
+        self.first, _, self.last = fields.pop("OCaml").partition("-")
+        self.program, _, self.test = fields.pop("Fails").partition(" ")
+        assert not fields, f"{path}: what is {fields}?"
+
+    def is_for_this_ocaml(self):
+        last = numbers(self.last or self.first[0])
+        here = numbers(VERSION)
+        return numbers(self.first) <= here and here[: len(last)] <= last
+
+    def apply(self, folder):
+        """The files that the patch changes, in a copy of include and src; None if it does not apply."""
+        done = subprocess.run(["patch", "-p2", "-F0", "--no-backup-if-mismatch", "-d", folder, "-i", self.path],
+                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            print(f"mutants: {self.name} does not apply:\n{done.stdout}", file=sys.stderr)
+            return None
+        return [C / line.split()[2] for line in done.stdout.splitlines() if line.startswith("patching file")]
+
+
+def applying(mutants):
+    """Whether all patches apply; says which do not."""
+    folder = WORK / "applies"
+    for mutant in mutants:
+        copy_sources(folder)
+        mutant.changed = mutant.apply(folder)
+    shutil.rmtree(folder)
+    return all(mutant.changed for mutant in mutants)
+
+
+# ---- the tests that must fail ----
+
+
+def link(kind, objects, folder):
+    program = folder / f"{kind}.exe"
+    linked = link_c_tests("unit", objects, program) if kind == "unit" else link_rust_tests(objects, program)
+    assert linked.returncode == 0, f"{folder.name}: {kind} does not link"
+    return program
+
+
+class Baseline:
+    """The tests without a fault: what runs each, and how long that takes."""
+
+    def __init__(self, mutants):
+        objects = compile_all(CLEAN, FLAGS)
+        build_c_tests()
+        build_rust_tests()
+        folder = WORK / "baseline-named"
+        folder.mkdir(exist_ok=True)
+        self.programs = {kind: link(kind, objects, folder) for kind in {mutant.program for mutant in mutants}}
+        self.names = {name.split("::")[-1]: name for name in rust_tests(self.programs["test"])}
+        self.times, self.broken = {}, []
+        for mutant in mutants:
+            test = mutant.program, mutant.test
+            if test not in self.times:
+                end, cpu, wall = run(self.command(mutant, self.programs[mutant.program]), 600, 600, folder=folder)
+                self.times[test] = cpu, wall
+                if end:
+                    self.broken.append(f"{' '.join(test)} {end} without a fault")
+
+    def command(self, mutant, program):
+        return [program] if mutant.program == "unit" else [program, "--exact", self.names[mutant.test]]
+
+    def limits(self, mutant):
+        cpu, wall = self.times[mutant.program, mutant.test]
+        return max(8, 10 * cpu), max(60, 12 * wall)
+
+
+def notice(mutant, baseline):
+    """In which run the mutant's test fails, and how; or that it does not."""
+    folder = WORK / mutant.name
+    try:
+        copy_sources(folder)
+        mutant.apply(folder)
+        compiled = compile_copy(folder, mutant.changed, CLEAN, FLAGS)
+        assert compiled is not None, f"{mutant.name} does not compile"
+        command = baseline.command(mutant, link(mutant.program, compiled[0], folder))
+        for number in range(1, RUNS + 1):
+            end, _, _ = run(command, *baseline.limits(mutant), folder=folder)
+            if end:
+                return True, f"{mutant.program} {mutant.test}: {end} in run {number} of {RUNS}"
+        return False, f"{mutant.program} {mutant.test}: passes"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- the random testers that find it, too ----
+
+LIMIT = int(os.environ.get("LIMIT") or 120)  # seconds for each
+
+
+def fuzz(mutant):
+    folder = WORK / f"fuzz-{mutant.name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(C, folder, ignore=shutil.ignore_patterns("build"))
+    mutant.apply(folder)
+    build = folder / "build" / VERSION / "fuzz"
+    subprocess.run(["make", "-s", "-C", folder, "fuzz-driver", f"OCAMLOPT={OCAMLOPT}"], check=True)
+    end, _, wall = run([build / "driver", "1000000000000"], LIMIT, LIMIT, folder=build, memory=None)
+    shutil.rmtree(folder)
+    return end == "fails", f"fuzz: {wall:.0f} s"
+
+
+def walk_settings(seed):
+    """One domain or several, with lives or without, with a teardown or not."""
+    kind = seed % 4
+    return {"SEED": seed, "ROOTS": 8000, "DOMAINS": 1 + seed % 3, "THREADS": seed % 2, "LOCKLESS": 1, "PERIODS": 12,
+            "LIVES": 50 if kind == 1 else 0, "TEARDOWN": kind // 2, "OPERATIONS": 60000 if kind // 2 else 300000}
+
+
+def stress(mutant):
+    folder = WORK / f"stress-{mutant.name}"
+    copy_sources(folder)
+    mutant.apply(folder)
+    objects, _ = compile_copy(folder, mutant.changed, CLEAN, FLAGS)
+    program = folder / "stress.exe"
+    assert link_c_tests("stress", objects, program).returncode == 0, f"{mutant.name}: the walk does not link"
+    start, seed, end = time.monotonic(), 0, None
+    while not end and time.monotonic() - start < LIMIT:
+        seed += 1
+        environment = {name: str(number) for name, number in walk_settings(seed).items()}
+        end, _, _ = run([program], 120, 60, environment, folder)
+    shutil.rmtree(folder)
+    return end is not None, f"stress: seed {seed}, {time.monotonic() - start:.0f} s"
+
+
+# ---- all ----
+
+
+def without_ranges():
+    """Roots are as safe where each is marked alone; only the barrier is never hit."""
+    folder = WORK / "slot-by-slot"
+    program = link("test", compile_all(folder, ["-DBXR_MARK_SLOT_BY_SLOT"]), folder)
+    skipped = "barrier_hits_are_counted", "deletes_wait_for_the_marker", "modify_moves_a_root"
+    done = subprocess.run([program, *(word for name in skipped for word in ("--skip", name))],
+                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    result = [line for line in done.stdout.splitlines() if "test result" in line]
+    print(f"slot by slot: {done.stdout if done.returncode else result[0]}")
+    return done.returncode == 0
+
+
+def main(tester=None):
+    """With the tests; or with a random tester, and the mutants that it should find."""
+    mutants = [Mutant(path) for path in sorted(PATCHES.glob("*.patch"))]
+    if not applying(mutants):
+        return 1
+    chosen = [m for m in mutants if m.is_for_this_ocaml() and os.environ.get("FILTER", "") in m.name]
+    if tester:
+        chosen = [mutant for mutant in chosen if tester in mutant.found_by or os.environ.get("FILTER")]
+    if tester == "fuzz":
+        check = fuzz
+    elif tester == "stress":
+        compile_all(CLEAN, FLAGS)
+        build_c_tests()
+        check = stress
+    else:
+        baseline = Baseline(chosen)
+        if baseline.broken:
+            print("\n".join(baseline.broken), file=sys.stderr)
+            return 1
+        check = lambda mutant: notice(mutant, baseline)
+    missed = 0
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS") or 2)) as pool:
+        for mutant, (noticed, how) in zip(chosen, pool.map(check, chosen)):
+            missed += not noticed
+            print(f"{mutant.name}: {how}{'' if noticed else ' (nothing notices that this is broken: ' + mutant.breaks + ')'}", flush=True)
+    print(f"OCaml {VERSION}: {len(chosen) - missed} mutants are noticed, {missed} are not")
+    ranges = tester or VERSION[0] == "4" or without_ranges()
+    return 0 if ranges and not missed else 1

@@ -1,0 +1,173 @@
+"""The tests as programs: the allocator's objects, with or without a fault, linked with the tests'; and how they are run."""
+import os, resource, shlex, shutil, signal, subprocess, time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+C = ROOT / "boxroot-c"
+OCAMLOPT = os.environ.get("OCAMLOPT", "ocamlopt")
+CC = os.environ.get("CC", "cc")
+
+
+def output(*command, **more):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **more).stdout
+
+
+VERSION = output(OCAMLOPT, "-version").strip()
+WORK = ROOT / "target/mutants" / VERSION
+FLAGS = ["-O1", "-fPIC", "-DBXR_DEBUG", "-DBXR_FAULT_INJECTION", f"-I{output(OCAMLOPT, '-where').strip()}"]
+SOURCES = sorted((C / "src").glob("*.c"))
+
+# The tests in Rust, of which each is run alone: a target of cargo. It takes --list, and --exact with a test's name.
+RUST_TESTS = "c_api"
+
+# ---- building ----
+
+
+def compile_object(source, target, include=C, flags=()):
+    """False if that fails. `include` is boxroot-c, or a copy of it."""
+    return subprocess.run(
+        [CC, *FLAGS, *flags, f"-I{include}/src", f"-I{include}/include", "-c", source, "-o", target],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def compile_all(folder, flags=()):
+    """The allocator's objects without a fault."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in SOURCES:
+        assert compile_object(source, folder / (source.stem + ".o"), flags=flags), source
+    return sorted(folder.glob("*.o"))
+
+
+def copy_sources(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    for part in "include", "src":
+        shutil.copytree(C / part, folder / part)
+
+
+def compile_copy(folder, changed, clean, flags=()):
+    """The objects of a copy in which these files are changed, and whether one differs from the one in `clean`; or None."""
+    objects, differs = [], False
+    everywhere = any(path.suffix == ".h" for path in changed)
+    for source in SOURCES:
+        objects.append(clean / (source.stem + ".o"))
+        if everywhere or source in changed:
+            target = folder / objects[-1].name
+            if not compile_object(folder / "src" / source.name, target, folder, flags):
+                return None
+            differs |= target.read_bytes() != objects[-1].read_bytes()
+            objects[-1] = target
+    return objects, differs
+
+
+def c_tests():
+    """The C sources of the tests that are C and OCaml."""
+    found = {
+        "unit": [source for source in sorted((C / "test").glob("*.c")) if source.stem != "headers"],
+        "stress": sorted((C / "test/stress").glob("*.c")),
+    }
+    if VERSION[0] == "4":
+        found["thread_exit"] = [C / "test/thread_exit/thread_exit.c"]
+    return found
+
+
+def build_c_tests():
+    """Their objects, and their OCaml."""
+    for name, sources in c_tests().items():
+        (WORK / name).mkdir(parents=True, exist_ok=True)
+        for source in sources:
+            assert compile_object(source, WORK / name / f"c-{source.stem}.o"), source
+    shutil.copy(C / "test/unit.ml", WORK / "unit")
+    output(OCAMLOPT, "-c", "unit.ml", cwd=WORK / "unit")
+    shutil.copy(C / f"test/stress/domains_{VERSION[0]}.ml", WORK / "stress/domains.ml")
+    shutil.copy(C / "test/stress/stress.ml", WORK / "stress")
+    output(OCAMLOPT, "-I", "+unix", "-I", "+threads", "-c", "domains.ml", "stress.ml", cwd=WORK / "stress")
+    if VERSION[0] == "4":
+        shutil.copy(C / "test/thread_exit/thread_exit.ml", WORK / "thread_exit")
+        output(OCAMLOPT, "-I", "+threads", "-c", "thread_exit.ml", cwd=WORK / "thread_exit")
+
+
+def build_rust_tests():
+    """How cargo links them. Its temporary files stay, so that the command can be repeated."""
+    temporary = WORK / "tmp"
+    temporary.mkdir(parents=True, exist_ok=True)
+    printed = output(
+        "cargo", "rustc", "--quiet", "--test", RUST_TESTS,
+        "--target-dir", str(WORK / "cargo"), "--", "-Csave-temps",
+        "--print", "link-args", cwd=ROOT, env={**os.environ, "OCAMLOPT": OCAMLOPT, "TMPDIR": str(temporary)})
+    commands = [line for line in printed.splitlines() if '"-o"' in line]
+    if commands:
+        (WORK / "link").write_text(commands[-1])
+
+
+def link_rust_tests(objects, program):
+    """The allocator's objects come first, so that none is taken from the crate."""
+    words = shlex.split((WORK / "link").read_text())
+    while "=" in words[0]:
+        del words[0]
+    at = words.index("-o")
+    words[at : at + 2] = []
+    return subprocess.run([words[0], *objects, *words[1:], "-o", program],
+                          cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def rust_tests(program, *more):
+    """The names of its tests."""
+    listed = lambda *more: {line.removesuffix(": test") for line in output(program, "--list", *more).splitlines() if line.endswith(": test")}
+    return listed() - listed("--ignored")
+
+
+MODULES = {
+    "unit": ["unit.cmx"],
+    "thread_exit": ["unix.cmxa", "threads.cmxa", "thread_exit.cmx"],
+    "stress": ["unix.cmxa", "threads.cmxa", "domains.cmx", "stress.cmx"],
+}
+
+
+def link_c_tests(name, objects, program):
+    """In program's folder, tests/NAME may have other objects of the test."""
+    folder = program.parent / name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for file in (WORK / name).iterdir():
+        other = program.parent / "tests" / name / file.name
+        os.link(other if other.exists() else file, folder / file.name)
+    mine = sorted(map(str, folder.glob("c-*.o")))
+    return subprocess.run([OCAMLOPT, "-I", "+unix", "-I", "+threads", *MODULES[name], *map(str, objects), *mine, "-o", program],
+                          cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+# ---- running ----
+
+def run(command, cpu, wall, environment={}, folder=None, memory=6 << 30):
+    """None if it succeeds, else how it ended; and the time it took on the processors, and in all."""
+    def limit():
+        os.setsid()
+        resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), int(cpu) + 5))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        if memory:
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    start = time.monotonic()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit,
+                             env={**os.environ, **environment}, cwd=folder)
+    timer = False
+    while True:
+        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+        if pid:
+            break
+        if time.monotonic() - start > wall:
+            timer = True
+            os.killpg(child.pid, signal.SIGKILL)
+            _, status, usage = os.wait4(child.pid, 0)
+            break
+        time.sleep(0.01)
+    try:
+        os.killpg(child.pid, signal.SIGKILL)  # what it left running
+    except ProcessLookupError:
+        pass
+    child.returncode = os.waitstatus_to_exitcode(status)
+    used = usage.ru_utime + usage.ru_stime
+    end = None if child.returncode == 0 else "time-out" if timer or child.returncode == -signal.SIGXCPU else "fails"
+    return end, used, time.monotonic() - start
+
+

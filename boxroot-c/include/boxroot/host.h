@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Private. What the Rust crates call besides boxroot.h, because they start the runtime, wait for its lock, and end it. */
+#ifndef BOXROOT_HOST_H
+#define BOXROOT_HOST_H
+
+#include "../boxroot.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* boxroot_trim and boxroot_stats, for callers that have a domain. */
+size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
+void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s);
+
+/* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its domain ended. UNCERTAIN:
+   yes, unless it is running its thread-local destructors; this is a thread that the library does not trust
+   (DESIGN.md, "Who may take the fast paths"). On OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
+enum bxr_lock {
+  BXR_LOCK_NOT_HELD = 0,
+  BXR_LOCK_HELD = 1,
+  BXR_LOCK_ENDED = 2,
+  BXR_LOCK_UNCERTAIN = 3
+};
+int bxr_lock_state(void);
+
+/* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins before a
+   thread waits for the lock, and ends after the thread has released it. Uses of one thread may be
+   nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody shuts the
+   runtime down while others use it.
+
+   What bxr_use_begin answers. FIRST: the use has begun, and it is the thread's only use. NESTED: the use has begun, and
+   the thread already had one. DOWN: the use is refused, because bxr_uses_forbid has succeeded. FORKED: the use is
+   refused, because this is the child of a fork that was made without the lock, or while other domains ran.
+
+   bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN after
+   boxroot_teardown, as HELD if the thread seems to hold the lock already (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN), as ENDED
+   if the thread's domain ended (BXR_LOCK_ENDED), and as NOT_RUNNING unless boxroot_status is BOXROOT_RUNNING. */
+enum bxr_use {
+  BXR_USE_FIRST = 0,
+  BXR_USE_NESTED = 1,
+  BXR_USE_DOWN = 2,
+  BXR_USE_FORKED = 3,
+  BXR_USE_HELD = 4,
+  BXR_USE_ENDED = 5,
+  BXR_USE_NOT_RUNNING = 6
+};
+/* The first two answer by an enum bxr_use. Any thread. */
+int bxr_use_begin(void);
+int bxr_use_begin_to_lock(void);
+void bxr_use_end(void);
+
+/* The calling thread must have a use. If there is no other, forbids first uses for good, and returns 0.
+   Otherwise returns how many more there are: this thread's nested ones, or, if it has none, other threads'. */
+size_t bxr_uses_forbid(void);
+
+/* Whether uses are refused as FORKED. Any thread. */
+bool bxr_uses_forked(void);
+
+/* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives back the
+   memory that the collector might have been visiting. From now on statistics count all pools that are left. */
+void bxr_runtime_gone(void);
+/* Whether bxr_runtime_gone was called: lists of pools do not change any more. Any thread. */
+bool bxr_is_gone(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BOXROOT_HOST_H */

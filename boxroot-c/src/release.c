@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "release.h"
+
+#include "barrier.h"
+#include "os.h"
+
+/* The size of a *unit*, which can be unmapped: a pool, or the pools that share a page. */
+static size_t unit_size(void) {
+  size_t page = bxr_os_page_size();
+  return page > BXR_POOL_SIZE ? page : BXR_POOL_SIZE;
+}
+
+/* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at first,
+   because other owners may be changing their pools. A pool that was not carved yet has no owner. */
+static bool is_unit_unused(struct bxr_domain *domain, uintptr_t unit, size_t size) {
+  for (uintptr_t start = unit; start < unit + size; start += BXR_POOL_SIZE) {
+    struct bxr_pool *pool = bxr_pool_from(start);
+    if (bxr_pool_owner(pool) != domain || pool->kind != BXR_EMPTY) return false;
+    if (pool->marking != BXR_IDLE) return false;
+    BXR_ASSERT(bxr_load(&pool->announced) == 0);
+  }
+  return true;
+}
+
+/* Neighbouring units, from start to before end. */
+struct run {
+  uintptr_t start, end;
+};
+
+/* Adds a unit at either end of a run. False if the unit is not next to the run. */
+static bool extend_run(struct run *run, uintptr_t unit, size_t size) {
+  if (unit == run->end)
+    run->end += size;
+  else if (unit + size == run->start)
+    run->start = unit;
+  else
+    return false;
+  return true;
+}
+
+/* Unmaps a run of unused units. False, and nothing was done, if the system refuses. */
+static bool release_run(struct bxr_domain *domain, struct run run) {
+  for (uintptr_t start = run.start; start < run.end; start += BXR_POOL_SIZE)
+    bxr_list_remove(bxr_pool_from(start));
+  bool released = run.start == run.end || bxr_os_unmap((void *)run.start, run.end - run.start);
+  size_t pools = released ? (run.end - run.start) / BXR_POOL_SIZE : 0;
+  for (uintptr_t start = run.start; start < run.end && !released; start += BXR_POOL_SIZE)
+    bxr_list_push(&domain->empty, bxr_pool_from(start));
+  domain->empty_count -= pools;
+  bxr_domain_add_pools(domain, 0 - pools);
+  return released;
+}
+
+/* Unmaps up to n empty pools, and returns how many it unmapped. `work` limits the number of pools and
+   system calls together: pools that are neighbours, in memory and in the list, take one call. */
+static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t work) {
+  size_t size = unit_size(), pools = size / BXR_POOL_SIZE, before = domain->empty_count;
+  struct run run = {0, 0};
+  for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next) {
+    uintptr_t unit = (uintptr_t)link & ~(uintptr_t)(size - 1);
+    if (unit >= run.start && unit < run.end) continue;
+    if (n < pools || work < pools) break;
+    if (!is_unit_unused(domain, unit, size)) continue;
+    if (!extend_run(&run, unit, size)) {
+      if (!release_run(domain, run)) return before - domain->empty_count;
+      run = (struct run){unit, unit + size};
+      work--;
+    }
+    n -= pools;
+    work -= work < pools ? work : pools;
+  }
+  release_run(domain, run);
+  return before - domain->empty_count;
+}
+
+/* The limit of pools and system calls: about a millisecond, so that no scan takes long. At most 16 MiB. */
+enum { ENOUGH_AT_A_TIME = 1 << 10 };
+
+void bxr_release_unneeded(struct bxr_domain *domain) {
+  release_empty_pools(domain, domain->empty_low, ENOUGH_AT_A_TIME);
+  domain->empty_low = domain->empty_count;
+}
+
+size_t bxr_release_all(struct bxr_domain *domain) {
+  for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next)
+    bxr_barrier_update(bxr_list_pool(link));
+  size_t released = release_empty_pools(domain, SIZE_MAX, SIZE_MAX);
+  domain->empty_low = domain->empty_count;
+  return released;
+}
+
+static void forget_young_values(struct bxr_pool *pool, void *context) {
+  (void)context;
+  bxr_barrier_forget_young_values(pool);
+}
+
+void bxr_release_at_teardown(struct bxr_domain *domain) {
+  bxr_domain_disable(domain);
+  bxr_domain_each_pool(domain, forget_young_values, NULL);
+  release_empty_pools(domain, SIZE_MAX, SIZE_MAX);
+  size_t unit = unit_size();
+  char *rest = (char *)(((uintptr_t)domain->region + unit - 1) & ~(uintptr_t)(unit - 1));
+  if (rest != domain->region_end && bxr_os_unmap(rest, (size_t)(domain->region_end - rest)))
+    domain->region_end = rest;
+}

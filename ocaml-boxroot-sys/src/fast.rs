@@ -1,0 +1,363 @@
+//! The fast paths of `boxroot/inline.h`, in Rust: with a domain's record, which a token has, and below without one. The
+//! layouts that they rely on are asserted in `bindings.rs` and in `boxroot/inline.h`.
+
+use crate::bindings::{self, bxr_domain_head, bxr_pool_head};
+use crate::{slot, BoxRoot, Value};
+use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+#[cfg(inlined_thread_locals)]
+pub use without_token::{boxroot_create, boxroot_delete, boxroot_modify};
+
+const NO_SLOT: usize = 1;
+const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
+const HEAD_OFFSETS: usize = bindings::BXR_HEAD_OFFSETS as usize;
+
+/// # Safety
+///
+/// As for [`token::create`](crate::token::create), with the record of the domain.
+#[inline(always)]
+pub unsafe fn create(domain: *mut bxr_domain_head, value: Value) -> Option<BoxRoot> {
+    // SAFETY: the lock is held (caller), and only its holder uses this free list and writes
+    // to the slots. A list is a link, the address of its first slot plus 1, or NO_SLOT. Each slot holds the rest.
+    unsafe {
+        let first = (*domain).free;
+        if first == NO_SLOT {
+            return create_slow(value);
+        }
+        let root = BoxRoot(NonNull::new_unchecked(with_exposed_provenance_mut(first - 1)));
+        (*domain).free = *slot(root) as usize;
+        *slot(root) = value;
+        Some(root)
+    }
+}
+
+/// # Safety
+///
+/// As for [`token::delete`](crate::token::delete), with the record of the domain.
+#[inline(always)]
+pub unsafe fn delete(domain: *mut bxr_domain_head, root: BoxRoot) {
+    // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
+    unsafe {
+        if !delete_uncounted(domain, root) {
+            delete_elsewhere(domain, root);
+        }
+    }
+}
+
+/// [`delete`], of which only the path for most young roots is inlined. What drops a root stays small, so that
+/// compilers inline that, too.
+///
+/// # Safety
+///
+/// As for [`delete`].
+#[cfg(inlined_thread_locals)]
+#[inline(always)]
+unsafe fn delete_small(domain: *mut bxr_domain_head, root: BoxRoot) {
+    #[inline(never)]
+    unsafe fn call(domain: *mut bxr_domain_head, root: BoxRoot) {
+        // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
+        unsafe { delete_elsewhere(domain, root) }
+    }
+    // SAFETY: the lock of `domain` is held, and `root` is live and not used again (caller).
+    unsafe {
+        if !delete_uncounted(domain, root) {
+            call(domain, root);
+        }
+    }
+}
+
+/// Deletes the root if deletes in its pool are not counted.
+///
+/// # Safety
+///
+/// As for [`delete`], if the result is true.
+#[inline(always)]
+unsafe fn delete_uncounted(domain: *mut bxr_domain_head, root: BoxRoot) -> bool {
+    let start = start_of(root);
+    // SAFETY: the lock is held (caller): under it the owner may free slots of its own pools.
+    unsafe {
+        let uncounted = start == (*domain).uncounted;
+        if uncounted {
+            push(&mut (*domain).free, root);
+        }
+        uncounted
+    }
+}
+
+/// [`delete`] in any other pool.
+///
+/// # Safety
+///
+/// As for [`delete`].
+#[inline(always)]
+unsafe fn delete_elsewhere(domain: *mut bxr_domain_head, root: BoxRoot) {
+    let pool = pool_at(start_of(root));
+    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free slots of its
+    // own pools, and only its holder writes `outgoing`. On OCaml 4, without a token, threads without the lock come here
+    // with the record that has no pools, all of them at once: they only read, because no batch was begun there.
+    unsafe {
+        if is_fast_owner(domain, pool) {
+            push(&mut (*pool).free, root);
+            (*pool).countdown -= 1;
+            if (*pool).countdown == 0 {
+                bindings::bxr_domain_refile(pool);
+            }
+            return;
+        }
+        unlikely();
+        // Deletes of neighbouring roots of other domains are collected.
+        let outgoing = &raw mut (*domain).outgoing;
+        let bit = slot(root).addr().wrapping_sub((*outgoing).start) / size_of::<Value>();
+        if bit < 64 {
+            (*outgoing).bits |= 1 << bit;
+        } else {
+            delete_slow(root);
+        }
+    }
+}
+
+/// # Safety
+///
+/// As for [`token::modify`](crate::token::modify), with the record of the domain.
+#[inline(always)]
+pub unsafe fn modify(domain: *mut bxr_domain_head, root: &mut BoxRoot, value: Value) -> bool {
+    let start = start_of(*root);
+    let pool = pool_at(start);
+    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may store any value in a
+    // young pool, and an old value or an immediate in every pool whose fast paths are open.
+    unsafe {
+        if start == (*domain).uncounted
+            || is_fast_owner(domain, pool)
+                && (!may_be_young(value) || (*pool).epoch == (*domain).epoch)
+        {
+            *slot(*root) = value;
+            return true;
+        }
+        let Some(changed) = bindings::bxr_modify_slow(Some(*root), value) else {
+            return false;
+        };
+        *root = changed;
+        true
+    }
+}
+
+/// Whether the value may be a block of a minor heap. True for all of these, and for some other values.
+///
+/// # Safety
+///
+/// A domain's lock is held.
+#[inline(always)]
+unsafe fn may_be_young(value: Value) -> bool {
+    #[cfg(ocaml5)]
+    {
+        extern "C" {
+            static mut caml_minor_heaps_start: usize;
+            static mut caml_minor_heaps_end: usize;
+        }
+        // SAFETY: the runtime changes these variables only while all domains are stopped, and this thread's
+        // domain is not: its lock is held (caller).
+        let (start, end) = unsafe { (caml_minor_heaps_start, caml_minor_heaps_end) };
+        // In this order: most old values have lower addresses than the minor heaps.
+        start <= value as usize && (value as usize) < end
+    }
+    #[cfg(not(ocaml5))]
+    {
+        value & 1 == 0
+    }
+}
+
+/// Puts a root's slot on a free list.
+///
+/// # Safety
+///
+/// The free list is for slots of the root's pool; the lock of the domain that owns it is held.
+#[inline(always)]
+unsafe fn push(free: &mut usize, root: BoxRoot) {
+    // SAFETY: the owner may write slots, under its lock (caller).
+    unsafe { *slot(root) = *free as Value };
+    *free = slot(root).expose_provenance() + 1;
+}
+
+/// The start of the root's pool: pools are aligned to their size.
+#[inline(always)]
+fn start_of(root: BoxRoot) -> usize {
+    root.0.as_ptr().expose_provenance() & !(POOL_SIZE - 1)
+}
+
+/// The head of the pool that starts here: its offset varies with the address.
+#[inline(always)]
+fn pool_at(start: usize) -> *mut bxr_pool_head {
+    let offset = start >> bindings::BXR_HEAD_SHIFT & HEAD_OFFSETS;
+    with_exposed_provenance_mut(start | offset)
+}
+
+/// Whether the fast paths of `pool` are open to `domain`.
+///
+/// # Safety
+///
+/// `pool` is the pool of a live root.
+#[inline(always)]
+unsafe fn is_fast_owner(domain: *mut bxr_domain_head, pool: *mut bxr_pool_head) -> bool {
+    // SAFETY: the pool is mapped, because the root is live (caller). The load is atomic, because another domain
+    // that owns the pool may be changing the field.
+    let owner = unsafe { AtomicPtr::from_ptr(addr_of_mut!((*pool).fast_owner)) };
+    owner.load(Ordering::Relaxed) == domain
+}
+
+/// Compilers put a branch that calls this behind the other one.
+#[cold]
+#[inline]
+fn unlikely() {}
+
+/// The general path of C. The attribute makes compilers lay out the fast path as the straight one.
+///
+/// # Safety
+///
+/// As for [`boxroot_create`](crate::boxroot_create).
+#[cold]
+unsafe fn create_slow(value: Value) -> Option<BoxRoot> {
+    // SAFETY: as promised by the caller.
+    unsafe { bindings::bxr_create_slow(value) }
+}
+
+/// The same of a delete.
+///
+/// # Safety
+///
+/// As for [`boxroot_delete`](crate::boxroot_delete).
+#[cold]
+unsafe fn delete_slow(root: BoxRoot) {
+    // SAFETY: as promised by the caller.
+    unsafe { bindings::bxr_delete_slow(Some(root)) }
+}
+
+/// Each call looks at who holds the lock, and then takes the fast path above. For this it reads thread-local variables
+/// of C, as C compilers do in the initial-exec model (`boxroot/lock.h`). Stable Rust cannot name such variables, so this is
+/// assembly.
+#[cfg(inlined_thread_locals)]
+mod without_token {
+    use super::*;
+    use core::arch::asm;
+
+    /// The value of a thread-local pointer of C. The pointers that are read here change only in function calls. A
+    /// variable's offset from the thread pointer is the same for all threads, so that loops read it once.
+    macro_rules! thread_local_pointer {
+        ($name:literal) => {{
+            let offset: usize;
+            let value: *mut bxr_domain_head;
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the variable exists in every program that links the library. The linker or the dynamic
+            // linker has stored its offset from the thread pointer where the first instruction reads it.
+            unsafe {
+                asm!(
+                    concat!("mov {}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
+                    out(reg) offset,
+                    options(pure, nomem, nostack, preserves_flags),
+                );
+                asm!(
+                    "mov {}, qword ptr fs:[{}]",
+                    out(reg) value,
+                    in(reg) offset,
+                    options(pure, readonly, nostack, preserves_flags),
+                );
+            }
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: the same as on x86-64.
+            unsafe {
+                asm!(
+                    concat!("adrp {0}, :gottprel:", $name),
+                    concat!("ldr {0}, [{0}, :gottprel_lo12:", $name, "]"),
+                    out(reg) offset,
+                    options(pure, nomem, nostack, preserves_flags),
+                );
+                asm!(
+                    "mrs {0}, tpidr_el0",
+                    "ldr {0}, [{0}, {1}]",
+                    out(reg) value,
+                    in(reg) offset,
+                    options(pure, readonly, nostack, preserves_flags),
+                );
+            }
+            value
+        }};
+    }
+
+    /// The record of this thread's domain, if the thread holds the lock and no root scan is running.
+    #[cfg(ocaml5)]
+    #[inline(always)]
+    fn to_create() -> Option<*mut bxr_domain_head> {
+        // Without the lock this is NULL, and no record's `runtime_state` is NULL.
+        let witness = thread_local_pointer!("caml_state");
+        let record = thread_local_pointer!("bxr_self_abi2_pool14");
+        // SAFETY: the variable is never NULL (without a domain it points to `bxr_no_domain`), and records are never
+        // unmapped. The load is atomic, because another thread that holds the record's lock may be changing the field.
+        let state = unsafe { AtomicPtr::from_ptr(&raw mut (*record).runtime_state) };
+        (state.load(Ordering::Relaxed) == witness.cast()).then_some(record)
+    }
+
+    #[cfg(ocaml5)]
+    use to_create as to_delete;
+
+    /// The record of the only domain, if this thread holds the lock and no root scan is running; else a record
+    /// that has no pools. A thread that `Thread.create` made seems to hold the lock in its thread-local
+    /// destructors, and this function believes it.
+    #[cfg(not(ocaml5))]
+    #[inline(always)]
+    fn to_create() -> Option<*mut bxr_domain_head> {
+        Some(thread_local_pointer!("bxr_self_abi2_pool14"))
+    }
+
+    /// The same, on the main thread only; the slow paths ask more.
+    #[cfg(not(ocaml5))]
+    #[inline(always)]
+    fn to_delete() -> Option<*mut bxr_domain_head> {
+        Some(thread_local_pointer!("bxr_owner_abi2_pool14"))
+    }
+
+    /// # Safety
+    ///
+    /// As for [`boxroot_create`](crate::boxroot_create).
+    #[inline(always)]
+    pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
+        // SAFETY: the record is open to this thread, or its current pool has no free slot, so that the slow path
+        // decides; the value is valid (caller).
+        unsafe {
+            match to_create() {
+                Some(domain) => create(domain, init),
+                None => create_slow(init),
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`boxroot_delete`](crate::boxroot_delete), of a root that is not `None`.
+    #[inline(always)]
+    pub unsafe fn boxroot_delete(root: BoxRoot) {
+        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path decides; the root is
+        // live, and not used again (caller).
+        unsafe {
+            match to_delete() {
+                Some(domain) => delete_small(domain, root),
+                None => delete_slow(root),
+            }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`boxroot_modify`](crate::boxroot_modify).
+    #[inline(always)]
+    pub unsafe fn boxroot_modify(root: *mut BoxRoot, value: Value) -> bool {
+        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path decides; no other
+        // thread uses the root, and the value is valid (caller).
+        unsafe {
+            match to_delete() {
+                Some(domain) => modify(domain, &mut *root, value),
+                // `BoxRoot` and a `boxroot` that is not NULL have the same representation.
+                None => bindings::boxroot_modify(root.cast(), value),
+            }
+        }
+    }
+}

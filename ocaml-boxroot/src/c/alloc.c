@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* Values of the OCaml heap: allocating and reading them takes macros of the OCaml headers. Nothing here raises. */
+#define CAML_INTERNALS
+#define CAML_NAME_SPACE
+#include <string.h>
+
+#include <caml/mlvalues.h>
+
+#include <caml/alloc.h>
+#include <caml/custom.h>
+#include <caml/memory.h>
+#include <caml/version.h>
+#if OCAML_VERSION < 50000
+#include <caml/address_class.h>
+#endif
+
+#include "obx.h"
+
+/* Whether what is no immediate is a block. On OCaml 4, values of abstract types may also be pointers out of the heap. */
+#if OCAML_VERSION >= 50000
+#define has_header(v) 1
+#else
+#define has_header(v) Is_in_value_area(v)
+#endif
+
+/* An uninitialised block of the major heap, or 0 if out of memory. The GC does not run. */
+static value alloc_large(mlsize_t size, tag_t tag) {
+#if OCAML_VERSION >= 50000
+  return caml_alloc_shr_noexc(size, tag);
+#else
+  return caml_alloc_shr_no_track_noexc(size, tag);
+#endif
+}
+
+/* ---- strings ---- */
+
+value obx_alloc_string(char const *bytes, size_t length) {
+  mlsize_t words = length / sizeof(value) + 1;
+  if (words <= Max_young_wosize) return caml_alloc_initialized_string(length, bytes);
+  if (words > Max_wosize) return 0;
+  value string = alloc_large(words, String_tag);
+  if (string == 0) return 0;
+  mlsize_t last = words * sizeof(value) - 1;
+  Field(string, words - 1) = 0;
+  Byte_u(string, last) = (unsigned char)(last - length);
+  memcpy(Bp_val(string), bytes, length);
+  return caml_check_urgent_gc(string);
+}
+
+size_t obx_string_length(value string) { return caml_string_length(string); }
+
+/* ---- numbers ---- */
+
+value obx_alloc_float(double x) { return caml_copy_double(x); }
+double obx_float(value v) { return Double_val(v); }
+int obx_is_float(value v) { return Is_block(v) && has_header(v) && Tag_val(v) == Double_tag; }
+
+value obx_alloc_int32(int32_t n) { return caml_copy_int32(n); }
+int32_t obx_int32(value v) { return Int32_val(v); }
+value obx_alloc_int64(int64_t n) { return caml_copy_int64(n); }
+int64_t obx_int64(value v) { return Int64_val(v); }
+value obx_alloc_nativeint(intnat n) { return caml_copy_nativeint(n); }
+intnat obx_nativeint(value v) { return Nativeint_val(v); }
+
+/* ---- blocks ---- */
+
+size_t obx_size(value block) { return Wosize_val(block); }
+
+/* The tag of a block or of a pointer out of the heap, which counts as an abstract block without fields. */
+int obx_kind(value v, size_t *size) {
+  *size = has_header(v) ? Wosize_val(v) : 0;
+  return has_header(v) ? Tag_val(v) : Abstract_tag;
+}
+
+/* A block that the caller initialises before the GC may run again, or 0 if out of memory. May run the GC. */
+static value alloc_uninitialised(size_t size, tag_t tag) {
+  if (size == 0) return Atom(tag);
+  if (size <= Max_young_wosize) return caml_alloc_small(size, tag);
+  return size > Max_wosize ? 0 : alloc_large(size, tag);
+}
+
+/* A block whose fields are copied from roots, or 0 if out of memory. May run the GC. */
+value obx_alloc_block(int tag, size_t size, value const *const *fields) {
+  value block = alloc_uninitialised(size, (tag_t)tag);
+  if (block == 0) return 0;
+  if (size <= Max_young_wosize) {
+    for (size_t i = 0; i < size; i++) Field(block, i) = *fields[i];
+    return block;
+  }
+  for (size_t i = 0; i < size; i++) Field(block, i) = Val_unit;
+  for (size_t i = 0; i < size; i++) caml_initialize(&Field(block, i), *fields[i]);
+  return caml_check_urgent_gc(block);
+}
+
+/* An array of units, or 0 if out of memory. May run the GC. */
+value obx_alloc_array(size_t length) {
+  value array = alloc_uninitialised(length, 0);
+  if (array == 0) return 0;
+  for (size_t i = 0; i < length; i++) Field(array, i) = Val_unit;
+  return length > Max_young_wosize ? caml_check_urgent_gc(array) : array;
+}
+
+void obx_store(value block, size_t i, value v) { caml_modify(&Field(block, i), v); }
+
+/* ---- floats in a row ---- */
+
+#ifdef FLAT_FLOAT_ARRAY
+int const obx_float_arrays_are_flat = 1;
+#else
+int const obx_float_arrays_are_flat = 0;
+#endif
+
+/* A block of floats in the flat form of arrays and records, or 0 if out of memory. May run the GC. */
+value obx_alloc_flat_floats(double const *floats, size_t length) {
+  if (length == 0) return Atom(0);
+  if (length > Max_wosize / Double_wosize) return 0;
+  value array = alloc_uninitialised(length * Double_wosize, Double_array_tag);
+  if (array == 0) return 0;
+  memcpy((double *)array, floats, length * sizeof(double));
+  return length * Double_wosize > Max_young_wosize ? caml_check_urgent_gc(array) : array;
+}
+
+int obx_is_flat_floats(value array) { return Tag_val(array) == Double_array_tag; }
+
+/* ---- Rust values in the OCaml heap ---- */
+
+static void drop_held(value box) { obx_drop_held(*(void **)Data_custom_val(box)); }
+
+/* Without functions for comparison and marshalling, which then raise exceptions in OCaml; and without one for hashing, so
+   that all blocks have the same hash. */
+static struct custom_operations const box_operations = {
+  .identifier = "ocaml_boxroot.rust",
+  .finalize = drop_held,
+};
+
+/* A block that owns the Rust value `held`, which takes `size` bytes. May run the GC. */
+value obx_alloc_box(void *held, size_t size) {
+  value box =
+    caml_alloc_custom_mem((struct custom_operations *)&box_operations, sizeof(void *), size);
+  *(void **)Data_custom_val(box) = held;
+  return box;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls of OCaml from Rust, OCaml's exceptions, and the way back from Rust to OCaml. In C, because OCaml's exceptions must
+   not jump over a Rust frame. */
+#define CAML_INTERNALS
+#define CAML_NAME_SPACE
+#include <string.h>
+
+#include <caml/mlvalues.h>
+
+#include <caml/alloc.h>
+#include <caml/callback.h>
+#include <caml/fail.h>
+#include <caml/memory.h>
+#include <caml/version.h>
+
+#if OCAML_VERSION >= 50000
+#include <caml/fiber.h>
+#endif
+
+#include "obx.h"
+
+#ifndef __ELF__
+#include <dlfcn.h>
+#endif
+
+/* ---- calls to OCaml ---- */
+
+#if OCAML_VERSION >= 50000
+/* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This function grows
+   the stack before, so that they need not. Returns 0 if that fails. Does not raise. */
+static int grow_stack(void) {
+  struct stack_info *stack = Caml_state->current_stack;
+  uintnat available = (uintnat)((value *)stack->sp - Stack_base(stack));
+  uintnat needed = Stack_threshold / sizeof(value) + 64; /* and what OCaml pushes for a callback */
+  if (available < needed && !caml_try_realloc_stack(needed)) return 0;
+  if (Caml_state->gc_regs_buckets == NULL) {
+    /* Memory for OCaml's registers: at most 64 words on any processor. */
+    value *bucket = caml_stat_alloc_noexc(64 * sizeof(value));
+    if (bucket == NULL) return 0;
+    bucket[0] = 0;
+    Caml_state->gc_regs_buckets = bucket;
+  }
+  return 1;
+}
+#else
+static int grow_stack(void) { return 1; }
+#endif
+
+/* caml_callbackN_exn, but it never raises: if there is no stack left, neither C's nor OCaml's, the result is the encoded
+   exception 0. */
+value obx_callback(value closure, int count, value *arguments) {
+  if (!obx_has_stack_for_ocaml() || !grow_stack()) return Make_exception_result((value)0);
+  return caml_callbackN_exn(closure, count, arguments);
+}
+
+/* ---- exceptions ---- */
+
+/* OCaml's own exceptions, in the order of <caml/fail.h>. Native programs have a symbol for each constructor; bytecode
+   programs have an array of the constructors, in this order. */
+/* clang-format off */
+#define FOR_EACH_EXCEPTION(DO) \
+  DO(Out_of_memory) \
+  DO(Sys_error) \
+  DO(Failure) \
+  DO(Invalid_argument) \
+  DO(End_of_file) \
+  DO(Division_by_zero) \
+  DO(Not_found) \
+  DO(Match_failure) \
+  DO(Stack_overflow) \
+  DO(Sys_blocked_io) \
+  DO(Assert_failure) \
+  DO(Undefined_recursive_module)
+/* clang-format on */
+
+#ifdef __ELF__
+extern value caml_global_data __attribute__((weak));
+#define DECLARE(name) extern char caml_exn_##name[] __attribute__((weak));
+FOR_EACH_EXCEPTION(DECLARE)
+#define NATIVE(name) (value) caml_exn_##name
+#define GLOBAL_DATA (&caml_global_data)
+#else
+#define NATIVE(name) (value) dlsym(RTLD_DEFAULT, "caml_exn_" #name)
+#define GLOBAL_DATA ((value *)dlsym(RTLD_DEFAULT, "caml_global_data"))
+#endif
+
+/* The constructor of OCaml's own exception with that name, or 0 if there is none. */
+value obx_predefined_exception(char const *name) {
+  int i = 0;
+#define FIND_EXCEPTION(candidate)                                                                  \
+  if (strcmp(name, #candidate) == 0) {                                                             \
+    value constructor = NATIVE(candidate);                                                         \
+    if (constructor != 0) return constructor;                                                      \
+    return GLOBAL_DATA != NULL ? Field(*GLOBAL_DATA, i) : 0;                                       \
+  }                                                                                                \
+  i++;
+  FOR_EACH_EXCEPTION(FIND_EXCEPTION)
+  return 0;
+}
+
+/* The exception Failure with this text, encoded; the encoded exception 0 if out of memory. Does not raise. May run the
+   GC. */
+value obx_failure(char const *text, size_t length) {
+  CAMLparam0();
+  CAMLlocal1(string);
+  value constructor = obx_predefined_exception("Failure");
+  string = obx_alloc_string(text, length);
+  if (constructor == 0 || string == 0) CAMLreturn(Make_exception_result((value)0));
+  value exception = caml_alloc_small(2, 0);
+  Field(exception, 0) = constructor;
+  Field(exception, 1) = string;
+  CAMLreturn(Make_exception_result(exception));
+}
+
+/* ---- calls from OCaml ---- */
+
+/* `result` is what a Rust body returned: a value, which this returns; or an encoded exception (as from the _exn
+   functions), which this raises. The encoded exception 0 says that there was no memory for one: raises Out_of_memory.
+   The exception jumps over at most one Rust frame, that of an exported function, which has nothing to drop. */
+value ocaml_boxroot_finish(value result) {
+  if (!Is_exception_result(result)) return result;
+  value exception = Extract_exception(result);
+  if (exception == 0) caml_raise_out_of_memory();
+  caml_raise(exception);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Rust functions as OCaml closures. OCaml calls closures by a calling convention of its own, so their code is a few
+   instructions of assembly for each processor. On other processors, and in bytecode, there are no such closures.
+
+   Fields of a closure: the code; its arity, 1, and where the environment starts; the box with the Rust function; how
+   many arguments are still missing; the arguments so far. To OCaml, each closure has one argument. If more than one is
+   missing, a call makes a new closure that has this argument, too; the call with the last one runs the function. */
+#define CAML_NAME_SPACE
+#include <caml/mlvalues.h>
+
+#include <caml/alloc.h>
+#include <caml/memory.h>
+#include <caml/version.h>
+
+#include "obx.h"
+
+enum { CODE, INFO, BOX, MISSING, ARGUMENTS };
+
+#define START_OF_ENVIRONMENT BOX
+#define MAX_ARGUMENTS 8
+
+/* A copy of the closure with one more argument. Does not raise. May run the GC. */
+static value with_argument(value closure, value argument) {
+  CAMLparam2(closure, argument);
+  mlsize_t size = Wosize_val(closure);
+  value more = caml_alloc_small(size + 1, Closure_tag);
+  Field(more, CODE) = Field(closure, CODE);
+  Field(more, INFO) = Field(closure, INFO);
+  Field(more, BOX) = Field(closure, BOX);
+  Field(more, MISSING) = Field(closure, MISSING) - 2; /* one less, as an OCaml integer */
+  for (mlsize_t i = ARGUMENTS; i < size; i++) Field(more, i) = Field(closure, i);
+  Field(more, size) = argument;
+  CAMLreturn(more);
+}
+
+/* A call of a closure, from the assembly below. May raise. */
+value obx_apply(value argument, value closure) {
+  if (Long_val(Field(closure, MISSING)) > 1) return with_argument(closure, argument);
+  value arguments[MAX_ARGUMENTS];
+  size_t count = Wosize_val(closure) - ARGUMENTS;
+  for (size_t i = 0; i < count; i++) arguments[i] = Field(closure, ARGUMENTS + i);
+  arguments[count] = argument;
+  return ocaml_boxroot_finish(obx_call_boxed(Field(closure, BOX), arguments, count + 1));
+}
+
+/* OCaml's compiled code passes the argument and the closure in its first two argument registers. Code that calls C has
+   to save the allocation pointer, to note where OCaml's stack ends, and to restore the allocation pointer afterwards.
+   The runtime's caml_c_call does this for the function whose address is in a certain register. So the code below jumps
+   to caml_c_call, which returns to OCaml: no frame of ours is left on OCaml's stack, where the collector could not read
+   it. On x86-64 with OCaml 4, caml_c_call leaves it to OCaml's compiled code to restore the allocation pointer. So there
+   the code below does all of this itself. */
+#if defined(__ELF__) && defined(__x86_64__) && !defined(__ILP32__)
+#define HAS_CLOSURES 1
+#define FUNCTION_TYPE "@function"
+#if OCAML_VERSION >= 50000
+#define CODE_OF_CLOSURES                                                                           \
+  "  movq %rax, %rdi\n" /* the argument */                                                         \
+  "  movq %rbx, %rsi\n" /* the closure */                                                          \
+  "  movq obx_apply@GOTPCREL(%rip), %rax\n"                                                        \
+  "  jmp *caml_c_call@GOTPCREL(%rip)\n"
+#else
+/* obx_state_NAME is the offset of the field NAME of Caml_state. */
+__asm__(".set obx_field, 0\n"
+#define DOMAIN_STATE(type, name)                                                                   \
+  ".set obx_state_" #name ", obx_field\n.set obx_field, obx_field + 8\n"
+#include <caml/domain_state.tbl>
+#undef DOMAIN_STATE
+);
+#define CODE_OF_CLOSURES                                                                           \
+  "  movq (%rsp), %r10\n"                                                                          \
+  "  movq %r10, obx_state_last_return_address(%r14)\n"                                             \
+  "  leaq 8(%rsp), %r10\n"                                                                         \
+  "  movq %r10, obx_state_bottom_of_stack(%r14)\n"                                                 \
+  "  movq %r15, obx_state_young_ptr(%r14)\n"                                                       \
+  "  movq %rax, %rdi\n" /* the argument */                                                         \
+  "  movq %rbx, %rsi\n" /* the closure */                                                          \
+  "  subq $8, %rsp\n"                                                                              \
+  ".cfi_adjust_cfa_offset 8\n"                                                                     \
+  "  call *obx_apply@GOTPCREL(%rip)\n"                                                             \
+  "  addq $8, %rsp\n"                                                                              \
+  ".cfi_adjust_cfa_offset -8\n"                                                                    \
+  "  movq obx_state_young_ptr(%r14), %r15\n"                                                       \
+  "  ret\n"
+#endif
+#elif defined(__ELF__) && defined(__aarch64__) && !defined(__ILP32__)
+#define HAS_CLOSURES 1
+#define FUNCTION_TYPE "%function"
+#define CODE_OF_CLOSURES /* the argument and the closure are where C expects them */               \
+  "  adrp x8, :got:obx_apply\n"                                                                    \
+  "  ldr x8, [x8, :got_lo12:obx_apply]\n"                                                          \
+  "  adrp x16, :got:caml_c_call\n"                                                                 \
+  "  ldr x16, [x16, :got_lo12:caml_c_call]\n"                                                      \
+  "  br x16\n"
+#endif
+
+#ifdef HAS_CLOSURES
+__asm__(".pushsection .text\n"
+        ".weak caml_c_call\n"
+        ".hidden obx_closure_code\n"
+        ".globl obx_closure_code\n"
+        ".type obx_closure_code, " FUNCTION_TYPE "\n"
+        ".p2align 4\n"
+        "obx_closure_code:\n"
+        ".cfi_startproc\n" CODE_OF_CLOSURES ".cfi_endproc\n"
+        ".size obx_closure_code, .-obx_closure_code\n"
+        ".popsection\n");
+
+/* OxCaml has a third argument: whether the closure is the last one of its block. */
+#ifdef Is_last_closinfo
+#define CLOSURE_INFO Make_closinfo(1, START_OF_ENVIRONMENT, 1)
+#else
+#define CLOSURE_INFO Make_closinfo(1, START_OF_ENVIRONMENT)
+#endif
+
+extern char obx_closure_code[];
+extern void caml_c_call(void) __attribute__((weak)); /* not NULL in native programs */
+
+/* A closure that calls the Rust function in the box, a value that the caller keeps in the cell `box`, once it has `count`
+   arguments. 0 if there can be no closures in this program. Does not raise. May run the GC. */
+value obx_alloc_closure(value const *box, size_t count) {
+  if (caml_c_call == NULL || count > MAX_ARGUMENTS) return 0;
+  value closure = caml_alloc_small(ARGUMENTS, Closure_tag);
+  Field(closure, CODE) = (value)obx_closure_code;
+  Field(closure, INFO) = CLOSURE_INFO;
+  Field(closure, BOX) = *box;
+  Field(closure, MISSING) = Val_long(count);
+  return closure;
+}
+#else
+value obx_alloc_closure(value const *box, size_t count) {
+  (void)box, (void)count;
+  return 0;
+}
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What more than one file of this crate uses from C. The names begin with obx_, but for the one that users see. */
+#ifndef OBX_H
+#define OBX_H
+
+#include <caml/mlvalues.h>
+
+/* Whether this thread has more than a quarter of its stack left; and, as well, more than OCaml's functions may take without
+   looking. Any thread, at any time. */
+int obx_has_stack(void);
+int obx_has_stack_for_ocaml(void);
+
+/* A new string, or 0 if out of memory. May run the GC. */
+value obx_alloc_string(char const *bytes, size_t length);
+
+/* Ends a function that OCaml called: raises `result` if it is an encoded exception, else returns it. The documentation of
+   DomainLock::enter names this function. */
+value ocaml_boxroot_finish(value result);
+
+/* ---- defined in Rust ---- */
+
+/* Calls the Rust function in a box. The result is for ocaml_boxroot_finish. */
+value obx_call_boxed(value box, value const *arguments, size_t count);
+
+/* Drops the Rust value that a box owns. Does not unwind. */
+void obx_drop_held(void *held);
+
+#endif

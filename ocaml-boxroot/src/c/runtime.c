@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether OCaml was started, and its shutdown; the lock of the state in runtime/state.rs. */
+#define CAML_INTERNALS
+#define CAML_NAME_SPACE
+#include <pthread.h>
+
+#include <caml/mlvalues.h>
+
+#include <caml/callback.h>
+#include <caml/startup_aux.h>
+#include <caml/version.h>
+
+#if OCAML_VERSION >= 50000
+#include <caml/domain.h>
+#endif
+
+/* Whether OCaml was started in this process. */
+int obx_is_started(void) {
+#if OCAML_VERSION >= 50000
+  return caml_named_value("Pervasives.do_at_exit") != NULL;
+#else
+  return Caml_state != NULL;
+#endif
+}
+
+/* Under OCAMLRUNPARAM=c, `exit` in OCaml frees the heap, as shutting the runtime down does. But Rust code still runs after
+   that, in thread-local destructors and on other threads, and so does OCaml's code of domains that have just ended. So
+   this starts the runtime a second time: OCaml only counts the starts, and keeps the heap until it was shut down as many
+   times, which never happens. Called with the lock of any domain, and perhaps on several threads at once. */
+static int is_kept;
+
+void obx_keep_heap(void) {
+#if OCAML_VERSION >= 50000
+  int exit_frees = caml_params->cleanup_on_exit != 0;
+#else
+  int exit_frees = caml_cleanup_on_exit;
+#endif
+  if (exit_frees && !__atomic_exchange_n(&is_kept, 1, __ATOMIC_RELAXED)) caml_startup_aux(0);
+}
+
+static void call_named(char const *name) {
+  value const *function = caml_named_value(name);
+  if (function != NULL) (void)caml_callback_exn(*function, Val_unit);
+}
+
+/* caml_shutdown; where the heap is kept, only what it runs before it frees the heap. Called with the lock. */
+void obx_shut_down(void) {
+  if (!is_kept) {
+    caml_shutdown();
+    return;
+  }
+  call_named("Pervasives.do_at_exit");
+  call_named("Thread.at_shutdown");
+}
+
+/* 1 if other domains run besides the caller's, else 0. Called with the lock. */
+uintnat obx_other_domains(void) {
+#if OCAML_VERSION >= 50000
+  return !caml_domain_alone();
+#else
+  return 0;
+#endif
+}
+
+/* ---- the state in runtime/state.rs ---- */
+
+/* A mutex of C, because Rust's cannot be free in the child of a fork. */
+static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t state_changed = PTHREAD_COND_INITIALIZER;
+
+static void before_fork(void) { pthread_mutex_lock(&state_mutex); }
+static void after_fork(void) { pthread_mutex_unlock(&state_mutex); }
+
+static void after_fork_in_child(void) {
+  pthread_cond_init(&state_changed, NULL); /* no thread is waiting here */
+  after_fork();
+}
+
+static void prepare(void) { (void)pthread_atfork(before_fork, after_fork, after_fork_in_child); }
+
+void obx_lock_state(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, prepare);
+  pthread_mutex_lock(&state_mutex);
+}
+
+void obx_unlock_state(void) { pthread_mutex_unlock(&state_mutex); }
+void obx_wait_for_state(void) { pthread_cond_wait(&state_changed, &state_mutex); }
+void obx_state_has_changed(void) { pthread_cond_broadcast(&state_changed); }
+
+/* Called when boxroot was set up: threads can attach from now on. */
+void obx_was_set_up(void) {
+  obx_lock_state();
+  obx_state_has_changed();
+  obx_unlock_state();
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* How much is left of a thread's stack. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#if defined(__FreeBSD__) || defined(__DragonFly__)
+#include <pthread_np.h>
+#endif
+#if defined(__linux__) && !defined(__GLIBC__)
+#define MAIN_STACK_BY_LIMIT 1
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#endif
+
+#include "obx.h"
+
+struct stack {
+  uintptr_t low, high; /* both 0 if not known */
+};
+
+#ifdef MAIN_STACK_BY_LIMIT
+/* The main thread's stack grows until its limit. glibc answers with that, musl with the present size. */
+static void limit_of_main_thread(struct stack *stack) {
+  struct rlimit limit;
+  if ((pid_t)syscall(SYS_gettid) != getpid()) return;
+  int is_limited = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < stack->high;
+  stack->low = is_limited ? stack->high - limit.rlim_cur : 0;
+}
+#endif
+
+static struct stack stack_of_this_thread(void) {
+  struct stack stack = {0, 0};
+#if defined(__APPLE__)
+  stack.high = (uintptr_t)pthread_get_stackaddr_np(pthread_self());
+  stack.low = stack.high - pthread_get_stacksize_np(pthread_self());
+#elif defined(__linux__) || defined(__FreeBSD__) || defined(__DragonFly__)
+  pthread_attr_t attributes;
+  void *low;
+  size_t size;
+#ifdef __linux__
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
+#else
+  if (pthread_attr_init(&attributes) != 0) return stack;
+  if (pthread_attr_get_np(pthread_self(), &attributes) != 0) goto out;
+#endif
+  if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
+    stack.low = (uintptr_t)low;
+    stack.high = stack.low + size;
+#ifdef MAIN_STACK_BY_LIMIT
+    limit_of_main_thread(&stack);
+#endif
+  }
+#ifndef __linux__
+out:
+#endif
+  pthread_attr_destroy(&attributes);
+#endif
+  return stack;
+}
+
+/* What stays free of this thread's stack ends here: for conversions a quarter of it, for calls of OCaml at least
+   OCAML_NEEDS as well. At first both are the highest address, so that the first call looks for the stack. */
+static __thread uintptr_t quarter_end = UINTPTR_MAX, ocaml_end = UINTPTR_MAX;
+
+/* OCaml's libraries have functions with large arrays on the stack, and do not probe it: unix_read takes 64 KiB,
+   unix_getgroups 256 KiB. On a stack with less room than that they would write beyond its guard page. */
+#define OCAML_NEEDS ((uintptr_t)320 << 10)
+
+/* What a stack without a limit counts as: it may meet other memory as it grows. */
+#define LARGEST ((uintptr_t)1 << 30)
+
+/* Stacks that the thread library does not know, those of coroutines, count as endless. */
+static __attribute__((noinline)) int has_stack_below(uintptr_t here, uintptr_t const *end) {
+  static __thread struct stack stack;
+  if (*end == UINTPTR_MAX) {
+    stack = stack_of_this_thread();
+    if (stack.high == 0) return 1; /* not known now, for instance without a free file descriptor */
+    if (stack.high - stack.low > LARGEST) stack.low = stack.high - LARGEST;
+    uintptr_t quarter = (stack.high - stack.low) / 4;
+    quarter_end = stack.low + quarter;
+    ocaml_end = stack.low + (quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS);
+  }
+  return here >= *end || here < stack.low;
+}
+
+static inline int has_stack(uintptr_t const *end) {
+  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+  return here >= *end || has_stack_below(here, end);
+}
+
+int obx_has_stack(void) { return has_stack(&quarter_end); }
+int obx_has_stack_for_ocaml(void) { return has_stack(&ocaml_end); }

@@ -1,0 +1,116 @@
+//! Rust functions as OCaml closures.
+
+use super::enter::answer;
+use crate::{
+    ffi, Boxroot, DomainLock, Error, Function, OCamlAny, OCamlBox, RootRef, ToOCaml, Value,
+};
+use ocaml_boxroot_sys as sys;
+
+/// What a closure calls: takes roots of its arguments, and casts them to their types by itself.
+type Body = dyn Fn(&mut DomainLock, &[Boxroot<OCamlAny>]) -> Answer + Send + Sync;
+type Answer = Result<Boxroot<OCamlAny>, Box<dyn std::error::Error>>;
+
+/// An OCaml closure of `count` arguments that calls `body`.
+///
+/// # Safety
+///
+/// The closure is an `F`: `body` expects the arguments that OCaml gives to an `F`, and returns the result of an `F`.
+#[track_caller]
+unsafe fn closure<F>(
+    lock: &mut DomainLock,
+    count: usize,
+    body: Box<Body>,
+) -> Result<Boxroot<F>, Error> {
+    let (value, now) = lock.alloc_box(body)?;
+    let body = Boxroot::try_new(now, value)?;
+    let cell = body.as_any() as *const RootRef<OCamlAny>;
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The cell is that
+    // of `body`, a live root.
+    let raw = unsafe { ffi::obx_alloc_closure(cell.cast(), count) };
+    if raw == 0 {
+        return Err(Error::NoClosures);
+    }
+    // SAFETY: `raw` is a new closure, and an `F` (caller).
+    Boxroot::try_new(lock, unsafe { Value::from_raw(raw) })
+}
+
+/// For `c/closure.c`: calls the function in the box `body`.
+///
+/// # Safety
+///
+/// OCaml called the closure, and the caller passes the result to `ocaml_boxroot_finish`. The box and the arguments
+/// are live values, and are those of a closure from [`closure`].
+#[no_mangle]
+unsafe extern "C" fn obx_call_boxed(
+    body: sys::Value,
+    arguments: *const sys::Value,
+    count: usize,
+) -> sys::Value {
+    let call = |lock: &mut DomainLock| -> Answer {
+        // SAFETY: the box and the arguments are live, and of these types (caller). The collector does not run before
+        // they are rooted.
+        let (body, arguments) = unsafe {
+            let body: Boxroot<OCamlBox<Box<Body>>> = Boxroot::try_new(lock, Value::from_raw(body))?;
+            let raw = std::slice::from_raw_parts(arguments, count);
+            let mut arguments = Vec::with_capacity(count);
+            for &raw in raw {
+                arguments.push(Boxroot::try_new(lock, Value::from_raw(raw))?);
+            }
+            (body, arguments)
+        };
+        // SAFETY: the box owns the function, and the root `body` keeps the box alive until the function returns.
+        let function: &Body = unsafe { &*(&**body.get(lock).get() as *const Body) };
+        function(lock, &arguments)
+    };
+    // SAFETY: OCaml called, and the result goes to `ocaml_boxroot_finish` (caller); `answer` returns a valid value or an
+    // encoded exception.
+    unsafe {
+        DomainLock::enter(|lock| {
+            let result = call(lock);
+            answer(lock, result)
+        })
+    }
+}
+
+macro_rules! from_rust {
+    ($count:literal: $($argument:ident $type:ident $index:tt),*) => {
+        impl<$($type: 'static,)* R: 'static> Function<from_rust!(@tuple $($type)*), R> {
+            /// A Rust function as an OCaml function; see [`Function`].
+            ///
+            /// # Errors
+            ///
+            /// [`NoClosures`](Error::NoClosures) in bytecode programs, on processors other than x86-64 and arm64, and
+            /// where object files are not ELF; [`OutOfMemory`](Error::OutOfMemory).
+            #[track_caller]
+            pub fn from_rust<F, X, E>(lock: &mut DomainLock, f: F) -> Result<Boxroot<Self>, Error>
+            where
+                F: Fn(&mut DomainLock $(, &RootRef<$type>)*) -> Result<X, E>,
+                F: Send + Sync + 'static,
+                X: ToOCaml<R>,
+                E: Into<Box<dyn std::error::Error>>,
+            {
+                let body = move |lock: &mut DomainLock, arguments: &[Boxroot<OCamlAny>]| -> Answer {
+                    let _ = arguments; // a function of () has none
+                    // SAFETY: OCaml gives arguments of these types, because the closure has this function's type.
+                    $(let $argument: &RootRef<$type> = unsafe { arguments[$index].cast() };)*
+                    let result: Boxroot<R> = f(lock $(, $argument)*).map_err(E::into)?.to_ocaml(lock)?;
+                    Ok(result.into_any())
+                };
+                // SAFETY: `body` has the argument and result types of `Self`.
+                unsafe { closure(lock, $count, Box::new(body)) }
+            }
+        }
+    };
+    (@tuple) => { () };
+    (@tuple $($type:ident)+) => { ($($type,)+) };
+}
+
+from_rust!(1: );
+from_rust!(1: a A 0);
+from_rust!(2: a A 0, b B 1);
+from_rust!(3: a A 0, b B 1, c C 2);
+from_rust!(4: a A 0, b B 1, c C 2, d D 3);
+from_rust!(5: a A 0, b B 1, c C 2, d D 3, e E1 4);
+from_rust!(6: a A 0, b B 1, c C 2, d D 3, e E1 4, g F1 5);
+from_rust!(7: a A 0, b B 1, c C 2, d D 3, e E1 4, g F1 5, h G 6);
+from_rust!(8: a A 0, b B 1, c C 2, d D 3, e E1 4, g F1 5, h G 6, i H 7);

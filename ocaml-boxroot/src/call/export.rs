@@ -1,0 +1,182 @@
+//! Functions of Rust that OCaml calls: the macro.
+
+/// Defines functions that OCaml can call.
+///
+/// ```
+/// use ocaml_boxroot::{export, Boxroot, Error, OCamlInt, OCamlList, OCamlString};
+///
+/// export! {
+///     /// `external repeat : string -> int -> string = "example_repeat"`
+///     unsafe fn example_repeat(lock, text: OCamlString as String, times: OCamlInt as usize)
+///         -> Result<OCamlString as String, Error>
+///     {
+///         Ok(text.repeat(times))
+///     }
+///
+///     /// `external twice : string list -> string list * string list = "example_twice"`
+///     unsafe fn example_twice(lock, list: OCamlList<OCamlString>)
+///         -> Result<(OCamlList<OCamlString>, OCamlList<OCamlString>), Error>
+///     {
+///         ocaml_boxroot::ToOCaml::to_ocaml(&(list, list), lock)
+///     }
+/// }
+/// ```
+///
+/// The body gets each argument as a root that the macro made, a [`&RootRef`](crate::RootRef) of its type. With `as`, it
+/// gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml). The result is a
+/// [`Boxroot`](crate::Boxroot) of its type or, with `as`, of a Rust type that is [`ToOCaml`](crate::ToOCaml). The first
+/// name is that of the token (`&mut DomainLock`): the body may allocate and call OCaml. The body's error is of any type
+/// that `?` turns into a `Box<dyn std::error::Error>` (a named one: not `impl …`). If it is an
+/// [`Exception`](crate::Exception), or a [`CallError`](crate::CallError) that holds one, OCaml sees this exception; it
+/// sees any other error, and a panic, as the exception `Failure` with the whole text.
+///
+/// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more than five arguments,
+/// OCaml needs a second function for bytecode, which the macro defines as `NAME_bytecode`:
+/// `external f : … = "example_f_bytecode" "example_f"`.
+///
+/// In Rust, the macro defines a safe function with the same name, which takes the token and the arguments.
+///
+/// # Safety
+///
+/// `unsafe` stands for the promise that OCaml declares `external name : … = "name"` with these
+/// types, without the attributes `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other library defines the symbol.
+/// (Under the first one, OCaml does not expect a collection or an exception; the others pass bare numbers instead of
+/// values.) The function must not be the finaliser of a custom block, where nothing may be allocated. On OCaml 4, functions
+/// among the arguments do not call `Thread.exit`, which would jump over Rust frames.
+///
+/// # How the exception is raised
+///
+/// When the exception is raised, the body has ended and has dropped what it owned. No panic leaves the
+/// function. OCaml's exception jumps over the frame of the exported function itself, which has nothing
+/// to drop; the language allows that (RFC 2945, "plain old frames").
+#[macro_export]
+macro_rules! export {
+    ($(
+        $(#[$attribute:meta])*
+        $visibility:vis unsafe fn $name:ident(
+            $lock:ident $(, $argument:ident: $type:ty $(as $rust:ty)?)* $(,)?
+        ) -> Result<$result:ty $(as $converted:ty)?, $error:ty> $body:block
+    )+) => {$(
+        $(#[$attribute])*
+        #[allow(clippy::too_many_arguments, clippy::unnecessary_wraps)]
+        $visibility fn $name(
+            $lock: &mut $crate::DomainLock
+            $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
+        ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> $body
+
+        // In the inner block, the function with the symbol's name hides the user's function, and so may an argument. So the
+        // constant refers to it.
+        #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
+        const _: () = {
+            const OCAML_BOXROOT_BODY: fn(
+                &mut $crate::DomainLock
+                $(, $crate::export_argument!(type $type $(as $rust)?))*
+            ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> = $name;
+
+            // Types in the signature of an item are not inferred.
+            const _: $crate::macro_support::PhantomData<fn($($type),*) -> $result> =
+                $crate::macro_support::PhantomData;
+
+            const _: () = {
+                $crate::export_entry!(
+                    unsafe $name OCAML_BOXROOT_BODY [$($argument: $type $(as $rust)?),*] [$result $(as $converted)?]
+                );
+            };
+        };
+    )+};
+}
+
+/// For [`export!`]: the function that OCaml calls. This macro and the next two are as unsafe as `export!`, and say so.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_entry {
+    (unsafe $name:ident $body:ident [] $result:tt) => {
+        #[allow(unsafe_code)] // this and the following: an error under `forbid(unsafe_code)`
+        #[no_mangle]
+        unsafe extern "C" fn $name(_unit: $crate::sys::Value) -> $crate::sys::Value {
+            $crate::export_call!(unsafe $body [] $result)
+        }
+    };
+    (unsafe $name:ident $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),+] $result:tt) => {
+        #[allow(unsafe_code)]
+        #[no_mangle]
+        unsafe extern "C" fn $name($($argument: $crate::sys::Value),+) -> $crate::sys::Value {
+            $crate::export_call!(unsafe $body [$($argument: $type $(as $rust)?),+] $result)
+        }
+
+        $crate::export_bytecode!(unsafe $name $($argument)+);
+    };
+}
+
+/// For [`export!`]: the body of the function that OCaml calls.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_call {
+    (
+        unsafe $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),*] [$result:ty $(as $converted:ty)?]
+    ) => {{
+        // SAFETY: OCaml called this function with live values of these types (promise of the user's `unsafe`), and
+        // the result of `enter` goes to `finish` unchanged.
+        #[allow(unsafe_code)]
+        let result = unsafe {
+            let result = $crate::export_support::enter::<$result>(|lock| {
+                $(let $argument = $crate::export_argument!(take lock $argument $type $(as $rust)?);)*
+                let result = $body(lock $(, $crate::export_argument!(pass $argument $(as $rust)?))*)?;
+                $crate::export_result!(root lock result $result $(as $converted)?)
+            });
+            $crate::export_support::finish(result)
+        };
+        result
+    }};
+}
+
+/// For [`export!`]: the function that bytecode calls, if there are more than five arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_bytecode {
+    (unsafe $name:ident $a:ident $($b:ident $($c:ident $($d:ident $($e:ident)?)?)?)?) => {};
+    (unsafe $name:ident $($argument:ident)+) => {
+        #[allow(unsafe_code)]
+        #[export_name = $crate::macro_support::concat!($crate::macro_support::stringify!($name), "_bytecode")]
+        unsafe extern "C" fn ocaml_boxroot_bytecode(
+            arguments: *const $crate::sys::Value,
+            _count: $crate::macro_support::c_int,
+        ) -> $crate::sys::Value {
+            // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
+            unsafe {
+                let mut next = arguments;
+                $name($($crate::export_argument!(next $argument next)),+)
+            }
+        }
+    };
+}
+
+/// For [`export!`]: an argument's type for the body, how it is made from OCaml's value, how it is found in bytecode, and how it is
+/// passed.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_argument {
+    (type $type:ty) => { &$crate::RootRef<$type> };
+    (type $type:ty as $rust:ty) => { $rust };
+    (take $lock:ident $argument:ident $type:ty) => {
+        $crate::Boxroot::<$type>::try_new($lock, $crate::Value::from_raw($argument))?
+    };
+    (take $lock:ident $argument:ident $type:ty as $rust:ty) => {
+        <$rust as $crate::FromOCaml<$type>>::from_ocaml($crate::Value::from_raw($argument), $lock)?
+    };
+    (next $argument:ident $next:ident) => { $crate::export_support::next(&mut $next) };
+    (pass $argument:ident) => { &$argument };
+    (pass $argument:ident as $rust:ty) => { $argument };
+}
+
+/// For [`export!`]: a result's type for the body, and how the result becomes a root.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_result {
+    (type $type:ty) => { $crate::Boxroot<$type> };
+    (type $type:ty as $rust:ty) => { $rust };
+    (root $lock:ident $result:ident $type:ty) => { $crate::macro_support::Ok($result) };
+    (root $lock:ident $result:ident $type:ty as $rust:ty) => {
+        $crate::macro_support::Ok($crate::ToOCaml::<$type>::to_ocaml(&$result, $lock)?)
+    };
+}

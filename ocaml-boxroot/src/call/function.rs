@@ -1,0 +1,141 @@
+//! Functions of OCaml as functions of Rust.
+
+/// Declares functions that OCaml registers with `Callback.register`, so that they can be called like Rust functions.
+///
+/// ```no_run
+/// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
+///
+/// ocaml_functions! {
+///     // SAFETY: these are the types of the functions in OCaml.
+///     unsafe {
+///         /// `Callback.register "count" (fun (text : string) (k : int) -> … : int)`
+///         pub fn count(text: OCamlString, k: OCamlInt) -> OCamlInt = "count";
+///         /// `Callback.register "reset" (fun () -> …)`
+///         pub fn reset() = "reset";
+///     }
+/// }
+///
+/// fn use_them(lock: &mut DomainLock) -> Result<i64, CallError> {
+///     reset(lock)?;
+///     count(lock, "so many words", 2)
+/// }
+/// ```
+///
+/// Each becomes a Rust function. It takes the token (`&mut DomainLock`), and for each argument a Rust value or a root that
+/// is [`ToOCaml`](crate::ToOCaml) the argument's type. It returns a Rust value or a root (`Boxroot<…>`) that is
+/// [`FromOCaml`](crate::FromOCaml) the result's type, as the caller chooses, or a [`CallError`](crate::CallError). Without
+/// `->`, OCaml's function returns `()`, and the Rust function, too. There may be any number of arguments; without any,
+/// OCaml's function is called with `()`. The name is looked up at the first call; if OCaml has registered nothing under it,
+/// the error is [`NotRegistered`](crate::Error::NotRegistered).
+///
+/// # Safety
+///
+/// `unsafe` stands for the promise that every function that OCaml registers under the name takes such arguments, returns
+/// such a result, and on OCaml 4 does not call `Thread.exit`, which would jump over Rust frames.
+#[macro_export]
+macro_rules! ocaml_functions {
+    (unsafe {$(
+        $(#[$attribute:meta])*
+        $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $registered:literal;
+    )*}) => {$(
+        $(#[$attribute])*
+        #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
+        #[allow(clippy::too_many_arguments)]
+        #[track_caller]
+        $visibility fn $name<$(OCamlResult: $crate::FromOCaml<$result>)?>(
+            lock: &mut $crate::DomainLock,
+            $($argument: impl $crate::ToOCaml<$type>),*
+        ) -> $crate::macro_support::Result<
+            $crate::unit_or!($(OCamlResult, $result)?), $crate::CallError
+        > {
+            let arguments = [$($crate::call_support::argument::<$type, _>(&$argument, lock)?),*];
+            {
+                // Types in the signature of an item are not inferred, and cannot be `OCamlResult`.
+                static FUNCTION: $crate::call_support::Named<
+                    fn($($type),*), $crate::unit_or!($($result, $result)?)
+                > = $crate::call_support::Named::new($registered);
+                // SAFETY: the registered function has these argument and result types (promise of the user's `unsafe`).
+                unsafe { $crate::call_support::Named::call(&FUNCTION, lock, arguments) }
+            }
+        }
+    )*};
+}
+
+/// For [`ocaml_functions!`]: the first one of two types; `()` if there are none.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! unit_or {
+    () => {
+        ()
+    };
+    ($type:ty, $result:ty) => {
+        $type
+    };
+}
+
+/// For [`ocaml_functions!`].
+pub mod call_support {
+    use crate::named::{load, named_cell};
+    use crate::{Boxroot, CallError, DomainLock, Error, FromOCaml, OCamlAny, ToOCaml, Value};
+    use ocaml_boxroot_sys as sys;
+    use std::ffi::CString;
+    use std::marker::PhantomData;
+    use std::ptr::NonNull;
+    use std::sync::atomic::{AtomicPtr, Ordering};
+
+    /// A function that OCaml registers under a name, with arguments of the types of those of `Args`, and a result `T`.
+    pub struct Named<Args, T: ?Sized> {
+        name: &'static str,
+        /// From `named_cell`; NULL until the name was found.
+        cell: AtomicPtr<sys::Value>,
+        _types: PhantomData<fn(Args, *const T)>,
+    }
+
+    /// A root for an argument.
+    #[track_caller]
+    pub fn argument<T: ?Sized, R: ToOCaml<T>>(
+        value: &R,
+        lock: &mut DomainLock,
+    ) -> Result<Boxroot<OCamlAny>, Error> {
+        Ok(value.to_ocaml(lock)?.into_any())
+    }
+
+    impl<Args, T: ?Sized> Named<Args, T> {
+        /// The function with this name, which is not looked up yet.
+        pub const fn new(name: &'static str) -> Self {
+            Named { name, cell: AtomicPtr::new(std::ptr::null_mut()), _types: PhantomData }
+        }
+
+        fn cell(&self, lock: &DomainLock) -> Option<NonNull<sys::Value>> {
+            let cell = NonNull::new(self.cell.load(Ordering::Acquire));
+            cell.or_else(|| {
+                let cell = named_cell(lock, &CString::new(self.name).ok()?)?;
+                self.cell.store(cell.as_ptr(), Ordering::Release);
+                Some(cell)
+            })
+        }
+
+        /// Calls the function, with `()` if there are no arguments.
+        ///
+        /// # Safety
+        ///
+        /// The registered function takes these arguments and returns a `T`.
+        #[track_caller]
+        pub unsafe fn call<R: FromOCaml<T>, const N: usize>(
+            &self,
+            lock: &mut DomainLock,
+            arguments: [Boxroot<OCamlAny>; N],
+        ) -> Result<R, CallError> {
+            let cell = self.cell(lock).ok_or_else(|| Error::NotRegistered(self.name.into()))?;
+            let mut unit = [Value::unit().raw()];
+            let mut raw = arguments.each_ref().map(|argument| argument.get(lock).raw());
+            let raw: &mut [sys::Value] = if N == 0 { &mut unit } else { &mut raw };
+            // SAFETY: `cell` is from `named_cell`.
+            let closure = unsafe { load(lock, cell) };
+            // SAFETY: the closure and the arguments are live, because the collector has not run since they were read. The
+            // function has these types (caller).
+            let (result, lock) = unsafe { lock.call::<T>(closure, raw) }?;
+            Ok(R::from_ocaml(result, lock)?)
+        }
+    }
+}

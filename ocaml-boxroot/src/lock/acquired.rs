@@ -1,0 +1,136 @@
+//! Uses of the runtime, and taking the lock.
+
+use crate::{ffi, Error};
+use ocaml_boxroot_sys::{self as sys, uses};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One use of the runtime (`ocaml_boxroot_sys::uses`). Invariant: while it exists, `Runtime::shutdown` fails.
+pub(super) struct Use {
+    /// A calling frame of this thread has a use, too: so OCaml knows this thread.
+    pub(super) is_nested: bool,
+    _not_send: PhantomData<*mut ()>,
+}
+
+impl Use {
+    /// For a thread that holds the lock.
+    pub(super) fn new() -> Result<Use, Error> {
+        // SAFETY: OCaml knows this thread, which holds the lock; where `read_if_held` is wrong about that, it ends the
+        // use at once.
+        Use::begun(unsafe { uses::begin() })
+    }
+
+    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds the lock.
+    #[inline]
+    fn to_lock() -> Result<Use, Error> {
+        // SAFETY: no other use begins on this thread before it holds the lock, or ends this use because it cannot
+        // take it.
+        Use::begun(unsafe { uses::begin_to_lock() })
+    }
+
+    #[inline]
+    fn begun(begun: Result<bool, uses::Refused>) -> Result<Use, Error> {
+        match begun {
+            Ok(is_nested) => Ok(Use { is_nested, _not_send: PhantomData }),
+            Err(refused) => Err(refusal(refused)),
+        }
+    }
+}
+
+#[cold]
+fn refusal(refused: uses::Refused) -> Error {
+    match refused {
+        uses::Refused::Down => Error::TornDown,
+        uses::Refused::Forked => Error::Forked,
+        uses::Refused::AlreadyHeld => Error::AlreadyHeld,
+        uses::Refused::Ended => Error::ThreadNotRegistered,
+        _ => match Error::last() {
+            // Boxroot was set up since.
+            Error::LockNotHeld | Error::OutOfMemory => Error::NotSetup,
+            error => error,
+        },
+    }
+}
+
+impl Drop for Use {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: this use began on this thread (a `Use` is not Send).
+        unsafe { uses::end() }
+    }
+}
+
+/// Sets boxroot up, if that was not done yet. Before that, while no other thread can attach, asks the runtime what
+/// OCaml 4 answers only under the lock.
+///
+/// # Safety
+///
+/// This thread holds the lock of a started runtime.
+pub(crate) unsafe fn set_up() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.load(Ordering::Acquire) {
+        return;
+    }
+    // SAFETY: this thread holds the lock of a started runtime (caller).
+    let is_set_up = unsafe {
+        ffi::obx_look_for_threads();
+        ffi::obx_has_stack(); // the main thread looks for its own while there are file descriptors for that
+        ffi::obx_keep_heap();
+        sys::boxroot_setup()
+    };
+    // If setting up failed, `DomainLock::new` returns the error.
+    DONE.store(is_set_up, Ordering::Release);
+    // SAFETY: this thread does not hold the mutex: no function that has a guard of the state sets boxroot up.
+    #[cfg(feature = "startup")]
+    unsafe {
+        ffi::obx_was_set_up()
+    }
+}
+
+/// Holds the lock and a use. Dropping it, also in a panic, releases the lock and ends the use.
+pub(crate) struct Acquired {
+    _use: Use,
+}
+
+impl Acquired {
+    /// Waits for the lock.
+    #[inline]
+    pub(crate) fn new() -> Result<Acquired, Error> {
+        let used = Use::to_lock()?;
+        if used.is_nested {
+            // SAFETY: this thread does not hold the lock (`to_lock`), OCaml knows it, because a calling frame of it has
+            // a use, and the use keeps the runtime up.
+            unsafe { ffi::caml_leave_blocking_section() };
+            return Ok(Acquired { _use: used });
+        }
+        // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up.
+        match unsafe { ffi::obx_acquire() } {
+            0 => Ok(Acquired { _use: used }),
+            ffi::NO_THREADS => Err(Error::SystemThreadsMissing),
+            _ => Err(Error::ThreadNotRegistered),
+        }
+    }
+}
+
+impl Drop for Acquired {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: this thread has held the lock since `new`.
+        unsafe { ffi::caml_enter_blocking_section_no_pending() }
+    }
+}
+
+#[cfg(all(test, feature = "link-runtime"))]
+mod tests {
+    use super::*;
+    use crate::DomainLock;
+
+    /// The library was set up after it refused, and before the reason was asked for.
+    #[test]
+    fn refused_before_a_start_that_is_over() {
+        crate::Runtime::start().unwrap();
+        assert_eq!(refusal(uses::Refused::NotRunning), Error::NotSetup);
+        DomainLock::attach(|_| assert_eq!(refusal(uses::Refused::NotRunning), Error::NotSetup))
+            .unwrap();
+    }
+}

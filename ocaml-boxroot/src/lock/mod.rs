@@ -1,0 +1,190 @@
+//! The token, and what holds the lock.
+
+mod acquired;
+mod waiting;
+
+pub(crate) use acquired::{set_up, Acquired};
+pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
+
+use crate::{ffi, Error};
+use acquired::Use;
+use ocaml_boxroot_sys::{self as sys, token, uses};
+use std::fmt;
+use std::io::{self, Write};
+use std::marker::PhantomData;
+
+/// Proof that this thread holds the lock of its OCaml domain.
+///
+/// A value of this type is called a *token*. Programs only see references to tokens:
+///
+/// * `&DomainLock`: the garbage collector does not run. This is enough to create, read, change and
+///   delete roots.
+/// * `&mut DomainLock`: the garbage collector may run. This is needed to allocate in the OCaml heap, to
+///   call OCaml, and to [release](DomainLock::release) the lock. Using the token in this way ends the
+///   life of every [`Value`](crate::Value) that was obtained under it.
+///
+/// A token comes from [`attach`](DomainLock::attach) on a Rust thread, from [`export!`](crate::export!)
+/// or [`enter`](DomainLock::enter) in a function that OCaml calls, and from
+/// [`assume_held`](DomainLock::assume_held) where other code holds the lock. It is neither [`Send`] nor
+/// [`Sync`]:
+///
+/// ```compile_fail
+/// # use ocaml_boxroot::DomainLock;
+/// fn is_send<T: Send>() {}
+/// is_send::<&DomainLock>();
+/// ```
+pub struct DomainLock {
+    domain: token::Domain,
+    _not_send: PhantomData<*mut ()>,
+}
+
+impl fmt::Debug for DomainLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("DomainLock")
+    }
+}
+
+impl DomainLock {
+    /// The token for a thread that holds the lock.
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lock for as long as the token lives, no root scan is running, and no
+    /// other token of this thread is used meanwhile.
+    #[inline]
+    pub(crate) unsafe fn new() -> Result<DomainLock, Error> {
+        // SAFETY: the lock is held (caller).
+        let domain = unsafe { token::attach() }.ok_or_else(Error::last)?;
+        Ok(DomainLock { domain, _not_send: PhantomData })
+    }
+
+    /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics.
+    ///
+    /// Any thread may call this, also the one that started the runtime. On OCaml 5, Rust threads attach to
+    /// the first domain. The first call on a thread registers the thread with OCaml. A thread does not wait
+    /// for the lock when it ends: its registration stays, and the next new thread takes it over. So OCaml's
+    /// `Thread.self ()` may be the same for threads that did not live at the same time. On OCaml 4, if a thread
+    /// has no registration to take over, registering it runs OCaml's signal handlers; an exception that one
+    /// of them raises there ends the process.
+    ///
+    /// If `f` waits for another thread that may need OCaml, it should [`release`](DomainLock::release) the lock
+    /// meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`AlreadyHeld`](Error::AlreadyHeld) if this thread holds the lock already, for instance
+    /// in a callback or in a finaliser; [`NotSetup`](Error::NotSetup) before the runtime is
+    /// started; [`TornDown`](Error::TornDown) after it was shut down; [`Forked`](Error::Forked) in a child
+    /// process that was forked without the lock, or while other domains ran;
+    /// [`SystemThreadsMissing`](Error::SystemThreadsMissing) and
+    /// [`ThreadNotRegistered`](Error::ThreadNotRegistered) if the thread cannot be registered, the latter
+    /// also if this was the thread of a domain that has ended;
+    /// [`OutOfMemory`](Error::OutOfMemory); [`Invalid`](Error::Invalid).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, DomainLock, Runtime, Value};
+    ///
+    /// let runtime = Runtime::start()?;
+    /// let answer = DomainLock::attach(|lock| Boxroot::new(lock, Value::int(42)))?;
+    /// std::thread::spawn(move || {
+    ///     DomainLock::attach(|lock| assert_eq!(answer.get(lock).to_int(), 42))
+    /// })
+    /// .join()
+    /// .unwrap()?;
+    /// # Ok::<(), ocaml_boxroot::Error>(())
+    /// ```
+    pub fn attach<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
+        let _acquired = Acquired::new()?;
+        // SAFETY: the lock is held until `_acquired` is dropped, which is after the token was dropped.
+        // This thread did not hold the lock before, so no other token of it is in use.
+        let mut lock = unsafe { DomainLock::new() }?;
+        Ok(f(&mut lock))
+    }
+
+    /// Releases the lock while `f` runs, so that other threads can run OCaml code, and waits for
+    /// it afterwards, also if `f` panics. OCaml's signal handlers do not run here.
+    ///
+    /// If `f` forks the process without the lock, the child cannot go on after `f`, because it cannot take the
+    /// lock: it is aborted when `f` returns.
+    ///
+    /// ```compile_fail
+    /// # use ocaml_boxroot::{Boxroot, DomainLock};
+    /// fn wrong(lock: &mut DomainLock, root: &Boxroot<()>) {
+    ///     let value = root.get(lock);
+    ///     lock.release(|| ());
+    ///     Boxroot::new(lock, value); // the value may have moved
+    /// }
+    /// ```
+    pub fn release<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        struct Reacquire;
+        impl Drop for Reacquire {
+            fn drop(&mut self) {
+                if uses::is_forked() {
+                    let _ = writeln!(io::stderr(), "boxroot: {}", Error::Forked);
+                    std::process::abort();
+                }
+                // SAFETY: `release` gave up the lock on this thread, which OCaml still knows.
+                unsafe { ffi::caml_leave_blocking_section() }
+            }
+        }
+        // SAFETY: the token proves that the lock is held. It is borrowed mutably, so that the token, and
+        // values that live under it, are not used before `Reacquire` takes the lock again.
+        unsafe { ffi::caml_enter_blocking_section_no_pending() }
+        let _reacquire = Reacquire;
+        f()
+    }
+
+    /// Whether this thread holds the lock of an OCaml domain. `false` after the runtime was shut
+    /// down, and on OCaml 4 before boxroot was set up. It may be `true` in a thread-local destructor of a thread of OCaml's
+    /// that does not hold the lock: on OCaml 4 of one that `Thread.create` made, if boxroot does not recognise the `Thread`
+    /// module, or if memory was short; on OCaml 5 of one that has run finalisers for a domain that waited.
+    pub fn is_held() -> bool {
+        sys::status() != sys::Status::ToreDown
+            && matches!(sys::lock_state(), sys::LockState::Held | sys::LockState::Uncertain)
+    }
+
+    /// Runs `f` with a token if this thread certainly holds the lock and no root scan is running; else returns
+    /// `None`. `f` must not read the OCaml heap, because this may be called in a finaliser.
+    pub(crate) fn read_if_held<R>(f: impl FnOnce(&DomainLock) -> R) -> Option<R> {
+        if !DomainLock::is_held() {
+            return None;
+        }
+        // A use of a calling frame is certain to hold the lock. Without one, `is_held` may be wrong: on OCaml 4,
+        // this may be a thread-local destructor of a thread that OCaml made.
+        let _used = Use::new().ok().filter(|used| used.is_nested)?;
+        // SAFETY: the lock is held while `f` runs, because a shared token cannot release it. Other tokens of this
+        // thread are in calling frames, which wait for `f`.
+        Some(f(&unsafe { DomainLock::new() }.ok()?))
+    }
+
+    /// Calls `f` with a token, in code that holds the lock by other means, such as a library that tracks it in a
+    /// way of its own. The lock stays held, also if `f` panics.
+    ///
+    /// # Errors
+    ///
+    /// [`TornDown`](Error::TornDown), [`Forked`](Error::Forked), [`OutOfMemory`](Error::OutOfMemory) and
+    /// [`Invalid`](Error::Invalid), as [`attach`](DomainLock::attach).
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lock of its domain. This is not a part of a collection: no finaliser of a custom block, and
+    /// no root scan. No other token of this thread is used before `f` returns. No [`Value`](crate::Value) that was obtained before is
+    /// used afterwards, because the collector may have moved it; that also holds for raw values.
+    pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
+        // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
+        unsafe { set_up() };
+        let _used = Use::new()?;
+        // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no other token of this
+        // thread is used meanwhile (caller).
+        let mut lock = unsafe { DomainLock::new() }?;
+        Ok(f(&mut lock))
+    }
+
+    /// The allocator of this domain.
+    #[inline(always)]
+    pub(crate) fn domain(&self) -> token::Domain {
+        self.domain
+    }
+}

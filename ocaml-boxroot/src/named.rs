@@ -1,0 +1,53 @@
+//! Values that OCaml code registered under a name, with `Callback.register`.
+
+use crate::{ffi, Boxroot, DomainLock, Value};
+use ocaml_boxroot_sys as sys;
+use std::ffi::{CStr, CString};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicIsize, Ordering};
+
+impl DomainLock {
+    /// Roots the value that OCaml code registered with `Callback.register name`. `None` if there
+    /// is none. For functions, [`ocaml_functions!`](crate::ocaml_functions!) does this.
+    ///
+    /// # Safety
+    ///
+    /// The value is a `T`. If `T` is a [`Function`](crate::Function), the function accepts arguments of these types and
+    /// returns a result of that type, and on OCaml 4 it does not call `Thread.exit`, which would jump over Rust
+    /// frames.
+    ///
+    /// # Panics
+    ///
+    /// If memory runs out.
+    #[track_caller]
+    pub unsafe fn named<T: ?Sized>(&self, name: &str) -> Option<Boxroot<T>> {
+        let value = self.named_value(&CString::new(name).ok()?)?;
+        // SAFETY: the value is live, and a `T` (caller).
+        Some(Boxroot::new(self, unsafe { Value::from_raw(value.raw()) }))
+    }
+
+    /// The value that OCaml registered under this name, as a value of no particular type.
+    pub(crate) fn named_value(&self, name: &CStr) -> Option<Value<'_, ()>> {
+        let cell = named_cell(self, name)?;
+        // SAFETY: the cell is from `named_cell`. Its value is rooted, and the collector does not run while the token is
+        // borrowed shared.
+        unsafe { Some(Value::from_raw(load(self, cell))) }
+    }
+}
+
+/// The cell where OCaml keeps a registered value. It is never freed, and is a root.
+pub(crate) fn named_cell(_lock: &DomainLock, name: &CStr) -> Option<NonNull<sys::Value>> {
+    // SAFETY: the name is a C string. The token proves that the lock is held, which protects OCaml 4's table of names.
+    NonNull::new(unsafe { ffi::caml_named_value(name.as_ptr()) }.cast_mut())
+}
+
+/// The value in the cell of a registered value.
+///
+/// # Safety
+///
+/// `cell` is from [`named_cell`].
+pub(crate) unsafe fn load(_lock: &DomainLock, cell: NonNull<sys::Value>) -> sys::Value {
+    // SAFETY: the cell is never freed (caller). The load is atomic, because another domain may be registering another
+    // value under the name.
+    unsafe { AtomicIsize::from_ptr(cell.as_ptr()) }.load(Ordering::Acquire)
+}

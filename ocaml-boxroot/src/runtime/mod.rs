@@ -1,0 +1,253 @@
+//! A runtime that Rust starts and shuts down.
+
+mod state;
+
+use crate::lock::{self, Acquired};
+use crate::types::exception::describe;
+use crate::{ffi, DomainLock, Error, Value};
+use ocaml_boxroot_sys as sys;
+use state::{state, State, StateGuard};
+use std::ffi::{c_char, CString, OsString};
+use std::fmt;
+#[cfg(feature = "debug-checks")]
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::process;
+use std::thread;
+
+/// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`].
+/// With the feature `startup`.
+///
+/// A process can start one runtime, once. A `Runtime` is the right to shut it down, and owns
+/// nothing: if it is dropped or forgotten, OCaml stays up until the process ends, and OCaml's `at_exit`
+/// functions do not run.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, Runtime};
+///
+/// let runtime = Runtime::start()?;
+/// DomainLock::attach(|lock| {
+///     let (hello, _) = lock.alloc_string("hello")?;
+///     assert_eq!(hello.to_string_lossy(), "hello");
+///     Ok::<(), ocaml_boxroot::Error>(())
+/// })??;
+/// runtime.shutdown()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Runtime(());
+
+/// What `get_or_start` returns: it cannot be moved out of a reference, and so not be shut down.
+static SHARED: Runtime = Runtime(());
+
+impl Runtime {
+    /// Starts the runtime, which initialises the OCaml modules that are linked into the program, and
+    /// releases its lock. OCaml sees a program without arguments; see [`builder`](Runtime::builder).
+    ///
+    /// The thread that calls this may end before the runtime is shut down. If the OCaml program does not link
+    /// the `threads` library, this thread is the only one that can attach.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AlreadyStarted`] the second time, and in a program that OCaml started;
+    /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
+    /// can be used; [`Error::OutOfMemory`]; [`Error::Invalid`].
+    pub fn start() -> Result<Runtime, Error> {
+        Runtime::builder().start()
+    }
+
+    /// A builder that starts the runtime with settings.
+    ///
+    /// ```
+    /// # use ocaml_boxroot::Runtime;
+    /// Runtime::builder().args(std::env::args_os()).start()?; // OCaml's Sys.argv
+    /// # Ok::<(), ocaml_boxroot::Error>(())
+    /// ```
+    pub fn builder() -> Builder {
+        Builder { arguments: vec!["ocaml-boxroot".into()] }
+    }
+
+    /// The runtime of this process, which is started if it was not started yet. For libraries, and for tests, which
+    /// share a process. The result cannot be used to shut the runtime down. If another thread is
+    /// starting the runtime, waits until threads can attach, or until that start has failed.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Runtime::start); if an earlier start failed, its error again. [`Error::Starting`] on the
+    /// thread that is starting OCaml, as long as OCaml has not called a function that
+    /// [`export!`](crate::export!) defined; [`Error::NotSetup`] in a program that OCaml started, as long as OCaml
+    /// has not called such a function; [`Error::TornDown`] after the runtime was shut down; [`Error::Forked`] in the child
+    /// of a fork that was made while another thread was starting OCaml.
+    pub fn get_or_start() -> Result<&'static Runtime, Error> {
+        let mut state = state();
+        loop {
+            if let State::Failed(error) = &*state {
+                return Err(error.clone());
+            }
+            match sys::status() {
+                sys::Status::Running => return Ok(&SHARED),
+                sys::Status::ToreDown => return Err(Error::TornDown),
+                sys::Status::NotSetup => {}
+                _ => return Err(Error::Invalid),
+            }
+            match &*state {
+                State::NotStarted if is_running() => return Err(Error::NotSetup),
+                State::NotStarted => break,
+                State::Starting(thread, _) if *thread == thread::current().id() => {
+                    return Err(Error::Starting)
+                }
+                State::Starting(_, process) if *process != process::id() => {
+                    return Err(Error::Forked)
+                }
+                State::Starting(..) => state.wait(),
+                State::Started | State::Failed(_) => return Err(Error::last()),
+            }
+        }
+        Runtime::builder().start_in(state).map(|_| &SHARED)
+    }
+
+    /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and frees the
+    /// OCaml heap (with `OCAMLRUNPARAM=c`, the process keeps it). Any thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any
+    /// thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Busy`] while other threads are attached, wait for the lock, or are in functions that OCaml
+    /// called, while other domains run, and in a [`release`](DomainLock::release) on this thread.
+    /// The others are those of [`DomainLock::attach`], such as [`Error::AlreadyHeld`] if this thread holds the
+    /// lock. The [`Busy`] that is returned holds the error and the runtime, which is intact.
+    pub fn shutdown(self) -> Result<(), Busy> {
+        shut_down().map_err(|error| Busy { error, runtime: self })
+    }
+}
+
+/// Settings for the start of the runtime, from [`Runtime::builder`]. With the feature `startup`.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    arguments: Vec<OsString>,
+}
+
+impl Builder {
+    /// The strings that OCaml sees as `Sys.argv`. The first one is the name of the program.
+    pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.arguments = arguments.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::start`], and [`Error::NulInArgument`] if an argument contains a NUL.
+    pub fn start(self) -> Result<Runtime, Error> {
+        self.start_in(state())
+    }
+
+    fn start_in(self, mut state: StateGuard) -> Result<Runtime, Error> {
+        let arguments =
+            self.arguments.into_iter().map(|argument| CString::new(argument.into_vec()));
+        let arguments =
+            arguments.collect::<Result<Vec<_>, _>>().map_err(|_| Error::NulInArgument)?;
+        let is_first = matches!(*state, State::NotStarted)
+            && !is_running()
+            && sys::status() == sys::Status::NotSetup;
+        if !is_first {
+            return Err(Error::AlreadyStarted);
+        }
+        *state = State::Starting(thread::current().id(), process::id());
+        drop(state);
+        let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+        pointers.push(std::ptr::null());
+        // SAFETY: this is the first start in this process (`is_first`). The arguments are C strings that live in
+        // `arguments`, with NULL at the end.
+        let result = unsafe { start_and_release(&pointers) };
+        *self::state() = match &result {
+            Ok(()) => State::Started,
+            Err(error) => State::Failed(error.clone()),
+        };
+        // SAFETY: the function has no precondition.
+        unsafe { ffi::obx_state_has_changed() };
+        result.map(|()| Runtime(()))
+    }
+}
+
+/// Whether OCaml was started in this process.
+fn is_running() -> bool {
+    // SAFETY: the function has no precondition.
+    unsafe { ffi::obx_is_started() != 0 }
+}
+
+/// Starts OCaml, sets boxroot up, and releases the lock.
+///
+/// # Safety
+///
+/// This is the first call in this process, and OCaml was not started. `arguments` are C strings, and NULL at the
+/// end.
+unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
+    // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, also if a module raised. The
+    // exception is live while it is described, because nothing was allocated since. The token is dropped before
+    // the lock is released.
+    unsafe {
+        let result = ffi::obx_start(arguments.as_ptr());
+        ffi::obx_set_known();
+        let raised = ffi::is_exception(result).then(|| {
+            Error::StartupException(describe(Value::from_raw(ffi::extract_exception(result))))
+        });
+        lock::set_up();
+        let token = DomainLock::new().map(|_| ());
+        ffi::caml_enter_blocking_section_no_pending();
+        raised.map_or(token, Err)
+    }
+}
+
+fn shut_down() -> Result<(), Error> {
+    let acquired = Acquired::new()?;
+    // SAFETY: `acquired` holds the lock.
+    let domains = unsafe { ffi::obx_other_domains() };
+    if domains != 0 {
+        return Err(Error::Busy { uses: domains });
+    }
+    // SAFETY: `acquired` is this thread's use, and the runtime is shut down below.
+    unsafe { sys::uses::forbid() }.map_err(|uses| Error::Busy { uses })?;
+    // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
+    // may call exported functions.
+    std::mem::forget(acquired);
+    // Perhaps nobody reads the report.
+    #[cfg(feature = "debug-checks")]
+    let _ = write!(io::stderr(), "{}", sys::leak_report());
+    // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
+    // no token exists anywhere, and no root is read after `boxroot_teardown`. An `at_exit` function may have made a domain,
+    // whose finalisers may still delete roots, and whose collector may run: then the runtime is not gone.
+    unsafe {
+        ffi::obx_shut_down();
+        sys::boxroot_teardown();
+        if ffi::obx_other_domains() == 0 {
+            sys::uses::runtime_gone();
+        }
+    }
+    Ok(())
+}
+
+/// A runtime that could not be shut down. With the feature `startup`.
+pub struct Busy {
+    /// Why.
+    pub error: Error,
+    /// The runtime, which is intact.
+    pub runtime: Runtime,
+}
+
+impl fmt::Debug for Busy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl fmt::Display for Busy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.error, f)
+    }
+}
+
+impl std::error::Error for Busy {}

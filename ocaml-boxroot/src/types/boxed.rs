@@ -1,0 +1,102 @@
+//! Rust values that OCaml owns.
+
+use crate::{ffi, DomainLock, Error, Value};
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+marker! {
+    /// The type of a Rust value that OCaml owns, in a custom block. In OCaml it is an abstract type. The block's finaliser
+    /// drops the `T`.
+    ///
+    /// * The finaliser runs inside a collection, on whatever thread runs it. So `T` is [`Send`], and its `drop` cannot use
+    ///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`AlreadyHeld`](Error::AlreadyHeld)
+    ///   there. A panic in `drop` does not leave the finaliser. `drop` must not wait for a mutex that some thread
+    ///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
+    /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; to change it, use a `Mutex`, for example.
+    /// * OCaml cannot compare or marshal it: both raise exceptions. `Hashtbl.hash` treats all of them as equal.
+    /// * When the runtime is shut down, OCaml 4 drops those that are left; OCaml 5 does not.
+    ///
+    /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that refers to the block, is
+    /// never dropped.
+    ///
+    /// Covariant in `T`, like an [`Arc`](std::sync::Arc).
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlBox};
+    /// use std::sync::Mutex;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (counter, lock) = lock.alloc_box(Mutex::new(41))?;
+    /// *counter.get().lock().unwrap() += 1;
+    /// let counter: Boxroot<OCamlBox<Mutex<i32>>> = Boxroot::new(lock, counter); // or give it to OCaml
+    /// assert_eq!(*counter.get(lock).get().lock().unwrap(), 42);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    OCamlBox<T>(PhantomData<T>);
+}
+
+/// What a custom block owns, and points to.
+#[repr(C)]
+struct Held<T> {
+    /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`.
+    drop: unsafe fn(*mut Held<()>),
+    value: T,
+}
+
+impl DomainLock {
+    /// Gives a value to OCaml: allocates a block that owns it. The collector may run.
+    ///
+    /// # Errors
+    ///
+    /// Today there are none: where OCaml has no memory for a small block, OCaml ends the process.
+    pub fn alloc_box<'l, T: Send + 'static>(
+        &'l mut self,
+        value: T,
+    ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), Error> {
+        let held = Box::into_raw(Box::new(Held { drop: drop_held::<T>, value }));
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The block
+        // owns `held` from now on.
+        let raw = unsafe { ffi::obx_alloc_box(held.cast(), size_of::<Held<T>>()) };
+        // SAFETY: `raw` is a new block of this type. The collector does not run in 'l, because the token is only
+        // borrowed shared.
+        Ok((unsafe { Value::from_raw(raw) }, self))
+    }
+}
+
+impl<'l, T: Sync> Value<'l, OCamlBox<T>> {
+    /// The Rust value.
+    pub fn get(self) -> &'l T {
+        // SAFETY: `self` is a live block from `alloc_box` (type and lifetime). Only the block's finaliser drops the
+        // value, and the collector does not run in 'l. Other threads may read the value: `T` is `Sync`.
+        unsafe { &(**(self.raw() as *const *const Held<T>).add(1)).value }
+    }
+}
+
+/// Drops a `Held<T>`.
+///
+/// # Safety
+///
+/// `held` is a `Held<T>` from `alloc_box`, and is not used again.
+unsafe fn drop_held<T>(held: *mut Held<()>) {
+    // SAFETY: `held` is a `Held<T>` that `alloc_box` made from a `Box`, and is not used again (caller).
+    drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
+}
+
+/// For `c/alloc.c`: the finaliser of the blocks. A panic in `T::drop` ends here; the panic hook has reported it.
+///
+/// # Safety
+///
+/// `held` is a `Held<T>` from `alloc_box`, and is not used again.
+#[no_mangle]
+unsafe extern "C" fn obx_drop_held(held: *mut c_void) {
+    let held: *mut Held<()> = held.cast();
+    // SAFETY: `held` is a `Held<T>` for some `T`, and its `drop` is for this `T`. It is not used again (caller).
+    let result = catch_unwind(AssertUnwindSafe(|| unsafe { ((*held).drop)(held) }));
+    if let Err(payload) = result {
+        // Not dropped, because the payload's own `drop` might panic, too.
+        std::mem::forget(payload);
+    }
+}

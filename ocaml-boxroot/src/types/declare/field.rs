@@ -1,0 +1,71 @@
+//! Fields of records.
+
+use super::form::{Layout, Part};
+use crate::types::FromOCaml;
+use crate::{DomainLock, Error, RootRef, Value};
+use std::marker::PhantomData;
+
+/// A field of type `F` of the records of type `T`; from [`ocaml_type!`](crate::ocaml_type!). Every `T` has this field.
+/// If `FLAT`, the record is in the flat form of floats: its fields are numbers in a row, and not values.
+pub struct Field<T, F, const FLAT: bool> {
+    index: usize,
+    _types: PhantomData<fn(T) -> F>,
+}
+
+impl<T, F, const FLAT: bool> Clone for Field<T, F, FLAT> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, F, const FLAT: bool> Copy for Field<T, F, FLAT> {}
+
+impl<'l, T> Value<'l, T> {
+    /// A copy of a field of a record, as a Rust type.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_rust`](Value::to_rust).
+    #[track_caller]
+    pub fn read<F, R: FromOCaml<F>, const FLAT: bool>(
+        self,
+        lock: &'l DomainLock,
+        field: Field<T, F, FLAT>,
+    ) -> Result<R, Error> {
+        if FLAT {
+            return R::from_float(self.flat_float(field.index).ok_or(Error::Mismatch)?);
+        }
+        // SAFETY: every `T` has this field, which is an `F` (`Field`).
+        R::from_ocaml(unsafe { self.field(field.index) }, lock)
+    }
+
+    /// The value of a field of a record. Not for records in the flat form of floats, whose fields are not values: use
+    /// [`read`](Value::read) there.
+    pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {
+        // SAFETY: every `T` has this field, which is an `F` (`Field`).
+        unsafe { self.field(field.index) }
+    }
+}
+
+impl<T> RootRef<T> {
+    /// A copy of a field of a record; see [`Value::read`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Value::to_rust`].
+    #[track_caller]
+    pub fn read<F, R: FromOCaml<F>, const FLAT: bool>(
+        &self,
+        lock: &DomainLock,
+        field: Field<T, F, FLAT>,
+    ) -> Result<R, Error> {
+        self.get(lock).read(lock, field)
+    }
+}
+
+/// The field with this number of a record.
+pub const fn field<M: Part<0, INDEX, T>, const INDEX: usize, T, const FLAT: bool>(
+) -> Field<M, T, FLAT> {
+    assert!(matches!(M::LAYOUT, Layout::Record) && FLAT == M::IS_FLAT);
+    Field { index: INDEX, _types: PhantomData }
+}

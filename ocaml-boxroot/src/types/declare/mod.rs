@@ -1,0 +1,205 @@
+//! Records and variants, declared.
+
+mod field;
+mod form;
+mod items;
+mod parts;
+
+pub use field::Field;
+
+/// For [`ocaml_type!`](crate::ocaml_type!). What is safe here is safe for all arguments: it relies on `Declared` and
+/// `Part` only.
+pub mod type_support {
+    pub use super::field::field;
+    pub use super::form::{
+        check, constructor_index, is_float, part_index, Declared, Form, IsFloat, Layout, NotFloat,
+        Part, PartType, Probe,
+    };
+    pub use super::parts::{make, part, parts, read, read_float, PartRoot, Parts};
+}
+
+/// Declares markers for OCaml records and variants, and conversions from and to Rust types.
+///
+/// ```
+/// use ocaml_boxroot::{
+///     ocaml_type, Boxroot, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml,
+/// };
+///
+/// ocaml_type! {
+///     /// `type city = { name : string; height : int }`
+///     pub struct OCamlCity for City { name: OCamlString, height: OCamlInt }
+///
+///     /// `type shape = Nothing | Circle of float | Rectangle of { width : float; height : float }
+///     /// | Group of shape list`
+///     pub enum OCamlShape for Shape {
+///         Nothing,
+///         Circle(OCamlFloat),
+///         Rectangle { width: OCamlFloat, height: OCamlFloat },
+///         Group(OCamlList<OCamlShape>),
+///     }
+///
+///     /// ``type color = [ `Black | `Rgb of int * int * int ]``
+///     pub polymorphic enum OCamlColor for Color {
+///         Black,
+///         Rgb(OCamlInt, OCamlInt, OCamlInt),
+///     }
+/// }
+///
+/// #[derive(Debug, PartialEq)]
+/// struct City { name: String, height: u16 }
+///
+/// #[derive(Debug, PartialEq)]
+/// enum Shape { Nothing, Circle(f64), Rectangle { width: f64, height: f64 }, Group(Vec<Shape>) }
+///
+/// #[derive(Debug, PartialEq)]
+/// enum Color { Black, Rgb(u8, u8, u8) }
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let paris = City { name: "Paris".to_string(), height: 35 };
+/// let root: Boxroot<OCamlCity> = paris.to_ocaml(lock)?;
+/// assert_eq!(root.to_rust::<City>(lock)?, paris);
+///
+/// // One field: a copy, or the OCaml value.
+/// let height: u16 = root.read(lock, OCamlCity::height)?;
+/// assert_eq!(height, 35);
+/// assert_eq!(root.get(lock).at(OCamlCity::name).as_str()?, "Paris");
+///
+/// let shapes = Shape::Group(vec![Shape::Circle(1.5), Shape::Nothing]);
+/// assert_eq!(shapes.to_ocaml(lock)?.to_rust::<Shape>(lock)?, shapes);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Each item declares a *marker*: a type that only names the OCaml type, for `Value<'l, T>`, `Boxroot<T>`, and the
+/// types of functions. The name after `for` is a Rust type that values are converted to and from. It has the same
+/// fields or constructors. Their Rust types may be any types with the conversions; a [`Boxroot`](crate::Boxroot) leaves
+/// the value in OCaml. Without `for`, the macro declares only the marker and the fields.
+///
+/// * Fields and constructors stand in the *order* of OCaml's declaration. Their names may be others than in OCaml, except
+///   those of polymorphic variants.
+/// * A `struct` has a constant for each field, for [`Value::read`](crate::Value::read) and [`Value::at`](crate::Value::at).
+/// * An `unboxed struct` is a type with `[@@unboxed]`: a record of one field, or a variant of one constructor with one
+///   argument, which OCaml represents as this field. `type metres = { metres : float } [@@unboxed]` is
+///   `unboxed struct OCamlMetres for Metres { metres: OCamlFloat }`. It has no constants.
+/// * OCaml stores a record in the flat form if all fields are floats, and the macro assumes this form if all fields are
+///   [`OCamlFloat`](crate::OCamlFloat), or an `unboxed struct` of such a field. So the type of a field must be one of
+///   these where OCaml knows that it is `float`, also by an abbreviation or an unboxed type; and it must be another
+///   marker where OCaml's declaration of the record does not know that, because the type is a variable or abstract
+///   there.
+/// * A constructor with several arguments (`of int * int`) has as many here, at most eight; one whose argument is a
+///   tuple (`of (int * int)`) has one argument, a tuple.
+/// * Converting an OCaml value whose constructor is not in the list, as open types have them, is
+///   [`Error::Mismatch`](crate::Error::Mismatch).
+///
+/// A marker is `Send` and `Sync` if those of all its fields and arguments are.
+///
+/// Comments are the only attributes that the macro takes. Types are written out: `_` stands for none.
+///
+/// The macro needs no `unsafe`: the promise that an OCaml value *has* this type is made where the value comes to Rust,
+/// in [`export!`](crate::export!), [`ocaml_functions!`](crate::ocaml_functions!) or
+/// [`DomainLock::named`](crate::DomainLock::named).
+#[macro_export]
+macro_rules! ocaml_type {
+    () => {};
+    (
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $visibility:vis struct $name:ident $(for $rust:ident)? {
+            $($(#[doc $(($($field_doc_list:tt)*))? $(= $field_doc:expr)?])* $field:ident: $type:ty),+ $(,)?
+        }
+        $($rest:tt)*
+    ) => {
+        $crate::ocaml_declare! {
+            [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name record ($name $([$field $type])+)
+        }
+        $crate::ocaml_fields! { $name $([$(#[doc $(($($field_doc_list)*))? $(= $field_doc)?])*] $field: $type,)+ }
+        $crate::ocaml_convert! { struct $name [$($rust)?] $($field)+ }
+        $crate::ocaml_type! { $($rest)* }
+    };
+    (
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $visibility:vis unboxed struct $name:ident $(for $rust:ident)? {
+            $(#[doc $(($($field_doc_list:tt)*))? $(= $field_doc:expr)?])* $field:ident: $type:ty $(,)?
+        }
+        $($rest:tt)*
+    ) => {
+        $crate::ocaml_declare! {
+            [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name unboxed ($name [$field $type])
+        }
+        $crate::ocaml_convert! { struct $name [$($rust)?] $field }
+        $crate::ocaml_type! { $($rest)* }
+    };
+    (
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $visibility:vis enum $name:ident $(for $rust:ident)? { $($variants:tt)* }
+        $($rest:tt)*
+    ) => {
+        $crate::ocaml_variant! {
+            @normalise [[$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name [$($rust)?] ordinary] [] $($variants)*
+        }
+        $crate::ocaml_type! { $($rest)* }
+    };
+    (
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $visibility:vis polymorphic enum $name:ident $(for $rust:ident)? { $($variants:tt)* }
+        $($rest:tt)*
+    ) => {
+        $crate::ocaml_variant! {
+            @normalise [[$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name [$($rust)?] polymorphic] [] $($variants)*
+        }
+        $crate::ocaml_type! { $($rest)* }
+    };
+}
+
+/// For [`ocaml_type!`](crate::ocaml_type!): a variant. `@normalise` and `@zip` bring each constructor into the form
+/// `(Constructor [part name Type] …)`, where the part is a number or a label, and the name that of a local variable.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_variant {
+    (@normalise
+        [[$($doc:tt)*] [$visibility:vis] $name:ident [$($rust:ident)?] $layout:ident]
+        [$(($constructor:ident $([$part:tt $binding:ident $type:ty])*))*]
+    ) => {
+        $crate::ocaml_declare! {
+            [$($doc)*] [$visibility] $name $layout $(($constructor $([$part $type])*))*
+        }
+        $crate::ocaml_convert! {
+            enum $name [$($rust)?] $(($constructor $([$part $binding])*))*
+        }
+    };
+    (
+        @normalise $header:tt [$($done:tt)*]
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])* $constructor:ident $(, $($rest:tt)*)?
+    ) => {
+        $crate::ocaml_variant! { @normalise $header [$($done)* ($constructor)] $($($rest)*)? }
+    };
+    (
+        @normalise $header:tt [$($done:tt)*] $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $constructor:ident { $($(#[doc $(($($label_doc_list:tt)*))? $(= $label_doc:expr)?])* $label:ident: $type:ty),+ $(,)? } $(, $($rest:tt)*)?
+    ) => {
+        $crate::ocaml_variant! {
+            @normalise $header [$($done)* ($constructor $([$label $label $type])+)] $($($rest)*)?
+        }
+    };
+    (
+        @normalise $header:tt $done:tt $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $constructor:ident ($($type:ty),+ $(,)?) $(, $($rest:tt)*)?
+    ) => {
+        $crate::ocaml_variant! {
+            @zip $header $done $constructor [] [$($type),+] [
+                0 part_0 1 part_1 2 part_2 3 part_3 4 part_4 5 part_5 6 part_6 7 part_7
+            ] $($($rest)*)?
+        }
+    };
+    (@zip $header:tt [$($done:tt)*] $constructor:ident [$($zipped:tt)*] [] $names:tt $($rest:tt)*) => {
+        $crate::ocaml_variant! { @normalise $header [$($done)* ($constructor $($zipped)*)] $($rest)* }
+    };
+    (
+        @zip $header:tt $done:tt $constructor:ident [$($zipped:tt)*]
+        [$type:ty $(, $types:ty)*] [$part:tt $name:ident $($names:tt)*] $($rest:tt)*
+    ) => {
+        $crate::ocaml_variant! {
+            @zip $header $done $constructor [$($zipped)* [$part $name $type]] [$($types),*] [$($names)*] $($rest)*
+        }
+    };
+}

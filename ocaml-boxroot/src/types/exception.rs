@@ -1,0 +1,327 @@
+//! OCaml exceptions: those that Rust catches and those that Rust raises.
+
+use super::block::block;
+use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
+use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
+use ocaml_boxroot_sys as sys;
+use std::ffi::CString;
+use std::fmt;
+use std::sync::Arc;
+
+marker! {
+    /// The type of OCaml's `exn`.
+    OCamlException;
+}
+
+/// An OCaml exception: one that OCaml raised, or one to raise.
+///
+/// Its text has the exception's name and arguments, as OCaml prints them. The text is made when the exception arrives in
+/// Rust, or is created there; so it can be shown on any thread, without the lock. [`is`](Exception::is) tells exceptions
+/// apart.
+///
+/// If an exported function returns an `Exception` as its error, OCaml sees this exception, unchanged; see
+/// [`export!`](crate::export!).
+///
+/// ```
+/// use ocaml_boxroot::Exception;
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let missing = Exception::not_found(lock)?;
+/// assert!(missing.is(lock, "Not_found"));
+/// let failure = Exception::failure(lock, "no such file")?;
+/// assert!(!failure.is(lock, "Not_found"));
+/// assert_eq!(failure.text(), "Failure(\"no such file\")");
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Exception {
+    /// `None` if there was no memory for the root.
+    value: Option<Arc<Boxroot<OCamlException>>>,
+    text: Arc<str>,
+}
+
+impl Exception {
+    /// The exception that a call of OCaml ended with.
+    ///
+    /// # Safety
+    ///
+    /// `raw` is a live exception, or 0, which says that there was no room on the stack.
+    #[track_caller]
+    pub(crate) unsafe fn raised(lock: &DomainLock, raw: sys::Value) -> Exception {
+        let raw = match raw {
+            // SAFETY: the token proves that the lock is held, and the name is a C string.
+            0 => unsafe { ffi::obx_predefined_exception(c"Stack_overflow".as_ptr()) },
+            raw => raw,
+        };
+        // SAFETY: `raw` is a live exception (caller), or one of OCaml's own, which never dies.
+        let value = unsafe { Value::from_raw(raw) };
+        let text = describe(value).into();
+        Exception { value: Boxroot::try_new(lock, value).ok().map(Arc::new), text }
+    }
+
+    /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not be rooted.
+    pub fn value(&self) -> Option<&RootRef<OCamlException>> {
+        Some(self.value.as_ref()?)
+    }
+
+    /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`, `"Failure"`, `"End_of_file"`,
+    /// …), or one that the program registered under that name with `Callback.register_exception`. `false` if there is no
+    /// such exception.
+    pub fn is(&self, lock: &DomainLock, name: &str) -> bool {
+        match (&self.value, constructor(lock, name)) {
+            (Some(value), Some(constructor)) => {
+                constructor_of(value.get(lock)).raw() == constructor.raw()
+            }
+            _ => false,
+        }
+    }
+
+    /// An argument of the exception, counted from 0. `None` if the exception has fewer arguments, or no [`value`](Exception::value).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    ///
+    /// # Safety
+    ///
+    /// The argument is a `T`; [`is`](Exception::is) tells which exception this is. If `T` is not both `Send` and `Sync`,
+    /// so that the value may not leave its thread, this is the thread that the exception was raised on.
+    #[track_caller]
+    pub unsafe fn argument<T: ?Sized>(
+        &self,
+        lock: &DomainLock,
+        index: usize,
+    ) -> Result<Option<Boxroot<T>>, Error> {
+        let Some(value) = &self.value else { return Ok(None) };
+        let value = value.get(lock);
+        match value.kind() {
+            Kind::Block { tag: 0, size } if index < size - 1 => {
+                // SAFETY: the block has this field (just checked), which is a `T` (caller).
+                Boxroot::try_new(lock, unsafe { value.field(index + 1) }).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The name and the arguments, as OCaml prints them for an exception that was not caught: integers and strings are
+    /// shown, other arguments are `_`.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// An exception with this name and these arguments: one of OCaml's own, or one that the program registered with
+    /// `Callback.register_exception`. The collector may run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotRegistered`] if there is none with this name; [`Error::OutOfMemory`].
+    ///
+    /// # Safety
+    ///
+    /// The exception takes arguments of these types.
+    #[track_caller]
+    pub unsafe fn new(
+        lock: &mut DomainLock,
+        name: &str,
+        arguments: &[&RootRef<OCamlAny>],
+    ) -> Result<Exception, Error> {
+        let constructor =
+            constructor(lock, name).ok_or_else(|| Error::NotRegistered(name.into()))?;
+        let constructor = Boxroot::try_new(lock, constructor)?;
+        let mut fields = vec![constructor.as_any()];
+        fields.extend(arguments);
+        let value = if arguments.is_empty() {
+            // SAFETY: an exception without arguments is its constructor.
+            unsafe { constructor.cast() }.clone_in(lock)?
+        } else {
+            // SAFETY: an exception with arguments is a block of tag 0 with its constructor and the arguments, which fit
+            // (caller).
+            unsafe { block(lock, 0, &fields) }?
+        };
+        let text = describe(value.get(lock)).into();
+        Ok(Exception { value: Some(Arc::new(value)), text })
+    }
+
+    /// OCaml's `Not_found`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[track_caller]
+    pub fn not_found(lock: &mut DomainLock) -> Result<Exception, Error> {
+        // SAFETY: the exception takes no argument.
+        unsafe { Exception::new(lock, "Not_found", &[]) }
+    }
+
+    /// OCaml's `End_of_file`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[track_caller]
+    pub fn end_of_file(lock: &mut DomainLock) -> Result<Exception, Error> {
+        // SAFETY: the exception takes no argument.
+        unsafe { Exception::new(lock, "End_of_file", &[]) }
+    }
+
+    /// OCaml's `Failure text`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[track_caller]
+    pub fn failure(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
+        Exception::with_text(lock, "Failure", text)
+    }
+
+    /// OCaml's `Invalid_argument text`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[track_caller]
+    pub fn invalid_argument(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
+        Exception::with_text(lock, "Invalid_argument", text)
+    }
+
+    /// OCaml's `Sys_error text`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    #[track_caller]
+    pub fn sys_error(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
+        Exception::with_text(lock, "Sys_error", text)
+    }
+
+    /// `name` is one of OCaml's exceptions that take a string.
+    #[track_caller]
+    fn with_text(lock: &mut DomainLock, name: &str, text: &str) -> Result<Exception, Error> {
+        let text: Boxroot<OCamlString> = text.to_ocaml(lock)?;
+        // SAFETY: the exception takes a string.
+        unsafe { Exception::new(lock, name, &[text.as_any()]) }
+    }
+}
+
+impl fmt::Display for Exception {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OCaml exception: {}", self.text)
+    }
+}
+
+impl fmt::Debug for Exception {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Exception({})", self.text)
+    }
+}
+
+impl std::error::Error for Exception {}
+
+/// Why a call of an OCaml function gave no result.
+#[derive(Clone, Debug)]
+pub enum CallError {
+    /// The function raised this exception.
+    Exception(Exception),
+    /// An argument or the result could not be converted or rooted, or OCaml has registered no such function.
+    Error(Error),
+}
+
+impl From<Exception> for CallError {
+    fn from(exception: Exception) -> Self {
+        CallError::Exception(exception)
+    }
+}
+
+impl From<Error> for CallError {
+    fn from(error: Error) -> Self {
+        CallError::Error(error)
+    }
+}
+
+impl fmt::Display for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Exception(exception) => exception.fmt(f),
+            CallError::Error(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+/// The constructor of an exception: a block of tag 248 with its name and a number. OCaml's own exceptions have negative
+/// numbers.
+enum Constructor {}
+
+fn constructor_of<'l>(exception: Value<'l, OCamlException>) -> Value<'l, Constructor> {
+    match exception.kind() {
+        // SAFETY: an exception with arguments is a block of tag 0 whose first field is the constructor (type).
+        Kind::Block { tag: 0, .. } => unsafe { exception.field(0) },
+        // SAFETY: an exception without arguments is the constructor (type).
+        _ => unsafe { Value::from_raw(exception.raw()) },
+    }
+}
+
+impl<'l> Value<'l, Constructor> {
+    fn name(self) -> Value<'l, OCamlString> {
+        // SAFETY: the first field of a constructor is its name, a string (type).
+        unsafe { self.field(0) }
+    }
+
+    fn number(self) -> isize {
+        // SAFETY: the second field of a constructor is an integer (type).
+        unsafe { self.field::<OCamlInt>(1) }.to_int()
+    }
+}
+
+/// The constructor with that name: one of OCaml's own, or a registered one.
+fn constructor<'l>(lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constructor>> {
+    const OBJECT_TAG: u8 = 248;
+    let name = CString::new(name).ok()?;
+    // SAFETY: the token proves that the lock is held, and the name is a C string.
+    let raw = unsafe { ffi::obx_predefined_exception(name.as_ptr()) };
+    if raw != 0 {
+        // SAFETY: `raw` is the constructor of one of OCaml's own exceptions, which never dies.
+        return Some(unsafe { Value::from_raw(raw) });
+    }
+    // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only if its block has the
+    // form of one.
+    let value = unsafe { Value::<Constructor>::from_raw(lock.named_value(&name)?.raw()) };
+    matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }).then_some(value)
+}
+
+/// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes.
+pub(crate) fn describe(exception: Value<'_, OCamlException>) -> String {
+    let constructor = constructor_of(exception);
+    let name = constructor.name().to_string_lossy();
+    let Kind::Block { tag: 0, size } = exception.kind() else { return name };
+    // SAFETY: the block has two fields (just checked).
+    let argument = (size == 2).then(|| unsafe { exception.field::<OCamlAny>(1) });
+    // These three have one argument, a tuple, whose elements OCaml prints as the arguments.
+    let has_tuple = constructor.number() < 0
+        && ["Match_failure", "Assert_failure", "Undefined_recursive_module"].contains(&&*name);
+    let arguments: Vec<String> = match argument.map(|argument| (argument, argument.kind())) {
+        Some((tuple, Kind::Block { tag: 0, size })) if has_tuple => {
+            // SAFETY: the tuple has `size` fields (just checked).
+            (0..size).map(|i| describe_argument(unsafe { tuple.field(i) })).collect()
+        }
+        // SAFETY: the exception's block has `size` fields (just checked).
+        _ => (1..size).map(|i| describe_argument(unsafe { exception.field(i) })).collect(),
+    };
+    format!("{name}({})", arguments.join(", "))
+}
+
+fn describe_argument(value: Value<'_, OCamlAny>) -> String {
+    const STRING_TAG: u8 = 252;
+    match value.kind() {
+        Kind::Immediate(n) => n.to_string(),
+        Kind::Block { tag: STRING_TAG, .. } => {
+            // SAFETY: strings and bytes have this tag, and both may be read as bytes, which other threads may be changing.
+            let bytes: Value<'_, OCamlBytes> = unsafe { Value::from_raw(value.raw()) };
+            format!("\"{}\"", String::from_utf8_lossy(&bytes.to_bytes()))
+        }
+        Kind::Block { .. } => "_".to_string(),
+    }
+}

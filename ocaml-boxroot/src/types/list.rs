@@ -1,0 +1,122 @@
+//! Lists; and what lists and arrays have in common.
+
+use super::block::{block, rooted};
+use super::memory::push;
+use super::{FromOCaml, ToOCaml};
+use crate::{Boxroot, DomainLock, Error, Value};
+use ocaml_boxroot_sys as sys;
+use std::marker::PhantomData;
+
+marker! {
+    /// The type of OCaml's `T list`. Covariant.
+    OCamlList<T>(PhantomData<T>);
+}
+
+impl<'l, T> Value<'l, OCamlList<T>> {
+    /// The elements, from the first to the last. Those of a cyclic list have no end.
+    pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
+        let mut list = self;
+        std::iter::from_fn(move || {
+            let (first, rest) = list.first_and_rest()?;
+            list = rest;
+            Some(first)
+        })
+    }
+
+    fn first_and_rest(self) -> Option<(Value<'l, T>, Self)> {
+        // SAFETY: a list that is not an immediate is a block with the first element and the rest (type).
+        (!self.is_immediate()).then(|| unsafe { (self.field(0), self.field(1)) })
+    }
+}
+
+/// Finds out that a list goes round, before it was followed three times as far as it has cells (R. P. Brent, "An improved
+/// Monte Carlo factorization algorithm", 1980): some cell is remembered, each time for twice as many cells.
+struct CycleFinder {
+    remembered: sys::Value,
+    left: usize,
+    limit: usize,
+}
+
+impl CycleFinder {
+    fn new<T>(list: Value<'_, OCamlList<T>>) -> CycleFinder {
+        CycleFinder { remembered: list.raw(), left: 1, limit: 1 }
+    }
+
+    /// Whether this, the next cell, was there before. No value moves meanwhile, because the token is borrowed.
+    fn closes_at<T>(&mut self, list: Value<'_, OCamlList<T>>) -> bool {
+        if list.is_immediate() {
+            return false;
+        }
+        if list.raw() == self.remembered {
+            return true;
+        }
+        self.left -= 1;
+        if self.left == 0 {
+            self.limit *= 2;
+            *self = CycleFinder { remembered: list.raw(), left: self.limit, limit: self.limit };
+        }
+        false
+    }
+}
+
+impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlList<A>>, Error> {
+        // SAFETY: the empty list is the immediate 0.
+        let mut list = unsafe { rooted(Value::int(0).raw(), lock) }?;
+        for element in self.iter().rev() {
+            let element = element.to_ocaml(lock)?;
+            // SAFETY: a cons cell is a block of tag 0 with the first element and the rest.
+            list = unsafe { block(lock, 0, &[element.as_any(), list.as_any()]) }?;
+        }
+        Ok(list)
+    }
+}
+
+impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlList<A>>,
+        lock: &'l DomainLock,
+    ) -> Result<Self, Error> {
+        let mut elements = Vec::new();
+        let mut cycle = CycleFinder::new(value);
+        let mut rest = value;
+        while let Some((element, after)) = rest.first_and_rest() {
+            push(&mut elements, R::from_ocaml(element, lock)?)?;
+            rest = after;
+            if cycle.closes_at(rest) {
+                return Err(Error::Mismatch);
+            }
+        }
+        Ok(elements)
+    }
+}
+
+/// The conversions of vectors and Rust arrays, by those of slices and vectors.
+macro_rules! like_slices {
+    ($ocaml:ident) => {
+        impl<A, R: ToOCaml<A>> ToOCaml<$ocaml<A>> for Vec<R> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
+                self.as_slice().convert_to(lock)
+            }
+        }
+
+        impl<A, R: ToOCaml<A>, const N: usize> ToOCaml<$ocaml<A>> for [R; N] {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
+                self.as_slice().convert_to(lock)
+            }
+        }
+
+        /// [`Mismatch`](Error::Mismatch) if there are more or fewer than `N` elements.
+        impl<A, R: FromOCaml<A>, const N: usize> FromOCaml<$ocaml<A>> for [R; N] {
+            fn convert_from<'l>(
+                value: Value<'l, $ocaml<A>>,
+                lock: &'l DomainLock,
+            ) -> Result<Self, Error> {
+                Vec::convert_from(value, lock)?.try_into().map_err(|_| Error::Mismatch)
+            }
+        }
+    };
+}
+
+like_slices!(OCamlList);
+pub(super) use like_slices;

@@ -1,0 +1,147 @@
+//! Maps and sets of the standard library, read from Rust.
+
+use super::memory::push;
+use super::FromOCaml;
+use crate::{DomainLock, Error, Kind, OCamlAny, Value};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::Hash;
+use std::marker::PhantomData;
+
+marker! {
+    /// The type of a map of `Stdlib.Map.Make`, from `K` to `V`. Covariant.
+    ///
+    /// ```no_run
+    /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlMap, OCamlString};
+    /// use std::collections::BTreeMap;
+    ///
+    /// ocaml_functions! {
+    ///     // SAFETY: this is the type of the function in OCaml.
+    ///     unsafe {
+    ///         /// `module Words = Map.Make (String)`, `Callback.register "index" (fun () -> … : int Words.t)`
+    ///         fn index() -> OCamlMap<OCamlString, OCamlInt> = "index";
+    ///     }
+    /// }
+    ///
+    /// fn longest(lock: &mut DomainLock) -> Result<Option<String>, CallError> {
+    ///     let index: BTreeMap<String, usize> = index(lock)?;
+    ///     Ok(index.into_keys().max_by_key(String::len))
+    /// }
+    /// ```
+    OCamlMap<K, V>(PhantomData<(K, V)>);
+
+    /// The type of a set of `Stdlib.Set.Make`. Covariant.
+    OCamlSet<T>(PhantomData<T>);
+}
+
+/// An iterator over the nodes of a tree as `Map` and `Set` of the standard library have it: the immediate 0, or a
+/// block whose fields are the left tree, `data` fields, the right tree and a height. Such trees do not change.
+struct Tree<'l> {
+    /// Nodes that are still to be returned, each before its right tree. The next one is the last.
+    pending: Vec<Value<'l, OCamlAny>>,
+    data: usize,
+}
+
+impl<'l> Tree<'l> {
+    /// # Safety
+    ///
+    /// `root` is such a tree, with `data` fields in each node.
+    unsafe fn new<T>(root: Value<'l, T>, data: usize) -> Tree<'l> {
+        let mut tree = Tree { pending: Vec::new(), data };
+        // SAFETY: every value is an `OCamlAny`; this one is a tree (caller).
+        unsafe { tree.descend(Value::from_raw(root.raw())) }
+        tree
+    }
+
+    /// # Safety
+    ///
+    /// `tree` is a part of such a tree.
+    unsafe fn descend(&mut self, mut tree: Value<'l, OCamlAny>) {
+        while let Kind::Block { .. } = tree.kind() {
+            self.pending.push(tree);
+            // SAFETY: the first field of a node is a tree.
+            tree = unsafe { tree.field(0) };
+        }
+    }
+}
+
+/// The nodes, in order.
+impl<'l> Iterator for Tree<'l> {
+    type Item = Value<'l, OCamlAny>;
+
+    fn next(&mut self) -> Option<Value<'l, OCamlAny>> {
+        let node = self.pending.pop()?;
+        // SAFETY: a node has its right tree after the left tree and the data.
+        unsafe { self.descend(node.field(1 + self.data)) }
+        Some(node)
+    }
+}
+
+impl<'l, K, V> Value<'l, OCamlMap<K, V>> {
+    /// The bindings, in the order of the keys. Each value lives as long as the token is borrowed.
+    pub fn iter(self) -> impl Iterator<Item = (Value<'l, K>, Value<'l, V>)> {
+        // SAFETY: a map is a tree with a key and a value in each node (type).
+        let nodes = unsafe { Tree::new(self, 2) };
+        // SAFETY: fields 1 and 2 of such a node are the key and the value.
+        nodes.map(|node| unsafe { (node.field(1), node.field(2)) })
+    }
+}
+
+impl<'l, T> Value<'l, OCamlSet<T>> {
+    /// The elements, in order.
+    pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
+        // SAFETY: a set is a tree with an element in each node (type).
+        let nodes = unsafe { Tree::new(self, 1) };
+        // SAFETY: field 1 of such a node is the element.
+        nodes.map(|node| unsafe { node.field(1) })
+    }
+}
+
+macro_rules! maps {
+    ($($rust:ty $(where $bounded:ident: $first:ident $(+ $second:ident)?)?;)*) => {$(
+        impl<A, B, K: FromOCaml<A>, V: FromOCaml<B>> FromOCaml<OCamlMap<A, B>> for $rust
+        $(where $bounded: $first $(+ $second)?)?
+        {
+            fn convert_from<'l>(
+                value: Value<'l, OCamlMap<A, B>>,
+                lock: &'l DomainLock,
+            ) -> Result<Self, Error> {
+                let mut bindings = Vec::new();
+                for (key, value) in value.iter() {
+                    push(&mut bindings, (K::from_ocaml(key, lock)?, V::from_ocaml(value, lock)?))?;
+                }
+                Ok(bindings.into_iter().collect())
+            }
+        }
+    )*};
+}
+
+maps! {
+    Vec<(K, V)>;
+    BTreeMap<K, V> where K: Ord;
+    HashMap<K, V> where K: Eq + Hash;
+}
+
+macro_rules! sets {
+    ($($rust:ty $(where $bounded:ident: $first:ident $(+ $second:ident)?)?;)*) => {$(
+        impl<A, T: FromOCaml<A>> FromOCaml<OCamlSet<A>> for $rust
+        $(where $bounded: $first $(+ $second)?)?
+        {
+            fn convert_from<'l>(
+                value: Value<'l, OCamlSet<A>>,
+                lock: &'l DomainLock,
+            ) -> Result<Self, Error> {
+                let mut elements = Vec::new();
+                for element in value.iter() {
+                    push(&mut elements, T::from_ocaml(element, lock)?)?;
+                }
+                Ok(elements.into_iter().collect())
+            }
+        }
+    )*};
+}
+
+sets! {
+    Vec<T>;
+    BTreeSet<T> where T: Ord;
+    HashSet<T> where T: Eq + Hash;
+}

@@ -1,0 +1,327 @@
+//! The types of OCaml: for each a *marker*, a Rust type that only names it, for `Value<'l, T>` and `Boxroot<T>`; what can be
+//! read of its values; and the conversions. The table of conversions is in the documentation of [`ToOCaml`].
+//!
+//! Markers have no values. Two rules make safe code sound:
+//!
+//! * *Threads.* A root may go to other threads if its marker is `Send` and `Sync`. A marker with parameters is both
+//!   if all its parameters are.
+//! * *Variance.* Lifetimes in a parameter may be shortened where OCaml only gives values of that type (covariant: lists,
+//!   options, results of functions). They may be lengthened where OCaml only takes such values (contravariant:
+//!   arguments of functions). They stay as they are where OCaml does both (invariant: arrays and references, which
+//!   change).
+
+/// Markers. What stands in parentheses says on which parameters the marker's thread-safety and variance depend.
+macro_rules! marker {
+    ($($(#[$attribute:meta])* $name:ident;)+) => {$(
+        $(#[$attribute])*
+        #[derive(Debug)]
+        pub enum $name {}
+    )+};
+    ($($(#[$attribute:meta])* $name:ident<$($parameter:ident),+>($($phantom:ty),+);)+) => {$(
+        $(#[$attribute])*
+        pub struct $name<$($parameter),+>(std::convert::Infallible, $($phantom),+);
+
+        impl<$($parameter),+> std::fmt::Debug for $name<$($parameter),+> {
+            fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self.0 {}
+            }
+        }
+    )+};
+}
+
+/// For a conversion of a type without parts.
+macro_rules! without_parts {
+    (&self) => {
+        #[inline]
+        fn has_parts(&self) -> bool {
+            false
+        }
+    };
+    () => {
+        #[inline]
+        fn has_parts() -> bool {
+            false
+        }
+    };
+}
+
+mod array;
+mod bigarray;
+mod block;
+mod boxed;
+pub(crate) mod declare;
+mod depth;
+pub(crate) mod exception;
+mod function;
+mod list;
+mod map;
+mod memory;
+mod number;
+mod seq;
+mod string;
+mod tuple;
+
+pub use array::OCamlArray;
+pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
+pub use boxed::OCamlBox;
+pub use declare::Field;
+pub use depth::set_depth_limit;
+pub use exception::{CallError, Exception, OCamlException};
+pub use function::Function;
+pub use list::OCamlList;
+pub use map::{OCamlMap, OCamlSet};
+pub use number::{OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint};
+pub use seq::{Elements, OCamlSeq};
+pub use string::{OCamlBytes, OCamlString};
+
+use crate::{Boxroot, DomainLock, Error, RootRef, Value};
+use depth::Level;
+use std::marker::PhantomData;
+
+/// A struct with such a field is invariant in `T`.
+type Invariant<T> = PhantomData<fn(T) -> T>;
+
+/// A Rust value that can be copied into the OCaml heap as a `T`.
+///
+/// | Rust | OCaml | marker `T` |
+/// |---|---|---|
+/// | `()`, `bool` | `unit`, `bool` | `()`, `bool` |
+/// | every integer type | `int` (63 bits; a number that does not fit is [`OutOfRange`](Error::OutOfRange)) | [`OCamlInt`](crate::OCamlInt) |
+/// | `i32`, `i64`, `isize` | `int32`, `int64`, `nativeint` | [`OCamlInt32`](crate::OCamlInt32), [`OCamlInt64`](crate::OCamlInt64), [`OCamlNativeint`](crate::OCamlNativeint) |
+/// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::OCamlChar) |
+/// | `f64` | `float` | [`OCamlFloat`](crate::OCamlFloat) |
+/// | `str`, `String` | `string` (one that is not UTF-8 is [`NotUtf8`](Error::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
+/// | `[u8]`, `[u8; N]`, `Vec<u8>` | `string`, `bytes` | [`OCamlString`](crate::OCamlString), [`OCamlBytes`](crate::OCamlBytes) |
+/// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
+/// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
+/// | `[A]`, `[A; N]`, `Vec<A>` | `'a list`, `'a array` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray) |
+/// | `&A`, `Box<A>` | as `A` | as `A` |
+/// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
+///
+/// By the last line, existing roots can be elements of lists and tuples, and arguments of calls. Slices (`str`, `[A]`),
+/// references and `RootRef` can only be copied to OCaml, not from it. [`ocaml_type!`](crate::ocaml_type!) adds records
+/// and variants, [`OCamlBigarray`](crate::OCamlBigarray) bigarrays.
+///
+/// # Deep values
+///
+/// Conversions of nested values recurse, so the data could exhaust the stack. Therefore nesting beyond 512 levels is the
+/// error [`TooDeep`](Error::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
+/// list, array, map, tuple, option, result, record and variant is a level, and so is each type with an implementation of
+/// its own, but no number, string or root. The elements of a list are side by side, however many there are; a list that goes
+/// round is a [`Mismatch`](Error::Mismatch).
+/// [`set_depth_limit`](crate::set_depth_limit) sets another number. It has to fit what the program does with the Rust
+/// values, too: dropping, printing and comparing them recurses as well.
+///
+/// The quarter, and at least 320 KiB, also stay free where Rust calls OCaml: if less is left, the call raises
+/// `Stack_overflow`. So Rust and OCaml that call each other without end do not end the process.
+///
+/// # Conversions of other types
+///
+/// Implement [`convert_to`](ToOCaml::convert_to) and [`convert_from`](FromOCaml::convert_from), and convert the parts by
+/// [`to_ocaml`](ToOCaml::to_ocaml) and [`to_rust`](Value::to_rust).
+///
+/// ```
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// use ocaml_boxroot::{Boxroot, DomainLock, Error, FromOCaml, OCamlFloat, ToOCaml, Value};
+///
+/// #[derive(Debug, PartialEq)]
+/// struct Complex { re: f64, im: f64 }
+///
+/// impl ToOCaml<(OCamlFloat, OCamlFloat)> for Complex {
+///     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<(OCamlFloat, OCamlFloat)>, Error> {
+///         (self.re, self.im).to_ocaml(lock)
+///     }
+/// }
+///
+/// impl FromOCaml<(OCamlFloat, OCamlFloat)> for Complex {
+///     fn convert_from<'l>(
+///         value: Value<'l, (OCamlFloat, OCamlFloat)>,
+///         lock: &'l DomainLock,
+///     ) -> Result<Self, Error> {
+///         let (re, im) = value.to_pair();
+///         Ok(Complex { re: re.to_rust(lock)?, im: im.to_rust(lock)? })
+///     }
+/// }
+///
+/// let x = Complex { re: 1.5, im: -1. };
+/// assert_eq!(x.to_ocaml(lock)?.to_rust::<Complex>(lock)?, x);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Examples
+///
+/// ```
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// use ocaml_boxroot::{Boxroot, OCamlInt, OCamlList, ToOCaml};
+///
+/// let list: Boxroot<OCamlList<OCamlInt>> = [1, 2, 3].to_ocaml(lock)?;
+/// let back: Vec<u8> = list.to_rust(lock)?;
+/// assert_eq!(back, [1, 2, 3]);
+///
+/// let lists: Boxroot<OCamlList<OCamlList<OCamlInt>>> = [&list, &list].to_ocaml(lock)?;
+/// assert_eq!(lists.to_rust::<Vec<Vec<i64>>>(lock)?, [[1, 2, 3], [1, 2, 3]]);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait ToOCaml<T: ?Sized> {
+    /// A root for the copy. The collector may run.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](Error::OutOfRange) if no `T` has this value; [`Mismatch`](Error::Mismatch) for an array of
+    /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`TooDeep`](Error::TooDeep);
+    /// [`OutOfMemory`](Error::OutOfMemory).
+    #[inline]
+    #[track_caller]
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        if !self.has_parts() {
+            return self.convert_to(lock);
+        }
+        let _level = Level::new()?;
+        self.convert_to(lock)
+    }
+
+    /// The conversion, to be implemented, and called by [`to_ocaml`](ToOCaml::to_ocaml). It converts the parts of the
+    /// value by *their* `to_ocaml`, which counts the levels.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_ocaml`](ToOCaml::to_ocaml).
+    #[track_caller]
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error>;
+
+    /// Whether `to_ocaml` counts a level for this value. To be implemented, as `false`, for a type without parts: so its
+    /// conversion takes no time for the count.
+    #[inline]
+    fn has_parts(&self) -> bool {
+        true
+    }
+}
+
+/// A Rust value that can be copied from an OCaml `T`; see [`Value::to_rust`] and
+/// [`RootRef::to_rust`]. The table of types is in the documentation of [`ToOCaml`], and what is too deep, too.
+pub trait FromOCaml<T: ?Sized>: Sized {
+    /// The copy. The collector does not run.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit;
+    /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type; [`NotUtf8`](Error::NotUtf8);
+    /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
+    #[inline]
+    #[track_caller]
+    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+        if !Self::has_parts() {
+            return Self::convert_from(value, lock);
+        }
+        let _level = Level::new()?;
+        Self::convert_from(value, lock)
+    }
+
+    /// The conversion, to be implemented, and called by [`from_ocaml`](FromOCaml::from_ocaml). It converts the parts of
+    /// the value by [`Value::to_rust`], [`Value::read`] or their `from_ocaml`, which count the levels.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_ocaml`](FromOCaml::from_ocaml).
+    #[track_caller]
+    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error>;
+
+    /// Whether `from_ocaml` counts a level for this type. To be implemented, as `false`, for a type without parts: so its
+    /// conversion takes no time for the count.
+    #[inline]
+    fn has_parts() -> bool {
+        true
+    }
+
+    /// The copy of an element of an OCaml array or record in the flat form of floats, whose elements are numbers and
+    /// not values. To be implemented for a `T` that is OCaml's `float` under another name.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`](Error::Mismatch) if a type does not implement it.
+    fn from_float(_: f64) -> Result<Self, Error> {
+        Err(Error::Mismatch)
+    }
+}
+
+impl<'l, T: ?Sized> Value<'l, T> {
+    /// A copy of the value, as a Rust type; or a root for it, if `R` is a [`Boxroot<T>`](crate::Boxroot).
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](Error::OutOfRange), [`Mismatch`](Error::Mismatch) and [`NotUtf8`](Error::NotUtf8) if `R` cannot
+    /// represent the value;
+    /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
+    #[track_caller]
+    pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
+        R::from_ocaml(self, lock)
+    }
+}
+
+impl<T: ?Sized> RootRef<T> {
+    /// A copy of the value, as a Rust type; see [`Value::to_rust`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Value::to_rust`].
+    #[track_caller]
+    pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, Error> {
+        R::from_ocaml(self.get(lock), lock)
+    }
+}
+
+impl<T: ?Sized> ToOCaml<T> for RootRef<T> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        self.clone_in(lock)
+    }
+
+    without_parts!(&self);
+}
+
+impl<T: ?Sized> ToOCaml<T> for Boxroot<T> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        self.clone_in(lock)
+    }
+
+    without_parts!(&self);
+}
+
+impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
+    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+        Boxroot::try_new(lock, value)
+    }
+
+    without_parts!();
+}
+
+impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for &R {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        (**self).to_ocaml(lock)
+    }
+
+    without_parts!(&self);
+}
+
+impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for Box<R> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        (**self).to_ocaml(lock)
+    }
+
+    without_parts!(&self);
+}
+
+impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Box<R> {
+    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+        Ok(Box::new(R::from_ocaml(value, lock)?))
+    }
+
+    without_parts!();
+
+    fn from_float(x: f64) -> Result<Self, Error> {
+        Ok(Box::new(R::from_float(x)?))
+    }
+}

@@ -1,0 +1,241 @@
+//! Numbers and characters, `unit` and `bool`.
+
+use super::block::rooted;
+use super::{FromOCaml, ToOCaml};
+use crate::{ffi, Boxroot, DomainLock, Error, Value};
+
+marker! {
+    /// The type of OCaml's `int`, for `Value<'l, OCamlInt>` and `Boxroot<OCamlInt>`.
+    OCamlInt;
+    /// The type of OCaml's `int32`.
+    OCamlInt32;
+    /// The type of OCaml's `int64`.
+    OCamlInt64;
+    /// The type of OCaml's `nativeint`.
+    OCamlNativeint;
+    /// The type of OCaml's `char`: a byte.
+    OCamlChar;
+    /// The type of OCaml's `float`.
+    OCamlFloat;
+}
+
+impl Value<'_, ()> {
+    /// OCaml's `()`.
+    pub fn unit() -> Value<'static, ()> {
+        // SAFETY: 1 is the immediate 0, which is `()`.
+        unsafe { Value::from_raw(1) }
+    }
+}
+
+impl Value<'_, OCamlInt> {
+    /// An OCaml integer. It is an immediate, which is always valid. OCaml's integers have one bit less
+    /// than `isize`: the highest bit of `n` is lost, as in OCaml's own arithmetic.
+    pub fn int(n: isize) -> Value<'static, OCamlInt> {
+        // SAFETY: an immediate, by its lowest bit, and so an `int`.
+        unsafe { Value::from_raw((n << 1) | 1) }
+    }
+
+    /// The integer.
+    pub fn to_int(self) -> isize {
+        self.raw() >> 1
+    }
+}
+
+impl Value<'_, OCamlChar> {
+    /// An OCaml character, which is a byte.
+    pub fn char(byte: u8) -> Value<'static, OCamlChar> {
+        // SAFETY: an immediate, by its lowest bit, from 0 to 255, and so a `char`.
+        unsafe { Value::from_raw(isize::from(byte) << 1 | 1) }
+    }
+
+    /// The byte.
+    pub fn to_byte(self) -> u8 {
+        (self.raw() >> 1) as u8
+    }
+}
+
+impl Value<'_, OCamlInt32> {
+    /// The number.
+    pub fn to_int32(self) -> i32 {
+        // SAFETY: the value is a live `int32` (type and lifetime).
+        unsafe { ffi::obx_int32(self.raw()) }
+    }
+}
+
+impl Value<'_, OCamlInt64> {
+    /// The number.
+    pub fn to_int64(self) -> i64 {
+        // SAFETY: the value is a live `int64` (type and lifetime).
+        unsafe { ffi::obx_int64(self.raw()) }
+    }
+}
+
+impl Value<'_, OCamlNativeint> {
+    /// The number.
+    pub fn to_nativeint(self) -> isize {
+        // SAFETY: the value is a live `nativeint` (type and lifetime).
+        unsafe { ffi::obx_nativeint(self.raw()) }
+    }
+}
+
+impl Value<'_, bool> {
+    /// The boolean.
+    pub fn to_bool(self) -> bool {
+        self.raw() != 1
+    }
+}
+
+impl Value<'_, OCamlFloat> {
+    /// The number.
+    pub fn to_float(self) -> f64 {
+        // SAFETY: the value is a live float (type and lifetime).
+        unsafe { ffi::obx_float(self.raw()) }
+    }
+}
+
+impl ToOCaml<()> for () {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<()>, Error> {
+        Boxroot::try_new(lock, Value::unit())
+    }
+
+    without_parts!(&self);
+}
+
+impl FromOCaml<()> for () {
+    fn convert_from<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(())
+    }
+
+    without_parts!();
+}
+
+impl ToOCaml<bool> for bool {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<bool>, Error> {
+        // SAFETY: `false` is the immediate 0, and `true` the immediate 1.
+        unsafe { rooted(Value::int(isize::from(*self)).raw(), lock) }
+    }
+
+    without_parts!(&self);
+}
+
+impl FromOCaml<bool> for bool {
+    fn convert_from<'l>(value: Value<'l, bool>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_bool())
+    }
+
+    without_parts!();
+}
+
+macro_rules! integers {
+    ($($rust:ident)*) => {$(
+        /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit into 63 bits.
+        impl ToOCaml<OCamlInt> for $rust {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, Error> {
+                let n = isize::try_from(*self).map_err(|_| Error::OutOfRange)?;
+                let value = Value::int(n);
+                if value.to_int() != n {
+                    return Err(Error::OutOfRange);
+                }
+                Boxroot::try_new(lock, value)
+            }
+
+            without_parts!(&self);
+        }
+
+        /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit.
+        impl FromOCaml<OCamlInt> for $rust {
+            fn convert_from<'l>(value: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, Error> {
+                $rust::try_from(value.to_int()).map_err(|_| Error::OutOfRange)
+            }
+
+            without_parts!();
+        }
+    )*};
+}
+
+integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+
+macro_rules! boxed {
+    ($($rust:ident is $ocaml:ident: $alloc:ident, $read:ident;)*) => {$(
+        impl ToOCaml<$ocaml> for $rust {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml>, Error> {
+                // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
+                // run. The new block is of this type.
+                unsafe { rooted(ffi::$alloc(*self), lock) }
+            }
+
+            without_parts!(&self);
+        }
+
+        impl FromOCaml<$ocaml> for $rust {
+            fn convert_from<'l>(value: Value<'l, $ocaml>, _: &'l DomainLock) -> Result<Self, Error> {
+                Ok(value.$read())
+            }
+
+            without_parts!();
+        }
+    )*};
+}
+
+boxed! {
+    i32 is OCamlInt32: obx_alloc_int32, to_int32;
+    i64 is OCamlInt64: obx_alloc_int64, to_int64;
+    isize is OCamlNativeint: obx_alloc_nativeint, to_nativeint;
+}
+
+impl ToOCaml<OCamlFloat> for f64 {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
+        // new block is a float.
+        unsafe { rooted(ffi::obx_alloc_float(*self), lock) }
+    }
+
+    without_parts!(&self);
+}
+
+impl FromOCaml<OCamlFloat> for f64 {
+    fn convert_from<'l>(value: Value<'l, OCamlFloat>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_float())
+    }
+
+    without_parts!();
+
+    fn from_float(x: f64) -> Result<Self, Error> {
+        Ok(x)
+    }
+}
+
+impl ToOCaml<OCamlChar> for u8 {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
+        Boxroot::try_new(lock, Value::char(*self))
+    }
+
+    without_parts!(&self);
+}
+
+impl FromOCaml<OCamlChar> for u8 {
+    fn convert_from<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_byte())
+    }
+
+    without_parts!();
+}
+
+/// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF). Other characters are
+/// [`OutOfRange`](Error::OutOfRange).
+impl ToOCaml<OCamlChar> for char {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
+        u8::try_from(*self).map_err(|_| Error::OutOfRange)?.to_ocaml(lock)
+    }
+
+    without_parts!(&self);
+}
+
+/// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
+impl FromOCaml<OCamlChar> for char {
+    fn convert_from<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(value.to_byte().into())
+    }
+
+    without_parts!();
+}

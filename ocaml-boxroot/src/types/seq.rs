@@ -1,0 +1,94 @@
+//! Sequences, read from Rust.
+
+use super::{CallError, FromOCaml, Function};
+use crate::{Boxroot, DomainLock, Error, OCamlAny, RootRef};
+use std::fmt;
+use std::marker::PhantomData;
+
+marker! {
+    /// The type of OCaml's `T Seq.t`. Covariant.
+    ///
+    /// OCaml computes an element when it is asked for, each time again, and that may raise an exception. So iterating
+    /// needs the token as `&mut`, and gives results.
+    ///
+    /// ```no_run
+    /// use ocaml_boxroot::{Boxroot, CallError, DomainLock, OCamlInt, OCamlSeq, RootRef};
+    ///
+    /// fn sum(lock: &mut DomainLock, seq: &RootRef<OCamlSeq<OCamlInt>>) -> Result<i64, CallError> {
+    ///     let mut sum = 0;
+    ///     for n in seq.iter::<i64>(lock) {
+    ///         sum += n?;
+    ///     }
+    ///     Ok(sum)
+    /// }
+    /// ```
+    OCamlSeq<T>(PhantomData<T>);
+}
+
+impl<T> RootRef<OCamlSeq<T>> {
+    /// The first element and the rest of the sequence; `None` at its end. Runs OCaml code.
+    ///
+    /// # Errors
+    ///
+    /// The exception that OCaml raised when it computed the element; [`Error::OutOfMemory`].
+    #[track_caller]
+    #[allow(clippy::type_complexity)]
+    pub fn uncons(
+        &self,
+        lock: &mut DomainLock,
+    ) -> Result<Option<(Boxroot<T>, Boxroot<OCamlSeq<T>>)>, CallError> {
+        // SAFETY: a sequence is a function of () that returns the immediate 0, or a block of the first element
+        // and the rest.
+        let function: &RootRef<Function<(), OCamlAny>> = unsafe { self.cast() };
+        let (node, lock) = function.call(lock)?;
+        if node.is_immediate() {
+            return Ok(None);
+        }
+        // SAFETY: the block that such a function returns has these two fields.
+        let (first, rest) = unsafe { (node.field(0), node.field(1)) };
+        Ok(Some((Boxroot::try_new(lock, first)?, Boxroot::try_new(lock, rest)?)))
+    }
+
+    /// The elements, copied to Rust or rooted, in order. The iterator ends after the last element or the first error, and
+    /// borrows the token as `&mut`, because each element is computed by OCaml code.
+    pub fn iter<'l, R: FromOCaml<T>>(&self, lock: &'l mut DomainLock) -> Elements<'l, T, R> {
+        Elements { rest: Some(self.clone_in(lock)), lock, _result: PhantomData }
+    }
+}
+
+/// An iterator over the elements of a sequence, from [`iter`](RootRef::<OCamlSeq<()>>::iter).
+pub struct Elements<'l, T, R> {
+    /// The elements that are still to come. `None` after the end or an error.
+    rest: Option<Result<Boxroot<OCamlSeq<T>>, Error>>,
+    lock: &'l mut DomainLock,
+    _result: PhantomData<fn() -> R>,
+}
+
+impl<T, R: FromOCaml<T>> Iterator for Elements<'_, T, R> {
+    type Item = Result<R, CallError>;
+
+    #[track_caller]
+    fn next(&mut self) -> Option<Result<R, CallError>> {
+        let seq = match self.rest.take()? {
+            Ok(seq) => seq,
+            Err(error) => return Some(Err(error.into())),
+        };
+        let (first, seq) = match seq.uncons(self.lock) {
+            Ok(node) => node?,
+            Err(error) => return Some(Err(error)),
+        };
+        match first.to_rust(self.lock) {
+            Ok(first) => {
+                self.rest = Some(Ok(seq));
+                Some(Ok(first))
+            }
+            Err(error) => Some(Err(error.into())),
+        }
+    }
+}
+
+impl<T, R> fmt::Debug for Elements<'_, T, R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Elements")
+    }
+}

@@ -1,0 +1,153 @@
+//! Strings and bytes.
+
+use super::memory::{collect, copied};
+use super::{FromOCaml, ToOCaml};
+use crate::{ffi, Boxroot, DomainLock, Error, Value};
+use std::str::Utf8Error;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+marker! {
+    /// The type of OCaml's `string`.
+    OCamlString;
+    /// The type of OCaml's `bytes`.
+    OCamlBytes;
+}
+
+impl<'l> Value<'l, OCamlString> {
+    /// The string's bytes, without a copy.
+    pub fn as_bytes(self) -> &'l [u8] {
+        // SAFETY: the value is a live string (type and lifetime). The collector does not run in 'l, so the string
+        // does not move. Strings do not change.
+        unsafe {
+            let length = ffi::obx_string_length(self.raw());
+            std::slice::from_raw_parts(self.raw() as *const u8, length)
+        }
+    }
+
+    /// The string, without a copy.
+    ///
+    /// # Errors
+    ///
+    /// If it is not UTF-8.
+    pub fn as_str(self) -> Result<&'l str, Utf8Error> {
+        std::str::from_utf8(self.as_bytes())
+    }
+
+    /// A copy of the string's bytes.
+    pub fn to_bytes(self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+
+    /// A copy of the string, where U+FFFD replaces what is not UTF-8. To a `String`, [`to_rust`](Value::to_rust) copies
+    /// only what is.
+    pub fn to_string_lossy(self) -> String {
+        String::from_utf8_lossy(self.as_bytes()).into_owned()
+    }
+}
+
+impl<'l> Value<'l, OCamlBytes> {
+    /// A copy of the bytes.
+    pub fn to_bytes(self) -> Vec<u8> {
+        self.bytes().collect()
+    }
+
+    pub(crate) fn bytes(self) -> impl ExactSizeIterator<Item = u8> + use<'l> {
+        let bytes = self.raw() as *mut u8;
+        // SAFETY: the value is a live byte sequence (type and lifetime).
+        let length = unsafe { ffi::obx_string_length(self.raw()) };
+        // SAFETY: the value does not move in 'l. Each byte is loaded atomically, because another domain may be changing
+        // it.
+        (0..length)
+            .map(move |i| unsafe { AtomicU8::from_ptr(bytes.add(i)) }.load(Ordering::Relaxed))
+    }
+}
+
+impl DomainLock {
+    /// Allocates an OCaml string with these bytes. The garbage collector may run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`].
+    pub fn alloc_string<'l>(
+        &'l mut self,
+        bytes: impl AsRef<[u8]>,
+    ) -> Result<(Value<'l, OCamlString>, &'l DomainLock), Error> {
+        let bytes = bytes.as_ref();
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
+        // function copies the bytes and does not raise.
+        let raw = unsafe { ffi::obx_alloc_string(bytes.as_ptr().cast(), bytes.len()) };
+        if raw == 0 {
+            return Err(Error::OutOfMemory);
+        }
+        // SAFETY: `raw` is a new string. The collector does not run in 'l, because the token is only borrowed shared.
+        Ok((unsafe { Value::from_raw(raw) }, self))
+    }
+}
+
+macro_rules! strings {
+    ($($rust:ty $(, $n:ident)?;)*) => {$(
+        impl$(<const $n: usize>)? ToOCaml<OCamlString> for $rust {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlString>, Error> {
+                let (value, lock) = lock.alloc_string(self)?;
+                Boxroot::try_new(lock, value)
+            }
+
+            without_parts!(&self);
+        }
+    )*};
+}
+
+macro_rules! bytes {
+    ($($rust:ty $(, $n:ident)?;)*) => {$(
+        impl$(<const $n: usize>)? ToOCaml<OCamlBytes> for $rust {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
+                let (value, lock) = lock.alloc_string(self)?;
+                // SAFETY: bytes are laid out like a string, and nothing else refers to this new string, so it
+                // may change.
+                Boxroot::try_new(lock, unsafe { Value::from_raw(value.raw()) })
+            }
+
+            without_parts!(&self);
+        }
+    )*};
+}
+
+strings! {
+    str;
+    String;
+    [u8];
+    [u8; N], N;
+    Vec<u8>;
+}
+
+bytes! {
+    [u8];
+    [u8; N], N;
+    Vec<u8>;
+}
+
+/// [`NotUtf8`](Error::NotUtf8) for a string that is not UTF-8. `Vec<u8>` is for any string, and
+/// [`Value::to_string_lossy`] replaces what is not UTF-8.
+impl FromOCaml<OCamlString> for String {
+    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+        String::from_utf8(copied(value.as_bytes())?).map_err(|_| Error::NotUtf8)
+    }
+
+    without_parts!();
+}
+
+impl FromOCaml<OCamlString> for Vec<u8> {
+    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+        copied(value.as_bytes())
+    }
+
+    without_parts!();
+}
+
+impl FromOCaml<OCamlBytes> for Vec<u8> {
+    fn convert_from<'l>(value: Value<'l, OCamlBytes>, _: &'l DomainLock) -> Result<Self, Error> {
+        collect(value.bytes())
+    }
+
+    without_parts!();
+}

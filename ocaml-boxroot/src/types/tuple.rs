@@ -1,0 +1,117 @@
+//! Tuples, options and results. Rust's own types are the markers.
+
+use super::block::{block, rooted};
+use super::{FromOCaml, ToOCaml};
+use crate::{Boxroot, DomainLock, Error, Kind, Value};
+
+impl<'l, T> Value<'l, Option<T>> {
+    /// `Some` with the value in it, or `None`.
+    pub fn to_option(self) -> Option<Value<'l, T>> {
+        // SAFETY: a block is `Some x`, whose field 0 is x (type).
+        (!self.is_immediate()).then(|| unsafe { self.field(0) })
+    }
+}
+
+impl<'l, T, E> Value<'l, Result<T, E>> {
+    /// `Ok` or `Err`, with the value in it.
+    pub fn to_result(self) -> Result<Value<'l, T>, Value<'l, E>> {
+        let is_ok = matches!(self.kind(), Kind::Block { tag: 0, .. });
+        // SAFETY: `Ok x` is a block of tag 0 whose field 0 is x, and `Error x` one of tag 1 (type).
+        unsafe {
+            match is_ok {
+                true => Ok(self.field(0)),
+                false => Err(self.field(0)),
+            }
+        }
+    }
+}
+
+impl<'l, A, B> Value<'l, (A, B)> {
+    /// The two components.
+    pub fn to_pair(self) -> (Value<'l, A>, Value<'l, B>) {
+        // SAFETY: a pair is a block of two fields (type).
+        unsafe { (self.field(0), self.field(1)) }
+    }
+}
+
+macro_rules! tuple {
+    ($($rust:ident $ocaml:ident $index:tt),+) => {
+        impl<$($ocaml, $rust: ToOCaml<$ocaml>),+> ToOCaml<($($ocaml,)+)> for ($($rust,)+) {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<($($ocaml,)+)>, Error> {
+                let fields = ($(self.$index.to_ocaml(lock)?,)+);
+                // SAFETY: a tuple is a block of tag 0 with these fields.
+                unsafe { block(lock, 0, &[$(fields.$index.as_any()),+]) }
+            }
+        }
+
+        impl<$($ocaml, $rust: FromOCaml<$ocaml>),+> FromOCaml<($($ocaml,)+)> for ($($rust,)+) {
+            fn convert_from<'l>(
+                value: Value<'l, ($($ocaml,)+)>,
+                lock: &'l DomainLock,
+            ) -> Result<Self, Error> {
+                // SAFETY: a tuple is a block of these fields (type).
+                unsafe { Ok(($($rust::from_ocaml(value.field::<$ocaml>($index), lock)?,)+)) }
+            }
+        }
+    };
+}
+
+tuple!(P A 0, Q B 1);
+tuple!(P A 0, Q B 1, R C 2);
+tuple!(P A 0, Q B 1, R C 2, S D 3);
+tuple!(P A 0, Q B 1, R C 2, S D 3, T E 4);
+tuple!(P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5);
+tuple!(P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6);
+tuple!(P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6, W H 7);
+
+impl<A, R: ToOCaml<A>> ToOCaml<Option<A>> for Option<R> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<Option<A>>, Error> {
+        match self {
+            // SAFETY: `None` is the immediate 0.
+            None => unsafe { rooted(Value::int(0).raw(), lock) },
+            Some(x) => {
+                let x = x.to_ocaml(lock)?;
+                // SAFETY: `Some x` is a block of tag 0 with this field.
+                unsafe { block(lock, 0, &[x.as_any()]) }
+            }
+        }
+    }
+}
+
+impl<A, R: FromOCaml<A>> FromOCaml<Option<A>> for Option<R> {
+    fn convert_from<'l>(value: Value<'l, Option<A>>, lock: &'l DomainLock) -> Result<Self, Error> {
+        match value.to_option() {
+            None => Ok(None),
+            Some(x) => Ok(Some(R::from_ocaml(x, lock)?)),
+        }
+    }
+}
+
+impl<A, B, P: ToOCaml<A>, Q: ToOCaml<B>> ToOCaml<Result<A, B>> for Result<P, Q> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<Result<A, B>>, Error> {
+        match self {
+            Ok(x) => {
+                let x = x.to_ocaml(lock)?;
+                // SAFETY: `Ok x` is a block of tag 0 with this field.
+                unsafe { block(lock, 0, &[x.as_any()]) }
+            }
+            Err(x) => {
+                let x = x.to_ocaml(lock)?;
+                // SAFETY: `Error x` is a block of tag 1 with this field.
+                unsafe { block(lock, 1, &[x.as_any()]) }
+            }
+        }
+    }
+}
+
+impl<A, B, P: FromOCaml<A>, Q: FromOCaml<B>> FromOCaml<Result<A, B>> for Result<P, Q> {
+    fn convert_from<'l>(
+        value: Value<'l, Result<A, B>>,
+        lock: &'l DomainLock,
+    ) -> Result<Self, Error> {
+        match value.to_result() {
+            Ok(x) => Ok(Ok(P::from_ocaml(x, lock)?)),
+            Err(x) => Ok(Err(Q::from_ocaml(x, lock)?)),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The C interface, called from Rust: one test for each situation in which the library must work.
+
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod copies;
+mod domains;
+mod forks;
+mod hooks;
+mod lifecycle;
+mod marking;
+mod memory;
+mod roots;
+mod threads;
+
+fn main() {
+    support::runner::run_tests_within(std::time::Duration::from_secs(600))
+}

@@ -1,0 +1,191 @@
+//! Rust values that OCaml owns.
+
+use crate::support::raw::OCAML5;
+use crate::support::safe::*;
+use crate::support::values::{live, Counted};
+use ocaml_boxroot::{
+    ocaml_functions, stats, Boxroot, DomainLock, Error, OCamlInt, OCamlString, Runtime, ToOCaml,
+};
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
+
+ocaml_functions! {
+    unsafe {
+        fn keep(n: OCamlInt) = "keep";
+        fn sum_kept() -> OCamlInt = "sum_kept";
+        fn forget() = "forget";
+        fn make_garbage(n: OCamlInt) = "make_garbage";
+        fn misuse() -> bool = "misuse";
+        fn drop_in_domains(n: OCamlInt) = "drop_in_domains";
+        fn collect_elsewhere() = "collect_elsewhere";
+        fn full_major() = "full_major";
+        fn minor() = "minor";
+    }
+}
+
+test!(boxes_are_dropped_once, || {
+    with_ocaml(|lock| {
+        for n in 1..=1000 {
+            keep(lock, n).unwrap();
+        }
+        churn(lock);
+        assert_eq!(sum_kept::<i32>(lock).unwrap(), 500_500);
+        assert_eq!(live(), 1000);
+        forget(lock).unwrap();
+        assert_eq!(live(), 0);
+        make_garbage(lock, 100_000).unwrap();
+        assert!(live() < 100_000, "garbage is dropped meanwhile");
+        full_major(lock).unwrap();
+        assert_eq!(live(), 0);
+        assert!(misuse::<bool>(lock).unwrap());
+        // A large value, a small one, one of size 0, and one with a large alignment.
+        #[repr(align(128))]
+        struct Aligned(u8);
+        let large = boxed(lock, [7u8; 1 << 20]);
+        let (nothing, aligned) = (boxed(lock, ()), boxed(lock, Aligned(9)));
+        churn(lock);
+        assert_eq!(large.get(lock).get()[1 << 19], 7);
+        assert_eq!(*nothing.get(lock).get(), ());
+        let aligned: &Aligned = aligned.get(lock).get();
+        assert_eq!((aligned.0, aligned as *const Aligned as usize % 128), (9, 0));
+    })
+});
+
+test!(boxes_hold_roots, || {
+    with_ocaml(|lock| {
+        let inner: Boxroot<OCamlString> = "inner".to_ocaml(lock).unwrap();
+        let holder = boxed(lock, Mutex::new(vec![inner]));
+        for i in 0..1000 {
+            let another: Boxroot<OCamlString> = i.to_string().to_ocaml(lock).unwrap();
+            holder.get(lock).get().lock().unwrap().push(another);
+        }
+        churn(lock);
+        {
+            let value = holder.get(lock).get().lock().unwrap();
+            assert_eq!(value[0].get(lock).as_str(), Ok("inner"));
+            assert_eq!(value[1000].get(lock).as_str(), Ok("999"));
+        }
+        assert_eq!(stats().live_roots, 1002);
+        drop(holder);
+        full_major(lock).unwrap();
+        full_major(lock).unwrap();
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+/// Tries in its drop everything that safe code can try there.
+struct Attempts {
+    seen: Arc<Mutex<Vec<String>>>,
+    exception: Option<ocaml_boxroot::Exception>,
+}
+
+impl Drop for Attempts {
+    fn drop(&mut self) {
+        let mut seen = self.seen.lock().unwrap();
+        seen.push(format!("{:?}", DomainLock::attach(|_| ())));
+        seen.push(format!("{:?}", Runtime::start().err()));
+        let _ = Runtime::get_or_start().is_ok();
+        seen.push(format!("{}", self.exception.take().unwrap()));
+        ocaml_boxroot::sys::boxroot_trim();
+        assert!(ocaml_boxroot::sys::boxroot_validate().is_null());
+        stats();
+        drop(seen);
+        std::panic::panic_any(Payload);
+    }
+}
+
+/// A payload of a panic that panics again when it is dropped.
+struct Payload;
+
+impl Drop for Payload {
+    fn drop(&mut self) {
+        panic!("the payload");
+    }
+}
+
+test!(boxes_that_panic_and_attach, || {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    with_ocaml(|lock| {
+        std::panic::set_hook(Box::new(|_| ()));
+        for kind in ["minor", "major"] {
+            let exception = Some(ocaml_boxroot::Exception::not_found(lock).unwrap());
+            let attempts = boxed(lock, Attempts { seen: seen.clone(), exception });
+            if kind == "major" {
+                minor(lock).unwrap();
+            }
+            drop(attempts);
+            if kind == "minor" {
+                minor(lock).unwrap();
+            }
+            full_major(lock).unwrap();
+            let seen = std::mem::take(&mut *seen.lock().unwrap());
+            assert_eq!(
+                seen,
+                [
+                    format!("{:?}", Err::<(), _>(Error::AlreadyHeld)),
+                    format!("{:?}", Some(Error::AlreadyStarted)),
+                    "OCaml exception: Not_found".to_string()
+                ],
+                "{kind}"
+            );
+        }
+        let _ = std::panic::take_hook();
+        churn(lock);
+    })
+});
+
+test!(boxes_in_domains, ocaml = 5, || {
+    with_ocaml(|lock| {
+        drop_in_domains(lock, 20_000).unwrap();
+        for _ in 0..3 {
+            full_major(lock).unwrap();
+        }
+        assert_eq!(live(), 0);
+    })
+});
+
+/// Tries to use OCaml when it is dropped, and records on which thread that was.
+struct Elsewhere {
+    threads: Arc<Mutex<Vec<ThreadId>>>,
+    root: Option<Boxroot<OCamlString>>,
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
+        drop(self.root.take());
+        self.threads.lock().unwrap().push(std::thread::current().id());
+    }
+}
+
+test!(boxes_dropped_by_another_thread, ocaml = 5, || {
+    let threads = Arc::new(Mutex::new(Vec::new()));
+    with_ocaml(|lock| {
+        for _ in 0..20 {
+            for i in 0..50 {
+                let root = Some(i.to_string().to_ocaml(lock).unwrap());
+                boxed(lock, Elsewhere { threads: threads.clone(), root });
+            }
+            collect_elsewhere(lock).unwrap();
+        }
+        churn(lock);
+    });
+    let threads = threads.lock().unwrap();
+    assert_eq!(threads.len(), 1000);
+    assert!(threads.iter().any(|&id| id != std::thread::current().id()));
+    assert_no_roots();
+});
+
+test!(boxes_at_shutdown, || {
+    let ocaml = Runtime::start().unwrap();
+    let roots = DomainLock::attach(|lock| {
+        keep(lock, 1).unwrap();
+        make_garbage(lock, 10).unwrap();
+        (0..10).map(|n| boxed(lock, Counted::new(n))).collect::<Vec<_>>()
+    });
+    ocaml.shutdown().unwrap();
+    // OCaml 4 finalises all blocks at shutdown; OCaml 5 does not.
+    let left = live();
+    assert!((0..=21).contains(&left) && (OCAML5 || left == 0), "{left}");
+    drop(roots);
+});

@@ -1,0 +1,520 @@
+//! Conversions, and the functions that conversions of other types can be built on.
+
+use crate::functions::{
+    extremes, flip, float_array, numbers, rotate, same, show_numbers, string_array,
+};
+use crate::support::safe::*;
+use ocaml_boxroot::{
+    ocaml_functions, stats, Boxroot, DomainLock, Error, FromOCaml, Function, Kind, OCamlAny,
+    OCamlArray, OCamlBytes, OCamlChar, OCamlFloat, OCamlInt, OCamlInt64, OCamlList, OCamlNativeint,
+    OCamlString, Runtime, ToOCaml, Value,
+};
+use std::cell::Cell;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+test!(strings_of_all_lengths, || {
+    with_ocaml(|lock| {
+        for length in (0..40).chain([255 * 8, 256 * 8 - 1, 256 * 8, 256 * 8 + 1, 1_000_000]) {
+            let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
+            let (value, _) = lock.alloc_string(&bytes).unwrap();
+            assert_eq!(value.to_bytes(), bytes);
+        }
+    })
+});
+
+/// `x`, copied to OCaml, through some collections, and back.
+fn round_trip<T, R: ToOCaml<T> + FromOCaml<T>>(lock: &mut DomainLock, x: &R) -> R {
+    let root: Boxroot<T> = x.to_ocaml(lock).unwrap();
+    churn(lock);
+    root.to_rust(lock).unwrap()
+}
+
+test!(conversions_there_and_back, || {
+    with_ocaml(|lock| {
+        round_trip::<(), ()>(lock, &());
+        assert!(round_trip::<bool, _>(lock, &true) && !round_trip::<bool, _>(lock, &false));
+        for n in [0, 1, -1, isize::MAX >> 1, isize::MIN >> 1] {
+            assert_eq!(round_trip::<OCamlInt, _>(lock, &n), n);
+        }
+        for x in [0., -1.5, f64::INFINITY, f64::MIN_POSITIVE] {
+            assert_eq!(round_trip::<OCamlFloat, _>(lock, &x), x);
+        }
+        assert_eq!(round_trip::<OCamlString, _>(lock, &"Grüße".to_string()), "Grüße");
+        assert_eq!(round_trip::<Option<OCamlInt>, Option<isize>>(lock, &None), None);
+        assert_eq!(
+            round_trip::<Option<Option<OCamlInt>>, _>(lock, &Some(None)),
+            Some(None::<isize>)
+        );
+        assert_eq!(round_trip::<(OCamlInt, OCamlFloat), _>(lock, &(3, 0.5)), (3, 0.5));
+        let words: Vec<String> = (0..1000).map(|i| i.to_string()).collect();
+        assert_eq!(round_trip::<OCamlList<OCamlString>, _>(lock, &words), words);
+        assert_eq!(round_trip::<OCamlArray<OCamlString>, _>(lock, &words), words);
+        let floats = vec![1., 2., 3.];
+        assert_eq!(round_trip::<OCamlArray<OCamlFloat>, _>(lock, &floats), floats);
+        assert_eq!(round_trip::<OCamlList<OCamlFloat>, _>(lock, &floats), floats);
+        let empty: Vec<isize> = vec![];
+        assert_eq!(round_trip::<OCamlArray<OCamlInt>, _>(lock, &empty), empty);
+        let nested = vec![vec![Some((1, true)), None], vec![]];
+        type Nested = OCamlList<OCamlArray<Option<(OCamlInt, bool)>>>;
+        assert_eq!(round_trip::<Nested, Vec<Vec<Option<(isize, bool)>>>>(lock, &nested), nested);
+        let bytes: Boxroot<OCamlBytes> = b"abc"[..].to_ocaml(lock).unwrap();
+        assert_eq!(bytes.get(lock).to_bytes(), b"abc");
+        drop(bytes);
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+test!(conversions_agree_with_ocaml, || {
+    with_ocaml(|lock| {
+        type Everything =
+            (OCamlList<(OCamlInt, OCamlString)>, (OCamlArray<OCamlFloat>, Option<OCamlBytes>));
+        let describe: Boxroot<Function<(Everything,), OCamlString>> = function(lock, "describe");
+        let list = vec![(1, "one".to_string()), (2, "two".to_string())];
+        struct Bytes(&'static [u8]);
+        impl ToOCaml<OCamlBytes> for Bytes {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
+                self.0.to_ocaml(lock)
+            }
+        }
+        let everything: Boxroot<Everything> =
+            (list, (vec![0.5, 1.5], Some(Bytes(b"xyz")))).to_ocaml(lock).unwrap();
+        let (text, _) = describe.call(lock, &everything).unwrap();
+        assert_eq!(text.to_string_lossy(), "1=one,2=two;0.5,1.5;xyz");
+        let make: Boxroot<Function<(OCamlInt,), OCamlArray<OCamlFloat>>> = function(lock, "floats");
+        let three = Boxroot::new(lock, Value::int(3));
+        let (array, lock) = make.call(lock, &three).unwrap();
+        assert_eq!((array.len(), array.get(0).is_none()), (3, true));
+        assert_eq!(array.to_rust::<Vec<f64>>(lock), Ok(vec![0., 1., 2.]));
+    })
+});
+
+test!(large_arrays_and_long_lists, || {
+    with_ocaml(|lock| {
+        for n in [255, 256, 257, 100_000] {
+            let numbers: Vec<isize> = (0..n).collect();
+            assert_eq!(round_trip::<OCamlArray<OCamlInt>, _>(lock, &numbers), numbers);
+            assert_eq!(round_trip::<OCamlList<OCamlInt>, _>(lock, &numbers), numbers);
+            let floats: Vec<f64> = (0..n).map(|i| i as f64).collect();
+            assert_eq!(round_trip::<OCamlArray<OCamlFloat>, _>(lock, &floats), floats);
+            let strings: Vec<String> = (0..n).map(|i| i.to_string()).collect();
+            assert_eq!(round_trip::<OCamlArray<OCamlString>, _>(lock, &strings), strings);
+        }
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+test!(integers_of_all_widths, || {
+    with_ocaml(|lock| {
+        macro_rules! there_and_back {
+            ($($rust:ident)*) => {$(
+                for n in [$rust::MIN, $rust::MAX, 0, 1, 77] {
+                    let root: Result<Boxroot<OCamlInt>, Error> = n.to_ocaml(lock);
+                    let fits = isize::try_from(n).is_ok_and(|n| n << 1 >> 1 == n);
+                    match root {
+                        Ok(root) => {
+                            assert!(fits, "{n}");
+                            assert_eq!(root.to_rust::<$rust>(lock), Ok(n));
+                            assert_eq!(root.get(lock).to_int(), n as isize);
+                        }
+                        Err(error) => assert_eq!((error, fits), (Error::OutOfRange, false)),
+                    }
+                }
+            )*};
+        }
+        there_and_back!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+        let from_ocaml: Boxroot<OCamlList<OCamlInt>> = extremes(lock).unwrap();
+        let all: Vec<isize> = from_ocaml.to_rust(lock).unwrap();
+        for value in from_ocaml.get(lock).iter() {
+            let n = value.to_int();
+            assert!(all.contains(&n));
+            assert_eq!(value.to_rust::<u8>(lock).ok(), u8::try_from(n).ok());
+            assert_eq!(value.to_rust::<i8>(lock).ok(), i8::try_from(n).ok());
+            assert_eq!(value.to_rust::<u16>(lock).ok(), u16::try_from(n).ok());
+            assert_eq!(value.to_rust::<u64>(lock).ok(), u64::try_from(n).ok());
+            assert_eq!(value.to_rust::<i128>(lock).ok(), Some(n as i128));
+        }
+        assert_eq!(from_ocaml.to_rust::<Vec<u8>>(lock), Err(Error::OutOfRange));
+        // If one element does not fit, there is no list, and no root is left.
+        let refused: Result<Boxroot<OCamlList<OCamlInt>>, Error> = [1, 2, u64::MAX].to_ocaml(lock);
+        assert_eq!(refused.err(), Some(Error::OutOfRange));
+        drop(from_ocaml);
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+test!(numbers_agree_with_ocaml, || {
+    with_ocaml(|lock| {
+        let text: String =
+            show_numbers(lock, 7u8, (-1, i64::MIN, isize::MAX), (b'x', 1.5, true)).unwrap();
+        assert_eq!(text, format!("7 -1 {} {} 'x' 1.5 true", i64::MIN, isize::MAX));
+        let root = numbers::<Boxroot<_>>(lock).unwrap();
+        churn(lock);
+        let all: (i64, i32, i64, isize, char, f64) = root.to_rust(lock).unwrap();
+        let least = isize::MIN >> 1;
+        assert_eq!(all, (least as i64, i32::MIN, i64::MAX, isize::MIN, 'é', 0.5));
+        let refused: Result<Boxroot<OCamlChar>, Error> = 'ł'.to_ocaml(lock);
+        assert_eq!(refused.err(), Some(Error::OutOfRange));
+        let boxed: Boxroot<OCamlInt64> = i64::MIN.to_ocaml(lock).unwrap();
+        let native: Boxroot<OCamlNativeint> = isize::MIN.to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(boxed.get(lock).to_int64(), i64::MIN);
+        assert_eq!(native.get(lock).to_nativeint(), isize::MIN);
+    })
+});
+
+test!(results_and_tuples, || {
+    with_ocaml(|lock| {
+        let answer: Result<isize, String> = flip(lock, Ok::<_, String>(12)).unwrap();
+        assert_eq!(answer, Err("12".to_string()));
+        let answer: Result<u8, String> = flip(lock, Err::<u8, _>("200")).unwrap();
+        assert_eq!(answer, Ok(200));
+        type Eight = (u8, String, f64, bool, char, (), Option<u8>, Vec<i32>);
+        let eight = (1, "two", 3.5, true, 'f', (), Some(7), [8, 9]);
+        let root: Boxroot<_> = rotate(lock, eight).unwrap();
+        churn(lock);
+        let (two, three, yes, f, unit, seven, list, one) = root.to_rust(lock).unwrap();
+        let back: Eight = (one, two, three, yes, f, unit, seven, list);
+        assert_eq!(back, (1, "two".to_string(), 3.5, true, 'f', (), Some(7), vec![8, 9]));
+        let boxed: Box<i32> = Boxroot::<OCamlInt>::new(lock, Value::int(5)).to_rust(lock).unwrap();
+        assert_eq!(*boxed, 5);
+    })
+});
+
+test!(lists_of_existing_roots, || {
+    with_ocaml(|lock| {
+        let text: Boxroot<OCamlString> = "one string".to_ocaml(lock).unwrap();
+        let other: Boxroot<OCamlString> = "one string".to_ocaml(lock).unwrap();
+        assert!(same::<bool>(lock, [&text, &text]).unwrap());
+        assert!(!same::<bool>(lock, vec![&text, &other]).unwrap());
+        let array: Boxroot<OCamlArray<OCamlString>> = [&text, &other].to_ocaml(lock).unwrap();
+        let roots: Vec<Boxroot<OCamlString>> = array.to_rust(lock).unwrap();
+        assert_eq!(roots[1].get(lock).raw(), other.get(lock).raw());
+        let short: Result<[String; 3], Error> = array.to_rust(lock);
+        assert_eq!(short, Err(Error::Mismatch));
+        assert_eq!(array.to_rust::<[String; 2]>(lock), Ok(["one string"; 2].map(String::from)));
+    });
+    assert_no_roots();
+});
+
+test!(arrays_of_floats, || {
+    with_ocaml(|lock| {
+        for n in [0, 1, 255, 256, 257, 10_000] {
+            let expected: Vec<f64> = (0..n).map(|i| f64::from(i) / 2.).collect();
+            let array: Boxroot<OCamlArray<OCamlFloat>> = float_array(lock, n).unwrap();
+            churn(lock);
+            let value = array.get(lock);
+            assert_eq!(value.floats().len(), n as usize);
+            assert!(value.floats().eq(expected.iter().copied()));
+            assert_eq!(value.get_float(n as usize), None);
+            assert_eq!(value.get_float(0), expected.first().copied());
+            assert_eq!(value.iter().count(), 0, "floats in a row are no values");
+            assert_eq!(array.to_rust::<Vec<f64>>(lock).as_ref(), Ok(&expected));
+            let roots: Result<Vec<Boxroot<OCamlFloat>>, Error> = array.to_rust(lock);
+            assert_eq!(roots.is_err(), n > 0);
+            let copy: Boxroot<OCamlArray<OCamlFloat>> = expected.as_slice().to_ocaml(lock).unwrap();
+            assert!(copy.get(lock).floats().eq(expected.iter().copied()));
+        }
+        let strings: Boxroot<OCamlArray<OCamlString>> = string_array(lock, 300).unwrap();
+        let value = strings.get(lock);
+        assert!(value.iter().enumerate().all(|(i, s)| s.as_str() == Ok(&i.to_string())));
+    })
+});
+
+test!(arrays_of_floats_and_others, || {
+    with_ocaml(|lock| {
+        let float: Boxroot<OCamlFloat> = 0.5.to_ocaml(lock).unwrap();
+        let text: Boxroot<OCamlString> = "text".to_ocaml(lock).unwrap();
+        let int: Boxroot<OCamlInt> = 3.to_ocaml(lock).unwrap();
+        let [float, text, int] = [float.as_any(), text.as_any(), int.as_any()];
+        for n in [3, 300] {
+            for (at, odd) in [(0, text), (n / 2, int), (n - 1, text)] {
+                for (others, odd) in [(float, odd), (odd, float)] {
+                    let mut elements = vec![others; n];
+                    elements[at] = odd;
+                    let array: Result<Boxroot<OCamlArray<OCamlAny>>, Error> =
+                        elements.to_ocaml(lock);
+                    assert_eq!(array.err(), Some(Error::Mismatch));
+                    assert_eq!(stats().live_roots, 3);
+                }
+            }
+            // Floats alone are in the flat form; the others are values.
+            let floats: Boxroot<OCamlArray<OCamlAny>> = vec![float; n].to_ocaml(lock).unwrap();
+            assert_eq!(floats.get(lock).kind(), Kind::Block { tag: 254, size: n });
+            let others: Boxroot<OCamlArray<OCamlAny>> = vec![text; n].to_ocaml(lock).unwrap();
+            churn(lock);
+            assert_eq!(others.get(lock).iter().count(), n);
+        }
+    });
+    assert_no_roots();
+});
+
+test!(borrowed_bytes, || {
+    with_ocaml(|lock| {
+        for length in [0, 1, 7, 8, 9, 2047, 2048, 2049, 100_000] {
+            let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
+            let string: Boxroot<OCamlString> = bytes.to_ocaml(lock).unwrap();
+            let buffer: Boxroot<OCamlBytes> = bytes.as_slice().to_ocaml(lock).unwrap();
+            churn(lock);
+            assert_eq!(string.get(lock).as_bytes(), bytes);
+            assert_eq!(buffer.to_rust::<Vec<u8>>(lock), Ok(bytes));
+        }
+        let string: Boxroot<OCamlString> = (*b"\xffA").to_ocaml(lock).unwrap();
+        assert!(string.get(lock).as_str().is_err());
+        assert_eq!(string.get(lock).to_string_lossy(), "\u{fffd}A");
+    })
+});
+
+test!(kinds_and_blocks, || {
+    with_ocaml(|lock| {
+        let shapes: Boxroot<OCamlList<crate::functions::Shape>> =
+            crate::functions::shapes(lock).unwrap();
+        let kinds: Vec<Kind> = shapes.get(lock).iter().map(Value::kind).collect();
+        assert_eq!(
+            kinds,
+            [
+                Kind::Immediate(0),
+                Kind::Block { tag: 0, size: 1 },
+                Kind::Immediate(1),
+                Kind::Block { tag: 1, size: 2 }
+            ]
+        );
+        let two: Boxroot<OCamlFloat> = 2.0.to_ocaml(lock).unwrap();
+        assert_eq!(two.get(lock).kind(), Kind::Block { tag: 253, size: 1 });
+        let sides = [two.as_any(), two.as_any()];
+        // SAFETY: `Rectangle` is the second constructor with arguments, and has two floats.
+        let (value, now) =
+            unsafe { lock.alloc_block::<crate::functions::Shape>(1, &sides) }.unwrap();
+        let rectangle = Boxroot::new(now, value);
+        churn(lock);
+        assert_eq!(crate::functions::area::<f64>(lock, &rectangle).unwrap(), 4.);
+        for tag in [244, 247, 252, 255] {
+            // SAFETY: the call is refused, so no block is made.
+            let refused = unsafe { lock.alloc_block::<()>(tag, &sides) };
+            assert_eq!(refused.err(), Some(Error::OutOfRange));
+        }
+        // A block that is too large for the minor heap, of young fields.
+        let words: Vec<Boxroot<OCamlString>> =
+            (0..1000).map(|i| i.to_string().to_ocaml(lock).unwrap()).collect();
+        let fields: Vec<_> = words.iter().map(|word| word.as_any()).collect();
+        // SAFETY: an array of strings is such a block.
+        let (value, now) =
+            unsafe { lock.alloc_block::<OCamlArray<OCamlString>>(0, &fields) }.unwrap();
+        let array = Boxroot::new(now, value);
+        drop(words);
+        churn(lock);
+        let back: Vec<String> = array.to_rust(lock).unwrap();
+        assert!(back.iter().enumerate().all(|(i, word)| *word == i.to_string()));
+    })
+});
+
+test!(kinds_of_everything, || {
+    ocaml_functions! {
+        unsafe {
+            fn specimens() -> OCamlArray<OCamlAny> = "specimens";
+        }
+    }
+    with_ocaml(|lock| {
+        let specimens: Boxroot<OCamlArray<OCamlAny>> = specimens(lock).unwrap();
+        churn(lock);
+        let kinds: Vec<Kind> = specimens.get(lock).iter().map(Value::kind).collect();
+        let tags: Vec<u8> = kinds
+            .iter()
+            .map(|kind| match kind {
+                Kind::Block { tag, .. } => *tag,
+                Kind::Immediate(_) => 0, // OCaml 4 has no continuations
+            })
+            .collect();
+        // As in testlib.ml: lists and closures, an infix pointer, lazy values, numbers, floats in a row, ...
+        assert_eq!(tags[..4], [0, 247, 247, 249]);
+        assert_eq!(tags[6..9], [255, 255, 254]);
+        assert_eq!(tags[11..14], [252, 253, 0]);
+        assert!(kinds.contains(&Kind::Block { tag: 0, size: 0 }), "the empty array");
+        let roots: Vec<Boxroot<OCamlAny>> = specimens.to_rust(lock).unwrap();
+        churn(lock);
+        let again: Vec<Kind> = roots.iter().map(|root| root.get(lock).kind()).collect();
+        assert_eq!(again[..4], kinds[..4]);
+    })
+});
+
+// On OCaml 4, values of abstract types may be such pointers. What stands before them is no header.
+test!(pointers_out_of_the_heap, ocaml = 4, || {
+    const PAGE: usize = 1 << 16;
+    with_ocaml(|lock| {
+        // SAFETY: the pages are new. The first one cannot be read.
+        let pages = unsafe {
+            let pages = libc::mmap(
+                std::ptr::null_mut(),
+                2 * PAGE,
+                libc::PROT_NONE,
+                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            );
+            assert_ne!(pages, libc::MAP_FAILED);
+            pages as isize
+        };
+        // SAFETY: OCaml 4 allows pointers out of the heap as values.
+        let pointer: Value<'_, OCamlAny> = unsafe { Value::from_raw(pages + PAGE as isize) };
+        assert_eq!(pointer.kind(), Kind::Block { tag: 251, size: 0 });
+        let root = Boxroot::new(lock, pointer);
+        let array: Boxroot<OCamlArray<OCamlAny>> = [&root, &root].to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(array.get(lock).get(1).map(Value::raw), Some(root.get(lock).raw()));
+    })
+});
+
+test!(strings_that_are_not_utf8, || {
+    with_ocaml(|lock| {
+        let bytes = b"caf\xe9";
+        let root: Boxroot<OCamlString> = bytes.to_ocaml(lock).unwrap();
+        assert_eq!(root.to_rust::<String>(lock), Err(Error::NotUtf8));
+        assert!(root.get(lock).as_str().is_err());
+        assert_eq!(root.to_rust(lock), Ok(bytes.to_vec()));
+        assert_eq!(root.get(lock).to_string_lossy(), "caf\u{fffd}");
+        let list: Boxroot<OCamlList<OCamlString>> = [&root].to_ocaml(lock).unwrap();
+        assert_eq!(list.to_rust::<Vec<String>>(lock), Err(Error::NotUtf8));
+        let text: Boxroot<OCamlString> = "café".to_ocaml(lock).unwrap();
+        assert_eq!(text.to_rust(lock), Ok("café".to_string()));
+    });
+    assert_no_roots();
+});
+
+/// Does `mischief` whenever it is converted.
+struct Imp<'a> {
+    mischief: &'a dyn Fn(&mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error>,
+}
+
+impl ToOCaml<OCamlFloat> for Imp<'_> {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
+        (self.mischief)(lock)
+    }
+}
+
+test!(conversions_that_panic, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let count = Cell::new(0);
+        let mischief = |lock: &mut DomainLock| {
+            count.set(count.get() + 1);
+            assert!(count.get() % 50 != 0);
+            1.5.to_ocaml(lock)
+        };
+        let imps: Vec<Imp> = (0..100).map(|_| Imp { mischief: &mischief }).collect();
+        for _ in 0..10 {
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                let array: Result<Boxroot<OCamlArray<OCamlFloat>>, _> = imps.to_ocaml(lock);
+                array.is_ok()
+            }));
+            assert!(result.is_err());
+            let result = catch_unwind(AssertUnwindSafe(|| {
+                let list: Result<Boxroot<OCamlList<OCamlFloat>>, _> = imps.to_ocaml(lock);
+                list.is_ok()
+            }));
+            assert!(result.is_err());
+            churn_a_little(lock);
+        }
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+test!(conversions_that_collect, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let collect = function::<((),), ()>(lock, "full_major");
+        let unit = ().to_ocaml(lock).unwrap();
+        let count = Cell::new(0);
+        let mischief = |lock: &mut DomainLock| {
+            collect.call(lock, &unit).unwrap();
+            lock.release(|| DomainLock::attach(churn_a_little)).unwrap();
+            count.set(count.get() + 1);
+            f64::from(count.get()).to_ocaml(lock)
+        };
+        let imps: Vec<Imp> = (0..300).map(|_| Imp { mischief: &mischief }).collect();
+        let array: Boxroot<OCamlArray<OCamlFloat>> = imps.to_ocaml(lock).unwrap();
+        let list: Boxroot<OCamlList<OCamlFloat>> = imps.to_ocaml(lock).unwrap();
+        let expected: Vec<f64> = (1..=300).map(f64::from).collect();
+        assert_eq!(array.to_rust::<Vec<f64>>(lock).unwrap(), expected);
+        assert_eq!(list.to_rust::<Vec<f64>>(lock).unwrap().last(), Some(&301.));
+    })
+});
+
+test!(conversions_that_hand_out_one_root, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let one = 0.5.to_ocaml(lock).unwrap();
+        let mischief = |lock: &mut DomainLock| one.clone_in(lock);
+        let imps: Vec<Imp> = (0..300).map(|_| Imp { mischief: &mischief }).collect();
+        let array: Boxroot<OCamlArray<OCamlFloat>> = imps.to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(array.to_rust::<[f64; 300]>(lock), Ok([0.5; 300]));
+        drop((array, one));
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+/// Tries to collect while the list that it is an element of is being read.
+struct Attaches;
+
+impl FromOCaml<OCamlString> for Attaches {
+    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+        assert_eq!(DomainLock::attach(churn), Err(Error::AlreadyHeld));
+        assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+        value.to_string_lossy().parse::<usize>().unwrap();
+        Ok(Attaches)
+    }
+}
+
+test!(conversions_that_attach, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let words: Vec<String> = (0..1000).map(|i| i.to_string()).collect();
+        let list: Boxroot<OCamlList<OCamlString>> = words.to_ocaml(lock).unwrap();
+        let array: Boxroot<OCamlArray<OCamlString>> = words.to_ocaml(lock).unwrap();
+        assert_eq!(list.to_rust::<Vec<Attaches>>(lock).unwrap().len(), 1000);
+        assert_eq!(array.to_rust::<Vec<Attaches>>(lock).unwrap().len(), 1000);
+    })
+});
+
+test!(argument_that_attaches_when_dropped, forbid(unsafe_code), || {
+    struct Bytes;
+    impl AsRef<[u8]> for Bytes {
+        fn as_ref(&self) -> &[u8] {
+            b"bytes"
+        }
+    }
+    impl Drop for Bytes {
+        fn drop(&mut self) {
+            assert_eq!(DomainLock::attach(churn), Err(Error::AlreadyHeld));
+        }
+    }
+    with_ocaml(|lock| {
+        let (value, _) = lock.alloc_string(Bytes).unwrap();
+        assert_eq!(value.to_string_lossy(), "bytes");
+    })
+});
+
+test!(zero_sized_and_nested_shapes, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        type Deep = Option<Option<Option<(OCamlArray<()>, OCamlList<OCamlArray<OCamlFloat>>)>>>;
+        for n in [0, 1, 256, 257, 100_000] {
+            let x = Some(Some(Some((vec![(); n], vec![vec![0.5; n], vec![]]))));
+            let root: Boxroot<Deep> = x.to_ocaml(lock).unwrap();
+            churn(lock);
+            assert_eq!(
+                root.to_rust::<Option<Option<Option<(Vec<()>, Vec<Vec<f64>>)>>>>(lock),
+                Ok(x)
+            );
+        }
+        let units: &[()] = &[(); usize::MAX];
+        let too_many: Result<Boxroot<OCamlArray<()>>, Error> = units.to_ocaml(lock);
+        assert_eq!(too_many.err(), Some(Error::OutOfMemory));
+        // Converting to a type that does not implement `from_float` is an error for a flat array.
+        let floats: Boxroot<OCamlArray<OCamlFloat>> = [1.5].to_ocaml(lock).unwrap();
+        struct Bits(#[allow(dead_code)] f64);
+        impl FromOCaml<OCamlFloat> for Bits {
+            fn convert_from<'l>(
+                value: Value<'l, OCamlFloat>,
+                _: &'l DomainLock,
+            ) -> Result<Self, Error> {
+                Ok(Bits(value.to_float()))
+            }
+        }
+        assert_eq!(floats.to_rust::<Vec<Bits>>(lock).err(), Some(Error::Mismatch));
+    })
+});

@@ -1,0 +1,256 @@
+//! The feature `debug-checks`: each misuse of a raw root is reported, with the place in the program that created it.
+
+use crate::support::raw;
+use crate::support::roots::Roots;
+use crate::support::safe::*;
+use ocaml_boxroot::{
+    leak_report, leaks, ocaml_functions, ocaml_type, stats, sys, Boxroot, DomainLock, Elements,
+    Error, Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
+    Runtime, ToOCaml, Value,
+};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::thread;
+use sys::BoxRoot;
+
+/// The message of the panic with which `f` ends.
+fn report<R>(f: impl FnOnce() -> R) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(f)).err().expect("misuse is reported");
+    *payload.downcast::<String>().expect("a message")
+}
+
+/// A root, and the place that creates it, as messages name it.
+fn root(n: isize) -> (BoxRoot, String) {
+    // SAFETY: the value is an immediate.
+    let root = unsafe { sys::boxroot_create((n << 1) | 1) }.unwrap();
+    (root, format!("created at {}:{}", file!(), line!() - 1))
+}
+
+fn delete(root: BoxRoot) -> String {
+    // SAFETY: checked, in this build.
+    unsafe { sys::boxroot_delete(root) };
+    format!("deleted at {}:{}", file!(), line!() - 1)
+}
+
+fn get(root: BoxRoot) -> isize {
+    // SAFETY: checked, in this build.
+    unsafe { sys::boxroot_get(root) >> 1 }
+}
+
+test!(double_delete, || {
+    raw::start();
+    let (root, created) = root(1);
+    let deleted = delete(root);
+    let message = report(|| delete(root));
+    assert!(message.contains("second delete"), "{message}");
+    assert!(message.contains(&created) && message.contains(&deleted), "{message}");
+});
+
+test!(double_delete_on_two_threads, || {
+    raw::start();
+    let (root, created) = root(1);
+    let handle = Roots(vec![root]);
+    thread::spawn(move || delete({ handle }.0[0])).join().unwrap();
+    assert!(report(|| delete(root)).contains(&created));
+});
+
+test!(use_after_delete, || {
+    raw::start();
+    let (mut root, created) = root(1);
+    let deleted = delete(root);
+    let messages = [
+        report(|| get(root)),
+        report(|| sys::boxroot_get_ref(root)),
+        // SAFETY: checked, in this build.
+        report(|| unsafe { sys::boxroot_modify(&mut root, 3) }),
+    ];
+    for message in messages {
+        assert!(message.contains(&created) && message.contains(&deleted), "{message}");
+    }
+});
+
+test!(stale_handle_whose_slot_is_in_use_again, || {
+    raw::start();
+    let (stale, created) = root(1);
+    delete(stale);
+    let others: Vec<BoxRoot> = (0..3000).map(|i| root(i).0).collect();
+    assert!(report(|| get(stale)).contains(&created));
+    // A handle that was copied before a modify is stale, too.
+    let mut modified = others[0];
+    // SAFETY: the root is live.
+    assert!(unsafe { sys::boxroot_modify(&mut modified, 15) });
+    assert_eq!(get(modified), 7);
+    assert!(report(|| get(others[0])).contains("get of"));
+});
+
+test!(pointers_that_are_no_roots, || {
+    raw::start();
+    let (root, _) = root(1);
+    let somewhere = Box::new(3_isize);
+    // SAFETY: a `BoxRoot` is a pointer that is not null, as these are.
+    let wrong: [BoxRoot; 2] = unsafe {
+        [
+            std::mem::transmute::<*const isize, BoxRoot>(&*somewhere),
+            std::mem::transmute::<*const u8, BoxRoot>(
+                sys::boxroot_get_ref(root).cast::<u8>().wrapping_add(4),
+            ),
+        ]
+    };
+    for root in wrong {
+        assert!(report(|| get(root)).contains("is not a root"));
+        assert!(report(|| delete(root)).contains("is not a root"));
+    }
+    assert_eq!(get(root), 1);
+});
+
+test!(reading_without_the_lock, || {
+    raw::start();
+    let (root, _) = root(1);
+    let message = raw::without_lock(|| report(|| get(root)));
+    assert!(message.contains("does not hold the OCaml lock"), "{message}");
+    assert_eq!(get(root), 1);
+});
+
+test!(roots_that_c_deletes, || {
+    extern "C" {
+        fn boxroot_delete(root: Option<BoxRoot>);
+    }
+    raw::start();
+    for i in 0..10_000 {
+        let (root, _) = root(i);
+        assert_eq!(get(root), i);
+        // SAFETY: the root is live, and not used again.
+        unsafe { boxroot_delete(Some(root)) };
+    }
+    assert!(stats().pools <= 2, "{:?}", stats());
+});
+
+test!(slots_come_back, || {
+    raw::start();
+    for round in 0..50 {
+        let roots: Vec<BoxRoot> = (0..10_000).map(|i| root(i).0).collect();
+        for (i, &root) in roots.iter().enumerate() {
+            assert_eq!(get(root), i as isize, "round {round}");
+            delete(root);
+        }
+    }
+    assert_eq!(stats().live_roots, 0);
+    assert!(stats().pools < 20, "{:?}", stats());
+});
+
+test!(leaks_by_place, || {
+    with_ocaml(|lock| {
+        let many: Vec<Boxroot<OCamlInt>> =
+            (0..30).map(|i| Boxroot::new(lock, Value::int(i))).collect();
+        let many_line = line!() - 1;
+        let one = Boxroot::<OCamlInt>::new(lock, Value::int(1));
+        let one_line = line!() - 1;
+        let sites: Vec<(u32, usize)> = leaks().iter().map(|(site, n)| (site.line(), *n)).collect();
+        assert_eq!(sites, [(many_line, 30), (one_line, 1)]);
+        assert!(leak_report().contains(&format!("30 live roots were created at {}", file!())));
+        drop(many);
+        one.delete_in(lock);
+        assert_eq!(leak_report(), "");
+    })
+});
+
+ocaml_functions! {
+    unsafe {
+        fn string(n: OCamlInt) -> OCamlString = "string";
+        fn fail(message: OCamlString) = "fail";
+        fn strings(n: OCamlInt) -> OCamlSeq<OCamlString> = "strings";
+    }
+}
+
+ocaml_type! {
+    struct OCamlPoint for Point { x: OCamlFloat, y: OCamlFloat }
+}
+
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+// Every root is on record with the line of this file that called the crate, however deep in the crate it was created.
+test!(leaks_of_conversions, || {
+    /// Expects `count` roots from one place on `line`, since `before`.
+    fn check(before: &[(&std::panic::Location, usize)], line: u32, count: usize) {
+        let now = leaks();
+        let new: Vec<_> =
+            now.iter().filter(|(site, _)| before.iter().all(|(other, _)| other != site)).collect();
+        let places: Vec<_> = new.iter().map(|(site, n)| (site.file(), site.line(), *n)).collect();
+        assert_eq!(places, [(file!(), line, count)]);
+    }
+    macro_rules! leaves {
+        ($($line:expr, $count:literal: $expression:expr;)*) => {$(
+            let before = leaks();
+            std::mem::forget($expression);
+            check(&before, $line, $count);
+        )*};
+    }
+    #[track_caller]
+    fn gather(strings: Elements<OCamlString, Boxroot<OCamlString>>) -> Vec<Boxroot<OCamlString>> {
+        let mut all = Vec::new();
+        for string in strings {
+            all.push(string.unwrap());
+        }
+        all
+    }
+    type Nested = (OCamlList<(OCamlString, OCamlFloat)>, Option<OCamlArray<OCamlInt>>);
+    with_ocaml(|lock| {
+        let nested = (vec![("a", 1.), ("b", 2.)], Some([1, 2]));
+        leaves! {
+            line!(), 1: ToOCaml::<OCamlInt>::to_ocaml(&1, lock);
+            line!(), 1: ToOCaml::<OCamlString>::to_ocaml("text", lock);
+            line!(), 1: ToOCaml::<Nested>::to_ocaml(&nested, lock);
+            line!(), 1: ToOCaml::<Result<OCamlInt, ()>>::to_ocaml(&Ok::<_, ()>(&&Box::new(1)), lock);
+            // SAFETY: the function has this type in testlib.ml.
+            line!(), 1: unsafe { lock.named::<Function<(OCamlInt,), OCamlString>>("string") };
+            line!(), 1: string::<Boxroot<OCamlString>>(lock, 12).unwrap();
+            line!(), 1: fail(lock, "raised").unwrap_err();
+            line!(), 1: Exception::failure(lock, "made").unwrap();
+            line!(), 1: Function::<(), OCamlInt>::from_rust(lock, |_| Ok::<_, Error>(1)).unwrap();
+            line!(), 1: Point { x: 1., y: 2. }.to_ocaml(lock).unwrap();
+            line!(), 3: gather(strings::<Boxroot<_>>(lock, 3).unwrap().iter(lock));
+        }
+        let list: Boxroot<OCamlList<OCamlInt>> = [1, 2, 3].to_ocaml(lock).unwrap();
+        leaves! {
+            line!(), 3: list.to_rust::<Vec<Boxroot<OCamlInt>>>(lock).unwrap();
+            line!(), 3: list.get(lock).to_rust::<[Boxroot<OCamlInt>; 3]>(lock).unwrap();
+            line!(), 1: list.clone_in(lock).unwrap();
+            line!(), 1: list.to_ocaml(lock).unwrap();
+        }
+    })
+});
+
+test!(no_leaks_in_safe_code, || {
+    with_ocaml(|lock| {
+        let mut root = Boxroot::<OCamlInt>::new(lock, Value::int(1));
+        root.set(lock, Value::int(2));
+        let copy = root.clone_in(lock).unwrap();
+        let sum = lock.release(|| {
+            thread::scope(|scope| {
+                let read = || DomainLock::attach(|lock| copy.get(lock).to_int()).unwrap();
+                (0..4)
+                    .map(|_| scope.spawn(read))
+                    .map(|thread| thread.join().unwrap())
+                    .sum::<isize>()
+            })
+        });
+        assert_eq!(sum, 8);
+        drop((root, copy));
+        assert!(leaks().is_empty());
+    })
+});
+
+test!(leaks_that_nobody_reads, || {
+    let runtime = Runtime::start().unwrap();
+    let _leak = DomainLock::attach(|lock| "leak".to_ocaml(lock)).unwrap().unwrap();
+    let (closed, stderr) = UnixStream::pair().unwrap();
+    drop(closed);
+    // SAFETY: the function has no precondition.
+    assert_eq!(unsafe { libc::dup2(stderr.as_raw_fd(), 2) }, 2);
+    runtime.shutdown().unwrap();
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+});

@@ -1,0 +1,280 @@
+//! Exceptions, errors and panics.
+
+use crate::functions::{name_of, raise_nth};
+use crate::support::safe::*;
+use crate::support::values::THROWN;
+use ocaml_boxroot::{
+    stats, sys, Boxroot, CallError, DomainLock, Error, Exception, Function, OCamlInt, OCamlString,
+    Runtime, ToOCaml, Value,
+};
+use std::panic::{catch_unwind, panic_any, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::{fmt, thread};
+
+test!(panics_become_exceptions, || {
+    extern "C" fn body(argument: sys::Value) -> sys::Value {
+        // SAFETY: called from OCaml through test_call.
+        unsafe {
+            DomainLock::enter(|lock| {
+                let kept = string(lock, "dropped by the panic");
+                churn(lock);
+                panic!("argument {} and {}", argument >> 1, kept.get(lock).to_string_lossy())
+            })
+        }
+    }
+    with_ocaml(|lock| {
+        let error = call_back(lock, body).unwrap_err();
+        assert_eq!(error, "OCaml exception: Failure(\"argument 5 and dropped by the panic\")");
+        assert_eq!(stats().live_roots, 0);
+        assert_eq!(call_back(lock, body).unwrap_err(), error, "and again");
+    })
+});
+
+test!(exhausted_stack_does_not_unwind_rust, environment = &[("OCAMLRUNPARAM", "l=4k")], || {
+    static ENTERED: AtomicUsize = AtomicUsize::new(0);
+    static LEFT: AtomicUsize = AtomicUsize::new(0);
+    struct Guard;
+    impl Drop for Guard {
+        fn drop(&mut self) {
+            LEFT.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    // OCaml calls this at every depth of a recursion, also where OCaml's stack has no room left.
+    extern "C" fn body(_: sys::Value) -> sys::Value {
+        // SAFETY: called from OCaml through test_call.
+        unsafe {
+            DomainLock::enter(|lock| {
+                ENTERED.fetch_add(1, Ordering::SeqCst);
+                let _guard = Guard;
+                let f: Boxroot<Function<(OCamlInt,), OCamlString>> = function(lock, "string");
+                let n = Boxroot::new(lock, Value::int(1));
+                let _ = f.call(lock, &n).is_ok();
+                Value::int(0).raw()
+            })
+        }
+    }
+    let runtime = start();
+    DomainLock::attach(|lock| {
+        let deep: Boxroot<Function<(OCamlInt, OCamlInt), OCamlInt>> = function(lock, "deep");
+        let address = Boxroot::new(lock, Value::int(body as *const () as isize));
+        let depth = Boxroot::new(lock, Value::int(9000));
+        deep.call(lock, &address, &depth).unwrap();
+        drop((deep, address, depth));
+        assert_eq!(ENTERED.load(Ordering::SeqCst), LEFT.load(Ordering::SeqCst));
+        assert_eq!(stats().live_roots, 0);
+    })
+    .unwrap();
+    runtime.shutdown().unwrap();
+});
+
+fn raised(lock: &mut DomainLock, n: isize) -> Exception {
+    match raise_nth(lock, n) {
+        Err(CallError::Exception(exception)) => exception,
+        other => panic!("{other:?}"),
+    }
+}
+
+test!(exceptions_are_told_apart, || {
+    with_ocaml(|lock| {
+        let names = ["Not_found", "Parse_error", "Quiet", "Failure"];
+        for (i, name) in names.iter().enumerate() {
+            let exception = raised(lock, i as isize);
+            churn(lock);
+            for other in names {
+                assert_eq!(exception.is(lock, other), other == *name);
+            }
+            assert!(!exception.is(lock, "no such name") && !exception.is(lock, "churn"));
+        }
+        let parse_error = raised(lock, 1);
+        // SAFETY: Parse_error has arguments of these types.
+        unsafe {
+            let text = parse_error.argument::<OCamlString>(lock, 0).unwrap().unwrap();
+            let place = parse_error.argument::<OCamlInt>(lock, 1).unwrap().unwrap();
+            assert!(parse_error.argument::<()>(lock, 2).unwrap().is_none());
+            assert!(raised(lock, 2).argument::<()>(lock, 0).unwrap().is_none());
+            assert_eq!(text.get(lock).as_str(), Ok("expected ;"));
+            assert_eq!(place.get(lock).to_int(), 17);
+        }
+        raise_nth(lock, 100).unwrap();
+    });
+    assert_no_roots();
+});
+
+test!(exception_texts_are_whole, || {
+    with_ocaml(|lock| {
+        let text = |lock: &mut DomainLock, n| raised(lock, n).text().to_string();
+        assert_eq!(text(lock, 0), "Not_found");
+        let name = text(lock, 1);
+        assert!(name.ends_with("Parse_error(\"expected ;\", 17)"), "{name}");
+        assert_eq!(text(lock, 3), format!("Failure(\"{}\")", "x".repeat(1000)));
+        let failed = text(lock, 4);
+        assert!(
+            failed.starts_with("Assert_failure(\"") && failed.contains("values.ml\", "),
+            "{failed}"
+        );
+        assert_eq!(text(lock, 5), "Invalid_argument(\"a\0b\")");
+        assert!(text(lock, 6).ends_with("Wraps(_)"));
+        assert_eq!(text(lock, 7), "Division_by_zero");
+    })
+});
+
+/// The name of the exception that OCaml sees when Rust returns this one as an error.
+fn thrown(lock: &mut DomainLock, exception: Exception) -> String {
+    *THROWN.lock().unwrap() = Some(exception);
+    churn(lock);
+    name_of(lock).unwrap()
+}
+
+test!(exceptions_from_rust, || {
+    with_ocaml(|lock| {
+        let exception = Exception::not_found(lock).unwrap();
+        assert_eq!(thrown(lock, exception), "Not_found");
+        let exception = Exception::end_of_file(lock).unwrap();
+        assert_eq!(thrown(lock, exception), "End_of_file");
+        let exception = Exception::invalid_argument(lock, "a\0b").unwrap();
+        assert_eq!(thrown(lock, exception), "Invalid_argument a\0b");
+        let text: ocaml_boxroot::Boxroot<OCamlString> = "here".to_ocaml(lock).unwrap();
+        let place: ocaml_boxroot::Boxroot<OCamlInt> = 3.to_ocaml(lock).unwrap();
+        // SAFETY: Parse_error and Quiet have arguments of these types.
+        let (parse_error, quiet) = unsafe {
+            (
+                Exception::new(lock, "Parse_error", &[text.as_any(), place.as_any()]).unwrap(),
+                Exception::new(lock, "Quiet", &[]).unwrap(),
+            )
+        };
+        assert!(parse_error.is(lock, "Parse_error"));
+        assert_eq!(thrown(lock, parse_error), "Parse_error here 3");
+        assert_eq!(thrown(lock, quiet), "Quiet");
+        // SAFETY: there is no exception of this name, so the call is refused.
+        let missing = unsafe { Exception::new(lock, "none", &[]) };
+        assert_eq!(missing.err(), Some(Error::NotRegistered("none".into())));
+        // SAFETY: the name is that of a value that is no exception, so the call is refused.
+        let no_exception = unsafe { Exception::new(lock, "raise_nth", &[]) };
+        assert_eq!(no_exception.err(), Some(Error::NotRegistered("raise_nth".into())));
+    })
+});
+
+test!(exception_texts_anywhere, || {
+    let exception = with_ocaml(|lock| {
+        let exception = raised(lock, 3);
+        assert!(exception.to_string().contains("xxx"), "under the lock");
+        exception
+    });
+    let text = exception.to_string();
+    assert!(text.starts_with("OCaml exception: Failure(\"xxx"), "without the lock");
+    let copy = exception.clone();
+    std::thread::spawn(move || {
+        assert_eq!(copy.to_string(), text, "on another thread");
+        DomainLock::attach(|_| assert_eq!(copy.to_string(), text)).unwrap();
+    })
+    .join()
+    .unwrap();
+    assert!(Runtime::start().is_err());
+    drop(exception);
+    assert_no_roots();
+});
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("a payload's drop")
+    }
+}
+
+test!(panic_with_a_payload_that_panics, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let exception = ocaml(lock, "run", 0, |_, _| panic_any(Bomb)).unwrap_err();
+        assert!(exception.to_string().contains("a Rust function panicked"), "{exception}");
+        assert_eq!(ocaml(lock, "run", 1, |_, _| Ok(())).unwrap(), 1);
+    })
+});
+
+/// An error that panics wherever it can.
+#[derive(Debug)]
+struct Nasty {
+    in_display: bool,
+}
+
+impl fmt::Display for Nasty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        assert!(!self.in_display, "in Display");
+        f.write_str("nasty")
+    }
+}
+
+impl std::error::Error for Nasty {}
+
+impl Drop for Nasty {
+    fn drop(&mut self) {
+        assert!(self.in_display, "in Drop");
+    }
+}
+
+test!(errors_that_panic, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let in_display = ocaml(lock, "run", 0, |_, _| Err(Nasty { in_display: true }.into()));
+        assert!(in_display.unwrap_err().to_string().contains("in Display"));
+        let in_drop = ocaml(lock, "run", 0, |_, _| Err(Nasty { in_display: false }.into()));
+        assert!(in_drop.unwrap_err().to_string().contains("in Drop"));
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+test!(errors_that_hold_roots, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        // The exception's only root is dropped before OCaml gets the exception.
+        for _ in 0..1000 {
+            let exception = ocaml(lock, "run", 0, |lock, _| {
+                let fail = function::<(OCamlString,), ()>(lock, "fail");
+                let message = string(lock, "kept by the exception");
+                let exception = fail.call(lock, &message).map(|_| ()).unwrap_err();
+                churn_a_little(lock);
+                Err(exception.into())
+            });
+            churn_a_little(lock);
+            assert!(exception.unwrap_err().to_string().contains("kept by the exception"));
+        }
+        assert_eq!(stats().live_roots, 0);
+    })
+});
+
+test!(exception_outlives_the_runtime, forbid(unsafe_code), || {
+    let runtime = start();
+    let (fail, message, exception) = DomainLock::attach(|lock| {
+        let fail = function::<(OCamlString,), ()>(lock, "fail");
+        let message = string(lock, "late");
+        let exception = fail.call(lock, &message).map(|_| ()).unwrap_err();
+        (fail, message, exception)
+    })
+    .unwrap();
+    runtime.shutdown().unwrap();
+    let copy = exception.clone();
+    assert!(copy.value().is_some() && copy.to_string().contains("late"));
+    thread::spawn(move || drop((copy, fail))).join().unwrap();
+    drop((exception, message));
+});
+
+test!(hooks_of_panics_attach, forbid(unsafe_code), || {
+    static ANSWERS: Mutex<Vec<Result<(), Error>>> = Mutex::new(Vec::new());
+    std::panic::set_hook(Box::new(|_| {
+        ANSWERS.lock().unwrap().push(DomainLock::attach(churn_a_little));
+    }));
+    with_ocaml(|lock| {
+        let kept = strings(lock, 100);
+        assert!(ocaml(lock, "run", 0, |_, _| panic!("in an export")).is_err());
+        let f = Count::from_rust(lock, |_, _| -> Result<i32, Error> { panic!("in a closure") });
+        let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
+        assert!(f.call(lock, &n).is_err());
+        let panics = AssertUnwindSafe(|| lock.release(|| panic!("in a release")));
+        assert!(catch_unwind(panics).is_err());
+        check(lock, &kept);
+    });
+    let _ = std::panic::take_hook();
+    assert_eq!(
+        *ANSWERS.lock().unwrap(),
+        [Err(Error::AlreadyHeld), Err(Error::AlreadyHeld), Ok(())]
+    );
+});

@@ -1,0 +1,155 @@
+//! Children of forks.
+
+use crate::support::exported::Run;
+use crate::support::process::in_a_child;
+use crate::support::safe::*;
+use ocaml_boxroot::{DomainLock, Error, Runtime};
+use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+fn attach_on_another_thread() {
+    thread::spawn(|| DomainLock::attach(churn)).join().unwrap().unwrap();
+}
+
+test!(command_with_pre_exec_after_a_worker_ended, || {
+    Runtime::start().unwrap();
+    for _ in 0..50 {
+        attach_on_another_thread();
+        let mut command = Command::new("true");
+        // SAFETY: the function does nothing. Because of it, the process is copied by fork.
+        unsafe { command.pre_exec(|| Ok(())) };
+        assert!(command.status().unwrap().success());
+    }
+    DomainLock::attach(|lock| {
+        let mut command = Command::new("true");
+        // SAFETY: the function does nothing.
+        unsafe { command.pre_exec(|| Ok(())) };
+        assert!(command.status().unwrap().success());
+        churn(lock);
+    })
+    .unwrap();
+});
+
+test!(fork_without_the_lock, || {
+    let runtime = Runtime::start().unwrap();
+    let roots = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    attach_on_another_thread();
+    in_a_child(|| {
+        let elsewhere = thread::spawn(|| DomainLock::attach(|_| ())).join().unwrap();
+        let here = DomainLock::attach(|_| ());
+        drop(roots);
+        assert_eq!((here, elsewhere), (Err(Error::Forked), Err(Error::Forked)));
+        assert_eq!(runtime.shutdown().unwrap_err().error, Error::Forked);
+    });
+    DomainLock::attach(churn).unwrap();
+});
+
+test!(fork_under_the_lock, || {
+    let mut runtime = Some(Runtime::start().unwrap());
+    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    DomainLock::attach(|lock| drop(strings(lock, 10))).unwrap();
+                }
+            });
+        }
+        let is_child = DomainLock::attach(|lock| {
+            // SAFETY: the child goes on as a process of its own.
+            let id = unsafe { libc::fork() };
+            if id == 0 {
+                // SAFETY: the function has no precondition.
+                unsafe { libc::alarm(60) };
+                let runtime = runtime.take().unwrap();
+                churn(lock);
+                assert_eq!(kept[999].get(lock).to_string_lossy(), "999");
+                lock.release(|| ());
+                return Some(runtime);
+            }
+            let mut status = 0;
+            // SAFETY: `id` is a child of this process, and `status` is valid.
+            lock.release(|| assert_eq!(unsafe { libc::waitpid(id, &mut status, 0) }, id));
+            assert_eq!(status, 0, "the child's status");
+            None
+        });
+        if let Some(runtime) = is_child.unwrap() {
+            DomainLock::attach(churn).unwrap();
+            runtime.shutdown().unwrap();
+            // SAFETY: the function has no precondition; only the child gets here.
+            unsafe { libc::_exit(0) }
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
+    runtime.unwrap().shutdown().unwrap();
+});
+
+test!(fork_of_ocaml, || {
+    with_ocaml(|lock| {
+        for _ in 0..8 {
+            let attached = thread::spawn(|| DomainLock::attach(churn));
+            lock.release(|| attached.join().unwrap().unwrap());
+        }
+        let child: Run = |lock, _| {
+            churn(lock);
+            lock.release(|| {
+                DomainLock::attach(churn).unwrap();
+                attach_on_another_thread();
+                attach_on_another_thread();
+            });
+            Ok(())
+        };
+        assert_eq!(ocaml(lock, "run_in_a_child", 0, child).unwrap(), 0, "the child's status");
+        lock.release(attach_on_another_thread);
+    });
+});
+
+test!(fork_while_threads_drop_roots, || {
+    let mut runtime = Some(Runtime::start().unwrap());
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    let roots = DomainLock::attach(|lock| strings(lock, 100)).unwrap();
+                    drop(roots);
+                }
+            });
+        }
+        for n in 0..50 {
+            let roots = DomainLock::attach(|lock| strings(lock, 100)).unwrap();
+            if n % 2 == 0 {
+                in_a_child(|| drop(roots));
+            } else {
+                DomainLock::attach(|lock| {
+                    in_a_child(|| {
+                        drop(roots);
+                        drop(strings(lock, 10_000));
+                    })
+                })
+                .unwrap();
+            }
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
+    runtime.take().unwrap().shutdown().unwrap();
+});
+
+// Before OCaml's modules have called Rust, so that other threads would wait for the start.
+test!(fork_during_a_start, || {
+    let (mut here, ocaml) = UnixStream::pair().unwrap();
+    // SAFETY: the function has no precondition.
+    assert_eq!(unsafe { libc::dup2(ocaml.as_raw_fd(), 0) }, 0);
+    let start = thread::spawn(|| Runtime::builder().args(["name", "talk"]).start().map(drop));
+    here.read_exact(&mut [0]).unwrap();
+    in_a_child(|| assert_eq!(Runtime::get_or_start().err(), Some(Error::Forked)));
+    here.write_all(b"!").unwrap();
+    start.join().unwrap().unwrap();
+    DomainLock::attach(churn).unwrap();
+});

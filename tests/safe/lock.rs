@@ -1,0 +1,144 @@
+//! Who has a token, and who is refused.
+
+use crate::support::exported::Run;
+use crate::support::raw;
+use crate::support::safe::*;
+use ocaml_boxroot::sys::uses;
+use ocaml_boxroot::{stats, sys, DomainLock, Error, Runtime, Value};
+use std::panic::{catch_unwind, panic_any, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+test!(attach_before_startup_and_after_shutdown, || {
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::NotSetup));
+    assert!(!DomainLock::is_held());
+    start().shutdown().unwrap();
+    assert!(!DomainLock::is_held());
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    assert_eq!(thread::spawn(|| DomainLock::attach(|_| ())).join().unwrap(), Err(Error::TornDown));
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+});
+
+test!(attach_twice, || {
+    start();
+    for _ in 0..2 {
+        assert!(!DomainLock::is_held());
+        let nested = DomainLock::attach(|lock| {
+            assert!(DomainLock::is_held());
+            let inner = DomainLock::attach(|_| ());
+            // Attaching works again while this token is lent to `release`.
+            let released = lock.release(|| DomainLock::attach(|_| 3));
+            assert!(DomainLock::is_held());
+            (inner, released)
+        });
+        assert_eq!(nested, Ok((Err(Error::AlreadyHeld), Ok(3))));
+    }
+});
+
+test!(release_reacquires_after_a_panic, || {
+    with_ocaml(|lock| {
+        let root = string(lock, "kept");
+        let result = catch_unwind(AssertUnwindSafe(|| lock.release(|| panic!("in release"))));
+        assert!(result.is_err() && DomainLock::is_held());
+        churn(lock);
+        assert_eq!(root.get(lock).to_string_lossy(), "kept");
+    })
+});
+
+test!(attach_gives_back_after_a_panic, || {
+    start();
+    let panicked = thread::spawn(|| DomainLock::attach(|_| panic!("in attach"))).join();
+    assert!(panicked.is_err());
+    assert_eq!(DomainLock::attach(|_| ()), Ok(()), "the lock is free");
+});
+
+test!(attach_in_a_callback_is_refused, || {
+    extern "C" fn body(_: sys::Value) -> sys::Value {
+        assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
+        // SAFETY: called from OCaml through test_call.
+        unsafe {
+            DomainLock::enter(|lock| {
+                assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
+                // But in a blocking section of the callback it works.
+                lock.release(|| DomainLock::attach(churn)).unwrap();
+                Value::int(0).raw()
+            })
+        }
+    }
+    with_ocaml(|lock| {
+        let kept = string(lock, "kept");
+        call_back(lock, body).unwrap();
+        assert_eq!(kept.get(lock).to_string_lossy(), "kept");
+    })
+});
+
+test!(break_in_a_blocking_section, || {
+    with_ocaml(|lock| {
+        let kept = string(lock, "kept");
+        through_ocaml(lock, "catch_break", 1).unwrap();
+        lock.release(|| {
+            // SAFETY: OCaml handles the signal, by noting that it came.
+            assert_eq!(unsafe { libc::raise(libc::SIGINT) }, 0);
+        });
+        // The exception is raised at the next call of OCaml, whose result it is.
+        let error = through_ocaml(lock, "allocate", 1_000_000).unwrap_err();
+        assert!(error.contains("Break"), "{error}");
+        assert_eq!(through_ocaml(lock, "allocate", 10), Ok(10), "once");
+        assert_eq!(kept.get(lock).to_string_lossy(), "kept");
+    })
+});
+
+test!(assumed_lock, || {
+    raw::start_runtime(); // some other library holds the lock
+    fn assumed<R>(f: impl FnOnce(&mut DomainLock) -> R) -> R {
+        // SAFETY: this thread started the runtime and holds its lock; there is no other token.
+        unsafe { DomainLock::assume_held(f) }.unwrap()
+    }
+    let root = assumed(|lock| string(lock, "kept"));
+    let panics = || assumed(|lock| panic!("under {lock:?}"));
+    assert!(catch_unwind(panics).is_err());
+    assumed(|lock| {
+        churn(lock);
+        assert_eq!(root.get(lock).to_string_lossy(), "kept");
+        lock.release(|| DomainLock::attach(churn)).unwrap();
+        // SAFETY: this thread holds the lock, and the use that it ends.
+        assert_eq!(unsafe { uses::begin() }, Ok(true), "nested in this one");
+        unsafe { uses::end() };
+    });
+    // SAFETY: this thread holds the lock, and the use that it ends.
+    assert_eq!(unsafe { uses::begin() }, Ok(false), "no use is left");
+    unsafe { uses::end() };
+});
+
+test!(tokens_nest_and_panic, forbid(unsafe_code), || {
+    static DEPTH: AtomicUsize = AtomicUsize::new(0);
+    fn deeper(lock: &mut DomainLock, depth: usize) {
+        DEPTH.fetch_max(depth, Ordering::SeqCst);
+        assert!(depth < 100, "at the bottom");
+        churn_a_little(lock);
+        let root = string(lock, "kept");
+        if depth % 2 == 0 {
+            lock.release(|| DomainLock::attach(|lock| deeper(lock, depth + 1))).unwrap();
+        } else {
+            let body: Run = |lock, n| {
+                let depth = n.get(lock).to_int() as usize;
+                deeper(lock, depth);
+                Ok(())
+            };
+            let error = ocaml(lock, "run", depth as isize + 1, body).unwrap_err();
+            assert_eq!(root.get(lock).to_string_lossy(), "kept");
+            assert!(error.to_string().contains("Failure"));
+            panic_any(error);
+        }
+    }
+    let runtime = start();
+    DomainLock::attach(|lock| {
+        let result = catch_unwind(AssertUnwindSafe(|| deeper(lock, 0)));
+        assert!(result.is_err());
+        drop(result);
+        assert_eq!((DEPTH.load(Ordering::SeqCst), stats().live_roots), (100, 0));
+        assert!(DomainLock::is_held());
+    })
+    .unwrap();
+    runtime.shutdown().unwrap();
+});

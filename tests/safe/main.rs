@@ -1,0 +1,35 @@
+//! The safe crate on a real runtime.
+//!
+//! Tests with `forbid(unsafe_code)` are safe programs that try to cause undefined behaviour. Those that the compiler rejects
+//! are in `ocaml-boxroot/tests/compile_fail`.
+//!
+//! Many tests of threads, domains, forks, starts and ends are programs that hung once, or could: each has a time limit.
+
+#[macro_use]
+#[path = "../support/mod.rs"]
+mod support;
+
+mod boxes;
+mod closures;
+mod collections;
+mod conversions;
+#[cfg(feature = "debug-checks")]
+mod debug_checks;
+mod domains;
+mod exceptions;
+mod forks;
+mod functions;
+mod lock;
+mod memory;
+mod roots;
+mod shutdown;
+mod startup;
+mod statistics;
+mod threads;
+mod types;
+#[path = "../../ocaml-boxroot/src/guide/ours.rs"]
+mod words;
+
+fn main() {
+    support::runner::run_tests_within(std::time::Duration::from_secs(120))
+}

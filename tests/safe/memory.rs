@@ -1,0 +1,99 @@
+//! Conversions of data that is larger than the memory that is left.
+
+use crate::support::safe::*;
+use ocaml_boxroot::{
+    ocaml_functions, Boxroot, DomainLock, Error, FromOCaml, OCamlArray, OCamlBigarray, OCamlBytes,
+    OCamlFloat, OCamlInt, OCamlList, OCamlMap, OCamlSet, OCamlString, ToOCaml,
+};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Rust's memory, which has no blocks of more than `LARGEST` bytes.
+struct Limited;
+
+#[global_allocator]
+static MEMORY: Limited = Limited;
+
+static LARGEST: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+fn refuses(size: usize) -> bool {
+    size > LARGEST.load(Ordering::Relaxed)
+}
+
+// SAFETY: every block is one of `System`'s.
+unsafe impl GlobalAlloc for Limited {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if refuses(layout.size()) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as promised by the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: as promised by the caller.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        if refuses(size) {
+            return std::ptr::null_mut();
+        }
+        // SAFETY: as promised by the caller.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+const N: usize = 10_000;
+
+ocaml_functions! {
+    unsafe {
+        fn words(n: OCamlInt) -> OCamlMap<OCamlString, OCamlFloat> = "words";
+        fn number_set(n: OCamlInt) -> OCamlSet<OCamlInt> = "number_set";
+    }
+}
+
+/// What `f` returns if there is little memory.
+fn with_little_memory<R>(f: impl FnOnce() -> R) -> R {
+    LARGEST.store(N / 2, Ordering::Relaxed);
+    let result = f();
+    LARGEST.store(usize::MAX, Ordering::Relaxed);
+    result
+}
+
+fn from_ocaml<T, R: FromOCaml<T>>(lock: &DomainLock, value: &Boxroot<T>) {
+    let copy = with_little_memory(|| value.to_rust::<R>(lock).err());
+    assert_eq!(copy, Some(Error::OutOfMemory), "{}", std::any::type_name::<R>());
+    assert!(value.to_rust::<R>(lock).is_ok());
+}
+
+fn there_and_back<T, R: FromOCaml<T> + ToOCaml<T> + Debug + PartialEq>(
+    lock: &mut DomainLock,
+    value: R,
+) {
+    let root = value.to_ocaml(lock).unwrap();
+    from_ocaml::<T, R>(lock, &root);
+    assert_eq!(root.to_rust(lock), Ok(value));
+}
+
+test!(conversions_where_memory_runs_out, || {
+    with_ocaml(|lock| {
+        there_and_back::<OCamlString, _>(lock, vec![b'x'; N]);
+        there_and_back::<OCamlBytes, _>(lock, vec![b'x'; N]);
+        there_and_back::<OCamlList<OCamlInt>, _>(lock, vec![1; N]);
+        there_and_back::<OCamlArray<OCamlInt>, _>(lock, vec![1; N]);
+        there_and_back::<OCamlArray<OCamlFloat>, _>(lock, vec![0.5; N]);
+        there_and_back::<OCamlArray<OCamlFloat>, _>(lock, [0.5; N]);
+        there_and_back::<OCamlBigarray<f64>, _>(lock, vec![0.5; N]);
+        there_and_back::<Option<OCamlString>, _>(lock, Some(vec![b'x'; N]));
+        let words = words(lock, N).unwrap();
+        from_ocaml::<_, Vec<(String, f64)>>(lock, &words);
+        let numbers = number_set(lock, N).unwrap();
+        from_ocaml::<_, Vec<i64>>(lock, &numbers);
+        let floats = with_little_memory(|| [0.5; N].to_ocaml(lock));
+        let _: &Result<Boxroot<OCamlArray<OCamlFloat>>, Error> = &floats;
+        assert_eq!(floats.err(), Some(Error::OutOfMemory));
+    });
+    assert_no_roots();
+});

@@ -1,0 +1,413 @@
+//! The end of the runtime and of the process, also while threads use OCaml.
+
+use crate::support::exported::Run;
+use crate::support::safe::*;
+use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{mpsc, Mutex};
+use std::time::Duration;
+use std::{process, thread};
+
+test!(shutdown_with_idle_threads_around, || {
+    let runtime = start();
+    let (to_thread, from_main) = mpsc::channel::<()>();
+    let (to_main, from_thread) = mpsc::channel::<()>();
+    let registered = thread::spawn(move || {
+        DomainLock::attach(|_| ()).unwrap();
+        to_main.send(()).unwrap();
+        from_main.recv().unwrap();
+        DomainLock::attach(|_| ())
+    });
+    from_thread.recv().unwrap();
+    thread::spawn(|| runtime.shutdown().unwrap()).join().unwrap();
+    to_thread.send(()).unwrap();
+    assert_eq!(registered.join().unwrap(), Err(Error::TornDown));
+});
+
+test!(shutdown_under_a_token, || {
+    fn is_an_error<T: std::error::Error + Send + Sync + 'static>(_: &T) {}
+    let runtime = start();
+    let busy = DomainLock::attach(|_| runtime.shutdown().unwrap_err()).unwrap();
+    is_an_error(&busy);
+    assert_eq!(busy.error, Error::AlreadyHeld);
+    // The token is lent, not gone.
+    let busy = DomainLock::attach(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err()));
+    let busy = busy.unwrap();
+    assert_eq!(busy.error, Error::Busy { uses: 1 });
+    let other = thread::spawn(|| {
+        DomainLock::attach(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err())).unwrap()
+    });
+    let busy = other.join().unwrap();
+    assert_eq!(busy.error, Error::Busy { uses: 1 });
+    busy.runtime.shutdown().unwrap();
+});
+
+test!(drop_after_shutdown, || {
+    let runtime = start();
+    let mut halves = DomainLock::attach(|lock| strings(lock, 5000)).unwrap();
+    let other = halves.split_off(2500);
+    runtime.shutdown().unwrap();
+    drop(halves);
+    thread::spawn(move || drop(other)).join().unwrap();
+});
+
+thread_local! {
+    static ROOTS: RefCell<Strings> = const { RefCell::new(Vec::new()) };
+}
+
+/// Attaches again and again, as long as `go_on` returns true.
+fn work(go_on: impl Fn(usize) -> bool) {
+    for n in 0.. {
+        if !go_on(n) {
+            break;
+        }
+        DomainLock::attach(|lock| drop(strings(lock, 100))).unwrap();
+    }
+}
+
+test!(a_worker_exits_while_another_thread_holds_the_lock, || {
+    Runtime::start().unwrap();
+    let (registered, is_registered) = mpsc::channel();
+    let (held, is_held) = mpsc::channel();
+    let worker = thread::spawn(move || {
+        ROOTS.set(DomainLock::attach(|lock| strings(lock, 1000)).unwrap());
+        registered.send(()).unwrap();
+        is_held.recv().unwrap();
+        process::exit(0);
+    });
+    is_registered.recv().unwrap();
+    DomainLock::attach(|_| {
+        held.send(()).unwrap();
+        worker.join().unwrap();
+    })
+    .unwrap();
+});
+
+test!(main_ends_while_workers_use_ocaml, || {
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    Runtime::start().unwrap();
+    for _ in 0..4 {
+        thread::spawn(|| {
+            work(|n| {
+                STARTED.fetch_add(usize::from(n == 1), Ordering::SeqCst);
+                true
+            })
+        });
+    }
+    while STARTED.load(Ordering::SeqCst) < 4 {
+        thread::yield_now();
+    }
+});
+
+test!(the_handle_is_dropped_while_workers_use_ocaml, || {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let runtime = Box::new(Runtime::start().unwrap());
+    let worker = || thread::spawn(|| work(|n| n < 10 || !STOP.load(Ordering::SeqCst)));
+    let workers = [(); 4].map(|()| worker());
+    drop(runtime);
+    STOP.store(true, Ordering::SeqCst);
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    DomainLock::attach(churn).unwrap();
+});
+
+test!(the_handle_is_lost_by_an_error_in_a_scope, || {
+    fn fails() -> Result<(), Box<dyn std::error::Error>> {
+        let runtime = Runtime::start()?;
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| work(|n| n < 20));
+            }
+            let _number: usize = "none".parse()?;
+            Ok::<(), std::num::ParseIntError>(())
+        })?;
+        runtime.shutdown()?;
+        Ok(())
+    }
+    fails().unwrap_err();
+    DomainLock::attach(churn).unwrap();
+});
+
+/// Attaches when it is dropped, and drops a root.
+struct Last(#[allow(dead_code)] Option<Boxroot<OCamlString>>);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        assert_eq!(DomainLock::attach(churn), Err(Error::AlreadyHeld));
+    }
+}
+
+thread_local! {
+    static LAST: RefCell<Last> = const { RefCell::new(Last(None)) };
+}
+
+test!(exit_of_ocaml_with_cleanup, environment = &[("OCAMLRUNPARAM", "c")], || {
+    with_ocaml(|lock| {
+        ROOTS.set(strings(lock, 100_000));
+        LAST.set(Last(strings(lock, 1).pop()));
+        churn(lock);
+        ocaml(lock, "exit", 0, |_, _| Ok(())).unwrap()
+    });
+});
+
+test!(
+    exit_of_ocaml_with_cleanup_while_threads_drop,
+    environment = &[("OCAMLRUNPARAM", "c")],
+    || {
+        let (ready, is_ready) = mpsc::channel();
+        with_ocaml(|lock| {
+            for _ in 0..4 {
+                let mut roots = strings(lock, 100_000);
+                let ready = ready.clone();
+                thread::spawn(move || {
+                    roots.truncate(90_000);
+                    ready.send(()).unwrap();
+                    roots.clear();
+                    ROOTS.set(roots);
+                    DomainLock::attach(|_| unreachable!("the process ends under the lock")).unwrap()
+                });
+            }
+            (0..4).for_each(|_| is_ready.recv().unwrap());
+            ROOTS.set(strings(lock, 100_000));
+            ocaml(lock, "exit", 0, |_, _| Ok(())).unwrap()
+        });
+    }
+);
+
+test!(
+    shutdown_with_cleanup,
+    environment = &[("OCAMLRUNPARAM", "c"), ("MALLOC_PERTURB_", "165")],
+    || {
+        static RAN: AtomicBool = AtomicBool::new(false);
+        let runtime = Runtime::start().unwrap();
+        ROOTS.set(DomainLock::attach(|lock| strings(lock, 10_000)).unwrap());
+        let at_exit = |lock: &mut DomainLock| {
+            ocaml(lock, "run_at_exit", 0, |_, _| {
+                RAN.store(true, Ordering::SeqCst);
+                Ok(())
+            })
+            .unwrap()
+        };
+        DomainLock::attach(at_exit).unwrap();
+        // Memory of the runtime, as domains that have just ended use it: it must not be freed under them.
+        // SAFETY: the name is a C string, and no other thread uses OCaml 4's table of names.
+        let cell = unsafe { ocaml_sys::caml_named_value(c"run_at_exit".as_ptr()) };
+        // SAFETY: the cell lives as long as the runtime.
+        let before = unsafe { *cell };
+        runtime.shutdown().unwrap();
+        // SAFETY: shutting down leaves the cell alone, as this test checks.
+        assert_eq!(unsafe { *cell }, before);
+        assert!(RAN.load(Ordering::SeqCst));
+        assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    }
+);
+
+test!(exit_under_the_lock, forbid(unsafe_code), || {
+    start();
+    thread::spawn(|| DomainLock::attach(|_| process::exit(0))).join().unwrap().unwrap();
+});
+
+test!(exit_of_ocaml_under_the_lock, forbid(unsafe_code), || {
+    start();
+    let exits = || DomainLock::attach(|lock| ocaml(lock, "exit", 0, |_, _| Ok(())).is_ok());
+    thread::spawn(exits).join().unwrap().unwrap();
+});
+
+test!(exit_in_a_release, forbid(unsafe_code), || {
+    with_ocaml(|lock| lock.release(|| process::exit(0)));
+});
+
+/// Tries to use the runtime when it is dropped, and checks that this works if it `can`, and is refused if not.
+struct Restless {
+    can: bool,
+}
+
+impl Drop for Restless {
+    fn drop(&mut self) {
+        assert_eq!(DomainLock::is_held(), !self.can);
+        assert_eq!(DomainLock::attach(churn).is_ok(), self.can);
+    }
+}
+
+thread_local! {
+    static RESTLESS: RefCell<Option<Restless>> = const { RefCell::new(None) };
+}
+
+test!(exit_in_a_release_and_use_the_runtime, forbid(unsafe_code), || {
+    RESTLESS.set(Some(Restless { can: true }));
+    with_ocaml(|lock| lock.release(|| process::exit(0)));
+});
+
+test!(exit_in_a_callback_and_use_the_runtime, forbid(unsafe_code), || {
+    RESTLESS.set(Some(Restless { can: false }));
+    with_ocaml(|lock| ocaml(lock, "run", 0, |_, _| process::exit(0))).unwrap();
+});
+
+test!(exit_of_ocaml_and_use_the_runtime, forbid(unsafe_code), || {
+    RESTLESS.set(Some(Restless { can: false }));
+    with_ocaml(|lock| ocaml(lock, "exit", 0, |_, _| Ok(()))).unwrap();
+});
+
+test!(shutdown_in_a_thread_local_destructor, forbid(unsafe_code), || {
+    struct Shuts(Option<Runtime>);
+    impl Drop for Shuts {
+        fn drop(&mut self) {
+            self.0.take().unwrap().shutdown().unwrap();
+        }
+    }
+    thread_local! {
+        static ROOTS: RefCell<Strings> = const { RefCell::new(Vec::new()) };
+        static RUNTIME: RefCell<Option<Shuts>> = const { RefCell::new(None) };
+    }
+    thread::spawn(|| {
+        ROOTS.set(Vec::new()); // dropped after the runtime
+        RUNTIME.set(Some(Shuts(Some(start()))));
+        ROOTS.set(DomainLock::attach(|lock| strings(lock, 5000)).unwrap());
+    })
+    .join()
+    .unwrap();
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+});
+
+test!(exports_in_at_exit, forbid(unsafe_code), || {
+    static RAN: AtomicBool = AtomicBool::new(false);
+    let runtime = start();
+    let body: Run = |lock, _| {
+        churn(lock);
+        let attach = || thread::spawn(|| DomainLock::attach(|_| ())).join().unwrap();
+        assert_eq!(lock.release(attach), Err(Error::TornDown));
+        RAN.store(true, Ordering::SeqCst);
+        Ok(())
+    };
+    DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, body)).unwrap().unwrap();
+    runtime.shutdown().unwrap();
+    assert!(RAN.load(Ordering::SeqCst));
+});
+
+test!(runtime_comes_back_and_goes, forbid(unsafe_code), || {
+    let mut runtime = start();
+    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    for _ in 0..3 {
+        let (stop, stopped) = mpsc::channel::<()>();
+        let (ready, is_ready) = mpsc::channel::<()>();
+        let attached = thread::spawn(move || {
+            DomainLock::attach(|lock| {
+                lock.release(|| {
+                    ready.send(()).unwrap();
+                    stopped.recv().unwrap();
+                })
+            })
+            .unwrap();
+        });
+        is_ready.recv().unwrap();
+        let busy = runtime.shutdown().unwrap_err();
+        assert_eq!(busy.error, Error::Busy { uses: 1 });
+        runtime = busy.runtime;
+        DomainLock::attach(churn).unwrap();
+        stop.send(()).unwrap();
+        attached.join().unwrap();
+        DomainLock::attach(|lock| check(lock, &kept)).unwrap();
+    }
+    runtime.shutdown().unwrap();
+});
+
+test!(runtime_lost_while_busy, forbid(unsafe_code), || {
+    start();
+    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    let (ready, is_ready) = mpsc::channel::<()>();
+    thread::spawn(move || {
+        DomainLock::attach(|lock| {
+            lock.release(|| {
+                ready.send(()).unwrap();
+                thread::park();
+            })
+        })
+    });
+    is_ready.recv().unwrap();
+    assert_eq!(DomainLock::attach(churn), Ok(()));
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    drop(kept);
+    DomainLock::attach(|_| assert_eq!(stats().live_roots, 0)).unwrap();
+});
+
+test!(roots_dropped_during_shutdown, forbid(unsafe_code), || {
+    let runtime = start();
+    let (ready, is_ready) = mpsc::channel::<()>();
+    let threads: Vec<_> = (0..4)
+        .map(|_| {
+            let roots = DomainLock::attach(|lock| strings(lock, 20_000)).unwrap();
+            let ready = ready.clone();
+            thread::spawn(move || {
+                ready.send(()).unwrap();
+                for root in roots {
+                    drop(root);
+                    assert!(stats().pools < 1000);
+                }
+            })
+        })
+        .collect();
+    (0..4).for_each(|_| is_ready.recv().unwrap());
+    runtime.shutdown().unwrap();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+});
+
+test!(closures_during_shutdown, forbid(unsafe_code), || {
+    static USED: AtomicUsize = AtomicUsize::new(0);
+    let mut runtime = start();
+    let use_closures = || {
+        let mut kept = Vec::new();
+        while let Ok(roots) = DomainLock::attach(|lock| {
+            let text = string(lock, "captured");
+            let f = Count::from_rust(lock, move |lock, n| {
+                churn_a_little(lock);
+                lock.release(thread::yield_now);
+                assert_eq!(text.get(lock).to_string_lossy(), "captured");
+                Ok::<_, Error>(n.get(lock).to_int())
+            });
+            let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
+            assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);
+            (f, boxed(lock, Canary(Canary::ALIVE)))
+        }) {
+            kept.push(roots);
+            USED.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(2)); // without any pause, it would be busy for ever
+        }
+        assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    };
+    let threads: Vec<_> = (0..4).map(|_| thread::spawn(use_closures)).collect();
+    while USED.load(Ordering::SeqCst) < 40 {
+        thread::yield_now();
+    }
+    while let Err(busy) = runtime.shutdown() {
+        runtime = busy.runtime;
+        thread::yield_now();
+    }
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+});
+
+test!(shutdown_in_a_closure, forbid(unsafe_code), || {
+    static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+    fn refused() -> Error {
+        let runtime = RUNTIME.lock().unwrap().take().unwrap();
+        let busy = runtime.shutdown().unwrap_err();
+        *RUNTIME.lock().unwrap() = Some(busy.runtime);
+        busy.error
+    }
+    *RUNTIME.lock().unwrap() = Some(start());
+    DomainLock::attach(|lock| {
+        let f = Count::from_rust(lock, |lock, n| {
+            assert_eq!(refused(), Error::AlreadyHeld);
+            let here = lock.release(refused);
+            let elsewhere = lock.release(|| thread::spawn(refused).join().unwrap());
+            for error in [here, elsewhere] {
+                assert!(matches!(error, Error::Busy { uses: 1.. }), "{error:?}");
+            }
+            Ok::<_, Error>(n.get(lock).to_int())
+        });
+        let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
+        assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);
+    })
+    .unwrap();
+    let runtime = RUNTIME.lock().unwrap().take().unwrap();
+    runtime.shutdown().unwrap();
+});

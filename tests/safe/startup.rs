@@ -1,0 +1,195 @@
+//! Starts of the runtime, and what threads do meanwhile.
+
+use crate::support::exported::{Run, RUN};
+use crate::support::raw;
+use crate::support::safe::*;
+use ocaml_boxroot::{DomainLock, Error, Runtime};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Barrier;
+use std::thread;
+
+test!(start_twice, || {
+    let runtime = start();
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(DomainLock::attach(|_| ()), Ok(()));
+    runtime.shutdown().unwrap();
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+});
+
+test!(start_where_ocaml_runs_already, || {
+    raw::start_runtime(); // stands for a program that OCaml started
+    let elsewhere = || thread::spawn(|| Runtime::start().err()).join().unwrap();
+    assert_eq!(elsewhere(), Some(Error::AlreadyStarted));
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+});
+
+static RAN: AtomicUsize = AtomicUsize::new(0);
+
+/// Starts OCaml with these arguments. If one is "run", the initialisation of exported.ml calls `body` with the number of
+/// arguments; if one is "raise", it raises an exception.
+fn start_with(arguments: &[&str], body: Run) -> Result<Runtime, Error> {
+    *RUN.lock().unwrap() = Some(body);
+    Runtime::builder().args(arguments.iter().copied()).start()
+}
+
+fn ran(n: isize) {
+    RAN.fetch_add(n as usize, Ordering::SeqCst);
+}
+
+fn attach_on_another_thread() -> Result<(), Error> {
+    thread::spawn(|| DomainLock::attach(churn)).join().unwrap()
+}
+
+test!(arguments, || {
+    assert_eq!(start_with(&["a\0b"], |_, _| Ok(())).err(), Some(Error::NulInArgument));
+    let body: Run = |lock, n| {
+        ran(n.get(lock).to_int());
+        Ok(())
+    };
+    start_with(&["name", "run", "Grüße"], body).unwrap();
+    assert_eq!(RAN.load(Ordering::SeqCst), 3);
+});
+
+fn uses_threads(lock: &mut DomainLock) {
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
+    lock.release(|| {
+        assert_eq!(attach_on_another_thread(), Ok(()));
+        assert_eq!(DomainLock::attach(churn), Ok(()));
+    });
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    ran(1);
+}
+
+test!(export_during_initialisation, || {
+    let body: Run = |lock, _| {
+        uses_threads(lock);
+        Ok(())
+    };
+    let runtime = start_with(&["name", "run"], body).unwrap();
+    assert_eq!(RAN.load(Ordering::SeqCst), 1);
+    assert_eq!(attach_on_another_thread(), Ok(()));
+    runtime.shutdown().unwrap();
+});
+
+test!(start_fails_after_an_export, || {
+    let body: Run = |lock, _| {
+        uses_threads(lock);
+        Ok(())
+    };
+    let error = start_with(&["name", "run", "raise"], body).unwrap_err();
+    assert_eq!(error, Error::StartupException("Failure(\"config file missing\")".to_string()));
+    assert!(error.to_string().contains("config file missing"));
+    assert_eq!(RAN.load(Ordering::SeqCst), 1);
+    // What was initialised before can be used, on all threads.
+    assert_eq!(attach_on_another_thread(), Ok(()));
+    let same = |lock: &mut DomainLock| ocaml(lock, "run", 5, |_, _| Ok(())).unwrap();
+    assert_eq!(DomainLock::attach(same), Ok(5));
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+});
+
+test!(get_or_start_where_a_start_failed, || {
+    let error = start_with(&["name", "raise"], |_, _| Ok(())).unwrap_err();
+    assert!(matches!(error, Error::StartupException(_)));
+    assert_eq!(Runtime::get_or_start().map(|_| ()), Err(error));
+});
+
+test!(get_or_start_on_many_threads, || {
+    let together = Barrier::new(8);
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                together.wait();
+                Runtime::get_or_start().unwrap();
+                DomainLock::attach(churn).unwrap();
+            });
+        }
+    });
+    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    let runtime: &'static Runtime = Runtime::get_or_start().unwrap();
+    assert_eq!(format!("{runtime:?}"), "Runtime(())");
+});
+
+test!(get_or_start_during_initialisation, || {
+    let body: Run = |lock, _| {
+        // An exported function is running, so OCaml can be used.
+        Runtime::get_or_start().unwrap();
+        lock.release(|| {
+            let other = || Runtime::get_or_start().and_then(|_| DomainLock::attach(churn));
+            thread::spawn(other).join().unwrap().unwrap();
+        });
+        ran(1);
+        Ok(())
+    };
+    start_with(&["name", "run"], body).unwrap();
+    assert_eq!(RAN.load(Ordering::SeqCst), 1);
+});
+
+test!(the_starting_thread_ends, || {
+    let runtime = thread::spawn(|| {
+        let runtime = Runtime::start().unwrap();
+        DomainLock::attach(churn).unwrap();
+        runtime
+    })
+    .join()
+    .unwrap();
+    for _ in 0..10 {
+        assert_eq!(attach_on_another_thread(), Ok(()));
+        DomainLock::attach(churn).unwrap();
+    }
+    thread::spawn(|| runtime.shutdown().unwrap()).join().unwrap();
+});
+
+test!(rust_handles_stack_overflows_again, || {
+    // SAFETY: the functions only read settings. All zeros is a valid value of the structs, which they fill.
+    let handlers = || unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        assert_eq!(libc::sigaction(libc::SIGSEGV, std::ptr::null(), &mut action), 0);
+        assert_eq!(libc::sigaltstack(std::ptr::null(), &mut stack), 0);
+        (action.sa_sigaction, action.sa_flags, stack.ss_sp as usize, stack.ss_flags)
+    };
+    let before = handlers();
+    Runtime::start().unwrap();
+    assert_eq!(handlers(), before);
+    assert!(before.0 != libc::SIG_DFL && before.2 != 0);
+});
+
+// On OCaml 4 the process ends with a message, as it does when Rust code overflows the stack. OCaml 5 has stacks
+// of its own, and raises an exception.
+test!(stack_overflow_in_ocaml, environment = &[("OCAMLRUNPARAM", "l=1M")], || {
+    const INNER: &str = "BOXROOT_OVERFLOW";
+    let overflow = || {
+        let too_deep = |lock: &mut DomainLock| ocaml(lock, "depth", isize::MAX >> 1, |_, _| Ok(()));
+        let exception = DomainLock::attach(too_deep).unwrap().unwrap_err();
+        assert!(exception.to_string().contains("Stack_overflow"));
+    };
+    match std::env::var(INNER) {
+        Ok(place) => {
+            Runtime::start().unwrap();
+            match &*place {
+                "main" => overflow(),
+                _ => thread::spawn(overflow).join().unwrap(),
+            }
+        }
+        Err(_) => {
+            for place in ["main", "thread"] {
+                let program = std::env::current_exe().unwrap();
+                let output = Command::new(program).env(INNER, place).output().unwrap();
+                let text = String::from_utf8_lossy(&output.stderr);
+                if cfg!(ocaml5) {
+                    assert!(output.status.success(), "{place}: {} {text}", output.status);
+                } else {
+                    assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{place}: {text}");
+                    assert!(text.contains("has overflowed its stack"), "{place}: {text}");
+                }
+            }
+        }
+    }
+});
+
+test!(threads_initialised_after_setup, || {
+    let program = Command::new(env!("CARGO_BIN_EXE_late_threads")).status();
+    assert!(program.unwrap().success());
+});

@@ -1,0 +1,75 @@
+//! Counts of roots and of memory, and memory that is given back.
+
+use crate::support::exported::Run;
+use crate::support::safe::*;
+use ocaml_boxroot::{stats, trim, Boxroot, DomainLock, OCamlInt, Value};
+use std::thread;
+
+test!(trimming, || {
+    with_ocaml(|lock| {
+        let roots: Vec<Boxroot<OCamlInt>> =
+            (0..100_000).map(|i| Boxroot::new(lock, Value::int(i))).collect();
+        let full = stats().bytes;
+        roots.into_iter().for_each(|root| root.delete_in(lock));
+        let given_back = trim(lock);
+        assert!(given_back > 0 && stats().bytes == full - given_back);
+    })
+});
+
+test!(statistics_without_the_lock, || {
+    start();
+    let roots: Vec<_> =
+        DomainLock::attach(|lock| (0..10_000).map(|_| string(lock, "x")).collect()).unwrap();
+    // Without the lock the statistics are those of the last major scan, and say so. Under the lock they are exact, on all
+    // threads.
+    assert!(!stats().is_exact && stats().to_string().contains("at the last major collection"));
+    let elsewhere = thread::spawn(|| DomainLock::attach(|_| stats()).unwrap()).join().unwrap();
+    assert!(elsewhere.is_exact);
+    assert_eq!(elsewhere.live_roots, 10_000);
+    drop(roots);
+    let elsewhere = thread::spawn(|| DomainLock::attach(|_| stats()).unwrap()).join().unwrap();
+    assert_eq!(elsewhere.live_roots, 0);
+});
+
+test!(statistics_after_shutdown, || {
+    let runtime = start();
+    let strings = |lock: &mut DomainLock| (0..10_002).map(|_| string(lock, "x")).collect();
+    let mut roots: Vec<_> = DomainLock::attach(strings).unwrap();
+    let before = DomainLock::attach(|_| stats()).unwrap();
+    runtime.shutdown().unwrap();
+    let after = stats();
+    assert!(after.is_exact);
+    assert_eq!((after.live_roots, before.live_roots), (10_002, 10_002));
+    assert_eq!(after.pools, 10_002_usize.div_ceil(after.slots_per_pool));
+    assert_eq!(after.pools_full + after.pools_partial, after.pools);
+    let other = roots.split_off(5000);
+    thread::spawn(move || drop(other)).join().unwrap();
+    assert_eq!(stats().live_roots, 5000);
+    assert_eq!(thread::spawn(|| stats().live_roots).join().unwrap(), 5000);
+    drop(roots);
+    assert_eq!(stats().live_roots, 0);
+});
+
+test!(statistics_at_odd_times, forbid(unsafe_code), || {
+    assert_eq!(stats().live_roots, 0);
+    let runtime = start();
+    DomainLock::attach(|lock| {
+        let kept = strings(lock, 100_000);
+        let body: Run = |lock, _| {
+            let before = stats().live_roots;
+            trim(lock);
+            assert_eq!(stats().live_roots, before);
+            Ok(())
+        };
+        for how in ["run", "run_in_a_thread", "run_in_a_finaliser"] {
+            ocaml(lock, how, 0, body).unwrap();
+        }
+        lock.release(|| {
+            thread::spawn(move || kept.into_iter().step_by(2).collect::<Strings>()).join().unwrap()
+        });
+        trim(lock);
+    })
+    .unwrap();
+    runtime.shutdown().unwrap();
+    assert_eq!(stats(), stats());
+});

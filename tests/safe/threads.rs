@@ -1,0 +1,321 @@
+//! Threads that come and go, and what they do at their end.
+
+use crate::support::exported::Run;
+use crate::support::raw::{caml_c_thread_register, caml_c_thread_unregister};
+use crate::support::safe::*;
+use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use std::cell::RefCell;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use std::sync::{mpsc, Barrier, Mutex};
+use std::thread;
+
+test!(roots_are_shared_between_threads, || {
+    with_ocaml(|lock| {
+        let roots = strings(lock, 1000);
+        lock.release(|| {
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        for (i, root) in roots.iter().enumerate().step_by(10) {
+                            let text = DomainLock::attach(|lock| {
+                                string(lock, "garbage");
+                                root.get(lock).to_string_lossy()
+                            });
+                            assert_eq!(text, Ok(i.to_string()));
+                        }
+                    });
+                }
+            })
+        });
+        assert_eq!(stats().live_roots, 1000);
+    })
+});
+
+/// OCaml's `Thread.id` of this thread.
+fn thread_id(lock: &mut DomainLock) -> isize {
+    ocaml(lock, "thread_id", 0, |_, _| Ok(())).unwrap()
+}
+
+/// Attaches on `count` threads, at most `at_once` at a time, and returns the largest `Thread.id` of them.
+fn largest_id(count: usize, at_once: usize) -> isize {
+    static LARGEST: AtomicIsize = AtomicIsize::new(0);
+    let work = || {
+        let id = DomainLock::attach(thread_id).unwrap();
+        LARGEST.fetch_max(id, Ordering::SeqCst);
+    };
+    for _ in 0..count / at_once {
+        let threads: Vec<_> = (0..at_once).map(|_| thread::spawn(work)).collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+    LARGEST.load(Ordering::SeqCst)
+}
+
+/// The size of this process, in bytes.
+fn memory() -> usize {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    // SAFETY: the function only reads a setting.
+    let page_size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    pages.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * page_size
+}
+
+test!(a_hundred_thousand_short_threads, || {
+    Runtime::start().unwrap();
+    let first = largest_id(1000, 4);
+    let before = memory();
+    // OCaml knows no more threads than lived at the same time, so minor collections scan no more of them. (A
+    // thread may end a little after it was joined.)
+    assert!(largest_id(100_000, 4) <= first + 40);
+    let after = memory();
+    assert!(after < before + (16 << 20), "{before} bytes have become {after}");
+});
+
+test!(threads_that_come_back_at_once, || {
+    const AT_ONCE: usize = 50;
+    Runtime::start().unwrap();
+    for _ in 0..20 {
+        let together = Barrier::new(AT_ONCE);
+        thread::scope(|scope| {
+            for i in 0..AT_ONCE {
+                let together = &together;
+                scope.spawn(move || {
+                    let text = i.to_string();
+                    let root: Boxroot<OCamlString> =
+                        DomainLock::attach(|lock| text.to_ocaml(lock)).unwrap().unwrap();
+                    together.wait();
+                    DomainLock::attach(|lock| {
+                        churn(lock);
+                        lock.release(thread::yield_now);
+                        assert_eq!(root.get(lock).to_string_lossy(), text);
+                    })
+                    .unwrap();
+                });
+            }
+        });
+    }
+    let id = DomainLock::attach(thread_id).unwrap();
+    assert_eq!(id, 0, "the main thread");
+    assert!(largest_id(10, 1) <= 2 * AT_ONCE as isize + 40);
+});
+
+test!(a_worker_that_ends_is_joined_under_the_lock, || {
+    with_ocaml(|lock| {
+        let (go, goes) = mpsc::channel::<()>();
+        let (registered, is_registered) = mpsc::channel();
+        let worker = thread::spawn(move || {
+            DomainLock::attach(|_| ()).unwrap();
+            registered.send(()).unwrap();
+            goes.recv().unwrap();
+        });
+        lock.release(|| is_registered.recv().unwrap());
+        go.send(()).unwrap();
+        worker.join().unwrap();
+    });
+});
+
+test!(threads_end_while_the_lock_is_held, || {
+    with_ocaml(|lock| {
+        for _ in 0..200 {
+            let attach = || thread::spawn(|| DomainLock::attach(thread_id).unwrap());
+            let threads = [(); 8].map(|()| attach());
+            lock.release(|| threads.into_iter().for_each(|thread| _ = thread.join().unwrap()));
+            churn(lock);
+        }
+    });
+    assert!(largest_id(10, 1) <= 60);
+});
+
+test!(shutdown_races_with_attach, || {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let mut runtime = Runtime::start().unwrap();
+    let worker = || {
+        thread::spawn(|| loop {
+            match DomainLock::attach(|lock| lock.release(thread::yield_now)) {
+                Ok(()) if STOP.load(Ordering::SeqCst) => return,
+                Ok(()) => {}
+                Err(error) => return assert_eq!(error, Error::TornDown),
+            }
+        })
+    };
+    let workers = [(); 4].map(|()| worker());
+    for n in 0.. {
+        match runtime.shutdown() {
+            Ok(()) => break,
+            Err(busy) => runtime = busy.runtime,
+        }
+        STOP.store(n > 1000, Ordering::SeqCst);
+    }
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+});
+
+// A thread that another library has registered cannot attach, whether there is an idle record or not. It can after the
+// library has unregistered it.
+test!(a_thread_of_another_library, || {
+    Runtime::start().unwrap();
+    for _ in 0..10 {
+        let library = thread::spawn(|| {
+            // SAFETY: the program links systhreads. OCaml does not know this thread, which does not hold the lock.
+            let (registered, answer, unregistered) = unsafe {
+                (caml_c_thread_register(), DomainLock::attach(churn), caml_c_thread_unregister())
+            };
+            assert_eq!((registered, unregistered), (1, 1));
+            assert_eq!(answer, Err(Error::ThreadNotRegistered));
+            DomainLock::attach(churn).unwrap();
+        });
+        library.join().unwrap();
+        thread::spawn(|| DomainLock::attach(churn).unwrap()).join().unwrap();
+    }
+});
+
+/// The stack for this thread's signal handlers, if it has one.
+fn signal_stack() -> Option<usize> {
+    // SAFETY: all zeros is a `stack_t`, which the function fills.
+    unsafe {
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        assert_eq!(libc::sigaltstack(std::ptr::null(), &mut stack), 0);
+        (stack.ss_flags & libc::SS_DISABLE == 0).then_some(stack.ss_sp as usize)
+    }
+}
+
+/// Attaches on a new thread, which has no signal stack, like Rust's threads in programs that OCaml started. Returns the one
+/// that it has then, and had while another thread was attached.
+fn signal_stack_of_a_thread(attached: &Barrier) -> usize {
+    // SAFETY: a stack that is disabled needs no memory.
+    unsafe {
+        let mut none: libc::stack_t = std::mem::zeroed();
+        none.ss_flags = libc::SS_DISABLE;
+        assert_eq!(libc::sigaltstack(&none, std::ptr::null_mut()), 0);
+    }
+    DomainLock::attach(churn).unwrap();
+    let stack = signal_stack();
+    attached.wait();
+    stack.expect("OCaml 5 runs signal handlers on a stack of their own")
+}
+
+test!(signal_stacks_are_passed_on, ocaml = 5, || {
+    Runtime::start().unwrap();
+    for _ in 0..3 {
+        let attached = &Barrier::new(2);
+        let stacks = thread::scope(|scope| {
+            let threads = [(); 2].map(|()| scope.spawn(|| signal_stack_of_a_thread(attached)));
+            threads.map(|thread| thread.join().unwrap())
+        });
+        assert_ne!(stacks[0], stacks[1]);
+    }
+});
+
+/// Attaches when it is dropped.
+struct AttachesAtEnd(&'static Mutex<Vec<Result<(), Error>>>);
+
+impl Drop for AttachesAtEnd {
+    fn drop(&mut self) {
+        let answer = DomainLock::attach(churn);
+        self.0.lock().unwrap().push(answer);
+    }
+}
+
+static ANSWERS: Mutex<Vec<Result<(), Error>>> = Mutex::new(Vec::new());
+
+thread_local! {
+    static AT_END: RefCell<Option<AttachesAtEnd>> = const { RefCell::new(None) };
+    static AT_END_TOO: RefCell<Option<AttachesAtEnd>> = const { RefCell::new(None) };
+}
+
+test!(attach_at_the_end_of_a_thread, forbid(unsafe_code), || {
+    let runtime = start();
+    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    thread::spawn(|| {
+        AT_END.set(Some(AttachesAtEnd(&ANSWERS)));
+        DomainLock::attach(|_| ()).unwrap();
+        AT_END_TOO.set(Some(AttachesAtEnd(&ANSWERS)));
+    })
+    .join()
+    .unwrap();
+    // Here the destructor is the first on its thread to attach.
+    thread::spawn(|| AT_END.set(Some(AttachesAtEnd(&ANSWERS)))).join().unwrap();
+    let answers = ANSWERS.lock().unwrap();
+    assert_eq!(*answers, [Ok(()), Ok(()), Ok(())]);
+    DomainLock::attach(|lock| check(lock, &kept)).unwrap();
+    runtime.shutdown().unwrap();
+});
+
+fn attach_at_end(lock: &mut DomainLock) {
+    AT_END.set(Some(AttachesAtEnd(&ANSWERS)));
+    lock.release(|| DomainLock::attach(churn)).unwrap();
+    AT_END_TOO.set(Some(AttachesAtEnd(&ANSWERS)));
+}
+
+fn wait_for_answers(lock: &mut DomainLock, count: usize) {
+    lock.release(|| {
+        while ANSWERS.lock().unwrap().len() < count {
+            thread::yield_now();
+        }
+    });
+}
+
+/// Has OCaml run `attach_at_end`; `how` is as for `ocaml`.
+fn ocaml_attaches_at_end(lock: &mut DomainLock, how: &str, n: isize) {
+    let body: Run = |lock, _| {
+        attach_at_end(lock);
+        Ok(())
+    };
+    ocaml(lock, how, n, body).unwrap();
+}
+
+test!(attach_at_the_end_of_a_thread_of_ocaml, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let kept = strings(lock, 1000);
+        for n in 0..10 {
+            ocaml_attaches_at_end(lock, "run_in_a_thread", n);
+            wait_for_answers(lock, 2 * (n as usize + 1));
+        }
+        churn(lock);
+        check(lock, &kept);
+    })
+});
+
+test!(attach_at_the_end_of_a_domain, forbid(unsafe_code), ocaml = 5, || {
+    with_ocaml(|lock| {
+        let kept = strings(lock, 1000);
+        for n in 0..10 {
+            ocaml_attaches_at_end(lock, "run_in_a_domain", n);
+        }
+        wait_for_answers(lock, 20);
+        assert!(ANSWERS.lock().unwrap().iter().all(|a| a == &Err(Error::ThreadNotRegistered)));
+        churn(lock);
+        check(lock, &kept);
+    })
+});
+
+test!(roots_at_the_end_of_threads_of_ocaml, forbid(unsafe_code), || {
+    thread_local! {
+        static ROOTS: RefCell<Strings> = const { RefCell::new(Vec::new()) };
+    }
+    with_ocaml(|lock| {
+        let kept = strings(lock, 1000);
+        for n in 0..50 {
+            // The thread drops these roots after it gave the lock back, while this thread makes roots.
+            let body: Run = |lock, _| {
+                ROOTS.set(strings(lock, 3000));
+                Ok(())
+            };
+            ocaml(lock, "run_in_a_thread", n, body).unwrap();
+            drop(strings(lock, 3000));
+            check(lock, &kept);
+        }
+        churn(lock);
+        lock.release(|| {
+            while stats().live_roots > 1000 {
+                thread::yield_now();
+                DomainLock::attach(|_| stats()).unwrap();
+            }
+        });
+        check(lock, &kept);
+    })
+});
+
+test!(without_the_threads_library, || {
+    let program = Command::new(env!("CARGO_BIN_EXE_no_threads")).status();
+    assert!(program.unwrap().success());
+});

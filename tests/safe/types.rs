@@ -1,0 +1,352 @@
+//! Records and variants.
+
+use crate::support::safe::*;
+use ocaml_boxroot::{
+    ocaml_functions, ocaml_type, set_depth_limit, Boxroot, DomainLock, Error, FromOCaml, Kind,
+    OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
+};
+use std::mem::ManuallyDrop;
+use std::rc::Rc;
+use std::thread;
+
+ocaml_type! {
+    /// Types of values.ml.
+    pub struct OCamlCity for City {
+        /// A field with a comment.
+        name: OCamlString,
+        height: OCamlInt,
+        at: OCamlPoint,
+        tags: OCamlList<OCamlString>,
+    }
+
+    struct OCamlPoint for Point { x: OCamlFloat, y: Float }
+
+    pub enum OCamlTree for Tree {
+        Leaf,
+        Node(OCamlTree, OCamlInt, OCamlTree),
+        Empty,
+        Named { label: OCamlString, below: OCamlTree },
+    }
+
+    pub polymorphic enum OCamlColor for Color {
+        Black,
+        Rgb(OCamlInt, OCamlInt, OCamlInt),
+        named(OCamlString),
+        A_rather_long_name_of_a_tag,
+        r#loop,
+    }
+
+    unboxed struct OCamlMetres for Metres { metres: OCamlFloat }
+    unboxed struct OCamlSeconds for Seconds { seconds: Float }
+    unboxed struct OCamlName for Name { text: OCamlString }
+    struct OCamlRun for Run { distance: OCamlMetres, time: OCamlSeconds, speed: OCamlFloat }
+    struct OCamlRunner for Runner { runner: OCamlName, best: OCamlMetres }
+
+    /// Only a marker and its fields, without conversions.
+    struct City2 { name: OCamlString, lock: OCamlInt }
+
+    enum Nameless { One, Two(OCamlInt) }
+}
+
+type Float = OCamlFloat;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct City {
+    name: String,
+    height: u16,
+    at: Point,
+    tags: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree {
+    Leaf,
+    Node(Box<Tree>, i32, Box<Tree>),
+    Empty,
+    Named { label: String, below: Box<Tree> },
+}
+
+#[allow(non_camel_case_types)]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Color {
+    Black,
+    Rgb(u8, u8, u8),
+    named(String),
+    A_rather_long_name_of_a_tag,
+    r#loop,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Metres {
+    metres: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Seconds {
+    seconds: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Name {
+    text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Run {
+    distance: Metres,
+    time: Seconds,
+    speed: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Runner {
+    runner: Name,
+    best: Metres,
+}
+
+ocaml_functions! {
+    unsafe {
+        fn show_city(city: OCamlCity) -> OCamlString = "show_city";
+        fn rome() -> OCamlCity = "rome";
+        fn rome_without_fields() -> City2 = "rome";
+        fn points(n: OCamlInt) -> OCamlArray<OCamlPoint> = "points";
+        fn sum(tree: OCamlTree) -> OCamlInt = "sum";
+        fn tree() -> OCamlTree = "tree";
+        fn deep_tree(n: OCamlInt) -> OCamlTree = "deep_tree";
+        fn colors() -> OCamlList<OCamlColor> = "colors";
+        fn show_color(color: OCamlColor) -> OCamlString = "show_color";
+        fn runs(n: OCamlInt) -> OCamlList<OCamlRun> = "runs";
+        fn distance(runs: OCamlList<OCamlRun>) -> OCamlFloat = "distance";
+        fn runner(best: OCamlMetres) -> OCamlRunner = "runner";
+        fn metres(runner: OCamlRunner) -> OCamlArray<OCamlMetres> = "metres";
+        fn other_colors() -> OCamlList<OCamlColor> = "other_colors";
+    }
+}
+
+test!(records, || {
+    with_ocaml(|lock| {
+        let paris = City {
+            name: "Paris".into(),
+            height: 35,
+            at: Point { x: 48.86, y: 2.35 },
+            tags: vec!["large".into(), "bright".into()],
+        };
+        let text: String = show_city(lock, &paris).unwrap();
+        assert_eq!(text, "Paris 35 (48.86, 2.35) large,bright");
+        let root = paris.to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(root.to_rust(lock), Ok(paris));
+        let rome: Boxroot<OCamlCity> = rome(lock).unwrap();
+        churn(lock);
+        assert_eq!(rome.get(lock).at(OCamlCity::name).as_str(), Ok("Rome"));
+        let height: i8 = rome.read(lock, OCamlCity::height).unwrap();
+        let at: Boxroot<OCamlPoint> = rome.read(lock, OCamlCity::at).unwrap();
+        let y: f64 = at.read(lock, OCamlPoint::y).unwrap();
+        assert_eq!((height, y), (21, 12.5));
+        let other: Boxroot<City2> = rome_without_fields(lock).unwrap();
+        let height: u8 = other.read(lock, City2::lock).unwrap();
+        assert_eq!(
+            (other.get(lock).at(City2::name).to_string_lossy(), height),
+            ("Rome".into(), 21)
+        );
+        assert_eq!(size_of::<Nameless>(), 0);
+    });
+    assert_no_roots();
+});
+
+test!(records_of_floats, || {
+    with_ocaml(|lock| {
+        let point = Point { x: 0.5, y: -2. }.to_ocaml(lock).unwrap();
+        assert_eq!(point.get(lock).kind(), Kind::Block { tag: 254, size: 2 });
+        churn(lock);
+        assert_eq!(point.to_rust(lock), Ok(Point { x: 0.5, y: -2. }));
+        let boxed: Result<Boxroot<OCamlFloat>, Error> = point.read(lock, OCamlPoint::x);
+        assert_eq!(boxed.err(), Some(Error::Mismatch), "there is no value to root");
+        let points: Vec<Point> = points(lock, 1000).unwrap();
+        assert!(points.iter().enumerate().all(|(i, p)| *p == Point { x: i as f64, y: -1. }));
+    });
+});
+
+test!(unboxed_records, || {
+    with_ocaml(|lock| {
+        let run = |i: i32| {
+            let metres = f64::from(i);
+            Run { distance: Metres { metres }, time: Seconds { seconds: 2. }, speed: metres / 2. }
+        };
+        let expected: Vec<Run> = (0..100).map(run).collect();
+        assert_eq!(runs::<Vec<Run>>(lock, 100).unwrap(), expected);
+        assert_eq!(distance::<f64>(lock, &expected).unwrap(), 4950.);
+        let flat = run(7).to_ocaml(lock).unwrap();
+        assert_eq!(flat.get(lock).kind(), Kind::Block { tag: 254, size: 3 });
+        assert_eq!(flat.read(lock, OCamlRun::distance), Ok(Metres { metres: 7. }));
+
+        let bolt = Runner { runner: Name { text: "Bolt".into() }, best: Metres { metres: 9.5 } };
+        let root: Boxroot<OCamlRunner> = runner(lock, bolt.best).unwrap();
+        churn(lock);
+        assert_eq!(root.read(lock, OCamlRunner::runner), Ok(bolt.runner.clone()));
+        assert_eq!(root.get(lock).at(OCamlRunner::best).to_rust(lock), Ok(bolt.best));
+        let array: Boxroot<OCamlArray<OCamlMetres>> = metres(lock, &bolt).unwrap();
+        let expected = [bolt.best, Metres { metres: 4. }];
+        assert_eq!(array.to_rust(lock), Ok(expected));
+        let back: Boxroot<OCamlArray<OCamlMetres>> = expected.to_ocaml(lock).unwrap();
+        assert_eq!(back.get(lock).kind(), Kind::Block { tag: 254, size: 2 });
+        assert_eq!(root.to_rust(lock), Ok(bolt));
+    });
+    assert_no_roots();
+});
+
+test!(variants, || {
+    with_ocaml(|lock| {
+        let leaf = || Box::new(Tree::Leaf);
+        let node = |l, n, r| Box::new(Tree::Node(l, n, r));
+        let expected = Tree::Named {
+            label: "four".into(),
+            below: node(node(leaf(), 1, leaf()), 2, Box::new(Tree::Empty)),
+        };
+        let from_ocaml: Boxroot<OCamlTree> = tree(lock).unwrap();
+        churn(lock);
+        assert_eq!(from_ocaml.to_rust(lock), Ok(expected.clone()));
+        assert_eq!(sum::<i32>(lock, &expected).unwrap(), 7);
+        let mut large = *leaf();
+        for n in 0..500 {
+            large = *node(Box::new(large), n, Box::new(Tree::Empty));
+        }
+        let root = large.to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(sum::<i32>(lock, &root).unwrap(), 124_750);
+        assert_eq!(root.to_rust(lock), Ok(large));
+    });
+    assert_no_roots();
+});
+
+test!(polymorphic_variants, || {
+    with_ocaml(|lock| {
+        let expected = [
+            Color::Black,
+            Color::Rgb(1, 2, 255),
+            Color::named("blue".into()),
+            Color::A_rather_long_name_of_a_tag,
+            Color::r#loop,
+        ];
+        assert_eq!(colors::<Vec<Color>>(lock).unwrap(), expected);
+        let shown = expected.map(|color| show_color::<String>(lock, color).unwrap());
+        assert_eq!(shown, ["black", "#0102ff", "blue", "long", "loop"]);
+        let others: Boxroot<OCamlList<OCamlColor>> = other_colors(lock).unwrap();
+        let read: Vec<Result<Color, Error>> =
+            others.get(lock).iter().map(|color| color.to_rust(lock)).collect();
+        assert_eq!(read, [Err(Error::Mismatch), Ok(Color::Black)]);
+    })
+});
+
+/// More levels than a stack with the usual limits has room for.
+const VERY_DEEP: usize = 300_000;
+
+fn deep_tree_in_rust(levels: usize) -> Tree {
+    (0..levels).fold(Tree::Leaf, |tree, _| Tree::Node(Box::new(tree), 0, Box::new(Tree::Leaf)))
+}
+
+/// The left side of a tree, with conversions that are written by hand.
+struct Spine(Option<Rc<Spine>>);
+
+impl ToOCaml<OCamlTree> for Spine {
+    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlTree>, Error> {
+        let leaf = Tree::Leaf.to_ocaml(lock)?;
+        let Some(below) = &self.0 else { return Ok(leaf) };
+        let (below, zero) = ((**below).to_ocaml(lock)?, ToOCaml::<OCamlInt>::to_ocaml(&0, lock)?);
+        let fields = [below.as_any(), zero.as_any(), leaf.as_any()];
+        // SAFETY: this is how OCaml represents `Node (below, 0, Leaf)`.
+        let (node, lock) = unsafe { lock.alloc_block(0, &fields) }?;
+        Boxroot::try_new(lock, node)
+    }
+}
+
+impl FromOCaml<OCamlTree> for Spine {
+    fn convert_from<'l>(value: Value<'l, OCamlTree>, lock: &'l DomainLock) -> Result<Self, Error> {
+        let Kind::Block { tag: 0, .. } = value.kind() else { return Ok(Spine(None)) };
+        // SAFETY: the value is a `Node`, whose first argument is a tree.
+        let below = unsafe { value.field::<OCamlTree>(0) };
+        Ok(Spine(Some(Rc::new(below.to_rust(lock)?))))
+    }
+}
+
+fn deep_spine_in_rust(levels: usize) -> Spine {
+    (0..levels).fold(Spine(None), |spine, _| Spine(Some(Rc::new(spine))))
+}
+
+fn too_deep<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
+    lock: &mut DomainLock,
+    in_rust: fn(usize) -> R,
+) {
+    let very_deep: Boxroot<OCamlTree> = deep_tree(lock, VERY_DEEP).unwrap();
+    assert_eq!(very_deep.to_rust::<R>(lock).err(), Some(Error::TooDeep));
+    let very_deep = ManuallyDrop::new(in_rust(VERY_DEEP)); // dropping it would recurse
+    assert_eq!(very_deep.to_ocaml(lock).err(), Some(Error::TooDeep));
+}
+
+/// With `levels` and no more.
+fn limited_to<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
+    lock: &mut DomainLock,
+    levels: usize,
+    in_rust: fn(usize) -> R,
+) {
+    for (n, expected) in [(levels - 1, None), (levels, Some(Error::TooDeep))] {
+        let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, n).unwrap();
+        assert_eq!(from_ocaml.to_rust::<R>(lock).err(), expected);
+        assert_eq!(in_rust(n).to_ocaml(lock).err(), expected);
+    }
+}
+
+test!(deep_values, || {
+    with_ocaml(|lock| {
+        too_deep(lock, deep_tree_in_rust);
+        limited_to(lock, 512, deep_tree_in_rust);
+        set_depth_limit(1000);
+        limited_to(lock, 1000, deep_tree_in_rust);
+        set_depth_limit(1);
+        assert_eq!(Some(true).to_ocaml(lock).err(), None, "a boolean has no parts");
+        assert_eq!(Some(Some(true)).to_ocaml(lock).err(), Some(Error::TooDeep));
+        let list: Boxroot<OCamlList<bool>> = vec![true].to_ocaml(lock).expect("one level");
+        assert_eq!(list.to_rust(lock), Ok([true]));
+    });
+    assert_no_roots();
+});
+
+test!(deep_values_of_other_types, || {
+    with_ocaml(|lock| {
+        too_deep(lock, deep_spine_in_rust);
+        // The leaf that is made first is a level of its own.
+        set_depth_limit(600);
+        let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, 599).unwrap();
+        let spine: Spine = from_ocaml.to_rust(lock).unwrap();
+        assert_eq!(spine.to_ocaml(lock).err(), Some(Error::TooDeep));
+        set_depth_limit(601);
+        assert!(spine.to_ocaml(lock).is_ok());
+    });
+    assert_no_roots();
+});
+
+// Without a limit, the end of the stack is one.
+test!(deep_values_at_the_end_of_the_stack, || {
+    set_depth_limit(usize::MAX);
+    with_ocaml(|lock| {
+        too_deep(lock, deep_tree_in_rust);
+        too_deep(lock, deep_spine_in_rust);
+    });
+    for size in [64 << 10, 256 << 10, 2 << 20] {
+        let attached = || {
+            DomainLock::attach(|lock| {
+                too_deep(lock, deep_tree_in_rust);
+                too_deep(lock, deep_spine_in_rust);
+            })
+        };
+        let thread = thread::Builder::new().stack_size(size).spawn(attached).unwrap();
+        thread.join().unwrap().unwrap();
+    }
+    assert_no_roots();
+});

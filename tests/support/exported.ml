@@ -1,0 +1,78 @@
+(* Calls of the functions that tests/support/exported.rs exports. *)
+
+external repeat : string -> int -> string = "safe_repeat"
+external deeper : (int -> int) -> int -> int = "safe_deeper"
+external drop_roots : unit -> unit = "safe_drop_roots"
+external run : int -> int = "safe_run"
+
+let register = Callback.register
+let () = register "repeated_length" (fun n -> String.length (repeat "abc" n))
+
+(* A recursion that goes through Rust at each level; at the bottom it calls [bottom]. *)
+let rec descend bottom n =
+  if n = 0 then bottom () else 1 + deeper (fun n -> descend bottom (n - 1)) n
+
+let () = register "descend" (fun n -> if n < 0 then deeper Fun.id n else descend (fun () -> 0) n)
+let () = register "descend_and_raise" (descend (fun () -> failwith "raised at the bottom"))
+let () = register "descend_and_panic" (descend (fun () -> deeper Fun.id (-1)))
+
+let () =
+  register "drop_roots_in_a_domain" (fun _ ->
+      Multicore.spawn drop_roots;
+      Multicore.join_all ();
+      0)
+
+let () =
+  register "drop_roots_in_a_finaliser" (fun _ ->
+      Gc.finalise (fun _ -> drop_roots ()) (ref 0);
+      Gc.full_major ();
+      0)
+
+(* These run the test's function: at once, and in all other places where OCaml code can run. *)
+let () =
+  register "run" run;
+  register "run_in_a_thread" (fun n ->
+      Thread.join (Thread.create (fun () -> ignore (run n)) ());
+      n);
+  register "run_in_a_domain" (fun n ->
+      Multicore.spawn (fun () -> ignore (run n));
+      Multicore.join_all ();
+      n);
+  register "run_in_a_finaliser" (fun n ->
+      Gc.finalise (fun _ -> ignore (run n)) (ref 0);
+      Gc.full_major ();
+      n);
+  register "run_at_exit" (fun n ->
+      at_exit (fun () -> ignore (run n));
+      n);
+  register "exit" (fun n -> exit n)
+
+(* Changes bytes in another thread, or domain, until they start with 'x'. *)
+let change b =
+  while Bytes.get b 0 <> 'x' do
+    Bytes.fill b 1 (Bytes.length b - 1) 'b';
+    Bytes.fill b 1 (Bytes.length b - 1) 'a';
+    Thread.yield ()
+  done
+
+let () =
+  register "start_changing" (fun b -> Multicore.spawn (fun () -> change b));
+  register "stop_changing" (fun b ->
+      Bytes.set b 0 'x';
+      Multicore.join_all ())
+
+let rec depth n = if n = 0 then 0 else 1 + depth (n - 1)
+let () = register "depth" depth
+let () = register "thread_id" (fun _ -> Thread.id (Thread.self ()))
+
+(* Runs the test's function, or raises an exception, when this module is initialised, if the arguments say so. *)
+let () =
+  let asked what = Array.mem what Sys.argv in
+  if asked "talk" then begin
+    ignore (Unix.write_substring Unix.stdin "?" 0 1);
+    ignore (Unix.read Unix.stdin (Bytes.create 1) 0 1)
+  end;
+  if asked "run" then ignore (run (Array.length Sys.argv));
+  if asked "raise" then failwith "config file missing"
+
+let () = register "run_in_a_child" (fun n -> Testlib.in_a_child (fun () -> ignore (run n)))

@@ -1,0 +1,12 @@
+//! What the tests share.
+
+#![allow(dead_code, unused_imports, unused_macros)] // each test program uses its own part
+
+pub mod exported;
+pub mod process;
+pub mod raw;
+pub mod roots;
+#[macro_use]
+pub mod runner;
+pub mod safe;
+pub mod values;

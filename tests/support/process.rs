@@ -1,0 +1,51 @@
+//! Running processes with a time limit.
+
+use std::io::{Error, ErrorKind};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Runs a program without input. If it takes longer than `limit`, it is killed.
+pub fn output_within(limit: Duration, command: &mut Command) -> Result<Output, Error> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn()?;
+    let id = child.id() as libc::pid_t;
+    let (ended, end) = mpsc::channel();
+    thread::spawn(move || ended.send(child.wait_with_output()));
+    end.recv_timeout(limit).unwrap_or_else(|_| {
+        // SAFETY: the process is a child of this one that was not waited for yet, so its id is still its own.
+        unsafe { libc::kill(id, libc::SIGKILL) };
+        Err(Error::new(ErrorKind::TimedOut, format!("still running after {limit:?}")))
+    })
+}
+
+/// The output of a process, for messages.
+pub fn text_of(output: &Output) -> String {
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr))
+}
+
+/// Runs `child` in the child of a fork, which must end by itself, without a panic. (A child that hangs, also inside of fork,
+/// is killed.)
+pub fn in_a_child(child: impl FnOnce()) {
+    const LIMIT: Duration = Duration::from_secs(60);
+    // SAFETY: the child runs `child`, whose behaviour after a fork is the subject of the test, and ends.
+    let id = unsafe { libc::fork() };
+    if id == 0 {
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
+        // SAFETY: the function ends the process.
+        unsafe { libc::_exit(result.is_err().into()) };
+    }
+    let started = Instant::now();
+    let mut status = 0;
+    // SAFETY: `id` is a child of this process that was not waited for yet, and `status` is valid.
+    while unsafe { libc::waitpid(id, &mut status, libc::WNOHANG) } == 0 {
+        if started.elapsed() > LIMIT {
+            // SAFETY: as above.
+            unsafe { libc::kill(id, libc::SIGKILL) };
+        }
+        thread::yield_now();
+    }
+    assert_eq!(status, 0, "the child failed, or hung");
+}
