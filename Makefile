@@ -72,7 +72,7 @@ test-async:
 
 # Breaks one rule of the allocator at a time, and expects a test to fail.
 test-mutants:
-	@$(with_ocaml) python3 .ci/mutants --named
+	@$(call with_python,mutants) python3 .ci/mutants --named
 
 # Projects that use what is installed or packaged. Needs cmake, pkg-config and python3, and dune 3 or apt.
 test-packages:
