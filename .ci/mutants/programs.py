@@ -35,7 +35,7 @@ def compile_all(folder, flags=()):
     folder.mkdir(parents=True, exist_ok=True)
     for source in SOURCES:
         assert compile_object(source, folder / (source.stem + ".o"), flags=flags), source
-    return sorted(folder.glob("*.o"))
+    return [folder / (source.stem + ".o") for source in SOURCES]
 
 
 def copy_sources(folder):

@@ -3,7 +3,7 @@
 use crate::support::safe::*;
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, DomainLock, Error, OCamlBigarray, OCamlChar, OCamlFloat,
-    OCamlInt, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet, OCamlString, ToOCaml,
+    OCamlInt, OCamlList, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet, OCamlString, ToOCaml,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -13,6 +13,7 @@ ocaml_functions! {
         fn words(n: OCamlInt) -> OCamlMap<OCamlString, OCamlFloat> = "words";
         fn number_set(n: OCamlInt) -> OCamlSet<OCamlInt> = "number_set";
         fn strings(n: OCamlInt) -> OCamlSeq<OCamlString> = "strings";
+        fn list_that_goes_round(n: OCamlInt) -> OCamlList<OCamlInt> = "list_that_goes_round";
         fn from(n: OCamlInt) -> OCamlSeq<OCamlInt> = "from";
         fn doubles(n: OCamlInt) -> OCamlBigarray<f64> = "doubles";
         fn matrix() -> OCamlBigarray<i16> = "matrix";
@@ -26,6 +27,19 @@ ocaml_functions! {
         fn wrong_kind() -> OCamlBigarray<f64> = "chars";
     }
 }
+
+// It filled the memory.
+test!(a_list_that_goes_round_is_a_mismatch, || {
+    with_ocaml(|lock| {
+        for length_before in [0, 1, 2, 7, 100] {
+            let list: Boxroot<OCamlList<OCamlInt>> =
+                list_that_goes_round(lock, length_before).unwrap();
+            assert_eq!(list.to_rust::<Vec<isize>>(lock), Err(Error::Mismatch));
+            let begin: Vec<_> = list.get(lock).iter().skip(length_before).take(4).collect();
+            assert_eq!(begin.iter().map(|n| n.to_int()).collect::<Vec<_>>(), [1, 2, 3, 1]);
+        }
+    })
+});
 
 test!(maps_and_sets, || {
     with_ocaml(|lock| {

@@ -32,6 +32,21 @@ test!(roots_are_shared_between_threads, || {
     })
 });
 
+// OCaml's Unix library wrote beyond the ends of such stacks, into those of other threads.
+test!(a_call_on_a_small_stack_is_an_error, || {
+    with_ocaml(|lock| {
+        let mut length_on = |size: usize| {
+            let thread = thread::Builder::new().stack_size(size << 10);
+            let call = || DomainLock::attach(|lock| through_ocaml(lock, "repeated_length", 5));
+            lock.release(|| thread.spawn(call).unwrap().join().unwrap().unwrap())
+        };
+        for size in [64, 128, 256] {
+            assert_eq!(length_on(size), Err("OCaml exception: Stack_overflow".to_string()));
+        }
+        assert_eq!(length_on(512), Ok(15));
+    })
+});
+
 /// OCaml's `Thread.id` of this thread.
 fn thread_id(lock: &mut DomainLock) -> isize {
     ocaml(lock, "thread_id", 0, |_, _| Ok(())).unwrap()

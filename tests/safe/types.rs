@@ -279,12 +279,16 @@ fn deep_spine_in_rust(levels: usize) -> Spine {
     (0..levels).fold(Spine(None), |spine, _| Spine(Some(Rc::new(spine))))
 }
 
+fn very_deep(lock: &mut DomainLock) -> Boxroot<OCamlTree> {
+    deep_tree(lock, VERY_DEEP).unwrap()
+}
+
 fn too_deep<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
     lock: &mut DomainLock,
+    in_ocaml: &Boxroot<OCamlTree>,
     in_rust: fn(usize) -> R,
 ) {
-    let very_deep: Boxroot<OCamlTree> = deep_tree(lock, VERY_DEEP).unwrap();
-    assert_eq!(very_deep.to_rust::<R>(lock).err(), Some(Error::TooDeep));
+    assert_eq!(in_ocaml.to_rust::<R>(lock).err(), Some(Error::TooDeep));
     let very_deep = ManuallyDrop::new(in_rust(VERY_DEEP)); // dropping it would recurse
     assert_eq!(very_deep.to_ocaml(lock).err(), Some(Error::TooDeep));
 }
@@ -304,7 +308,8 @@ fn limited_to<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
 
 test!(deep_values, || {
     with_ocaml(|lock| {
-        too_deep(lock, deep_tree_in_rust);
+        let tree = very_deep(lock);
+        too_deep(lock, &tree, deep_tree_in_rust);
         limited_to(lock, 512, deep_tree_in_rust);
         set_depth_limit(1000);
         limited_to(lock, 1000, deep_tree_in_rust);
@@ -319,7 +324,8 @@ test!(deep_values, || {
 
 test!(deep_values_of_other_types, || {
     with_ocaml(|lock| {
-        too_deep(lock, deep_spine_in_rust);
+        let tree = very_deep(lock);
+        too_deep(lock, &tree, deep_spine_in_rust);
         // The leaf that is made first is a level of its own.
         set_depth_limit(600);
         let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, 599).unwrap();
@@ -334,19 +340,20 @@ test!(deep_values_of_other_types, || {
 // Without a limit, the end of the stack is one.
 test!(deep_values_at_the_end_of_the_stack, || {
     set_depth_limit(usize::MAX);
-    with_ocaml(|lock| {
-        too_deep(lock, deep_tree_in_rust);
-        too_deep(lock, deep_spine_in_rust);
-    });
+    let tree = with_ocaml(very_deep);
+    let fails = || {
+        DomainLock::attach(|lock| {
+            too_deep(lock, &tree, deep_tree_in_rust);
+            too_deep(lock, &tree, deep_spine_in_rust);
+        })
+        .unwrap()
+    };
+    fails();
     for size in [64 << 10, 256 << 10, 2 << 20] {
-        let attached = || {
-            DomainLock::attach(|lock| {
-                too_deep(lock, deep_tree_in_rust);
-                too_deep(lock, deep_spine_in_rust);
-            })
-        };
-        let thread = thread::Builder::new().stack_size(size).spawn(attached).unwrap();
-        thread.join().unwrap().unwrap();
+        thread::scope(|scope| {
+            thread::Builder::new().stack_size(size).spawn_scoped(scope, fails).unwrap();
+        });
     }
+    drop(tree);
     assert_no_roots();
 });

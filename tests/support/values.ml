@@ -224,6 +224,9 @@ let () =
   register "number_set" (fun n -> Numbers.of_list (List.init n (fun i -> -i)));
   register "strings" (fun n -> Seq.map string_of_int (List.to_seq (List.init n Fun.id)));
   register "from" from;
+  register "list_that_goes_round" (fun n ->
+      let rec three = 1 :: 2 :: 3 :: three in
+      List.init n Fun.id @ three);
   register "doubles" (fun n -> Bigarray.(Array1.init float64 c_layout n float_of_int));
   register "matrix" (fun () ->
       Bigarray.(Array2.of_array int16_signed fortran_layout [| [| 1; 2; 3 |]; [| 4; 5; 6 |] |]));
