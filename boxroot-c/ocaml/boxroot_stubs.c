@@ -11,6 +11,11 @@ value boxroot_ocaml_print_stats(value unit);
 value boxroot_ocaml_trim(value unit);
 value boxroot_ocaml_validate(value unit);
 
+/* alloc.c and bulk.c, which nothing else here needs. */
+boxroot (*const boxroot_ocaml_create)(value) = boxroot_create;
+void (*const boxroot_ocaml_delete_many)(boxroot_domain, boxroot const *,
+                                        size_t) = boxroot_delete_many;
+
 value boxroot_ocaml_setup(value unit) {
   if (!boxroot_setup()) caml_failwith(boxroot_error_string());
   return unit;
