@@ -1,16 +1,19 @@
 # make demo    the main job: a word index kept by OCaml and owned by Rust
 # make test    all tests
+# make quick   some of them: two minutes at most, when it is built
 # make examples  every program in examples/, by the command in its first comment
 # make bench   the benchmarks, one by one, under criterion, or two in turn
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
-# make test-packages  projects that use the library as installed or packaged: C, C++, OCaml (dune), Rust
-# make matrix  all versions of OCaml, with the longer campaigns (an hour)
+# make clients  crates and programs of users, on ours: ONLY=interop, async
+# make packages  projects that use the library as installed or packaged: ONLY=c, ocaml, rust, drop-in
+# make builds  compilers, levels, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv
+# make platforms  other systems and processors: ONLY=musl, arm64, cross
+# make campaign  all versions of OCaml, with the longer campaigns (an hour)
 # make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
 #              of libFuzzer
 # make model   models of the concurrent parts, checked exhaustively (ten minutes)
 # make stress  random walks over the whole C interface, under OCaml
 # make test-mutants  breaks one rule of the allocator at a time, and expects a test to fail; make mutants breaks others
-# make test-arm64  the C library under qemu; make test-musl: with musl, static; make check-cross: for others, by zig
 # make tsan    the walk in C, and the unit tests, under the thread sanitizer; make asan: under the others
 # make lint    formatting, lints, warnings of two C compilers, links in documents, generated bindings, packages
 #
@@ -23,10 +26,10 @@ FILES =
 ONLY =
 UPDATE =
 FILTER =
-# How often `make matrix` runs each test of domains that end.
+# How often `make campaign` runs each test of domains that end.
 RUNS ?= 200
 
-# What `make matrix` runs.
+# What `make campaign` runs.
 VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 
 # Used as $(call need_rust,91), for Rust 1.91, before OCaml is installed in vain.
@@ -40,7 +43,7 @@ with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
   $(with_ocaml)
 
-.PHONY: demo test examples test-interop test-async test-mutants test-packages test-debug test-arm64 test-musl check-cross bench bench-check bench-instructions report lint model fuzz mutants coverage matrix asan tsan memcheck stress links msrv bindings doc clean
+.PHONY: demo test quick examples clients test-mutants packages test-debug builds platforms bench bench-check bench-instructions report lint model fuzz mutants coverage campaign asan tsan memcheck stress bindings doc clean
 
 demo:
 	@$(call need_rust,85)
@@ -54,29 +57,42 @@ test:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(call with_python,copies and closures in C; documents) \
 	.ci/builds.py copies closures && .ci/documents.py --compile
-	@$(MAKE) --no-print-directory examples test-mutants test-interop test-async OCAML=$(OCAML)
+	@$(MAKE) --no-print-directory examples test-mutants clients OCAML=$(OCAML)
 
-# The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys. The first is for
-# OCaml 5 only. And ours beside the published one, item by item.
-test-interop:
+quick:
+	@echo "make quick: the unit tests of C, the safe crate's tests, the model: two minutes at most, when they are built"
+	@$(call need_rust,91)
+	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c
+	@$(with_ocaml) cargo test --test safe --test model
+
+# The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys, and ours beside the published one, item by item;
+# the first crate is for OCaml 5 only. And programs of users of tokio, axum and hyper.
+clients: $(addprefix clients-,$(or $(ONLY),interop async))
+clients-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
 	cargo test --workspace $$skip --manifest-path tests/interop/Cargo.toml --target-dir target/interop
 	@$(call with_python,what 0.4.0 has) .ci/packages.py drop-in
+clients-async:
+	@$(with_ocaml) cargo test --manifest-path tests/async/Cargo.toml --target-dir target/async
 
 examples:
 	@$(with_ocaml) .ci/examples
-
-# Programs of users of tokio, axum and hyper.
-test-async:
-	@$(with_ocaml) cargo test --manifest-path tests/async/Cargo.toml --target-dir target/async
 
 # Breaks one rule of the allocator at a time, and expects a test to fail.
 test-mutants:
 	@$(call with_python,mutants) python3 .ci/mutants --named
 
 # Projects that use what is installed or packaged. Needs cmake, pkg-config and python3, and dune 3 or apt.
-test-packages:
-	@$(with_ocaml) .ci/packages.py c ocaml rust
+packages:
+	@$(with_ocaml) .ci/packages.py $(ONLY)
+
+# The ways to compile and to link. Needs clang, lld, mold, python3 and rustup.
+builds:
+	@$(with_ocaml) .ci/builds.py $(ONLY)
+
+# Other systems and processors than this; what each needs is in .ci/platforms.py.
+platforms:
+	@$(with_ocaml) .ci/platforms.py $(ONLY)
 
 # The tests on OCaml's debug runtime, with the heap verified in every cycle.
 test-debug:
@@ -117,7 +133,7 @@ coverage:
 
 # Every version of OCaml that is supported: all tests, debug runtime, ending domains. 4.13.1 needs
 # root, or a machine that has it.
-matrix:
+campaign:
 	@.ci/campaign $(RUNS) $(VERSIONS)
 
 # Needs spin; not OCaml. FILTER picks lines of `.ci/model.py --list`: make model FILTER=fork
@@ -148,18 +164,6 @@ memcheck:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c stress \
 	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"
 
-# The C library on arm64, under qemu; see .ci/platforms.py.
-test-arm64:
-	@.ci/platforms.py arm64
-
-# With musl instead of glibc, static, on OCaml 5.3.0; see .ci/platforms.py.
-test-musl:
-	@OCAMLOPT="$$(.ci/toolchain 5.3.0+musl)" && export OCAMLOPT && .ci/platforms.py musl
-
-# Compiles for macOS and for Linux on arm64, on another system; see .ci/platforms.py.
-check-cross:
-	@$(with_ocaml) .ci/platforms.py cross
-
 # Random walks over the whole C interface; settings as in boxroot-c/Makefile, for instance
 # make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
 stress:
@@ -173,19 +177,6 @@ tsan:
 	with="BUILD=build/5.3.0+tsan CFLAGS=-g" && \
 	$(MAKE) --no-print-directory -C boxroot-c $$with CC="$$("$$OCAMLOPT" -config-var native_c_compiler)" \
 	  check-c stress
-
-# The C library alone: compilers, levels, LTO, static, bytecode.
-links:
-	@$(with_ocaml) .ci/builds.py links
-
-# The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml).
-MSRV = $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-msrv:
-	rustup toolchain install $(MSRV) --profile minimal
-	@$(with_ocaml) cargo +$(MSRV) check -p ocaml-boxroot-sys -p ocaml-boxroot \
-	  --features ocaml-boxroot/startup,ocaml-boxroot-sys/build --target-dir target/msrv
-	@$(with_ocaml) cargo +$(MSRV) check -p ocaml-boxroot-sys -p ocaml-boxroot \
-	  --features ocaml-boxroot/startup,ocaml-boxroot/debug-checks --target-dir target/msrv
 
 bindings:
 	@$(with_ocaml) cargo run -q -p boxroot-bindgen -- "$$("$$OCAMLOPT" -where)" > bindings.tmp

@@ -10,6 +10,7 @@
             system.
   closures  The instructions of ocaml-boxroot/src/c/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
             for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
+  msrv      The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml). Needs rustup.
 """
 import os, platform, re, shutil
 from pathlib import Path
@@ -268,4 +269,14 @@ def closures():
             passed("no closures in bytecode")
 
 
-main({"links": links, "copies": copies, "closures": closures})
+# ---- msrv ----
+
+def msrv():
+    oldest = re.search(r'^rust-version = "(.*)"', Path(ROOT, "Cargo.toml").read_text(), re.M).group(1)
+    run("rustup toolchain install", oldest, "--profile minimal", shown=True)
+    for features in "ocaml-boxroot-sys/build", "ocaml-boxroot/debug-checks":
+        run(f"cargo +{oldest} check -p ocaml-boxroot-sys -p ocaml-boxroot --target-dir target/msrv --features",
+            f"ocaml-boxroot/startup,{features}", shown=True)
+
+
+main({"links": links, "copies": copies, "closures": closures, "msrv": msrv})

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Usage: .ci/platforms.py PART [VERSION...]   Other systems and processors than the one that this runs on.
+"""Usage: .ci/platforms.py [PART...], or .ci/platforms.py arm64 VERSION...   Other systems and processors than the one that this runs on.
 
   musl   With musl instead of glibc: the C library's unit tests and a short walk, and Rust programs with OCaml code of their own,
-         as static executables. OCAMLOPT must be one for musl (.ci/toolchain 5.3.0+musl). Needs musl-gcc, and rustup's target
-         (rustup target add x86_64-unknown-linux-musl).
+         as static executables, on OCaml 5.3.0. Needs musl-gcc, and rustup's target (rustup target add
+         x86_64-unknown-linux-musl).
   arm64  The C library on arm64, under qemu's user mode: its unit tests, and a random walk; and OCaml closures of Rust functions.
          qemu on another processor keeps that one's order of memory: what is weaker on arm64 cannot be seen here. SEED, RUNS,
          OPERATIONS, … are as in boxroot-c/Makefile. The versions are
@@ -23,6 +23,7 @@ from support import attempt, fail, main, need, ocaml, passed, run, say, scratch,
 # ---- musl ----
 
 def musl():
+    os.environ["OCAMLOPT"] = run(".ci/toolchain 5.3.0+musl", stderr=None).strip()
     # Without a C++ compiler: there is none for musl.
     make = ["make", "--no-print-directory", "-C", "boxroot-c", f"BUILD=build/{version()}+musl", "CC=musl-gcc", "CXX=no-c++"]
     run(make, "check", shown=True)
@@ -173,9 +174,7 @@ def defined_as_zeros(nm, objects):
                     "int main(void) { return 0; }\n"])
 
 
-if sys.argv[1:2] == ["arm64"]:
+if sys.argv[1:2] == ["arm64"] and sys.argv[2:]:
     arm64(*sys.argv[2:])
-elif len(sys.argv) == 2:
-    main({"musl": musl, "cross": cross})
 else:
-    fail("name one of musl, arm64 [VERSION...], cross")
+    main({"cross": cross, "arm64": arm64, "musl": musl})

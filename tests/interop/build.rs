@@ -8,7 +8,9 @@ fn main() -> ExitCode {
     match build() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("\nboxroot: {error}\n\nRun `make test-interop`: it installs OCaml if there is none.\n");
+            eprintln!(
+                "\nboxroot: {error}\n\nRun `make clients`: it installs OCaml if there is none.\n"
+            );
             ExitCode::FAILURE
         }
     }
