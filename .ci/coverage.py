@@ -2,7 +2,7 @@
 """Usage: .ci/coverage.py VERSION...   Which lines of boxroot-c/src and of its inlined functions the tests run.
 
 These are the tests of `make test` that compile these files, on each version of OCaml, and the unit tests. Prints a table for
-docs/reliability.md, and the lines that are not run: the union of the versions. Fails below 97 %. Needs gcc and gcov.
+docs/testing.md, and the lines that are not run: the union of the versions. Fails below 97 %. Needs gcc and gcov.
 """
 import json, os, re, sys
 from pathlib import Path

@@ -7,7 +7,7 @@ use sys::{BoxRoot, Value};
 
 // v=0: without V=1, which `make test-debug` sets. With it, the debug runtime of OCaml 5.3 asserts that its statistics are
 // right after a compaction, and they are wrong if there was garbage (an OCaml program alone shows it; see
-// docs/reliability.md).
+// docs/known-of-ocaml.md).
 test!(compaction_while_roots_are_deleted, environment = &[("OCAMLRUNPARAM", "v=0")], || {
     start();
     let strings = roots(0..50_000);

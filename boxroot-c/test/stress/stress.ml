@@ -145,7 +145,7 @@ let main_actor number () =
 let at_work = Atomic.make domains
 
 (* Without lives, no domain ends before all have walked: in OCaml 5.2 and 5.3 a compaction meanwhile may lose
-   pools of its heap (docs/reliability.md). *)
+   pools of its heap (docs/known-of-ocaml.md). *)
 let wait_for_all () =
   Atomic.decr at_work;
   while lives = 0 && Atomic.get at_work > 0 do
