@@ -13,8 +13,8 @@
 #              of libFuzzer
 # make model   models of the concurrent parts, checked exhaustively (ten minutes)
 # make stress  random walks over the whole C interface, under OCaml
-# make test-mutants  breaks one rule of the allocator at a time, and expects a test to fail; make mutants breaks others
-# make tsan    the walk in C, and the unit tests, under the thread sanitizer; make asan: under the others
+# make mutants breaks the allocator in one place at a time, and expects a test to fail: ONLY=named, the rules that have a name
+# make sanitize  the tests, or the walk and the unit tests in C, under sanitizers: ONLY=address, threads, memcheck
 # make lint    formatting, lints, warnings of two C compilers, links in documents, generated bindings, packages
 #
 # OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
@@ -43,7 +43,7 @@ with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
   $(with_ocaml)
 
-.PHONY: demo test quick examples clients test-mutants packages test-debug builds platforms bench bench-check bench-instructions report lint model fuzz mutants coverage campaign asan tsan memcheck stress bindings doc clean
+.PHONY: demo test quick examples clients packages test-debug builds platforms bench bench-check bench-instructions report lint model fuzz mutants coverage campaign sanitize stress bindings doc clean
 
 demo:
 	@$(call need_rust,85)
@@ -57,7 +57,8 @@ test:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(call with_python,copies and closures in C; documents) \
 	.ci/builds.py copies closures && .ci/documents.py --compile
-	@$(MAKE) --no-print-directory examples test-mutants clients OCAML=$(OCAML)
+	@$(MAKE) --no-print-directory examples clients OCAML=$(OCAML)
+	@$(MAKE) --no-print-directory mutants ONLY=named OCAML=$(OCAML)
 
 quick:
 	@echo "make quick: the unit tests of C, the safe crate's tests, the model: two minutes at most, when they are built"
@@ -77,10 +78,6 @@ clients-async:
 
 examples:
 	@$(with_ocaml) .ci/examples
-
-# Breaks one rule of the allocator at a time, and expects a test to fail.
-test-mutants:
-	@$(call with_python,mutants) python3 .ci/mutants --named
 
 # Projects that use what is installed or packaged. Needs cmake, pkg-config and python3, and dune 3 or apt.
 packages:
@@ -119,11 +116,13 @@ report:
 bench-instructions:
 	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
 
-
-# Seeded faults: changes the allocator in one place at a time, and expects a test to fail; first on OCaml 5,
-# then, what survived, on OCaml 4. Half an hour on two cores; COUNT=all takes more than two. Settings are in
-# .ci/mutants/__main__.py.
-mutants:
+# Breaks the allocator in one place at a time, and expects a test to fail. ONLY=named: rules of the allocator, by the patches of
+# boxroot-c/test/mutants, in three minutes; else faults that .ci/mutants makes, first on OCaml 5, then, what survived, on OCaml 4:
+# half an hour on two cores; COUNT=all takes more than two. Settings are in .ci/mutants/__main__.py.
+mutants: mutants-$(or $(ONLY),made)
+mutants-named:
+	@$(call with_python,mutants) python3 .ci/mutants --named
+mutants-made:
 	@OCAMLOPT="$$(.ci/toolchain 5.3.0)" FILES="$(FILES)" python3 .ci/mutants || true
 	@OCAMLOPT="$$(.ci/toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 python3 .ci/mutants
 
@@ -143,13 +142,15 @@ model:
 lint:
 	@$(with_ocaml) .ci/lint
 
+sanitize: $(addprefix sanitize-,$(or $(ONLY),address threads memcheck))
+
 # Under the address and undefined-behaviour sanitizers: the tests (Rust, and the C of this project; needs
 # a nightly compiler, and clang), then the unit tests and the walk. What live roots keep is no leak. OCaml 5 gives each
 # thread a stack for signals, which the sanitizer would take for its own. OCaml 4's Tag_val has an index that is
 # negative and unsigned. Two tests are about Rust's stack for signals, and the size of the process.
 sanitize = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
   $(if $(filter 4.%,$(OCAML)),-fno-sanitize=pointer-overflow)
-asan:
+sanitize-address:
 	@$(with_ocaml) export ASAN_OPTIONS=detect_leaks=0:use_sigaltstack=0 && RUSTFLAGS=-Zsanitizer=address CC=clang \
 	  CFLAGS="$(sanitize)" cargo +nightly test \
 	  --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan \
@@ -158,9 +159,18 @@ asan:
 	$(MAKE) --no-print-directory -C boxroot-c BUILD=build/asan CFLAGS="-g -O1 $(sanitize)" LDFLAGS="$(sanitize)" \
 	  check-c stress
 
+# The unit tests and the walk under the thread sanitizer: an OCaml that is configured for it, and the
+# allocator compiled with the same flags. The only suppressions are for races of OCaml's runtime.
+sanitize-threads:
+	@OCAMLOPT="$$(.ci/toolchain 5.3.0+tsan)" && export OCAMLOPT && \
+	export TSAN_OPTIONS="history_size=7 suppressions=$(CURDIR)/boxroot-c/test/stress/tsan.supp" && \
+	with="BUILD=build/5.3.0+tsan CFLAGS=-g" && \
+	$(MAKE) --no-print-directory -C boxroot-c $$with CC="$$("$$OCAMLOPT" -config-var native_c_compiler)" \
+	  check-c stress
+
 # The unit tests and the walk under valgrind's memory checker. (Not the Rust tests: where a thread other
-# than the first runs OCaml 5, its changes of stack confuse valgrind. make asan has them.)
-memcheck:
+# than the first runs OCaml 5, its changes of stack confuse valgrind. ONLY=address has them.)
+sanitize-memcheck:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c stress \
 	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"
 
@@ -168,15 +178,6 @@ memcheck:
 # make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
 stress:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c stress
-
-# The unit tests and the walk under the thread sanitizer: an OCaml that is configured for it, and the
-# allocator compiled with the same flags. The only suppressions are for races of OCaml's runtime.
-tsan:
-	@OCAMLOPT="$$(.ci/toolchain 5.3.0+tsan)" && export OCAMLOPT && \
-	export TSAN_OPTIONS="history_size=7 suppressions=$(CURDIR)/boxroot-c/test/stress/tsan.supp" && \
-	with="BUILD=build/5.3.0+tsan CFLAGS=-g" && \
-	$(MAKE) --no-print-directory -C boxroot-c $$with CC="$$("$$OCAMLOPT" -config-var native_c_compiler)" \
-	  check-c stress
 
 bindings:
 	@$(with_ocaml) cargo run -q -p boxroot-bindgen -- "$$("$$OCAMLOPT" -where)" > bindings.tmp
