@@ -21,11 +21,11 @@
 # PATH, ocamlfind, opam. If there is none, one is installed outside this folder; see
 # .ci/toolchain.
 
-OCAML =
-FILES =
-ONLY =
-UPDATE =
-FILTER =
+OCAML ?=
+FILES ?=
+ONLY ?=
+UPDATE ?=
+FILTER ?=
 # How often `make campaign` runs each test of domains that end.
 RUNS ?= 200
 
@@ -117,11 +117,11 @@ bench-instructions:
 	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
 
 # Breaks the allocator in one place at a time, and expects a test to fail. ONLY=named: rules of the allocator, by the patches of
-# boxroot-c/test/mutants, in three minutes; else faults that .ci/mutants makes, first on OCaml 5, then, what survived, on OCaml 4:
+# boxroot-c/test/mutants, in three minutes, or those that FILTER picks; else faults that .ci/mutants makes, first on OCaml 5, then, what survived, on OCaml 4:
 # half an hour on two cores; COUNT=all takes more than two. Settings are in .ci/mutants/__main__.py.
 mutants: mutants-$(or $(ONLY),made)
 mutants-named:
-	@$(call with_python,mutants) python3 .ci/mutants --named
+	@$(call with_python,mutants) FILTER="$(FILTER)" python3 .ci/mutants --named
 mutants-made:
 	@OCAMLOPT="$$(.ci/toolchain 5.3.0)" FILES="$(FILES)" python3 .ci/mutants || true
 	@OCAMLOPT="$$(.ci/toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 python3 .ci/mutants

@@ -28,7 +28,8 @@ pub struct Implementation {
     /// Its cells lie in pools of our library, which can tell how many there are.
     #[serde(default)]
     pub in_pools: bool,
-    /// Exists only in the executable with the variants.
+    /// It uses what only our library has, for example `boxroot_create_in`. So it is not built against the registry crate, but in
+    /// one more executable.
     #[serde(default)]
     pub variant: bool,
     /// The cell that must be set up for a fixpoint that has no cell of its own.

@@ -186,7 +186,10 @@ fn build(
         .args(arguments)
         .status()?;
     if !status.success() {
-        return Err(format!("the programs could not be built ({name})").into());
+        return Err(format!(
+            "the programs could not be built ({name}). An implementation that needs our library has `variant = true` in list.toml"
+        )
+        .into());
     }
     // The next layout is built in the same place. All paths are of one length, because OCaml's heap holds the path, and how
     // full the minor heap is changes what `synthetic` does.

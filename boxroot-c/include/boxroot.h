@@ -67,7 +67,8 @@ typedef struct boxroot_private *boxroot;
 
 /* boxroot_create(v) is a new boxroot that owns v.
    Lock: required. Cost: about 15 instructions; a slow path once in a few dozen calls.
-   Not in the finaliser of a custom block: the collector may be at work. In a hook that runs inside
+   Not in the finaliser of a custom block: the collector may be at work. (A function of Gc.finalise is
+   ordinary OCaml code, and may call it.) In a hook that runs inside
    a collection (at the end of a minor one, around slices, in a root scan), v must not be a block of the
    minor heap: the collection has scanned the roots already.
    Failure: NULL, with errno
