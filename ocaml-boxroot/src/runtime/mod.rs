@@ -109,8 +109,11 @@ impl Runtime {
     }
 
     /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and frees the
-    /// OCaml heap (with `OCAMLRUNPARAM=c`, the process keeps it). Any thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any
-    /// thread.
+    /// OCaml heap (with `OCAMLRUNPARAM=c`, the process keeps it). Any thread with a stack of 512 KiB may do so. Live
+    /// [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread.
+    ///
+    /// On OCaml 4, threads that OCaml code made with `Thread.create` must have ended: this may wait for them for ever, and memory
+    /// that they read input into is freed.
     ///
     /// # Errors
     ///

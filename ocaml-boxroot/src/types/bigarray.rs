@@ -181,7 +181,8 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     /// If the bigarray is of another kind than `E`, or its memory is not aligned for it, as that of a bigarray
     /// that C code made may be.
     pub fn cells(self) -> &'l [BigarrayCell<E>] {
-        let length = self.dimensions().iter().product();
+        // OCaml 4 takes sizes whose product overflows, if it is then the number of elements.
+        let length = self.dimensions().iter().fold(1, |n: usize, size| n.wrapping_mul(*size));
         let data: *const BigarrayCell<E> = self.data().cast();
         if length == 0 {
             return &[];

@@ -110,7 +110,8 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
 /// its own, but no number, string or root. The elements of a list are side by side, however many there are; a list that goes
 /// round is a [`Mismatch`](Error::Mismatch).
 /// [`set_depth_limit`](crate::set_depth_limit) sets another number. It has to fit what the program does with the Rust
-/// values, too: dropping, printing and comparing them recurses as well.
+/// values, too: dropping, printing and comparing them recurses as well. A part that a value shares is converted as often as it is
+/// reached, so a small value that shares much may become a very large one.
 ///
 /// The quarter, and at least 320 KiB, also stay free where Rust calls OCaml: if less is left, the call raises
 /// `Stack_overflow`. So Rust and OCaml that call each other without end do not end the process.
