@@ -47,6 +47,9 @@ pub enum Error {
     StartupException(String),
     /// This thread is starting the OCaml runtime, whose modules are still being initialised.
     Starting,
+    /// A runtime cannot be started or shut down on this thread: less than 320 KiB of its stack are left, and OCaml's modules and
+    /// `at_exit` functions may take 256 KiB without looking. See the [guide](crate::guide#embedding).
+    StackTooSmall,
     /// An argument for OCaml contains a NUL.
     NulInArgument,
     /// This process was forked by a thread that did not hold the lock, or while other domains ran. Another thread may have
@@ -90,6 +93,9 @@ impl fmt::Display for Error {
             Error::NotUtf8 => "an OCaml string that is not UTF-8, for a Rust String",
             Error::TooDeep => {
                 "a value that is nested too deep to be converted; see set_depth_limit, and the size of this thread's stack"
+            }
+            Error::StackTooSmall => {
+                "less than 320 KiB of this thread's stack are left, which may be too little for OCaml code; use a thread with at least 512 KiB"
             }
             Error::NotRegistered(name) => {
                 return write!(

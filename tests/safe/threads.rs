@@ -47,6 +47,18 @@ test!(a_call_on_a_small_stack_is_an_error, || {
     })
 });
 
+test!(no_start_or_shutdown_on_a_small_stack, || {
+    fn on_a_small_stack<R: Send>(f: impl FnOnce() -> R + Send) -> R {
+        let thread = thread::Builder::new().stack_size(256 << 10);
+        thread::scope(|scope| thread.spawn_scoped(scope, f).unwrap().join().unwrap())
+    }
+    assert_eq!(on_a_small_stack(Runtime::start).err(), Some(Error::StackTooSmall));
+    let runtime = Runtime::start().unwrap();
+    let refused = on_a_small_stack(|| runtime.shutdown()).unwrap_err();
+    assert_eq!(refused.error, Error::StackTooSmall);
+    refused.runtime.shutdown().unwrap();
+});
+
 /// OCaml's `Thread.id` of this thread.
 fn thread_id(lock: &mut DomainLock) -> isize {
     ocaml(lock, "thread_id", 0, |_, _| Ok(())).unwrap()

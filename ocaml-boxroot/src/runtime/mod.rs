@@ -53,7 +53,8 @@ impl Runtime {
     ///
     /// [`Error::AlreadyStarted`] the second time, and in a program that OCaml started;
     /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
-    /// can be used; [`Error::OutOfMemory`]; [`Error::Invalid`].
+    /// can be used; [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack; [`Error::OutOfMemory`];
+    /// [`Error::Invalid`].
     pub fn start() -> Result<Runtime, Error> {
         Runtime::builder().start()
     }
@@ -109,7 +110,7 @@ impl Runtime {
     }
 
     /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and frees the
-    /// OCaml heap (with `OCAMLRUNPARAM=c`, the process keeps it). Any thread with a stack of 512 KiB may do so. Live
+    /// OCaml heap (with `OCAMLRUNPARAM=c`, the process keeps it). Any thread may do so. Live
     /// [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread.
     ///
     /// On OCaml 4, threads that OCaml code made with `Thread.create` must have ended: this may wait for them for ever, and memory
@@ -119,8 +120,8 @@ impl Runtime {
     ///
     /// [`Error::Busy`] while other threads are attached, wait for the lock, or are in functions that OCaml
     /// called, while other domains run, and in a [`release`](DomainLock::release) on this thread.
-    /// The others are those of [`DomainLock::attach`], such as [`Error::AlreadyHeld`] if this thread holds the
-    /// lock. The [`Busy`] that is returned holds the error and the runtime, which is intact.
+    /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack. The others are those of
+    /// [`DomainLock::attach`], such as [`Error::AlreadyHeld`] if this thread holds the lock. The [`Busy`] that is returned holds the error and the runtime, which is intact.
     pub fn shutdown(self) -> Result<(), Busy> {
         shut_down().map_err(|error| Busy { error, runtime: self })
     }
@@ -159,6 +160,7 @@ impl Builder {
         if !is_first {
             return Err(Error::AlreadyStarted);
         }
+        check_stack()?;
         *state = State::Starting(thread::current().id(), process::id());
         drop(state);
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
@@ -174,6 +176,13 @@ impl Builder {
         unsafe { ffi::obx_state_has_changed() };
         result.map(|()| Runtime(()))
     }
+}
+
+/// Whether OCaml code can run without a call, which would look.
+fn check_stack() -> Result<(), Error> {
+    // SAFETY: the function has no precondition.
+    let has_stack = unsafe { ffi::obx_has_stack_for_ocaml() != 0 };
+    has_stack.then_some(()).ok_or(Error::StackTooSmall)
 }
 
 /// Whether OCaml was started in this process.
@@ -206,6 +215,7 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
 }
 
 fn shut_down() -> Result<(), Error> {
+    check_stack()?;
     let acquired = Acquired::new()?;
     // SAFETY: `acquired` holds the lock.
     let domains = unsafe { ffi::obx_other_domains() };
