@@ -35,6 +35,7 @@ extern "C" {
 extern "C" {
     /// Whether this thread has enough of its stack left for another level of calls or conversions.
     pub fn obx_has_stack() -> c_int;
+    #[cfg(feature = "startup")]
     pub fn obx_has_stack_for_ocaml() -> c_int;
 }
 
