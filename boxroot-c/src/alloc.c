@@ -12,8 +12,6 @@ extern inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_po
 extern inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r);
 extern inline void bxr_push(uintptr_t *free, boxroot r);
 extern inline boxroot bxr_pop(uintptr_t *free, value v);
-extern inline struct bxr_range bxr_minor_heap(void);
-extern inline bool bxr_may_be_in(struct bxr_range range, value v);
 extern inline bool bxr_may_be_young(value v);
 extern inline bool bxr_modify_moved(boxroot *r, boxroot moved);
 extern inline bool boxroot_setup(void);

@@ -53,6 +53,5 @@ void bxr_barrier_forget_young_values(struct bxr_pool *pool) {
   if (pool->marking == BXR_IDLE) return;
   struct bxr_range minor_heap = bxr_minor_heap();
   for (uintptr_t *slot = pool->slots; slot < pool->slots + pool->high_water; slot++)
-    if (bxr_may_be_in(minor_heap, (value)*slot) && Is_block((value)*slot))
-      bxr_publish(slot, (uintptr_t)Val_unit);
+    if (bxr_is_block_in(minor_heap, *slot)) bxr_publish(slot, (uintptr_t)Val_unit);
 }

@@ -12,6 +12,24 @@
 
 struct bxr_domain;
 
+/* The addresses of the minor heap, for loops: from `start` on, which is even, `size` bytes. */
+struct bxr_range {
+  uintptr_t start, size;
+};
+
+/* With the lock, or in a scan. */
+static inline struct bxr_range bxr_minor_heap(void) {
+  uintptr_t start = (uintptr_t)BXR_MINOR_HEAP_START;
+  return (struct bxr_range){start, (uintptr_t)BXR_MINOR_HEAP_END - start};
+}
+
+/* Whether a word is a block with an address in the range, by one comparison: its offset there, rotated, so that the
+   lowest bit of an immediate or a link makes it larger than any offset. */
+static inline bool bxr_is_block_in(struct bxr_range range, uintptr_t word) {
+  uintptr_t offset = word - range.start;
+  return (offset >> 1 | offset << 63) < range.size >> 1;
+}
+
 /* What the runtime wants done with each root. */
 struct bxr_action {
 #if OCAML_VERSION >= 50000

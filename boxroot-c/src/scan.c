@@ -13,13 +13,6 @@
 /* Roots may be deleted while these loops run (a finaliser may run inside the action).
    Such deletes are remote, so only the action changes slots meanwhile. */
 
-/* Whether a word is a block of the minor heap, by one comparison: its offset there, rotated, so that the lowest bit of an
-   immediate or a link makes it larger than any offset. */
-static inline bool is_young(uintptr_t word, struct bxr_range minor_heap) {
-  uintptr_t offset = word - minor_heap.start;
-  return (offset >> 1 | offset << 63) < minor_heap.size >> 1;
-}
-
 /* Where roots are replaced at random, no processor predicts which of them are young. So the young ones of so many
    slots are found first, by additions instead of jumps. */
 enum { CHUNK = 64 };
@@ -33,7 +26,7 @@ static void scan_pool(struct bxr_pool *pool, struct bxr_range minor_heap,
     size_t count = 0;
     for (; slot < stop; slot++) {
       young[count] = slot;
-      count += is_young(*slot, minor_heap);
+      count += bxr_is_block_in(minor_heap, *slot);
     }
     for (size_t i = 0; i < count; i++) bxr_act_young(action, young[i]);
   }
@@ -48,7 +41,7 @@ static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
   struct bxr_listed *listed = &domain->listed;
   for (uint32_t i = 0; i < listed->count; i++) {
     uintptr_t *slot = bxr_slot(listed->slots[i]);
-    if (is_young(*slot, minor_heap)) bxr_act_young(action, slot);
+    if (bxr_is_block_in(minor_heap, *slot)) bxr_act_young(action, slot);
   }
   if (domain->current != NULL && listed->count == 0) scan_pool(domain->current, minor_heap, action);
 }

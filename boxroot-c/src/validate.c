@@ -79,9 +79,8 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   if (pool->head.epoch == check->domain->head.epoch) return;
   bool listed = is_listed(check->domain, pool);
   for (uint32_t i = 0; i < pool->high_water; i++) {
-    uintptr_t v = pool->slots[i];
-    bool old = (v & 1) != 0 || !bxr_may_be_in(check->minor_heap, (value)v);
-    require(check, old || (listed && is_listed_slot(&check->domain->listed, &pool->slots[i])),
+    bool young = bxr_is_block_in(check->minor_heap, pool->slots[i]);
+    require(check, !young || (listed && is_listed_slot(&check->domain->listed, &pool->slots[i])),
             "an old pool holds no young value but in listed slots");
   }
   for (boxroot r = bxr_linked(check->domain->head.free); listed && r != NULL; r = bxr_next_free(r))

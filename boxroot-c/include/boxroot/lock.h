@@ -80,24 +80,6 @@ typedef int bxr_witness;
 
 #endif
 
-/* Addresses of the minor heap: v - start < size. */
-struct bxr_range {
-  uintptr_t start, size;
-};
-
-/* With the lock, or in a scan. */
-inline struct bxr_range bxr_minor_heap(void) {
-  struct bxr_range range;
-  range.start = (uintptr_t)BXR_MINOR_HEAP_START;
-  range.size = (uintptr_t)BXR_MINOR_HEAP_END - range.start;
-  return range;
-}
-
-/* Also true for immediates that look like an address in the range. */
-inline bool bxr_may_be_in(struct bxr_range range, value v) {
-  return (uintptr_t)v - range.start < range.size;
-}
-
 /* Whether v is in the minor heap, or is an immediate that looks so. Most old values have lower addresses than the minor
    heaps, which the runtime reserves first, so the first comparison is enough for them. */
 inline bool bxr_may_be_young(value v) {

@@ -47,8 +47,6 @@
 #define bxr_modify_moved BXR_NAME(bxr_modify_moved)
 #define bxr_push BXR_NAME(bxr_push)
 #define bxr_pop BXR_NAME(bxr_pop)
-#define bxr_minor_heap BXR_NAME(bxr_minor_heap)
-#define bxr_may_be_in BXR_NAME(bxr_may_be_in)
 #define bxr_may_be_young BXR_NAME(bxr_may_be_young)
 
 #endif /* BOXROOT_NAMES_H */
