@@ -35,7 +35,8 @@ extern "C" {
 extern "C" {
     /// Whether this thread has enough of its stack left for another level of calls or conversions.
     pub fn obx_has_stack() -> c_int;
-    #[cfg(feature = "startup")]
+    /// The same, and more of it than OCaml code may take without looking.
+    #[cfg(any(feature = "startup", doc))]
     pub fn obx_has_stack_for_ocaml() -> c_int;
 }
 

@@ -33,29 +33,22 @@ impl<'l, T> Value<'l, OCamlList<T>> {
 /// Monte Carlo factorization algorithm", 1980): some cell is remembered, each time for twice as many cells.
 struct CycleFinder {
     remembered: sys::Value,
-    left: usize,
-    limit: usize,
+    cells: usize,
 }
 
 impl CycleFinder {
     fn new<T>(list: Value<'_, OCamlList<T>>) -> CycleFinder {
-        CycleFinder { remembered: list.raw(), left: 1, limit: 1 }
+        CycleFinder { remembered: list.raw(), cells: 0 }
     }
 
-    /// Whether this, the next cell, was there before. No value moves meanwhile, because the token is borrowed.
+    /// Whether this, the next cell or the end, was there before. No value moves meanwhile, because the token is borrowed.
     fn closes_at<T>(&mut self, list: Value<'_, OCamlList<T>>) -> bool {
-        if list.is_immediate() {
-            return false;
+        let was_there = list.raw() == self.remembered;
+        self.cells += 1;
+        if self.cells.is_power_of_two() {
+            self.remembered = list.raw();
         }
-        if list.raw() == self.remembered {
-            return true;
-        }
-        self.left -= 1;
-        if self.left == 0 {
-            self.limit *= 2;
-            *self = CycleFinder { remembered: list.raw(), left: self.limit, limit: self.limit };
-        }
-        false
+        was_there
     }
 }
 
