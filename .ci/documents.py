@@ -5,21 +5,15 @@ With --compile: also that the blocks of code are right. Rust is rustdoc's (the R
 block that rustdoc ignores must be a part of some Rust file here, and lines of CMake and dune, of a file for them. C, C++ and OCaml are compiled; a block of C that is no whole
 file has a comment in front of it, <!-- in: int f(void) -->, that says in which function it is, and one of OCaml with Domain.spawn is for OCaml 5. Needs OCAMLOPT, gcc, g++.
 """
-import os, re, subprocess, sys, tempfile
+import os, re, sys, tempfile
 from pathlib import Path
+from support import attempt, ocaml, tracked, version, where
 
-os.chdir(Path(__file__).resolve().parent.parent)
 problems = []
 
 
-def problem(where, text):
-    problems.append(f"documents: {where}: {text}")
-
-
-def tracked(*patterns):
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *patterns]
-    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return [Path(line) for line in out.splitlines() if Path(line).is_file()]
+def problem(place, text):
+    problems.append(f"documents: {place}: {text}")
 
 
 def lines_without_code(text):
@@ -112,10 +106,10 @@ def blocks(path):
             context = found.group(1) if found else None
 
 
-def compile_block(scratch, where, language, context, code):
+def compile_block(scratch, place, language, context, code):
     if "Domain.spawn" in code and not has_domains:
         return
-    include = ["-I", "boxroot-c/include", "-isystem", where_ocaml]
+    include = ["-I", "boxroot-c/include", "-isystem", where()]
     strict = ["-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
     if context:
         code = f"#include <boxroot.h>\n{context};\n{context} {{\n{code}}}\n"
@@ -126,55 +120,53 @@ def compile_block(scratch, where, language, context, code):
     command = {
         "c": ["gcc", "-std=c11", *strict, *include, str(file)],
         "cpp": ["g++", "-std=c++17", *strict, *include, str(file)],
-        "ocaml": [ocamlopt, "-c", str(file)],
+        "ocaml": [ocaml(), "-c", file],
     }[language]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        problem(where, f"does not compile:\n{done.stdout}{done.stderr}")
+    status, output = attempt(command)
+    if status != 0:
+        problem(place, f"does not compile:\n{output}")
 
 
 def check_blocks(path, scratch, rust):
     for number, language, context, code in blocks(path):
-        where = f"{path}:{number}"
+        place = f"{path}:{number}"
         words = re.split(r"[,\s]+", language) if language else []
         if path.is_relative_to("ocaml-boxroot/src") and not words or words[:1] in (["no_run"], ["compile_fail"]):
             continue  # rustdoc's
         if "ignore" in words:
             if not any(code in text for text in rust):
-                problem(where, "is not a part of a Rust file of this repository")
+                problem(place, "is not a part of a Rust file of this repository")
         elif words == ["rust"]:
             if not path.is_relative_to("ocaml-boxroot/src") and str(path) not in doctested:
-                problem(where, "is not compiled: see ocaml-boxroot/src/lib.rs")
+                problem(place, "is not compiled: see ocaml-boxroot/src/lib.rs")
         elif words and words[0] in ("c", "cpp", "ocaml"):
-            compile_block(scratch, where, words[0], context, code)
+            compile_block(scratch, place, words[0], context, code)
         elif words == ["toml"]:
             import tomllib
             try:
                 tomllib.loads(code)
             except tomllib.TOMLDecodeError as error:
-                problem(where, str(error))
+                problem(place, str(error))
         elif words in (["cmake"], ["lisp"]):
             parts = [re.split("[#;]", line)[0].strip() for line in code.splitlines()]
             if words == ["lisp"]:
                 parts = re.findall(r"\([^()]+\)", "\n".join(parts))
             for part in parts:
                 if not any(part in text for text in builds):
-                    problem(where, f"not in a CMakeLists.txt or dune file that is tested: {part}")
+                    problem(place, f"not in a CMakeLists.txt or dune file that is tested: {part}")
         elif words == ["sh"]:
             for line in code.splitlines():
                 if "make " in line:
                     check_make(path, number, line[line.index("make "):])
         elif words not in (["text"], ["asm"]):  # output
-            problem(where, f"a block in '{language}', which nothing checks; output is 'text'")
+            problem(place, f"a block in '{language}', which nothing checks; output is 'text'")
 
 
 documents = [path for path in tracked("*.md") if not path.is_symlink() and "corpus" not in path.parts]
 for path in documents:
     check_text(path)
 if sys.argv[1:] == ["--compile"]:
-    ocamlopt = os.environ["OCAMLOPT"]
-    has_domains = not subprocess.run([ocamlopt, "-version"], check=True, capture_output=True, text=True).stdout.startswith("4.")
-    where_ocaml = subprocess.run([ocamlopt, "-where"], check=True, capture_output=True, text=True).stdout.strip()
+    has_domains = not version().startswith("4.")
     lib = Path("ocaml-boxroot/src/lib.rs").read_text()
     doctested = {os.path.normpath("ocaml-boxroot/src/" + name) for name in re.findall(r'include_str!\("([^"]*\.md)"\)', lib)}
     rust = [path.read_text() for path in tracked("*.rs")]

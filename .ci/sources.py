@@ -16,17 +16,13 @@
 """
 import re, shutil, sys
 from pathlib import Path
-from support import attempt, fail, main, run, say, where
+from support import attempt, fail, main, run, say, tracked, where
 
 
 def check(problems):
     """Fails with the problems, if there are any."""
     if problems:
         fail("\n".join(problems))
-
-
-def tracked(*patterns):
-    return [Path(line) for line in run("git ls-files --", *patterns).splitlines() if Path(line).is_file()]
 
 
 def lines(paths):

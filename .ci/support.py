@@ -1,5 +1,5 @@
 """What the scripts in Python share. They run in the root of the repository."""
-import contextlib, os, shlex, shutil, subprocess, sys, tempfile
+import contextlib, functools, os, shlex, shutil, subprocess, sys, tempfile
 from pathlib import Path
 
 SCRIPT = Path(sys.argv[0]).stem
@@ -60,13 +60,24 @@ def ocaml(tool="ocamlopt"):
     return Path(ocamlopt).parent / tool if tool != "ocamlopt" else Path(ocamlopt)
 
 
+@functools.cache
+def told(ocamlopt, question):
+    return run(ocamlopt, question).strip()
+
+
 def version():
-    return run(ocaml(), "-version").strip()
+    return told(ocaml(), "-version")
 
 
 def where():
     """The folder of OCaml's headers and libraries."""
-    return Path(run(ocaml(), "-where").strip())
+    return Path(told(ocaml(), "-where"))
+
+
+def tracked(*patterns):
+    """The files of the repository, and those that are not ignored."""
+    files = run("git ls-files --cached --others --exclude-standard --", *patterns).splitlines()
+    return [Path(file) for file in files if Path(file).is_file()]
 
 
 def passed(text):

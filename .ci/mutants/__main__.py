@@ -23,8 +23,10 @@ Settings, in the environment:
     AGAIN=1         also those that target/mutants/VERSION/results has: without it, a run goes on there
 """
 import sys
+from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # for `support`
 
 import faults
 

@@ -4,7 +4,7 @@ import hashlib, re
 from programs import C, SOURCES
 
 CHECKER = C / "src/validate.c"  # looks for faults itself
-HEADERS = [C / "include/boxroot/inline.h", C / "include/boxroot/lock.h", C / "src/setup.h"]
+HEADERS = [C / "include/boxroot/inline.h", C / "include/boxroot/lock.h", C / "src/runtime.h", C / "src/setup.h"]
 
 # Lines that no test can be expected to notice, and why.
 SKIPPED = [

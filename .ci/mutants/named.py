@@ -5,10 +5,12 @@
     Fails: test NAME           the test in Rust that must fail; or unit: a unit test in C
     Found-by: fuzz stress      the random testers that find it, too
 """
-import concurrent.futures, os, shutil, subprocess, sys, time
+import concurrent.futures, os, shutil, sys, time
 
+import support
 from programs import (C, OCAMLOPT, VERSION, WORK, build_c_tests, build_rust_tests, compile_all, compile_copy, copy_sources,
                       link_c_tests, link_rust_tests, run, rust_tests)
+from support import attempt
 
 PATCHES = C / "test/mutants"
 CLEAN = WORK / "clean-named"
@@ -38,12 +40,11 @@ class Mutant:
 
     def apply(self, folder):
         """The files that the patch changes, in a copy of include and src; None if it does not apply."""
-        done = subprocess.run(["patch", "-p2", "-F0", "--no-backup-if-mismatch", "-d", folder, "-i", self.path],
-                              text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        if done.returncode:
-            print(f"mutants: {self.name} does not apply:\n{done.stdout}", file=sys.stderr)
+        status, output = attempt("patch -p2 -F0 --no-backup-if-mismatch -d", folder, "-i", self.path)
+        if status:
+            print(f"mutants: {self.name} does not apply:\n{output}", file=sys.stderr)
             return None
-        return [C / line.split()[2] for line in done.stdout.splitlines() if line.startswith("patching file")]
+        return [C / line.split()[2] for line in output.splitlines() if line.startswith("patching file")]
 
 
 def applying(mutants):
@@ -123,7 +124,7 @@ def fuzz(mutant):
     shutil.copytree(C, folder, ignore=shutil.ignore_patterns("build"))
     mutant.apply(folder)
     build = folder / "build" / VERSION / "fuzz"
-    subprocess.run(["make", "-s", "-C", folder, "fuzz-driver", f"OCAMLOPT={OCAMLOPT}"], check=True)
+    support.run("make -s -C", folder, "fuzz-driver", [f"OCAMLOPT={OCAMLOPT}"])
     end, _, wall = run([build / "driver", "1000000000000"], LIMIT, LIMIT, folder=build, memory=None)
     shutil.rmtree(folder)
     return end == "fails", f"fuzz: {wall:.0f} s"
@@ -160,11 +161,10 @@ def without_ranges():
     folder = WORK / "slot-by-slot"
     program = link("test", compile_all(folder, ["-DBXR_MARK_SLOT_BY_SLOT"]), folder)
     skipped = "barrier_hits_are_counted", "deletes_wait_for_the_marker", "modify_moves_a_root"
-    done = subprocess.run([program, *(word for name in skipped for word in ("--skip", name))],
-                          text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    result = [line for line in done.stdout.splitlines() if "test result" in line]
-    print(f"slot by slot: {done.stdout if done.returncode else result[0]}")
-    return done.returncode == 0
+    status, output = attempt(program, *(f"--skip {name}" for name in skipped))
+    result = [line for line in output.splitlines() if "test result" in line]
+    print(f"slot by slot: {output if status else result[0]}")
+    return status == 0
 
 
 def main(tester=None):

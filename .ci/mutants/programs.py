@@ -2,19 +2,15 @@
 import os, resource, shlex, shutil, signal, subprocess, time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+import support
+from support import ROOT
+
 C = ROOT / "boxroot-c"
-OCAMLOPT = os.environ.get("OCAMLOPT", "ocamlopt")
+OCAMLOPT = support.ocaml()
 CC = os.environ.get("CC", "cc")
-
-
-def output(*command, **more):
-    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, **more).stdout
-
-
-VERSION = output(OCAMLOPT, "-version").strip()
+VERSION = support.version()
 WORK = ROOT / "target/mutants" / VERSION
-FLAGS = ["-O1", "-fPIC", "-DBXR_DEBUG", "-DBXR_FAULT_INJECTION", f"-I{output(OCAMLOPT, '-where').strip()}"]
+FLAGS = ["-O1", "-fPIC", "-DBXR_DEBUG", "-DBXR_FAULT_INJECTION", f"-I{support.where()}"]
 SOURCES = sorted((C / "src").glob("*.c"))
 
 # The tests in Rust, of which each is run alone: a target of cargo. It takes --list, and --exact with a test's name.
@@ -77,23 +73,21 @@ def build_c_tests():
         for source in sources:
             assert compile_object(source, WORK / name / f"c-{source.stem}.o"), source
     shutil.copy(C / "test/unit.ml", WORK / "unit")
-    output(OCAMLOPT, "-c", "unit.ml", cwd=WORK / "unit")
+    support.run(OCAMLOPT, "-c unit.ml", cwd=WORK / "unit")
     shutil.copy(C / f"test/stress/domains_{VERSION[0]}.ml", WORK / "stress/domains.ml")
     shutil.copy(C / "test/stress/stress.ml", WORK / "stress")
-    output(OCAMLOPT, "-I", "+unix", "-I", "+threads", "-c", "domains.ml", "stress.ml", cwd=WORK / "stress")
+    support.run(OCAMLOPT, "-I +unix -I +threads -c domains.ml stress.ml", cwd=WORK / "stress")
     if VERSION[0] == "4":
         shutil.copy(C / "test/thread_exit/thread_exit.ml", WORK / "thread_exit")
-        output(OCAMLOPT, "-I", "+threads", "-c", "thread_exit.ml", cwd=WORK / "thread_exit")
+        support.run(OCAMLOPT, "-I +threads -c thread_exit.ml", cwd=WORK / "thread_exit")
 
 
 def build_rust_tests():
     """How cargo links them. Its temporary files stay, so that the command can be repeated."""
     temporary = WORK / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    printed = output(
-        "cargo", "rustc", "--quiet", "--test", RUST_TESTS,
-        "--target-dir", str(WORK / "cargo"), "--", "-Csave-temps",
-        "--print", "link-args", cwd=ROOT, env={**os.environ, "OCAMLOPT": OCAMLOPT, "TMPDIR": str(temporary)})
+    printed = support.run("cargo rustc --quiet --test", RUST_TESTS, "--target-dir", WORK / "cargo",
+                          "-- -Csave-temps --print link-args", stderr=None, env={"TMPDIR": str(temporary)})
     commands = [line for line in printed.splitlines() if '"-o"' in line]
     if commands:
         (WORK / "link").write_text(commands[-1])
@@ -112,7 +106,7 @@ def link_rust_tests(objects, program):
 
 def rust_tests(program, *more):
     """The names of its tests."""
-    listed = lambda *more: {line.removesuffix(": test") for line in output(program, "--list", *more).splitlines() if line.endswith(": test")}
+    listed = lambda *more: {line.removesuffix(": test") for line in support.run(program, "--list", *more).splitlines() if line.endswith(": test")}
     return listed() - listed("--ignored")
 
 
