@@ -18,7 +18,7 @@
 """
 import os, re, shutil, sys
 from pathlib import Path
-from support import attempt, fail, main, need, ocaml, passed, run, say, scratch, version, where, ROOT
+from support import attempt, fail, main, need, ocaml, passed, run, say, scratch, tracked, version, where, ROOT
 
 # ---- musl ----
 
@@ -65,8 +65,7 @@ def in_debian():
         make_debian()
     copy = DEBIAN / "boxroot"
     shutil.rmtree(copy, ignore_errors=True)
-    files = run("git ls-files boxroot-c .ci tests/closures ocaml-boxroot/src/c").splitlines()
-    for file in files:
+    for file in tracked("boxroot-c", ".ci", "tests/closures", "ocaml-boxroot/src/c"):
         (copy / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file, copy / file, follow_symlinks=False)
     run("chroot", DEBIAN, "make -s -C /boxroot/boxroot-c check stress", shown=True)

@@ -62,7 +62,7 @@ def baseline(objects):
     file = WORK / "times.json"
     folder = WORK / "baseline"
     folder.mkdir(exist_ok=True)
-    assert link_rust_tests(objects, folder / RUST_TESTS).returncode == 0, "the tests in Rust do not link"
+    assert link_rust_tests(objects, folder / RUST_TESTS), "the tests in Rust do not link"
     names = rust_tests(folder / RUST_TESTS)
     times = json.loads(file.read_text()) if file.exists() else {}
     if set(times.get("rust", ())) != names:
@@ -70,7 +70,7 @@ def baseline(objects):
     for kind, link, programs in list(suites(folder, times)):
         if all(name in times["all"] for name, _, _ in programs):
             continue
-        assert link(objects).returncode == 0, f"{kind}: does not link"
+        assert link(objects), f"{kind}: does not link"
         for name, command, environment in programs:
             end, cpu, wall = run(command, 1000, 1000, environment, folder)
             assert end is None, f"without a fault, {name} {end}"
@@ -105,7 +105,7 @@ def check(fault, times):
         if not changed:
             return ("survived" if key(fault) in SURVIVED else "same"), ""
         for kind, link, programs in suites(folder, times):
-            if link(objects).returncode:
+            if not link(objects):
                 return "does not compile", kind
             for test, command, environment in programs:
                 cpu, wall = times["all"][test]

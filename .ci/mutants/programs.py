@@ -3,7 +3,7 @@ import os, resource, shlex, shutil, signal, subprocess, time
 from pathlib import Path
 
 import support
-from support import ROOT
+from support import ROOT, attempt
 
 C = ROOT / "boxroot-c"
 OCAMLOPT = support.ocaml()
@@ -21,9 +21,8 @@ RUST_TESTS = "c_api"
 
 def compile_object(source, target, include=C, flags=()):
     """False if that fails. `include` is boxroot-c, or a copy of it."""
-    return subprocess.run(
-        [CC, *FLAGS, *flags, f"-I{include}/src", f"-I{include}/include", "-c", source, "-o", target],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    command = [CC, *FLAGS, *flags, f"-I{include}/src", f"-I{include}/include", "-c", source, "-o", target]
+    return attempt(command)[0] == 0
 
 
 def compile_all(folder, flags=()):
@@ -94,19 +93,21 @@ def build_rust_tests():
 
 
 def link_rust_tests(objects, program):
-    """The allocator's objects come first, so that none is taken from the crate."""
+    """False if that fails. The allocator's objects come first, so that none is taken from the crate."""
     words = shlex.split((WORK / "link").read_text())
     while "=" in words[0]:
         del words[0]
     at = words.index("-o")
     words[at : at + 2] = []
-    return subprocess.run([words[0], *objects, *words[1:], "-o", program],
-                          cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return attempt([words[0], *objects, *words[1:], "-o", program])[0] == 0
 
 
-def rust_tests(program, *more):
-    """The names of its tests."""
-    listed = lambda *more: {line.removesuffix(": test") for line in support.run(program, "--list", *more).splitlines() if line.endswith(": test")}
+def rust_tests(program):
+    """The names of its tests, without those that are ignored."""
+    def listed(*which):
+        lines = support.run(program, "--list", *which).splitlines()
+        return {line.removesuffix(": test") for line in lines if line.endswith(": test")}
+
     return listed() - listed("--ignored")
 
 
@@ -118,16 +119,15 @@ MODULES = {
 
 
 def link_c_tests(name, objects, program):
-    """In program's folder, tests/NAME may have other objects of the test."""
+    """False if that fails. In program's folder, tests/NAME may have other objects of the test."""
     folder = program.parent / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     for file in (WORK / name).iterdir():
         other = program.parent / "tests" / name / file.name
         os.link(other if other.exists() else file, folder / file.name)
-    mine = sorted(map(str, folder.glob("c-*.o")))
-    return subprocess.run([OCAMLOPT, "-I", "+unix", "-I", "+threads", *MODULES[name], *map(str, objects), *mine, "-o", program],
-                          cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    mine = sorted(folder.glob("c-*.o"))
+    return attempt(OCAMLOPT, "-I +unix -I +threads", MODULES[name], objects, mine, ["-o", program], cwd=folder)[0] == 0
 
 
 # ---- running ----
