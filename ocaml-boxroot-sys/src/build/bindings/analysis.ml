@@ -1,0 +1,122 @@
+(* Which types have conversions, and how Rust represents them. All questions about a type that more than one file asks. *)
+open Model
+
+(* ---- Floats: an array of a type whose values are blocks of floats is flat. ---- *)
+
+let rec floatness seen ty = match ty with
+  | Builtin (Float, _) -> `Float
+  | Var _ -> `Unknown
+  | Builtin _ | Tuple _ | Arrow _ -> `No
+  | Named (d, _) ->
+    if d.never_float then `No
+    else match d.kind with
+      | Unboxed (_, parts) when not (List.memq d seen) -> floatness (d :: seen) (List.hd (parts_types parts))
+      | _ -> `Unknown
+
+let floatness = floatness []
+
+(* ---- Natural types ---- *)
+
+let is_mutable d =
+  let any = List.exists (fun f -> f.is_mutable) in
+  match d.kind with
+  | Record (fields, _) -> any fields
+  | Variant l -> List.exists (fun c -> match c.parts with Labelled l -> any l | Positional _ -> false) l
+  | Opaque | Unboxed _ | Row _ -> false
+
+(* Whether Rust's natural form of a type is a root. `to_ocaml`: it must have a conversion to OCaml. *)
+let is_root ~to_ocaml ty = match ty with
+  | Var _ -> false
+  | Builtin ((Exn | Seq), _) | Arrow _ -> true
+  | Builtin (Array, [ element ]) -> floatness element = `Unknown
+  | Builtin _ -> false
+  | Tuple l -> List.length l > 8
+  | Named (d, _) -> d.rust = Marker_only || is_mutable d || (to_ocaml && d.is_private)
+
+(* Whether a predicate holds for a type, or for a part of its natural form. *)
+let rec any_part ~to_ocaml holds ty =
+  holds ty
+  || not (is_root ~to_ocaml ty) && List.exists (any_part ~to_ocaml holds) (children ty)
+
+(* ---- Types without conversions ---- *)
+
+(* Repeats until nothing changes. *)
+let rec fixed_point step all = if List.fold_left (fun changed d -> step d || changed) false all then fixed_point step all
+
+let rec named ty = (match ty with Named (d, l) -> [ (d, l) ] | _ -> []) @ List.concat_map named (children ty)
+
+(* All declarations that these types name, directly or not. *)
+let reachable types =
+  let seen = ref [] in
+  let rec go ty = List.iter (fun (d, _) ->
+    if not (List.memq d !seen) then begin seen := d :: !seen; List.iter go (kind_types d.kind) end) (named ty) in
+  List.iter go types;
+  !seen
+
+(* `type 'a t = … 'a list t …`: its conversion would need infinitely many others. *)
+let is_irregular d =
+  let is_other = function Var _ -> false | _ -> true in
+  List.exists (fun (e, arguments) ->
+    List.exists is_other arguments && List.memq d (e :: reachable (kind_types e.kind)))
+    (List.concat_map named (kind_types d.kind))
+
+let without_conversion d reason ~keep_fields =
+  d.rust <- Marker_only;
+  d.reason <- Some reason;
+  if not keep_fields then d.kind <- Opaque
+
+let is_record d = match d.kind with Record _ -> true | _ -> false
+
+(* A root in a Rust type names the marker, and so its parameters. The Rust type does not have these. *)
+let has_parameter_under_root d =
+  List.exists (any_part ~to_ocaml:true (fun ty -> is_root ~to_ocaml:true ty && vars ty <> [])) (kind_types d.kind)
+
+(* ---- What Rust types have ---- *)
+
+let rec used_vars ty = match ty with
+  | Var v -> [ v ]
+  | _ when is_root ~to_ocaml:true ty -> []
+  | Named (d, l) ->
+    List.concat (List.map2 (fun p t -> if mem p d.used then used_vars t else []) d.params l)
+  | _ -> List.concat_map used_vars (children ty)
+
+(* Types that the natural form contains without a pointer. A Vec is one. *)
+let rec inline ty = match ty with
+  | _ when is_root ~to_ocaml:true ty -> []
+  | Builtin ((List | Array), _) -> []
+  | Named (d, l) -> d :: List.concat_map inline l
+  | _ -> List.concat_map inline (children ty)
+
+let inline_reachable d =
+  let seen = ref [] in
+  let rec go d = List.iter (fun e -> if not (List.memq e !seen) then begin seen := e :: !seen; go e end)
+      (List.concat_map inline (kind_types d.kind)) in
+  go d;
+  !seen
+
+let run all =
+  List.iter (fun d -> match d.kind with
+    | Unboxed (_, parts) when List.exists (fun t -> floatness t = `Unknown) (parts_types parts) ->
+      without_conversion d "an unboxed type that may be a float" ~keep_fields:false
+    | _ -> ()) all;
+  let irregular = List.filter (fun d -> kind_types d.kind <> [] && is_irregular d) all in
+  List.iter (fun d -> without_conversion d "a recursive type whose parameters change" ~keep_fields:(is_record d)) irregular;
+  fixed_point (fun d ->
+    let change = d.rust <> Marker_only && has_parameter_under_root d in
+    if change then without_conversion d "a parameter occurs in a value that stays in OCaml" ~keep_fields:(is_record d);
+    change) all;
+  let owned = List.filter (fun d -> d.rust <> Marker_only) all in
+  fixed_point (fun d ->
+    let occur = List.concat_map used_vars (kind_types d.kind) in
+    let used = List.filter (fun p -> mem p occur) d.params in
+    let change = List.length used <> List.length d.used in
+    d.used <- used;
+    change) owned;
+  fixed_point (fun d ->
+    let holds ty = is_root ~to_ocaml:true ty || (match ty with Named (e, _) -> e.has_root | _ -> false) in
+    let change = (not d.has_root) && List.exists (any_part ~to_ocaml:true holds) (kind_types d.kind) in
+    if change then d.has_root <- true;
+    change) owned;
+  List.iter (fun d ->
+    let mine = inline_reachable d in
+    if List.memq d mine then d.circle <- List.filter (fun e -> List.memq d (inline_reachable e)) mine) owned

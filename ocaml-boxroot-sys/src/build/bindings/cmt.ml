@@ -1,0 +1,137 @@
+(* Reads .cmt and .cmti files: documentation, and externals, of which some are in no interface. *)
+open Typedtree
+open Model
+
+type found = {
+  name : string;
+  primitive : Primitive.description;
+  of_type : Types.type_expr;
+  path : Path.t option;  (* where the interface would have it *)
+  found_doc : string option;
+}
+
+type scanned = { found : found list; docs : (string * string) list }
+
+(* The symbol of native code. *)
+let symbol (p : Primitive.description) = if p.prim_native_name <> "" then p.prim_native_name else p.prim_name
+
+let doc attributes =
+  List.find_map (fun (a : Parsetree.attribute) -> match a.attr_name.txt, a.attr_payload with
+    | "ocaml.doc", PStr [ { pstr_desc = Pstr_eval (e, _); _ } ] -> Compat.string_constant e
+    | _ -> None) attributes
+[@@ocaml.warning "-4"]
+
+(* `here` is the path of the module around, if it has one that names it from outside. `subst` replaces bare names by paths. *)
+let scan (infos : Cmt_format.cmt_infos) =
+  let here = ref (Some (Path.Pident (Ident.create_persistent infos.cmt_modname))) in
+  let subst = ref Subst.identity in
+  let found = ref [] and docs = ref [] in
+  let inside path visit =
+    let before_here = !here and before_subst = !subst in
+    here := path;
+    visit ();
+    here := before_here;
+    subst := before_subst in
+  let path name = Option.map (fun p -> Path.Pdot (p, name)) !here in
+  let document kind name attributes = match path name, doc attributes with
+    | Some p, Some d -> docs := (kind ^ " " ^ Path.name p, d) :: !docs
+    | _ -> () in
+  let in_module signature = Option.iter (fun p -> subst := Reader.global p signature !subst) !here in
+  let default = Tast_iterator.default_iterator in
+  let submodule name visit = inside (Option.bind name path) visit in
+  let name_of id = Option.map Ident.name id in
+  let iterator = { default with
+    structure = (fun it s -> inside !here (fun () -> in_module s.str_type; default.structure it s));
+    signature = (fun it s -> inside !here (fun () -> in_module s.sig_type; default.signature it s));
+    module_binding = (fun it m -> submodule (name_of m.mb_id) (fun () -> default.module_binding it m));
+    module_declaration = (fun it m -> submodule (name_of m.md_id) (fun () -> default.module_declaration it m));
+    module_type_declaration = (fun it m -> inside None (fun () -> default.module_type_declaration it m));
+    expr = (fun it e -> inside None (fun () -> default.expr it e));
+    module_expr = (fun it m -> match m.mod_desc with
+      | Tmod_functor _ | Tmod_apply _ -> inside None (fun () -> default.module_expr it m)
+      | _ -> default.module_expr it m);
+    module_type = (fun it m -> match m.mty_desc with
+      | Tmty_functor _ -> inside None (fun () -> default.module_type it m)
+      | _ -> default.module_type it m);
+    structure_item = (fun it i -> match i.str_desc with
+      (* What is included may be shadowed by what follows. *)
+      | Tstr_include _ | Tstr_open _ -> inside None (fun () -> default.structure_item it i)
+      | _ -> default.structure_item it i);
+    value_description = (fun it v ->
+      let name = Ident.name v.val_id in
+      document "val" name v.val_attributes;
+      (match v.val_val.val_kind with
+       | Val_prim primitive ->
+         let of_type = Subst.type_expr !subst v.val_val.val_type in
+         found := { name; primitive; of_type; path = path name; found_doc = doc v.val_attributes } :: !found
+       | _ -> ());
+      default.value_description it v);
+    value_binding = (fun it b ->
+      List.iter (fun id -> document "val" (Ident.name id) b.vb_attributes) (pat_bound_idents b.vb_pat);
+      default.value_binding it b);
+    type_declaration = (fun it d ->
+      document "type" (Ident.name d.typ_id) d.typ_attributes;
+      default.type_declaration it d);
+    type_exception = (fun it e ->
+      document "exception" (Ident.name e.tyexn_constructor.ext_id) (e.tyexn_constructor.ext_attributes @ e.tyexn_attributes);
+      default.type_exception it e) } in
+  (match infos.cmt_annots with
+   | Implementation s -> iterator.structure iterator s
+   | Interface s -> iterator.signature iterator s
+   | Packed _ | Partial_implementation _ | Partial_interface _ -> ());
+  { found = List.rev !found; docs = !docs }
+[@@ocaml.warning "-4"]
+
+let read file = scan (Cmt_format.read_cmt file)
+
+(* The interface's documentation is that of the later files. *)
+let documentation scanned =
+  let table = Hashtbl.create 100 in
+  List.iter (fun s -> List.iter (fun (key, doc) -> Hashtbl.replace table key doc) s.docs) scanned;
+  table
+
+(* The bound module, of these Rust names, whose name the symbol begins with. Not the runtime's symbols: Rust could replace a
+   function of the runtime. *)
+let owner modules symbol =
+  let longest a b = compare (String.length b) (String.length a) in
+  if Names.starts_with "caml_" symbol then None
+  else List.find_opt (fun m -> Names.starts_with (m ^ "_") symbol) (List.sort longest modules)
+
+let external_ r f =
+  let p = f.primitive in
+  if not p.prim_alloc then Reader.unsupported "[@@noalloc]";
+  if List.exists (fun repr -> repr <> Primitive.Same_as_ocaml_repr) (p.prim_native_repr_res :: p.prim_native_repr_args) then
+    Reader.unsupported "unboxed or untagged arguments";
+  let parameters, answer = Reader.arrows r p.prim_arity f.of_type in
+  { external_ = f.name; symbol = symbol p; parameters; answer; external_doc = f.found_doc;
+    bytecode_symbol = (if p.prim_arity > 5 then Some p.prim_name else None);
+    external_comment = Format.asprintf "external %s : %a = \"%s\"" f.name Printtyp.type_expr f.of_type (symbol p) }
+
+let same a b =
+  let print e =
+    let vars = unique (List.concat_map vars (List.map (fun p -> p.arg) e.parameters @ [ e.answer ])) in
+    (List.length e.parameters, Glue.arrows (Glue.names vars) e.parameters e.answer, e.bytecode_symbol) in
+  print a = print b
+
+(* What Rust provides: for each symbol the module, the external, and its path if the interface has it. And what it does not
+   provide, with a comment. *)
+let externals (r : Reader.t) scanned modules =
+  let add (provided, left_out) f = match owner modules (symbol f.primitive) with
+    | None -> (provided, left_out)
+    | Some m ->
+      match external_ r f with
+      | exception Reader.Unsupported reason ->
+        (provided, (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (symbol f.primitive) reason) :: left_out)
+      | e ->
+        let is_public p = match Env.find_value p r.env with _ -> true | exception Not_found -> false in
+        let path = match f.path with Some p when is_public p -> Some (Path.name p) | _ -> None in
+        match List.find_opt (fun (_, (other, _)) -> other.symbol = e.symbol) provided with
+        | None -> ((m, (e, path)) :: provided, left_out)
+        | Some (_, (other, _)) when same e other ->
+          (* The last one is that of the interface. *)
+          ((m, (e, path)) :: List.filter (fun (_, (o, _)) -> o.symbol <> e.symbol) provided, left_out)
+        | Some (_, (other, _)) ->
+          failwith (Printf.sprintf "two declarations of the symbol \"%s\" have different types:\n  %s\n  %s" e.symbol
+            other.external_comment e.external_comment) in
+  let provided, left_out = List.fold_left add ([], []) (List.concat_map (fun s -> s.found) scanned) in
+  (List.rev provided, List.rev left_out)

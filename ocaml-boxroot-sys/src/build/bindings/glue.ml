@@ -1,0 +1,111 @@
+(* Prints the OCaml module that registers what Rust calls. It restates all that the generator understood, so that OCaml's compiler
+   rejects a mistake. *)
+open Model
+
+let out b fmt = Printf.bprintf b fmt
+
+let names vars = List.mapi (fun i v -> (v.id, Printf.sprintf "'a%d" i)) vars
+
+let builtin = function
+  | Int -> "int" | Char -> "char" | String -> "string" | Bytes -> "bytes" | Float -> "float" | Bool -> "bool"
+  | Unit -> "unit" | Exn -> "exn" | Int32 -> "int32" | Int64 -> "int64" | Nativeint -> "nativeint" | List -> "list"
+  | Array -> "array" | Option -> "option" | Result -> "Stdlib.result" | Seq -> "Stdlib.Seq.t"
+
+let rec ty names t =
+  let go = ty names in
+  let applied name = function
+    | [] -> name
+    | l -> Printf.sprintf "(%s) %s" (String.concat ", " (List.map go l)) name in
+  match t with
+  | Var v -> List.assoc v.id names
+  | Builtin (b, l) -> applied (builtin b) l
+  | Named (d, l) -> applied d.ocaml l
+  | Tuple l ->
+    let part (label, t) = (match label with Some l -> l ^ ":" | None -> "") ^ go t in
+    "(" ^ String.concat " * " (List.map part l) ^ ")"
+  | Arrow (l, r) -> "(" ^ arrows names l r ^ ")"
+
+and arrows names arguments result =
+  let argument a = match a.arg_label, a.arg with
+    | Asttypes.Nolabel, t -> ty names t
+    | Labelled l, t -> l ^ ":" ^ ty names t
+    | Optional l, Builtin (Option, [ t ]) -> "?" ^ l ^ ":" ^ ty names t
+    | Optional _, _ -> assert false in
+  String.concat " -> " (List.map argument arguments @ [ ty names result ])
+
+let fields names l =
+  let field f = Printf.sprintf "%s%s : %s" (if f.is_mutable then "mutable " else "") f.label (ty names f.ty) in
+  "{ " ^ String.concat "; " (List.map field l) ^ " }"
+
+let parts names = function
+  | Positional [] -> ""
+  | Positional l -> " of " ^ String.concat " * " (List.map (ty names) l)
+  | Labelled l -> " of " ^ fields names l
+
+let constructors names l = String.concat " | " (List.map (fun c -> c.constructor ^ parts names c.parts) l)
+
+let parameters vars names = match vars with
+  | [] -> ""
+  | l -> Printf.sprintf "(%s) " (String.concat ", " (List.map (fun v -> List.assoc v.id names) l))
+
+(* `'a. t`: not less general than that. *)
+let for_all names t = match names with
+  | [] -> t
+  | l -> Printf.sprintf "%s. %s" (String.concat " " (List.map snd l)) t
+
+(* The same type, constructor by constructor, or with the same number of parameters at least. *)
+let type_ b number d =
+  let names = names d.params in
+  let here = Printf.sprintf "type %stype_%d = %s%s" (parameters d.params names) number (parameters d.params names) d.ocaml in
+  let is_private = if d.is_private then "private " else "" in
+  match d.kind with
+  | _ when d.has_constraints -> ()
+  | Opaque -> out b "%s\n" here
+  (* OCaml would make this record flat, because its fields are floats. That one is not: it comes out of a functor. *)
+  | Record (l, `Regular) when List.for_all (fun f -> Analysis.floatness f.ty = `Float) l ->
+    out b "%s\nlet _ = fun ({ %s } : %stype_%d) -> (%s)\n" here (String.concat "; " (List.map (fun f -> f.label) l))
+      (parameters d.params names) number (String.concat ", " (List.map (fun f -> Printf.sprintf "(%s : %s)" f.label (ty names f.ty)) l))
+  | Record (l, _) -> out b "%s = %s%s\n" here is_private (fields names l)
+  | Unboxed (None, Labelled l) -> out b "%s = %s%s [@@unboxed]\n" here is_private (fields names l)
+  | Unboxed (None, Positional _) -> assert false
+  | Unboxed (Some c, p) -> out b "%s = %s%s%s [@@unboxed]\n" here is_private c (parts names p)
+  | Variant l -> out b "%s = %s%s\n" here is_private (constructors names l)
+  | Row l ->
+    let row = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l) in
+    out b "let _ : %s = fun same -> same\n" (for_all names (Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row))
+
+(* OCaml's keywords that may be values' names: none. A path that ends in an operator has parentheses, but operators have none. *)
+let value b ~digest number path arguments result =
+  let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in
+  out b "let value_%d : %s = %s\n" number (for_all names (arrows names arguments result)) path;
+  Option.iter (fun digest -> out b "let () = Stdlib.Callback.register \"%s#%s\" value_%d\n" path digest number) digest
+
+let exception_ b ~digest e =
+  let pattern, types = match e.exception_parts with
+    | Positional [] -> ("", [])
+    | Positional l ->
+      let variables = List.mapi (fun i _ -> Printf.sprintf "a%d" i) l in
+      (" (" ^ String.concat ", " variables ^ ")", List.combine variables l)
+    | Labelled l ->
+      (" { " ^ String.concat "; " (List.map (fun f -> f.label) l) ^ " }", List.map (fun f -> (f.label, f.ty)) l) in
+  let checks = List.map (fun (v, t) -> Printf.sprintf "ignore (%s : %s)" v (ty [] t)) types in
+  out b "let _ = function %s%s -> %s | _ -> ()\n" e.exception_path pattern (if checks = [] then "()" else String.concat "; " checks);
+  out b "let () = Stdlib.Callback.register \"%s#%s\" [%%extension_constructor %s]\n" e.exception_path digest e.exception_path
+
+let rec items m = List.concat_map (function Module m -> items m | i -> [ i ]) m.items
+
+(* `abis`: symbols that Rust defines if it was compiled with the same digest. `stated`: functions that Rust provides, and that the
+   interface has, with the types that were understood. *)
+let print b ~header ~abis ~digest ~types ~stated modules =
+  out b "(* %s *)\n[@@@ocaml.warning \"-a@9\"]\n[@@@ocaml.alert \"--all\"]\n\n" header;
+  List.iteri (fun i symbol -> out b "external abi_%d : unit -> unit = \"%s\"\nlet () = abi_%d ()\n" i symbol i) abis;
+  out b "\n";
+  List.iteri (type_ b) types;
+  out b "\n";
+  let number = ref 0 in
+  let next () = incr number; !number in
+  List.iter (fun (path, e) -> value b ~digest:None (next ()) path e.parameters e.answer) stated;
+  List.iter (function
+    | Value v -> value b ~digest:(Some digest) (next ()) v.value_path v.arguments v.result
+    | Exception e -> exception_ b ~digest e
+    | Type _ | Reexport _ | Comment _ | Module _ -> ()) (List.concat_map items modules)

@@ -1,0 +1,135 @@
+(* What the generator understands of OCaml's types. reader.ml makes it from the compiler's typed tree; rust.ml and glue.ml
+   print it. *)
+
+(* A type variable. Its identity is the number: two variables may have one name. *)
+type var = { id : int; hint : string }
+
+type builtin =
+  | Int | Char | String | Bytes | Float | Bool | Unit | Exn | Int32 | Int64 | Nativeint
+  | List | Array | Option | Result | Seq
+
+type ty =
+  | Var of var
+  | Builtin of builtin * ty list
+  | Named of decl * ty list
+  | Tuple of (string option * ty) list  (* labels: OCaml 5.4 *)
+  | Arrow of argument list * ty
+
+(* An optional argument's type is an `option`. *)
+and argument = { arg_label : Asttypes.arg_label; arg : ty }
+
+and field = { label : string; ty : ty; is_mutable : bool }
+
+and parts = Positional of ty list | Labelled of field list
+
+(* How a constructor is represented. `Hash` and `Tagged`: of a polymorphic variant. *)
+and tag = Constant of int | Block of int | Hash of int | Tagged of int
+
+and constructor = { constructor : string; parts : parts; tag : tag }
+
+and kind =
+  | Opaque
+  | Record of field list * [ `Regular | `Flat ]
+  | Unboxed of string option * parts  (* a record, or a variant with this constructor *)
+  | Variant of constructor list
+  | Row of constructor list  (* a polymorphic variant *)
+
+and rust =
+  | Marker_only
+  | Own  (* the generator declares a Rust type *)
+  | User of string  (* the user's Rust type *)
+
+(* A type that has a name and is no abbreviation. *)
+and decl = {
+  ocaml : string;  (* its path, as OCaml code names it *)
+  place : string list;  (* the Rust module that declares it *)
+  name : string;  (* in Rust *)
+  params : var list;
+  has_constraints : bool;  (* on its parameters *)
+  is_private : bool;
+  never_float : bool;  (* no value of it is a float's block, whatever `kind` says *)
+  comment : string;
+  doc : string option;
+  mutable kind : kind;
+  mutable reason : string option;  (* why it has no conversions *)
+  mutable rust : rust;
+  (* Found by analysis.ml: *)
+  mutable used : var list;  (* the parameters that the Rust type has *)
+  mutable has_root : bool;  (* the Rust type contains a root *)
+  mutable circle : decl list;  (* types that contain this type, and that it contains, without a pointer *)
+}
+
+type value = {
+  value : string;  (* its name, in OCaml *)
+  value_path : string;  (* as OCaml code names it *)
+  arguments : argument list;  (* none: it is no function *)
+  result : ty;
+  is_unsafe : bool;
+  value_comment : string;
+  value_doc : string option;
+}
+
+type exception_ = {
+  exception_ : string;
+  exception_path : string;
+  exception_parts : parts;
+  exception_comment : string;
+  exception_doc : string option;
+}
+
+(* What Rust provides. *)
+type external_ = {
+  external_ : string;
+  symbol : string;
+  bytecode_symbol : string option;
+  parameters : argument list;
+  answer : ty;
+  external_comment : string;
+  external_doc : string option;
+}
+
+type item =
+  | Type of decl
+  | Reexport of decl * string  (* a type that is declared elsewhere, and its Rust name here *)
+  | Value of value
+  | Exception of exception_
+  | Comment of string  (* what is left out, and why *)
+  | Module of module_
+
+and module_ = {
+  rust_name : string;
+  rust_path : string list;  (* with the name *)
+  items : item list;
+  externals : external_ list;
+}
+
+let parts_types = function Positional l -> l | Labelled l -> List.map (fun f -> f.ty) l
+
+let kind_types = function
+  | Opaque -> []
+  | Record (fields, _) -> List.map (fun f -> f.ty) fields
+  | Unboxed (_, parts) -> parts_types parts
+  | Variant l | Row l -> List.concat_map (fun c -> parts_types c.parts) l
+
+(* The types that stand directly in a type. *)
+let children = function
+  | Var _ -> []
+  | Builtin (_, l) | Named (_, l) -> l
+  | Tuple l -> List.map snd l
+  | Arrow (arguments, result) -> List.map (fun a -> a.arg) arguments @ [ result ]
+
+let rec vars ty = match ty with
+  | Var v -> [ v ]
+  | _ -> List.concat_map vars (children ty)
+
+let mem v l = List.exists (fun w -> w.id = v.id) l
+
+let unique l = List.rev (List.fold_left (fun seen v -> if mem v seen then seen else v :: seen) [] l)
+
+(* Replaces variables. *)
+let rec substitute by ty = match ty with
+  | Var v -> (match List.find_opt (fun (w, _) -> w.id = v.id) by with Some (_, t) -> t | None -> ty)
+  | Builtin (b, l) -> Builtin (b, List.map (substitute by) l)
+  | Named (d, l) -> Named (d, List.map (substitute by) l)
+  | Tuple l -> Tuple (List.map (fun (label, t) -> (label, substitute by t)) l)
+  | Arrow (l, r) -> Arrow (List.map (fun a -> { a with arg = substitute by a.arg }) l, substitute by r)

@@ -1,0 +1,200 @@
+(* Reads types from the compiler's typed tree. *)
+open Types
+open Model
+
+exception Unsupported of string
+
+let unsupported fmt = Printf.ksprintf (fun s -> raise (Unsupported s)) fmt
+
+(* Where a public type of a bound module is declared. *)
+type home = { home_place : string list; rust : string; qualified : string; home_comment : string; home_doc : string option }
+
+type t = {
+  env : Env.t;
+  homes : (string, home) Hashtbl.t;  (* by path, as `canonical` gives it *)
+  decls : (string, decl) Hashtbl.t;  (* by path *)
+  mutable found : decl list;  (* the newest first *)
+  opaque : string list;
+  users : (string * string) list;
+}
+
+let create env ~opaque ~users =
+  { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users }
+
+let normalize r path = try Env.normalize_type_path None r.env path with _ -> path
+
+let builtin path =
+  let predefined = [
+    Predef.path_int, Int; Predef.path_char, Char; Predef.path_string, String; Predef.path_bytes, Bytes;
+    Predef.path_float, Float; Predef.path_bool, Bool; Predef.path_unit, Unit; Predef.path_exn, Exn;
+    Predef.path_int32, Int32; Predef.path_int64, Int64; Predef.path_nativeint, Nativeint; Predef.path_list, List;
+    Predef.path_array, Array; Predef.path_option, Option ] in
+  match List.find_opt (fun (p, _) -> Path.same p path) predefined with
+  | Some (_, b) -> Some b
+  | None -> match Path.name path with
+    | "Stdlib.result" -> Some Result
+    | "Stdlib__Seq.t" -> Some Seq
+    | _ -> None
+
+(* What a type declaration is: a type of its own, or another type under a new name. *)
+let expansion d = match d.type_kind, d.type_manifest, d.type_private with
+  | _, None, _ | _, _, Asttypes.Private -> None
+  | Type_abstract _ , Some t, Public -> (match Compat.get_desc t with Tvariant _ -> None | _ -> Some t)
+  | _, Some t, Public -> Some t
+[@@ocaml.warning "-4"]
+
+let find_type r path =
+  try Env.find_type path r.env
+  with Not_found -> unsupported "the interface that declares %s was not found" (Path.name path)
+
+(* The path of the type that this path finally names, if it is no abbreviation of other types. *)
+let rec canonical r path =
+  let path = normalize r path in
+  let d = find_type r path in
+  match expansion d with
+  | None -> Some path
+  | Some t -> match d.type_kind, Compat.get_desc t with
+    | Type_abstract _, _ -> None
+    | _, Tconstr (other, _, _) -> canonical r other
+    | _ -> None
+
+(* In a declaration of a signature, the signature's items stand under their bare names. This replaces these by paths. An item
+   that another one of its name follows has no path. *)
+let global path signature subst =
+  let add (subst, seen) item =
+    let add kind id by = if List.mem (kind, Ident.name id) seen then (subst, seen)
+      else (by id (Path.Pdot (path, Ident.name id)) subst, (kind, Ident.name id) :: seen) in
+    match item with
+    | Sig_type (id, _, _, Exported) -> add `Type id Subst.add_type
+    | Sig_module (id, _, _, _, Exported) -> add `Module id Subst.add_module
+    | _ -> (subst, seen) in
+  fst (List.fold_left add (subst, []) (List.rev signature))
+[@@ocaml.warning "-4"]
+
+let hint = function Some name when name.[0] <> '_' -> name | _ -> "a"
+
+let var t = match Compat.get_desc t with
+  | Tvar name -> { id = Compat.get_id t; hint = hint name }
+  | _ -> unsupported "constrained type parameters"
+
+let rec ty r depth t =
+  if depth > 100 then unsupported "a type without end";
+  let ty = ty r (depth + 1) in
+  match Compat.get_desc t with
+  | Tvar _ -> Var (var t)
+  | Tarrow _ -> let arguments, result = arrows r max_int t in Arrow (arguments, result)
+  | Ttuple parts -> Tuple (List.map (fun (label, t) -> (label, ty t)) (Compat.tuple parts))
+  | Tconstr (path, arguments, _) -> named r depth (normalize r path) (List.map ty arguments)
+  | Tpoly (t, []) -> ty t
+  | Tpoly _ | Tunivar _ -> unsupported "a polymorphic field"
+  | Tvariant _ -> unsupported "a polymorphic variant without a name"
+  | Tobject _ -> unsupported "an object"
+  | Tpackage _ -> unsupported "a first-class module"
+  | _ -> unsupported "a kind of type that is not known"
+
+(* At most `count` arguments. An abbreviation of a function type stays the result. *)
+and arrows r count t = match Compat.get_desc t with
+  | Tarrow (arg_label, a, b, _) when count > 0 ->
+    let arg = ty r 0 a in
+    let rest, result = arrows r (count - 1) b in
+    ({ arg_label; arg } :: rest, result)
+  | _ -> ([], ty r 0 t)
+
+and named r depth path arguments = match builtin path with
+  | Some b -> Builtin (b, arguments)
+  | None ->
+    let d = find_type r path in
+    match expansion d with
+    | Some t ->
+      let by = List.combine (List.map var d.type_params) arguments in
+      substitute by (ty r (depth + 1) t)
+    | None -> Named (decl r path d, arguments)
+
+and decl r path d =
+  let key = Path.name path in
+  match Hashtbl.find_opt r.decls key with
+  | Some decl -> decl
+  | None ->
+    let home = Hashtbl.find_opt r.homes key in
+    let has_constraints = not (List.for_all (fun t -> match Compat.get_desc t with Tvar _ -> true | _ -> false) d.type_params) in
+    let params = List.map (fun t -> match Compat.get_desc t with
+      | Tvar name -> { id = Compat.get_id t; hint = hint name }
+      | _ -> { id = Compat.get_id t; hint = "a" }) d.type_params in
+    let place, name = match home with
+      | Some h -> (h.home_place, h.rust)
+      | None -> other_place key in
+    let decl = {
+      ocaml = key; place; name; params; has_constraints;
+      is_private = d.type_private = Private; never_float = never_float d;
+      comment = (match home with Some h -> h.home_comment | None -> "type " ^ key);
+      doc = Option.bind home (fun h -> h.home_doc);
+      kind = Opaque; reason = None; rust = Marker_only; used = []; has_root = false; circle = [] } in
+    Hashtbl.add r.decls key decl;
+    r.found <- decl :: r.found;
+    (match home with
+     | Some h when not (List.mem h.qualified r.opaque) ->
+       (try
+          if has_constraints then unsupported "constrained type parameters";
+          decl.kind <- kind r d;
+          if decl.kind <> Opaque then
+            decl.rust <- (match List.assoc_opt h.qualified r.users with Some path -> User path | None -> Own)
+        with Unsupported reason -> decl.reason <- Some reason)
+     | _ -> ());
+    decl
+
+(* The place and the name in Rust of a type that no bound module declares. Stdlib__Hashtbl.t is stdlib::hashtbl::T. *)
+and other_place key =
+  let separators = [ '('; ')'; ' '; ',' ] in
+  let plain = String.map (fun c -> if List.mem c separators then '_' else c) key in
+  let parts = List.concat_map (Names.split "__") (String.split_on_char '.' plain) in
+  match List.rev parts with
+  | name :: modules -> ("ocaml_types" :: List.rev_map Names.snake modules, Names.camel name)
+  | [] -> assert false
+
+and never_float d = match d.type_kind with
+  | Type_record (_, Record_unboxed _) | Type_variant (_, Variant_unboxed) -> false
+  | Type_record _ | Type_variant _ | Type_open -> true
+  | _ -> d.type_immediate = Always
+
+and field r l = { label = Ident.name l.ld_id; ty = ty r 0 l.ld_type; is_mutable = l.ld_mutable = Mutable }
+
+and parts r = function
+  | Cstr_tuple l -> Positional (List.map (ty r 0) l)
+  | Cstr_record l -> Labelled (List.map (field r) l)
+
+and kind r d = match d.type_kind with
+  | Type_record (l, Record_regular) -> Record (List.map (field r) l, `Regular)
+  | Type_record (l, Record_float) -> Record (List.map (field r) l, `Flat)
+  | Type_record (l, Record_unboxed _) -> Unboxed (None, Labelled (List.map (field r) l))
+  | Type_record _ -> unsupported "a record of a kind that is not known"
+  | Type_variant (l, representation) ->
+    if List.exists (fun c -> c.cd_res <> None) l then unsupported "a GADT";
+    if l = [] then unsupported "no constructors";
+    (match representation, l with
+     | Variant_unboxed, [ c ] -> Unboxed (Some (Ident.name c.cd_id), parts r c.cd_args)
+     | Variant_unboxed, _ -> unsupported "a variant of a kind that is not known"
+     | Variant_regular, _ -> Variant (constructors r l))
+  | Type_open -> Opaque
+  | _ -> match d.type_manifest with
+    | Some t when d.type_private = Public -> (match Compat.get_desc t with
+      | Tvariant row -> Row (row_constructors r row)
+      | _ -> Opaque)
+    | _ -> Opaque
+
+(* Constant constructors are numbered, and the others, too. *)
+and constructors r l =
+  let constants = ref 0 and blocks = ref 0 in
+  let next counter = let n = !counter in incr counter; n in
+  List.map (fun c ->
+    let parts = parts r c.cd_args in
+    let tag = if parts = Positional [] then Constant (next constants) else Block (next blocks) in
+    { constructor = Ident.name c.cd_id; parts; tag }) l
+
+and row_constructors r row =
+  if not (Compat.row_is_exact row) then unsupported "a polymorphic variant that is not exact";
+  List.filter_map (fun (label, argument) ->
+    let hash = Btype.hash_variant label in
+    match argument with
+    | Some None -> Some { constructor = label; parts = Positional []; tag = Hash hash }
+    | Some (Some t) -> Some { constructor = label; parts = Positional [ ty r 0 t ]; tag = Tagged hash }
+    | None -> None) (Compat.row_fields row)

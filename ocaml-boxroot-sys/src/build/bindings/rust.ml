@@ -1,0 +1,393 @@
+(* Prints Rust. *)
+open Model
+
+(* A Rust module that is being printed. *)
+type scope = {
+  path : string list;
+  taken : string list;  (* names of types, traits and modules that are declared in it *)
+  mutable imports : string list;  (* what is brought in by `use` *)
+  text : Buffer.t;
+}
+
+let out scope fmt = Printf.ksprintf (Buffer.add_string scope.text) fmt
+
+(* ---- Paths ---- *)
+
+(* A name of Rust's prelude, or of a primitive type. *)
+let std scope name path = if List.mem name scope.taken then path else name
+
+let ocaml_boxroot scope name =
+  if List.mem name scope.taken then "::ocaml_boxroot::" ^ name
+  else begin
+    if not (List.mem name scope.imports) then scope.imports <- name :: scope.imports;
+    name
+  end
+
+let rec relative from target = match from, target with
+  | a :: from, b :: target when a = b -> relative from target
+  | _ -> String.concat "" (List.map (fun _ -> "super::") from @ List.map (fun m -> m ^ "::") target)
+
+(* A name of another module, or of this one. *)
+let item scope place name =
+  let path = relative scope.path place in
+  if path = "" || Names.starts_with "super::" path then path ^ name else "self::" ^ path ^ name
+
+let generics = function [] -> "" | l -> "<" ^ String.concat ", " l ^ ">"
+
+(* ---- Type variables ---- *)
+
+(* The names of variables in one declaration: of markers, A; Rust's own have an R in front. *)
+type variables = (var * string) list
+
+let variables scope vars : variables =
+  List.fold_left (fun names v ->
+    let is_taken s = List.mem s scope.taken || List.mem ("R" ^ s) scope.taken || List.exists (fun (_, n) -> n = s || n = "R" ^ s || "R" ^ n = s) names in
+    let plain = String.uppercase_ascii (Names.without_primes v.hint) in
+    let plain = match plain.[0] with 'A' .. 'Z' -> plain | _ -> "T" ^ plain in
+    names @ [ (v, Names.free is_taken plain) ]) [] vars
+
+let variable (names : variables) v = snd (List.find (fun (w, _) -> w.id = v.id) names)
+
+(* ---- Markers ---- *)
+
+let rec marker scope names ty =
+  let go = marker scope names in
+  let library name = ocaml_boxroot scope name in
+  match ty with
+  | Var v -> variable names v
+  | Builtin (b, l) ->
+    let name = match b with
+      | Int -> library "OCamlInt" | Char -> library "OCamlChar" | String -> library "OCamlString"
+      | Bytes -> library "OCamlBytes" | Float -> library "OCamlFloat" | Exn -> library "OCamlException"
+      | Int32 -> library "OCamlInt32" | Int64 -> library "OCamlInt64" | Nativeint -> library "OCamlNativeint"
+      | List -> library "OCamlList" | Array -> library "OCamlArray" | Seq -> library "OCamlSeq"
+      | Bool -> std scope "bool" "::std::primitive::bool" | Unit -> "()"
+      | Option -> std scope "Option" "::std::option::Option"
+      | Result -> std scope "Result" "::std::result::Result" in
+    name ^ generics (List.map go l)
+  | Named (d, l) -> item scope d.place ("OCaml" ^ d.name) ^ generics (List.map go l)
+  | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
+  | Arrow ([ { arg = Builtin (Unit, _); arg_label = Nolabel } ], r) ->
+    Printf.sprintf "%s<(), %s>" (library "Function") (go r)
+  | Arrow ([ a ], r) -> Printf.sprintf "%s<(%s,), %s>" (library "Function") (go a.arg) (go r)
+  | Arrow (l, r) ->
+    Printf.sprintf "%s<(%s), %s>" (library "Function") (String.concat ", " (List.map (fun a -> go a.arg) l)) (go r)
+
+let root scope names ty = Printf.sprintf "%s<%s>" (ocaml_boxroot scope "Boxroot") (marker scope names ty)
+
+(* ---- Natural types ---- *)
+
+type position = {
+  names : variables;
+  var : var -> string;  (* what stands for a variable *)
+  to_ocaml : bool;
+  circle : decl list;  (* types that are boxed *)
+}
+
+let rec natural scope position ty =
+  let go = natural scope position in
+  let vec element = Printf.sprintf "%s<%s>" (std scope "Vec" "::std::vec::Vec") element in
+  let primitive name = std scope name ("::std::primitive::" ^ name) in
+  match ty with
+  | Var v -> position.var v
+  | _ when Analysis.is_root ~to_ocaml:position.to_ocaml ty -> root scope position.names ty
+  | Builtin (b, l) -> (match b, l with
+    | (Int | Nativeint), _ -> primitive "isize"
+    | Char, _ -> primitive "u8"
+    | String, _ -> std scope "String" "::std::string::String"
+    | Bytes, _ -> vec (primitive "u8")
+    | Float, _ -> primitive "f64"
+    | Bool, _ -> primitive "bool"
+    | Unit, _ -> "()"
+    | Int32, _ -> primitive "i32"
+    | Int64, _ -> primitive "i64"
+    | (List | Array), _ -> vec (String.concat ", " (List.map (natural scope { position with circle = [] }) l))
+    | Option, _ -> std scope "Option" "::std::option::Option" ^ generics (List.map go l)
+    | Result, _ -> std scope "Result" "::std::result::Result" ^ generics (List.map go l)
+    | (Exn | Seq), _ -> assert false)
+  | Named (d, l) ->
+    let arguments = List.map2 (fun p t -> (p, t)) d.params l in
+    let used = List.filter (fun (p, _) -> mem p d.used) arguments in
+    let path = match d.rust with User path -> path | _ -> item scope d.place d.name in
+    let t = path ^ generics (List.map (fun (_, t) -> go t) used) in
+    if List.memq d position.circle then Printf.sprintf "%s<%s>" (std scope "Box" "::std::boxed::Box") t else t
+  | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
+  | Arrow _ -> assert false
+
+(* In functions, a variable is a root. *)
+let in_function scope ~to_ocaml names =
+  { names; to_ocaml; circle = []; var = (fun v -> root scope names (Var v)) }
+
+(* ---- Comments ---- *)
+
+let lines s = List.filter (fun l -> String.trim l <> "") (String.split_on_char '\n' s)
+
+let comment scope indent s = List.iter (fun l -> out scope "%s// %s\n" indent l) (lines s)
+
+(* OCaml's documentation as Markdown: [code], {!name} and {[ code ]} become code. *)
+let markdown s =
+  let s = Names.replace "{[" "\n```text\n" s |> Names.replace "]}" "\n```\n" in
+  let b = Buffer.create 100 in
+  let is_code = ref false and is_link = ref false in
+  String.iteri (fun i c ->
+    let at text = i + String.length text <= String.length s && String.sub s i (String.length text) = text in
+    if at "```" then is_code := not !is_code;
+    match c with
+    | ('[' | ']') when not !is_code -> Buffer.add_char b '`'
+    | '{' when at "{!" -> is_link := true
+    | ('!' | '}') when !is_link -> is_link := c = '!'; Buffer.add_char b '`'
+    | c -> Buffer.add_char b c) s;
+  Buffer.contents b
+
+let doc scope indent = function
+  | None -> ()
+  | Some s ->
+    let lines = List.map String.trim (String.split_on_char '\n' (String.trim (markdown s))) in
+    List.iter (fun l -> out scope "%s///%s\n" indent (if l = "" then "" else " " ^ l)) lines
+
+(* ---- Types ---- *)
+
+let derive ~has_root = if has_root then "#[derive(Debug)]" else "#[derive(Clone, Debug, PartialEq)]"
+
+(* The Rust declaration of a constructor's parts, or of a record's fields. *)
+let parts_decl ~visibility ty = function
+  | Positional [] -> ""
+  | Positional l -> "(" ^ String.concat ", " (List.map (fun t -> visibility ^ ty t) l) ^ ")"
+  | Labelled l ->
+    let field f = Printf.sprintf "%s%s: %s" visibility (Names.identifier f.label) (ty f.ty) in
+    " { " ^ String.concat ", " (List.map field l) ^ " }"
+
+(* The same for the macro: `0 name: MARKER`. *)
+let parts_macro marker parts =
+  let fields = match parts with
+    | Positional l -> List.mapi (fun i t -> (string_of_int i, t)) l
+    | Labelled l -> List.map (fun f -> (Names.identifier f.label, f.ty)) l in
+  match fields with
+  | [] -> "{}"
+  | _ -> "{ " ^ String.concat ", " (List.mapi (fun i (n, t) -> Printf.sprintf "%d %s: %s" i n (marker t)) fields) ^ " }"
+
+let tag = function
+  | Constant n | Hash n -> Printf.sprintf "constant %d" n
+  | Block n -> Printf.sprintf "block %d" n
+  | Tagged n -> Printf.sprintf "tagged %d" n
+
+let own_type scope d position =
+  let name = d.name ^ generics (List.map position.var d.used) in
+  let ty = natural scope position in
+  let decl = parts_decl ~visibility:"" ty in
+  out scope "%s\n" (derive ~has_root:d.has_root);
+  match d.kind with
+  | Record (l, _) | Unboxed (None, Labelled l) ->
+    out scope "pub struct %s {\n" name;
+    List.iter (fun f -> out scope "    pub %s: %s,\n" (Names.identifier f.label) (ty f.ty)) l;
+    out scope "}\n"
+  | Variant l | Row l ->
+    out scope "pub enum %s {\n" name;
+    List.iter (fun c -> out scope "    %s%s,\n" (Names.camel c.constructor) (decl c.parts)) l;
+    out scope "}\n"
+  | Unboxed (Some c, parts) -> out scope "pub enum %s {\n    %s%s,\n}\n" name (Names.camel c) (decl parts)
+  | Unboxed (None, Positional _) | Opaque -> ()
+
+let type_ scope d =
+  let names = variables scope d.params in
+  let position = { names; to_ocaml = true; circle = d.circle; var = (fun v -> "R" ^ variable names v) } in
+  let marker_of = marker scope names in
+  let name = "OCaml" ^ d.name ^ generics (List.map snd names) in
+  comment scope "" d.comment;
+  Option.iter (fun reason -> comment scope "" ("has no conversion: " ^ reason)) d.reason;
+  if d.rust = Own then (doc scope "" d.doc; own_type scope d position);
+  let for_ = match d.rust with
+    | Marker_only -> ""
+    | Own | User _ ->
+      let path = match d.rust with User path -> path | _ -> d.name in
+      let parameter v = Printf.sprintf "%s as R%s" (variable names v) (variable names v) in
+      Printf.sprintf " for %s%s" path (generics (List.map parameter d.used)) in
+  let visibility = if d.is_private then "pub private" else "pub" in
+  let bound fmt = out scope "::ocaml_boxroot::bound_type! {\n"; doc scope "    " d.doc; out scope "    "; out scope fmt in
+  (match d.kind with
+   | Opaque -> bound "pub abstract %s\n" name
+   | Record (l, form) ->
+     bound "%s %s %s%s {\n" visibility (match form with `Regular -> "record" | `Flat -> "flat") name for_;
+     List.iteri (fun i f -> out scope "        %d %s: %s,\n" i (Names.identifier f.label) (marker_of f.ty)) l;
+     out scope "    }\n"
+   | Variant l | Row l ->
+     bound "%s variant %s%s {\n" visibility name for_;
+     List.iter (fun c ->
+       let parts = if c.parts = Positional [] then "" else " " ^ parts_macro marker_of c.parts in
+       out scope "        %s %s%s,\n" (Names.camel c.constructor) (tag c.tag) parts) l;
+     out scope "    }\n"
+   | Unboxed (constructor, parts) ->
+     let is_float = List.exists (fun t -> Analysis.floatness t = `Float) (parts_types parts) in
+     let parts = parts_macro marker_of parts in
+     let parts = match constructor with Some c -> Printf.sprintf "{ %s %s }" (Names.camel c) parts | None -> parts in
+     bound "%s unboxed %s%s %s is_float %b\n" visibility name for_ parts is_float);
+  out scope "}\n\n"
+
+(* ---- Functions ---- *)
+
+(* The names in `[reserve stock order]`, if documentation begins so. *)
+let documented_names v =
+  let words s = List.filter ((<>) "") (String.split_on_char ' ' (String.map (function '\n' | '~' | '?' -> ' ' | c -> c) s)) in
+  match v.value_doc with
+  | Some d when String.contains d '[' && String.contains d ']' ->
+    let from = String.index d '[' + 1 in
+    (match String.index_from_opt d from ']' with
+     | Some until -> (match words (String.sub d from (until - from)) with
+       | name :: rest when name = v.value && List.length rest = List.length v.arguments -> rest
+       | _ -> [])
+     | None -> [])
+  | _ -> []
+
+let is_name s = s <> "" && (match s.[0] with 'a' .. 'z' -> true | _ -> false)
+  && not (Names.contains s "(") && Names.without_primes s = s
+
+(* Different names, none of which is the token's. *)
+let argument_names documented arguments =
+  let labels = List.filter_map (fun a -> match a.arg_label with
+    | Asttypes.Labelled s | Optional s -> Some s | Nolabel -> None) arguments in
+  let _, names = List.fold_left (fun (taken, names) (i, a) ->
+    let plain = match a.arg_label, List.nth_opt documented i, a.arg with
+      | (Asttypes.Labelled s | Optional s), _, _ -> s
+      | Nolabel, Some s, _ when is_name s && not (List.mem s labels) -> s
+      | Nolabel, _, Named (d, _) when List.length d.place > 0 && d.name <> "T" -> Names.snake d.name
+      | _ -> Printf.sprintf "arg%d" i in
+    let name = Names.free (fun s -> s = "lock" || List.mem s taken) (Names.identifier plain) in
+    (name :: taken, name :: names)) ([], []) (List.mapi (fun i a -> (i, a)) arguments) in
+  List.rev names
+
+let is_left_out_unit a = match a with
+  | { arg_label = Asttypes.Nolabel; arg = Builtin (Unit, _) } -> true
+  | _ -> false
+
+let function_vars arguments result = unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))
+
+(* `-> MARKER as NATURAL`, and whether there is a natural type. *)
+let result_macro scope ~to_ocaml names ty = match ty with
+  | Var _ -> (marker scope names ty, false)
+  | _ when Analysis.is_root ~to_ocaml ty -> (marker scope names ty, false)
+  | _ ->
+    let position = in_function scope ~to_ocaml names in
+    (Printf.sprintf "%s as %s" (marker scope names ty) (natural scope position ty), true)
+
+let value scope ~root_name ~digest v =
+  let names = variables scope (function_vars v.arguments v.result) in
+  let argument name a =
+    if is_left_out_unit a then "(): ()"
+    else match a.arg_label with
+      | Asttypes.Optional _ ->
+        Printf.sprintf "%s: %s as %s" name (marker scope names a.arg) (natural scope (in_function scope ~to_ocaml:true names) a.arg)
+      | _ -> Printf.sprintf "%s: %s" name (marker scope names a.arg) in
+  let arguments = List.map2 argument (argument_names (documented_names v) v.arguments) v.arguments in
+  let result, has_natural = result_macro scope ~to_ocaml:false names v.result in
+  let has_root = has_natural && (match v.result with Builtin (Unit, _) -> false | _ -> true) in
+  comment scope "" v.value_comment;
+  out scope "::ocaml_boxroot::%s! {\n" (if v.arguments = [] then "bound_value" else "bound_function");
+  doc scope "    " v.value_doc;
+  out scope "    pub %sfn %s%s%s (%s) -> %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "") (Names.identifier v.value)
+    (generics (List.map snd names)) (if has_root then " / " ^ root_name else "")
+    (String.concat ", " arguments) result v.value_path digest
+
+(* ---- Exceptions ---- *)
+
+let exception_ scope ~name ~digest e =
+  let position = in_function scope ~to_ocaml:true [] in
+  let types = parts_types e.exception_parts in
+  let has_root = List.exists (Analysis.any_part ~to_ocaml:true (fun t ->
+    Analysis.is_root ~to_ocaml:true t || (match t with Named (d, _) -> d.has_root | _ -> false))) types in
+  comment scope "" e.exception_comment;
+  doc scope "" e.exception_doc;
+  out scope "%s\npub struct %s%s%s\n" (derive ~has_root) name
+    (parts_decl ~visibility:"pub " (natural scope position) e.exception_parts)
+    (match e.exception_parts with Positional _ -> ";" | Labelled _ -> "");
+  out scope "::ocaml_boxroot::bound_exception! {\n    %s %s = \"%s#%s\"\n}\n\n" name
+    (parts_macro (marker scope []) e.exception_parts) e.exception_path digest
+
+(* ---- Externals ---- *)
+
+let external_ scope e =
+  let names = variables scope (function_vars e.parameters e.answer) in
+  let parameter name a = if is_left_out_unit a then "(): ()" else Printf.sprintf "%s: %s" name (marker scope names a.arg) in
+  let parameters = List.map2 parameter (argument_names [] e.parameters) e.parameters in
+  let result, _ = result_macro scope ~to_ocaml:true names e.answer in
+  comment scope "        " e.external_comment;
+  doc scope "        " e.external_doc;
+  out scope "        fn %s%s = \"%s\"%s (%s) -> %s;\n" (Names.identifier e.external_) (generics (List.map snd names)) e.symbol
+    (match e.bytecode_symbol with Some s -> Printf.sprintf " \"%s\"" s | None -> "") (String.concat ", " parameters) result
+
+let externals scope m =
+  if m.externals <> [] then begin
+    let up = String.concat "" (List.map (fun _ -> "super::") scope.path) in
+    out scope "::ocaml_boxroot::bound_externals! {\n    /// What OCaml's module wants of Rust.\n";
+    out scope "    pub trait Externals for %socaml_externals::%s {\n" up m.rust_name;
+    List.iter (external_ scope) m.externals;
+    out scope "    }\n}\n\n"
+  end
+
+(* ---- Modules ---- *)
+
+let allowed = "dead_code, missing_docs, missing_debug_implementations, non_camel_case_types, non_snake_case, \
+  non_upper_case_globals, unreachable_pub, unused_imports, unused_qualifications, clippy::all, clippy::pedantic, rustdoc::all"
+
+exception Clash of string
+
+(* What a module declares, with OCaml's name for it. Types and values have different names in Rust. *)
+let check_names m names =
+  let rec check = function
+    | [] -> ()
+    | (name, ocaml) :: rest ->
+      (match List.assoc_opt name rest with
+       | Some other ->
+         raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust's module `%s`" ocaml other name
+           (String.concat "::" m.rust_path)))
+       | None -> ());
+      check rest in
+  check names
+
+let type_names m =
+  List.concat_map (function
+    | Type d -> ("OCaml" ^ d.name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (d.name, "type " ^ d.ocaml) ] else [])
+    | Reexport (d, name) -> ("OCaml" ^ name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (name, "type " ^ d.ocaml) ] else [])
+    | Module m -> [ (m.rust_name, "module " ^ String.concat "." m.rust_path) ]
+    | Value _ | Exception _ | Comment _ -> []) m.items
+  @ (if m.externals <> [] then [ ("Externals", "the trait of externals") ] else [])
+
+(* `type error` and `exception Error of error` are usual. The exception is ErrorException then. *)
+let exception_name types e =
+  let name = Names.camel e.exception_ in
+  if List.mem_assoc name types then name ^ "Exception" else name
+
+let indented text =
+  let line l = if l = "" then l else "    " ^ l in
+  String.concat "\n" (List.map line (String.split_on_char '\n' text))
+
+let rec module_ text ~abi ~digest m =
+  let types = type_names m in
+  let exceptions = List.filter_map (function
+    | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
+  check_names m (types @ exceptions);
+  let values = List.filter_map (function
+    | Value v -> Some (Names.identifier v.value, "val " ^ v.value_path) | _ -> None) m.items in
+  check_names m values;
+  let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000 } in
+  let root_name v = Names.free (fun n -> List.mem_assoc n values) (Names.without_primes v.value ^ "_root") in
+  let subs = Buffer.create 1000 in
+  List.iter (function
+    | Type d -> type_ scope d
+    | Reexport (d, name) ->
+      let same = item scope d.place "" in
+      out scope "pub use %sOCaml%s as OCaml%s;\n" same d.name name;
+      if d.rust = Own then out scope "pub use %s%s as %s;\n" same d.name name;
+      out scope "\n"
+    | Value v -> value scope ~root_name:(root_name v) ~digest v
+    | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
+    | Comment s -> comment scope "" s; out scope "\n"
+    | Module m -> module_ subs ~abi:None ~digest m) m.items;
+  externals scope m;
+  let inside = Buffer.create 1000 in
+  let add fmt = Printf.ksprintf (Buffer.add_string inside) fmt in
+  if scope.imports <> [] then add "use ::ocaml_boxroot::{%s};\n\n" (String.concat ", " (List.sort compare scope.imports));
+  Option.iter (fun symbol -> add "::ocaml_boxroot::bound_abi! { \"%s\" }\n\n" symbol) abi;
+  Buffer.add_buffer inside scope.text;
+  Buffer.add_buffer inside subs;
+  if List.length m.rust_path = 1 then Printf.bprintf text "#[allow(%s)]\n" allowed;
+  Printf.bprintf text "pub mod %s {\n%s\n}\n\n" m.rust_name (indented (String.trim (Buffer.contents inside)))

@@ -1,0 +1,189 @@
+(* Walks through the interfaces of the modules that are bound. First all public types get their homes, then items are read. *)
+open Types
+open Model
+
+type selection = { only : string list; documentation : (string, string) Hashtbl.t  (* by kind and path; see cmt.ml *) }
+
+(* A module whose items are known, but not read yet. *)
+type raw = {
+  path : Path.t;
+  raw_name : string;  (* in Rust *)
+  raw_path : string list;
+  qualified : string;  (* as build scripts name it: orders.sub *)
+  signature : signature;
+  subs : (string * raw) list;
+}
+
+let qualify raw name = raw.qualified ^ "." ^ name
+
+(* What OCaml's own printer says of an item. *)
+let print item = Format.asprintf "%a" Printtyp.signature [ item ]
+
+(* Modules whose functions take or make values of any type. *)
+let excluded = [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback" ]
+
+let signature_of (r : Reader.t) path =
+  match Mtype.scrape r.env (Env.find_module path r.env).md_type with
+  | Mty_signature s -> Some s
+  | _ -> None
+[@@ocaml.warning "-4"]
+
+(* `module List = Stdlib__List` in Stdlib: such an alias is a part of the module, in a file of its own. *)
+let own_file base target = match target with
+  | Path.Pident id when Ident.persistent id && Names.starts_with (base ^ "__") (Ident.name id) -> true
+  | _ -> false
+
+let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
+  let sub = function
+    | Sig_module (id, _, md, _, Exported) ->
+      let name = Ident.name id in
+      let rust_name = Names.snake name in
+      let inside = Path.Pdot (path, name) in
+      let path = match md.md_type with
+        | Mty_alias _ ->
+          let target = Env.normalize_module_path None r.env inside in
+          if own_file base target then Some target else None
+        | _ -> Some inside in
+      (match path with
+       | Some path when not (List.mem (Path.name path) excluded) ->
+         (match signature_of r path with
+          | Some s ->
+            let qualified = qualified ^ "." ^ String.uncapitalize_ascii name in
+            Some (name, raw r ~base path ~name:rust_name ~rust_path:(rust_path @ [ rust_name ]) ~qualified s)
+          | None -> None)
+       | _ -> None)
+    | _ -> None in
+  { path; raw_name = name; raw_path = rust_path; qualified; signature; subs = List.filter_map sub signature }
+[@@ocaml.warning "-4"]
+
+(* The raw tree of a module that has a file. *)
+let bound (r : Reader.t) name =
+  let path = Path.Pident (Ident.create_persistent name) in
+  let own = List.hd (List.rev (Names.split "__" name)) in
+  match signature_of r path with
+  | Some s ->
+    let rust = Names.snake own in
+    raw r ~base:name path ~name:rust ~rust_path:[ rust ] ~qualified:(String.uncapitalize_ascii own) s
+  | None -> failwith (Printf.sprintf "module %s is a functor" name)
+
+let documentation selection kind path = Hashtbl.find_opt selection.documentation (kind ^ " " ^ path)
+
+(* Types of this module that no other bound module declares. `own`: only those whose own path is here. *)
+let rec homes (r : Reader.t) selection ~own raw =
+  List.iter (function
+    | Sig_type (id, d, _, Exported) when not (String.contains (Ident.name id) '#') ->
+      let name = Ident.name id in
+      let here = Path.Pdot (raw.path, name) in
+      (match Reader.canonical r here with
+       | Some path when (Path.same path here || not own) && not (Hashtbl.mem r.homes (Path.name path)) ->
+         Hashtbl.add r.homes (Path.name path) {
+           home_place = raw.raw_path; rust = Names.camel name; qualified = qualify raw name;
+           home_comment = print (Sig_type (id, d, Trec_first, Exported));
+           home_doc = documentation selection "type" (Path.name here) }
+       | _ -> ()
+       | exception Reader.Unsupported _ -> ())
+    | _ -> ()) raw.signature;
+  List.iter (fun (_, sub) -> homes r selection ~own sub) raw.subs
+[@@ocaml.warning "-4"]
+
+(* The names of all items, as build scripts write them. *)
+let rec names raw =
+  List.map (fun item -> qualify raw (String.uncapitalize_ascii (Ident.name (signature_item_id item)))) raw.signature
+  @ [ raw.qualified ] @ List.concat_map (fun (_, sub) -> names sub) raw.subs
+
+(* Whether a selection names this item, or a module around it. *)
+let chosen selection qualified =
+  selection.only = []
+  || List.exists (fun s -> s = qualified || Names.starts_with (s ^ ".") qualified) selection.only
+
+
+let value r selection raw id comment =
+  let name = Ident.name id in
+  let path = Path.Pdot (raw.path, name) in
+  if Names.is_operator name then Reader.unsupported "an operator has no name in Rust";
+  let v = Env.find_value path r.Reader.env in
+  let arguments, result = Reader.arrows r max_int v.val_type in
+  (match result with
+   | Var v when not (mem v (List.concat_map (fun a -> vars a.arg) arguments)) ->
+     Reader.unsupported "its result is of any type"
+   | _ -> ());
+  let primitive = match v.val_kind with Val_prim p -> p.prim_name | _ -> "" in
+  { value = name; value_path = Path.name path; arguments; result;
+    is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe";
+    value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
+[@@ocaml.warning "-4"]
+
+let exception_ r selection raw id extension comment =
+  let name = Ident.name id in
+  let path = Path.name (Path.Pdot (raw.path, name)) in
+  let extension = Subst.extension_constructor (Reader.global raw.path raw.signature Subst.identity) extension in
+  if extension.ext_ret_type <> None then Reader.unsupported "a GADT";
+  let exception_parts = Reader.parts r extension.ext_args in
+  if List.concat_map vars (parts_types exception_parts) <> [] then Reader.unsupported "a type variable";
+  { exception_ = name; exception_path = path; exception_parts; exception_comment = comment;
+    exception_doc = documentation selection "exception" path }
+
+(* `is_external symbol`: whether Rust provides it, so that Rust has no function that calls it. *)
+let rec items (r : Reader.t) selection ~is_external ~externals raw =
+  let left_out comment reason = [ Comment (Printf.sprintf "%s\nis left out: %s" comment reason) ] in
+  let chosen id = chosen selection (qualify raw (String.uncapitalize_ascii (Ident.name id))) in
+  let item i = match i with
+    | Sig_value (_, { val_kind = Val_prim p; _ }, Exported) when is_external p -> []
+    | Sig_value (id, _, Exported) when chosen id ->
+      let comment = print i in
+      (try [ Value (value r selection raw id comment) ] with Reader.Unsupported reason -> left_out comment reason)
+    | Sig_type (id, d, _, Exported) when chosen id && not (String.contains (Ident.name id) '#') ->
+      type_ r raw id d
+    | Sig_typext (id, extension, Text_exception, Exported) when chosen id ->
+      let comment = print i in
+      (try [ Exception (exception_ r selection raw id extension comment) ]
+       with Reader.Unsupported reason -> left_out comment reason)
+    | Sig_typext (id, _, _, Exported) when chosen id -> left_out (print i) "an extension of a type"
+    | Sig_class (id, _, _, Exported) when chosen id -> left_out ("class " ^ Ident.name id) "an object"
+    | Sig_module (id, _, md, _, Exported) ->
+      let name = Ident.name id in
+      (match List.assoc_opt name raw.subs, md.md_type with
+       | Some sub, _ ->
+         let m = items r selection ~is_external ~externals:[] sub in
+         if m.items = [] then [] else [ Module m ]
+       | None, _ when not (chosen id) -> []
+       | None, Mty_alias target -> left_out (Printf.sprintf "module %s = %s" name (Path.name target)) "another module"
+       | None, Mty_functor _ -> left_out ("module " ^ name) "a functor"
+       | None, _ -> left_out ("module " ^ name) "its signature is not known")
+    | _ -> [] in
+  let items = List.concat_map item raw.signature in
+  { rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
+[@@ocaml.warning "-4"]
+
+(* A type of this signature: declared here, or elsewhere, or an abbreviation. *)
+and type_ r raw id d =
+  let name = Ident.name id in
+  let path = Path.Pdot (raw.path, name) in
+  let comment () = print (Sig_type (id, d, Trec_first, Exported)) in
+  try match Reader.canonical r path with
+    | None -> [ Comment (comment ()) ]
+    | Some own ->
+      let decl = Reader.decl r own (Reader.find_type r own) in
+      if decl.place = raw.raw_path && decl.name = Names.camel name then [ Type decl ]
+      else [ Reexport (decl, Names.camel name) ]
+  with Reader.Unsupported reason -> [ Comment (comment () ^ "\nis left out: " ^ reason) ]
+
+(* Adds the types that are found, and are no items of a module that is bound: those of other modules, for example. *)
+let with_types modules types =
+  let rec declared m = List.concat_map (function
+    | Type d -> [ d ] | Module m -> declared m | Reexport _ | Value _ | Exception _ | Comment _ -> []) m.items in
+  let there = List.concat_map declared modules in
+  let rec insert path rest decl modules = match rest with
+    | [] -> assert false
+    | name :: rest ->
+      let path = path @ [ name ] in
+      let into m =
+        let inside = List.filter_map (function Module m -> Some m | _ -> None) m.items in
+        let items = List.filter (function Module _ -> false | _ -> true) m.items in
+        if rest = [] then { m with items = Type decl :: m.items }
+        else { m with items = items @ List.map (fun m -> Module m) (insert path rest decl inside) } in
+      if List.exists (fun m -> m.rust_name = name) modules then
+        List.map (fun m -> if m.rust_name = name then into m else m) modules
+      else modules @ [ into { rust_name = name; rust_path = path; items = []; externals = [] } ] in
+  List.fold_left (fun modules d -> if List.memq d there then modules else insert [] d.place d modules) modules types
+[@@ocaml.warning "-4"]
