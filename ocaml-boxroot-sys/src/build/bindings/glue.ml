@@ -74,7 +74,6 @@ let type_ b number d =
     let row = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l) in
     out b "let _ : %s = fun same -> same\n" (for_all names (Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row))
 
-(* OCaml's keywords that may be values' names: none. A path that ends in an operator has parentheses, but operators have none. *)
 let value b ~digest number path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in
   out b "let value_%d : %s = %s\n" number (for_all names (arrows names arguments result)) path;
@@ -97,7 +96,7 @@ let rec items m = List.concat_map (function Module m -> items m | i -> [ i ]) m.
 (* `abis`: symbols that Rust defines if it was compiled with the same digest. `stated`: functions that Rust provides, and that the
    interface has, with the types that were understood. *)
 let print b ~header ~abis ~digest ~types ~stated modules =
-  out b "(* %s *)\n[@@@ocaml.warning \"-a@9\"]\n[@@@ocaml.alert \"--all\"]\n\n" header;
+  out b "(* %s *)\n[@@@ocaml.warning \"-a@9\"]\n[@@@ocaml.alert \"-all\"]\n\n" header;
   List.iteri (fun i symbol -> out b "external abi_%d : unit -> unit = \"%s\"\nlet () = abi_%d ()\n" i symbol i) abis;
   out b "\n";
   List.iteri (type_ b) types;

@@ -57,7 +57,9 @@ let replace before after s =
     else pieces start (i + 1) in
   go (pieces 0 0)
 
-let is_operator s = match s.[0] with 'a' .. 'z' | '_' -> false | c -> Char.code c < 128
+let is_operator s =
+  List.mem s [ "mod"; "land"; "lor"; "lxor"; "lsl"; "lsr"; "asr"; "or" ]
+  || (match s.[0] with 'a' .. 'z' | '_' -> false | c -> Char.code c < 128)
 
 (* A name that no other item has: underscores are added. *)
 let rec free is_taken name = if is_taken name then free is_taken (name ^ "_") else name

@@ -36,27 +36,31 @@ let builtin path =
     | "Stdlib__Seq.t" -> Some Seq
     | _ -> None
 
-(* What a type declaration is: a type of its own, or another type under a new name. *)
-let expansion d = match d.type_kind, d.type_manifest, d.type_private with
-  | _, None, _ | _, _, Asttypes.Private -> None
-  | Type_abstract _ , Some t, Public -> (match Compat.get_desc t with Tvariant _ -> None | _ -> Some t)
-  | _, Some t, Public -> Some t
-[@@ocaml.warning "-4"]
+let has_definition d = match d.type_kind with
+  | Type_record _ | Type_variant _ | Type_open -> true
+  | _ -> false
+
+(* The type that a declaration gives a new name, if it does not declare a type of its own. *)
+let expansion d = match d.type_manifest with
+  | Some t when d.type_private = Asttypes.Public ->
+    (match Compat.get_desc t with Tvariant _ when not (has_definition d) -> None | _ -> Some t)
+  | _ -> None
 
 let find_type r path =
   try Env.find_type path r.env
   with Not_found -> unsupported "the interface that declares %s was not found" (Path.name path)
 
-(* The path of the type that this path finally names, if it is no abbreviation of other types. *)
+(* The path of the type that this path finally names. None for abbreviations of other types, and for types that Rust knows. *)
 let rec canonical r path =
   let path = normalize r path in
-  let d = find_type r path in
-  match expansion d with
-  | None -> Some path
-  | Some t -> match d.type_kind, Compat.get_desc t with
-    | Type_abstract _, _ -> None
-    | _, Tconstr (other, _, _) -> canonical r other
-    | _ -> None
+  if builtin path <> None then None
+  else
+    let d = find_type r path in
+    match expansion d with
+    | None -> Some path
+    | Some t -> match Compat.get_desc t with
+      | Tconstr (other, _, _) when has_definition d -> canonical r other
+      | _ -> None
 
 (* In a declaration of a signature, the signature's items stand under their bare names. This replaces these by paths. An item
    that another one of its name follows has no path. *)
