@@ -64,6 +64,12 @@ impl OCaml {
         &self.version
     }
 
+    /// The first two numbers of the version.
+    #[allow(dead_code)] // for bindings only
+    pub(super) fn numbers(&self) -> (u32, u32) {
+        parse(&self.version).unwrap_or(OLDEST)
+    }
+
     /// The command that compiles OCaml code: a program and its first arguments.
     ///
     /// # Errors
@@ -126,6 +132,18 @@ pub(super) fn answer(command: &[String], arguments: &[&str]) -> Result<String, E
         return Err(Error(format!("{}: {}", output.status, message.trim())));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+/// The command of another program of OCaml. It is in ocamlopt's folder, or is run by the same programs (`opam exec --`).
+pub(super) fn sibling(ocamlopt: &[String], name: &str) -> Result<Vec<String>, Error> {
+    let mut command = ocamlopt.to_vec();
+    if let Some(last) = command.last_mut() {
+        let at = last.rfind("ocamlopt").ok_or_else(|| {
+            Error(format!("`{last}` is not called ocamlopt, so that {name}, which belongs to it, is unknown"))
+        })?;
+        last.replace_range(at..at + "ocamlopt".len(), name);
+    }
+    Ok(command)
 }
 
 fn read_version(where_path: &Path) -> Result<String, Error> {

@@ -34,9 +34,11 @@
 //!   defines: rustc leaves out a crate whose items are used nowhere. Write `use that_library as _;` in the
 //!   program.
 
+mod bindings;
 mod find_ocaml;
 mod program;
 
+pub use bindings::Bindings;
 pub use find_ocaml::OCaml;
 pub use program::Program;
 

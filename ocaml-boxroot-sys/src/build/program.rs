@@ -1,4 +1,5 @@
-use super::find_ocaml::answer;
+use super::bindings::{module_name, Selection};
+use super::find_ocaml::{answer, sibling};
 use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process::Command};
@@ -13,6 +14,7 @@ pub struct Program {
     modules: Vec<(String, PathBuf)>,
     libraries: Vec<String>,
     flags: Vec<String>,
+    bound: Selection,
 }
 
 impl Program {
@@ -50,6 +52,52 @@ impl Program {
     /// Adds an argument for `ocamlopt`, for example `-O3` or `-runtime-variant`.
     pub fn flag(mut self, flag: &str) -> Program {
         self.flags.push(flag.to_string());
+        self
+    }
+
+    /// Makes Rust bindings to a module of the program, of a library, or of the standard library: `orders` for the module `Orders`.
+    /// The crate includes them by `ocaml_boxroot::include_bindings!()`; they are in a Rust module of this name.
+    ///
+    /// OCaml's compiled interface is what they are made from, and another OCaml module that is compiled into the program
+    /// states everything again that they rely on. So there is nothing to promise, and a mistake does not compile. See the guide of
+    /// ocaml-boxroot.
+    ///
+    /// ```no_run
+    /// # use ocaml_boxroot_sys::build::{Error, Program};
+    /// # fn main() -> Result<(), Error> {
+    /// Program::new()
+    ///     .module("ocaml/orders.ml")
+    ///     .bind("orders")
+    ///     .with("orders.order", "crate::Order") // the crate declares this Rust type itself
+    ///     .opaque("orders.cache") // no Rust type, only roots
+    ///     .link()
+    /// # }
+    /// ```
+    ///
+    /// A package has one program with bindings.
+    pub fn bind(mut self, module: &str) -> Program {
+        self.bound.modules.push(module_name(module));
+        self
+    }
+
+    /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a generated one. Its path begins with
+    /// `crate::` or `::`. It has the fields or constructors of the OCaml type, under the names and with the types that the
+    /// generated one would have, and derives `Clone`, `Debug` and `PartialEq`.
+    pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Program {
+        self.bound.users.push((ocaml_type.to_string(), rust_type.to_string()));
+        self
+    }
+
+    /// Binds nothing but these items, and the types that they use: `orders.reserve`, or `orders.archive` for all of a
+    /// module in the module.
+    pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Program {
+        self.bound.only.extend(items.into_iter().map(|item| item.as_ref().to_string()));
+        self
+    }
+
+    /// Gives an OCaml type of a bound module no Rust type: Rust has only roots of its values.
+    pub fn opaque(mut self, ocaml_type: &str) -> Program {
+        self.bound.opaque.push(ocaml_type.to_string());
         self
     }
 
@@ -125,27 +173,72 @@ impl Program {
             }
             _ => fs::create_dir_all(&folder).map_err(|error| about(&folder, error))?,
         }
-        let sources = sort(&ocamlopt, &folder, self.copy_sources(&folder)?)?;
+        let mut sources = sort(&ocamlopt, &folder, self.copy_sources(&folder)?)?;
+        if !self.bound.modules.is_empty() {
+            sources = self.bind_modules(ocaml, &folder, sources)?;
+        }
         let object = folder.join(format!("{name}.o"));
+        let mut command = self.ocamlopt(&ocamlopt, &folder);
+        command.args(["-linkall", "-output-complete-obj", "-o"]).arg(&object);
+        command.args(["-I", &c_library_folder()?]).args(&self.flags);
+        command.args(self.libraries.iter().map(|library| format!("{library}.cmxa")));
+        run(command.args(sources))?;
+        Ok(object)
+    }
+
+    /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to them. Returns what there is
+    /// to link.
+    fn bind_modules(
+        &self,
+        ocaml: &OCaml,
+        folder: &Path,
+        sources: Vec<String>,
+    ) -> Result<Vec<String>, Error> {
+        let ocamlopt = ocaml.ocamlopt()?;
+        if !sources.is_empty() {
+            let mut command = self.ocamlopt(&ocamlopt, folder);
+            run(command.args(["-bin-annot", "-c"]).args(&self.flags).args(&sources))?;
+        }
+        let mut folders = vec![folder.to_path_buf()];
+        folders.extend(self.libraries.iter().map(|library| ocaml.where_path().join(library)));
+        folders.extend(self.folders_of_flags().map(PathBuf::from));
+        folders.retain(|folder| folder.exists());
+        let (mut implementations, mut interfaces) = (Vec::new(), Vec::new());
+        for source in &sources {
+            match source.strip_suffix(".ml") {
+                Some(name) => implementations.push(name),
+                None => interfaces.push(folder.join(format!("{source}").replace(".mli", ".cmti"))),
+            }
+        }
+        let mut annotations: Vec<PathBuf> =
+            implementations.iter().map(|name| folder.join(format!("{name}.cmt"))).collect();
+        annotations.extend(interfaces);
+        self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE))?;
+        // Without the user's flags, which may change what names mean (`-open`).
+        let mut command = self.ocamlopt(&ocamlopt, folder);
+        command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));
+        run(command.args(["-c", GLUE]))?;
+        let mut objects: Vec<String> =
+            implementations.iter().map(|name| format!("{name}.cmx")).collect();
+        objects.push(GLUE.replace(".ml", ".cmx"));
+        Ok(objects)
+    }
+
+    /// The folders that `-I` names in the flags.
+    fn folders_of_flags(&self) -> impl Iterator<Item = &str> {
+        let pairs = self.flags.iter().zip(self.flags.iter().skip(1));
+        pairs.filter(|(flag, _)| *flag == "-I").map(|(_, folder)| folder.as_str())
+    }
+
+    /// The compiler, for this folder and with the libraries' interfaces.
+    fn ocamlopt(&self, ocamlopt: &[String], folder: &Path) -> Command {
         let mut command = Command::new(&ocamlopt[0]);
-        command.args(&ocamlopt[1..]).current_dir(&folder);
-        command.args(["-g", "-linkall", "-output-complete-obj", "-o"]).arg(&object);
-        command.args(["-I", &c_library_folder()?]);
+        command.args(&ocamlopt[1..]).current_dir(folder).arg("-g");
         // On OCaml 4, most libraries are in the standard folder; on OCaml 5 in their own.
         for library in &self.libraries {
             command.args(["-I", &format!("+{library}")]);
         }
-        command.args(&self.flags);
-        command.args(self.libraries.iter().map(|library| format!("{library}.cmxa")));
-        let output = command.args(sources).output().map_err(|error| about(&ocamlopt[0], error))?;
-        let message = String::from_utf8_lossy(&output.stderr);
-        if !output.status.success() {
-            return Err(Error(format!("{} failed:\n{}", ocamlopt.join(" "), message.trim())));
-        }
-        for line in message.lines() {
-            println!("cargo:warning={line}");
-        }
-        Ok(object)
+        command
     }
 
     /// Copies the modules, and returns the names of the copies.
@@ -177,8 +270,25 @@ const TWO_RUNTIMES: &str =
      (`link-ocaml-runtime-and-dummy-program` of ocaml-boxroot-sys) another one. If the linker now says 'duplicate \
      symbol: caml_...' or 'multiple definition of caml_...', remove that feature.";
 
+/// The OCaml module that registers what bindings use.
+const GLUE: &str = "ocaml_boxroot_bindings.ml";
+
+/// Runs a compiler, and shows its warnings.
+fn run(command: &mut Command) -> Result<(), Error> {
+    let output = command.output().map_err(|error| about(command.get_program(), error))?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        let program = command.get_program().to_string_lossy();
+        return Err(Error(format!("{program} failed:\n{}", message.trim())));
+    }
+    for line in message.lines() {
+        println!("cargo:warning={line}");
+    }
+    Ok(())
+}
+
 /// An error about a file or a program.
-fn about(what: impl AsRef<Path>, error: io::Error) -> Error {
+pub(super) fn about(what: impl AsRef<Path>, error: io::Error) -> Error {
     Error(format!("{}: {error}", what.as_ref().display()))
 }
 
@@ -188,7 +298,7 @@ fn variable(name: &str) -> Result<String, Error> {
         .map_err(|_| Error(format!("{name} is not set: this is for build scripts that cargo runs")))
 }
 
-fn out_dir() -> Result<PathBuf, Error> {
+pub(super) fn out_dir() -> Result<PathBuf, Error> {
     variable("OUT_DIR").map(PathBuf::from)
 }
 
@@ -232,14 +342,7 @@ fn sort(ocamlopt: &[String], folder: &Path, sources: Vec<String>) -> Result<Vec<
     if sources.len() < 2 {
         return Ok(sources);
     }
-    // ocamldep is in ocamlopt's folder, or is run by the same programs (`opam exec -- ocamldep`).
-    let mut command = ocamlopt.to_vec();
-    if let Some(last) = command.last_mut() {
-        let at = last.rfind("ocamlopt").ok_or_else(|| {
-            Error(format!("`{last}` is not called ocamlopt, so that its ocamldep, which sorts modules, is unknown"))
-        })?;
-        last.replace_range(at..at + "ocamlopt".len(), "ocamldep");
-    }
+    let command = sibling(ocamlopt, "ocamldep")?;
     let mut run = Command::new(&command[0]);
     run.args(&command[1..]).arg("-sort").args(sources).current_dir(folder);
     let output = run.output().map_err(|error| about(&command[0], error))?;

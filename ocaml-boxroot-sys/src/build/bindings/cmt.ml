@@ -124,7 +124,7 @@ let externals (r : Reader.t) scanned modules =
         (provided, (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (symbol f.primitive) reason) :: left_out)
       | e ->
         let is_public p = match Env.find_value p r.env with _ -> true | exception Not_found -> false in
-        let path = match f.path with Some p when is_public p -> Some (Path.name p) | _ -> None in
+        let path = match f.path with Some p when is_public p -> Some (Reader.ocaml r p) | _ -> None in
         match List.find_opt (fun (_, (other, _)) -> other.symbol = e.symbol) provided with
         | None -> ((m, (e, path)) :: provided, left_out)
         | Some (_, (other, _)) when same e other ->

@@ -3,9 +3,9 @@ open Model
 
 let digest_place = "@DIGEST@"
 
-let () =
+let run () =
   let out_rust = ref "" and out_ocaml = ref "" and folders = ref [] and bound = ref [] and annotations = ref [] in
-  let only = ref [] and opaque = ref [] and users = ref [] in
+  let only = ref [] and opaque = ref [] and users = ref [] and prefixes = ref [] in
   let add list = Arg.String (fun s -> list := s :: !list) in
   let pair s = match String.index_opt s '=' with
     | Some i -> users := (String.sub s 0 i, String.sub s (i + 1) (String.length s - i - 1)) :: !users
@@ -16,13 +16,14 @@ let () =
     "--include", add folders, "FOLDER with .cmi files";
     "--bind", add bound, "MODULE";
     "--annotations", add annotations, "FILE.cmt or .cmti";
+    "--strip", add prefixes, "PREFIX of modules, which OCaml code leaves out";
     "--only", add only, "ITEM";
     "--opaque", add opaque, "TYPE";
     "--with", Arg.String pair, "TYPE=RUST a user's own Rust type" ] (fun s -> raise (Arg.Bad s)) "bindings";
   Clflags.include_dirs := List.rev !folders;
   Compmisc.init_path ();
   let env = Compmisc.initial_env () in
-  let r = Reader.create env ~opaque:!opaque ~users:!users in
+  let r = Reader.create env ~opaque:!opaque ~users:!users ~prefixes:!prefixes in
   let raws = List.map (Walk.bound r) (List.rev !bound) in
   let scanned = List.map Cmt.read (List.rev !annotations) in
   let selection = { Walk.only = !only; documentation = Cmt.documentation scanned } in
@@ -51,6 +52,7 @@ let () =
     Rust.module_ text ~abi ~digest:digest_place m) modules;
   let header = "Made by the build helper of ocaml-boxroot from " ^ String.concat ", " (List.rev !bound) ^ ". Do not edit." in
   let text = "// " ^ header ^ "\n\n" ^ Buffer.contents text in
+  List.iter (fun (_, comment) -> print_endline (String.concat " " (String.split_on_char '\n' comment))) left_out;
   let digest = String.sub (Digest.to_hex (Digest.string text)) 0 16 in
   let glue = Buffer.create 10000 in
   let stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (p, e)) path) externals in
@@ -61,3 +63,9 @@ let () =
     close_out channel in
   write !out_rust text;
   write !out_ocaml (Buffer.contents glue)
+
+let () =
+  let fail message = prerr_endline message; exit 1 in
+  try run () with
+  | Failure message | Rust.Clash message -> fail message
+  | error -> Location.report_exception Format.err_formatter error; exit 1

@@ -16,10 +16,14 @@ type t = {
   mutable found : decl list;  (* the newest first *)
   opaque : string list;
   users : (string * string) list;
+  prefixes : string list;  (* which OCaml code leaves out: dune's Foo__ *)
 }
 
-let create env ~opaque ~users =
-  { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users }
+let create env ~opaque ~users ~prefixes =
+  { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes }
+
+(* A path, as OCaml code names it. *)
+let ocaml r path = List.fold_left (fun s prefix -> Names.replace prefix "" s) (Path.name path) r.prefixes
 
 let normalize r path = try Env.normalize_type_path None r.env path with _ -> path
 
@@ -128,7 +132,7 @@ and decl r path d =
       | Some h -> (h.home_place, h.rust)
       | None -> other_place key in
     let decl = {
-      ocaml = key; place; name; params; has_constraints;
+      ocaml = ocaml r path; place; name; params; has_constraints;
       is_private = d.type_private = Private; never_float = never_float d;
       comment = (match home with Some h -> h.home_comment | None -> "type " ^ key);
       doc = Option.bind home (fun h -> h.home_doc);

@@ -56,9 +56,18 @@ let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
   { path; raw_name = name; raw_path = rust_path; qualified; signature; subs = List.filter_map sub signature }
 [@@ocaml.warning "-4"]
 
+(* Names of interfaces in the folders that are searched, without the standard library's. *)
+let no_module name =
+  let interfaces folder = List.filter_map (fun file ->
+    if Filename.check_suffix file ".cmi" then Some (String.capitalize_ascii (Filename.chop_suffix file ".cmi")) else None)
+    (Array.to_list (Sys.readdir folder)) in
+  let there = List.sort_uniq compare (List.concat_map interfaces !Clflags.include_dirs) in
+  Printf.sprintf "there is no module %s. There are: %s" name (String.concat ", " there)
+
 (* The raw tree of a module that has a file. *)
 let bound (r : Reader.t) name =
   let path = Path.Pident (Ident.create_persistent name) in
+  if not (Env.bound_module name r.env) then failwith (no_module name);
   let own = List.hd (List.rev (Names.split "__" name)) in
   match signature_of r path with
   | Some s ->
@@ -108,20 +117,20 @@ let value r selection raw id comment =
      Reader.unsupported "its result is of any type"
    | _ -> ());
   let primitive = match v.val_kind with Val_prim p -> p.prim_name | _ -> "" in
-  { value = name; value_path = Path.name path; arguments; result;
+  { value = name; value_path = Reader.ocaml r path; arguments; result;
     is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe";
     value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
 [@@ocaml.warning "-4"]
 
 let exception_ r selection raw id extension comment =
   let name = Ident.name id in
-  let path = Path.name (Path.Pdot (raw.path, name)) in
+  let path = Path.Pdot (raw.path, name) in
   let extension = Subst.extension_constructor (Reader.global raw.path raw.signature Subst.identity) extension in
   if extension.ext_ret_type <> None then Reader.unsupported "a GADT";
   let exception_parts = Reader.parts r extension.ext_args in
   if List.concat_map vars (parts_types exception_parts) <> [] then Reader.unsupported "a type variable";
-  { exception_ = name; exception_path = path; exception_parts; exception_comment = comment;
-    exception_doc = documentation selection "exception" path }
+  { exception_ = name; exception_path = Reader.ocaml r path; exception_parts; exception_comment = comment;
+    exception_doc = documentation selection "exception" (Path.name path) }
 
 (* `is_external symbol`: whether Rust provides it, so that Rust has no function that calls it. *)
 let rec items (r : Reader.t) selection ~is_external ~externals raw =
@@ -147,7 +156,7 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
          let m = items r selection ~is_external ~externals:[] sub in
          if m.items = [] then [] else [ Module m ]
        | None, _ when not (chosen id) -> []
-       | None, Mty_alias target -> left_out (Printf.sprintf "module %s = %s" name (Path.name target)) "another module"
+       | None, Mty_alias target -> left_out (Printf.sprintf "module %s = %s" name (Path.name target)) "it is another module's name, or takes values of any type"
        | None, Mty_functor _ -> left_out ("module " ^ name) "a functor"
        | None, _ -> left_out ("module " ^ name) "its signature is not known")
     | _ -> [] in
