@@ -181,6 +181,16 @@ impl<T: ?Sized> Boxroot<T> {
 
     /// The root, as one of a value of unknown type.
     pub(crate) fn into_any(self) -> Boxroot<OCamlAny> {
+        // SAFETY: every value is of unknown type.
+        unsafe { self.cast_into() }
+    }
+
+    /// The root, as one of another type.
+    ///
+    /// # Safety
+    ///
+    /// The value is a `U`.
+    pub(crate) unsafe fn cast_into<U: ?Sized>(self) -> Boxroot<U> {
         Boxroot { root: self.into_raw(), _type: PhantomData }
     }
 

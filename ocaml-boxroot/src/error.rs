@@ -1,3 +1,4 @@
+use crate::call::registered::Place;
 use ocaml_boxroot_sys as sys;
 use std::fmt;
 
@@ -18,6 +19,9 @@ pub enum Error {
     /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
     /// constructor that the Rust type does not name.
     Mismatch,
+    /// One of [`Mismatch`](Error::Mismatch), [`OutOfRange`](Error::OutOfRange) and [`NotUtf8`](Error::NotUtf8), in a part of a
+    /// value, an argument or a result.
+    In(Box<PartError>),
     /// An OCaml string that is not UTF-8, for a Rust `String`.
     NotUtf8,
     /// A value that is nested deeper than conversions go, or so deep that the stack nearly ran out. See
@@ -64,7 +68,79 @@ pub enum Error {
     },
 }
 
+/// An [`Error`] with its place: in a part of a value, an argument or a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartError {
+    /// Names of fields, and constructors with the numbers or labels of their arguments, from the outside; may be empty.
+    path: String,
+    /// The argument or result.
+    of: String,
+    error: Error,
+}
+
+impl PartError {
+    /// What is wrong there: never an [`In`](Error::In).
+    pub fn error(&self) -> &Error {
+        &self.error
+    }
+}
+
+impl fmt::Display for PartError {
+    /// Writes the place and the error: "`size.grams` of argument `order` of `reserve`: …".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&*self.path, &*self.of) {
+            (path, "") => write!(f, "`{path}`")?,
+            ("", of) => write!(f, "{of}")?,
+            (path, of) => write!(f, "`{path}` of {of}")?,
+        }
+        write!(f, ": {}", self.error)
+    }
+}
+
 impl Error {
+    /// What is wrong, without regard to where: the error in the place for an [`In`](Error::In), otherwise the error itself.
+    pub fn reason(&self) -> &Error {
+        match self {
+            Error::In(part) => &part.error,
+            error => error,
+        }
+    }
+
+    /// The error, in the field or argument of a constructor with this name.
+    #[cold]
+    pub(crate) fn within(self, name: &str) -> Error {
+        self.placed(|part| {
+            part.path = match &*part.path {
+                "" => name.to_string(),
+                path => format!("{name}.{path}"),
+            }
+        })
+    }
+
+    /// The error, in this argument.
+    #[cold]
+    pub(crate) fn of_argument(self, Place(argument, function): Place) -> Error {
+        self.placed(|part| part.of = format!("argument `{argument}` of `{function}`"))
+    }
+
+    /// The error, in the result of this function.
+    #[cold]
+    pub(crate) fn of_result(self, function: &str) -> Error {
+        self.placed(|part| part.of = format!("the result of `{function}`"))
+    }
+
+    fn placed(self, place: impl FnOnce(&mut PartError)) -> Error {
+        let mut part = match self {
+            Error::In(part) => part,
+            error @ (Error::Mismatch | Error::OutOfRange | Error::NotUtf8) => {
+                Box::new(PartError { path: String::new(), of: String::new(), error })
+            }
+            error => return error,
+        };
+        place(&mut part);
+        Error::In(part)
+    }
+
     /// Why the last call of the raw interface on this thread failed, by the state of the library and of the lock. The
     /// order is that of the reasons that last longest.
     pub(crate) fn last() -> Error {
@@ -90,6 +166,7 @@ impl fmt::Display for Error {
             Error::OutOfMemory => "out of memory; existing roots are intact",
             Error::OutOfRange => "a number that the other side's type cannot hold",
             Error::Mismatch => "an OCaml value that is not of the form that the Rust type has",
+            Error::In(part) => return part.fmt(f),
             Error::NotUtf8 => "an OCaml string that is not UTF-8, for a Rust String",
             Error::TooDeep => {
                 "a value that is nested too deep to be converted; see set_depth_limit, and the size of this thread's stack"

@@ -71,7 +71,7 @@ mod types;
 mod value;
 
 pub use boxroot::{Boxroot, RootRef};
-pub use error::Error;
+pub use error::{Error, PartError};
 pub use lock::DomainLock;
 pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 #[cfg(any(feature = "startup", doc))]
@@ -91,18 +91,26 @@ pub mod export_support {
 /// The names of the standard library that the macros use. A program's own names cannot replace these.
 #[doc(hidden)]
 pub mod macro_support {
+    pub use std::boxed::Box;
     pub use std::convert::Infallible;
+    pub use std::error::Error;
     pub use std::ffi::c_int;
     pub use std::fmt::{self, Debug, Formatter};
     pub use std::marker::PhantomData;
-    pub use std::option::Option::Some;
+    pub use std::option::Option::{self, Some};
     pub use std::primitive::{bool, f64};
     pub use std::result::Result::{self, Err, Ok};
-    pub use std::{concat, stringify};
+    pub use std::{concat, env, include, stringify};
+}
+
+/// For [`ocaml_functions!`].
+#[doc(hidden)]
+pub mod call_support {
+    pub use crate::call::registered::{argument, Named, Place};
 }
 
 #[doc(hidden)]
-pub use call::function::call_support;
+pub use call::bound::bound_support;
 #[doc(hidden)]
 pub use types::declare::type_support;
 

@@ -21,7 +21,9 @@
 //! * *Types* mean what they mean in items at the place of the call: `Self` is the marker, and `_` is refused
 //!   (`types_that_are_inferred`). Aliases, projections and macros may stand there; what counts is which type it is. If it is
 //!   not `Send`, neither is the marker (`type_of_a_part_that_is_not_send`).
-//! * *Lifetimes and generics* there are none: a marker is one type. Types in a generic function cannot use its parameters.
+//! * *Type parameters* are names, which mean the parameter in the types, whatever else has this name. A marker is invariant in
+//!   them, and is `Send` and `Sync` only if they are. There are no lifetimes. Types in a generic function cannot use its
+//!   parameters.
 //!
 //! `ocaml_functions!` and `export!`, where `unsafe` stands for the types:
 //!
@@ -69,7 +71,8 @@ mod names {
         bool char str u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64
         Ok Err Some None Option Result Box Vec String Drop Fn FnMut FnOnce Send Sync Sized Copy Clone Into From Default
         Debug Formatter PhantomData c_int
-        Boxroot RootRef Value DomainLock Error CallError Field ToOCaml FromOCaml Declared Part Probe NotFloat Form Layout
+        Boxroot RootRef Value DomainLock Error CallError Field ToOCaml FromOCaml Declared Part Probe NotFloat Form
+        Constructor Constructors PartType Opened Place Registered
         Named OCamlAny
     }
     pub mod sys {}
@@ -82,9 +85,8 @@ mod names {
     /// Methods and constants of everything.
     #[allow(clippy::wrong_self_convention)]
     pub trait Deceives {
-        const FORM: () = ();
-        const LAYOUT: () = ();
-        const IS_FLAT: ::real::primitive::bool = true;
+        const CONSTRUCTORS: () = ();
+        const CHECKED: () = ();
         fn as_any(&self) -> ! {
             wrong()
         }
@@ -186,6 +188,9 @@ mod types {
         struct Projected for Projects { only: <Self as Which>::Marker }
         pub enum ProjectedToo for ProjectsToo { Only(<Self as Which>::Marker), Which(which!()) }
 
+        /// Parameters with the names of types that are used there, too.
+        struct parameters<Text, Float> for Parameters<Text as R, Float as Value> { a: Text, b: Float, value: Int }
+
         unboxed struct unboxed for Unboxed { r#f64: Float }
         pub struct Flat for Flattened { a: unboxed, b: <Self as Which>::Marker, c: Alias }
         struct Boxed { a: unboxed, b: Abstract }
@@ -272,6 +277,13 @@ mod types {
     }
 
     #[derive(Clone, Debug, PartialEq)]
+    struct Parameters<R, Value> {
+        value: i64_,
+        b: Value,
+        a: R,
+    }
+
+    #[derive(Clone, Debug, PartialEq)]
     pub enum Polymorphic {
         r#loop(i64_),
         Loop(text),
@@ -318,6 +330,9 @@ mod types {
         let value = ::ours::RootRef::get(&root, lock);
         ::real::assert_eq!(value.at(self::record::parts).to_string_lossy(), "five");
         ::real::assert_eq!(value.at(self::record::r#type).to_int(), 1);
+
+        let parameters = Parameters { a: 0.5, b: text("b"), value: 3 };
+        there_and_back::<parameters<Float, Text>, _>(lock, parameters, Block { tag: 0, size: 3 });
 
         there_and_back::<ordinary, _>(lock, Ordinary::None, Immediate(0));
         there_and_back::<ordinary, _>(lock, Ordinary::Constant, Immediate(1));

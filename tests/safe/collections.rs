@@ -63,7 +63,8 @@ test!(maps_and_sets, || {
             assert_eq!(set.to_rust::<HashSet<i32>>(lock).unwrap().len(), n as usize);
         }
         let negative: Result<BTreeSet<u8>, CallError> = number_set(lock, 3);
-        assert!(matches!(negative, Err(CallError::Error(Error::OutOfRange))));
+        let Err(CallError::Error(negative)) = negative else { panic!("{negative:?}") };
+        assert_eq!(negative.reason(), &Error::OutOfRange);
     });
     assert_no_roots();
 });

@@ -141,9 +141,11 @@ test!(functions_of_ocaml, || {
             assert!(error.to_string().contains("\"no such function\""));
         }
         let refused = eight::<String>(lock, 1, 1, 1, 1, 1, 1, 1, u64::MAX);
-        assert!(matches!(refused, Err(CallError::Error(Error::OutOfRange))));
+        let Err(CallError::Error(refused)) = refused else { panic!("{refused:?}") };
+        assert_eq!(refused.reason(), &Error::OutOfRange);
         let refused = float_array::<[f64; 2]>(lock, 3);
-        assert!(matches!(refused, Err(CallError::Error(Error::Mismatch))));
+        let Err(CallError::Error(refused)) = refused else { panic!("{refused:?}") };
+        assert_eq!(refused.reason(), &Error::Mismatch);
     });
     assert_no_roots();
 });

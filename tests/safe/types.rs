@@ -46,6 +46,39 @@ ocaml_type! {
     struct City2 { name: OCamlString, lock: OCamlInt }
 
     enum Nameless { One, Two(OCamlInt) }
+
+    // With type parameters.
+    struct OCamlOwn<A> for Own<A as R> { item: A, used: OCamlInt }
+    enum OCamlTable<A, B> for Table<A as Key, B as Item> {
+        Tip(B),
+        Fork { left: OCamlTable<A, B>, key: A, right: OCamlTable<A, B> },
+    }
+    polymorphic enum OCamlReply<A> for Reply<A as R> { Found(OCamlOwn<A>, OCamlInt), Nothing }
+    struct OCamlTables<A> for Tables { tables: OCamlList<OCamlTable<OCamlInt, OCamlString>>, of: OCamlList<()> }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Own<R> {
+    item: R,
+    used: u32,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Table<Key, Item> {
+    Tip(Item),
+    Fork { left: Box<Table<Key, Item>>, key: Key, right: Box<Table<Key, Item>> },
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Reply<R> {
+    Found(Own<R>, u32),
+    Nothing,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Tables {
+    tables: Vec<Table<i32, String>>,
+    of: Vec<()>,
 }
 
 type Float = OCamlFloat;
@@ -126,6 +159,9 @@ ocaml_functions! {
         fn runner(best: OCamlMetres) -> OCamlRunner = "runner";
         fn metres(runner: OCamlRunner) -> OCamlArray<OCamlMetres> = "metres";
         fn other_colors() -> OCamlList<OCamlColor> = "other_colors";
+        fn turn_names(table: OCamlTable<OCamlInt, OCamlString>) -> OCamlTable<OCamlInt, OCamlString> = "turn";
+        fn reply_of_text(own: OCamlOwn<OCamlString>) -> OCamlReply<OCamlString> = "reply";
+        fn reply_of_numbers(own: OCamlOwn<OCamlList<OCamlFloat>>) -> OCamlReply<OCamlList<OCamlFloat>> = "reply";
     }
 }
 
@@ -167,7 +203,9 @@ test!(records_of_floats, || {
         churn(lock);
         assert_eq!(point.to_rust(lock), Ok(Point { x: 0.5, y: -2. }));
         let boxed: Result<Boxroot<OCamlFloat>, Error> = point.read(lock, OCamlPoint::x);
-        assert_eq!(boxed.err(), Some(Error::Mismatch), "there is no value to root");
+        let error = boxed.unwrap_err();
+        assert_eq!(error.reason(), &Error::Mismatch, "there is no value to root");
+        assert!(error.to_string().starts_with("`x`: "), "{error}");
         let points: Vec<Point> = points(lock, 1000).unwrap();
         assert!(points.iter().enumerate().all(|(i, p)| *p == Point { x: i as f64, y: -1. }));
     });
@@ -242,6 +280,57 @@ test!(polymorphic_variants, || {
             others.get(lock).iter().map(|color| color.to_rust(lock)).collect();
         assert_eq!(read, [Err(Error::Mismatch), Ok(Color::Black)]);
     })
+});
+
+test!(types_with_parameters, || {
+    with_ocaml(|lock| {
+        let tip = |text: &str| Box::new(Table::Tip(text.to_string()));
+        let fork = |left, key, right| Box::new(Table::Fork { left, key, right });
+        let table = fork(fork(tip("a"), 1, tip("b")), 2, tip("c"));
+        let turned: Table<i32, String> = turn_names(lock, &table).unwrap();
+        assert_eq!(turned, *fork(tip("c"), 2, fork(tip("b"), 1, tip("a"))));
+        let tables = Tables { tables: vec![*table], of: vec![(); 2] };
+        let root: Boxroot<OCamlTables<OCamlFloat>> = tables.to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(root.to_rust(lock), Ok(tables));
+
+        let own = Own { item: "text".to_string(), used: 3 };
+        let found: Reply<String> = reply_of_text(lock, &own).unwrap();
+        assert_eq!(found, Reply::Found(own.clone(), 3));
+        let own = Own { item: own.item, used: 0 };
+        assert_eq!(reply_of_text::<Reply<String>>(lock, own).unwrap(), Reply::Nothing);
+        // A parameter may be a root in Rust.
+        let numbers: Boxroot<OCamlList<OCamlFloat>> = [0.5, 1.5].to_ocaml(lock).unwrap();
+        let own = Own { item: &*numbers, used: 1 };
+        let found = reply_of_numbers::<Reply<Boxroot<OCamlList<OCamlFloat>>>>(lock, own).unwrap();
+        let Reply::Found(Own { item, .. }, 1) = found else { panic!("{found:?}") };
+        churn(lock);
+        assert_eq!(item.to_rust(lock), Ok(vec![0.5, 1.5]));
+        let own: Boxroot<OCamlOwn<OCamlString>> =
+            Own { item: "field", used: 1 }.to_ocaml(lock).unwrap();
+        assert_eq!(own.get(lock).at(OCamlOwn::item).as_str(), Ok("field"));
+    });
+    assert_no_roots();
+});
+
+test!(errors_say_where, || {
+    with_ocaml(|lock| {
+        let tip = |n| Box::new(Table::Tip(vec![(n, "x")]));
+        let table = Table::Fork { left: tip(1), key: "k", right: tip(u64::MAX) };
+        let refused: Result<
+            Boxroot<OCamlTable<OCamlString, OCamlList<(OCamlInt, OCamlString)>>>,
+            _,
+        > = table.to_ocaml(lock);
+        let error = refused.unwrap_err();
+        assert_eq!(error.reason(), &Error::OutOfRange);
+        assert!(error.to_string().starts_with("`Fork.right.Tip.0`: a number"), "{error}");
+        let error = sum::<u8>(lock, Tree::Node(Box::new(Tree::Leaf), 256, Box::new(Tree::Leaf)));
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "the result of `sum`: a number that the other side's type cannot hold"
+        );
+    });
+    assert_no_roots();
 });
 
 /// More levels than a stack with the usual limits has room for.

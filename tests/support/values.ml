@@ -31,6 +31,11 @@ let () =
 type city = { name : string; mutable height : int; at : point; tags : string list }
 and point = { x : float; y : float }
 
+type 'a box = { item : 'a; mutable used : int }
+type ('a, 'b) table = Tip of 'b | Fork of { left : ('a, 'b) table; key : 'a; right : ('a, 'b) table }
+type 'a reply = [ `Found of 'a * int | `Nothing ]
+
+let rec turn = function Tip _ as tip -> tip | Fork { left; key; right } -> Fork { left = turn right; key; right = turn left }
 type tree = Leaf | Node of tree * int * tree | Empty | Named of { label : string; below : tree }
 type color = [ `Black | `Rgb of int * int * int | `named of string | `A_rather_long_name_of_a_tag | `loop ]
 type metres = { metres : float } [@@unboxed]
@@ -61,6 +66,8 @@ let () =
       let tree = ref Leaf in
       for i = 1 to n do tree := Node (!tree, i, Leaf) done;
       !tree);
+  register "turn" turn;
+  register "reply" (fun box -> if box.used > 0 then `Found (box, box.used) else `Nothing);
   register "tree" (fun () -> Named { label = "four"; below = Node (Node (Leaf, 1, Leaf), 2, Empty) });
   register "colors" (fun () : color list ->
       [ `Black; `Rgb (1, 2, 255); `named "blue"; `A_rather_long_name_of_a_tag; `loop ]);

@@ -48,7 +48,14 @@ macro_rules! ocaml_functions {
         ) -> $crate::macro_support::Result<
             $crate::unit_or!($(OCamlResult, $result)?), $crate::CallError
         > {
-            let arguments = [$($crate::call_support::argument::<$type, _>(&$argument, lock)?),*];
+            let arguments = [$($crate::call_support::argument::<$type, _>(
+                &$argument,
+                $crate::call_support::Place(
+                    $crate::macro_support::stringify!($argument),
+                    $crate::macro_support::stringify!($name),
+                ),
+                lock,
+            )?),*];
             {
                 // Types in the signature of an item are not inferred, and cannot be `OCamlResult`.
                 static FUNCTION: $crate::call_support::Named<
@@ -71,71 +78,4 @@ macro_rules! unit_or {
     ($type:ty, $result:ty) => {
         $type
     };
-}
-
-/// For [`ocaml_functions!`].
-pub mod call_support {
-    use crate::named::{load, named_cell};
-    use crate::{Boxroot, CallError, DomainLock, Error, FromOCaml, OCamlAny, ToOCaml, Value};
-    use ocaml_boxroot_sys as sys;
-    use std::ffi::CString;
-    use std::marker::PhantomData;
-    use std::ptr::NonNull;
-    use std::sync::atomic::{AtomicPtr, Ordering};
-
-    /// A function that OCaml registers under a name, with arguments of the types of those of `Args`, and a result `T`.
-    pub struct Named<Args, T: ?Sized> {
-        name: &'static str,
-        /// From `named_cell`; NULL until the name was found.
-        cell: AtomicPtr<sys::Value>,
-        _types: PhantomData<fn(Args, *const T)>,
-    }
-
-    /// A root for an argument.
-    #[track_caller]
-    pub fn argument<T: ?Sized, R: ToOCaml<T>>(
-        value: &R,
-        lock: &mut DomainLock,
-    ) -> Result<Boxroot<OCamlAny>, Error> {
-        Ok(value.to_ocaml(lock)?.into_any())
-    }
-
-    impl<Args, T: ?Sized> Named<Args, T> {
-        /// The function with this name, which is not looked up yet.
-        pub const fn new(name: &'static str) -> Self {
-            Named { name, cell: AtomicPtr::new(std::ptr::null_mut()), _types: PhantomData }
-        }
-
-        fn cell(&self, lock: &DomainLock) -> Option<NonNull<sys::Value>> {
-            let cell = NonNull::new(self.cell.load(Ordering::Acquire));
-            cell.or_else(|| {
-                let cell = named_cell(lock, &CString::new(self.name).ok()?)?;
-                self.cell.store(cell.as_ptr(), Ordering::Release);
-                Some(cell)
-            })
-        }
-
-        /// Calls the function, with `()` if there are no arguments.
-        ///
-        /// # Safety
-        ///
-        /// The registered function takes these arguments and returns a `T`.
-        #[track_caller]
-        pub unsafe fn call<R: FromOCaml<T>, const N: usize>(
-            &self,
-            lock: &mut DomainLock,
-            arguments: [Boxroot<OCamlAny>; N],
-        ) -> Result<R, CallError> {
-            let cell = self.cell(lock).ok_or_else(|| Error::NotRegistered(self.name.into()))?;
-            let mut unit = [Value::unit().raw()];
-            let mut raw = arguments.each_ref().map(|argument| argument.get(lock).raw());
-            let raw: &mut [sys::Value] = if N == 0 { &mut unit } else { &mut raw };
-            // SAFETY: `cell` is from `named_cell`.
-            let closure = unsafe { load(lock, cell) };
-            // SAFETY: the closure and the arguments are live, because the collector has not run since they were read. The
-            // function has these types (caller).
-            let (result, lock) = unsafe { lock.call::<T>(closure, raw) }?;
-            Ok(R::from_ocaml(result, lock)?)
-        }
-    }
 }

@@ -1,6 +1,8 @@
 //! Calls of OCaml from Rust, and of Rust from OCaml.
 
+pub(crate) mod bound;
 mod closure;
 pub(crate) mod enter;
 mod export;
-pub(crate) mod function;
+mod function;
+pub(crate) mod registered;

@@ -4,7 +4,7 @@ use crate::{ffi, Boxroot, DomainLock, Error, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 
 /// The highest tag of a block with ordinary fields.
-const LAST_CONSTRUCTOR: u8 = 243;
+pub(crate) const LAST_CONSTRUCTOR: u8 = 243;
 
 impl DomainLock {
     /// A new block with these fields. The tag is 0 for a tuple or a record; for a constructor with arguments it is

@@ -1,8 +1,8 @@
 //! Only comments stand before what `ocaml_type!` and its parts declare. Other attributes could remove or change it.
 
+use ocaml_boxroot::type_support::Constructor;
 use ocaml_boxroot::{
-    ocaml_declare, ocaml_fields, ocaml_type, ocaml_variant, OCamlFloat as Marker, OCamlInt,
-    OCamlString,
+    ocaml_enum, ocaml_items, ocaml_type, OCamlFloat as Marker, OCamlInt, OCamlString,
 };
 
 ocaml_type! {
@@ -37,10 +37,11 @@ ocaml_type! {
     enum Label { Number { #[cfg(any())] number: OCamlInt, text: OCamlString } }
 }
 
-ocaml_declare! { [#[cfg(any())]] [pub] Marker record (Marker [number OCamlInt]) }
+ocaml_items! {
+    [#[cfg(any())]] pub Marker []
+    constructors { &[(0, Constructor::Block(0, 1))] } float { false } parts [(0 0 [] OCamlInt)]
+}
 
-ocaml_fields! { Marker [#[cfg(any())]] number: OCamlInt, }
-
-ocaml_variant! { @normalise [[#[cfg(any())]] [pub] Marker [] ordinary] [] Number(OCamlInt) }
+ocaml_enum! { @normalise [[#[cfg(any())]] [pub] Marker [] [] ordinary] [] Number(OCamlInt) }
 
 fn main() {}

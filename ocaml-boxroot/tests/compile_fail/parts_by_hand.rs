@@ -1,6 +1,6 @@
 //! Only unsafe code can say itself what the values of a marker are.
 
-use ocaml_boxroot::type_support::{Declared, Form, Layout, Part};
+use ocaml_boxroot::type_support::{check, Constructor, Constructors, Declared, Part};
 use ocaml_boxroot::{ocaml_type, OCamlInt, OCamlString};
 
 ocaml_type! {
@@ -10,8 +10,8 @@ ocaml_type! {
 enum Mine {}
 
 impl Declared for Mine {
-    const FORM: Form = &[("Mine", &["number"])];
-    const LAYOUT: Layout = Layout::Record;
+    const CONSTRUCTORS: Constructors = &[(0, Constructor::Block(0, 1))];
+    const CHECKED: () = check(Self::CONSTRUCTORS, &[(0, 0)]);
 }
 
 impl Part<0, 0, OCamlInt> for Marker {}

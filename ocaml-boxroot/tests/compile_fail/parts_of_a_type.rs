@@ -1,16 +1,15 @@
 //! The parts of the macro declare what the macro declares, or nothing.
 
-use ocaml_boxroot::{ocaml_declare, ocaml_type, OCamlInt, OCamlString};
+use ocaml_boxroot::type_support::Constructor;
+use ocaml_boxroot::{ocaml_items, ocaml_type, OCamlInt, OCamlString};
 
 ocaml_type! {
     struct Marker { text: OCamlString }
 }
 
 // Again, and as another type.
-ocaml_declare! { [] [pub] Marker ordinary (Marker [number OCamlInt]) }
-
-// Forms that are no records.
-ocaml_declare! { [] [pub] Two record (A [a OCamlInt]) (B [b OCamlInt] [c OCamlInt]) }
-ocaml_declare! { [] [pub] Unboxed unboxed (A [a OCamlInt] [b OCamlInt]) }
+ocaml_items! {
+    [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float { false } parts [(0 0 [] OCamlInt)]
+}
 
 fn main() {}

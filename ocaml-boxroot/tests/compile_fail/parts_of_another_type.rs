@@ -1,8 +1,8 @@
 //! What safe code does with the parts of the macro has the types and the form of the marker's declaration.
 
-use ocaml_boxroot::type_support::{parts, read};
+use ocaml_boxroot::type_support::{make, open, part, parts};
 use ocaml_boxroot::{
-    ocaml_convert, ocaml_fields, ocaml_type, DomainLock, OCamlFloat, OCamlInt, OCamlString, Value,
+    ocaml_type, Boxroot, DomainLock, OCamlFloat, OCamlInt, OCamlString, Value,
 };
 
 ocaml_type! {
@@ -11,17 +11,17 @@ ocaml_type! {
     enum Variant { Text(OCamlString), Number(OCamlInt) }
 }
 
-struct Number {
-    text: i64,
+fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l DomainLock) {
+    let marker = parts::<_, 0>(&open(marker)).unwrap();
+    let _: Result<i64, _> = marker.read::<0, OCamlInt, _>("text", lock);
+    let _: Result<String, _> = marker.read::<1, OCamlString, _>("text", lock);
+    let _: Result<String, _> =
+        parts::<_, 1>(&open(variant)).unwrap().read::<0, OCamlString, _>("text", lock);
 }
 
-ocaml_convert! { struct Marker [Number] text }
-ocaml_fields! { Marker [] text: OCamlInt, }
-
-fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l DomainLock) {
-    let _: Result<i64, _> = read::<_, 0, OCamlInt, _>(marker, lock);
-    let _: Result<String, _> = read::<_, 1, OCamlString, _>(marker, lock);
-    let _: Result<String, _> = parts::<_, 1>(variant).unwrap().read::<0, OCamlString, _>(lock);
+fn make_wrong(lock: &mut DomainLock) {
+    let number = part::<Variant, 1, 0, _, _>(&1, "number", lock).unwrap();
+    let _: Boxroot<Variant> = make::<_, 0, _>(lock, [number]).unwrap();
 }
 
 fn main() {}

@@ -1,6 +1,6 @@
 //! Fields of records.
 
-use super::form::{Layout, Part};
+use super::form::{is_flat, is_record, Part};
 use crate::types::FromOCaml;
 use crate::{DomainLock, Error, RootRef, Value};
 use std::marker::PhantomData;
@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 /// If `FLAT`, the record is in the flat form of floats: its fields are numbers in a row, and not values.
 pub struct Field<T, F, const FLAT: bool> {
     index: usize,
+    name: &'static str,
     _types: PhantomData<fn(T) -> F>,
 }
 
@@ -32,11 +33,12 @@ impl<'l, T> Value<'l, T> {
         lock: &'l DomainLock,
         field: Field<T, F, FLAT>,
     ) -> Result<R, Error> {
-        if FLAT {
-            return R::from_float(self.flat_float(field.index).ok_or(Error::Mismatch)?);
-        }
-        // SAFETY: every `T` has this field, which is an `F` (`Field`).
-        R::from_ocaml(unsafe { self.field(field.index) }, lock)
+        let result = match FLAT {
+            true => self.flat_float(field.index).ok_or(Error::Mismatch).and_then(R::from_float),
+            // SAFETY: every `T` has this field, which is an `F` (`Field`).
+            false => R::from_ocaml(unsafe { self.field(field.index) }, lock),
+        };
+        result.map_err(|error| error.within(field.name))
     }
 
     /// The value of a field of a record. Not for records in the flat form of floats, whose fields are not values: use
@@ -63,9 +65,10 @@ impl<T> RootRef<T> {
     }
 }
 
-/// The field with this number of a record.
+/// The field with this number of a record, which errors call by this name.
 pub const fn field<M: Part<0, INDEX, T>, const INDEX: usize, T, const FLAT: bool>(
+    name: &'static str,
 ) -> Field<M, T, FLAT> {
-    assert!(matches!(M::LAYOUT, Layout::Record) && FLAT == M::IS_FLAT);
-    Field { index: INDEX, _types: PhantomData }
+    assert!(is_record::<M>() && FLAT == is_flat::<M>());
+    Field { index: INDEX, name, _types: PhantomData }
 }

@@ -1,41 +1,84 @@
 //! The form of a declared type, and how OCaml represents it. All of this is known at compile time.
 
+use crate::types::block::LAST_CONSTRUCTOR;
 use crate::types::OCamlFloat;
 use std::marker::PhantomData;
 
-/// The constructors, with the names of their parts. A record has one constructor, whose parts are its fields.
-pub type Form = &'static [(&'static str, &'static [&'static str])];
-
-/// How OCaml represents a type.
+/// How OCaml represents a constructor of a type. A record is a type with one constructor.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Layout {
-    /// A block of the fields.
-    Record,
-    /// The value of the only field of a record, or of the only argument of the only constructor.
+pub enum Constructor {
+    /// Without arguments: an immediate.
+    Constant(isize),
+    /// With arguments, or a record: a block with this tag and this number of fields.
+    Block(u8, usize),
+    /// Of a polymorphic variant, with this hash and this number of arguments: a block with the hash and the argument, or,
+    /// for several arguments, a tuple of them.
+    Tagged(isize, usize),
+    /// A record of this number of floats: a block of numbers in a row.
+    Flat(usize),
+    /// Not represented: the value is that of its only part.
     Unboxed,
-    /// A variant.
-    Ordinary,
-    /// A polymorphic variant.
-    Polymorphic,
 }
 
-/// A marker of [`ocaml_type!`](crate::ocaml_type!). It is implemented once for each marker. So the compiler rejects a
-/// second declaration of a marker, with another form, and one for another crate's marker.
+/// The constructors, each with the number by which [`Part`] and the conversions name it.
+pub type Constructors = &'static [(isize, Constructor)];
+
+/// How many parts there are.
+pub const fn count(parts: &[usize]) -> usize {
+    parts.len()
+}
+
+/// The number of parts of a constructor.
+pub(super) const fn size(constructor: Constructor) -> usize {
+    match constructor {
+        Constructor::Constant(_) => 0,
+        Constructor::Block(_, size) | Constructor::Tagged(_, size) | Constructor::Flat(size) => {
+            size
+        }
+        Constructor::Unboxed => 1,
+    }
+}
+
+/// A marker of [`ocaml_type!`](crate::ocaml_type!) or [`bound_type!`](crate::bound_type!). It is implemented once for each
+/// marker. So the compiler rejects a second declaration of a marker, with another form, and one for another crate's marker.
 ///
 /// # Safety
 ///
-/// All values of this type have this form, which [`check`] accepts, and their parts have the types that [`Part`] says.
-/// A record and an unboxed type have one constructor. `IS_FLAT` is whether this is a record whose fields are all floats,
-/// and `IS_FLOAT` whether it is an unboxed type whose part is one.
+/// All values of this type have this form, and their parts have the types that [`Part`] says. `CHECKED` is a call of [`check`]
+/// with the constructors and all parts. `IS_FLOAT` is whether this is an unboxed type whose part is a float.
 pub unsafe trait Declared: Sized {
-    /// The constructors and their parts, in the order of OCaml's declaration.
-    const FORM: Form;
-    /// How OCaml represents them.
-    const LAYOUT: Layout;
-    /// Whether the values are records in the flat form of floats.
-    const IS_FLAT: bool = false;
+    /// The constructors, as OCaml represents them.
+    const CONSTRUCTORS: Constructors;
+    /// Does not compile if they cannot be.
+    const CHECKED: ();
     /// Whether the values are floats.
     const IS_FLOAT: bool = false;
+}
+
+/// The constructors, checked.
+const fn constructors<M: Declared>() -> Constructors {
+    let () = M::CHECKED;
+    M::CONSTRUCTORS
+}
+
+/// Whether the values are records in the flat form of floats.
+pub const fn is_flat<M: Declared>() -> bool {
+    matches!(constructors::<M>(), [(_, Constructor::Flat(_))])
+}
+
+/// Whether the values are records, in one form or the other.
+pub(super) const fn is_record<M: Declared>() -> bool {
+    matches!(constructors::<M>(), [(0, Constructor::Flat(_) | Constructor::Block(0, _))])
+}
+
+/// The constructor with this number.
+pub(super) const fn constructor<M: Declared>(number: isize) -> Constructor {
+    let constructors = constructors::<M>();
+    let mut i = 0;
+    while constructors[i].0 != number {
+        i += 1;
+    }
+    constructors[i].1
 }
 
 /// A part, which is a field or an argument of a constructor, has this type.
@@ -43,13 +86,53 @@ pub unsafe trait Declared: Sized {
 /// # Safety
 ///
 /// The part with number `PART` of the constructor with number `CONSTRUCTOR` is a `T`.
-pub unsafe trait Part<const CONSTRUCTOR: usize, const PART: usize, T>: Declared {}
+pub unsafe trait Part<const CONSTRUCTOR: isize, const PART: usize, T>: Declared {}
 
 /// The type of a part, for `Send` and `Sync`. By the bound, the compiler compares it with that of [`Part`]: where a macro
 /// stands for the type, it may expand to another one each time.
-pub struct PartType<M: Part<C, P, T>, const C: usize, const P: usize, T>(
+pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(
     PhantomData<(T, fn() -> M)>,
 );
+
+/// Checks that the constructors have different numbers and representations, that these can be, and that there are as many parts
+/// (given by the numbers of their constructors and their own) as they say, in order.
+pub const fn check(constructors: Constructors, parts: &[(isize, usize)]) {
+    let (mut i, mut next) = (0, 0);
+    while i < constructors.len() {
+        let (number, this) = constructors[i];
+        let mut j = 0;
+        while j < i {
+            assert!(constructors[j].0 != number, "two constructors have the same name");
+            assert!(!is_same(constructors[j].1, this), "two constructors have the same form");
+            j += 1;
+        }
+        let is_alone = constructors.len() == 1;
+        assert!(match this {
+            Constructor::Constant(_) => true,
+            Constructor::Block(tag, size) => size > 0 && tag <= LAST_CONSTRUCTOR,
+            Constructor::Tagged(_, size) => size > 0,
+            Constructor::Flat(size) => size > 0 && is_alone,
+            Constructor::Unboxed => is_alone,
+        });
+        let mut part = 0;
+        while part < size(this) {
+            assert!(next < parts.len() && parts[next].0 == number && parts[next].1 == part);
+            part += 1;
+            next += 1;
+        }
+        i += 1;
+    }
+    assert!(next == parts.len());
+}
+
+const fn is_same(a: Constructor, b: Constructor) -> bool {
+    match (a, b) {
+        (Constructor::Constant(a), Constructor::Constant(b)) => a == b,
+        (Constructor::Block(a, _), Constructor::Block(b, _)) => a == b,
+        (Constructor::Tagged(a, _), Constructor::Tagged(b, _)) => a == b,
+        _ => false,
+    }
+}
 
 /// Whether a `T` is represented as a float.
 pub struct IsFloat<T>(bool, PhantomData<T>);
@@ -76,125 +159,8 @@ pub trait NotFloat<T> {
 impl<T> NotFloat<T> for Probe<T> {}
 
 /// Whether a part is a float.
-pub const fn is_float<M: Part<C, P, T>, const C: usize, const P: usize, T>(
+pub const fn is_float<M: Part<C, P, T>, const C: isize, const P: usize, T>(
     is_float: IsFloat<T>,
 ) -> bool {
     is_float.0
-}
-
-/// The number of the constructor with this name.
-pub const fn constructor_index(form: Form, name: &str) -> usize {
-    let mut i = 0;
-    while !equal(form[i].0, name) {
-        i += 1;
-    }
-    i
-}
-
-/// The number of the part with this name.
-pub const fn part_index(form: Form, constructor: &str, name: &str) -> usize {
-    let parts = form[constructor_index(form, constructor)].1;
-    let mut i = 0;
-    while !equal(parts[i], name) {
-        i += 1;
-    }
-    i
-}
-
-/// A name without Rust's `r#`, which makes no other name of it.
-const fn plain(name: &str) -> &[u8] {
-    match name.as_bytes() {
-        [b'r', b'#', plain @ ..] => plain,
-        plain => plain,
-    }
-}
-
-const fn equal(a: &str, b: &str) -> bool {
-    let (a, b) = (plain(a), plain(b));
-    let mut i = 0;
-    while i < a.len() && i < b.len() && a[i] == b[i] {
-        i += 1;
-    }
-    i == a.len() && i == b.len()
-}
-
-/// A constructor, as OCaml represents it.
-#[derive(Clone, Copy)]
-pub(super) enum Constructor {
-    /// Without arguments: an immediate.
-    Constant(isize),
-    /// With arguments: a block with this tag and this number of fields.
-    Block(u8, usize),
-    /// Of a polymorphic variant, with this hash and this number of arguments: a block with the hash and the argument, or,
-    /// for several arguments, a tuple of them.
-    Polymorphic(isize, usize),
-    /// Not represented: the value is that of its part.
-    Unboxed,
-}
-
-/// The constructor with this number.
-pub(super) const fn constructor<M: Declared>(index: usize) -> Constructor {
-    match M::LAYOUT {
-        Layout::Unboxed => Constructor::Unboxed,
-        Layout::Record | Layout::Ordinary => ordinary(M::FORM, index),
-        Layout::Polymorphic => polymorphic(M::FORM, index),
-    }
-}
-
-/// Checks that all names are different, and that all constructors can be represented.
-pub const fn check<M: Declared>() {
-    let mut i = 0;
-    while i < M::FORM.len() {
-        let (name, parts) = M::FORM[i];
-        assert!(constructor_index(M::FORM, name) == i, "two constructors have the same name");
-        constructor::<M>(i);
-        let mut j = 0;
-        while j < parts.len() {
-            assert!(part_index(M::FORM, name, parts[j]) == j, "two fields have the same name");
-            j += 1;
-        }
-        i += 1;
-    }
-}
-
-/// A constructor of an ordinary variant. OCaml numbers the constructors without arguments, and separately those with
-/// arguments, in the order of the declaration.
-const fn ordinary(form: Form, index: usize) -> Constructor {
-    let (mut constants, mut blocks, mut i) = (0, 0, 0);
-    while i < index {
-        match form[i].1.len() {
-            0 => constants += 1,
-            _ => blocks += 1,
-        }
-        i += 1;
-    }
-    match form[index].1.len() {
-        0 => Constructor::Constant(constants),
-        arguments => Constructor::Block(blocks, arguments),
-    }
-}
-
-/// A constructor of a polymorphic variant, by its hash as OCaml's `caml_hash_variant` computes it. Two constructors
-/// with the same hash are an error, as in OCaml.
-const fn polymorphic(form: Form, index: usize) -> Constructor {
-    let (hash, mut i) = (hash(form[index].0), 0);
-    while i < form.len() {
-        let is_apart = i == index || self::hash(form[i].0) != hash;
-        assert!(is_apart, "two constructors have the same hash");
-        i += 1;
-    }
-    match form[index].1.len() {
-        0 => Constructor::Constant(hash),
-        arguments => Constructor::Polymorphic(hash, arguments),
-    }
-}
-
-const fn hash(name: &str) -> isize {
-    let (bytes, mut hash, mut i) = (plain(name), 0u32, 0);
-    while i < bytes.len() {
-        hash = hash.wrapping_mul(223).wrapping_add(bytes[i] as u32);
-        i += 1;
-    }
-    // 31 bits, with a sign.
-    ((hash << 1) as i32 >> 1) as isize
 }

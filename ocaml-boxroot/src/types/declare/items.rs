@@ -1,28 +1,41 @@
-//! The items that [`ocaml_type!`](crate::ocaml_type!) makes of a declaration.
+//! The items that [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!) make of a declaration.
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a marker, and all that unsafe code believes of it. Each type of the
-/// declaration means what it means here, in items, where it is not inferred. Where it stands elsewhere, the compiler
-/// compares it with this one.
+/// For [`ocaml_type!`](crate::ocaml_type!): a marker, and all that unsafe code believes of it, and the conversions, which are
+/// safe code. Each type of the declaration means what it means here, in items, where it is not inferred. Where it stands
+/// elsewhere, the compiler compares it with this one.
+///
+/// A part is `(number of the constructor, its own number, [parameters of the marker], type)`. A number is a literal, or an
+/// expression in braces. Conversions are there if they are given: `to_struct` and `to_enum` to OCaml, `from` from it, and
+/// `from_float` for an unboxed type.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! ocaml_declare {
+macro_rules! ocaml_items {
     (
-        [$(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*] [$visibility:vis] $name:ident $layout:ident
-        $(($constructor:ident $([$part:tt $type:ty])*))*
+        [$(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*] $visibility:vis $name:ident [$($a:ident)*]
+        constructors $constructors:block
+        float $is_float:block
+        parts [$(($number:tt $index:tt [$($b:ident)*] $type:ty))*]
+        $(to_struct [$($a1:ident)*] [$($r1:ident: $t1:ident)*] [$rust1:ty] [$(($index1:tt $member1:tt))*])?
+        $(to_enum [$($a2:ident)*] [$($r2:ident: $t2:ident)*] [$rust2:ty] [$((
+            $constructor2:ident $number2:tt $([$index2:tt $member2:tt $binding2:ident])*
+        ))*])?
+        $(from [$($a3:ident)*] [$($r3:ident: $t3:ident)*] [$rust3:ty] [$((
+            Self $(:: $constructor3:ident)? = $number3:tt $([$index3:tt $member3:tt $($of3:ident)?])*
+        ))*] from_float {$([$($a4:ident)*] Self $(:: $constructor4:ident)? = $number4:tt $member4:tt)?})?
+        $(fields [$($a5:ident)*] [$((
+            [$(#[doc $(($($doc_list5:tt)*))? $(= $doc5:expr)?])*] $index5:tt $field5:ident $type5:ty, $flat5:block
+        ))*])?
     ) => {
         $(#[doc $(($($doc_list)*))? $(= $doc)?])*
-        $visibility struct $name {
+        $visibility struct $name<$($a),*> {
             never: $crate::macro_support::Infallible,
+            // A parameter may be a type that OCaml gives and one that it takes.
+            _parameters: ($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)*),
             // So the marker is `Send` and `Sync` if those of all parts are.
-            _parts: ($($($crate::type_support::PartType<
-                $name,
-                { $crate::ocaml_index!($name $constructor) },
-                { $crate::ocaml_index!($name $constructor $part) },
-                $type,
-            >,)*)*),
+            _parts: ($($crate::type_support::PartType<$name<$($b),*>, $number, $index, $type>,)*),
         }
 
-        impl $crate::macro_support::Debug for $name {
+        impl<$($a),*> $crate::macro_support::Debug for $name<$($a),*> {
             fn fmt(
                 &self,
                 _: &mut $crate::macro_support::Formatter<'_>,
@@ -34,25 +47,118 @@ macro_rules! ocaml_declare {
         // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values come from conversions of
         // this declaration, or with a promise that they have this form.
         #[doc(hidden)]
-        unsafe impl $crate::type_support::Declared for $name {
-            const FORM: $crate::type_support::Form = &[$((
-                $crate::macro_support::stringify!($constructor),
-                &[$($crate::macro_support::stringify!($part)),*],
-            )),*];
-            $crate::ocaml_layout! { $layout $name $(($constructor $([$part $type])*))* }
+        unsafe impl<$($a),*> $crate::type_support::Declared for $name<$($a),*> {
+            const CONSTRUCTORS: $crate::type_support::Constructors = $constructors;
+            const CHECKED: () =
+                $crate::type_support::check(<Self as $crate::type_support::Declared>::CONSTRUCTORS, &[$(($number, $index)),*]);
+            const IS_FLOAT: $crate::macro_support::bool = $is_float;
         }
 
-        $($(
+        $(
             // SAFETY: the declaration says that this part has this type.
             #[doc(hidden)]
-            unsafe impl $crate::type_support::Part<
-                { $crate::ocaml_index!($name $constructor) },
-                { $crate::ocaml_index!($name $constructor $part) },
-                $type,
-            > for $name {}
-        )*)*
+            unsafe impl<$($b),*> $crate::type_support::Part<$number, $index, $type> for $name<$($b),*> {}
+        )*
 
-        const _: () = $crate::type_support::check::<$name>();
+        $(
+            impl<$($a1,)* $($r1: $crate::ToOCaml<$t1>),*> $crate::ToOCaml<$name<$($a1),*>> for $rust1 {
+                fn convert_to(
+                    &self,
+                    lock: &mut $crate::DomainLock,
+                ) -> $crate::macro_support::Result<$crate::Boxroot<$name<$($a1),*>>, $crate::Error> {
+                    let parts = [$($crate::type_support::part::<_, 0, $index1, _, _>(
+                        &self.$member1, $crate::macro_support::stringify!($member1), lock
+                    )?),*];
+                    $crate::type_support::make(lock, parts)
+                }
+            }
+        )?
+
+        $(
+            impl<$($a2,)* $($r2: $crate::ToOCaml<$t2>),*> $crate::ToOCaml<$name<$($a2),*>> for $rust2 {
+                fn convert_to(
+                    &self,
+                    lock: &mut $crate::DomainLock,
+                ) -> $crate::macro_support::Result<$crate::Boxroot<$name<$($a2),*>>, $crate::Error> {
+                    match self {
+                        $(Self::$constructor2 { $($member2: $binding2),* } => {
+                            let parts = [$($crate::type_support::part::<_, $number2, $index2, _, _>(
+                                $binding2,
+                                $crate::macro_support::concat!(
+                                    $crate::macro_support::stringify!($constructor2),
+                                    ".",
+                                    $crate::macro_support::stringify!($member2)
+                                ),
+                                lock,
+                            )?),*];
+                            $crate::type_support::make::<_, $number2, _>(lock, parts)
+                        })*
+                    }
+                }
+            }
+        )?
+
+        $(
+            impl<$($a3,)* $($r3: $crate::FromOCaml<$t3>),*> $crate::FromOCaml<$name<$($a3),*>> for $rust3 {
+                fn convert_from<'l>(
+                    value: $crate::Value<'l, $name<$($a3),*>>,
+                    lock: &'l $crate::DomainLock,
+                ) -> $crate::macro_support::Result<Self, $crate::Error> {
+                    let opened = $crate::type_support::open(value);
+                    $(if let $crate::macro_support::Some(parts) = $crate::type_support::parts::<_, $number3>(&opened) {
+                        return $crate::macro_support::Ok(Self $(:: $constructor3)? {
+                            $($member3: $crate::type_support::Parts::read::<$index3, _, _>(
+                                parts,
+                                $crate::macro_support::concat!(
+                                    $($crate::macro_support::stringify!($of3), ".",)?
+                                    $crate::macro_support::stringify!($member3)
+                                ),
+                                lock,
+                            )?),*
+                        });
+                    })*
+                    $crate::macro_support::Err($crate::Error::Mismatch)
+                }
+
+                $(
+                    fn from_float(
+                        x: $crate::macro_support::f64,
+                    ) -> $crate::macro_support::Result<Self, $crate::Error> {
+                        $crate::macro_support::Ok(Self $(:: $constructor4)? {
+                            $member4: $crate::type_support::read_float::<$name<$($a4),*>, $number4, _, _>(x)?
+                        })
+                    }
+                )?
+            }
+        )?
+
+        $(
+            #[allow(non_upper_case_globals)]
+            impl<$($a5),*> $name<$($a5),*> {
+                $(
+                    $(#[doc $(($($doc_list5)*))? $(= $doc5)?])*
+                    #[doc = $crate::macro_support::concat!(
+                        "The field `", $crate::macro_support::stringify!($field5), "`."
+                    )]
+                    pub const $field5: $crate::Field<Self, $type5, $flat5> =
+                        $crate::type_support::field::<Self, $index5, $type5, $flat5>(
+                            $crate::macro_support::stringify!($field5)
+                        );
+                )*
+            }
+        )?
+    };
+}
+
+/// For [`ocaml_type!`](crate::ocaml_type!): its constructors as `[(Name part …) …]`, as a [`Form`](crate::type_support::Form).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_form {
+    ([$(($constructor:ident $($part:tt)*))*]) => {
+        &[$((
+            $crate::macro_support::stringify!($constructor),
+            &[$($crate::macro_support::stringify!($part)),*],
+        )),*]
     };
 }
 
@@ -60,159 +166,215 @@ macro_rules! ocaml_declare {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_index {
-    ($name:ident $constructor:ident) => {
+    ($form:tt $constructor:ident) => {
         $crate::type_support::constructor_index(
-            <$name as $crate::type_support::Declared>::FORM,
+            $crate::ocaml_form!($form),
             $crate::macro_support::stringify!($constructor),
         )
     };
-    ($name:ident $constructor:ident $part:tt) => {
+    ($form:tt $constructor:ident $part:tt) => {
         $crate::type_support::part_index(
-            <$name as $crate::type_support::Declared>::FORM,
+            $crate::ocaml_form!($form),
             $crate::macro_support::stringify!($constructor),
             $crate::macro_support::stringify!($part),
         )
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): the rest of `Declared`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! ocaml_layout {
-    (record $name:ident ($constructor:ident $([$part:tt $type:ty])+)) => {
-        const LAYOUT: $crate::type_support::Layout = $crate::type_support::Layout::Record;
-        const IS_FLAT: $crate::macro_support::bool =
-            $($crate::ocaml_is_float!($name $constructor $part $type))&&+;
-    };
-    (unboxed $name:ident ($constructor:ident [$part:tt $type:ty])) => {
-        const LAYOUT: $crate::type_support::Layout = $crate::type_support::Layout::Unboxed;
-        const IS_FLOAT: $crate::macro_support::bool =
-            $crate::ocaml_is_float!($name $constructor $part $type);
-    };
-    (ordinary $($form:tt)*) => {
-        const LAYOUT: $crate::type_support::Layout = $crate::type_support::Layout::Ordinary;
-    };
-    (polymorphic $($form:tt)*) => {
-        const LAYOUT: $crate::type_support::Layout = $crate::type_support::Layout::Polymorphic;
-    };
-}
-
-/// For [`ocaml_type!`](crate::ocaml_type!): whether a part is a float.
+/// For [`ocaml_type!`](crate::ocaml_type!): whether a part of the marker `Self` is a float.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_is_float {
-    ($name:ident $constructor:ident $part:tt $type:ty) => {{
+    ($number:tt $index:tt $type:ty) => {{
         use $crate::type_support::NotFloat as _;
-        $crate::type_support::is_float::<
-            $name,
-            { $crate::ocaml_index!($name $constructor) },
-            { $crate::ocaml_index!($name $constructor $part) },
-            _,
-        >($crate::type_support::Probe::<$type>::IS_FLOAT)
+        $crate::type_support::is_float::<Self, $number, $index, _>(
+            $crate::type_support::Probe::<$type>::IS_FLOAT,
+        )
     }};
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): the constants for the fields of a record.
+/// For [`ocaml_type!`](crate::ocaml_type!): a record or an unboxed type. `$form` is its form, `$fields` its fields.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! ocaml_fields {
-    ($name:ident $([$(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*] $field:ident: $type:ty,)+) => {
-        #[allow(non_upper_case_globals)]
-        impl $name {
+macro_rules! ocaml_struct {
+    (
+        record $docs:tt [$visibility:vis] $name:ident [] $rust:tt $form:tt
+        $(($field_docs:tt $field:ident $type:ty))+
+    ) => {
+        $crate::ocaml_struct! {
+            @items $docs [$visibility] $name [] $rust $form
+            { &[(0, $crate::type_support::record(
+                $crate::ocaml_form!($form),
+                $($crate::ocaml_is_float!(0 { $crate::ocaml_index!($form $name $field) } $type))&&+,
+            ))] }
+            { false } {}
+            { fields [] [$((
+                $field_docs { $crate::ocaml_index!($form $name $field) } $field $type,
+                { $crate::type_support::is_flat::<$name>() }
+            ))+] }
+            $(($field $type))+
+        }
+        const _: () = <$name as $crate::type_support::Declared>::CHECKED;
+    };
+    (
+        record $docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $form:tt
+        $(($field_docs:tt $field:ident $type:ty))+
+    ) => {
+        $crate::ocaml_struct! {
+            @items $docs [$visibility] $name $generics $rust $form
+            { &[(0, $crate::type_support::record(
+                $crate::ocaml_form!($form),
+                $crate::type_support::not_flat(
+                    $($crate::ocaml_is_float!(0 { $crate::ocaml_index!($form $name $field) } $type))&&+
+                ),
+            ))] }
+            { false } {}
+            { fields $generics [$((
+                $field_docs { $crate::ocaml_index!($form $name $field) } $field $type, { false }
+            ))+] }
+            $(($field $type))+
+        }
+    };
+    (unboxed $docs:tt [$visibility:vis] $name:ident [] $rust:tt $form:tt ($field_docs:tt $field:ident $type:ty)) => {
+        $crate::ocaml_struct! {
+            @items $docs [$visibility] $name [] $rust $form
+            { &[(0, $crate::type_support::Constructor::Unboxed)] }
+            { $crate::ocaml_is_float!(0 0 $type) } { [] Self = 0 $field } {} ($field $type)
+        }
+        const _: () = <$name as $crate::type_support::Declared>::CHECKED;
+    };
+    (
+        @items $docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $form:tt $constructors:tt $is_float:tt
+        $from_float:tt $fields:tt $(($field:ident $type:ty))+
+    ) => {
+        const _: () = $crate::type_support::check_names($crate::ocaml_form!($form));
+        $crate::ocaml_struct! {
+            @convert [$docs $visibility $name $generics constructors $constructors float $is_float]
+            [$((0 { $crate::ocaml_index!($form $name $field) } $generics $type))+]
+            $generics $rust
+            [$(({ $crate::ocaml_index!($form $name $field) } $field))+]
+            [(Self = 0 $([{ $crate::ocaml_index!($form $name $field) } $field])+)]
+            $from_float $fields
+        }
+    };
+    (
+        @convert [$($marker:tt)*] $parts:tt $generics:tt [$([$rust:ty] [$($r:ident: $t:ident)*])?]
+        $to:tt $from:tt $from_float:tt { $($fields:tt)* }
+    ) => {
+        $crate::ocaml_items! {
+            $($marker)* parts $parts
             $(
-                $(#[doc $(($($doc_list)*))? $(= $doc)?])*
-                #[doc = $crate::macro_support::concat!(
-                    "The field `", $crate::macro_support::stringify!($field), "`."
-                )]
-                pub const $field: $crate::Field<
-                    $name, $type, { <$name as $crate::type_support::Declared>::IS_FLAT }
-                > = $crate::type_support::field::<$name, { $crate::ocaml_index!($name $name $field) }, _, _>();
-            )+
+                to_struct $generics [$($r: $t)*] [$rust] $to
+                from $generics [$($r: $t)*] [$rust] $from from_float $from_float
+            )?
+            $($fields)*
         }
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): the conversions. Here is nothing unsafe: these functions are safe for all
-/// arguments.
+/// For [`ocaml_type!`](crate::ocaml_type!): a variant. `@normalise` and `@zip` bring each constructor into the form
+/// `(Constructor [part name Type] …)`, where the part is a number or a label, and the name that of a local variable.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! ocaml_convert {
-    ($item:tt $name:ident [] $($form:tt)*) => {};
-    (struct $name:ident [$rust:ident] $($field:ident)+) => {
-        impl $crate::ToOCaml<$name> for $rust {
-            fn convert_to(
-                &self,
-                lock: &mut $crate::DomainLock,
-            ) -> $crate::macro_support::Result<$crate::Boxroot<$name>, $crate::Error> {
-                let parts = [$($crate::type_support::part::<
-                    $name, 0, { $crate::ocaml_index!($name $name $field) }, _, _
-                >(&self.$field, lock)?),+];
-                $crate::type_support::make(lock, parts)
-            }
-        }
-
-        impl $crate::FromOCaml<$name> for $rust {
-            fn convert_from<'l>(
-                value: $crate::Value<'l, $name>,
-                lock: &'l $crate::DomainLock,
-            ) -> $crate::macro_support::Result<Self, $crate::Error> {
-                $crate::macro_support::Ok($rust {
-                    $($field: $crate::type_support::read::<
-                        $name, { $crate::ocaml_index!($name $name $field) }, _, _
-                    >(value, lock)?),+
-                })
-            }
-
-            fn from_float(
-                x: $crate::macro_support::f64,
-            ) -> $crate::macro_support::Result<Self, $crate::Error> {
-                $crate::macro_support::Ok($rust {
-                    $($field: $crate::type_support::read_float::<
-                        $name, { $crate::ocaml_index!($name $name $field) }, _, _
-                    >(x)?),+
-                })
-            }
+macro_rules! ocaml_enum {
+    (
+        @normalise
+        [$docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $layout:ident]
+        [$(($constructor:ident $([$part:tt $binding:ident $type:ty])*))*]
+    ) => {
+        $crate::ocaml_enum! {
+            @items $docs [$visibility] $name $generics $rust $layout [$(($constructor $($part)*))*]
+            $(($constructor $([$part $binding $type])*))*
         }
     };
-    (enum $name:ident [$rust:ident] $(($constructor:ident $([$part:tt $binding:ident])*))*) => {
-        impl $crate::ToOCaml<$name> for $rust {
-            fn convert_to(
-                &self,
-                lock: &mut $crate::DomainLock,
-            ) -> $crate::macro_support::Result<$crate::Boxroot<$name>, $crate::Error> {
-                match self {
-                    $($rust::$constructor { $($part: $binding),* } => {
-                        let parts = [$($crate::type_support::part::<
-                            $name,
-                            { $crate::ocaml_index!($name $constructor) },
-                            { $crate::ocaml_index!($name $constructor $part) },
-                            _,
-                            _,
-                        >($binding, lock)?),*];
-                        $crate::type_support::make::<
-                            $name, { $crate::ocaml_index!($name $constructor) }, _
-                        >(lock, parts)
-                    })*
-                }
-            }
+    (
+        @normalise $header:tt [$($done:tt)*]
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])* $constructor:ident $(, $($rest:tt)*)?
+    ) => {
+        $crate::ocaml_enum! { @normalise $header [$($done)* ($constructor)] $($($rest)*)? }
+    };
+    (
+        @normalise $header:tt [$($done:tt)*] $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $constructor:ident { $($(#[doc $(($($label_doc_list:tt)*))? $(= $label_doc:expr)?])* $label:ident: $type:ty),+ $(,)? } $(, $($rest:tt)*)?
+    ) => {
+        $crate::ocaml_enum! {
+            @normalise $header [$($done)* ($constructor $([$label $label $type])+)] $($($rest)*)?
         }
+    };
+    (
+        @normalise $header:tt $done:tt $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $constructor:ident ($($type:ty),+ $(,)?) $(, $($rest:tt)*)?
+    ) => {
+        $crate::ocaml_enum! {
+            @zip $header $done $constructor [] [$($type),+] [
+                0 part_0 1 part_1 2 part_2 3 part_3 4 part_4 5 part_5 6 part_6 7 part_7
+            ] $($($rest)*)?
+        }
+    };
+    (@zip $header:tt [$($done:tt)*] $constructor:ident [$($zipped:tt)*] [] $names:tt $($rest:tt)*) => {
+        $crate::ocaml_enum! { @normalise $header [$($done)* ($constructor $($zipped)*)] $($rest)* }
+    };
+    (
+        @zip $header:tt $done:tt $constructor:ident [$($zipped:tt)*]
+        [$type:ty $(, $types:ty)*] [$part:tt $name:ident $($names:tt)*] $($rest:tt)*
+    ) => {
+        $crate::ocaml_enum! {
+            @zip $header $done $constructor [$($zipped)* [$part $name $type]] [$($types),*] [$($names)*] $($rest)*
+        }
+    };
+    (
+        @items $docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $layout:ident $form:tt
+        $(($constructor:ident $([$part:tt $binding:ident $type:ty])*))*
+    ) => {
+        const _: () = $crate::type_support::check_names($crate::ocaml_form!($form));
+        const _: $crate::type_support::Constructors = $crate::ocaml_constructors!($layout $form $($constructor)*);
+        $crate::ocaml_enum! {
+            @convert
+            [
+                $docs $visibility $name $generics
+                constructors { $crate::ocaml_constructors!($layout $form $($constructor)*) }
+                float { false }
+            ]
+            [$($((
+                { $crate::ocaml_index!($form $constructor) }
+                { $crate::ocaml_index!($form $constructor $part) }
+                $generics $type
+            ))*)*]
+            $generics $rust
+            [$((
+                $constructor { $crate::ocaml_index!($form $constructor) }
+                $([{ $crate::ocaml_index!($form $constructor $part) } $part $binding])*
+            ))*]
+            [$((
+                Self::$constructor = { $crate::ocaml_index!($form $constructor) }
+                $([{ $crate::ocaml_index!($form $constructor $part) } $part $constructor])*
+            ))*]
+        }
+    };
+    (
+        @convert [$($marker:tt)*] $parts:tt $generics:tt [$([$rust:ty] [$($r:ident: $t:ident)*])?] $to:tt $from:tt
+    ) => {
+        $crate::ocaml_items! {
+            $($marker)* parts $parts
+            $(
+                to_enum $generics [$($r: $t)*] [$rust] $to
+                from $generics [$($r: $t)*] [$rust] $from from_float {}
+            )?
+        }
+    };
+}
 
-        impl $crate::FromOCaml<$name> for $rust {
-            fn convert_from<'l>(
-                value: $crate::Value<'l, $name>,
-                lock: &'l $crate::DomainLock,
-            ) -> $crate::macro_support::Result<Self, $crate::Error> {
-                $(if let $crate::macro_support::Some(parts) = $crate::type_support::parts::<
-                    $name, { $crate::ocaml_index!($name $constructor) }
-                >(value) {
-                    return $crate::macro_support::Ok($rust::$constructor {
-                        $($part: $crate::type_support::Parts::read::<
-                            { $crate::ocaml_index!($name $constructor $part) }, _, _
-                        >(parts, lock)?),*
-                    });
-                })*
-                $crate::macro_support::Err($crate::Error::Mismatch)
-            }
-        }
+/// For [`ocaml_type!`](crate::ocaml_type!): the constructors of a variant, as OCaml represents them.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_constructors {
+    ($layout:ident $form:tt $($constructor:ident)*) => {
+        &[$((
+            $crate::ocaml_index!($form $constructor),
+            $crate::type_support::$layout(
+                $crate::ocaml_form!($form),
+                $crate::macro_support::stringify!($constructor),
+            ),
+        )),*]
     };
 }

@@ -1,8 +1,10 @@
 //! Records and variants, declared.
 
+mod bound;
 mod field;
 mod form;
 mod items;
+mod names;
 mod parts;
 
 pub use field::Field;
@@ -12,10 +14,13 @@ pub use field::Field;
 pub mod type_support {
     pub use super::field::field;
     pub use super::form::{
-        check, constructor_index, is_float, part_index, Declared, Form, IsFloat, Layout, NotFloat,
+        check, count, is_flat, is_float, Constructor, Constructors, Declared, IsFloat, NotFloat,
         Part, PartType, Probe,
     };
-    pub use super::parts::{make, part, parts, read, read_float, PartRoot, Parts};
+    pub use super::names::{
+        check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
+    };
+    pub use super::parts::{make, open, part, parts, read_float, Opened, PartRoot, Parts};
 }
 
 /// Declares markers for OCaml records and variants, and conversions from and to Rust types.
@@ -89,10 +94,17 @@ pub mod type_support {
 ///   there.
 /// * A constructor with several arguments (`of int * int`) has as many here, at most eight; one whose argument is a
 ///   tuple (`of (int * int)`) has one argument, a tuple.
+/// * A type with parameters has type parameters: ``type ('k, 'v) table = Tip of 'v | Fork of ('k, 'v) table * 'k`` is
+///   `enum OCamlTable<K, V> for Table<K as RK, V as RV> { Tip(V), Fork(OCamlTable<K, V>, K) }`, for a Rust type
+///   `enum Table<RK, RV> { Tip(RV), Fork(Box<Table<RK, RV>>, RK) }`. After `for` stand the parameters of the Rust type, in its
+///   order, each after the parameter of the marker that it is converted from. An `unboxed struct` has none, and neither has a record of
+///   nothing but floats.
 /// * Converting an OCaml value whose constructor is not in the list, as open types have them, is
 ///   [`Error::Mismatch`](crate::Error::Mismatch).
 ///
 /// A marker is `Send` and `Sync` if those of all its fields and arguments are.
+///
+/// An error in a field or an argument says where it is: ``` `Fork.1`: a number that … ```.
 ///
 /// Comments are the only attributes that the macro takes. Types are written out: `_` stands for none.
 ///
@@ -104,16 +116,18 @@ macro_rules! ocaml_type {
     () => {};
     (
         $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
-        $visibility:vis struct $name:ident $(for $rust:ident)? {
+        $visibility:vis struct $name:ident $(<$($a:ident),+ $(,)?>)?
+        $(for $rust:ident $(<$($t:ident as $r:ident),+ $(,)?>)?)?
+        {
             $($(#[doc $(($($field_doc_list:tt)*))? $(= $field_doc:expr)?])* $field:ident: $type:ty),+ $(,)?
         }
         $($rest:tt)*
     ) => {
-        $crate::ocaml_declare! {
-            [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name record ($name $([$field $type])+)
+        $crate::ocaml_struct! {
+            record [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name [$($($a)+)?]
+            [$([$rust $(<$($r),+>)?] [$($($r: $t)+)?])?] [($name $($field)+)]
+            $(([$(#[doc $(($($field_doc_list)*))? $(= $field_doc)?])*] $field $type))+
         }
-        $crate::ocaml_fields! { $name $([$(#[doc $(($($field_doc_list)*))? $(= $field_doc)?])*] $field: $type,)+ }
-        $crate::ocaml_convert! { struct $name [$($rust)?] $($field)+ }
         $crate::ocaml_type! { $($rest)* }
     };
     (
@@ -123,83 +137,42 @@ macro_rules! ocaml_type {
         }
         $($rest:tt)*
     ) => {
-        $crate::ocaml_declare! {
-            [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name unboxed ($name [$field $type])
-        }
-        $crate::ocaml_convert! { struct $name [$($rust)?] $field }
-        $crate::ocaml_type! { $($rest)* }
-    };
-    (
-        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
-        $visibility:vis enum $name:ident $(for $rust:ident)? { $($variants:tt)* }
-        $($rest:tt)*
-    ) => {
-        $crate::ocaml_variant! {
-            @normalise [[$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name [$($rust)?] ordinary] [] $($variants)*
+        $crate::ocaml_struct! {
+            unboxed [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name []
+            [$([$rust] [])?] [($name $field)] ([] $field $type)
         }
         $crate::ocaml_type! { $($rest)* }
     };
     (
         $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
-        $visibility:vis polymorphic enum $name:ident $(for $rust:ident)? { $($variants:tt)* }
+        $visibility:vis enum $name:ident $(<$($a:ident),+ $(,)?>)?
+        $(for $rust:ident $(<$($t:ident as $r:ident),+ $(,)?>)?)?
+        { $($variants:tt)* }
         $($rest:tt)*
     ) => {
-        $crate::ocaml_variant! {
-            @normalise [[$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name [$($rust)?] polymorphic] [] $($variants)*
+        $crate::ocaml_enum! {
+            @normalise
+            [
+                [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name [$($($a)+)?]
+                [$([$rust $(<$($r),+>)?] [$($($r: $t)+)?])?] ordinary
+            ] [] $($variants)*
         }
         $crate::ocaml_type! { $($rest)* }
     };
-}
-
-/// For [`ocaml_type!`](crate::ocaml_type!): a variant. `@normalise` and `@zip` bring each constructor into the form
-/// `(Constructor [part name Type] …)`, where the part is a number or a label, and the name that of a local variable.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! ocaml_variant {
-    (@normalise
-        [[$($doc:tt)*] [$visibility:vis] $name:ident [$($rust:ident)?] $layout:ident]
-        [$(($constructor:ident $([$part:tt $binding:ident $type:ty])*))*]
-    ) => {
-        $crate::ocaml_declare! {
-            [$($doc)*] [$visibility] $name $layout $(($constructor $([$part $type])*))*
-        }
-        $crate::ocaml_convert! {
-            enum $name [$($rust)?] $(($constructor $([$part $binding])*))*
-        }
-    };
     (
-        @normalise $header:tt [$($done:tt)*]
-        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])* $constructor:ident $(, $($rest:tt)*)?
+        $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
+        $visibility:vis polymorphic enum $name:ident $(<$($a:ident),+ $(,)?>)?
+        $(for $rust:ident $(<$($t:ident as $r:ident),+ $(,)?>)?)?
+        { $($variants:tt)* }
+        $($rest:tt)*
     ) => {
-        $crate::ocaml_variant! { @normalise $header [$($done)* ($constructor)] $($($rest)*)? }
-    };
-    (
-        @normalise $header:tt [$($done:tt)*] $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
-        $constructor:ident { $($(#[doc $(($($label_doc_list:tt)*))? $(= $label_doc:expr)?])* $label:ident: $type:ty),+ $(,)? } $(, $($rest:tt)*)?
-    ) => {
-        $crate::ocaml_variant! {
-            @normalise $header [$($done)* ($constructor $([$label $label $type])+)] $($($rest)*)?
+        $crate::ocaml_enum! {
+            @normalise
+            [
+                [$(#[doc $(($($doc_list)*))? $(= $doc)?])*] [$visibility] $name [$($($a)+)?]
+                [$([$rust $(<$($r),+>)?] [$($($r: $t)+)?])?] polymorphic
+            ] [] $($variants)*
         }
-    };
-    (
-        @normalise $header:tt $done:tt $(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*
-        $constructor:ident ($($type:ty),+ $(,)?) $(, $($rest:tt)*)?
-    ) => {
-        $crate::ocaml_variant! {
-            @zip $header $done $constructor [] [$($type),+] [
-                0 part_0 1 part_1 2 part_2 3 part_3 4 part_4 5 part_5 6 part_6 7 part_7
-            ] $($($rest)*)?
-        }
-    };
-    (@zip $header:tt [$($done:tt)*] $constructor:ident [$($zipped:tt)*] [] $names:tt $($rest:tt)*) => {
-        $crate::ocaml_variant! { @normalise $header [$($done)* ($constructor $($zipped)*)] $($rest)* }
-    };
-    (
-        @zip $header:tt $done:tt $constructor:ident [$($zipped:tt)*]
-        [$type:ty $(, $types:ty)*] [$part:tt $name:ident $($names:tt)*] $($rest:tt)*
-    ) => {
-        $crate::ocaml_variant! {
-            @zip $header $done $constructor [$($zipped)* [$part $name $type]] [$($types),*] [$($names)*] $($rest)*
-        }
+        $crate::ocaml_type! { $($rest)* }
     };
 }

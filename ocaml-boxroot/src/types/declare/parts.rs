@@ -1,161 +1,282 @@
 //! Values of declared types: made of their parts, and taken apart.
 
-use super::form::{constructor, Constructor, Declared, Layout, Part};
+use super::form::{constructor, size, Constructor, Declared, Part};
 use crate::types::block::{block, rooted};
 use crate::types::{FromOCaml, OCamlFloat, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use std::marker::PhantomData;
 
-/// A root of a part of a new value: of that constructor of an `M`, the part with that number.
-pub struct PartRoot<M, const CONSTRUCTOR: usize> {
+// Types with many parts make many instances of the generic functions here, so these are short, and call others that are generic in
+// less or in nothing.
+
+/// A root of a part of a new value: of that constructor of an `M`.
+#[repr(transparent)]
+pub struct PartRoot<M, const CONSTRUCTOR: isize>(NumberedRoot, PhantomData<M>);
+
+/// A root of the part with that number.
+struct NumberedRoot {
     root: Boxroot<OCamlAny>,
     part: usize,
-    _type: PhantomData<M>,
 }
 
-/// A copy of a Rust value as a part of an `M`.
+/// A copy of a Rust value as a part of an `M`. An error says that it is in the part of this name.
+#[inline]
 #[track_caller]
-pub fn part<M: Part<C, P, T>, const C: usize, const P: usize, T, R: ToOCaml<T>>(
+pub fn part<M: Part<C, P, T>, const C: isize, const P: usize, T, R: ToOCaml<T>>(
     value: &R,
+    name: &'static str,
     lock: &mut DomainLock,
 ) -> Result<PartRoot<M, C>, Error> {
-    let root = value.to_ocaml(lock)?.into_any();
-    Ok(PartRoot { root, part: P, _type: PhantomData })
+    match value.to_ocaml(lock) {
+        Ok(root) => Ok(PartRoot(NumberedRoot { root: root.into_any(), part: P }, PhantomData)),
+        Err(error) => Err(error.within(name)),
+    }
 }
 
 /// A root for a new value: that constructor, with these parts, which must be all.
+#[inline]
 #[track_caller]
-pub fn make<M: Declared, const C: usize, const N: usize>(
+pub fn make<M: Declared, const C: isize, const N: usize>(
     lock: &mut DomainLock,
     parts: [PartRoot<M, C>; N],
 ) -> Result<Boxroot<M>, Error> {
-    const { assert!(M::FORM[C].1.len() == N) };
-    assert!(parts.iter().enumerate().all(|(i, part)| part.part == i));
-    let fields = parts.each_ref().map(|part| &*part.root);
-    // SAFETY: these are all parts of the constructor, in order, and each has its type (`part`). So each block and each
-    // immediate that is made here is OCaml's representation of an `M` (`Declared`). The fields are floats if `IS_FLAT`.
+    const { assert!(size(constructor::<M>(C)) == N) };
+    // SAFETY: a `PartRoot` is laid out like its `NumberedRoot` (`repr(transparent)`).
+    let parts: &[NumberedRoot] = unsafe { &*(&raw const parts).cast::<[NumberedRoot; N]>() };
+    // SAFETY: these are as many parts as the constructor has, and each has its type (`part`). So if they are in order, the
+    // value that is made here is OCaml's representation of an `M` (`Declared`).
+    match unsafe { construct(lock, const { constructor::<M>(C) }, parts) } {
+        // SAFETY: as above.
+        Ok(root) => Ok(unsafe { root.cast_into() }),
+        Err(error) => Err(error),
+    }
+}
+
+/// A root for a value of that constructor, with these parts.
+///
+/// # Panics
+///
+/// If the parts are not in order.
+///
+/// # Safety
+///
+/// The parts are as many as the constructor has.
+#[track_caller]
+unsafe fn construct(
+    lock: &mut DomainLock,
+    constructor: Constructor,
+    parts: &[NumberedRoot],
+) -> Result<Boxroot<OCamlAny>, Error> {
+    const ON_STACK: usize = 8;
+    let Some(first) = parts.first() else {
+        // SAFETY: there are no parts.
+        return unsafe { with_fields(lock, constructor, &[]) };
+    };
+    let (mut few, mut many) = ([&*first.root; ON_STACK], Vec::new());
+    let fields: &mut [&RootRef<OCamlAny>] = match parts.len() {
+        count if count <= ON_STACK => &mut few[..count],
+        count => {
+            many.resize(count, &*first.root);
+            &mut many
+        }
+    };
+    for (i, part) in parts.iter().enumerate() {
+        assert!(part.part == i);
+        fields[i] = &part.root;
+    }
+    // SAFETY: the fields are as many as the constructor has (caller).
+    unsafe { with_fields(lock, constructor, fields) }
+}
+
+/// A root for a value of that constructor, with these fields.
+///
+/// # Safety
+///
+/// The fields are as many as the constructor has.
+#[track_caller]
+unsafe fn with_fields(
+    lock: &mut DomainLock,
+    constructor: Constructor,
+    fields: &[&RootRef<OCamlAny>],
+) -> Result<Boxroot<OCamlAny>, Error> {
+    // SAFETY: the blocks have tags of blocks with fields, and are of any type.
     unsafe {
-        match const { constructor::<M>(C) } {
-            _ if M::IS_FLAT => flat(lock, &fields),
+        match constructor {
             Constructor::Constant(n) => {
                 Boxroot::try_new(lock, Value::from_raw(Value::int(n).raw()))
             }
-            Constructor::Block(tag, _) => block(lock, tag, &fields),
-            Constructor::Polymorphic(hash, 1) => {
+            Constructor::Block(tag, _) => block(lock, tag, fields),
+            Constructor::Tagged(hash, 1) => {
                 let hash = Boxroot::try_new(lock, Value::int(hash))?;
                 block(lock, 0, &[hash.as_any(), fields[0]])
             }
-            Constructor::Polymorphic(hash, _) => {
+            Constructor::Tagged(hash, _) => {
                 let hash = Boxroot::try_new(lock, Value::int(hash))?;
-                let tuple: Boxroot<OCamlAny> = block(lock, 0, &fields)?;
+                let tuple: Boxroot<OCamlAny> = block(lock, 0, fields)?;
                 block(lock, 0, &[hash.as_any(), &tuple])
             }
-            Constructor::Unboxed => fields[0].cast().clone_in(lock),
+            Constructor::Flat(_) => flat(lock, fields),
+            Constructor::Unboxed => fields[0].clone_in(lock),
         }
     }
 }
 
 /// A root for a new record in the flat form.
 ///
-/// # Safety
+/// # Errors
 ///
-/// The fields are floats, and such a record is an `M`.
+/// [`Error::Mismatch`] if a field is no float.
 #[track_caller]
-unsafe fn flat<M>(
-    lock: &mut DomainLock,
-    fields: &[&RootRef<OCamlAny>],
-) -> Result<Boxroot<M>, Error> {
+fn flat(lock: &mut DomainLock, fields: &[&RootRef<OCamlAny>]) -> Result<Boxroot<OCamlAny>, Error> {
+    const DOUBLE_TAG: u8 = 253;
     let mut floats = Vec::with_capacity(fields.len());
     for field in fields {
-        // SAFETY: the field is a float (caller).
+        if !matches!(field.get(lock).kind(), Kind::Block { tag: DOUBLE_TAG, .. }) {
+            return Err(Error::Mismatch);
+        }
+        // SAFETY: the field is a block with the tag of floats, which only floats have.
         floats.push(unsafe { field.cast::<OCamlFloat>() }.get(lock).to_float());
     }
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. Such a block
-    // is an `M` (caller).
+    // is of any type.
     unsafe { rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock) }
 }
 
-/// A copy of a field of a record, or of the only part of an unboxed type.
-#[track_caller]
-pub fn read<'l, M: Part<0, P, T>, const P: usize, T, R: FromOCaml<T>>(
-    value: Value<'l, M>,
-    lock: &'l DomainLock,
-) -> Result<R, Error> {
-    match M::LAYOUT {
-        Layout::Record if M::IS_FLAT => R::from_float(value.flat_float(P).ok_or(Error::Mismatch)?),
-        // SAFETY: the record has this field (`Part`).
-        Layout::Record => R::from_ocaml(unsafe { value.field(P) }, lock),
-        // SAFETY: the value is that of its part (`Part`).
-        Layout::Unboxed => R::from_ocaml(unsafe { Value::from_raw(value.raw()) }, lock),
-        Layout::Ordinary | Layout::Polymorphic => Err(Error::Mismatch),
-    }
-}
-
-/// [`read`] for a value that is the number `x` in the flat form of an array or a record.
-pub fn read_float<M: Part<0, P, T>, const P: usize, T, R: FromOCaml<T>>(
-    x: f64,
-) -> Result<R, Error> {
-    match M::LAYOUT {
-        Layout::Unboxed => R::from_float(x),
-        _ => Err(Error::Mismatch),
-    }
-}
-
-/// The arguments of a value of a variant, which is of that constructor. They are fields of a block, from a first one on.
-pub struct Parts<'l, M, const CONSTRUCTOR: usize> {
-    block: Value<'l, OCamlAny>,
-    first: usize,
+/// The parts of a value that is of that constructor: fields of a block, from a first one on.
+pub struct Parts<'l, M, const CONSTRUCTOR: isize> {
+    parts: Fields<'l>,
     _type: PhantomData<M>,
 }
 
-impl<M, const C: usize> Clone for Parts<'_, M, C> {
+impl<M, const C: isize> Clone for Parts<'_, M, C> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<M, const C: usize> Copy for Parts<'_, M, C> {}
+impl<M, const C: isize> Copy for Parts<'_, M, C> {}
 
-/// The arguments, if the value is of that constructor of a variant.
-pub fn parts<M: Declared, const C: usize>(value: Value<'_, M>) -> Option<Parts<'_, M, C>> {
-    // SAFETY: every value is an `OCamlAny`.
-    let block: Value<'_, OCamlAny> = unsafe { Value::from_raw(value.raw()) };
-    let (block, first) = match const { constructor::<M>(C) } {
-        Constructor::Constant(n) => (block.kind() == Kind::Immediate(n)).then_some((block, 0)),
-        Constructor::Block(tag, size) => {
-            (block.kind() == Kind::Block { tag, size }).then_some((block, 0))
-        }
-        Constructor::Polymorphic(hash, count) => polymorphic_parts(block, hash, count),
-        Constructor::Unboxed => None,
-    }?;
-    Some(Parts { block, first, _type: PhantomData })
+/// Where the parts of a value are.
+#[derive(Clone, Copy)]
+enum Fields<'l> {
+    /// In a block, from the field with that number on.
+    Block(Value<'l, OCamlAny>, usize),
+    /// In a block of numbers.
+    Flat(Value<'l, OCamlAny>),
+    /// The value is the part.
+    Unboxed(Value<'l, OCamlAny>),
 }
 
-/// The block of a polymorphic variant with the arguments, and the number of the first one.
-fn polymorphic_parts(
-    block: Value<'_, OCamlAny>,
-    hash: isize,
-    count: usize,
-) -> Option<(Value<'_, OCamlAny>, usize)> {
-    let Kind::Block { tag: 0, size: 2 } = block.kind() else { return None };
-    // SAFETY: the block has two fields (just checked).
-    let (first, argument): (Value<'_, OCamlAny>, Value<'_, OCamlAny>) =
-        unsafe { (block.field(0), block.field(1)) };
-    match argument.kind() {
-        _ if first.kind() != Kind::Immediate(hash) => None,
-        _ if count == 1 => Some((block, 1)),
-        kind => (kind == Kind::Block { tag: 0, size: count }).then_some((argument, 0)),
+/// A value, and what its memory says.
+pub struct Opened<'l, M>(Value<'l, OCamlAny>, Kind, PhantomData<M>);
+
+/// Looks at a value, to take it apart.
+#[inline]
+pub fn open<M: Declared>(value: Value<'_, M>) -> Opened<'_, M> {
+    // SAFETY: every value is an `OCamlAny`.
+    let value: Value<'_, OCamlAny> = unsafe { Value::from_raw(value.raw()) };
+    Opened(value, value.kind(), PhantomData)
+}
+
+/// The parts, if the value is of that constructor.
+#[inline]
+pub fn parts<'l, M: Declared, const C: isize>(
+    Opened(value, kind, _): &Opened<'l, M>,
+) -> Option<Parts<'l, M, C>> {
+    match take_apart(*value, *kind, const { constructor::<M>(C) }) {
+        Some(parts) => Some(Parts { parts, _type: PhantomData }),
+        None => None,
     }
 }
 
-impl<'l, M: Declared, const C: usize> Parts<'l, M, C> {
-    /// A copy of the argument with that number.
+/// The parts, if the value, which is of that kind, is of that constructor.
+fn take_apart(
+    value: Value<'_, OCamlAny>,
+    kind: Kind,
+    constructor: Constructor,
+) -> Option<Fields<'_>> {
+    const DOUBLE_ARRAY_TAG: u8 = 254;
+    match (constructor, kind) {
+        (Constructor::Constant(n), Kind::Immediate(m)) if n == m => Some(Fields::Block(value, 0)),
+        (Constructor::Block(tag, size), _) if kind == (Kind::Block { tag, size }) => {
+            Some(Fields::Block(value, 0))
+        }
+        (Constructor::Tagged(hash, count), Kind::Block { tag: 0, size: 2 }) => {
+            // SAFETY: such a block (just checked).
+            unsafe { tagged(value, hash, count) }
+        }
+        // The block has more words than numbers where a number takes two.
+        (Constructor::Flat(_), Kind::Block { tag: DOUBLE_ARRAY_TAG, .. }) => {
+            Some(Fields::Flat(value))
+        }
+        (Constructor::Unboxed, _) => Some(Fields::Unboxed(value)),
+        _ => None,
+    }
+}
+
+/// The parts of a polymorphic variant: one in the second field of its block, or several in the tuple there.
+///
+/// # Safety
+///
+/// The value is a block of tag 0 and size 2.
+unsafe fn tagged(value: Value<'_, OCamlAny>, hash: isize, count: usize) -> Option<Fields<'_>> {
+    // SAFETY: the block has two fields (caller).
+    let (first, argument): (Value<'_, OCamlAny>, Value<'_, OCamlAny>) =
+        unsafe { (value.field(0), value.field(1)) };
+    match argument.kind() {
+        _ if first.kind() != Kind::Immediate(hash) => None,
+        _ if count == 1 => Some(Fields::Block(value, 1)),
+        kind => (kind == Kind::Block { tag: 0, size: count }).then_some(Fields::Block(argument, 0)),
+    }
+}
+
+impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
+    /// A copy of the part with that number. An error says that it is in the part of this name.
+    #[inline]
     #[track_caller]
-    pub fn read<const P: usize, T, R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error>
+    pub fn read<const P: usize, T, R: FromOCaml<T>>(
+        self,
+        name: &'static str,
+        lock: &'l DomainLock,
+    ) -> Result<R, Error>
     where
         M: Part<C, P, T>,
     {
-        // SAFETY: the block has the arguments of this constructor (`parts`), with these types (`Part`).
-        R::from_ocaml(unsafe { self.block.field(self.first + P) }, lock)
+        // SAFETY: these are the parts of a value of this constructor (`parts`), and this one is a `T` (`Part`).
+        match unsafe { read(self.parts, P, lock) } {
+            Ok(part) => Ok(part),
+            Err(error) => Err(error.within(name)),
+        }
+    }
+}
+
+/// A copy of the part with that number.
+///
+/// # Safety
+///
+/// There is such a part, and it is a `T`.
+#[inline]
+#[track_caller]
+unsafe fn read<'l, T, R: FromOCaml<T>>(
+    parts: Fields<'l>,
+    index: usize,
+    lock: &'l DomainLock,
+) -> Result<R, Error> {
+    match parts {
+        // SAFETY: the block has this field, which is a `T` (caller).
+        Fields::Block(block, first) => R::from_ocaml(unsafe { block.field(first + index) }, lock),
+        Fields::Flat(block) => R::from_float(block.flat_float(index).ok_or(Error::Mismatch)?),
+        // SAFETY: the value is its part, a `T` (caller).
+        Fields::Unboxed(value) => R::from_ocaml(unsafe { Value::from_raw(value.raw()) }, lock),
+    }
+}
+
+/// A copy of the only part of a value that is the number `x` in the flat form of an array or a record.
+pub fn read_float<M: Part<C, 0, T>, const C: isize, T, R: FromOCaml<T>>(
+    x: f64,
+) -> Result<R, Error> {
+    match const { constructor::<M>(C) } {
+        Constructor::Unboxed => R::from_float(x),
+        _ => Err(Error::Mismatch),
     }
 }

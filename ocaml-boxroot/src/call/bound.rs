@@ -1,0 +1,412 @@
+//! Functions, values and exceptions of generated bindings, and what OCaml wants from Rust.
+
+/// Includes the bindings that the build script generated; see the [guide](crate::guide).
+///
+/// For each module with `external` functions that Rust provides, the type that implements its trait `Externals` is named:
+/// `include_bindings!(orders: crate::Audit)`.
+#[macro_export]
+macro_rules! include_bindings {
+    ($($module:ident: $provider:ty),* $(,)?) => {
+        /// The types that provide what OCaml's modules want from Rust.
+        mod ocaml_externals {
+            #![allow(non_camel_case_types, unused_imports)]
+            use super::*;
+            $(pub type $module = $provider;)*
+        }
+
+        $crate::macro_support::include!($crate::macro_support::concat!(
+            $crate::macro_support::env!("OUT_DIR"),
+            "/ocaml_bindings.rs"
+        ));
+    };
+}
+
+/// For generated bindings: a function of OCaml. `(): ()` is an argument that Rust leaves out, and an argument with `as` has that
+/// Rust type. The result is of the type after `as`, or a root. With `fn f / f_root`, the second function returns a root.
+///
+/// Generated code stands for the promise that OCaml registers a function of these types under the name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_function {
+    ($(#[doc = $doc:expr])* pub fn $($function:tt)+) => {
+        $crate::bound_function! { @names [$(#[doc = $doc])*] [fn] $($function)+ }
+    };
+    ($(#[doc = $doc:expr])* pub unsafe fn $($function:tt)+) => {
+        $crate::bound_function! { @names [$(#[doc = $doc])*] [unsafe fn] $($function)+ }
+    };
+    (
+        @names $doc:tt $fn:tt $name:ident $(<$($a:ident),+>)? / $root:ident
+        ($($arguments:tt)*) -> $result:ty as $natural:ty = $registered:literal
+    ) => {
+        $crate::bound_function! {
+            @function $doc $fn $name [$($($a)+)?] ($($arguments)*) [$result] [$natural] $registered
+        }
+        $crate::bound_function! {
+            @function
+            [#[doc = $crate::macro_support::concat!(
+                "As [`", $crate::macro_support::stringify!($name), "`], but returns a root."
+            )]]
+            $fn $root [$($($a)+)?] ($($arguments)*) [$result] [$crate::Boxroot<$result>] $registered
+        }
+    };
+    (
+        @names $doc:tt $fn:tt $name:ident $(<$($a:ident),+>)?
+        ($($arguments:tt)*) -> $result:ty $(as $natural:ty)? = $registered:literal
+    ) => {
+        $crate::bound_function! {
+            @function $doc $fn $name [$($($a)+)?] ($($arguments)*) [$result]
+            [$crate::bound_natural!($result $(as $natural)?)] $registered
+        }
+    };
+    (
+        @function [$($doc:tt)*] [$($fn:tt)+] $name:ident [$($a:ident)*]
+        ($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $rust:ty)?)?),* $(,)?)
+        [$result:ty] [$natural:ty] $registered:literal
+    ) => {
+        $($doc)*
+        #[track_caller]
+        pub $($fn)+ $name<$($a),*>(
+            lock: &mut $crate::DomainLock,
+            $($($argument: $crate::bound_argument!($type $(as $rust)?),)?)*
+        ) -> $crate::macro_support::Result<$natural, $crate::CallError> {
+            static FUNCTION: $crate::bound_support::Registered = $crate::bound_support::Registered::new(
+                $registered,
+                $crate::macro_support::stringify!($name),
+            );
+            let arguments: &[$crate::Boxroot<$crate::OCamlAny>] = &[$(
+                $($crate::bound_support::argument::<$type, _>(
+                    &$argument,
+                    $crate::bound_support::Place(
+                        $crate::macro_support::stringify!($argument),
+                        $crate::macro_support::stringify!($name),
+                    ),
+                    lock,
+                )?)?
+                $($crate::bound_support::unit(lock, $unit)?)?
+            ),*];
+            // SAFETY: OCaml's compiler has checked that the registered function has these types (generated code).
+            unsafe {
+                $crate::bound_support::Registered::call::<$result, $natural>(&FUNCTION, lock, arguments)
+            }
+        }
+    };
+}
+
+/// For [`bound_function!`]: the type of an argument.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_argument {
+    ($type:ty) => { impl $crate::ToOCaml<$type> };
+    ($type:ty as $rust:ty) => { $rust };
+}
+
+/// For generated bindings: a value of OCaml that is no function, as a function of Rust; see [`bound_function!`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_value {
+    (
+        $(#[doc = $doc:expr])*
+        pub fn $name:ident $(<$($a:ident),+>)? / $root:ident () -> $result:ty as $natural:ty = $registered:literal
+    ) => {
+        $crate::bound_value! {
+            @function [$(#[doc = $doc])*] $name [$($($a)+)?] [$result] [$natural] $registered
+        }
+        $crate::bound_value! {
+            @function
+            [#[doc = $crate::macro_support::concat!(
+                "As [`", $crate::macro_support::stringify!($name), "`], but returns a root."
+            )]]
+            $root [$($($a)+)?] [$result] [$crate::Boxroot<$result>] $registered
+        }
+    };
+    (
+        $(#[doc = $doc:expr])*
+        pub fn $name:ident $(<$($a:ident),+>)? () -> $result:ty $(as $natural:ty)? = $registered:literal
+    ) => {
+        $crate::bound_value! {
+            @function [$(#[doc = $doc])*] $name [$($($a)+)?] [$result] [$crate::bound_natural!($result $(as $natural)?)] $registered
+        }
+    };
+    (
+        @function [$($doc:tt)*] $name:ident [$($a:ident)*] [$result:ty] [$natural:ty] $registered:literal
+    ) => {
+        $($doc)*
+        #[track_caller]
+        pub fn $name<$($a),*>(
+            lock: &mut $crate::DomainLock,
+        ) -> $crate::macro_support::Result<$natural, $crate::CallError> {
+            static VALUE: $crate::bound_support::Registered = $crate::bound_support::Registered::new(
+                $registered,
+                $crate::macro_support::stringify!($name),
+            );
+            // SAFETY: OCaml's compiler has checked that the registered value has this type (generated code).
+            unsafe { $crate::bound_support::Registered::value::<$result, $natural>(&VALUE, lock) }
+        }
+    };
+}
+
+/// For generated bindings: the Rust type of a result, a root if there is no other.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_natural {
+    ($type:ty) => { $crate::Boxroot<$type> };
+    ($type:ty as $rust:ty) => { $rust };
+}
+
+/// For generated bindings: an exception of OCaml, with its arguments. Generated code stands for the promise that OCaml registers
+/// the constructor of an exception with these arguments under the name.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_exception {
+    ($name:ident = $registered:literal) => {
+        $crate::bound_exception! { @exception $name [] $registered }
+    };
+    ($name:ident ($($index:tt $part:ident: $type:ty),+ $(,)?) = $registered:literal) => {
+        $crate::bound_exception! { @exception $name [$([$index $index $type])+] $registered }
+    };
+    ($name:ident { $($index:tt $field:ident: $type:ty),+ $(,)? } = $registered:literal) => {
+        $crate::bound_exception! { @exception $name [$([$index $field $type])+] $registered }
+    };
+    (@exception $name:ident [$([$index:tt $member:tt $type:ty])*] $registered:literal) => {
+        impl $name {
+            /// The exception with its arguments, if the error is this exception.
+            ///
+            /// # Errors
+            ///
+            /// The arguments cannot be converted, as for [`to_rust`](::ocaml_boxroot::Value::to_rust).
+            #[track_caller]
+            pub fn of(
+                lock: &$crate::DomainLock,
+                error: &impl $crate::bound_support::MayBeException,
+            ) -> $crate::macro_support::Result<$crate::macro_support::Option<Self>, $crate::Error> {
+                let $crate::macro_support::Some(exception) =
+                    $crate::bound_support::exception(lock, error, $registered)
+                else {
+                    return $crate::macro_support::Ok($crate::macro_support::Option::None);
+                };
+                let _ = exception; // one without arguments
+                $crate::macro_support::Ok($crate::macro_support::Some($name {
+                    $(
+                        // SAFETY: OCaml's compiler has checked that the exception has this argument (generated code).
+                        $member: unsafe {
+                            $crate::bound_support::exception_argument::<$type, _>(
+                                lock, exception, $index, $crate::macro_support::stringify!($member),
+                            )
+                        }?,
+                    )*
+                }))
+            }
+
+            /// The exception, for OCaml: as the error of a function that OCaml called.
+            ///
+            /// # Errors
+            ///
+            /// The arguments cannot be converted, as for [`to_ocaml`](::ocaml_boxroot::ToOCaml::to_ocaml).
+            #[track_caller]
+            pub fn exception(
+                &self,
+                lock: &mut $crate::DomainLock,
+            ) -> $crate::macro_support::Result<$crate::Exception, $crate::Error> {
+                let arguments: &[$crate::Boxroot<$crate::OCamlAny>] = &[$(
+                    $crate::bound_support::argument::<$type, _>(
+                        &self.$member,
+                        $crate::bound_support::Place(
+                            $crate::macro_support::stringify!($member),
+                            $crate::macro_support::stringify!($name),
+                        ),
+                        lock,
+                    )?
+                ),*];
+                // SAFETY: OCaml's compiler has checked that the exception has these arguments (generated code).
+                unsafe { $crate::bound_support::new_exception(lock, $registered, arguments) }
+            }
+        }
+    };
+}
+
+/// For generated bindings: a trait for the functions that OCaml's module declares as `external`, and the functions that OCaml calls.
+/// Generated code stands for the promise that OCaml declares them with these types.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_externals {
+    (
+        $(#[doc = $trait_doc:expr])*
+        pub trait $trait:ident for $provider:ty {
+            $(
+                $(#[doc = $doc:expr])*
+                fn $name:ident $(<$($a:ident),+>)? = $symbol:literal $($bytecode:literal)?
+                ($($(() : $unit:tt)? $($argument:ident: $type:ty)?),* $(,)?) -> $result:ty $(as $natural:ty)?;
+            )+
+        }
+    ) => {
+        $(#[doc = $trait_doc])*
+        pub trait $trait {$(
+            $(#[doc = $doc])*
+            ///
+            /// # Errors
+            ///
+            /// OCaml sees an [`Exception`](::ocaml_boxroot::Exception) as it is, any other error as `Failure` with its text.
+            fn $name $(<$($a),+>)? (
+                lock: &mut $crate::DomainLock,
+                $($($argument: &$crate::RootRef<$type>,)?)*
+            ) -> $crate::macro_support::Result<
+                $crate::bound_natural!($result $(as $natural)?),
+                $crate::macro_support::Box<dyn $crate::macro_support::Error>,
+            >;
+        )+}
+
+        $(const _: () = {
+            $($(
+                /// A type of OCaml that Rust does not know. Its values may not leave their thread.
+                struct $a($crate::macro_support::PhantomData<*const ()>);
+            )+)?
+
+            #[export_name = $symbol]
+            unsafe extern "C" fn ocaml_boxroot_entry(
+                $($($argument: $crate::sys::Value)? $(_: $crate::bound_support::Raw<$unit>)?),*
+            ) -> $crate::sys::Value {
+                // SAFETY: OCaml called this function with live values of these types (generated code), and the result of
+                // `enter` goes to `finish` unchanged.
+                unsafe {
+                    let result = $crate::export_support::enter::<$result>(|lock| {
+                        $($(
+                            let $argument =
+                                $crate::Boxroot::<$type>::try_new(lock, $crate::Value::from_raw($argument))?;
+                        )?)*
+                        let result: $crate::bound_natural!($result $(as $natural)?) =
+                            <$provider as $trait>::$name(lock, $($(&$argument,)?)*)?;
+                        $crate::macro_support::Ok($crate::ToOCaml::<$result>::to_ocaml(&result, lock)?)
+                    });
+                    $crate::export_support::finish(result)
+                }
+            }
+
+            $crate::bound_bytecode! { [$($bytecode)?] $($($argument)? $($unit)?)* }
+        };)+
+    };
+}
+
+/// For [`bound_externals!`]: the function that bytecode calls, if there are more than five arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_bytecode {
+    ([] $($argument:tt)*) => {};
+    ([$symbol:literal] $($argument:tt)*) => {
+        #[export_name = $symbol]
+        unsafe extern "C" fn ocaml_boxroot_bytecode(
+            arguments: *const $crate::sys::Value,
+            _count: $crate::macro_support::c_int,
+        ) -> $crate::sys::Value {
+            let mut next = arguments;
+            // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
+            unsafe { ocaml_boxroot_entry($($crate::bound_bytecode!(@next next $argument)),*) }
+        }
+    };
+    (@next $next:ident $argument:tt) => {
+        $crate::export_support::next(&mut $next)
+    };
+}
+
+/// For generated bindings: a symbol that says which interface they were generated from. OCaml's side calls it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_abi {
+    ($symbol:literal) => {
+        const _: () = {
+            #[export_name = $symbol]
+            extern "C" fn ocaml_boxroot_abi(unit: $crate::sys::Value) -> $crate::sys::Value {
+                unit
+            }
+        };
+    };
+}
+
+/// For generated bindings.
+pub mod bound_support {
+    pub use crate::call::registered::{argument, Place, Registered};
+    use crate::{
+        Boxroot, CallError, DomainLock, Error, Exception, FromOCaml, OCamlAny, RootRef, Value,
+    };
+
+    /// A value of type `T` for C.
+    pub type Raw<T> = <T as AnyType>::Raw;
+
+    /// For [`Raw`].
+    pub trait AnyType {
+        /// A value for C.
+        type Raw;
+    }
+
+    impl<T> AnyType for T {
+        type Raw = crate::sys::Value;
+    }
+
+    /// A root for an argument that is `()`.
+    #[track_caller]
+    pub fn unit(lock: &mut DomainLock, (): ()) -> Result<Boxroot<OCamlAny>, Error> {
+        Ok(Boxroot::try_new(lock, Value::unit())?.into_any())
+    }
+
+    /// An exception, or an error that may be one.
+    pub trait MayBeException {
+        /// The exception.
+        fn exception(&self) -> Option<&Exception>;
+    }
+
+    impl MayBeException for Exception {
+        fn exception(&self) -> Option<&Exception> {
+            Some(self)
+        }
+    }
+
+    impl MayBeException for CallError {
+        fn exception(&self) -> Option<&Exception> {
+            match self {
+                CallError::Exception(exception) => Some(exception),
+                CallError::Error(_) => None,
+            }
+        }
+    }
+
+    /// The exception, if it is the one with that name.
+    pub fn exception<'e>(
+        lock: &DomainLock,
+        error: &'e impl MayBeException,
+        name: &str,
+    ) -> Option<&'e Exception> {
+        error.exception().filter(|exception| exception.is(lock, name))
+    }
+
+    /// An argument of an exception.
+    ///
+    /// # Safety
+    ///
+    /// The exception has this argument, and it is a `T`.
+    #[track_caller]
+    pub unsafe fn exception_argument<T: Send + Sync, R: FromOCaml<T>>(
+        lock: &DomainLock,
+        exception: &Exception,
+        index: usize,
+        name: &'static str,
+    ) -> Result<R, Error> {
+        // SAFETY: the argument is a `T` (caller), which may be used on any thread.
+        let argument = unsafe { exception.argument::<T>(lock, index) }?.ok_or(Error::Mismatch)?;
+        argument.to_rust(lock).map_err(|error| error.within(name))
+    }
+
+    /// A new exception.
+    ///
+    /// # Safety
+    ///
+    /// OCaml registers the constructor of an exception with these arguments under the name.
+    #[track_caller]
+    pub unsafe fn new_exception(
+        lock: &mut DomainLock,
+        name: &str,
+        arguments: &[Boxroot<OCamlAny>],
+    ) -> Result<Exception, Error> {
+        let arguments: Vec<&RootRef<OCamlAny>> = arguments.iter().map(|root| &**root).collect();
+        // SAFETY: the exception has these arguments (caller).
+        unsafe { Exception::new(lock, name, &arguments) }
+    }
+}

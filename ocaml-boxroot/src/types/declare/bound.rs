@@ -1,0 +1,175 @@
+//! Types of generated bindings, whose representation is given.
+
+/// For the bindings that the build helper of `ocaml-boxroot-sys` generates: a marker and its conversions, as
+/// [`ocaml_type!`](crate::ocaml_type!) makes them. OCaml's compiler, not a rule about the types of the parts, says how the values
+/// are represented.
+///
+/// * `record`, `flat` (a record in the flat form of floats): `OCamlPoint for Point { 0 x: OCamlFloat, 1 y: OCamlFloat }`.
+/// * `unboxed`: the same with one field, or one constructor with one part, followed by whether it is represented as a float.
+/// * `variant`: `Leaf constant 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or `Node block 1 { 0 label: T }` a block with
+///   that tag, ``A tagged 65 (0 a: T)`` a constructor of a polymorphic variant with that hash and an argument.
+/// * `abstract`: only a marker.
+/// * `private` before these: no conversion to OCaml.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_type {
+    ($(#[doc = $doc:expr])* pub abstract $name:ident $(<$($a:ident),+>)?) => {
+        $(#[doc = $doc])*
+        pub struct $name $(<$($a),+>)? {
+            never: $crate::macro_support::Infallible,
+            _parameters: ($($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)+)?),
+        }
+
+        impl $(<$($a),+>)? $crate::macro_support::Debug for $name $(<$($a),+>)? {
+            fn fmt(
+                &self,
+                _: &mut $crate::macro_support::Formatter<'_>,
+            ) -> $crate::macro_support::fmt::Result {
+                match self.never {}
+            }
+        }
+    };
+    ($(#[doc = $doc:expr])* pub private $($type:tt)+) => {
+        $crate::bound_type! { @read [$(#[doc = $doc])*] [] $($type)+ }
+    };
+    ($(#[doc = $doc:expr])* pub $($type:tt)+) => {
+        $crate::bound_type! { @read [$(#[doc = $doc])*] [to] $($type)+ }
+    };
+    (
+        @read $doc:tt $to:tt $kind:ident $name:ident $(<$($a:ident),+>)?
+        $(for $($rust:ident)::+ $(<$($t:ident as $r:ident),+>)?)? { $($body:tt)* } $(is_float $is_float:tt)?
+    ) => {
+        $crate::bound_type! {
+            @$kind $doc $to $name [$($($a)+)?]
+            [$([$($rust)::+ $(<$($r),+>)?] [$($($r: $t)+)?])?] [$($is_float)?] $($body)*
+        }
+    };
+    (@record $doc:tt $to:tt $name:ident $generics:tt $rust:tt [] $($index:tt $field:ident: $type:ty),+ $(,)?) => {
+        $crate::bound_type! {
+            @struct $doc $to $name $generics $rust
+            { &[(0, $crate::type_support::Constructor::Block(0, $crate::type_support::count(&[$($index),+])))] } { false } {}
+            { fields $generics [$(([] $index $field $type, { false }))+] }
+            $($index $field: $type),+
+        }
+    };
+    (@flat $doc:tt $to:tt $name:ident $generics:tt $rust:tt [] $($index:tt $field:ident: $type:ty),+ $(,)?) => {
+        $crate::bound_type! {
+            @struct $doc $to $name $generics $rust
+            { &[(0, $crate::type_support::Constructor::Flat($crate::type_support::count(&[$($index),+])))] } { false } {}
+            { fields $generics [$(([] $index $field $type, { true }))+] }
+            $($index $field: $type),+
+        }
+    };
+    (@unboxed $doc:tt $to:tt $name:ident $generics:tt $rust:tt [$is_float:tt] $index:tt $field:ident: $type:ty $(,)?) => {
+        $crate::bound_type! {
+            @struct $doc $to $name $generics $rust
+            { &[(0, $crate::type_support::Constructor::Unboxed)] } { $is_float } { $generics Self = 0 $field }
+            {} $index $field: $type
+        }
+    };
+    (
+        @struct $doc:tt $to:tt $name:ident $generics:tt $rust:tt $constructors:tt $is_float:tt $from_float:tt
+        { $($fields:tt)* } $($index:tt $field:ident: $type:ty),+
+    ) => {
+        $crate::bound_type! {
+            @convert to_struct $to
+            [$doc pub $name $generics constructors $constructors float $is_float parts [$((0 $index $generics $type))+]]
+            $generics $rust [$(($index $field))+] [(Self = 0 $([$index $field])+)] $from_float [$($fields)*]
+        }
+    };
+    (
+        @unboxed $doc:tt $to:tt $name:ident $generics:tt $rust:tt [$is_float:tt]
+        $constructor:ident $(($index:tt $part:ident: $type:ty))? $({ $index2:tt $label:ident: $type2:ty })? $(,)?
+    ) => {
+        $crate::bound_type! {
+            @enum $doc $to $name $generics $rust
+            { &[(0, $crate::type_support::Constructor::Unboxed)] } { $is_float }
+            { $generics Self::$constructor = 0 $($index)? $($label)? }
+            ($constructor 0 $([$index $index $part $type])? $([$index2 $label $label $type2])?)
+        }
+    };
+    (
+        @variant $doc:tt $to:tt $name:ident $generics:tt $rust:tt []
+        $($constructor:ident $kind:ident $number:literal
+            $(($($index:tt $part:ident: $type:ty),+ $(,)?))?
+            $({ $($index2:tt $label:ident: $type2:ty),+ $(,)? })?
+        ),* $(,)?
+    ) => {
+        $crate::bound_type! {
+            @enum $doc $to $name $generics $rust
+            { &[$(($crate::bound_number!($kind $number),
+                $crate::bound_constructor!($kind $number $($($index)+)? $($($index2)+)?))),*] }
+            { false } {}
+            $((
+                $constructor { $crate::bound_number!($kind $number) }
+                $($([$index $index $part $type])+)? $($([$index2 $label $label $type2])+)?
+            ))*
+        }
+    };
+    (
+        @enum $doc:tt $to:tt $name:ident $generics:tt $rust:tt $constructors:tt $is_float:tt $from_float:tt
+        $(($constructor:ident $number:tt $([$index:tt $member:tt $binding:ident $type:ty])*))*
+    ) => {
+        $crate::bound_type! {
+            @convert to_enum $to
+            [
+                $doc pub $name $generics constructors $constructors float $is_float
+                parts [$($(($number $index $generics $type))*)*]
+            ]
+            $generics $rust
+            [$(($constructor $number $([$index $member $binding])*))*]
+            [$((Self::$constructor = $number $([$index $member $constructor])*))*] $from_float []
+        }
+    };
+    (
+        @convert $kind:ident [$($is_public:tt)?] [$($marker:tt)*] $generics:tt [] $to:tt $from:tt $from_float:tt [$($fields:tt)*]
+    ) => {
+        $crate::ocaml_items! { $($marker)* $($fields)* }
+    };
+    (
+        @convert $kind:ident [] [$($marker:tt)*] $generics:tt [[$rust:ty] [$($r:ident: $t:ident)*]]
+        $to:tt $from:tt $from_float:tt [$($fields:tt)*]
+    ) => {
+        $crate::ocaml_items! {
+            $($marker)* from $generics [$($r: $t)*] [$rust] $from from_float $from_float $($fields)*
+        }
+    };
+    (
+        @convert $kind:ident [to] [$($marker:tt)*] $generics:tt [[$rust:ty] [$($r:ident: $t:ident)*]]
+        $to:tt $from:tt $from_float:tt [$($fields:tt)*]
+    ) => {
+        $crate::ocaml_items! {
+            $($marker)*
+            $kind $generics [$($r: $t)*] [$rust] $to
+            from $generics [$($r: $t)*] [$rust] $from from_float $from_float
+            $($fields)*
+        }
+    };
+}
+
+/// For [`bound_type!`](crate::bound_type!): the number by which a constructor is named. It is even for constants, odd for others.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_number {
+    (constant $number:literal) => {
+        $number * 2
+    };
+    ($kind:ident $number:literal) => {
+        $number * 2 + 1
+    };
+}
+
+/// For [`bound_type!`](crate::bound_type!): a constructor, as OCaml represents it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_constructor {
+    (constant $number:literal) => {
+        $crate::type_support::Constructor::Constant($number)
+    };
+    (block $tag:literal $($index:tt)+) => {
+        $crate::type_support::Constructor::Block($tag, $crate::type_support::count(&[$($index),+]))
+    };
+    (tagged $hash:literal $index:tt) => {
+        $crate::type_support::Constructor::Tagged($hash, 1)
+    };
+}
