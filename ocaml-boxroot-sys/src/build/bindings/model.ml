@@ -97,6 +97,7 @@ type item =
   | Module of module_
 
 and module_ = {
+  ocaml_module : string;
   rust_name : string;
   rust_path : string list;  (* with the name *)
   items : item list;

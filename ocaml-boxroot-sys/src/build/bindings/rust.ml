@@ -41,10 +41,15 @@ type variables = (var * string) list
 
 let variables scope vars : variables =
   List.fold_left (fun names v ->
-    let is_taken s = List.mem s scope.taken || List.mem ("R" ^ s) scope.taken || List.exists (fun (_, n) -> n = s || n = "R" ^ s || "R" ^ n = s) names in
+    let is_other s = List.mem s scope.taken || List.exists (fun (_, n) -> n = s || "R" ^ n = s) names in
+    let is_taken s = is_other s || is_other ("R" ^ s) in
     let plain = String.uppercase_ascii (Names.without_primes v.hint) in
     let plain = match plain.[0] with 'A' .. 'Z' -> plain | _ -> "T" ^ plain in
-    names @ [ (v, Names.free is_taken plain) ]) [] vars
+    let letters = if String.length plain = 1 then List.init 26 (fun i -> String.make 1 (Char.chr (Char.code 'A' + i))) else [] in
+    let name = match List.find_opt (fun s -> not (is_taken s)) (plain :: letters) with
+      | Some name -> name
+      | None -> Names.free is_taken plain in
+    names @ [ (v, name) ]) [] vars
 
 let variable (names : variables) v = snd (List.find (fun (w, _) -> w.id = v.id) names)
 
@@ -330,24 +335,30 @@ let allowed = "dead_code, missing_docs, missing_debug_implementations, non_camel
 
 exception Clash of string
 
-(* What a module declares, with OCaml's name for it. Types and values have different names in Rust. *)
-let check_names m names =
-  let rec check = function
-    | [] -> ()
-    | (name, ocaml) :: rest ->
-      (match List.assoc_opt name rest with
-       | Some other ->
-         raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust's module `%s`" ocaml other name
-           (String.concat "::" m.rust_path)))
-       | None -> ());
-      check rest in
-  check names
+(* Names of Rust, each with OCaml's. *)
+let rec check_names place = function
+  | [] -> ()
+  | (name, ocaml) :: rest ->
+    (match List.assoc_opt name rest with
+     | Some other -> raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust, in %s" ocaml other name place))
+     | None -> ());
+    check_names place rest
+
+let check_type d =
+  let fields l = check_names ("type " ^ d.ocaml) (List.map (fun f -> (Names.identifier f.label, f.label)) l) in
+  let parts = function Labelled l -> fields l | Positional _ -> () in
+  match d.kind with
+  | Record (l, _) -> fields l
+  | Variant l | Row l ->
+    List.iter (fun c -> parts c.parts) l;
+    check_names ("type " ^ d.ocaml) (List.map (fun c -> (Names.camel c.constructor, c.constructor)) l)
+  | Unboxed _ | Opaque -> ()
 
 let type_names m =
   List.concat_map (function
     | Type d -> ("OCaml" ^ d.name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (d.name, "type " ^ d.ocaml) ] else [])
     | Reexport (d, name) -> ("OCaml" ^ name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (name, "type " ^ d.ocaml) ] else [])
-    | Module m -> [ (m.rust_name, "module " ^ String.concat "." m.rust_path) ]
+    | Module m -> [ (m.rust_name, "module " ^ m.ocaml_module) ]
     | Value _ | Exception _ | Comment _ -> []) m.items
   @ (if m.externals <> [] then [ ("Externals", "the trait of externals") ] else [])
 
@@ -364,17 +375,19 @@ let rec module_ text ~abi ~digest m =
   let types = type_names m in
   let exceptions = List.filter_map (function
     | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
-  check_names m (types @ exceptions);
+  let place = "module " ^ m.ocaml_module in
+  check_names place (types @ exceptions);
   let values = List.filter_map (function
     | Value v -> Some (Names.identifier v.value, "val " ^ v.value_path) | _ -> None) m.items in
-  check_names m values;
+  check_names place values;
+  List.iter (function Type d -> check_type d | _ -> ()) m.items;
   let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000 } in
   let root_name v = Names.free (fun n -> List.mem_assoc n values) (Names.without_primes v.value ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
     | Type d -> type_ scope d
     | Reexport (d, name) ->
-      let same = item scope d.place "" in
+      let same = if d.place = scope.path then "self::" else item scope d.place "" in
       out scope "pub use %sOCaml%s as OCaml%s;\n" same d.name name;
       if d.rust = Own then out scope "pub use %s%s as %s;\n" same d.name name;
       out scope "\n"

@@ -161,7 +161,7 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
        | None, _ -> left_out ("module " ^ name) "its signature is not known")
     | _ -> [] in
   let items = List.concat_map item raw.signature in
-  { rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
+  { ocaml_module = Path.name raw.path; rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
 [@@ocaml.warning "-4"]
 
 (* A type of this signature: declared here, or elsewhere, or an abbreviation. *)
@@ -193,6 +193,6 @@ let with_types modules types =
         else { m with items = items @ List.map (fun m -> Module m) (insert path rest decl inside) } in
       if List.exists (fun m -> m.rust_name = name) modules then
         List.map (fun m -> if m.rust_name = name then into m else m) modules
-      else modules @ [ into { rust_name = name; rust_path = path; items = []; externals = [] } ] in
+      else modules @ [ into { ocaml_module = String.concat "." path; rust_name = name; rust_path = path; items = []; externals = [] } ] in
   List.fold_left (fun modules d -> if List.memq d there then modules else insert [] d.place d modules) modules types
 [@@ocaml.warning "-4"]
