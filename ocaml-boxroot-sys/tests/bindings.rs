@@ -1,4 +1,4 @@
-//! Bindings that the build helper makes: what is generated for which OCaml code. OCaml compiles the generated module in each test.
+//! Bindings that the build helper makes: what is generated for which OCaml code. OCaml compiles the generated module, too.
 #![cfg(unix)]
 
 use std::fs;
@@ -206,8 +206,8 @@ fn records_and_variants() {
     ]);
 }
 
-/// Whether a record is flat is not to be seen from the types of its fields: one whose fields are unboxed floats is, and one that a functor
-/// made is not, although its fields are floats.
+/// Whether a record is flat is not to be seen from the types of its fields: one whose fields are unboxed floats is, and one that a
+/// functor made is not, although its fields are floats.
 #[test]
 fn flat_records() {
     bind(
@@ -254,12 +254,14 @@ fn types_without_conversions() {
         "// has no conversion: a GADT ::ocaml_boxroot::bound_type! { pub abstract OCamlSome }",
         "// has no conversion: a polymorphic field ::ocaml_boxroot::bound_type! { pub abstract OCamlIdentity }",
         "// has no conversion: constrained type parameters ::ocaml_boxroot::bound_type! { pub abstract OCamlConstrained<A> }",
-        "// has no conversion: a recursive type whose parameters change ::ocaml_boxroot::bound_type! { pub abstract OCamlNested<A> }",
+        "// has no conversion: a recursive type whose parameters change ::ocaml_boxroot::bound_type! {
+            pub abstract OCamlNested<A> }",
         // The fields of a record can be read all the same.
         "// has no conversion: a parameter occurs in a value that stays in OCaml ::ocaml_boxroot::bound_type! {
             pub record OCamlGuarded<A> { 0 value: A, 1 check: Function<(A,), bool>, } }",
         "pub abstract OCamlChoice<A>",
-        "// has no conversion: an unboxed type that may be a float ::ocaml_boxroot::bound_type! { pub abstract OCamlWrapped<A> }",
+        "// has no conversion: an unboxed type that may be a float ::ocaml_boxroot::bound_type! {
+            pub abstract OCamlWrapped<A> }",
         "pub struct Lazily {
             pub later: Boxroot<super::ocaml_types::OCamlLazyT<OCamlInt>>,
             pub cell: Boxroot<super::ocaml_types::stdlib::OCamlRef<OCamlInt>>,
