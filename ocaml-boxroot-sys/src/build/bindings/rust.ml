@@ -43,14 +43,13 @@ let parts_decl ~visibility ty = function
     let field f = Printf.sprintf "%s%s: %s" visibility (Names.identifier f.label) (ty f.ty) in
     " { " ^ String.concat ", " (List.map field l) ^ " }"
 
-(* The same for the macro: `0 name: MARKER`. *)
+(* The same for the macro, which has to number and to name them: ` (0 a0: MARKER, …)` or ` { 0 label: MARKER, … }`. *)
 let parts_macro marker parts =
-  let fields = match parts with
-    | Positional l -> List.mapi (fun i t -> (string_of_int i, t)) l
-    | Labelled l -> List.map (fun f -> (Names.identifier f.label, f.ty)) l in
-  match fields with
-  | [] -> "{}"
-  | _ -> "{ " ^ String.concat ", " (List.mapi (fun i (n, t) -> Printf.sprintf "%d %s: %s" i n (marker t)) fields) ^ " }"
+  let numbered l = String.concat ", " (List.mapi (fun i (name, t) -> Printf.sprintf "%d %s: %s" i name (marker t)) l) in
+  match parts with
+  | Positional [] -> ""
+  | Positional l -> " (" ^ numbered (List.mapi (fun i t -> (Printf.sprintf "a%d" i, t)) l) ^ ")"
+  | Labelled l -> " { " ^ numbered (List.map (fun f -> (Names.identifier f.label, f.ty)) l) ^ " }"
 
 let tag = function
   | Constant n | Hash n -> Printf.sprintf "constant %d" n
@@ -99,14 +98,13 @@ let type_ scope d =
    | Variant l | Row l ->
      bound "%s variant %s%s {\n" visibility name for_;
      List.iter (fun c ->
-       let parts = if c.parts = Positional [] then "" else " " ^ parts_macro marker_of c.parts in
-       out scope "        %s %s%s,\n" (Names.camel c.constructor) (tag c.tag) parts) l;
+       out scope "        %s %s%s,\n" (Names.camel c.constructor) (tag c.tag) (parts_macro marker_of c.parts)) l;
      out scope "    }\n"
    | Unboxed (constructor, parts) ->
      let is_float = List.exists (fun t -> Analysis.floatness t = `Float) (parts_types parts) in
      let parts = parts_macro marker_of parts in
-     let parts = match constructor with Some c -> Printf.sprintf "{ %s %s }" (Names.camel c) parts | None -> parts in
-     bound "%s unboxed %s%s %s is_float %b\n" visibility name for_ parts is_float);
+     let parts = match constructor with Some c -> Printf.sprintf " { %s%s }" (Names.camel c) parts | None -> parts in
+     bound "%s unboxed %s%s%s is_float %b\n" visibility name for_ parts is_float);
   out scope "}\n\n"
 
 (* ---- Functions ---- *)
@@ -186,7 +184,7 @@ let exception_ scope ~name ~digest e =
   out scope "%s\npub struct %s%s%s\n" (derive ~has_root) name
     (parts_decl ~visibility:"pub " (natural scope position) e.exception_parts)
     (match e.exception_parts with Positional _ -> ";" | Labelled _ -> "");
-  out scope "::ocaml_boxroot::bound_exception! {\n    %s %s = \"%s#%s\"\n}\n\n" name
+  out scope "::ocaml_boxroot::bound_exception! {\n    %s%s = \"%s#%s\"\n}\n\n" name
     (parts_macro (marker scope []) e.exception_parts) e.exception_path digest
 
 (* ---- Externals ---- *)
