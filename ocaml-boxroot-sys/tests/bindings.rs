@@ -24,14 +24,13 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A package that uses this crate as build scripts do.
-fn package(name: &str, build_dependency: bool, files: &[(&str, &str)]) -> PathBuf {
+/// A package with the crates of this project.
+fn package(name: &str, dependencies: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = folder(name);
     let this_crate = env!("CARGO_MANIFEST_DIR");
-    let section = if build_dependency { "build-dependencies" } else { "dependencies" };
     let manifest = format!(
-        "[workspace]\n[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[{section}]\n\
-         ocaml-boxroot-sys = {{ path = {this_crate:?}, default-features = false, features = [\"build\"] }}\n"
+        "[workspace]\n[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n{}",
+        dependencies.replace("CRATE", this_crate)
     );
     fs::write(folder.join("Cargo.toml"), manifest).unwrap();
     fs::copy(Path::new(this_crate).join("tests/own_program/Cargo.lock"), folder.join("Cargo.lock"))
@@ -43,6 +42,9 @@ fn package(name: &str, build_dependency: bool, files: &[(&str, &str)]) -> PathBu
     folder
 }
 
+const BUILD: &str =
+    "ocaml-boxroot-sys = { path = 'CRATE', default-features = false, features = ['build'] }\n";
+
 fn cargo(package: &Path, arguments: &[&str]) -> Said {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(arguments).current_dir(package).arg("--target-dir");
@@ -50,9 +52,16 @@ fn cargo(package: &Path, arguments: &[&str]) -> Said {
     said(cargo.output().unwrap())
 }
 
-/// A program that makes bindings as a build script would. Its arguments are names of methods of `Bindings`, and their arguments.
-fn maker() -> &'static Path {
-    static MAKER: OnceLock<PathBuf> = OnceLock::new();
+/// A program that makes bindings as a build script would, and the crate that they need.
+struct Maker {
+    program: PathBuf,
+    library: PathBuf,
+    dependencies: PathBuf,
+}
+
+/// The program's arguments are names of methods of `Bindings`, and their arguments.
+fn maker() -> &'static Maker {
+    static MAKER: OnceLock<Maker> = OnceLock::new();
     MAKER.get_or_init(|| {
         let main = r#"
             use ocaml_boxroot_sys::build::{Bindings, Error};
@@ -70,9 +79,18 @@ fn maker() -> &'static Path {
                 }
                 bindings.write()
             }"#;
-        let package = package("bindings_maker", false, &[("src/main.rs", main)]);
-        cargo(&package, &["build"]).unwrap();
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join("bindings/target/debug/bindings_maker")
+        let dependencies = format!(
+            "[dependencies]\n{BUILD}ocaml-boxroot = {{ path = 'CRATE/../ocaml-boxroot' }}\n"
+        );
+        let package = package("bindings_maker", &dependencies, &[("src/main.rs", main)]);
+        let said = cargo(&package, &["build", "--message-format=json"]).unwrap();
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bindings/target/debug");
+        let quoted = |part: &&str| part.contains("libocaml_boxroot-") && part.ends_with(".rlib");
+        Maker {
+            program: target.join("bindings_maker"),
+            library: said.split('"').find(quoted).expect("the crate's file").into(),
+            dependencies: target.join("deps"),
+        }
     })
 }
 
@@ -99,13 +117,22 @@ impl Modules {
         said(ocamlopt.output().unwrap())
     }
 
-    /// The bindings; `words` are the arguments of `maker`. OCaml must accept them.
+    /// The bindings; `words` are the arguments of `maker`. Both compilers must accept them.
     #[track_caller]
     fn bind(&self, words: &str) -> Bindings {
+        self.bind_in(words, "ocaml_boxroot::include_bindings!();")
+    }
+
+    /// As `bind`; `program` is the Rust code around the bindings.
+    #[track_caller]
+    fn bind_in(&self, words: &str, program: &str) -> Bindings {
         let said = self.try_bind(words).unwrap();
         let glue = fs::read_to_string(self.0.join("glue.ml")).unwrap();
         self.compile("glue.ml", &glue).unwrap();
         let rust = fs::read_to_string(self.0.join("ocaml_bindings.rs")).unwrap();
+        let is_safe = !rust.contains("unsafe fn");
+        let forbid = if is_safe { "#![forbid(unsafe_code)]" } else { "" };
+        self.compile_rust(&format!("{forbid}\n{program}\n")).unwrap();
         let (before, after) = rust.split_once("boxroot_abi_").expect("a symbol with the digest");
         assert!(before.contains("::ocaml_boxroot::bound_abi! {"));
         let digest = after[..after.find('"').unwrap()].rsplit('_').next().unwrap().to_string();
@@ -113,8 +140,28 @@ impl Modules {
         Bindings { rust: rust.replace(&digest, "DIGEST"), digest, glue, said }
     }
 
+    /// There must be no warnings, either.
+    fn compile_rust(&self, program: &str) -> Said {
+        let file = self.0.join("program.rs");
+        fs::write(&file, program).unwrap();
+        let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
+        rustc.args([
+            "--edition",
+            "2021",
+            "--crate-type",
+            "lib",
+            "--emit",
+            "metadata",
+            "-D",
+            "warnings",
+        ]);
+        rustc.arg("-L").arg(&maker().dependencies).arg("--extern");
+        rustc.arg(format!("ocaml_boxroot={}", maker().library.display()));
+        said(rustc.arg(file).current_dir(&self.0).env("OUT_DIR", &self.0).output().unwrap())
+    }
+
     fn try_bind(&self, words: &str) -> Said {
-        let mut command = Command::new(maker());
+        let mut command = Command::new(&maker().program);
         command.args(words.split_whitespace()).current_dir(&self.0).env("OUT_DIR", &self.0);
         said(command.output().unwrap())
     }
@@ -180,7 +227,7 @@ fn records_and_variants() {
                 Small constant 0,
                 Large constant 1,
                 Custom block 0 { 0 grams: OCamlInt },
-                Pair block 1 { 0 0: OCamlInt, 1 1: bool },
+                Pair block 1 (0 a0: OCamlInt, 1 a1: bool),
             }
          }",
         "pub struct Order {
@@ -197,7 +244,7 @@ fn records_and_variants() {
          }",
         // `of int * colour` is one argument.
         "Mixed((isize, Box<Colour>)),",
-        "Mixed tagged 463304923 { 0 0: (OCamlInt, OCamlColour) },",
+        "Mixed tagged 463304923 (0 a0: (OCamlInt, OCamlColour)),",
         "Loop constant -944265628,",
         // What may change stays in OCaml.
         "pub record OCamlCounter for Counter { 0 count: OCamlInt64, }",
@@ -222,7 +269,7 @@ fn flat_records() {
     )
     .has(&[
         "pub unboxed OCamlMetres for Metres { 0 metres: OCamlFloat } is_float true",
-        "pub unboxed OCamlFar for Far { Far { 0 0: OCamlMetres } } is_float true",
+        "pub unboxed OCamlFar for Far { Far (0 a0: OCamlMetres) } is_float true",
         "pub flat OCamlPoint for Point { 0 x: OCamlMetres, 1 y: OCamlFar, }",
         "pub record OCamlPair for Pair { 0 a: OCamlFloat, 1 b: OCamlFloat, }",
         "pub unboxed OCamlId for Id { Id { 0 name: OCamlString } } is_float false",
@@ -316,7 +363,7 @@ fn parameters_and_recursion() {
         "pub enum Tree<RA> { Leaf, Node(Box<Tree<RA>>, RA, Box<Tree<RA>>), }",
         "pub variant OCamlTree<A> for Tree<A as RA> {
             Leaf constant 0,
-            Node block 0 { 0 0: OCamlTree<A>, 1 1: A, 2 2: OCamlTree<A> },
+            Node block 0 (0 a0: OCamlTree<A>, 1 a1: A, 2 a2: OCamlTree<A>),
          }",
         "Rose(RA, Vec<Rose<RA>>),",
         "One(Option<Box<Two>>),",
@@ -354,6 +401,7 @@ fn functions() {
              val load : string -> 'a
              val anything : 'a option
              val ( + ) : int -> int -> int
+             val ( let* ) : int -> int -> int
              val unsafe_get : int -> order
              val row : [ `A ] -> unit
              val seq : unit -> int Seq.t",
@@ -384,6 +432,7 @@ fn functions() {
         "// val load : string -> 'a // is left out: its result is of any type",
         "pub fn anything<A> / anything_root () -> Option<A> as Option<Boxroot<A>>",
         "// val ( + ) : int -> int -> int // is left out: an operator",
+        "// val ( let* ) : int -> int -> int // is left out: an operator",
         "pub unsafe fn unsafe_get (arg0: OCamlInt) -> OCamlOrder =",
         "// is left out: a polymorphic variant without a name",
         "pub fn seq ((): ()) -> OCamlSeq<OCamlInt> =",
@@ -405,10 +454,10 @@ fn exceptions() {
     .has(&[
         // The type has the name Error already.
         "pub struct ErrorException(pub Error);",
-        "bound_exception! { ErrorException { 0 0: OCamlError } = \"X.Error#DIGEST\" }",
+        "bound_exception! { ErrorException (0 a0: OCamlError) = \"X.Error#DIGEST\" }",
         "#[derive(Clone, Debug, PartialEq)] pub struct OutOfStock(pub String, pub isize);",
-        "bound_exception! { OutOfStock { 0 0: OCamlString, 1 1: OCamlInt } = \"X.Out_of_stock#DIGEST\" }",
-        "pub struct Empty; ::ocaml_boxroot::bound_exception! { Empty {} =",
+        "bound_exception! { OutOfStock (0 a0: OCamlString, 1 a1: OCamlInt) = \"X.Out_of_stock#DIGEST\" }",
+        "pub struct Empty; ::ocaml_boxroot::bound_exception! { Empty =",
         "#[derive(Debug)] pub struct Refused { pub by: String, pub until: Boxroot<Function<(), OCamlFloat>> }",
         "bound_exception! { Refused { 0 by: OCamlString, 1 until: Function<(), OCamlFloat> } =",
         "// is left out: a GADT",
@@ -444,7 +493,7 @@ fn modules() {
         // A type of a module that is not bound is declared where a bound module gives it a name, once.
         "pub enum Again { A, B(Other), }",
         "pub use self::OCamlAgain as OCamlT; pub use self::Again as T;",
-        "super::ocaml_types::other::OCamlHidden>",
+        "pub use super::ocaml_types::other::OCamlHidden;",
         "pub fn find<A>",
     ]);
     let both = modules.bind("module x module other");
@@ -475,8 +524,8 @@ fn names() {
     )
     .has(&[
         "pub enum String { Text(::std::string::String, ::std::vec::Vec<isize>, ::std::option::Option<::std::primitive::bool>), }",
-        "Text block 0 { 0 0: ::ocaml_boxroot::OCamlString, 1 1: OCamlList<::ocaml_boxroot::OCamlInt>, \
-         2 2: ::std::option::Option<::std::primitive::bool> },",
+        "Text block 0 (0 a0: ::ocaml_boxroot::OCamlString, 1 a1: OCamlList<::ocaml_boxroot::OCamlInt>, \
+         2 a2: ::std::option::Option<::std::primitive::bool>),",
         "pub struct Vec { pub type_: ::std::vec::Vec<isize>, pub self_: ::std::primitive::bool, pub r#fn: ::std::string::String, \
          pub x_prime: f64, }",
         "pub enum Option { Some, None, }",
@@ -521,8 +570,11 @@ fn selections() {
               exception Closed
               module Archive = struct let add (o : order) = () let list = [ 1 ] end";
     let modules = Modules::new("selections", &[("x.ml", ml)]);
-    let bindings = modules
-        .bind("module x with x.size crate::Size opaque x.cache only x.reserve only x.archive.add");
+    let bindings = modules.bind_in(
+        "module x with x.size crate::Size opaque x.cache only x.reserve only x.archive.add",
+        "#[derive(Clone, Debug, PartialEq)] pub enum Size { Small, Large }
+         ocaml_boxroot::include_bindings!();",
+    );
     bindings.has(&[
         "pub struct Order { pub size: crate::Size, pub cache: Boxroot<OCamlCache>, }",
         "pub variant OCamlSize for crate::Size { Small constant 0, Large constant 1, }",
@@ -547,6 +599,24 @@ fn selections() {
 /// Rust provides the symbols that begin with the module's name, in any module; not those of C libraries.
 #[test]
 fn externals() {
+    let provider = "
+        use ocaml_boxroot::*;
+        use x::{sub, OCamlOrder, Order};
+        type Answer<T> = Result<T, Box<dyn std::error::Error>>;
+        pub struct Provider;
+        impl x::Externals for Provider {
+            fn audit(_: &mut DomainLock, _: &RootRef<OCamlOrder>) -> Answer<()> { Ok(()) }
+            fn later(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<Boxroot<Function<(OCamlInt,), OCamlInt>>> { todo!() }
+            fn pick<A>(_: &mut DomainLock, _: &RootRef<OCamlList<A>>) -> Answer<Boxroot<A>> { todo!() }
+            fn hidden(_: &mut DomainLock, label: &RootRef<OCamlOrder>) -> Answer<f64> { let _ = label; Ok(1.) }
+            fn six(
+                _: &mut DomainLock, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>,
+                _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>,
+            ) -> Answer<bool> { Ok(true) }
+            fn sub(_: &mut DomainLock, _: &RootRef<sub::OCamlT>) -> Answer<Order> { Ok(Order { n: 1 }) }
+            fn of_helper(_: &mut DomainLock, _: &RootRef<OCamlOrder>) -> Answer<isize> { Ok(1) }
+        }
+        ocaml_boxroot::include_bindings!(x: crate::Provider);";
     let bindings = Modules::new(
         "externals",
         &[
@@ -580,7 +650,7 @@ fn externals() {
             ("helper.ml", "external of_helper : X.order -> int = \"x_of_helper\" external own : int -> int = \"helper_own\""),
         ],
     )
-    .bind("module x");
+    .bind_in("module x", provider);
     bindings.has(&[
         "bound_externals! { /// What OCaml's module wants of Rust. pub trait Externals for super::ocaml_externals::x {",
         "/// Tells the auditor. fn audit = \"x_audit\" (order: OCamlOrder) -> () as ();",
@@ -703,7 +773,7 @@ fn without_the_libraries_of_the_compiler() {
     let folder = modules.0.join("ocaml/caml");
     fs::create_dir_all(&folder).unwrap();
     fs::copy(Path::new(standard.trim()).join("caml/version.h"), folder.join("version.h")).unwrap();
-    let mut command = Command::new(maker());
+    let mut command = Command::new(&maker().program);
     command.args(["module", "stdlib"]).current_dir(&modules.0).env("OUT_DIR", &modules.0);
     command.env("OCAML_WHERE_PATH", modules.0.join("ocaml"));
     assert_says(
@@ -734,7 +804,8 @@ fn a_program_with_bindings() {
         ("orders.mli", "val reserve : int -> int\n(** Reserves. *)"),
         ("orders.ml", "external audit : int -> unit = \"orders_audit\" let reserve n = audit n; n"),
     ];
-    let package = package("a_program_with_bindings", true, &files);
+    let dependencies = format!("[build-dependencies]\n{BUILD}");
+    let package = package("a_program_with_bindings", &dependencies, &files);
     // The program contains the module that registers the functions, and wants Rust's symbols.
     let said = cargo(&package, &["build"]).unwrap_err();
     assert_says(&said, &["boxroot_abi_orders_", "orders_audit"]);

@@ -107,6 +107,11 @@ let type_ scope d =
      bound "%s unboxed %s%s%s is_float %b\n" visibility name for_ parts is_float);
   out scope "}\n\n"
 
+let abbreviation scope a =
+  let names = variables scope a.alias_params in
+  comment scope "" a.alias_comment;
+  out scope "pub type OCaml%s%s = %s;\n\n" a.alias (generics (List.map snd names)) (marker scope names a.means)
+
 (* ---- Functions ---- *)
 
 (* The names in `[reserve stock order]`, if documentation begins so. *)
@@ -239,7 +244,7 @@ let type_names m =
     | Type d -> ("OCaml" ^ d.name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (d.name, "type " ^ d.ocaml) ] else [])
     | Reexport (d, name) -> ("OCaml" ^ name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (name, "type " ^ d.ocaml) ] else [])
     | Module m -> [ (m.rust_name, "module " ^ m.ocaml_module) ]
-    | Value _ | Exception _ | Comment _ -> []) m.items
+    | Abbreviation _ | Value _ | Exception _ | Comment _ -> []) m.items
   @ (if m.externals <> [] then [ ("Externals", "the trait of externals") ] else [])
 
 (* `type error` and `exception Error of error` are usual. The exception is ErrorException then. *)
@@ -251,29 +256,38 @@ let indented text =
   let line l = if l = "" then l else "    " ^ l in
   String.concat "\n" (List.map line (String.split_on_char '\n' text))
 
+(* The names of types, with those of abbreviations, which give way to the others. *)
+let with_aliases types m =
+  List.fold_left (fun types -> function
+    | Abbreviation a when not (List.mem_assoc ("OCaml" ^ a.alias) types) -> ("OCaml" ^ a.alias, "type " ^ a.alias_path) :: types
+    | _ -> types) types m.items
+
+let reexport scope d name =
+  let place = if d.place = scope.path then "self::" else item scope d.place "" in
+  let line before after = out scope "pub use %s%s%s;\n" place before (if before = after then "" else " as " ^ after) in
+  line ("OCaml" ^ d.name) ("OCaml" ^ name);
+  if d.rust = Own then line d.name name;
+  out scope "\n"
+
 let rec module_ text ~abi ~digest m =
-  let types = type_names m in
+  let place = "module " ^ m.ocaml_module in
+  let types = with_aliases (type_names m) m in
   let exceptions = List.filter_map (function
     | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
-  let place = "module " ^ m.ocaml_module in
-  check_names place (types @ exceptions);
   let values = List.filter_map (function
     | Value v -> Some (Names.identifier v.value, "val " ^ v.value_path) | _ -> None) m.items in
+  check_names place (types @ exceptions);
   check_names place values;
-  List.iter (function Type d -> check_type d | _ -> ()) m.items;
   let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000 } in
   let root_name v = Names.free (fun n -> List.mem_assoc n values) (Names.without_primes v.value ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
-    | Type d -> type_ scope d
-    | Reexport (d, name) ->
-      let same = if d.place = scope.path then "self::" else item scope d.place "" in
-      out scope "pub use %sOCaml%s as OCaml%s;\n" same d.name name;
-      if d.rust = Own then out scope "pub use %s%s as %s;\n" same d.name name;
-      out scope "\n"
+    | Type d -> check_type d; type_ scope d
+    | Reexport (d, name) -> reexport scope d name
+    | Abbreviation a when List.assoc ("OCaml" ^ a.alias) types = "type " ^ a.alias_path -> abbreviation scope a
+    | Abbreviation { alias_comment = s; _ } | Comment s -> comment scope "" s; out scope "\n"
     | Value v -> value scope ~root_name:(root_name v) ~digest v
     | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
-    | Comment s -> comment scope "" s; out scope "\n"
     | Module m -> module_ subs ~abi:None ~digest m) m.items;
   externals scope m;
   let inside = Buffer.create 1000 in

@@ -173,18 +173,24 @@ and type_ r raw id d =
   let name = Ident.name id in
   let path = Path.Pdot (raw.path, name) in
   let comment () = print (Sig_type (id, d, Trec_first, Exported)) in
+  let reexport decl =
+    if decl.place = raw.raw_path && decl.name = Names.camel name then Type decl else Reexport (decl, Names.camel name) in
   try match Reader.canonical r path with
-    | None -> [ Comment (comment ()) ]
-    | Some own ->
-      let decl = Reader.decl r own (Reader.find_type r own) in
-      if decl.place = raw.raw_path && decl.name = Names.camel name then [ Type decl ]
-      else [ Reexport (decl, Names.camel name) ]
+    | Some own -> [ reexport (Reader.decl r own (Reader.find_type r own)) ]
+    | None ->
+      let params = List.map Reader.var d.type_params in
+      match Reader.named r 0 (Reader.normalize r path) (List.map (fun v -> Var v) params) with
+      | Named (decl, l) when l = List.map (fun v -> Var v) params -> [ reexport decl ]
+      | means when List.for_all (fun v -> mem v (vars means)) params ->
+        let alias_path = Reader.ocaml r path in
+        [ Abbreviation { alias = Names.camel name; alias_path; alias_params = params; means; alias_comment = comment () } ]
+      | _ -> [ Comment (comment ()) ]
   with Reader.Unsupported reason -> [ Comment (comment () ^ "\nis left out: " ^ reason) ]
 
 (* Adds the types that are found, and are no items of a module that is bound: those of other modules, for example. *)
 let with_types modules types =
   let rec declared m = List.concat_map (function
-    | Type d -> [ d ] | Module m -> declared m | Reexport _ | Value _ | Exception _ | Comment _ -> []) m.items in
+    | Type d -> [ d ] | Module m -> declared m | Abbreviation _ | Reexport _ | Value _ | Exception _ | Comment _ -> []) m.items in
   let there = List.concat_map declared modules in
   let rec insert path rest decl modules = match rest with
     | [] -> assert false
