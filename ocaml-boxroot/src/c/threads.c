@@ -33,10 +33,11 @@
 /* FIND(f) is the function f of the systhreads library, or NULL if the program does not link it.
    Object files other than ELF's have no weak references without flags to the linker. */
 typedef int thread_function(void);
-typedef value self_function(value);
+typedef value value_function(value);
 #ifdef __ELF__
 extern thread_function caml_c_thread_register __attribute__((weak));
-extern self_function caml_thread_self __attribute__((weak));
+extern value_function caml_thread_self __attribute__((weak));
+extern value_function caml_thread_cleanup __attribute__((weak));
 #define FIND(type, f) f
 #else
 #include <dlfcn.h>
@@ -75,7 +76,7 @@ static void find_record_key(struct keys const *before, struct keys const *after)
   }
   /* A record begins with the thread's descriptor, in all versions. */
   if (found < 0 || after->values[found] == NULL ||
-      *(value *)after->values[found] != FIND(self_function, caml_thread_self)(Val_unit))
+      *(value *)after->values[found] != FIND(value_function, caml_thread_self)(Val_unit))
     return;
   record_key = (pthread_key_t)found;
   __atomic_store_n(&record_key_found, true, __ATOMIC_RELEASE);
@@ -266,4 +267,11 @@ int obx_acquire(void) {
   if (!known) return acquire_first();
   caml_leave_blocking_section();
   return OBX_ACQUIRED;
+}
+
+/* ---- shutting down ---- */
+
+void obx_stop_ticks(void) {
+  value_function *cleanup = FIND(value_function, caml_thread_cleanup);
+  if (cleanup != NULL) (void)cleanup(Val_unit);
 }

@@ -109,12 +109,9 @@ impl Runtime {
         Runtime::builder().start_in(state).map(|_| &SHARED)
     }
 
-    /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and frees the
-    /// OCaml heap (with `OCAMLRUNPARAM=c`, the process keeps it). Any thread may do so. Live
-    /// [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread.
-    ///
-    /// On OCaml 4, threads that OCaml code made with `Thread.create` must have ended: this may wait for them for ever, and memory
-    /// that they read input into is freed.
+    /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and never gives the lock back. Any
+    /// thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread. The process keeps the OCaml heap
+    /// until it ends, because threads that OCaml code made may still use it.
     ///
     /// # Errors
     ///
@@ -231,7 +228,8 @@ fn shut_down() -> Result<(), Error> {
     #[cfg(feature = "debug-checks")]
     let _ = write!(io::stderr(), "{}", sys::leak_report());
     // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
-    // no token exists anywhere, and no root is read after `boxroot_teardown`. An `at_exit` function may have made a domain,
+    // no token exists anywhere, and no root is read after `boxroot_teardown`. OCaml's own threads do not run then, because the
+    // lock is not given back. An `at_exit` function may have made a domain,
     // whose finalisers may still delete roots, and whose collector may run: then the runtime is not gone.
     unsafe {
         ffi::obx_shut_down();
