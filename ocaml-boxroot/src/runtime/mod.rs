@@ -4,7 +4,7 @@ mod state;
 
 use crate::lock::{self, Acquired};
 use crate::types::exception::describe;
-use crate::{ffi, DomainLock, Error, Value};
+use crate::{ffi, Error, Value};
 use ocaml_boxroot_sys as sys;
 use state::{state, State, StateGuard};
 use std::ffi::{c_char, CString, OsString};
@@ -196,8 +196,7 @@ fn is_running() -> bool {
 /// end.
 unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
     // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, also if a module raised. The
-    // exception is live while it is described, because nothing was allocated since. The token is dropped before
-    // the lock is released.
+    // exception is live while it is described, because nothing was allocated since.
     unsafe {
         let result = ffi::obx_start(arguments.as_ptr());
         ffi::obx_set_known();
@@ -205,9 +204,9 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
             Error::StartupException(describe(Value::from_raw(ffi::extract_exception(result))))
         });
         lock::set_up();
-        let token = DomainLock::new().map(|_| ());
+        let attached = sys::token::attach().map(drop).ok_or_else(Error::last);
         ffi::caml_enter_blocking_section_no_pending();
-        raised.map_or(token, Err)
+        raised.map_or(attached, Err)
     }
 }
 
