@@ -65,9 +65,8 @@ impl DomainLock {
     /// Any thread may call this, also the one that started the runtime. On OCaml 5, Rust threads attach to
     /// the first domain. The first call on a thread registers the thread with OCaml. A thread does not wait
     /// for the lock when it ends: its registration stays, and the next new thread takes it over. So OCaml's
-    /// `Thread.self ()` may be the same for threads that did not live at the same time. On OCaml 4, if a thread
-    /// has no registration to take over, registering it runs OCaml's signal handlers; an exception that one
-    /// of them raises there ends the process.
+    /// `Thread.self ()` may be the same for threads that did not live at the same time. OCaml's signal handlers do not
+    /// run here.
     ///
     /// If `f` waits for another thread that may need OCaml, it should [`release`](DomainLock::release) the lock
     /// meanwhile.
