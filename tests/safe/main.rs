@@ -13,6 +13,8 @@ mod boxes;
 mod closures;
 mod collections;
 mod conversions;
+#[cfg(target_env = "gnu")]
+mod coroutines;
 #[cfg(feature = "debug-checks")]
 mod debug_checks;
 mod domains;

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unused_imports, unused_macros)] // each test program uses its own part
 
+#[cfg(target_env = "gnu")]
+pub mod coroutine;
 pub mod exported;
 pub mod process;
 pub mod raw;

@@ -15,7 +15,7 @@ marker! {
     ///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
     /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; to change it, use a `Mutex`, for example.
     /// * OCaml cannot compare or marshal it: both raise exceptions. `Hashtbl.hash` treats all of them as equal.
-    /// * When the runtime is shut down, OCaml 4 drops those that are left; OCaml 5 does not.
+    /// * Those that are left when the runtime is shut down are not dropped.
     ///
     /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that refers to the block, is
     /// never dropped.
