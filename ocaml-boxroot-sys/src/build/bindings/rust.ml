@@ -173,8 +173,8 @@ let value scope ~root_name ~digest v =
   comment scope "" v.value_comment;
   out scope "::ocaml_boxroot::%s! {\n" (if v.arguments = [] then "bound_value" else "bound_function");
   doc scope "    " v.value_doc;
-  out scope "    pub %sfn %s%s%s (%s) -> %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "") (Names.identifier v.value)
-    (generics (List.map snd names)) (if has_root then " / " ^ root_name else "")
+  out scope "    pub %sfn %s%s%s (%s) -> %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "")
+    (Names.identifier v.value_name) (generics (List.map snd names)) (if has_root then " / " ^ root_name else "")
     (String.concat ", " arguments) result v.value_path digest
 
 (* ---- Exceptions ---- *)
@@ -221,22 +221,24 @@ let allowed = "dead_code, missing_docs, missing_debug_implementations, non_camel
 exception Clash of string
 
 (* Names of Rust, each with OCaml's. *)
-let rec check_names place = function
+let rec check_names place ~remedy = function
   | [] -> ()
   | (name, ocaml) :: rest ->
     (match List.assoc_opt name rest with
-     | Some other -> raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust, in %s" ocaml other name place))
+     | Some other ->
+       raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust, in %s. %s" ocaml other name place remedy))
      | None -> ());
-    check_names place rest
+    check_names place ~remedy rest
 
 let check_type d =
-  let fields l = check_names ("type " ^ d.ocaml) (List.map (fun f -> (Names.identifier f.label, f.label)) l) in
+  let check = check_names ("type " ^ d.ocaml) ~remedy:"`opaque` leaves the type in OCaml." in
+  let fields l = check (List.map (fun f -> (Names.identifier f.label, f.label)) l) in
   let parts = function Labelled l -> fields l | Positional _ -> () in
   match d.kind with
   | Record (l, _) -> fields l
   | Variant l | Row l ->
     List.iter (fun c -> parts c.parts) l;
-    check_names ("type " ^ d.ocaml) (List.map (fun c -> (Names.camel c.constructor, c.constructor)) l)
+    check (List.map (fun c -> (Names.camel c.constructor, c.constructor)) l)
   | Unboxed _ | Opaque -> ()
 
 let type_names m =
@@ -249,8 +251,7 @@ let type_names m =
 
 (* `type error` and `exception Error of error` are usual. The exception is ErrorException then. *)
 let exception_name types e =
-  let name = Names.camel e.exception_ in
-  if List.mem_assoc name types then name ^ "Exception" else name
+  if List.mem_assoc e.exception_name types then e.exception_name ^ "Exception" else e.exception_name
 
 let indented text =
   let line l = if l = "" then l else "    " ^ l in
@@ -270,16 +271,16 @@ let reexport scope d name =
   out scope "\n"
 
 let rec module_ text ~abi ~digest m =
-  let place = "module " ^ m.ocaml_module in
   let types = with_aliases (type_names m) m in
   let exceptions = List.filter_map (function
     | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
   let values = List.filter_map (function
-    | Value v -> Some (Names.identifier v.value, "val " ^ v.value_path) | _ -> None) m.items in
-  check_names place (types @ exceptions);
-  check_names place values;
+    | Value v -> Some (Names.identifier v.value_name, "val " ^ v.value_path) | _ -> None) m.items in
+  let check = check_names ("module " ^ m.ocaml_module) ~remedy:"`rename` gives an item another name, `only` leaves some out." in
+  check (types @ exceptions);
+  check values;
   let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000 } in
-  let root_name v = Names.free (fun n -> List.mem_assoc n values) (Names.without_primes v.value ^ "_root") in
+  let root_name v = Names.free (fun n -> List.mem_assoc n values) (v.value_name ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
     | Type d -> check_type d; type_ scope d
