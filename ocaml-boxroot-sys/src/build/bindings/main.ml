@@ -54,8 +54,9 @@ type understood = {
 }
 
 let read o =
-  Clflags.include_dirs := o.folders;
-  Compmisc.init_path ();
+  Clflags.include_dirs := List.rev o.folders;
+  (* The compiler searches one folder first, which would be the current one. *)
+  Compmisc.init_path ~dir:(match o.folders with first :: _ -> first | [] -> Filename.dirname o.rust_file) ();
   let r = Reader.create (Compmisc.initial_env ()) ~opaque:o.opaque ~users:o.users ~prefixes:o.prefixes in
   let raws = List.map (Walk.bound r) o.bound in
   Rust.check_names "the program" ~remedy:"Bind one of them."

@@ -12,7 +12,7 @@ let comment scope indent s = List.iter (fun l -> out scope "%s// %s\n" indent l)
 
 (* OCaml's documentation as Markdown: [code], {!name} and {[ code ]} become code. *)
 let markdown s =
-  let s = Names.replace "{[" "\n```text\n" s |> Names.replace "]}" "\n```\n" in
+  let s = String.map (function '\r' -> ' ' | c -> c) s |> Names.replace "{[" "\n```text\n" |> Names.replace "]}" "\n```\n" in
   let b = Buffer.create 100 in
   let is_code = ref false and is_link = ref false in
   String.iteri (fun i c ->
@@ -87,7 +87,7 @@ let type_ scope d =
       let path = match d.rust with User path -> path | _ -> d.name in
       let parameter v = Printf.sprintf "%s as R%s" (variable names v) (variable names v) in
       Printf.sprintf " for %s%s" path (generics (List.map parameter d.used)) in
-  let visibility = if d.is_private then "pub private" else "pub" in
+  let visibility = if d.is_private && d.rust <> Marker_only then "pub private" else "pub" in
   let bound fmt = out scope "::ocaml_boxroot::bound_type! {\n"; doc scope "    " d.doc; out scope "    "; out scope fmt in
   (match d.kind with
    | Opaque -> bound "pub abstract %s\n" name

@@ -34,7 +34,9 @@ let capital_name selection raw name = Option.value (given_name selection raw nam
 let print item = Format.asprintf "%a" Printtyp.signature [ item ]
 
 (* Modules whose functions take or make values of any type. *)
-let is_excluded path = List.mem (Path.name path) [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback" ]
+let is_excluded path =
+  let name = Path.name path in
+  List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback" ] || Names.starts_with "Camlinternal" name
 
 let signature_of (r : Reader.t) path =
   match Mtype.scrape r.env (Env.find_module path r.env).md_type with
