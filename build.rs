@@ -47,6 +47,16 @@ fn build() -> Result<(), Box<dyn Error>> {
     Program::new().library("threads").link_into("benches")?;
     // Two programs: one without the threads library, and one that initialises it late.
     program.clone().library("unix").link_into("bin=no_threads")?;
+    // One with generated bindings.
+    program
+        .clone()
+        .library("threads")
+        .module_named("multicore", Path::new("tests/support").join(multicore))
+        .module("tests/programs/bound.ml")
+        .module("tests/programs/bound_functor.ml")
+        .bind("bound")
+        .bind("bound_functor")
+        .link_into("bin=bindings")?;
     // This module is initialised before the libraries, unlike modules of usual programs. So it stands on the compiler's command
     // line as a flag, in front of the libraries.
     let late_setup = Path::new(&env::var("OUT_DIR")?).join("late_setup.ml");

@@ -6,6 +6,7 @@ use ocaml_boxroot::{
     OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
 };
 use std::mem::ManuallyDrop;
+use std::process::Command;
 use std::rc::Rc;
 use std::thread;
 
@@ -331,6 +332,11 @@ test!(errors_say_where, || {
         );
     });
     assert_no_roots();
+});
+
+test!(generated_bindings, || {
+    let program = Command::new(env!("CARGO_BIN_EXE_bindings")).status();
+    assert!(program.unwrap().success());
 });
 
 /// More levels than a stack with the usual limits has room for.

@@ -6,8 +6,8 @@
 
 #![forbid(unsafe_code)]
 
-use ocaml_boxroot::{DomainLock, Function, RootRef, Runtime};
-use orders::{OCamlOrder, Order, Size};
+use ocaml_boxroot::{DomainLock, RootRef, Runtime};
+use orders::{OCamlChange, OCamlOrder, Order, Size};
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -71,7 +71,7 @@ fn run(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 
     // A Rust closure, which OCaml calls.
     let surname = "Lovelace";
-    let rename = Function::<(OCamlOrder,), OCamlOrder>::from_rust(lock, move |lock, order| {
+    let rename = OCamlChange::from_rust(lock, move |lock, order| {
         let order: Order = order.to_rust(lock)?;
         Ok::<_, ocaml_boxroot::Error>(Order {
             customer: format!("{} {surname}", order.customer),
