@@ -81,6 +81,7 @@ impl Program {
             Some(library) => ocaml.where_path().join(library),
             None => folder.join(named), // where the compiler runs
         }));
+        folders.extend(self.found.folders.iter().cloned());
         folders.retain(|folder| folder.exists());
         let implementations: Vec<&str> =
             sources.iter().filter_map(|source| source.strip_suffix(".ml")).collect();

@@ -58,7 +58,7 @@ impl Selection {
     }
 
     /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces; `annotations` are the files `.cmt` and
-    /// `.cmti` of all modules of the program.
+    /// `.cmti` of all modules that may want something from Rust.
     pub fn write(
         &self,
         ocaml: &OCaml,

@@ -46,6 +46,14 @@ let check_known what known names =
     failwith (Printf.sprintf "there is no %s `%s`. There are: %s" what name (String.concat ", " some))
   end) names
 
+(* The files .cmti of modules that are bound: a library's have documentation. *)
+let interfaces folders modules =
+  let file folder name = Filename.concat folder (name ^ ".cmti") in
+  let find name =
+    List.find_opt Sys.file_exists
+      (List.concat_map (fun folder -> [ file folder (String.uncapitalize_ascii name); file folder name ]) folders) in
+  List.filter_map find modules
+
 type understood = {
   modules : module_ list;  (* also one of types that no bound module declares *)
   types : decl list;
@@ -62,7 +70,10 @@ let read o =
   Rust.check_names "the program" ~remedy:"Bind one of them."
     (List.map (fun raw -> (raw.Walk.raw_name, "module " ^ Path.name raw.path)) raws);
   let scanned = List.map Cmt.read o.annotations in
-  let selection = { Walk.only = o.only; names = o.names; documentation = Cmt.documentation scanned } in
+  let of_libraries = interfaces (o.folders @ [ Config.standard_library ]) (List.concat_map Walk.files raws) in
+  let read_if_possible file = try Some (Cmt.read file) with _ -> None in
+  let documentation = Cmt.documentation (List.filter_map read_if_possible of_libraries @ scanned) in
+  let selection = { Walk.only = o.only; names = o.names; documentation } in
   List.iter (Walk.homes r selection ~own:true) raws;
   List.iter (Walk.homes r selection ~own:false) raws;
   check_known "item" (List.concat_map Walk.names raws) (o.only @ List.map fst o.names);

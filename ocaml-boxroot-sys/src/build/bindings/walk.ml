@@ -92,6 +92,11 @@ let bound (r : Reader.t) name =
     raw r ~base:name path ~name:rust ~rust_path:[ rust ] ~qualified:(String.uncapitalize_ascii own) s
   | None -> failwith (Printf.sprintf "module %s is a functor" name)
 
+(* The modules that have files. *)
+let rec files raw =
+  (match raw.path with Path.Pident id -> [ Ident.name id ] | _ -> []) @ List.concat_map (fun (_, sub) -> files sub) raw.subs
+[@@ocaml.warning "-4"]
+
 let documentation selection kind path = Hashtbl.find_opt selection.documentation (kind ^ " " ^ path)
 
 (* Types of this module that no other bound module declares. `own`: only those whose own path is here. *)
