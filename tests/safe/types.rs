@@ -318,10 +318,8 @@ test!(errors_say_where, || {
     with_ocaml(|lock| {
         let tip = |n| Box::new(Table::Tip(vec![(n, "x")]));
         let table = Table::Fork { left: tip(1), key: "k", right: tip(u64::MAX) };
-        let refused: Result<
-            Boxroot<OCamlTable<OCamlString, OCamlList<(OCamlInt, OCamlString)>>>,
-            _,
-        > = table.to_ocaml(lock);
+        type Pairs = OCamlList<(OCamlInt, OCamlString)>;
+        let refused = ToOCaml::<OCamlTable<OCamlString, Pairs>>::to_ocaml(&table, lock);
         let error = refused.unwrap_err();
         assert_eq!(error.reason(), &Error::OutOfRange);
         assert!(error.to_string().starts_with("`Fork.right.Tip.0`: a number"), "{error}");
