@@ -43,7 +43,7 @@ fn functions() {
             pub fn reserve / reserve_root (stock: OCamlInt, order: OCamlOrder) -> OCamlInt as isize = \"X.reserve#DIGEST\"
          }",
         "pub fn describe (note: Option<OCamlString> as Option<String>, lock_: OCamlInt, type_: bool, (): (), \
-         arg4: Function<(), OCamlInt>) -> () as ()",
+         f: Function<(), OCamlInt>) -> () as ()",
         // One argument, though `callback` is a function's type.
         "pub fn later (arg0: OCamlInt) -> Function<(OCamlInt,), OCamlString> =",
         "bound_value! { pub fn callback () -> Function<(OCamlInt,), OCamlString> =",
@@ -146,10 +146,10 @@ fn externals() {
         "bound_externals! { /// What OCaml's module wants of Rust. pub trait Externals for super::ocaml_externals::x {",
         "/// Tells the auditor. fn audit = \"x_audit\" (order: OCamlOrder) -> () as ();",
         "fn later = \"x_later\" (arg0: OCamlInt) -> Function<(OCamlInt,), OCamlInt>;",
-        "fn pick<A> = \"x_pick\" (arg0: OCamlList<A>) -> A;",
+        "fn pick<A> = \"x_pick\" (list: OCamlList<A>) -> A;",
         "fn hidden = \"x_hidden\" ((): (), label: OCamlOrder) -> OCamlFloat as f64;",
         "fn six = \"x_six\" \"x_six_bytecode\" (arg0: OCamlInt, arg1: OCamlInt,",
-        "fn sub = \"x_sub\" (arg0: self::sub::OCamlT) -> OCamlOrder as Order;",
+        "fn sub = \"x_sub\" (sub: self::sub::OCamlT) -> OCamlOrder as Order;",
         "fn of_helper = \"x_of_helper\" (order: OCamlOrder) -> OCamlInt as isize;",
         "pub fn write / write_root (arg0: OCamlInt) -> OCamlInt as isize = \"X.write#DIGEST\"",
         "// external fast = \"x_fast\" // is left out: [@@noalloc]",
@@ -195,7 +195,7 @@ fn modules() {
     let one = modules.bind("module x");
     one.has(&[
         "// module F // is left out: a functor",
-        "pub fn add (arg0: OCamlT, again: super::OCamlAgain) -> OCamlT = \"X.Archive.add#DIGEST\"",
+        "pub fn add (archive: OCamlT, again: super::OCamlAgain) -> OCamlT = \"X.Archive.add#DIGEST\"",
         "pub mod deep { // val up : X.Archive.t",
         "pub fn up () -> super::OCamlT =",
         "pub mod m { use ::ocaml_boxroot::{OCamlInt}; // type t = { s : int; }",

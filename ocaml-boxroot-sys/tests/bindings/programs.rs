@@ -68,7 +68,7 @@ fn a_library_of_dune() {
     // The library's own module has its parts.
     modules.bind("module foo").has(&[
         "pub mod bar { // type t",
-        "fn f / f_root (arg0: OCamlT) -> super::baz::OCamlT as super::baz::T",
+        "fn f / f_root (bar: OCamlT) -> super::baz::OCamlT as super::baz::T",
     ]);
 }
 
@@ -78,7 +78,7 @@ fn all_of_the_standard_library() {
     let bindings = modules.bind("module stdlib");
     bindings.has(&[
         "pub mod hashtbl {",
-        "pub fn length<A> / length_root (arg0: OCamlList<A>) -> OCamlInt as isize",
+        "pub fn length<A> / length_root (list: OCamlList<A>) -> OCamlInt as isize",
         "// module Marshal = Stdlib__Marshal // is left out",
     ]);
     bindings.lacks(&["fn input_value", "Stdlib__Obj.repr"]);

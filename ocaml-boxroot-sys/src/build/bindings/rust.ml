@@ -16,11 +16,10 @@ let markdown s =
   let b = Buffer.create 100 in
   let is_code = ref false and is_link = ref false in
   String.iteri (fun i c ->
-    let at text = i + String.length text <= String.length s && String.sub s i (String.length text) = text in
-    if at "```" then is_code := not !is_code;
+    if Names.is_at s i "```" then is_code := not !is_code;
     match c with
     | ('[' | ']') when not !is_code -> Buffer.add_char b '`'
-    | '{' when at "{!" -> is_link := true
+    | '{' when Names.is_at s i "{!" -> is_link := true
     | ('!' | '}') when !is_link -> is_link := c = '!'; Buffer.add_char b '`'
     | c -> Buffer.add_char b c) s;
   Buffer.contents b
@@ -130,19 +129,28 @@ let documented_names v =
 let is_name s = s <> "" && (match s.[0] with 'a' .. 'z' -> true | _ -> false)
   && not (Names.contains s "(") && Names.without_primes s = s
 
+(* A name that a type suggests. *)
+let name_of_type = function
+  | Named (d, _) when d.name = "T" -> Some (List.nth d.place (List.length d.place - 1))
+  | Named (d, _) -> Some (Names.snake d.name)
+  | Arrow _ -> Some "f"
+  | Builtin (List, _) -> Some "list"
+  | Builtin (Array, _) -> Some "array"
+  | Builtin (Seq, _) -> Some "seq"
+  | _ -> None
+[@@ocaml.warning "-4"]
+
 (* Different names, none of which is the token's. *)
 let argument_names documented arguments =
   let labels = List.filter_map (fun a -> match a.arg_label with
     | Asttypes.Labelled s | Optional s -> Some s | Nolabel -> None) arguments in
-  let _, names = List.fold_left (fun (taken, names) (i, a) ->
-    let plain = match a.arg_label, List.nth_opt documented i, a.arg with
-      | (Asttypes.Labelled s | Optional s), _, _ -> s
-      | Nolabel, Some s, _ when is_name s && not (List.mem s labels) -> s
-      | Nolabel, _, Named (d, _) when List.length d.place > 0 && d.name <> "T" -> Names.snake d.name
-      | _ -> Printf.sprintf "arg%d" i in
-    let name = Names.free (fun s -> s = "lock" || List.mem s taken) (Names.identifier plain) in
-    (name :: taken, name :: names)) ([], []) (List.mapi (fun i a -> (i, a)) arguments) in
-  List.rev names
+  let name taken i a =
+    let plain = match a.arg_label, List.nth_opt documented i with
+      | (Asttypes.Labelled s | Optional s), _ -> s
+      | Nolabel, Some s when is_name s && not (List.mem s labels) -> s
+      | Nolabel, _ -> Option.value (name_of_type a.arg) ~default:(Printf.sprintf "arg%d" i) in
+    Names.free (fun s -> s = "lock" || List.mem s taken) (Names.identifier plain) in
+  List.rev (List.fold_left (fun (i, names) a -> (i + 1, name names i a :: names)) (0, []) arguments |> snd)
 
 let is_left_out_unit a = match a with
   | { arg_label = Asttypes.Nolabel; arg = Builtin (Unit, _) } -> true
