@@ -45,6 +45,16 @@ macro_rules! without_parts {
     };
 }
 
+/// For a conversion from a marker that is a [`Form`].
+macro_rules! with_form {
+    ($marker:ty) => {
+        #[inline]
+        fn has_form(value: Value<'_, $marker>) -> bool {
+            value.has_form()
+        }
+    };
+}
+
 mod array;
 mod bigarray;
 mod block;
@@ -52,6 +62,7 @@ mod boxed;
 pub(crate) mod declare;
 mod depth;
 pub(crate) mod exception;
+pub(crate) mod form;
 mod function;
 mod list;
 mod map;
@@ -67,6 +78,7 @@ pub use boxed::OCamlBox;
 pub use declare::Field;
 pub use depth::set_depth_limit;
 pub use exception::{CallError, Exception, OCamlException};
+pub use form::Form;
 pub use function::Function;
 pub use list::OCamlList;
 pub use map::{OCamlMap, OCamlSet};
@@ -74,8 +86,10 @@ pub use number::{OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlN
 pub use seq::{Elements, OCamlSeq};
 pub use string::{OCamlBytes, OCamlString};
 
+use crate::value::CHECKS;
 use crate::{Boxroot, DomainLock, Error, RootRef, Value};
 use depth::Level;
+use form::mismatch;
 use std::marker::PhantomData;
 
 /// A struct with such a field is invariant in `T`.
@@ -95,6 +109,7 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
 /// | `[A]`, `[A; N]`, `Vec<A>` | `'a list`, `'a array` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray) |
+/// | `BTreeMap<A, B>`, `HashMap<A, B>` | `('a * 'b) list`; from OCaml, also maps of `Map.Make` | [`OCamlList<(A, B)>`](crate::OCamlList), [`OCamlMap<A, B>`](crate::OCamlMap) |
 /// | `&A`, `Box<A>` | as `A` | as `A` |
 /// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///
@@ -215,6 +230,9 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     #[inline]
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+        if CHECKS && !Self::has_form(value) {
+            return Err(mismatch(value));
+        }
         if !Self::has_parts() {
             return Self::convert_from(value, lock);
         }
@@ -235,6 +253,15 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     /// conversion takes no time for the count.
     #[inline]
     fn has_parts() -> bool {
+        true
+    }
+
+    /// `false` if the value is certainly not a `T`, which is then a [`Mismatch`](Error::Mismatch) in
+    /// [builds with checks](crate::guide::debugging#wrong-types): they ask before each conversion. To be implemented, as
+    /// `value.has_form()`, for a `T` that is a [`Form`].
+    #[inline]
+    fn has_form(value: Value<'_, T>) -> bool {
+        let _ = value;
         true
     }
 
@@ -321,6 +348,10 @@ impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Box<R> {
     }
 
     without_parts!();
+
+    fn has_form(value: Value<'_, T>) -> bool {
+        R::has_form(value)
+    }
 
     fn from_float(x: f64) -> Result<Self, Error> {
         Ok(Box::new(R::from_float(x)?))

@@ -56,9 +56,19 @@ pub unsafe trait Declared: Sized {
 }
 
 /// The constructors, checked.
-const fn constructors<M: Declared>() -> Constructors {
+pub(super) const fn constructors<M: Declared>() -> Constructors {
     let () = M::CHECKED;
     M::CONSTRUCTORS
+}
+
+/// Whether the type is a polymorphic variant: constants of other types are numbered in order.
+pub(super) fn is_polymorphic(constructors: Constructors) -> bool {
+    let mut constants = 0..;
+    constructors.iter().any(|(_, constructor)| match constructor {
+        Constructor::Constant(n) => Some(*n) != constants.next(),
+        Constructor::Tagged(..) => true,
+        _ => false,
+    })
 }
 
 /// Whether the values are records in the flat form of floats.

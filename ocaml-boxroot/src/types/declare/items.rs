@@ -120,6 +120,10 @@ macro_rules! ocaml_items {
                     $crate::macro_support::Err($crate::Error::Mismatch)
                 }
 
+                fn has_form(value: $crate::Value<'_, $name<$($a3),*>>) -> $crate::macro_support::bool {
+                    $crate::Value::has_form(value)
+                }
+
                 $(
                     fn from_float(
                         x: $crate::macro_support::f64,
