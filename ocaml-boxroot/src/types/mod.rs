@@ -182,6 +182,15 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
 /// # Ok(()) })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "no OCaml value of type `{T}` is made from a `{Self}`",
+    label = "this is no Rust value for an OCaml `{T}`",
+    note = "an OCamlInt is made from any integer type, an OCamlFloat from f64, an OCamlString from str, String, [u8] and Vec<u8>, \
+            an OCamlList<A> and an OCamlArray<A> from vectors, arrays and slices of what an A is made from, \
+            and each type from a root of it, `&Boxroot<{T}>`",
+    note = "the table in the documentation of ToOCaml has all types; `ocaml_type!` makes a record or a variant from a Rust type, \
+            which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
+)]
 pub trait ToOCaml<T: ?Sized> {
     /// A root for the copy. The collector may run.
     ///
@@ -219,6 +228,15 @@ pub trait ToOCaml<T: ?Sized> {
 
 /// A Rust value that can be copied from an OCaml `T`; see [`Value::to_rust`] and
 /// [`RootRef::to_rust`]. The table of types is in the documentation of [`ToOCaml`], and what is too deep, too.
+#[diagnostic::on_unimplemented(
+    message = "an OCaml value of type `{T}` cannot be copied to a `{Self}`",
+    label = "this is no Rust type for an OCaml `{T}`",
+    note = "an OCamlInt is copied to any integer type, an OCamlFloat to f64, an OCamlString to String and Vec<u8>, \
+            an OCamlList<A> and an OCamlArray<A> to vectors and arrays of what an A is copied to; \
+            and a value of any type can stay in OCaml, as a root, `Boxroot<{T}>`",
+    note = "the table in the documentation of ToOCaml has all types; `ocaml_type!` copies a record or a variant to a Rust type, \
+            which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
+)]
 pub trait FromOCaml<T: ?Sized>: Sized {
     /// The copy. The collector does not run.
     ///
