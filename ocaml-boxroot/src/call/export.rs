@@ -84,6 +84,9 @@ macro_rules! export {
             };
         };
     )+};
+    ($($mistaken:tt)*) => {
+        $crate::mistaken_exports! { $($mistaken)* }
+    };
 }
 
 /// For [`export!`]: the function that OCaml calls. This macro and the next two are as unsafe as `export!`, and say so.

@@ -69,6 +69,9 @@ macro_rules! ocaml_functions {
             }
         }
     )*};
+    ($($mistaken:tt)*) => {
+        $crate::mistaken_functions! { $($mistaken)* }
+    };
 }
 
 /// For the macros: how to look at values of a type; at `()` if there is none.
