@@ -39,8 +39,8 @@ test!(calls_that_convert, || {
         let root: Boxroot<OCamlString> = to_string.call_converting(lock, 7u8).unwrap();
         churn(lock);
         assert_eq!(root.get(lock).as_str(), Ok("7"));
-        let eight: Boxroot<Function<(I, I, I, I, I, I, I, I), OCamlString>> =
-            function(lock, "eight");
+        type Eight = Function<(I, I, I, I, I, I, I, I), OCamlString>;
+        let eight: Boxroot<Eight> = function(lock, "eight");
         let one: Boxroot<I> = 1.to_ocaml(lock).unwrap();
         let text: String =
             eight.call_converting(lock, &one, 2, 3, 4, 5, 6, 7, Box::new(8)).unwrap();

@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_imports, unused_macros)] // each test program uses its own part
 
 pub mod exported;
+pub mod mistakes;
 pub mod process;
 pub mod raw;
 pub mod roots;
