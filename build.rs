@@ -48,6 +48,16 @@ fn build() -> Result<(), Box<dyn Error>> {
     Program::new().library("threads").link_into("benches")?;
     // Two programs: one without the threads library, and one that initialises it late.
     program.clone().library("unix").link_into("bin=no_threads")?;
+    // One with generated bindings.
+    program
+        .clone()
+        .library("threads")
+        .module_named("multicore", Path::new("tests/support").join(multicore))
+        .module("tests/programs/bound.ml")
+        .module("tests/programs/bound_functor.ml")
+        .bind("bound")
+        .bind("bound_functor")
+        .link_into("bin=bindings")?;
     // This module is initialised before the libraries, unlike modules of usual programs. So it stands on the compiler's command
     // line as a flag, in front of the libraries.
     let late_setup = Path::new(&env::var("OUT_DIR")?).join("late_setup.ml");
@@ -56,8 +66,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let late_threads = program.flag(&late_setup.display().to_string()).library("threads");
     late_threads.module("tests/programs/after_threads.ml").link_into("bin=late_threads")?;
     let examples = Program::new().library("threads").module("examples/ocaml/wordindex.ml");
-    let examples = examples.module("examples/ocaml/orders.ml").module("examples/ocaml/formula.ml");
-    examples.link_into("examples")?;
+    examples.module("examples/ocaml/formula.ml").link_into("examples")?;
 
     let mut c = cc::Build::new();
     c.file("benches/instructions.c").include("boxroot-c/include").include(ocaml.where_path());

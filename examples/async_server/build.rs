@@ -1,5 +1,5 @@
 use ocaml_boxroot_sys::build::{Error, Program};
 
 fn main() -> Result<(), Error> {
-    Program::new().module("ocaml/shell.ml").library("threads").link()
+    Program::new().module("ocaml/shell.ml").library("threads").bind("shell").link()
 }

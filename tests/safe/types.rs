@@ -6,6 +6,7 @@ use ocaml_boxroot::{
     OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
 };
 use std::mem::ManuallyDrop;
+use std::process::Command;
 use std::rc::Rc;
 use std::thread;
 
@@ -317,10 +318,8 @@ test!(errors_say_where, || {
     with_ocaml(|lock| {
         let tip = |n| Box::new(Table::Tip(vec![(n, "x")]));
         let table = Table::Fork { left: tip(1), key: "k", right: tip(u64::MAX) };
-        let refused: Result<
-            Boxroot<OCamlTable<OCamlString, OCamlList<(OCamlInt, OCamlString)>>>,
-            _,
-        > = table.to_ocaml(lock);
+        type Pairs = OCamlList<(OCamlInt, OCamlString)>;
+        let refused = ToOCaml::<OCamlTable<OCamlString, Pairs>>::to_ocaml(&table, lock);
         let error = refused.unwrap_err();
         assert_eq!(error.reason(), &Error::OutOfRange);
         assert!(error.to_string().starts_with("`Fork.right.Tip.0`: a number"), "{error}");
@@ -331,6 +330,11 @@ test!(errors_say_where, || {
         );
     });
     assert_no_roots();
+});
+
+test!(generated_bindings, || {
+    let program = Command::new(env!("CARGO_BIN_EXE_bindings")).status();
+    assert!(program.unwrap().success());
 });
 
 /// More levels than a stack with the usual limits has room for.

@@ -6,49 +6,42 @@
 //!
 //! Run it: `cargo run --manifest-path examples/async_server/Cargo.toml`
 
-use ocaml_boxroot::{
-    ocaml_functions, Boxroot, CallError, DomainLock, OCamlInt, OCamlString, Runtime,
-};
+#![forbid(unsafe_code)]
+
+use ocaml_boxroot::{Boxroot, CallError, DomainLock, Runtime};
+use shell::{BadCommand, OCamlState};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// `string Variables.t` of shell.ml. It does not change, so any thread may use it.
-enum State {}
-
-ocaml_functions! {
-    // SAFETY: these are the types of the functions in shell.ml.
-    unsafe {
-        fn start() -> State = "shell.start";
-        fn step(state: State, command: OCamlString) -> (State, OCamlString) = "shell.step";
-        fn fib(n: OCamlInt) -> OCamlInt = "shell.fib";
-    }
-}
+ocaml_boxroot::include_bindings!(); // mod shell
 
 /// The state after a command, if it changed, and the answer.
-fn answer(state: &Boxroot<State>, command: &str) -> Result<(Option<Boxroot<State>>, String)> {
-    DomainLock::attach(|lock| match step(lock, state, command) {
+fn answer(
+    state: &Boxroot<OCamlState>,
+    command: &str,
+) -> Result<(Option<Boxroot<OCamlState>>, String)> {
+    DomainLock::attach(|lock| match shell::step(lock, state, command) {
         Ok((state, answer)) => Ok((Some(state), answer)),
         Err(CallError::Exception(e)) if e.is(lock, "Not_found") => Ok((None, "none".to_string())),
-        Err(CallError::Exception(e)) if e.is(lock, "shell.Bad_command") => {
-            Ok((None, "what?".to_string()))
-        }
-        Err(other) => Err(other.to_string().into()),
+        Err(error) => match BadCommand::of(lock, &error)? {
+            Some(_) => Ok((None, "what?".to_string())),
+            None => Err(error.to_string().into()),
+        },
     })?
 }
 
 async fn serve(stream: TcpStream) -> Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut lines = BufReader::new(reader).lines();
-    let mut state: Boxroot<State> =
-        DomainLock::attach(start)?.map_err(|error| error.to_string())?;
+    let mut state = DomainLock::attach(shell::start)?.map_err(|error| error.to_string())?;
     while let Some(command) = lines.next_line().await? {
         let answer = match command.strip_prefix("fib ") {
             Some(n) => {
                 let n: u8 = n.parse()?;
                 let work = move || {
-                    DomainLock::attach(|lock| fib::<u64>(lock, n).map_err(|e| e.to_string()))
+                    DomainLock::attach(|lock| shell::fib(lock, n).map_err(|e| e.to_string()))
                 };
                 tokio::task::spawn_blocking(work).await???.to_string()
             }

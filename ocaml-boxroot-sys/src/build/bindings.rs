@@ -1,143 +1,109 @@
-//! Runs the generator of bindings: OCaml code over the compiler's own libraries, which is in the folder `bindings`.
+//! Rust bindings to OCaml modules: of a [`Program`], and of a program that another build compiles.
 
-use super::find_ocaml::sibling;
-use super::program::{about, out_dir};
-use super::{Error, OCaml};
+use super::generator::{capitalized, Selection};
+use super::program::{about, run};
+use super::{Error, OCaml, Program};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, process::Command};
 
-/// The file that `ocaml_boxroot::include_bindings!` includes.
-const RUST_FILE: &str = "ocaml_bindings.rs";
+/// The OCaml module that registers what bindings use.
+const GLUE: &str = "ocaml_boxroot_bindings.ml";
 
-/// The generator's modules, each after those that it uses.
-const SOURCES: &[(&str, &str)] = &[
-    ("names.ml", include_str!("bindings/names.ml")),
-    ("model.ml", include_str!("bindings/model.ml")),
-    ("reader.ml", include_str!("bindings/reader.ml")),
-    ("walk.ml", include_str!("bindings/walk.ml")),
-    ("analysis.ml", include_str!("bindings/analysis.ml")),
-    ("rust.ml", include_str!("bindings/rust.ml")),
-    ("glue.ml", include_str!("bindings/glue.ml")),
-    ("cmt.ml", include_str!("bindings/cmt.ml")),
-    ("main.ml", include_str!("bindings/main.ml")),
-];
-
-/// What differs between the versions of the compiler's libraries.
-fn compat(version: (u32, u32)) -> &'static str {
-    match version {
-        (4, ..=13) => include_str!("bindings/compat_413.ml"),
-        (4, _) | (5, ..=2) => include_str!("bindings/compat_414.ml"),
-        (5, 3) => include_str!("bindings/compat_503.ml"),
-        _ => include_str!("bindings/compat_504.ml"),
+impl Program {
+    /// Makes Rust bindings to a module of the program, of a library, or of the standard library: `orders` for the module
+    /// `Orders`. The crate includes them by `ocaml_boxroot::include_bindings!()`; they are in a Rust module of this name.
+    ///
+    /// OCaml's compiled interface is what they are made from, and another OCaml module that is compiled into the program
+    /// states everything again that they rely on. So there is nothing to promise, and a mistake does not compile.
+    ///
+    /// ```no_run
+    /// # use ocaml_boxroot_sys::build::{Error, Program};
+    /// # fn main() -> Result<(), Error> {
+    /// Program::new()
+    ///     .module("ocaml/orders.ml")
+    ///     .bind("orders")
+    ///     .with("orders.order", "crate::Order") // the crate declares this Rust type itself
+    ///     .opaque("orders.cache") // no Rust type, only roots
+    ///     .link()
+    /// # }
+    /// ```
+    ///
+    /// A package has one program with bindings.
+    pub fn bind(mut self, module: &str) -> Program {
+        self.bound.bind(module);
+        self
     }
-}
 
-/// Which modules are bound, and how.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Selection {
-    /// Names of modules, as those of their interface files.
-    pub modules: Vec<String>,
-    /// What OCaml's paths begin with where they name a bound module, and what OCaml code leaves out.
-    pub prefixes: Vec<String>,
-    /// OCaml types, and the user's Rust types for them.
-    pub users: Vec<(String, String)>,
-    pub only: Vec<String>,
-    pub opaque: Vec<String>,
-}
+    /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a generated one. Its path begins with
+    /// `crate::` or `::`. It has the fields or constructors of the OCaml type, under the names and with the types that the
+    /// generated one would have, and derives `Clone`, `Debug` and `PartialEq`.
+    pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Program {
+        self.bound.users.push((ocaml_type.to_string(), rust_type.to_string()));
+        self
+    }
 
-impl Selection {
-    /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces; `annotations` are the files `.cmt` and
-    /// `.cmti` of all modules of the program.
-    pub fn write(
+    /// Binds nothing but these items, and the types that they use: `orders.reserve`, or `orders.archive` for all of a
+    /// module in the module.
+    pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Program {
+        self.bound.only.extend(items.into_iter().map(|item| item.as_ref().to_string()));
+        self
+    }
+
+    /// Gives an OCaml type of a bound module no Rust type: Rust has only roots of its values.
+    pub fn opaque(mut self, ocaml_type: &str) -> Program {
+        self.bound.opaque.push(ocaml_type.to_string());
+        self
+    }
+
+    /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to them. Returns what there is
+    /// to link.
+    pub(super) fn bind_modules(
         &self,
         ocaml: &OCaml,
-        folders: &[PathBuf],
-        annotations: &[PathBuf],
-        glue: &Path,
-    ) -> Result<(), Error> {
-        let generator = compile(ocaml)?;
-        let new_glue = generator.with_file_name("glue_new.ml");
-        let mut command = Command::new(&generator);
-        command.arg("--rust").arg(out_dir()?.join(RUST_FILE)).arg("--ocaml").arg(&new_glue);
-        let with: Vec<String> =
-            self.users.iter().map(|(ocaml, rust)| format!("{ocaml}={rust}")).collect();
-        let options = [
-            ("--bind", &self.modules),
-            ("--strip", &self.prefixes),
-            ("--with", &with),
-            ("--only", &self.only),
-            ("--opaque", &self.opaque),
-        ];
-        for (option, values) in options {
-            for value in values {
-                command.args([option, value]);
-            }
+        folder: &Path,
+        sources: Vec<String>,
+    ) -> Result<Vec<String>, Error> {
+        let ocamlopt = ocaml.ocamlopt()?;
+        if !sources.is_empty() {
+            let mut command = self.ocamlopt(&ocamlopt, folder);
+            run(command.args(["-bin-annot", "-c"]).args(&self.flags).args(&sources))?;
         }
-        for (option, paths) in [("--include", folders), ("--annotations", annotations)] {
-            for path in paths {
-                command.arg(option).arg(path);
-            }
+        let mut folders = vec![folder.to_path_buf()];
+        folders.extend(self.libraries.iter().map(|library| ocaml.where_path().join(library)));
+        folders.extend(self.folders_of_flags().map(|named| match named.strip_prefix('+') {
+            Some(library) => ocaml.where_path().join(library),
+            None => folder.join(named), // where the compiler runs
+        }));
+        folders.retain(|folder| folder.exists());
+        let implementations: Vec<&str> =
+            sources.iter().filter_map(|source| source.strip_suffix(".ml")).collect();
+        // The documentation of an interface (.cmti) counts more than that of its implementation, and is read later.
+        let mut annotations = Vec::new();
+        for kind in ["cmt", "cmti"] {
+            annotations
+                .extend(implementations.iter().map(|name| folder.join(format!("{name}.{kind}"))));
         }
-        let output = command.output().map_err(|error| about(&generator, error))?;
-        if !output.status.success() {
-            let message = String::from_utf8_lossy(&output.stderr);
-            return Err(Error(format!("no bindings were made: {}", message.trim())));
-        }
-        for line in String::from_utf8_lossy(&output.stdout).lines() {
-            println!("cargo:warning={line}");
-        }
-        // A file that did not change keeps its time, so that nothing is compiled again.
-        let text = fs::read(&new_glue).map_err(|error| about(&new_glue, error))?;
-        if fs::read(glue).ok().as_ref() != Some(&text) {
-            fs::write(glue, text).map_err(|error| about(glue, error))?;
-        }
-        Ok(())
+        annotations.retain(|file| file.exists());
+        self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE))?;
+        // Without the user's flags, which may change what names mean (`-open`).
+        let mut command = self.ocamlopt(&ocamlopt, folder);
+        command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));
+        run(command.args(["-c", GLUE]))?;
+        let mut objects: Vec<String> =
+            implementations.iter().map(|name| format!("{name}.cmx")).collect();
+        objects.push(GLUE.replace(".ml", ".cmx"));
+        Ok(objects)
+    }
+
+    /// The folders that `-I` names in the flags.
+    fn folders_of_flags(&self) -> impl Iterator<Item = &str> {
+        let pairs = self.flags.iter().zip(self.flags.iter().skip(1));
+        pairs.filter(|(flag, _)| *flag == "-I").map(|(_, folder)| folder.as_str())
     }
 }
 
-/// Compiles the generator, and returns the program.
-fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
-    let library = ocaml.where_path().join("compiler-libs").join("ocamlcommon.cma");
-    if !library.exists() {
-        return Err(Error(format!(
-            "bindings need the libraries of OCaml's compiler, and there is no {}. Debian and Ubuntu have them in the \
-             packages `ocaml` and `libcompiler-libs-ocaml-dev`; opam installs them with the compiler.",
-            library.display()
-        )));
-    }
-    let folder = out_dir()?.join("ocaml_bindings_generator");
-    fs::create_dir_all(&folder).map_err(|error| about(&folder, error))?;
-    let sources = [&[("compat.ml", compat(ocaml.numbers()))], SOURCES].concat();
-    for (name, text) in &sources {
-        let file = folder.join(name);
-        fs::write(&file, text).map_err(|error| about(&file, error))?;
-    }
-    let ocamlc = sibling(&ocaml.ocamlopt()?, "ocamlc")?;
-    let program = folder.join("generator");
-    let mut command = Command::new(&ocamlc[0]);
-    command.args(&ocamlc[1..]).current_dir(&folder);
-    command.args(["-w", "-a", "-I", "+compiler-libs", "ocamlcommon.cma", "-o"]).arg(&program);
-    command.args(sources.iter().map(|(name, _)| name));
-    let output = command.output().map_err(|error| about(&ocamlc[0], error))?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
-        return Err(Error(format!(
-            "the generator of bindings does not compile with OCaml {}:\n{}",
-            ocaml.version(),
-            message.trim()
-        )));
-    }
-    Ok(program)
-}
-
-/// `orders` and `Orders` are the module Orders.
-pub(super) fn module_name(name: &str) -> String {
-    let mut letters = name.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// Rust bindings to modules that another build compiled: for a Rust library in an OCaml program, which dune builds. (Where Rust has
-/// `main`, [`Program::bind`](super::Program::bind) does this.)
+/// Rust bindings to modules that another build compiled: for a Rust library in an OCaml program, which dune builds. (Where
+/// Rust has `main`, [`Program::bind`] does this.)
 ///
 /// ```no_run
 /// // build.rs
@@ -167,8 +133,9 @@ impl Bindings {
         Bindings::default()
     }
 
-    /// Adds a folder with compiled interfaces: files `.cmi`, and `.cmt` and `.cmti`, which have what no interface has. The path is
-    /// relative to the package. Dune's folders are `.NAME.objs/byte` for a library, `.NAME.eobjs/byte` for an executable.
+    /// Adds a folder with compiled interfaces: files `.cmi`, and `.cmt` and `.cmti`, which have what no interface has. The
+    /// path is relative to the package. Dune's folders are `.NAME.objs/byte` for a library, `.NAME.eobjs/byte` for an
+    /// executable.
     pub fn cmi_dir(mut self, folder: impl AsRef<Path>) -> Bindings {
         self.folders.push(folder.as_ref().to_path_buf());
         self
@@ -177,47 +144,46 @@ impl Bindings {
     /// Binds a module. Its name is that of its file `.cmi`: `Foo__Bar` for the module `Bar` of the dune library `foo`,
     /// `Dune__exe__Bar` for that of an executable. In Rust it is `bar`.
     pub fn module(mut self, name: &str) -> Bindings {
-        let name = module_name(name);
         if let Some(end) = name.rfind("__") {
-            self.selection.prefixes.push(name[..end + 2].to_string());
+            self.selection.prefixes.push(capitalized(&name[..end + 2]));
         }
-        self.selection.modules.push(name);
+        self.selection.bind(name);
         self
     }
 
-    /// As [`Program::with`](super::Program::with).
+    /// As [`Program::with`].
     pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Bindings {
         self.selection.users.push((ocaml_type.to_string(), rust_type.to_string()));
         self
     }
 
-    /// As [`Program::only`](super::Program::only).
+    /// As [`Program::only`].
     pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Bindings {
         self.selection.only.extend(items.into_iter().map(|item| item.as_ref().to_string()));
         self
     }
 
-    /// As [`Program::opaque`](super::Program::opaque).
+    /// As [`Program::opaque`].
     pub fn opaque(mut self, ocaml_type: &str) -> Bindings {
         self.selection.opaque.push(ocaml_type.to_string());
         self
     }
 
-    /// The OCaml file to write, `.ml`. It is a module of the OCaml program, and registers what Rust calls, when it is initialised. Some
-    /// module that is initialised before Rust is called must say `let () = Rust_bindings.register ()` (for a file
-    /// `rust_bindings.ml`), so that OCaml links it.
+    /// The OCaml file to write, `.ml`. It is a module of the OCaml program, and registers what Rust calls, when it is
+    /// initialised. Some module that is initialised before Rust is called must say `let () = Rust_bindings.register ()` (for
+    /// a file `rust_bindings.ml`), so that OCaml links it.
     pub fn glue(mut self, file: impl AsRef<Path>) -> Bindings {
         self.glue = Some(file.as_ref().to_path_buf());
         self
     }
 
-    /// Writes `$OUT_DIR/ocaml_bindings.rs` and the OCaml file. Tells cargo to run the build script again when one of the compiled
-    /// interfaces changes.
+    /// Writes `$OUT_DIR/ocaml_bindings.rs` and the OCaml file. Tells cargo to run the build script again when one of the
+    /// compiled interfaces changes.
     ///
     /// # Errors
     ///
-    /// If no OCaml is found, if its compiler's libraries are missing, if a folder or a module is not there, or if an item has no name in
-    /// Rust. The text says what to do.
+    /// If no OCaml is found, if its compiler's libraries are missing, if a folder, a module or an item is not there, or if two
+    /// items would have one name in Rust. The text says what to do.
     pub fn write(&self) -> Result<(), Error> {
         let glue = self.glue.as_ref().ok_or_else(|| {
             Error("Bindings::glue must name the OCaml file that registers what Rust calls".into())

@@ -139,7 +139,9 @@ pub(super) fn sibling(ocamlopt: &[String], name: &str) -> Result<Vec<String>, Er
     let mut command = ocamlopt.to_vec();
     if let Some(last) = command.last_mut() {
         let at = last.rfind("ocamlopt").ok_or_else(|| {
-            Error(format!("`{last}` is not called ocamlopt, so that {name}, which belongs to it, is unknown"))
+            Error(format!(
+                "`{last}` is not called ocamlopt, so that {name}, which belongs to it, is unknown"
+            ))
         })?;
         last.replace_range(at..at + "ocamlopt".len(), name);
     }

@@ -20,6 +20,9 @@
 //! The program is compiled by the same OCaml that this crate uses ([`OCaml::find`]). Cargo is told which files and variables
 //! the build depends on.
 //!
+//! [`Program::bind`] makes Rust bindings to OCaml modules, and [`Bindings`] does where another build, for example
+//! dune's, compiled them.
+//!
 //! # What the linker may say
 //!
 //! * *`undefined symbol: caml_...`*, or *`undefined reference`*, a page of them, one in
@@ -30,12 +33,15 @@
 //!   linker shows say whose they are; a frequent one is that of the feature `link-runtime` of `ocaml-boxroot`
 //!   (`link-ocaml-runtime-and-dummy-program` of this crate), which is for programs without OCaml code. A program
 //!   has one runtime: put all modules into one [`Program`].
+//! * *`undefined symbol: boxroot_abi_NAME_...`*: the Rust program was compiled with other bindings to an OCaml module than
+//!   the OCaml program, or with none: is there `ocaml_boxroot::include_bindings!()` in the program?
 //! * *`undefined symbol: NAME`*, for a function that OCaml code declares as `external` and a Rust library
 //!   defines: rustc leaves out a crate whose items are used nowhere. Write `use that_library as _;` in the
 //!   program.
 
 mod bindings;
 mod find_ocaml;
+mod generator;
 mod program;
 
 pub use bindings::Bindings;

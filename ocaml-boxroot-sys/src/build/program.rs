@@ -1,5 +1,5 @@
-use super::bindings::{module_name, Selection};
 use super::find_ocaml::{answer, sibling};
+use super::generator::Selection;
 use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process::Command};
@@ -12,9 +12,9 @@ use std::{env, fs, io, process::Command};
 pub struct Program {
     /// Names, and the files that they are compiled from.
     modules: Vec<(String, PathBuf)>,
-    libraries: Vec<String>,
-    flags: Vec<String>,
-    bound: Selection,
+    pub(super) libraries: Vec<String>,
+    pub(super) flags: Vec<String>,
+    pub(super) bound: Selection,
 }
 
 impl Program {
@@ -52,52 +52,6 @@ impl Program {
     /// Adds an argument for `ocamlopt`, for example `-O3` or `-runtime-variant`.
     pub fn flag(mut self, flag: &str) -> Program {
         self.flags.push(flag.to_string());
-        self
-    }
-
-    /// Makes Rust bindings to a module of the program, of a library, or of the standard library: `orders` for the module `Orders`.
-    /// The crate includes them by `ocaml_boxroot::include_bindings!()`; they are in a Rust module of this name.
-    ///
-    /// OCaml's compiled interface is what they are made from, and another OCaml module that is compiled into the program
-    /// states everything again that they rely on. So there is nothing to promise, and a mistake does not compile. See the guide of
-    /// ocaml-boxroot.
-    ///
-    /// ```no_run
-    /// # use ocaml_boxroot_sys::build::{Error, Program};
-    /// # fn main() -> Result<(), Error> {
-    /// Program::new()
-    ///     .module("ocaml/orders.ml")
-    ///     .bind("orders")
-    ///     .with("orders.order", "crate::Order") // the crate declares this Rust type itself
-    ///     .opaque("orders.cache") // no Rust type, only roots
-    ///     .link()
-    /// # }
-    /// ```
-    ///
-    /// A package has one program with bindings.
-    pub fn bind(mut self, module: &str) -> Program {
-        self.bound.modules.push(module_name(module));
-        self
-    }
-
-    /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a generated one. Its path begins with
-    /// `crate::` or `::`. It has the fields or constructors of the OCaml type, under the names and with the types that the
-    /// generated one would have, and derives `Clone`, `Debug` and `PartialEq`.
-    pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Program {
-        self.bound.users.push((ocaml_type.to_string(), rust_type.to_string()));
-        self
-    }
-
-    /// Binds nothing but these items, and the types that they use: `orders.reserve`, or `orders.archive` for all of a
-    /// module in the module.
-    pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Program {
-        self.bound.only.extend(items.into_iter().map(|item| item.as_ref().to_string()));
-        self
-    }
-
-    /// Gives an OCaml type of a bound module no Rust type: Rust has only roots of its values.
-    pub fn opaque(mut self, ocaml_type: &str) -> Program {
-        self.bound.opaque.push(ocaml_type.to_string());
         self
     }
 
@@ -186,52 +140,8 @@ impl Program {
         Ok(object)
     }
 
-    /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to them. Returns what there is
-    /// to link.
-    fn bind_modules(
-        &self,
-        ocaml: &OCaml,
-        folder: &Path,
-        sources: Vec<String>,
-    ) -> Result<Vec<String>, Error> {
-        let ocamlopt = ocaml.ocamlopt()?;
-        if !sources.is_empty() {
-            let mut command = self.ocamlopt(&ocamlopt, folder);
-            run(command.args(["-bin-annot", "-c"]).args(&self.flags).args(&sources))?;
-        }
-        let mut folders = vec![folder.to_path_buf()];
-        folders.extend(self.libraries.iter().map(|library| ocaml.where_path().join(library)));
-        folders.extend(self.folders_of_flags().map(PathBuf::from));
-        folders.retain(|folder| folder.exists());
-        let (mut implementations, mut interfaces) = (Vec::new(), Vec::new());
-        for source in &sources {
-            match source.strip_suffix(".ml") {
-                Some(name) => implementations.push(name),
-                None => interfaces.push(folder.join(format!("{source}").replace(".mli", ".cmti"))),
-            }
-        }
-        let mut annotations: Vec<PathBuf> =
-            implementations.iter().map(|name| folder.join(format!("{name}.cmt"))).collect();
-        annotations.extend(interfaces);
-        self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE))?;
-        // Without the user's flags, which may change what names mean (`-open`).
-        let mut command = self.ocamlopt(&ocamlopt, folder);
-        command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));
-        run(command.args(["-c", GLUE]))?;
-        let mut objects: Vec<String> =
-            implementations.iter().map(|name| format!("{name}.cmx")).collect();
-        objects.push(GLUE.replace(".ml", ".cmx"));
-        Ok(objects)
-    }
-
-    /// The folders that `-I` names in the flags.
-    fn folders_of_flags(&self) -> impl Iterator<Item = &str> {
-        let pairs = self.flags.iter().zip(self.flags.iter().skip(1));
-        pairs.filter(|(flag, _)| *flag == "-I").map(|(_, folder)| folder.as_str())
-    }
-
     /// The compiler, for this folder and with the libraries' interfaces.
-    fn ocamlopt(&self, ocamlopt: &[String], folder: &Path) -> Command {
+    pub(super) fn ocamlopt(&self, ocamlopt: &[String], folder: &Path) -> Command {
         let mut command = Command::new(&ocamlopt[0]);
         command.args(&ocamlopt[1..]).current_dir(folder).arg("-g");
         // On OCaml 4, most libraries are in the standard folder; on OCaml 5 in their own.
@@ -270,11 +180,8 @@ const TWO_RUNTIMES: &str =
      (`link-ocaml-runtime-and-dummy-program` of ocaml-boxroot-sys) another one. If the linker now says 'duplicate \
      symbol: caml_...' or 'multiple definition of caml_...', remove that feature.";
 
-/// The OCaml module that registers what bindings use.
-const GLUE: &str = "ocaml_boxroot_bindings.ml";
-
 /// Runs a compiler, and shows its warnings.
-fn run(command: &mut Command) -> Result<(), Error> {
+pub(super) fn run(command: &mut Command) -> Result<(), Error> {
     let output = command.output().map_err(|error| about(command.get_program(), error))?;
     let message = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {

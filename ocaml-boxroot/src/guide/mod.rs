@@ -28,6 +28,39 @@
 #![doc = include_str!("ocaml_rs.rs")]
 //! ```
 
+#[doc = include_str!("bindings.md")]
+///
+/// # A whole program
+///
+/// `Cargo.toml`:
+///
+/// ```toml
+/// [dependencies]
+/// ocaml-boxroot = { version = "0.1", features = ["startup"] }
+///
+/// [build-dependencies]
+/// ocaml-boxroot-sys = { version = "0.4.1", default-features = false, features = ["build"] }
+/// ```
+///
+/// `ocaml/orders.ml`:
+///
+/// ```ocaml,ignore
+#[doc = include_str!("orders/orders.ml")]
+/// ```
+///
+/// `build.rs`:
+///
+/// ```ignore
+#[doc = include_str!("orders/build.rs")]
+/// ```
+///
+/// `src/main.rs`:
+///
+/// ```ignore
+#[doc = include_str!("orders/main.rs")]
+/// ```
+pub mod bindings {}
+
 #[doc = include_str!("which_root.md")]
 pub mod which_root {}
 

@@ -1,8 +1,8 @@
 (* Rust keeps OCaml functions under names, and calls them. C stubs of the program have roots, too: both use one allocator. *)
-external define : string -> (int -> int) -> unit = "words_define"
-external apply : string -> int -> int = "words_apply"
+open Words
 
 let () =
+  Rust_bindings.register ();
   for i = 0 to 999 do
     define (string_of_int i) (fun x -> (x * 1000) + i)
   done;
@@ -19,4 +19,7 @@ let () =
   (match Listeners.tell listeners "fails"; apply "fails" 0 with
   | _ -> failwith "no exception"
   | exception Not_found -> ());
+  let check word expected = if describe word <> expected then failwith (describe word) in
+  check { text = "go"; kind = Verb { past = "went" } } "go, Verb { past: \"went\" }: went";
+  check { text = "tree"; kind = Noun } "tree, Noun: tree has none";
   print_endline "with Rust: passed"

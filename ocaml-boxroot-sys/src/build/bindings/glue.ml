@@ -63,8 +63,10 @@ let type_ b number d =
   | Opaque -> out b "%s\n" here
   (* OCaml would make this record flat, because its fields are floats. That one is not: it comes out of a functor. *)
   | Record (l, `Regular) when List.for_all (fun f -> Analysis.floatness f.ty = `Float) l ->
-    out b "%s\nlet _ = fun ({ %s } : %stype_%d) -> (%s)\n" here (String.concat "; " (List.map (fun f -> f.label) l))
-      (parameters d.params names) number (String.concat ", " (List.map (fun f -> Printf.sprintf "(%s : %s)" f.label (ty names f.ty)) l))
+    let labels = String.concat "; " (List.map (fun f -> f.label) l) in
+    let checks = List.map (fun f -> Printf.sprintf "(%s : %s)" f.label (ty names f.ty)) l in
+    out b "%s\nlet _ = fun ({ %s } : %stype_%d) -> (%s)\n" here labels (parameters d.params names) number
+      (String.concat ", " checks)
   | Record (l, _) -> out b "%s = %s%s\n" here is_private (fields names l)
   | Unboxed (None, Labelled l) -> out b "%s = %s%s [@@unboxed]\n" here is_private (fields names l)
   | Unboxed (None, Positional _) -> assert false
@@ -72,7 +74,8 @@ let type_ b number d =
   | Variant l -> out b "%s = %s%s\n" here is_private (constructors names l)
   | Row l ->
     let row = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l) in
-    out b "let _ : %s = fun same -> same\n" (for_all names (Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row))
+    let equal = Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row in
+    out b "let _ : %s = fun same -> same\n" (for_all names equal)
 
 let value b ~digest number path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in
@@ -88,8 +91,9 @@ let exception_ b ~digest e =
     | Labelled l ->
       (" { " ^ String.concat "; " (List.map (fun f -> f.label) l) ^ " }", List.map (fun f -> (f.label, f.ty)) l) in
   let checks = List.map (fun (v, t) -> Printf.sprintf "ignore (%s : %s)" v (ty [] t)) types in
-  out b "let _ = function %s%s -> %s | _ -> ()\n" e.exception_path pattern (if checks = [] then "()" else String.concat "; " checks);
-  out b "let () = Stdlib.Callback.register \"%s#%s\" [%%extension_constructor %s]\n" e.exception_path digest e.exception_path
+  let path = e.exception_path in
+  out b "let _ = function %s%s -> %s | _ -> ()\n" path pattern (if checks = [] then "()" else String.concat "; " checks);
+  out b "let () = Stdlib.Callback.register \"%s#%s\" [%%extension_constructor %s]\n" path digest path
 
 let rec items m = List.concat_map (function Module m -> items m | i -> [ i ]) m.items
 
@@ -107,5 +111,6 @@ let print b ~header ~abis ~digest ~types ~stated modules =
   List.iter (function
     | Value v -> value b ~digest:(Some digest) (next ()) v.value_path v.arguments v.result
     | Exception e -> exception_ b ~digest e
-    | Type _ | Reexport _ | Comment _ | Module _ -> ()) (List.concat_map items modules);
-  out b "\n(* All is registered when this module is initialised. A call makes the linker keep the module. *)\nlet register () = ()\n"
+    | Type _ | Abbreviation _ | Reexport _ | Comment _ | Module _ -> ()) (List.concat_map items modules);
+  out b "\n(* All is registered when this module is initialised. A call makes the linker keep the module. *)\n";
+  out b "let register () = ()\n"

@@ -3,6 +3,13 @@ open Model
 
 let digest_place = "@DIGEST@"
 
+(* Names that build scripts use. *)
+let check_known what known names =
+  List.iter (fun name -> if not (List.mem name known) then begin
+    let near = match Misc.spellcheck known name with [] -> known | l -> l in
+    failwith (Printf.sprintf "there is no %s `%s`. There are: %s" what name (String.concat ", " (List.sort_uniq compare near)))
+  end) names
+
 let run () =
   let out_rust = ref "" and out_ocaml = ref "" and folders = ref [] and bound = ref [] and annotations = ref [] in
   let only = ref [] and opaque = ref [] and users = ref [] and prefixes = ref [] in
@@ -27,13 +34,12 @@ let run () =
   let raws = List.map (Walk.bound r) (List.rev !bound) in
   let scanned = List.map Cmt.read (List.rev !annotations) in
   let selection = { Walk.only = !only; documentation = Cmt.documentation scanned } in
-  let known = List.concat_map Walk.names raws in
-  List.iter (fun name -> if not (List.mem name known) then begin
-    let near = match Misc.spellcheck known name with [] -> known | l -> l in
-    failwith (Printf.sprintf "there is no `%s`. There are: %s" name (String.concat ", " (List.sort compare near)))
-  end) (!only @ !opaque @ List.map fst !users);
+  Rust.check_names "the program" (List.map (fun raw -> (raw.Walk.raw_name, "module " ^ Path.name raw.path)) raws);
   List.iter (Walk.homes r selection ~own:true) raws;
   List.iter (Walk.homes r selection ~own:false) raws;
+  check_known "item" (List.concat_map Walk.names raws) !only;
+  let types = Hashtbl.fold (fun _ home l -> home.Reader.qualified :: l) r.homes [] in
+  check_known "type that may have conversions" types (!opaque @ List.map fst !users);
   let externals, left_out = Cmt.externals r scanned (List.map (fun raw -> raw.Walk.raw_name) raws) in
   let is_external p = List.exists (fun (_, (e, _)) -> e.symbol = Cmt.symbol p) externals in
   let modules = List.map (fun (raw : Walk.raw) ->

@@ -88,8 +88,12 @@ type external_ = {
   external_doc : string option;
 }
 
+(* `type 'a t = 'a list`: Rust has a name for the marker. *)
+type abbreviation = { alias : string; alias_path : string; alias_params : var list; means : ty; alias_comment : string }
+
 type item =
   | Type of decl
+  | Abbreviation of abbreviation
   | Reexport of decl * string  (* a type that is declared elsewhere, and its Rust name here *)
   | Value of value
   | Exception of exception_
@@ -97,6 +101,7 @@ type item =
   | Module of module_
 
 and module_ = {
+  ocaml_module : string;
   rust_name : string;
   rust_path : string list;  (* with the name *)
   items : item list;

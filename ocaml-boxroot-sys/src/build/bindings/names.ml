@@ -58,8 +58,9 @@ let replace before after s =
   go (pieces 0 0)
 
 let is_operator s =
+  let is_letter = function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' | '\'' -> true | c -> Char.code c >= 128 in
   List.mem s [ "mod"; "land"; "lor"; "lxor"; "lsl"; "lsr"; "asr"; "or" ]
-  || (match s.[0] with 'a' .. 'z' | '_' -> false | c -> Char.code c < 128)
+  || not (List.for_all is_letter (List.init (String.length s) (String.get s)))
 
 (* A name that no other item has: underscores are added. *)
 let rec free is_taken name = if is_taken name then free is_taken (name ^ "_") else name

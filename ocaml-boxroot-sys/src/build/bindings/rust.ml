@@ -1,122 +1,8 @@
 (* Prints Rust. *)
 open Model
-
-(* A Rust module that is being printed. *)
-type scope = {
-  path : string list;
-  taken : string list;  (* names of types, traits and modules that are declared in it *)
-  mutable imports : string list;  (* what is brought in by `use` *)
-  text : Buffer.t;
-}
+open Scope
 
 let out scope fmt = Printf.ksprintf (Buffer.add_string scope.text) fmt
-
-(* ---- Paths ---- *)
-
-(* A name of Rust's prelude, or of a primitive type. *)
-let std scope name path = if List.mem name scope.taken then path else name
-
-let ocaml_boxroot scope name =
-  if List.mem name scope.taken then "::ocaml_boxroot::" ^ name
-  else begin
-    if not (List.mem name scope.imports) then scope.imports <- name :: scope.imports;
-    name
-  end
-
-let rec relative from target = match from, target with
-  | a :: from, b :: target when a = b -> relative from target
-  | _ -> String.concat "" (List.map (fun _ -> "super::") from @ List.map (fun m -> m ^ "::") target)
-
-(* A name of another module, or of this one. *)
-let item scope place name =
-  let path = relative scope.path place in
-  if path = "" || Names.starts_with "super::" path then path ^ name else "self::" ^ path ^ name
-
-let generics = function [] -> "" | l -> "<" ^ String.concat ", " l ^ ">"
-
-(* ---- Type variables ---- *)
-
-(* The names of variables in one declaration: of markers, A; Rust's own have an R in front. *)
-type variables = (var * string) list
-
-let variables scope vars : variables =
-  List.fold_left (fun names v ->
-    let is_taken s = List.mem s scope.taken || List.mem ("R" ^ s) scope.taken || List.exists (fun (_, n) -> n = s || n = "R" ^ s || "R" ^ n = s) names in
-    let plain = String.uppercase_ascii (Names.without_primes v.hint) in
-    let plain = match plain.[0] with 'A' .. 'Z' -> plain | _ -> "T" ^ plain in
-    names @ [ (v, Names.free is_taken plain) ]) [] vars
-
-let variable (names : variables) v = snd (List.find (fun (w, _) -> w.id = v.id) names)
-
-(* ---- Markers ---- *)
-
-let rec marker scope names ty =
-  let go = marker scope names in
-  let library name = ocaml_boxroot scope name in
-  match ty with
-  | Var v -> variable names v
-  | Builtin (b, l) ->
-    let name = match b with
-      | Int -> library "OCamlInt" | Char -> library "OCamlChar" | String -> library "OCamlString"
-      | Bytes -> library "OCamlBytes" | Float -> library "OCamlFloat" | Exn -> library "OCamlException"
-      | Int32 -> library "OCamlInt32" | Int64 -> library "OCamlInt64" | Nativeint -> library "OCamlNativeint"
-      | List -> library "OCamlList" | Array -> library "OCamlArray" | Seq -> library "OCamlSeq"
-      | Bool -> std scope "bool" "::std::primitive::bool" | Unit -> "()"
-      | Option -> std scope "Option" "::std::option::Option"
-      | Result -> std scope "Result" "::std::result::Result" in
-    name ^ generics (List.map go l)
-  | Named (d, l) -> item scope d.place ("OCaml" ^ d.name) ^ generics (List.map go l)
-  | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
-  | Arrow ([ { arg = Builtin (Unit, _); arg_label = Nolabel } ], r) ->
-    Printf.sprintf "%s<(), %s>" (library "Function") (go r)
-  | Arrow ([ a ], r) -> Printf.sprintf "%s<(%s,), %s>" (library "Function") (go a.arg) (go r)
-  | Arrow (l, r) ->
-    Printf.sprintf "%s<(%s), %s>" (library "Function") (String.concat ", " (List.map (fun a -> go a.arg) l)) (go r)
-
-let root scope names ty = Printf.sprintf "%s<%s>" (ocaml_boxroot scope "Boxroot") (marker scope names ty)
-
-(* ---- Natural types ---- *)
-
-type position = {
-  names : variables;
-  var : var -> string;  (* what stands for a variable *)
-  to_ocaml : bool;
-  circle : decl list;  (* types that are boxed *)
-}
-
-let rec natural scope position ty =
-  let go = natural scope position in
-  let vec element = Printf.sprintf "%s<%s>" (std scope "Vec" "::std::vec::Vec") element in
-  let primitive name = std scope name ("::std::primitive::" ^ name) in
-  match ty with
-  | Var v -> position.var v
-  | _ when Analysis.is_root ~to_ocaml:position.to_ocaml ty -> root scope position.names ty
-  | Builtin (b, l) -> (match b, l with
-    | (Int | Nativeint), _ -> primitive "isize"
-    | Char, _ -> primitive "u8"
-    | String, _ -> std scope "String" "::std::string::String"
-    | Bytes, _ -> vec (primitive "u8")
-    | Float, _ -> primitive "f64"
-    | Bool, _ -> primitive "bool"
-    | Unit, _ -> "()"
-    | Int32, _ -> primitive "i32"
-    | Int64, _ -> primitive "i64"
-    | (List | Array), _ -> vec (String.concat ", " (List.map (natural scope { position with circle = [] }) l))
-    | Option, _ -> std scope "Option" "::std::option::Option" ^ generics (List.map go l)
-    | Result, _ -> std scope "Result" "::std::result::Result" ^ generics (List.map go l)
-    | (Exn | Seq), _ -> assert false)
-  | Named (d, l) ->
-    let arguments = List.map2 (fun p t -> (p, t)) d.params l in
-    let used = List.filter (fun (p, _) -> mem p d.used) arguments in
-    let path = match d.rust with User path -> path | _ -> item scope d.place d.name in
-    let t = path ^ generics (List.map (fun (_, t) -> go t) used) in
-    if List.memq d position.circle then Printf.sprintf "%s<%s>" (std scope "Box" "::std::boxed::Box") t else t
-  | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
-  | Arrow _ -> assert false
-
-(* In functions, a variable is a root. *)
-let in_function scope ~to_ocaml names =
-  { names; to_ocaml; circle = []; var = (fun v -> root scope names (Var v)) }
 
 (* ---- Comments ---- *)
 
@@ -221,6 +107,11 @@ let type_ scope d =
      bound "%s unboxed %s%s%s is_float %b\n" visibility name for_ parts is_float);
   out scope "}\n\n"
 
+let abbreviation scope a =
+  let names = variables scope a.alias_params in
+  comment scope "" a.alias_comment;
+  out scope "pub type OCaml%s%s = %s;\n\n" a.alias (generics (List.map snd names)) (marker scope names a.means)
+
 (* ---- Functions ---- *)
 
 (* The names in `[reserve stock order]`, if documentation begins so. *)
@@ -273,7 +164,8 @@ let value scope ~root_name ~digest v =
     if is_left_out_unit a then "(): ()"
     else match a.arg_label with
       | Asttypes.Optional _ ->
-        Printf.sprintf "%s: %s as %s" name (marker scope names a.arg) (natural scope (in_function scope ~to_ocaml:true names) a.arg)
+        let position = in_function scope ~to_ocaml:true names in
+        Printf.sprintf "%s: %s as %s" name (marker scope names a.arg) (natural scope position a.arg)
       | _ -> Printf.sprintf "%s: %s" name (marker scope names a.arg) in
   let arguments = List.map2 argument (argument_names (documented_names v) v.arguments) v.arguments in
   let result, has_natural = result_macro scope ~to_ocaml:false names v.result in
@@ -328,25 +220,31 @@ let allowed = "dead_code, missing_docs, missing_debug_implementations, non_camel
 
 exception Clash of string
 
-(* What a module declares, with OCaml's name for it. Types and values have different names in Rust. *)
-let check_names m names =
-  let rec check = function
-    | [] -> ()
-    | (name, ocaml) :: rest ->
-      (match List.assoc_opt name rest with
-       | Some other ->
-         raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust's module `%s`" ocaml other name
-           (String.concat "::" m.rust_path)))
-       | None -> ());
-      check rest in
-  check names
+(* Names of Rust, each with OCaml's. *)
+let rec check_names place = function
+  | [] -> ()
+  | (name, ocaml) :: rest ->
+    (match List.assoc_opt name rest with
+     | Some other -> raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust, in %s" ocaml other name place))
+     | None -> ());
+    check_names place rest
+
+let check_type d =
+  let fields l = check_names ("type " ^ d.ocaml) (List.map (fun f -> (Names.identifier f.label, f.label)) l) in
+  let parts = function Labelled l -> fields l | Positional _ -> () in
+  match d.kind with
+  | Record (l, _) -> fields l
+  | Variant l | Row l ->
+    List.iter (fun c -> parts c.parts) l;
+    check_names ("type " ^ d.ocaml) (List.map (fun c -> (Names.camel c.constructor, c.constructor)) l)
+  | Unboxed _ | Opaque -> ()
 
 let type_names m =
   List.concat_map (function
     | Type d -> ("OCaml" ^ d.name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (d.name, "type " ^ d.ocaml) ] else [])
     | Reexport (d, name) -> ("OCaml" ^ name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (name, "type " ^ d.ocaml) ] else [])
-    | Module m -> [ (m.rust_name, "module " ^ String.concat "." m.rust_path) ]
-    | Value _ | Exception _ | Comment _ -> []) m.items
+    | Module m -> [ (m.rust_name, "module " ^ m.ocaml_module) ]
+    | Abbreviation _ | Value _ | Exception _ | Comment _ -> []) m.items
   @ (if m.externals <> [] then [ ("Externals", "the trait of externals") ] else [])
 
 (* `type error` and `exception Error of error` are usual. The exception is ErrorException then. *)
@@ -358,27 +256,38 @@ let indented text =
   let line l = if l = "" then l else "    " ^ l in
   String.concat "\n" (List.map line (String.split_on_char '\n' text))
 
+(* The names of types, with those of abbreviations, which give way to the others. *)
+let with_aliases types m =
+  List.fold_left (fun types -> function
+    | Abbreviation a when not (List.mem_assoc ("OCaml" ^ a.alias) types) -> ("OCaml" ^ a.alias, "type " ^ a.alias_path) :: types
+    | _ -> types) types m.items
+
+let reexport scope d name =
+  let place = if d.place = scope.path then "self::" else item scope d.place "" in
+  let line before after = out scope "pub use %s%s%s;\n" place before (if before = after then "" else " as " ^ after) in
+  line ("OCaml" ^ d.name) ("OCaml" ^ name);
+  if d.rust = Own then line d.name name;
+  out scope "\n"
+
 let rec module_ text ~abi ~digest m =
-  let types = type_names m in
+  let place = "module " ^ m.ocaml_module in
+  let types = with_aliases (type_names m) m in
   let exceptions = List.filter_map (function
     | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
-  check_names m (types @ exceptions);
   let values = List.filter_map (function
     | Value v -> Some (Names.identifier v.value, "val " ^ v.value_path) | _ -> None) m.items in
-  check_names m values;
+  check_names place (types @ exceptions);
+  check_names place values;
   let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000 } in
   let root_name v = Names.free (fun n -> List.mem_assoc n values) (Names.without_primes v.value ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
-    | Type d -> type_ scope d
-    | Reexport (d, name) ->
-      let same = item scope d.place "" in
-      out scope "pub use %sOCaml%s as OCaml%s;\n" same d.name name;
-      if d.rust = Own then out scope "pub use %s%s as %s;\n" same d.name name;
-      out scope "\n"
+    | Type d -> check_type d; type_ scope d
+    | Reexport (d, name) -> reexport scope d name
+    | Abbreviation a when List.assoc ("OCaml" ^ a.alias) types = "type " ^ a.alias_path -> abbreviation scope a
+    | Abbreviation { alias_comment = s; _ } | Comment s -> comment scope "" s; out scope "\n"
     | Value v -> value scope ~root_name:(root_name v) ~digest v
     | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
-    | Comment s -> comment scope "" s; out scope "\n"
     | Module m -> module_ subs ~abi:None ~digest m) m.items;
   externals scope m;
   let inside = Buffer.create 1000 in

@@ -20,7 +20,7 @@ let qualify raw name = raw.qualified ^ "." ^ name
 let print item = Format.asprintf "%a" Printtyp.signature [ item ]
 
 (* Modules whose functions take or make values of any type. *)
-let excluded = [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback" ]
+let is_excluded path = List.mem (Path.name path) [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback" ]
 
 let signature_of (r : Reader.t) path =
   match Mtype.scrape r.env (Env.find_module path r.env).md_type with
@@ -45,7 +45,7 @@ let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
           if own_file base target then Some target else None
         | _ -> Some inside in
       (match path with
-       | Some path when not (List.mem (Path.name path) excluded) ->
+       | Some path when not (is_excluded path) ->
          (match signature_of r path with
           | Some s ->
             let qualified = qualified ^ "." ^ String.uncapitalize_ascii name in
@@ -68,6 +68,7 @@ let no_module name =
 let bound (r : Reader.t) name =
   let path = Path.Pident (Ident.create_persistent name) in
   if not (Env.bound_module name r.env) then failwith (no_module name);
+  if is_excluded path then failwith (Printf.sprintf "module %s takes and makes values of any type" name);
   let own = List.hd (List.rev (Names.split "__" name)) in
   match signature_of r path with
   | Some s ->
@@ -156,12 +157,15 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
          let m = items r selection ~is_external ~externals:[] sub in
          if m.items = [] then [] else [ Module m ]
        | None, _ when not (chosen id) -> []
-       | None, Mty_alias target -> left_out (Printf.sprintf "module %s = %s" name (Path.name target)) "it is another module's name, or takes values of any type"
+       | None, Mty_alias target ->
+         let is_excluded = is_excluded (Env.normalize_module_path None r.env (Path.Pdot (raw.path, name))) in
+         left_out (Printf.sprintf "module %s = %s" name (Path.name target))
+           (if is_excluded then "its functions take and make values of any type" else "another module's name")
        | None, Mty_functor _ -> left_out ("module " ^ name) "a functor"
        | None, _ -> left_out ("module " ^ name) "its signature is not known")
     | _ -> [] in
   let items = List.concat_map item raw.signature in
-  { rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
+  { ocaml_module = Path.name raw.path; rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
 [@@ocaml.warning "-4"]
 
 (* A type of this signature: declared here, or elsewhere, or an abbreviation. *)
@@ -169,18 +173,24 @@ and type_ r raw id d =
   let name = Ident.name id in
   let path = Path.Pdot (raw.path, name) in
   let comment () = print (Sig_type (id, d, Trec_first, Exported)) in
+  let reexport decl =
+    if decl.place = raw.raw_path && decl.name = Names.camel name then Type decl else Reexport (decl, Names.camel name) in
   try match Reader.canonical r path with
-    | None -> [ Comment (comment ()) ]
-    | Some own ->
-      let decl = Reader.decl r own (Reader.find_type r own) in
-      if decl.place = raw.raw_path && decl.name = Names.camel name then [ Type decl ]
-      else [ Reexport (decl, Names.camel name) ]
+    | Some own -> [ reexport (Reader.decl r own (Reader.find_type r own)) ]
+    | None ->
+      let params = List.map Reader.var d.type_params in
+      match Reader.named r 0 (Reader.normalize r path) (List.map (fun v -> Var v) params) with
+      | Named (decl, l) when l = List.map (fun v -> Var v) params -> [ reexport decl ]
+      | means when List.for_all (fun v -> mem v (vars means)) params ->
+        let alias_path = Reader.ocaml r path in
+        [ Abbreviation { alias = Names.camel name; alias_path; alias_params = params; means; alias_comment = comment () } ]
+      | _ -> [ Comment (comment ()) ]
   with Reader.Unsupported reason -> [ Comment (comment () ^ "\nis left out: " ^ reason) ]
 
 (* Adds the types that are found, and are no items of a module that is bound: those of other modules, for example. *)
 let with_types modules types =
   let rec declared m = List.concat_map (function
-    | Type d -> [ d ] | Module m -> declared m | Reexport _ | Value _ | Exception _ | Comment _ -> []) m.items in
+    | Type d -> [ d ] | Module m -> declared m | Abbreviation _ | Reexport _ | Value _ | Exception _ | Comment _ -> []) m.items in
   let there = List.concat_map declared modules in
   let rec insert path rest decl modules = match rest with
     | [] -> assert false
@@ -193,6 +203,7 @@ let with_types modules types =
         else { m with items = items @ List.map (fun m -> Module m) (insert path rest decl inside) } in
       if List.exists (fun m -> m.rust_name = name) modules then
         List.map (fun m -> if m.rust_name = name then into m else m) modules
-      else modules @ [ into { rust_name = name; rust_path = path; items = []; externals = [] } ] in
+      else modules @ [ into { ocaml_module = String.concat "." path; rust_name = name; rust_path = path;
+                          items = []; externals = [] } ] in
   List.fold_left (fun modules d -> if List.memq d there then modules else insert [] d.place d modules) modules types
 [@@ocaml.warning "-4"]

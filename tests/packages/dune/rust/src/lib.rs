@@ -1,32 +1,57 @@
-//! Keeps OCaml functions in Rust. The `external` declarations are in `with_rust.ml`.
+//! What the OCaml module `Words` wants from Rust. Both compilers check it, by bindings that the build script makes.
 
-use ocaml_boxroot::{export, Boxroot, Error, Function, OCamlInt, OCamlString};
-use std::{
-    collections::HashMap,
-    error,
-    sync::{LazyLock, Mutex},
-};
+#![forbid(unsafe_code)]
+
+use ocaml_boxroot::{Boxroot, DomainLock, Function, OCamlInt, OCamlString, RootRef};
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::{LazyLock, Mutex};
+
+ocaml_boxroot::include_bindings!(words: Words);
 
 type IntFunction = Function<(OCamlInt,), OCamlInt>;
 
 static FUNCTIONS: LazyLock<Mutex<HashMap<String, Boxroot<IntFunction>>>> =
     LazyLock::new(Mutex::default);
 
-export! {
-    unsafe fn words_define(lock, name: OCamlString as String, function: IntFunction) -> Result<() as (), Error> {
-        let root = function.clone_in(lock)?;
-        FUNCTIONS.lock().unwrap().insert(name, root);
+pub struct Words;
+
+impl words::Externals for Words {
+    fn define(
+        lock: &mut DomainLock,
+        name: &RootRef<OCamlString>,
+        function: &RootRef<IntFunction>,
+    ) -> Result<(), Box<dyn Error>> {
+        FUNCTIONS.lock().unwrap().insert(name.to_rust(lock)?, function.clone_in(lock)?);
         Ok(())
     }
 
-    unsafe fn words_apply(lock, name: OCamlString as String, argument: OCamlInt)
-        -> Result<OCamlInt as isize, Box<dyn error::Error>>
-    {
+    fn apply(
+        lock: &mut DomainLock,
+        name: &RootRef<OCamlString>,
+        argument: &RootRef<OCamlInt>,
+    ) -> Result<isize, Box<dyn Error>> {
+        let name: String = name.to_rust(lock)?;
         let function = match FUNCTIONS.lock().unwrap().get(&name) {
             Some(function) => function.clone_in(lock)?,
             None => return Err(format!("no function {name}").into()),
         };
         let (result, _lock) = function.call(lock, argument)?;
         Ok(result.to_int())
+    }
+
+    fn describe(
+        lock: &mut DomainLock,
+        word: &RootRef<words::OCamlWord>,
+    ) -> Result<String, Box<dyn Error>> {
+        let past = match words::past(lock, word) {
+            Ok(past) => past,
+            Err(error) => match words::Unknown::of(lock, &error)? {
+                Some(words::Unknown(text)) => format!("{text} has none"),
+                None => return Err(error.into()),
+            },
+        };
+        let words::Word { text, kind } = word.to_rust(lock)?;
+        Ok(format!("{text}, {kind:?}: {past}"))
     }
 }

@@ -1,0 +1,22 @@
+(** Orders of a shop. *)
+
+type size = Small | Large | Custom of { grams : int }
+type order = { customer : string; size : size; price : float; note : string option }
+
+exception Out_of_stock of { customer : string; missing : int }
+
+val reserve : int -> order -> int
+(** [reserve stock order] is what is left of the stock, in grams. Raises {!Out_of_stock} if that is not enough. *)
+
+type change = order -> order
+
+val discount : int -> change
+(** [discount percent] makes orders cheaper. *)
+
+val map : change -> order list -> order list
+
+val deliver : ?express:bool -> order list -> int
+(** Delivers the orders, and returns how many it has delivered. *)
+
+external audit : order -> string -> unit = "orders_audit"
+(** Told of each delivery. *)

@@ -1,0 +1,121 @@
+(* What names mean in a Rust module that is being printed, and how Rust names types there. *)
+open Model
+
+type scope = {
+  path : string list;
+  taken : string list;  (* names of types, traits and modules that are declared in it *)
+  mutable imports : string list;  (* what is brought in by `use` *)
+  text : Buffer.t;
+}
+
+(* ---- Paths ---- *)
+
+(* A name of Rust's prelude, or of a primitive type. *)
+let std scope name path = if List.mem name scope.taken then path else name
+
+let ocaml_boxroot scope name =
+  if List.mem name scope.taken then "::ocaml_boxroot::" ^ name
+  else begin
+    if not (List.mem name scope.imports) then scope.imports <- name :: scope.imports;
+    name
+  end
+
+let rec relative from target = match from, target with
+  | a :: from, b :: target when a = b -> relative from target
+  | _ -> String.concat "" (List.map (fun _ -> "super::") from @ List.map (fun m -> m ^ "::") target)
+
+(* A name of another module, or of this one. *)
+let item scope place name =
+  let path = relative scope.path place in
+  if path = "" || Names.starts_with "super::" path then path ^ name else "self::" ^ path ^ name
+
+let generics = function [] -> "" | l -> "<" ^ String.concat ", " l ^ ">"
+
+(* ---- Type variables ---- *)
+
+(* The names of variables in one declaration: of markers, A; Rust's own have an R in front. *)
+type variables = (var * string) list
+
+let variables scope vars : variables =
+  List.fold_left (fun names v ->
+    let is_other s = List.mem s scope.taken || List.exists (fun (_, n) -> n = s || "R" ^ n = s) names in
+    let is_taken s = is_other s || is_other ("R" ^ s) in
+    let plain = String.uppercase_ascii (Names.without_primes v.hint) in
+    let plain = match plain.[0] with 'A' .. 'Z' -> plain | _ -> "T" ^ plain in
+    let letters = if String.length plain = 1 then List.init 26 (fun i -> String.make 1 (Char.chr (Char.code 'A' + i))) else [] in
+    let name = match List.find_opt (fun s -> not (is_taken s)) (plain :: letters) with
+      | Some name -> name
+      | None -> Names.free is_taken plain in
+    names @ [ (v, name) ]) [] vars
+
+let variable (names : variables) v = snd (List.find (fun (w, _) -> w.id = v.id) names)
+
+(* ---- Markers ---- *)
+
+let rec marker scope names ty =
+  let go = marker scope names in
+  let library name = ocaml_boxroot scope name in
+  match ty with
+  | Var v -> variable names v
+  | Builtin (b, l) ->
+    let name = match b with
+      | Int -> library "OCamlInt" | Char -> library "OCamlChar" | String -> library "OCamlString"
+      | Bytes -> library "OCamlBytes" | Float -> library "OCamlFloat" | Exn -> library "OCamlException"
+      | Int32 -> library "OCamlInt32" | Int64 -> library "OCamlInt64" | Nativeint -> library "OCamlNativeint"
+      | List -> library "OCamlList" | Array -> library "OCamlArray" | Seq -> library "OCamlSeq"
+      | Bool -> std scope "bool" "::std::primitive::bool" | Unit -> "()"
+      | Option -> std scope "Option" "::std::option::Option"
+      | Result -> std scope "Result" "::std::result::Result" in
+    name ^ generics (List.map go l)
+  | Named (d, l) -> item scope d.place ("OCaml" ^ d.name) ^ generics (List.map go l)
+  | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
+  | Arrow ([ { arg = Builtin (Unit, _); arg_label = Nolabel } ], r) ->
+    Printf.sprintf "%s<(), %s>" (library "Function") (go r)
+  | Arrow ([ a ], r) -> Printf.sprintf "%s<(%s,), %s>" (library "Function") (go a.arg) (go r)
+  | Arrow (l, r) ->
+    Printf.sprintf "%s<(%s), %s>" (library "Function") (String.concat ", " (List.map (fun a -> go a.arg) l)) (go r)
+
+let root scope names ty = Printf.sprintf "%s<%s>" (ocaml_boxroot scope "Boxroot") (marker scope names ty)
+
+(* ---- Natural types ---- *)
+
+type position = {
+  names : variables;
+  var : var -> string;  (* what stands for a variable *)
+  to_ocaml : bool;
+  circle : decl list;  (* types that are boxed *)
+}
+
+let rec natural scope position ty =
+  let go = natural scope position in
+  let vec element = Printf.sprintf "%s<%s>" (std scope "Vec" "::std::vec::Vec") element in
+  let primitive name = std scope name ("::std::primitive::" ^ name) in
+  match ty with
+  | Var v -> position.var v
+  | _ when Analysis.is_root ~to_ocaml:position.to_ocaml ty -> root scope position.names ty
+  | Builtin (b, l) -> (match b, l with
+    | (Int | Nativeint), _ -> primitive "isize"
+    | Char, _ -> primitive "u8"
+    | String, _ -> std scope "String" "::std::string::String"
+    | Bytes, _ -> vec (primitive "u8")
+    | Float, _ -> primitive "f64"
+    | Bool, _ -> primitive "bool"
+    | Unit, _ -> "()"
+    | Int32, _ -> primitive "i32"
+    | Int64, _ -> primitive "i64"
+    | (List | Array), _ -> vec (String.concat ", " (List.map (natural scope { position with circle = [] }) l))
+    | Option, _ -> std scope "Option" "::std::option::Option" ^ generics (List.map go l)
+    | Result, _ -> std scope "Result" "::std::result::Result" ^ generics (List.map go l)
+    | (Exn | Seq), _ -> assert false)
+  | Named (d, l) ->
+    let arguments = List.map2 (fun p t -> (p, t)) d.params l in
+    let used = List.filter (fun (p, _) -> mem p d.used) arguments in
+    let path = match d.rust with User path -> path | _ -> item scope d.place d.name in
+    let t = path ^ generics (List.map (fun (_, t) -> go t) used) in
+    if List.memq d position.circle then Printf.sprintf "%s<%s>" (std scope "Box" "::std::boxed::Box") t else t
+  | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
+  | Arrow _ -> assert false
+
+(* In functions, a variable is a root. *)
+let in_function scope ~to_ocaml names =
+  { names; to_ocaml; circle = []; var = (fun v -> root scope names (Var v)) }

@@ -1,0 +1,146 @@
+//! Runs the generator of bindings: OCaml code over the libraries of OCaml's compiler, which is in the folder `bindings`.
+
+use super::find_ocaml::sibling;
+use super::program::{about, out_dir};
+use super::{Error, OCaml};
+use std::path::{Path, PathBuf};
+use std::{fs, process::Command};
+
+/// The file that `ocaml_boxroot::include_bindings!` includes.
+const RUST_FILE: &str = "ocaml_bindings.rs";
+
+/// The generator's modules, each after those that it uses.
+const SOURCES: &[(&str, &str)] = &[
+    ("names.ml", include_str!("bindings/names.ml")),
+    ("model.ml", include_str!("bindings/model.ml")),
+    ("reader.ml", include_str!("bindings/reader.ml")),
+    ("walk.ml", include_str!("bindings/walk.ml")),
+    ("analysis.ml", include_str!("bindings/analysis.ml")),
+    ("scope.ml", include_str!("bindings/scope.ml")),
+    ("rust.ml", include_str!("bindings/rust.ml")),
+    ("glue.ml", include_str!("bindings/glue.ml")),
+    ("cmt.ml", include_str!("bindings/cmt.ml")),
+    ("main.ml", include_str!("bindings/main.ml")),
+];
+
+/// What differs between the versions of the compiler's libraries.
+fn compat(version: (u32, u32)) -> &'static str {
+    match version {
+        (4, ..=13) => include_str!("bindings/compat_413.ml"),
+        (4, _) | (5, ..=2) => include_str!("bindings/compat_414.ml"),
+        (5, 3) => include_str!("bindings/compat_503.ml"),
+        _ => include_str!("bindings/compat_504.ml"),
+    }
+}
+
+/// Which modules are bound, and how.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Selection {
+    /// Names of modules, as those of their interface files.
+    pub modules: Vec<String>,
+    /// What OCaml's paths begin with where they name a bound module, and what OCaml code leaves out.
+    pub prefixes: Vec<String>,
+    /// OCaml types, and the user's Rust types for them.
+    pub users: Vec<(String, String)>,
+    pub only: Vec<String>,
+    pub opaque: Vec<String>,
+}
+
+impl Selection {
+    /// `orders` and `Orders` are the module Orders.
+    pub fn bind(&mut self, module: &str) {
+        let name = capitalized(module);
+        if !self.modules.contains(&name) {
+            self.modules.push(name);
+        }
+    }
+
+    /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces; `annotations` are the files `.cmt` and
+    /// `.cmti` of all modules of the program.
+    pub fn write(
+        &self,
+        ocaml: &OCaml,
+        folders: &[PathBuf],
+        annotations: &[PathBuf],
+        glue: &Path,
+    ) -> Result<(), Error> {
+        let generator = compile(ocaml)?;
+        let new_glue = generator.with_file_name("glue_new.ml");
+        let mut command = Command::new(&generator);
+        command.arg("--rust").arg(out_dir()?.join(RUST_FILE)).arg("--ocaml").arg(&new_glue);
+        let with: Vec<String> =
+            self.users.iter().map(|(ocaml, rust)| format!("{ocaml}={rust}")).collect();
+        let options = [
+            ("--bind", &self.modules),
+            ("--strip", &self.prefixes),
+            ("--with", &with),
+            ("--only", &self.only),
+            ("--opaque", &self.opaque),
+        ];
+        for (option, values) in options {
+            for value in values {
+                command.args([option, value]);
+            }
+        }
+        for (option, paths) in [("--include", folders), ("--annotations", annotations)] {
+            for path in paths {
+                command.arg(option).arg(path);
+            }
+        }
+        let output = command.output().map_err(|error| about(&generator, error))?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr);
+            return Err(Error(format!("no bindings were made: {}", message.trim())));
+        }
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            println!("cargo:warning={line}");
+        }
+        // A file that did not change keeps its time, so that nothing is compiled again.
+        let text = fs::read(&new_glue).map_err(|error| about(&new_glue, error))?;
+        if fs::read(glue).ok().as_ref() != Some(&text) {
+            fs::write(glue, text).map_err(|error| about(glue, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Compiles the generator, and returns the program.
+fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
+    let library = ocaml.where_path().join("compiler-libs").join("ocamlcommon.cma");
+    if !library.exists() {
+        return Err(Error(format!(
+            "bindings need the libraries of OCaml's compiler, and there is no {}. Debian and Ubuntu have them in the \
+             packages `ocaml` and `libcompiler-libs-ocaml-dev`; opam installs them with the compiler.",
+            library.display()
+        )));
+    }
+    let folder = out_dir()?.join("ocaml_bindings_generator");
+    fs::create_dir_all(&folder).map_err(|error| about(&folder, error))?;
+    let sources = [&[("compat.ml", compat(ocaml.numbers()))], SOURCES].concat();
+    for (name, text) in &sources {
+        let file = folder.join(name);
+        fs::write(&file, text).map_err(|error| about(&file, error))?;
+    }
+    let ocamlc = sibling(&ocaml.ocamlopt()?, "ocamlc")?;
+    let program = folder.join("generator");
+    let mut command = Command::new(&ocamlc[0]);
+    command.args(&ocamlc[1..]).current_dir(&folder);
+    command.args(["-w", "-a", "-I", "+compiler-libs", "ocamlcommon.cma", "-o"]).arg(&program);
+    command.args(sources.iter().map(|(name, _)| name));
+    let output = command.output().map_err(|error| about(&ocamlc[0], error))?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(Error(format!(
+            "the generator of bindings does not compile with OCaml {}:\n{}",
+            ocaml.version(),
+            message.trim()
+        )));
+    }
+    Ok(program)
+}
+
+/// The name of a module, by that of its file.
+pub(super) fn capitalized(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,99 @@
+type size = Small | Large | Custom of { grams : int } | Pair of int * string | Tuple of (int * string)
+type order = { customer : string; size : size; price : float; note : string option; ids : (int32 * int64 * nativeint) }
+
+let size = function
+  | Small -> "small"
+  | Large -> "large"
+  | Custom { grams } -> Printf.sprintf "%d g" grams
+  | Pair (n, s) -> Printf.sprintf "pair %d %s" n s
+  | Tuple (n, s) -> Printf.sprintf "tuple %d %s" n s
+
+let describe { customer; size = s; price; note; ids = a, b, c } =
+  Printf.sprintf "%s %s %g %s %ld %Ld %nd" customer (size s) price (Option.value note ~default:"-") a b c
+
+let same order = order
+
+exception Out_of_stock of string * int
+exception Refused of { by : string; order : order }
+exception Closed
+
+let refuse n order = match n with
+  | 0 -> raise Closed
+  | 1 -> raise (Out_of_stock (order.customer, n))
+  | 2 -> raise (Refused { by = "OCaml"; order })
+  | _ -> raise Not_found
+
+let all ?(first = false) ~last () = (String.concat "," (List.map string_of_int last), [| first; not first |])
+let currency = "EUR"
+
+type metres = { metres : float } [@@unboxed]
+type seconds = Seconds of float [@@unboxed]
+type point = { x : float; y : float }
+type run = { distance : metres; time : seconds }
+
+let scale k { distance = { metres }; time = Seconds s } = { distance = { metres = k *. metres }; time = Seconds (k *. s) }
+let middle points =
+  let sum f = Array.fold_left (fun sum p -> sum +. f p) 0. points /. float_of_int (Array.length points) in
+  { x = sum (fun p -> p.x); y = sum (fun p -> p.y) }
+let lengths = Array.fold_left (fun sum { metres } -> sum +. metres) 0.
+
+type ('k, 'v) table = Empty | Entry of { key : 'k; value : 'v; rest : ('k, 'v) table }
+type 'a boxed = Box of 'a [@@unboxed]
+
+let add key value rest = Entry { key; value; rest }
+let rec find k = function
+  | Empty -> None
+  | Entry { key; value; rest } -> if key = k then Some value else find k rest
+let twice f x = f (f x)
+let rec names = function Empty -> [] | Entry { key; rest; _ } -> Box key :: names rest
+let empty = Empty
+
+type colour = [ `Red | `Mixed of int * colour | `Named of string | `type' ]
+type amount = { cents : int }
+type counter = { name : string; mutable count : int }
+type _ expr = Int : int -> int expr | Is : int expr * int -> bool expr
+type stack = int list
+
+let mix (l : colour list) : colour = List.fold_left (fun mixed c -> match c with `Red -> `Mixed (1, mixed) | c -> c) `Red l
+let amount cents = { cents }
+let cents { cents } = cents
+let counter name = { name; count = 0 }
+let count counter = counter.count <- counter.count + 1; counter.count
+let expr n = Int n
+let rec eval : type a. a expr -> a = function Int n -> n | Is (e, n) -> eval e = n
+let test e n = Is (e, n)
+let push stack n = n :: stack
+let new_stack () = []
+let depth = List.length
+let adder a b = a + b
+
+type change = order -> order
+let discount percent order = { order with price = order.price *. (1. -. (percent /. 100.)) }
+
+module Inner = struct
+  type string = Text of order list
+  let join (Text orders) = List.length orders
+end
+
+let change counter points ~until =
+  Multicore.spawn (fun () ->
+      let n = ref 0 in
+      while until () do
+        for _ = 1 to 1000 do
+          incr n;
+          counter.count <- !n;
+          points.(!n mod Array.length points) <- { x = float_of_int !n; y = float_of_int !n }
+        done
+      done)
+let wait = Multicore.join_all
+
+external audit : order -> size -> string = "bound_audit"
+external six : int -> int -> int -> int -> int -> float -> float = "bound_six_bytecode" "bound_six"
+external pick : 'a list -> 'a = "bound_pick"
+
+let by_rust order =
+  [ audit order order.size;
+    string_of_float (six 1 2 3 4 5 0.5);
+    (pick [ order; order ]).customer;
+    string_of_int (pick [ 1; 2; 3 ]);
+    (match pick [] with () -> "nothing" | exception Closed -> "closed" | exception Failure text -> text) ]

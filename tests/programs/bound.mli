@@ -1,0 +1,80 @@
+(** What the program bindings.rs uses by generated bindings: each kind of type and item. *)
+
+type size = Small | Large | Custom of { grams : int } | Pair of int * string | Tuple of (int * string)
+type order = { customer : string; size : size; price : float; note : string option; ids : (int32 * int64 * nativeint) }
+
+val describe : order -> string
+(** [describe order] shows the order. *)
+
+val same : order -> order
+
+exception Out_of_stock of string * int
+exception Refused of { by : string; order : order }
+exception Closed
+
+val refuse : int -> order -> unit
+(** Raises {!Closed}, {!Out_of_stock}, {!Refused}, or [Not_found] *)
+
+val all : ?first:bool -> last:int list -> unit -> string * bool array
+val currency : string
+
+(** {1 Floats} *)
+
+type metres = { metres : float } [@@unboxed]
+type seconds = Seconds of float [@@unboxed]
+type point = { x : float; y : float }
+type run = { distance : metres; time : seconds }
+
+val scale : float -> run -> run
+val middle : point array -> point
+val lengths : metres array -> float
+
+(** {1 Parameters} *)
+
+type ('k, 'v) table = Empty | Entry of { key : 'k; value : 'v; rest : ('k, 'v) table }
+type 'a boxed = Box of 'a [@@unboxed]
+
+val add : 'k -> 'v -> ('k, 'v) table -> ('k, 'v) table
+val find : 'k -> ('k, 'v) table -> 'v option
+val twice : ('a -> 'a) -> 'a -> 'a
+val names : (string, int) table -> string boxed list
+val empty : ('k, 'v) table
+
+(** {1 Others} *)
+
+type colour = [ `Red | `Mixed of int * colour | `Named of string | `type' ]
+type amount = private { cents : int }
+type counter = { name : string; mutable count : int }
+type _ expr = Int : int -> int expr | Is : int expr * int -> bool expr
+type stack
+
+val mix : colour list -> colour
+val amount : int -> amount
+val cents : amount -> int
+val counter : string -> counter
+val count : counter -> int
+val expr : int -> int expr
+val eval : 'a expr -> 'a
+val test : int expr -> int -> bool expr
+val push : stack -> int -> stack
+val new_stack : unit -> stack
+val depth : stack -> int
+val adder : int -> int -> int
+
+type change = order -> order
+val discount : float -> change
+
+module Inner : sig
+  type string = Text of order list
+  val join : string -> int
+end
+
+val change : counter -> point array -> until:(unit -> bool) -> unit
+(** Changes both, in another domain, until told not to. *)
+
+val wait : unit -> unit
+
+external audit : order -> size -> string = "bound_audit"
+external six : int -> int -> int -> int -> int -> float -> float = "bound_six_bytecode" "bound_six"
+external pick : 'a list -> 'a = "bound_pick"
+val by_rust : order -> string list
