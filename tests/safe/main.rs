@@ -23,6 +23,8 @@ mod forks;
 mod functions;
 mod lock;
 mod memory;
+#[cfg(any(feature = "debug-checks", debug_assertions))]
+mod mistakes;
 mod roots;
 mod shutdown;
 mod startup;

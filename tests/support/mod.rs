@@ -5,6 +5,7 @@
 #[cfg(target_env = "gnu")]
 pub mod coroutine;
 pub mod exported;
+pub mod mistakes;
 pub mod process;
 pub mod raw;
 pub mod roots;
