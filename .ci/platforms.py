@@ -10,10 +10,10 @@
            4.13.1  Debian's OCaml, in a Debian for arm64 that debootstrap makes, in ${XDG_CACHE_HOME:-~/.cache}/ocaml-boxroot/
                    debian-arm64. Needs root, Debian 12, and qemu-user-static.
            5.5.2   a cross compiler (.ci/toolchain 5.5.2+arm64). Needs qemu-user-static and gcc-aarch64-linux-gnu.
-  cross  Compiles by `zig cc`, which brings the headers and libraries of other systems; nothing is run. For macOS, the C library
-         and the C of the safe crate, which are linked as well: OCaml's symbols are zeros, and those of its `threads` library are
-         missing, so what links in this way needs no flag for the linker. For macOS and Linux on arm64, the Rust crates (cargo
-         check). The headers are those of OCAMLOPT's OCaml, 4 or 5. Needs zig on PATH or as python's package (pip install
+  cross  Compiles by `zig cc`, which brings the headers and libraries of other systems; nothing is run. For macOS and BSDs, the C
+         library and the C of the safe crate. For macOS they are linked as well: OCaml's symbols are zeros, and those of its
+         `threads` library are missing, so what links in this way needs no flag for the linker. For macOS and Linux on arm64,
+         the Rust crates (cargo check). The headers are those of OCAMLOPT's OCaml, 4 or 5. Needs zig on PATH or as python's package (pip install
          ziglang), llvm-nm, and rustup's targets (rustup target add aarch64-apple-darwin aarch64-unknown-linux-gnu).
 """
 import os, re, shutil, sys
@@ -138,6 +138,10 @@ def cross():
             Path(processor).mkdir()
             links_on_macos(f"{zig} cc -target {processor}-macos", nm, folder / processor)
             passed(f"{processor}-macos: compiles and links, without the threads library")
+        for system in "freebsd", "netbsd", "openbsd":
+            Path(system).mkdir()
+            compile_c(f"{zig} cc -target x86_64-{system}", folder / system)
+            passed(f"x86_64-{system}: compiles")
         os.chdir(ROOT)
         for name, text in ("cc", ZIG_CC), ("ar", '#!/bin/sh\nexec $ZIG ar "$@"\n'):
             (folder / name).write_text(text)
@@ -149,12 +153,17 @@ def cross():
             passed(f"{target}: the Rust crates compile")
 
 
-def links_on_macos(cc, nm, folder):
-    """The C library alone, and with the C of the safe crate."""
+def compile_c(cc, folder):
+    """The C library, and the C of the safe crate."""
     for package, sources in ("boxroot-c", "src"), ("ocaml-boxroot", "src/c"):
         for file in sorted(Path(ROOT, package, sources).glob("*.c")):
             run(cc, "-O2 -Wall -Wextra -Werror -I", ROOT / "boxroot-c/include", "-isystem", where(), "-c", file,
                 "-o", folder / f"{package}-{file.stem}.o")
+
+
+def links_on_macos(cc, nm, folder):
+    """The C library alone, and with the C of the safe crate."""
+    compile_c(cc, folder)
     for program, which in ("alone", "boxroot-c-*.o"), ("both", "*.o"):
         objects = sorted(folder.glob(which))
         zeros = folder / f"{program}.c"
@@ -165,7 +174,7 @@ def links_on_macos(cc, nm, folder):
 def defined_as_zeros(nm, objects):
     """A C file that defines what the objects need of OCaml's runtime and of the safe crate's Rust, but for the threads library."""
     def names(flag):
-        return set(re.findall(r"_(?:[Cc]aml|ocaml_boxroot)_[A-Za-z0-9_]*", run(nm, flag, objects, stderr=None)))
+        return set(re.findall(r"_(?:[Cc]aml|ocaml_boxroot|obx)_[A-Za-z0-9_]*", run(nm, flag, objects, stderr=None)))
 
     needed = [name[1:] for name in sorted(names("-u") - names("--defined-only"))
               if not re.fullmatch("_caml_state|_caml_(c_)?thread_.*", name)]

@@ -208,12 +208,17 @@ static bool acquire_with_idle_record(void) {
    small stack, and an exception of theirs would end the process. It leaves alone what this thread blocks, and
    caml_leave_blocking_section finds it again. */
 static bool make_record(void) {
+  thread_function *make = FIND(thread_function, caml_c_thread_register);
+#if OCAML_VERSION >= 50000
+  return make() != 0;
+#else
   sigset_t all, mask;
   sigfillset(&all);
-  bool is_blocked = OCAML_VERSION < 50000 && pthread_sigmask(SIG_SETMASK, &all, &mask) == 0;
-  bool is_made = FIND(thread_function, caml_c_thread_register)() != 0;
+  bool is_blocked = pthread_sigmask(SIG_SETMASK, &all, &mask) == 0;
+  bool is_made = make() != 0;
   if (is_blocked) (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
   return is_made;
+#endif
 }
 
 /* Registers this thread with a new record, and takes the lock. False if OCaml refuses. */
