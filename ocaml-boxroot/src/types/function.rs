@@ -250,7 +250,7 @@ fn takes(
     }
 }
 
-/// For errors of [`call_converting`](RootRef::<Function<(), ()>>::call_converting).
+/// For errors of `call_converting`.
 const ORDINALS: [&str; 8] =
     ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
