@@ -167,6 +167,7 @@ impl DomainLock {
     /// # Safety
     ///
     /// The closure and the arguments are live values. The closure accepts the arguments.
+    #[inline]
     #[track_caller]
     unsafe fn apply(
         &mut self,
