@@ -167,6 +167,7 @@ impl DomainLock {
     /// # Safety
     ///
     /// The closure and the arguments are live values. The closure accepts the arguments.
+    #[inline]
     #[track_caller]
     unsafe fn apply(
         &mut self,
@@ -250,7 +251,7 @@ fn takes(
     }
 }
 
-/// For errors of [`call_converting`](RootRef::<Function<(), ()>>::call_converting).
+/// For errors of `call_converting`.
 const ORDINALS: [&str; 8] =
     ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
