@@ -26,6 +26,8 @@ fn functions() {
              val ( + ) : int -> int -> int
              val ( let* ) : int -> int -> int
              val unsafe_get : int -> order
+             val unsafe_callback : callback
+             val is_unsafe : bool
              val row : [ `A ] -> unit
              val seq : unit -> int Seq.t",
         )],
@@ -57,6 +59,8 @@ fn functions() {
         "// val ( + ) : int -> int -> int // is left out: an operator",
         "// val ( let* ) : int -> int -> int // is left out: an operator",
         "pub unsafe fn unsafe_get (arg0: OCamlInt) -> OCamlOrder =",
+        "// val unsafe_callback : callback // is left out: an unsafe function",
+        "pub fn is_unsafe / is_unsafe_root () -> bool as bool =",
         "// is left out: a polymorphic variant without a name",
         "pub fn seq ((): ()) -> OCamlSeq<OCamlInt> =",
     ]);
