@@ -42,13 +42,11 @@ fn ocaml_checks_what_was_understood() {
 fn a_library_of_dune() {
     let modules = Modules::new("a_library_of_dune", &[]);
     let compile = |options: &str, file: &str, text: &str| {
-        fs::write(modules.0.join(file), text).unwrap();
-        let mut ocamlopt = ocamlopt();
-        ocamlopt.args(options.split_whitespace()).args(["-bin-annot", "-c", file]);
-        said(ocamlopt.current_dir(&modules.0).output().unwrap()).unwrap()
+        let options: Vec<&str> = options.split_whitespace().collect();
+        modules.compile_with(&options, file, text).unwrap()
     };
     let alias = "module Bar = Foo__Bar module Baz = Foo__Baz";
-    compile("-w -49 -no-alias-deps -o foo", "foo.ml", alias);
+    compile("-no-alias-deps -o foo", "foo.ml", alias);
     compile("-open Foo -o foo__Baz", "baz.ml", "type t = { n : int }");
     let bar = "type t = A of Baz.t let f (A b) = b external audit : t -> unit = \"bar_audit\"";
     compile("-open Foo -o foo__Bar", "bar.ml", bar);
@@ -189,6 +187,16 @@ fn a_program_with_packages() {
         )"#;
     write("META", meta);
     assert_says(&cargo(&package, &["run"]).unwrap(), &["2 Tea"]);
+    // Where OCaml has `main`, the interface of another build may name a type of a library.
+    let modules = Modules::new("names_a_package", &[]);
+    let text = "val last : unit -> Shop.Basics.order";
+    modules.compile_with(&["-I", shop.to_str().unwrap()], "x.mli", text).unwrap();
+    let mut command = Command::new(&maker().program);
+    command.args(["module", "x", "package", "shop"]).current_dir(&modules.0);
+    command.env("OUT_DIR", &modules.0).env("OCAMLPATH", package.join("installed"));
+    said(command.output().unwrap()).unwrap();
+    let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
+    assert_says(&rust, &["pub fn last ((): ()) -> super::ocaml_types::shop::basics::OCamlOrder"]);
     fs::remove_file(shop.join("META")).unwrap();
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
 }
