@@ -10,7 +10,7 @@ use std::process::Command;
 fn ocaml_checks_what_was_understood() {
     let first = "type r = { a : int; b : string } type f = { x : float; y : float } type v = A | B of int | C
                  type p = [ `A | `B ] type m = M of { n : int } type 'a poly = 'a list
-                 exception E of int
+                 exception E of int exception Two of int * string exception In of { i : int }
                  let f (a : int) = a let g ~l = l + 1 let id x = x";
     let modules = Modules::new("ocaml_checks_what_was_understood", &[("x.ml", first)]);
     let bindings = modules.bind("module x");
@@ -23,6 +23,8 @@ fn ocaml_checks_what_was_understood() {
         ("`A | `B", "`A | `B of int"),
         ("M of { n : int }", "M of { n : int } [@@unboxed]"),
         ("E of int", "E of string"),
+        ("Two of int * string", "Two of (int * string)"),
+        ("In of { i : int }", "In of { i : float }"),
         ("(a : int)", "(a : float)"),
         ("~l", "~m:l"),
         ("id x = x", "id x = x + 1"),
