@@ -250,6 +250,14 @@ fn names() {
     ]);
 }
 
+/// A module may be called as a keyword of Rust.
+#[test]
+fn a_module_called_type() {
+    let bindings =
+        Modules::new("a_module_called_type", &[("type.ml", "let one = 1")]).bind("module type");
+    bindings.has(&["pub mod r#type {", "\"boxroot_abi_type_DIGEST\""]);
+}
+
 #[test]
 fn names_that_clash() {
     for (number, (ml, words)) in [

@@ -58,7 +58,10 @@ let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
       let path = match md.md_type with
         | Mty_alias _ ->
           let target = Env.normalize_module_path None r.env inside in
-          if own_file base target then Some target else None
+          if own_file base target then begin
+            Hashtbl.replace r.aliases (Path.name target) (Reader.ocaml r path ^ "." ^ name);
+            Some target
+          end else None
         | _ -> Some inside in
       (match path with
        | Some path when not (is_excluded path) ->
