@@ -30,7 +30,8 @@
 //!
 //! * `bundle-boxroot` (default): compile and link the C library.
 //! * `link-ocaml-runtime-and-dummy-program`: link an OCaml runtime with an empty program.
-//! * `build`: for build scripts, `build::Program`, which compiles OCaml code and links it into a Rust program.
+//! * `build`: for build scripts, `build::Program`, which compiles OCaml code, links it into a Rust program, and makes Rust
+//!   bindings to it.
 //!   Uses `std`.
 //! * `debug-checks`: keeps a record of each root that is created from Rust. A double delete, a use
 //!   after delete, a stale handle, a handle that is no root, and a read without the lock panic. The

@@ -1,6 +1,7 @@
 //! Rust bindings to OCaml modules: of a [`Program`], and of a program that another build compiles.
 
 use super::generator::{capitalized, Selection};
+use super::packages::Packages;
 use super::program::{about, run};
 use super::{Error, OCaml, Program};
 use std::fs;
@@ -132,6 +133,7 @@ impl Program {
 pub struct Bindings {
     selection: Selection,
     folders: Vec<PathBuf>,
+    packages: Vec<String>,
     glue: Option<PathBuf>,
 }
 
@@ -146,6 +148,13 @@ impl Bindings {
     /// executable.
     pub fn cmi_dir(mut self, folder: impl AsRef<Path>) -> Bindings {
         self.folders.push(folder.as_ref().to_path_buf());
+        self
+    }
+
+    /// Adds an installed OCaml library, whose types the interfaces name, with those that it needs. It is found as by
+    /// [`Program::package`].
+    pub fn package(mut self, name: &str) -> Bindings {
+        self.packages.push(name.to_string());
         self
     }
 
@@ -218,6 +227,8 @@ impl Bindings {
         }
         // The documentation of an interface (.cmti) counts more than that of its implementation (.cmt), and is read later.
         annotations.sort_by_key(|path| (path.extension().map(|e| e.to_owned()), path.clone()));
-        self.selection.write(&ocaml, &self.folders, &annotations, glue)
+        let mut folders = self.folders.clone();
+        folders.extend(Packages::find(&ocaml, &self.packages, &[])?.folders);
+        self.selection.write(&ocaml, &folders, &annotations, glue)
     }
 }

@@ -26,6 +26,8 @@ fn functions() {
              val ( + ) : int -> int -> int
              val ( let* ) : int -> int -> int
              val unsafe_get : int -> order
+             val unsafe_callback : callback
+             val is_unsafe : bool
              val row : [ `A ] -> unit
              val seq : unit -> int Seq.t",
         )],
@@ -57,6 +59,8 @@ fn functions() {
         "// val ( + ) : int -> int -> int // is left out: an operator",
         "// val ( let* ) : int -> int -> int // is left out: an operator",
         "pub unsafe fn unsafe_get (arg0: OCamlInt) -> OCamlOrder =",
+        "// val unsafe_callback : callback // is left out: an unsafe function",
+        "pub fn is_unsafe / is_unsafe_root () -> bool as bool =",
         "// is left out: a polymorphic variant without a name",
         "pub fn seq ((): ()) -> OCamlSeq<OCamlInt> =",
     ]);
@@ -244,6 +248,14 @@ fn names() {
         "pub fn r#fn / fn_root () -> ::ocaml_boxroot::OCamlInt as isize",
         "pub fn camelCase / camelCase_root ()",
     ]);
+}
+
+/// A module may be called as a keyword of Rust.
+#[test]
+fn a_module_called_type() {
+    let bindings =
+        Modules::new("a_module_called_type", &[("type.ml", "let one = 1")]).bind("module type");
+    bindings.has(&["pub mod r#type {", "\"boxroot_abi_type_DIGEST\""]);
 }
 
 #[test]

@@ -77,6 +77,7 @@ pub fn maker() -> &'static Maker {
                     bindings = match method.as_str() {
                         "module" => bindings.module(&word),
                         "only" => bindings.only([word]),
+                        "package" => bindings.package(&word),
                         "opaque" => bindings.opaque(&word),
                         "with" => bindings.with(&word, &words.next().unwrap()),
                         "rename" => bindings.rename(&word, &words.next().unwrap()),
@@ -117,10 +118,14 @@ impl Modules {
     }
 
     pub fn compile(&self, file: &str, text: &str) -> Said {
+        self.compile_with(&[], file, text)
+    }
+
+    pub fn compile_with(&self, options: &[&str], file: &str, text: &str) -> Said {
         fs::write(self.0.join(file), text).unwrap();
         let mut ocamlopt = ocamlopt();
-        ocamlopt.args(["-w", "-a", "-bin-annot", "-c", file]).current_dir(&self.0);
-        said(ocamlopt.output().unwrap())
+        ocamlopt.args(["-w", "-a", "-bin-annot", "-c"]).args(options).arg(file);
+        said(ocamlopt.current_dir(&self.0).output().unwrap())
     }
 
     /// The bindings; `words` are the arguments of `maker`. Both compilers must accept them.

@@ -47,8 +47,8 @@ fn records_and_variants() {
     ]);
 }
 
-/// Whether a record is flat is not to be seen from its fields' types: one whose fields are unboxed floats is, and one that a functor
-/// made is not, although its fields are floats.
+/// Whether a record is flat is not to be seen from its fields' types: one whose fields are unboxed floats is, and one that a
+/// functor made is not, although its fields are floats.
 #[test]
 fn flat_records() {
     bind(

@@ -95,7 +95,7 @@ let documentation scanned =
 let owner modules symbol =
   let longest a b = compare (String.length b) (String.length a) in
   if Names.starts_with "caml_" symbol then None
-  else List.find_opt (fun m -> Names.starts_with (m ^ "_") symbol) (List.sort longest modules)
+  else List.find_opt (fun m -> Names.starts_with (Names.not_raw m ^ "_") symbol) (List.sort longest modules)
 
 let is_c_name s =
   List.for_all (function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false)

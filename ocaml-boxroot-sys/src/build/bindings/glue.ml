@@ -83,16 +83,9 @@ let value b ~digest number path arguments result =
   Option.iter (fun digest -> out b "let () = Stdlib.Callback.register \"%s#%s\" value_%d\n" path digest number) digest
 
 let exception_ b ~digest e =
-  let pattern, types = match e.exception_parts with
-    | Positional [] -> ("", [])
-    | Positional l ->
-      let variables = List.mapi (fun i _ -> Printf.sprintf "a%d" i) l in
-      (" (" ^ String.concat ", " variables ^ ")", List.combine variables l)
-    | Labelled l ->
-      (" { " ^ String.concat "; " (List.map (fun f -> f.label) l) ^ " }", List.map (fun f -> (f.label, f.ty)) l) in
-  let checks = List.map (fun (v, t) -> Printf.sprintf "ignore (%s : %s)" v (ty [] t)) types in
   let path = e.exception_path in
-  out b "let _ = function %s%s -> %s | _ -> ()\n" path pattern (if checks = [] then "()" else String.concat "; " checks);
+  let name = List.hd (List.rev (String.split_on_char '.' path)) in
+  out b "module _ : sig exception %s%s end = struct exception %s = %s end\n" name (parts [] e.exception_parts) name path;
   out b "let () = Stdlib.Callback.register \"%s#%s\" [%%extension_constructor %s]\n" path digest path
 
 let rec items m = List.concat_map (function Module m -> items m | i -> [ i ]) m.items

@@ -96,7 +96,7 @@ let digest_place = "@DIGEST@"
 let write o understood =
   let header = Printf.sprintf "Made by the build helper of ocaml-boxroot from %s. Do not edit." (String.concat ", " o.bound) in
   let own = List.filter (fun m -> m.rust_name <> Reader.other_types) understood.modules in
-  let symbol m = Printf.sprintf "boxroot_abi_%s_%s" m.rust_name digest_place in
+  let symbol m = Printf.sprintf "boxroot_abi_%s_%s" (Names.not_raw m.rust_name) digest_place in
   let rust = Buffer.create 10000 and glue = Buffer.create 10000 in
   Printf.bprintf rust "// %s\n\n" header;
   List.iter (fun m ->

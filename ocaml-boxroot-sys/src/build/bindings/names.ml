@@ -15,6 +15,9 @@ let identifier s =
   let s = without_primes s in
   if List.mem s never_raw then s ^ "_" else if List.mem s keywords then "r#" ^ s else s
 
+(* Without the `r#` of a keyword. *)
+let not_raw s = if String.length s > 2 && String.sub s 0 2 = "r#" then String.sub s 2 (String.length s - 2) else s
+
 (* order_line is OrderLine. *)
 let camel s =
   let parts = String.split_on_char '_' (without_primes s) in

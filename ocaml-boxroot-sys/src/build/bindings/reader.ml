@@ -20,13 +20,27 @@ type t = {
   opaque : string list;
   users : (string * string) list;
   prefixes : string list;  (* which OCaml code leaves out: dune's Foo__ *)
+  aliases : (string, string) Hashtbl.t;  (* what OCaml code calls modules that are parts of others: Foo.Bar for Foo__Bar *)
 }
 
 let create env ~opaque ~users ~prefixes =
-  { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes }
+  { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
+    aliases = Hashtbl.create 50 }
 
 (* A path, as OCaml code names it. *)
-let ocaml r path = List.fold_left (fun s prefix -> Names.replace prefix "" s) (Path.name path) r.prefixes
+let rec ocaml r path = match path with
+  | Path.Pident id ->
+    let name = Ident.name id in
+    (match Hashtbl.find_opt r.aliases name with
+     | Some alias -> alias
+     | None -> match List.find_opt (fun prefix -> Names.starts_with prefix name) ("Stdlib__" :: r.prefixes) with
+       | Some "Stdlib__" -> Names.replace "Stdlib__" "Stdlib." name
+       | Some prefix -> Names.replace prefix "" name
+       | None -> name)
+  | Pdot (path, name) -> ocaml r path ^ "." ^ name
+  | Papply (path, argument) -> Printf.sprintf "%s(%s)" (ocaml r path) (ocaml r argument)
+  | _ -> Path.name path
+[@@ocaml.warning "-4-11"]
 
 let normalize r path = try Env.normalize_type_path None r.env path with _ -> path
 
@@ -137,7 +151,7 @@ and decl r path d =
     let decl = {
       ocaml = ocaml r path; place; name; params; has_constraints;
       is_private = d.type_private = Private; never_float = never_float d;
-      comment = (match home with Some h -> h.home_comment | None -> "type " ^ key);
+      comment = (match home with Some h -> h.home_comment | None -> "type " ^ ocaml r path);
       doc = Option.bind home (fun h -> h.home_doc);
       kind = Opaque; reason = None; rust = Marker_only; used = []; has_root = false; circle = [] } in
     Hashtbl.add r.decls key decl;

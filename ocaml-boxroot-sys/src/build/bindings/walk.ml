@@ -36,7 +36,7 @@ let print item = Format.asprintf "%a" Printtyp.signature [ item ]
 (* Modules whose functions take or make values of any type. *)
 let is_excluded path =
   let name = Path.name path in
-  List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback" ] || Names.starts_with "Camlinternal" name
+  List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO" ]
 
 let signature_of (r : Reader.t) path =
   match Mtype.scrape r.env (Env.find_module path r.env).md_type with
@@ -58,7 +58,10 @@ let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
       let path = match md.md_type with
         | Mty_alias _ ->
           let target = Env.normalize_module_path None r.env inside in
-          if own_file base target then Some target else None
+          if own_file base target then begin
+            Hashtbl.replace r.aliases (Path.name target) (Reader.ocaml r path ^ "." ^ name);
+            Some target
+          end else None
         | _ -> Some inside in
       (match path with
        | Some path when not (is_excluded path) ->
@@ -141,10 +144,14 @@ let value r selection raw id comment =
      Reader.unsupported "its result is of any type"
    | _ -> ());
   let primitive = match v.val_kind with Val_prim p -> p.prim_name | _ -> "" in
+  let is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe" in
+  (match arguments, result with
+   | [], Arrow _ when is_unsafe -> Reader.unsupported "an unsafe function whose type is an abbreviation"
+   | _ -> ());
   let value_path =
     if Names.is_operator name then Printf.sprintf "%s.( %s )" (Reader.ocaml r raw.path) name else Reader.ocaml r path in
   { value = name; value_name = Option.value given ~default:(Names.without_primes name); value_path; arguments; result;
-    is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe";
+    is_unsafe = is_unsafe && arguments <> [];
     value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
 [@@ocaml.warning "-4"]
 
