@@ -41,6 +41,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         .module("tests/support/testlib.ml")
         .module_named("multicore", Path::new("tests/support").join(multicore))
         .module("tests/support/exported.ml")
+        .module("tests/support/mistakes.ml")
         .module("tests/support/values.ml")
         .module("ocaml-boxroot/src/guide/words.ml")
         .link_into("tests")?;

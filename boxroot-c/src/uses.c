@@ -10,20 +10,24 @@ static uintptr_t uses;
 #define FORKED ((uintptr_t)1 << 62)
 
 /* The number of this thread's uses, each nested in the one before; `uses` counts the outermost one. */
-static BXR_THREAD_LOCAL unsigned own;
+static BXR_THREAD_LOCAL int own;
 
-static int refusal(uintptr_t seen) {
-  return (seen & DOWN) != 0 ? BXR_USE_DOWN : (seen & FORKED) != 0 ? BXR_USE_FORKED : BXR_USE_FIRST;
+/* Added to `own` when uses become FORKED, so that those which there are do not go on (bxr_uses_go_on). */
+#define LEFT_BEHIND (1 << 30)
+
+static bool are_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }
+
+static int answer_to_first(uintptr_t seen) {
+  return (seen & DOWN) != 0 ? BXR_USE_DOWN : (seen & FORKED) != 0 ? BXR_USE_FORKED : 1;
 }
 
 int bxr_use_begin(void) {
   if (own > 0) {
-    if ((bxr_peek(&uses) & FORKED) != 0) return BXR_USE_FORKED;
-    own++;
-    return BXR_USE_NESTED;
+    if (are_forked()) return BXR_USE_FORKED;
+    return ++own;
   }
-  int answer = refusal(bxr_add(&uses, 1));
-  if (answer == BXR_USE_FIRST)
+  int answer = answer_to_first(bxr_add(&uses, 1));
+  if (answer == 1)
     own = 1;
   else
     bxr_add(&uses, (uintptr_t)-1);
@@ -35,16 +39,18 @@ void bxr_use_end(void) {
 }
 
 size_t bxr_uses_forbid(void) {
-  if (own > 1) return own - 1;
+  if (own > 1) return (size_t)own - 1;
   uintptr_t seen = 1;
   while (!bxr_compare_exchange(&uses, &seen, DOWN | 1))
     if (seen != 1) return (size_t)(seen & ~(DOWN | FORKED)) - 1;
   return 0;
 }
 
-bool bxr_uses_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }
+bool bxr_uses_forked(void) { return are_forked(); }
+bool bxr_uses_go_on(int number) { return own == number; }
 
 void bxr_uses_after_fork(bool alone) {
   uintptr_t kept = bxr_load(&uses) & (DOWN | FORKED);
   bxr_publish(&uses, kept | (alone ? 0 : FORKED) | (own > 0 ? 1 : 0));
+  if (!alone) own |= LEFT_BEHIND;
 }

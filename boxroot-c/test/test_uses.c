@@ -12,25 +12,26 @@ static void *begin(void *answer) {
 
 static int begin_on_a_thread(void) {
   pthread_t thread;
-  int answer = -1;
+  int answer = BXR_USE_NOT_RUNNING;
   CHECK(pthread_create(&thread, NULL, begin, &answer) == 0 && pthread_join(thread, NULL) == 0);
   return answer;
 }
 
 void test_uses(void) {
   /* The Rust crates know these numbers. */
-  CHECK(BXR_USE_FIRST == 0 && BXR_USE_NESTED == 1 && BXR_USE_DOWN == 2 && BXR_USE_FORKED == 3);
-  CHECK(BXR_USE_HELD == 4 && BXR_USE_ENDED == 5 && BXR_USE_NOT_RUNNING == 6);
-  CHECK(bxr_use_begin() == BXR_USE_FIRST);
-  CHECK(bxr_use_begin() == BXR_USE_NESTED);
+  CHECK(BXR_USE_DOWN == 0 && BXR_USE_FORKED == -1);
+  CHECK(BXR_USE_HELD == -2 && BXR_USE_ENDED == -3 && BXR_USE_NOT_RUNNING == -4);
+  CHECK(bxr_use_begin() == 1 && bxr_uses_go_on(1));
+  CHECK(bxr_use_begin() == 2 && bxr_uses_go_on(2) && !bxr_uses_go_on(1));
   CHECK(bxr_uses_forbid() == 1); /* the nested one */
   bxr_use_end();
-  CHECK(begin_on_a_thread() == BXR_USE_FIRST && begin_on_a_thread() == BXR_USE_FIRST);
+  CHECK(bxr_uses_go_on(1) && !bxr_uses_go_on(2));
+  CHECK(begin_on_a_thread() == 1 && begin_on_a_thread() == 1);
   CHECK(bxr_uses_forbid() == 2);
   bxr_uses_after_fork(true); /* those threads are gone */
   CHECK(bxr_uses_forbid() == 0);
   CHECK(begin_on_a_thread() == BXR_USE_DOWN);
-  CHECK(bxr_use_begin() == BXR_USE_NESTED);
+  CHECK(bxr_use_begin() == 2);
   bxr_use_end();
   bxr_use_end();
   CHECK(bxr_use_begin() == BXR_USE_DOWN);
@@ -53,7 +54,7 @@ static bool are_to_lock(int first, int second) {
 void test_uses_to_lock(void) {
   CHECK(are_to_lock(BXR_USE_NOT_RUNNING, BXR_USE_NOT_RUNNING));
   CHECK(boxroot_setup());
-  CHECK(are_to_lock(BXR_USE_FIRST, BXR_USE_NESTED));
+  CHECK(are_to_lock(1, 2));
   CHECK(bxr_use_begin_to_lock() == BXR_USE_HELD);
   CHECK(!bxr_uses_forked());
   bxr_uses_after_fork(false);
@@ -64,15 +65,16 @@ void test_uses_to_lock(void) {
 }
 
 void test_uses_after_fork(void) {
-  CHECK(begin_on_a_thread() == BXR_USE_FIRST && bxr_use_begin() == BXR_USE_FIRST);
+  CHECK(begin_on_a_thread() == 1 && bxr_use_begin() == 1);
   bxr_uses_after_fork(false);
+  CHECK(!bxr_uses_go_on(1));
   CHECK(bxr_use_begin() == BXR_USE_FORKED && begin_on_a_thread() == BXR_USE_FORKED);
   bxr_use_end();
   CHECK(bxr_use_begin() == BXR_USE_FORKED);
 }
 
 void test_uses_after_fork_of_another_user(void) {
-  CHECK(begin_on_a_thread() == BXR_USE_FIRST);
+  CHECK(begin_on_a_thread() == 1);
   bxr_uses_after_fork(true); /* that thread is gone, and this one has no use */
-  CHECK(bxr_use_begin() == BXR_USE_FIRST && bxr_uses_forbid() == 0);
+  CHECK(bxr_use_begin() == 1 && bxr_uses_forbid() == 0);
 }

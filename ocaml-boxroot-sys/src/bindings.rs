@@ -231,14 +231,12 @@ unsafe extern "C" {
     #[link_name = "bxr_lock_state_abi2_pool14"]
     pub fn bxr_lock_state() -> ::core::ffi::c_int;
 }
-pub const BXR_USE_FIRST: bxr_use = 0;
-pub const BXR_USE_NESTED: bxr_use = 1;
-pub const BXR_USE_DOWN: bxr_use = 2;
-pub const BXR_USE_FORKED: bxr_use = 3;
-pub const BXR_USE_HELD: bxr_use = 4;
-pub const BXR_USE_ENDED: bxr_use = 5;
-pub const BXR_USE_NOT_RUNNING: bxr_use = 6;
-pub type bxr_use = ::core::ffi::c_uint;
+pub const BXR_USE_DOWN: bxr_use = 0;
+pub const BXR_USE_FORKED: bxr_use = -1;
+pub const BXR_USE_HELD: bxr_use = -2;
+pub const BXR_USE_ENDED: bxr_use = -3;
+pub const BXR_USE_NOT_RUNNING: bxr_use = -4;
+pub type bxr_use = ::core::ffi::c_int;
 unsafe extern "C" {
     #[link_name = "bxr_use_begin_abi2_pool14"]
     pub fn bxr_use_begin() -> ::core::ffi::c_int;
@@ -258,6 +256,10 @@ unsafe extern "C" {
 unsafe extern "C" {
     #[link_name = "bxr_uses_forked_abi2_pool14"]
     pub fn bxr_uses_forked() -> bool;
+}
+unsafe extern "C" {
+    #[link_name = "bxr_uses_go_on_abi2_pool14"]
+    pub fn bxr_uses_go_on(number: ::core::ffi::c_int) -> bool;
 }
 unsafe extern "C" {
     #[link_name = "bxr_runtime_gone_abi2_pool14"]

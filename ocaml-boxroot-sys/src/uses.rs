@@ -25,11 +25,11 @@ pub enum Refused {
 
 /// What a function that begins uses has returned.
 #[inline]
-fn begun(answer: core::ffi::c_int) -> Result<bool, Refused> {
-    match answer as u32 {
-        bindings::BXR_USE_FIRST => Ok(false),
-        bindings::BXR_USE_NESTED => Ok(true),
-        refusal => Err(refused(refusal)),
+fn begun(answer: core::ffi::c_int) -> Result<i32, Refused> {
+    if answer > 0 {
+        Ok(answer)
+    } else {
+        Err(refused(answer))
     }
 }
 
@@ -44,8 +44,8 @@ fn refused(refusal: bindings::bxr_use) -> Refused {
     }
 }
 
-/// Begins a use of this thread. `true` if it is nested in another use of this thread. Needs no lock, and never
-/// blocks.
+/// Begins a use of this thread, and returns its number: 1, or more if it is nested in other uses of this thread. Needs no
+/// lock, and never blocks.
 ///
 /// # Errors
 ///
@@ -56,7 +56,7 @@ fn refused(refusal: bindings::bxr_use) -> Refused {
 /// Before another use begins on this thread, either this use has ended, or OCaml knows the thread, because it holds
 /// the lock or was registered: a nested use counts as a sign that OCaml knows the thread.
 #[inline]
-pub unsafe fn begin() -> Result<bool, Refused> {
+pub unsafe fn begin() -> Result<i32, Refused> {
     // SAFETY: a nested use begins only on a thread that OCaml knows (caller).
     begun(unsafe { bindings::bxr_use_begin() })
 }
@@ -71,7 +71,7 @@ pub unsafe fn begin() -> Result<bool, Refused> {
 ///
 /// As for [`begin`].
 #[inline]
-pub unsafe fn begin_to_lock() -> Result<bool, Refused> {
+pub unsafe fn begin_to_lock() -> Result<i32, Refused> {
     // SAFETY: a nested use begins only on a thread that OCaml knows (caller).
     begun(unsafe { bindings::bxr_use_begin_to_lock() })
 }
@@ -81,6 +81,14 @@ pub unsafe fn begin_to_lock() -> Result<bool, Refused> {
 pub fn is_forked() -> bool {
     // SAFETY: no precondition.
     unsafe { bindings::bxr_uses_forked() }
+}
+
+/// Whether the use with this number is the one that this thread began last, and uses are not [refused](Refused::Forked). Any
+/// thread, at any time.
+#[inline]
+pub fn go_on(number: i32) -> bool {
+    // SAFETY: no precondition.
+    unsafe { bindings::bxr_uses_go_on(number) }
 }
 
 /// Ends the use that this thread began last.

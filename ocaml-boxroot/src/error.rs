@@ -19,8 +19,9 @@ pub enum Error {
     /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
     /// constructor that the Rust type does not name.
     Mismatch,
-    /// One of [`Mismatch`](Error::Mismatch), [`OutOfRange`](Error::OutOfRange) and [`NotUtf8`](Error::NotUtf8), in a part of a
-    /// value, an argument or a result.
+    /// One of [`Mismatch`](Error::Mismatch), [`OutOfRange`](Error::OutOfRange) and [`NotUtf8`](Error::NotUtf8), with its place: a
+    /// part of a value, an argument or a result. In [builds with checks](crate::guide::debugging#wrong-types), a `Mismatch`
+    /// is one of these, too, if it says what is there instead.
     In(Box<PartError>),
     /// An OCaml string that is not UTF-8, for a Rust `String`.
     NotUtf8,
@@ -68,14 +69,16 @@ pub enum Error {
     },
 }
 
-/// An [`Error`] with its place: in a part of a value, an argument or a result.
+/// An [`Error`] with its place, in a part of a value, an argument or a result, and with what is there instead, if that is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartError {
     /// Names of fields, and constructors with the numbers or labels of their arguments, from the outside; may be empty.
     path: String,
-    /// The argument or result.
+    /// The argument, the result or the function; may be empty.
     of: String,
     error: Error,
+    /// What is there, and what belongs there, in builds with checks; otherwise empty.
+    found: String,
 }
 
 impl PartError {
@@ -89,11 +92,15 @@ impl fmt::Display for PartError {
     /// Writes the place and the error: "`size.grams` of argument `order` of `reserve`: …".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&*self.path, &*self.of) {
-            (path, "") => write!(f, "`{path}`")?,
-            ("", of) => write!(f, "{of}")?,
-            (path, of) => write!(f, "`{path}` of {of}")?,
+            ("", "") => {}
+            (path, "") => write!(f, "`{path}`: ")?,
+            ("", of) => write!(f, "{of}: ")?,
+            (path, of) => write!(f, "`{path}` of {of}: ")?,
         }
-        write!(f, ": {}", self.error)
+        match &*self.found {
+            "" => self.error.fmt(f),
+            found => write!(f, "{}: {found}", self.error),
+        }
     }
 }
 
@@ -120,20 +127,34 @@ impl Error {
     /// The error, in this argument.
     #[cold]
     pub(crate) fn of_argument(self, Place(argument, function): Place) -> Error {
-        self.placed(|part| part.of = format!("argument `{argument}` of `{function}`"))
+        self.of(format_args!("argument `{argument}` of `{function}`"))
     }
 
     /// The error, in the result of this function.
     #[cold]
     pub(crate) fn of_result(self, function: &str) -> Error {
-        self.placed(|part| part.of = format!("the result of `{function}`"))
+        self.of(format_args!("the result of `{function}`"))
+    }
+
+    /// The error, in this argument, result or function.
+    #[cold]
+    pub(crate) fn of(self, what: fmt::Arguments<'_>) -> Error {
+        self.placed(|part| part.of = what.to_string())
+    }
+
+    /// A [`Mismatch`](Error::Mismatch), with what was found.
+    #[cold]
+    pub(crate) fn mismatch(found: String) -> Error {
+        let (path, of) = (String::new(), String::new());
+        Error::In(Box::new(PartError { path, of, error: Error::Mismatch, found }))
     }
 
     fn placed(self, place: impl FnOnce(&mut PartError)) -> Error {
         let mut part = match self {
             Error::In(part) => part,
             error @ (Error::Mismatch | Error::OutOfRange | Error::NotUtf8) => {
-                Box::new(PartError { path: String::new(), of: String::new(), error })
+                let [path, of, found] = [const { String::new() }; 3];
+                Box::new(PartError { path, of, error, found })
             }
             error => return error,
         };

@@ -84,6 +84,16 @@ extern "C" {
 
     /// A custom block that owns `held`, which takes `size` bytes. Its finaliser calls `obx_drop_held`. Never 0.
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
+    /// Whether a value is such a block.
+    pub fn obx_is_box(value: Value) -> c_int;
+}
+
+// `c/form.c`.
+extern "C" {
+    /// How many arguments the code of a closure takes at once; negative for a tuple; 0 in bytecode.
+    pub fn obx_arity(closure: Value) -> isize;
+    /// The name of the operations of a custom block.
+    pub fn obx_custom_name(block: Value) -> *const c_char;
 }
 
 // `c/closure.c`.

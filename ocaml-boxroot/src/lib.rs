@@ -56,7 +56,8 @@
 //!   OCaml program ([how](guide#embedding)), or OCaml links you.
 //! * `debug-checks`: every root is on record with the place in the program that created it. Misuse of
 //!   raw handles panics and names that place, `leaks` lists the live roots by place, and
-//!   [`Runtime::shutdown`] prints them. Slow.
+//!   [`Runtime::shutdown`] prints them. Values of [wrong types](guide::debugging#wrong-types) are errors, as in debug builds.
+//!   Slow.
 
 mod boxroot;
 mod call;
@@ -85,7 +86,8 @@ pub use value::{Kind, OCamlAny, Value};
 /// For [`export!`].
 #[doc(hidden)]
 pub mod export_support {
-    pub use crate::call::enter::{enter, finish, next};
+    pub use crate::call::enter::{converted, enter, finish, next, result, rooted};
+    pub use crate::call::registered::Place;
 }
 
 /// The names of the standard library that the macros use. A program's own names cannot replace these.
@@ -100,13 +102,14 @@ pub mod macro_support {
     pub use std::option::Option::{self, Some};
     pub use std::primitive::{bool, f64};
     pub use std::result::Result::{self, Err, Ok};
-    pub use std::{concat, env, include, stringify};
+    pub use std::{compile_error, concat, env, include, stringify};
 }
 
 /// For [`ocaml_functions!`].
 #[doc(hidden)]
 pub mod call_support {
     pub use crate::call::registered::{argument, Named, Place};
+    pub use crate::types::form::{Look, Unknown};
 }
 
 #[doc(hidden)]

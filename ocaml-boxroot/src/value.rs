@@ -5,6 +5,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
+/// Whether this build checks that values look like those of their types: under the feature `debug-checks`, and in debug builds of
+/// this crate.
+pub(crate) const CHECKS: bool = cfg!(any(feature = "debug-checks", debug_assertions));
+
 /// An OCaml value that is not rooted. It is valid until the garbage collector may run, that is, until the
 /// token under which it was obtained is used as `&mut`. To keep the value longer, make a
 /// [`Boxroot`](crate::Boxroot).
@@ -51,7 +55,15 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// # Safety
     ///
     /// The value is a block with more than `index` fields, and this one is a `U`.
+    ///
+    /// # Panics
+    ///
+    /// In [builds with checks](crate::guide::debugging#wrong-types), if it is no such block.
+    #[track_caller]
     pub unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U> {
+        if CHECKS {
+            has_field(self.kind(), index);
+        }
         let field = (self.raw as *mut sys::Value).wrapping_add(index);
         // SAFETY: the block is live and does not move in 'l, and has the field (caller). The load is atomic, because
         // another domain may be changing the field, and it acquires what that domain wrote before.
@@ -79,6 +91,16 @@ impl<'l, T: ?Sized> Value<'l, T> {
 
     pub(crate) fn is_immediate(self) -> bool {
         self.raw & 1 == 1
+    }
+}
+
+/// Panics if a value of this kind is no block with that field.
+#[track_caller]
+fn has_field(kind: Kind, index: usize) {
+    const NO_FIELDS: u8 = 251; // this and higher tags
+    match kind {
+        Kind::Block { tag: ..NO_FIELDS, size } if index < size => {}
+        kind => panic!("boxroot: there is no field {index} in {kind:?}"),
     }
 }
 

@@ -11,6 +11,9 @@ use std::sync::{Arc, Mutex};
 
 type I = OCamlInt;
 
+/// OCaml's `int ref`.
+enum Cell {}
+
 ocaml_functions! {
     unsafe {
         fn apply0(f: Function<(), I>) -> I = "apply0";
@@ -24,7 +27,7 @@ ocaml_functions! {
         fn many_calls(f: Function<(OCamlFloat,), OCamlFloat>, n: I) -> OCamlFloat = "many_calls";
         fn catch(f: Function<(), I>) -> OCamlString = "catch";
         fn functional_value(f: Function<(), I>) -> bool = "functional_value";
-        fn finalise_with(f: Count) = "finalise_with";
+        fn finalise_with(f: Function<(Cell,), I>) = "finalise_with";
         fn in_threads(f: Count, n: I) = "in_threads";
         fn in_domains(f: Count, n: I) = "in_domains";
         fn apply_to(f: Count, n: I) -> I = "apply1";
@@ -183,7 +186,12 @@ test!(closures_are_dropped, || {
         full_major(lock).unwrap();
         assert_eq!(live(), 0);
         // The Rust function as a finaliser for `Gc.finalise`.
-        let finaliser = owner(lock, 5);
+        let owned = Counted::new(5);
+        let finaliser = Function::<(Cell,), I>::from_rust(lock, move |lock, _| {
+            churn(lock);
+            Ok::<_, Error>(owned.number())
+        })
+        .unwrap();
         finalise_with(lock, finaliser).unwrap();
         for _ in 0..4 {
             full_major(lock).unwrap();

@@ -2,8 +2,9 @@
 
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, CallError, DomainLock, Error, OCamlBigarray, OCamlChar, OCamlFloat,
-    OCamlInt, OCamlList, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet, OCamlString, ToOCaml,
+    ocaml_functions, Boxroot, CallError, DomainLock, Error, Function, OCamlBigarray, OCamlChar,
+    OCamlFloat, OCamlInt, OCamlList, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet, OCamlString,
+    ToOCaml,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -24,9 +25,26 @@ ocaml_functions! {
         fn sum_of_singles(array: OCamlBigarray<f32>) -> OCamlFloat = "sum_of_singles";
         fn sum_of_nativeints(array: OCamlBigarray<OCamlNativeint>) -> OCamlString =
             "sum_of_nativeints";
-        fn wrong_kind() -> OCamlBigarray<f64> = "chars";
     }
 }
+
+test!(association_lists, || {
+    with_ocaml(|lock| {
+        type Pairs = OCamlList<(OCamlString, OCamlInt)>;
+        let map = BTreeMap::from([("a".to_string(), 1), ("b".to_string(), 2)]);
+        let list: Boxroot<Pairs> = map.to_ocaml(lock).unwrap();
+        assert_eq!(list.to_rust::<Vec<(String, i32)>>(lock), Ok(map.clone().into_iter().collect()));
+        assert_eq!(list.to_rust::<BTreeMap<String, i32>>(lock).as_ref(), Ok(&map));
+        let hashed: HashMap<String, i32> = list.to_rust(lock).unwrap();
+        let list: Boxroot<Pairs> = hashed.to_ocaml(lock).unwrap();
+        assert_eq!(list.to_rust(lock), Ok(map));
+        // As for OCaml's List.assoc, the first of several values counts.
+        let list: Boxroot<Pairs> = [("a", 1), ("a", 2)].to_ocaml(lock).unwrap();
+        assert_eq!(list.to_rust::<HashMap<String, i32>>(lock).unwrap()["a"], 1);
+        assert_eq!(list.to_rust::<BTreeMap<String, i32>>(lock).unwrap()["a"], 1);
+    });
+    assert_no_roots();
+});
 
 // It filled the memory.
 test!(a_list_that_goes_round_is_a_mismatch, || {
@@ -120,8 +138,9 @@ test!(bigarrays, || {
         assert_eq!(chars::<Vec<u8>>(lock).unwrap(), [b'a', 255]);
         let empty: Boxroot<OCamlBigarray<f64>> = doubles(lock, 0).unwrap();
         assert!(empty.get(lock).cells().is_empty());
-        let wrong: Boxroot<OCamlBigarray<f64>> = wrong_kind(lock).unwrap();
-        assert!(catch_unwind(AssertUnwindSafe(|| wrong.get(lock).cells().len())).is_err());
+        let chars: Boxroot<Function<(), OCamlBigarray<f64>>> = function(lock, "chars");
+        let (wrong, _) = chars.call(lock).unwrap();
+        assert!(catch_unwind(AssertUnwindSafe(|| wrong.cells().len())).is_err());
     });
     assert_no_roots();
 });

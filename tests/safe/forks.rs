@@ -8,9 +8,10 @@ use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::Command;
+use std::panic::catch_unwind;
+use std::process::{self, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 fn attach_on_another_thread() {
     thread::spawn(|| DomainLock::attach(churn)).join().unwrap().unwrap();
@@ -141,15 +142,68 @@ test!(fork_while_threads_drop_roots, || {
     runtime.take().unwrap().shutdown().unwrap();
 });
 
-// Before OCaml's modules have called Rust, so that other threads would wait for the start.
-test!(fork_during_a_start, || {
+test!(fork_while_threads_call_get_or_start, || {
+    Runtime::get_or_start().unwrap();
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    Runtime::get_or_start().unwrap();
+                }
+            });
+        }
+        for _ in 0..100 {
+            in_a_child(|| {
+                Runtime::get_or_start().unwrap();
+                assert_eq!(DomainLock::attach(|_| ()), Err(Error::Forked));
+            });
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
+});
+
+/// Starts OCaml on another thread, and then runs `after` there. The start has written a byte before OCaml's modules have
+/// called Rust, and waits for one.
+fn start_that_waits(
+    arguments: &'static [&'static str],
+    after: impl FnOnce() + Send + 'static,
+) -> (UnixStream, JoinHandle<()>) {
     let (mut here, ocaml) = UnixStream::pair().unwrap();
     // SAFETY: the function has no precondition.
     assert_eq!(unsafe { libc::dup2(ocaml.as_raw_fd(), 0) }, 0);
-    let start = thread::spawn(|| Runtime::builder().args(["name", "talk"]).start().map(drop));
+    let start = thread::spawn(move || {
+        Runtime::builder().args(arguments.iter().copied()).start().unwrap();
+        after();
+    });
     here.read_exact(&mut [0]).unwrap();
+    (here, start)
+}
+
+test!(fork_during_a_start, || {
+    let (mut here, start) = start_that_waits(&["name", "talk"], || ());
     in_a_child(|| assert_eq!(Runtime::get_or_start().err(), Some(Error::Forked)));
     here.write_all(b"!").unwrap();
-    start.join().unwrap().unwrap();
+    start.join().unwrap();
     DomainLock::attach(churn).unwrap();
+});
+
+test!(start_forks_while_threads_wait_for_it, || {
+    fn use_ocaml() {
+        Runtime::get_or_start().unwrap();
+        DomainLock::attach(churn).unwrap();
+    }
+    let parent = process::id();
+    let after = move || {
+        let result = catch_unwind(use_ocaml);
+        if process::id() != parent {
+            process::exit(result.is_err().into());
+        }
+        result.unwrap();
+    };
+    let (mut here, start) = start_that_waits(&["name", "talk", "fork"], after);
+    let waiting: Vec<_> = (0..4).map(|_| thread::spawn(use_ocaml)).collect();
+    here.write_all(b"!").unwrap();
+    start.join().unwrap();
+    waiting.into_iter().for_each(|thread| thread.join().unwrap());
 });

@@ -25,6 +25,43 @@ test!(calls_return_values_and_exceptions, || {
     })
 });
 
+test!(calls_that_convert, || {
+    fn error<T: std::fmt::Debug>(result: Result<T, CallError>) -> (Error, String) {
+        match result {
+            Err(CallError::Error(error)) => (error.reason().clone(), error.to_string()),
+            result => panic!("{result:?}"),
+        }
+    }
+    with_ocaml(|lock| {
+        type I = OCamlInt;
+        let to_string: Boxroot<Function<(I,), OCamlString>> = function(lock, "string");
+        assert_eq!(to_string.call_converting::<String>(lock, -12).unwrap(), "-12");
+        let root: Boxroot<OCamlString> = to_string.call_converting(lock, 7u8).unwrap();
+        churn(lock);
+        assert_eq!(root.get(lock).as_str(), Ok("7"));
+        type Eight = Function<(I, I, I, I, I, I, I, I), OCamlString>;
+        let eight: Boxroot<Eight> = function(lock, "eight");
+        let one: Boxroot<I> = 1.to_ocaml(lock).unwrap();
+        let text: String =
+            eight.call_converting(lock, &one, 2, 3, 4, 5, 6, 7, Box::new(8)).unwrap();
+        assert_eq!(text, "12345678");
+        let fail: Boxroot<Function<(OCamlString,), ()>> = function(lock, "fail");
+        let refused = fail.call_converting::<()>(lock, "as expected");
+        assert!(matches!(refused, Err(CallError::Exception(e)) if e.is(lock, "Failure")));
+        let (reason, text) =
+            error(eight.call_converting::<String>(lock, 1, 2, u64::MAX, 4, 5, 6, 7, 8));
+        assert_eq!(reason, Error::OutOfRange);
+        assert!(text.starts_with("the third argument of an OCaml function: "), "{text}");
+        let numbers: Boxroot<Function<(), Numbers>> = function(lock, "numbers");
+        let _: Boxroot<Numbers> = numbers.call_converting(lock).unwrap();
+        let same: Boxroot<Function<(I,), I>> = function(lock, "body");
+        let (reason, text) = error(same.call_converting::<u8>(lock, 1000));
+        assert_eq!(reason, Error::OutOfRange);
+        assert!(text.starts_with("the result of an OCaml function: "), "{text}");
+    });
+    assert_no_roots();
+});
+
 test!(exported_functions, || {
     with_ocaml(|lock| {
         assert_eq!(through_ocaml(lock, "repeated_length", 5), Ok(15));
@@ -173,6 +210,11 @@ test!(exported_functions_refuse, || {
             };
             assert!(exception.is(lock, "Failure"));
             assert!(exception.text().contains("cannot hold"));
+            let place = match out_of_range {
+                0 => "the result of `values_narrow`: ",
+                _ => "argument `n` of `values_narrow`: ",
+            };
+            assert!(exception.text().contains(place), "{exception}");
         }
     });
     assert_no_roots();

@@ -88,6 +88,24 @@ test!(break_in_a_blocking_section, || {
     })
 });
 
+// On OCaml 4, this ended the process, because the exception was raised when OCaml registered the thread.
+test!(break_when_a_thread_attaches_first, || {
+    with_ocaml(|lock| {
+        through_ocaml(lock, "catch_break", 1).unwrap();
+        lock.release(|| {
+            // SAFETY: OCaml handles the signal, by noting that it came.
+            assert_eq!(unsafe { libc::raise(libc::SIGINT) }, 0);
+            let small = thread::Builder::new().stack_size(128 << 10);
+            small.spawn(|| DomainLock::attach(|lock| drop(string(lock, "kept")))).unwrap().join()
+        })
+        .unwrap()
+        .unwrap();
+        let error = through_ocaml(lock, "allocate", 1_000_000).unwrap_err();
+        assert!(error.contains("Break"), "{error}");
+        assert_eq!(through_ocaml(lock, "allocate", 10), Ok(10), "once");
+    })
+});
+
 test!(assumed_lock, || {
     raw::start_runtime(); // some other library holds the lock
     fn assumed<R>(f: impl FnOnce(&mut DomainLock) -> R) -> R {
@@ -102,11 +120,11 @@ test!(assumed_lock, || {
         assert_eq!(root.get(lock).to_string_lossy(), "kept");
         lock.release(|| DomainLock::attach(churn)).unwrap();
         // SAFETY: this thread holds the lock, and the use that it ends.
-        assert_eq!(unsafe { uses::begin() }, Ok(true), "nested in this one");
+        assert_eq!(unsafe { uses::begin() }, Ok(2), "nested in this one");
         unsafe { uses::end() };
     });
     // SAFETY: this thread holds the lock, and the use that it ends.
-    assert_eq!(unsafe { uses::begin() }, Ok(false), "no use is left");
+    assert_eq!(unsafe { uses::begin() }, Ok(1), "no use is left");
     unsafe { uses::end() };
 });
 

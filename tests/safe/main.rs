@@ -13,6 +13,8 @@ mod boxes;
 mod closures;
 mod collections;
 mod conversions;
+#[cfg(target_env = "gnu")]
+mod coroutines;
 #[cfg(feature = "debug-checks")]
 mod debug_checks;
 mod domains;
@@ -21,6 +23,8 @@ mod forks;
 mod functions;
 mod lock;
 mod memory;
+#[cfg(any(feature = "debug-checks", debug_assertions))]
+mod mistakes;
 mod roots;
 mod shutdown;
 mod startup;

@@ -4,6 +4,9 @@ use crate::support::exported::Run;
 use crate::support::safe::*;
 use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
 use std::cell::RefCell;
+use std::io::Write;
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{mpsc, Mutex};
 use std::time::Duration;
@@ -349,6 +352,68 @@ test!(roots_dropped_during_shutdown, forbid(unsafe_code), || {
     (0..4).for_each(|_| is_ready.recv().unwrap());
     runtime.shutdown().unwrap();
     threads.into_iter().for_each(|thread| thread.join().unwrap());
+});
+
+/// Shuts OCaml down while a thread that OCaml code made does for ever what this function of exported.ml says.
+fn shut_down_with_a_thread(how: &str) {
+    let runtime = start();
+    let roots = DomainLock::attach(|lock| {
+        ocaml(lock, how, 0, |_, _| Ok(())).unwrap();
+        strings(lock, 1000)
+    });
+    runtime.shutdown().unwrap();
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    drop(roots);
+}
+
+test!(shutdown_with_a_thread_that_waits_for_a_condition, forbid(unsafe_code), || {
+    shut_down_with_a_thread("wait_for_a_condition");
+});
+
+test!(shutdown_with_a_thread_that_waits_for_an_event, forbid(unsafe_code), || {
+    shut_down_with_a_thread("wait_for_an_event");
+});
+
+test!(shutdown_with_a_thread_that_waits_for_a_thread, forbid(unsafe_code), || {
+    shut_down_with_a_thread("wait_for_a_thread");
+});
+
+test!(shutdown_with_a_busy_thread, forbid(unsafe_code), || {
+    shut_down_with_a_thread("busy");
+});
+
+test!(shutdown_with_a_busy_thread_of_the_initialisation, forbid(unsafe_code), || {
+    let runtime = Runtime::builder().args(["name", "busy"]).start().unwrap();
+    thread::spawn(|| runtime.shutdown().unwrap()).join().unwrap();
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+});
+
+const BLOCK: [u8; 1024] = [b'x'; 1024];
+
+/// How many blocks can be written to a socket that nobody reads.
+fn room() -> usize {
+    let (mut unread, _other_end) = UnixStream::pair().unwrap();
+    unread.set_nonblocking(true).unwrap();
+    (0..).take_while(|_| unread.write(&BLOCK).is_ok()).count()
+}
+
+// The memory that the thread reads into must not become that of others.
+test!(shutdown_with_a_thread_that_reads, forbid(unsafe_code), || {
+    let (mut here, there) = UnixStream::pair().unwrap();
+    let descriptor = there.as_raw_fd() as isize;
+    let runtime = start();
+    DomainLock::attach(|lock| ocaml(lock, "read_lines", descriptor, |_, _| Ok(())).unwrap())
+        .unwrap();
+    runtime.shutdown().unwrap();
+    let memory: Vec<_> = (0..200).map(|_| vec![0_u8; 64 << 10]).collect();
+    here.set_nonblocking(true).unwrap();
+    // There is room for one more when the thread has read something.
+    for _ in 0..=room() {
+        while here.write(&BLOCK).is_err() {
+            thread::yield_now();
+        }
+    }
+    assert!(memory.iter().flatten().all(|&byte| byte == 0));
 });
 
 test!(closures_during_shutdown, forbid(unsafe_code), || {

@@ -3,9 +3,9 @@
 use crate::support::exported::{Run, RUN};
 use crate::support::raw;
 use crate::support::safe::*;
-use ocaml_boxroot::{DomainLock, Error, Runtime};
+use ocaml_boxroot::{sys, DomainLock, Error, Runtime};
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
+use std::process::{self, Command};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Barrier;
 use std::thread;
@@ -23,6 +23,64 @@ test!(start_where_ocaml_runs_already, || {
     let elsewhere = || thread::spawn(|| Runtime::start().err()).join().unwrap();
     assert_eq!(elsewhere(), Some(Error::AlreadyStarted));
     assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+});
+
+test!(start_on_many_threads, || {
+    let together = Barrier::new(8);
+    let start = || {
+        together.wait();
+        Runtime::start().map(drop)
+    };
+    let results: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
+    let refused = Err(Error::AlreadyStarted);
+    assert!(results.iter().all(|result| result.is_ok() || *result == refused), "{results:?}");
+    DomainLock::attach(churn).unwrap();
+});
+
+// The first calls of several domains set the library up. Under this setting they also keep the heap, by one more start of the
+// runtime, which is counted here.
+test!(first_calls_of_many_domains, ocaml = 5, environment = &[("OCAMLRUNPARAM", "c")], || {
+    const DOMAINS: usize = 16;
+    static HERE: Barrier = Barrier::new(DOMAINS);
+    static READY: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn first_call(_: sys::Value) -> sys::Value {
+        raw::without_lock(|| HERE.wait());
+        READY.fetch_add(1, Ordering::SeqCst);
+        while READY.load(Ordering::SeqCst) < DOMAINS {
+            thread::yield_now();
+        }
+        // SAFETY: called from OCaml through test_call.
+        unsafe {
+            DomainLock::enter(|lock| {
+                let kept = strings(lock, 1000);
+                check(lock, &kept);
+                ran(1);
+                raw::UNIT
+            })
+        }
+    }
+    raw::start_runtime(); // stands for a program that OCaml started
+    for _ in 0..DOMAINS {
+        raw::call_rust("spawn", first_call, 0);
+    }
+    raw::ocaml("join_all", &[raw::UNIT]);
+    assert_eq!(RAN.load(Ordering::SeqCst), DOMAINS);
+    // There were two starts, so only the second shutdown is one. It goes no further than this: freeing the heap while threads of
+    // domains end is a race of OCaml's.
+    static SHUTDOWNS: AtomicUsize = AtomicUsize::new(0);
+    let at_exit: Run = |_, _| process::exit(i32::from(SHUTDOWNS.load(Ordering::SeqCst) != 2));
+    *RUN.lock().unwrap() = Some(at_exit);
+    raw::ocaml("run_at_exit", &[raw::int(0)]);
+    for shutdowns in 1..=2 {
+        SHUTDOWNS.store(shutdowns, Ordering::SeqCst);
+        // SAFETY: this thread holds the lock. The runtime is not used after its shutdown, which does not return.
+        unsafe { raw::caml_shutdown() };
+    }
+    panic!("the runtime was started more than twice");
 });
 
 static RAN: AtomicUsize = AtomicUsize::new(0);

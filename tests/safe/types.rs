@@ -44,7 +44,7 @@ ocaml_type! {
     struct OCamlRunner for Runner { runner: OCamlName, best: OCamlMetres }
 
     /// Only a marker and its fields, without conversions.
-    struct City2 { name: OCamlString, lock: OCamlInt }
+    struct City2 { name: OCamlString, lock: OCamlInt, at: OCamlPoint, tags: OCamlList<OCamlString> }
 
     enum Nameless { One, Two(OCamlInt) }
 

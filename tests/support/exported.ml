@@ -47,6 +47,45 @@ let () =
       n);
   register "exit" (fun n -> exit n)
 
+(* Starts a thread that never ends, and returns when the thread is at what it does for ever. *)
+let endless body is_there =
+  let started = ref false in
+  ignore (Thread.create body started);
+  while not (!started && is_there ()) do Thread.yield () done
+
+let busy started =
+  started := true;
+  while true do ignore (Sys.opaque_identity (ref 0)) done
+
+let start_busy () = endless busy (fun () -> true)
+
+let () =
+  let mutex = Mutex.create () and condition = Condition.create () in
+  let wait started =
+    Mutex.lock mutex;
+    started := true;
+    while true do Condition.wait condition mutex done
+  and waits () = Mutex.lock mutex; Mutex.unlock mutex; true in
+  let join started = Thread.join (Thread.create wait started) in
+  let channel = Event.new_channel () in
+  let receive started =
+    started := true;
+    while true do Event.sync (Event.receive channel) done
+  and receives () = Event.poll (Event.send channel ()) <> None in
+  let read lines started =
+    started := true;
+    while true do ignore (input_line lines) done
+  in
+  let register name start = register name (fun n -> start n; n) in
+  register "busy" (fun _ -> start_busy ());
+  register "wait_for_a_condition" (fun _ -> endless wait waits);
+  register "wait_for_a_thread" (fun _ -> endless join waits);
+  register "wait_for_an_event" (fun _ -> endless receive receives);
+  register "read_lines" (fun descriptor ->
+      let lines = Unix.in_channel_of_descr (Obj.magic descriptor) in
+      let yields = ref 0 in (* each lets the thread go on, until it waits for input *)
+      endless (read lines) (fun () -> incr yields; !yields > 100))
+
 (* Changes bytes in another thread, or domain, until they start with 'x'. *)
 let change b =
   while Bytes.get b 0 <> 'x' do
@@ -72,6 +111,8 @@ let () =
     ignore (Unix.write_substring Unix.stdin "?" 0 1);
     ignore (Unix.read Unix.stdin (Bytes.create 1) 0 1)
   end;
+  if asked "fork" then ignore (Testlib.fork_and_go_on ());
+  if asked "busy" then start_busy ();
   if asked "run" then ignore (run (Array.length Sys.argv));
   if asked "raise" then failwith "config file missing"
 

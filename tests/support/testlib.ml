@@ -161,13 +161,15 @@ let () =
   register "on_signal" (fun f x ->
       Sys.set_signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> call f x)))
 
+(* Returns true in the child, and then, if the child ended well, false in the parent. *)
+let fork_and_go_on () =
+  match Unix.fork () with
+  | 0 -> ignore (Unix.alarm 60); true
+  | pid -> if snd (Unix.waitpid [] pid) <> Unix.WEXITED 0 then Unix._exit 1; false
+
 (* A thread that forks. Its child has no other thread, and ends when the thread does. *)
 let () =
-  register "thread_that_forks" (fun f x ->
-      thread (fun () ->
-          match Unix.fork () with
-          | 0 -> call f x
-          | pid -> if snd (Unix.waitpid [] pid) <> Unix.WEXITED 0 then Unix._exit 1))
+  register "thread_that_forks" (fun f x -> thread (fun () -> if fork_and_go_on () then call f x))
 
 let () = register "raise_signal" (fun () -> Unix.kill (Unix.getpid ()) Sys.sigusr1; churn 1000)
 

@@ -29,23 +29,21 @@ int bxr_lock_state(void);
    nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody shuts the
    runtime down while others use it.
 
-   What bxr_use_begin answers. FIRST: the use has begun, and it is the thread's only use. NESTED: the use has begun, and
-   the thread already had one. DOWN: the use is refused, because bxr_uses_forbid has succeeded. FORKED: the use is
-   refused, because this is the child of a fork that was made without the lock, or while other domains ran.
+   What bxr_use_begin answers. A number above 0: the use has begun, and is the thread's first, second, and so on. DOWN: the
+   use is refused, because bxr_uses_forbid has succeeded. FORKED: the use is refused, because this is the child of a fork that
+   was made without the lock, or while other domains ran.
 
    bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN after
    boxroot_teardown, as HELD if the thread seems to hold the lock already (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN), as ENDED
    if the thread's domain ended (BXR_LOCK_ENDED), and as NOT_RUNNING unless boxroot_status is BOXROOT_RUNNING. */
 enum bxr_use {
-  BXR_USE_FIRST = 0,
-  BXR_USE_NESTED = 1,
-  BXR_USE_DOWN = 2,
-  BXR_USE_FORKED = 3,
-  BXR_USE_HELD = 4,
-  BXR_USE_ENDED = 5,
-  BXR_USE_NOT_RUNNING = 6
+  BXR_USE_DOWN = 0,
+  BXR_USE_FORKED = -1,
+  BXR_USE_HELD = -2,
+  BXR_USE_ENDED = -3,
+  BXR_USE_NOT_RUNNING = -4
 };
-/* The first two answer by an enum bxr_use. Any thread. */
+/* The first two answer by such a number, or by an enum bxr_use. Any thread. */
 int bxr_use_begin(void);
 int bxr_use_begin_to_lock(void);
 void bxr_use_end(void);
@@ -56,6 +54,9 @@ size_t bxr_uses_forbid(void);
 
 /* Whether uses are refused as FORKED. Any thread. */
 bool bxr_uses_forked(void);
+
+/* Whether the use with this number is the last one that the calling thread has, and uses are not refused as FORKED. */
+bool bxr_uses_go_on(int number);
 
 /* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives back the
    memory that the collector might have been visiting. From now on statistics count all pools that are left. */

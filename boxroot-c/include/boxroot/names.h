@@ -35,6 +35,7 @@
 #define bxr_use_end BXR_NAME(bxr_use_end)
 #define bxr_uses_forbid BXR_NAME(bxr_uses_forbid)
 #define bxr_uses_forked BXR_NAME(bxr_uses_forked)
+#define bxr_uses_go_on BXR_NAME(bxr_uses_go_on)
 #define bxr_runtime_gone BXR_NAME(bxr_runtime_gone)
 #define bxr_is_gone BXR_NAME(bxr_is_gone)
 

@@ -42,6 +42,13 @@ impl Program {
         self
     }
 
+    /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`. A function that is an operator has no
+    /// other name: `rename("orders.+", "add")`. A name that begins with a capital letter is one of a type or an exception.
+    pub fn rename(mut self, item: &str, rust_name: &str) -> Program {
+        self.bound.names.push((item.to_string(), rust_name.to_string()));
+        self
+    }
+
     /// Binds nothing but these items, and the types that they use: `orders.reserve`, or `orders.archive` for all of a
     /// module in the module.
     pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Program {
@@ -74,6 +81,7 @@ impl Program {
             Some(library) => ocaml.where_path().join(library),
             None => folder.join(named), // where the compiler runs
         }));
+        folders.extend(self.found.folders.iter().cloned());
         folders.retain(|folder| folder.exists());
         let implementations: Vec<&str> =
             sources.iter().filter_map(|source| source.strip_suffix(".ml")).collect();
@@ -154,6 +162,12 @@ impl Bindings {
     /// As [`Program::with`].
     pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Bindings {
         self.selection.users.push((ocaml_type.to_string(), rust_type.to_string()));
+        self
+    }
+
+    /// As [`Program::rename`].
+    pub fn rename(mut self, item: &str, rust_name: &str) -> Bindings {
+        self.selection.names.push((item.to_string(), rust_name.to_string()));
         self
     }
 

@@ -42,6 +42,8 @@ pub(super) struct Selection {
     pub prefixes: Vec<String>,
     /// OCaml types, and the user's Rust types for them.
     pub users: Vec<(String, String)>,
+    /// OCaml's names of items, and Rust's.
+    pub names: Vec<(String, String)>,
     pub only: Vec<String>,
     pub opaque: Vec<String>,
 }
@@ -56,7 +58,7 @@ impl Selection {
     }
 
     /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces; `annotations` are the files `.cmt` and
-    /// `.cmti` of all modules of the program.
+    /// `.cmti` of all modules that may want something from Rust.
     pub fn write(
         &self,
         ocaml: &OCaml,
@@ -68,12 +70,14 @@ impl Selection {
         let new_glue = generator.with_file_name("glue_new.ml");
         let mut command = Command::new(&generator);
         command.arg("--rust").arg(out_dir()?.join(RUST_FILE)).arg("--ocaml").arg(&new_glue);
-        let with: Vec<String> =
-            self.users.iter().map(|(ocaml, rust)| format!("{ocaml}={rust}")).collect();
+        let pairs = |pairs: &[(String, String)]| -> Vec<String> {
+            pairs.iter().map(|(ocaml, rust)| format!("{ocaml}={rust}")).collect()
+        };
         let options = [
             ("--bind", &self.modules),
             ("--strip", &self.prefixes),
-            ("--with", &with),
+            ("--with", &pairs(&self.users)),
+            ("--rename", &pairs(&self.names)),
             ("--only", &self.only),
             ("--opaque", &self.opaque),
         ];

@@ -42,6 +42,7 @@
 mod bindings;
 mod find_ocaml;
 mod generator;
+mod packages;
 mod program;
 
 pub use bindings::Bindings;

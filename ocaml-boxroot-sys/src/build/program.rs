@@ -1,5 +1,6 @@
 use super::find_ocaml::{answer, sibling};
 use super::generator::Selection;
+use super::packages::Packages;
 use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process::Command};
@@ -14,6 +15,10 @@ pub struct Program {
     modules: Vec<(String, PathBuf)>,
     pub(super) libraries: Vec<String>,
     pub(super) flags: Vec<String>,
+    packages: Vec<String>,
+    package_folders: Vec<PathBuf>,
+    /// What there is of the packages: found when the program is compiled.
+    pub(super) found: Packages,
     pub(super) bound: Selection,
 }
 
@@ -49,6 +54,22 @@ impl Program {
         self
     }
 
+    /// Adds an installed OCaml library, with those that it needs, under the name that `ocamlfind` and dune know it by: `yojson`,
+    /// `foo.bar`. It is found by its file `META`: in the folders of [`package_dir`](Program::package_dir), in those that
+    /// `OCAMLPATH` names, and beside OCaml, where opam and Debian install libraries. A C library that it needs must be there as
+    /// an archive (`.a`).
+    pub fn package(mut self, name: &str) -> Program {
+        self.packages.push(name.to_string());
+        self
+    }
+
+    /// Searches packages in this folder first. For libraries that dune builds in the same repository, the folder is
+    /// `_build/install/default/lib`, after `dune build @install`. The path is relative to the package of Rust.
+    pub fn package_dir(mut self, folder: impl AsRef<Path>) -> Program {
+        self.package_folders.push(folder.as_ref().to_path_buf());
+        self
+    }
+
     /// Adds an argument for `ocamlopt`, for example `-O3` or `-runtime-variant`.
     pub fn flag(mut self, flag: &str) -> Program {
         self.flags.push(flag.to_string());
@@ -65,10 +86,25 @@ impl Program {
     pub fn link(&self) -> Result<(), Error> {
         check_told()?;
         let ocaml = OCaml::find()?;
-        let package = variable("CARGO_PKG_NAME")?.replace('-', "_");
-        let name = format!("ocaml_program_of_{package}");
-        // Whole, because the crates that need the runtime follow it on the linker's command line.
-        self.link_archive(&ocaml, &name, "static:+whole-archive")
+        let name = name_of_program()?;
+        link_archive(&ocaml, &self.compile(&ocaml, &name)?, &name, WHOLE)
+    }
+
+    /// Links an OCaml program that another build compiled, with its runtime, into one object file:
+    /// `ocamlopt -output-complete-obj`, or dune's `(modes object)`. Otherwise as [`link`](Program::link).
+    ///
+    /// If Rust calls it by bindings, the build script makes these before ([`Bindings`](super::Bindings)), so that the module that
+    /// they need can be compiled into the object. If OCaml 4 says that it cannot find `-lpthread`, which `threads.cmxa` asks for,
+    /// `-I` has to name the folder that `cc -print-file-name=libpthread.a` prints.
+    ///
+    /// # Errors
+    ///
+    /// If no OCaml is found, or if there is no such file.
+    pub fn link_object(file: impl AsRef<Path>) -> Result<(), Error> {
+        let file = file.as_ref();
+        println!("cargo:rerun-if-changed={}", file.display());
+        fs::metadata(file).map_err(|error| about(file, error))?;
+        link_archive(&OCaml::find()?, file, &name_of_program()?, WHOLE)
     }
 
     /// As [`link`](Program::link), but only into some of the things that this package makes: `bins`, `tests`, `examples`,
@@ -101,22 +137,23 @@ impl Program {
     #[allow(dead_code)] // by the build script only
     pub(crate) fn link_if_needed(&self, ocaml: &OCaml, name: &str) -> Result<(), Error> {
         check_told()?;
-        self.link_archive(ocaml, name, "static")
-    }
-
-    /// `kind` is one of those of cargo's `rustc-link-lib`.
-    fn link_archive(&self, ocaml: &OCaml, name: &str, kind: &str) -> Result<(), Error> {
-        let object = self.compile(ocaml, name)?;
-        archive(&object, name)?;
-        println!("cargo:rustc-link-lib={kind}={name}");
-        for library in c_libraries(ocaml)? {
-            println!("cargo:rustc-link-lib={library}");
-        }
-        Ok(())
+        link_archive(ocaml, &self.compile(ocaml, name)?, name, "static")
     }
 
     /// The program and its runtime in one object file of this name.
     fn compile(&self, ocaml: &OCaml, name: &str) -> Result<PathBuf, Error> {
+        if self.packages.is_empty() {
+            return self.compile_found(ocaml, name);
+        }
+        let mut program = self.clone();
+        program.found = Packages::find(ocaml, &self.packages, &self.package_folders)?;
+        for library in program.found.libraries.clone() {
+            program = program.library(&library);
+        }
+        program.compile_found(ocaml, name)
+    }
+
+    fn compile_found(&self, ocaml: &OCaml, name: &str) -> Result<PathBuf, Error> {
         let ocamlopt = ocaml.ocamlopt()?;
         check_architecture(&ocamlopt)?;
         // ocamlopt leaves its files beside the sources, so it gets copies, in a folder without old ones.
@@ -136,7 +173,7 @@ impl Program {
         command.args(["-linkall", "-output-complete-obj", "-o"]).arg(&object);
         command.args(["-I", &c_library_folder()?]).args(&self.flags);
         command.args(self.libraries.iter().map(|library| format!("{library}.cmxa")));
-        run(command.args(sources))?;
+        run(command.args(&self.found.archives).args(sources))?;
         Ok(object)
     }
 
@@ -147,6 +184,9 @@ impl Program {
         // On OCaml 4, most libraries are in the standard folder; on OCaml 5 in their own.
         for library in &self.libraries {
             command.args(["-I", &format!("+{library}")]);
+        }
+        for folder in &self.found.folders {
+            command.arg("-I").arg(folder);
         }
         command
     }
@@ -259,6 +299,24 @@ fn sort(ocamlopt: &[String], folder: &Path, sources: Vec<String>) -> Result<Vec<
     }
     let sorted = String::from_utf8_lossy(&output.stdout).into_owned();
     Ok(sorted.split_whitespace().map(String::from).collect())
+}
+
+/// How a program is linked: whole, because the crates that need the runtime follow it on the linker's command line.
+const WHOLE: &str = "static:+whole-archive";
+
+/// The name of the archive of this package's program.
+fn name_of_program() -> Result<String, Error> {
+    Ok(format!("ocaml_program_of_{}", variable("CARGO_PKG_NAME")?.replace('-', "_")))
+}
+
+/// `kind` is one of those of cargo's `rustc-link-lib`.
+fn link_archive(ocaml: &OCaml, object: &Path, name: &str, kind: &str) -> Result<(), Error> {
+    archive(object, name)?;
+    println!("cargo:rustc-link-lib={kind}={name}");
+    for library in c_libraries(ocaml)? {
+        println!("cargo:rustc-link-lib={library}");
+    }
+    Ok(())
 }
 
 /// Makes an archive of the object, and tells cargo where it is.

@@ -140,3 +140,9 @@ value obx_alloc_box(void *held, size_t size) {
   *(void **)Data_custom_val(box) = held;
   return box;
 }
+
+/* Whether the value is such a block. */
+int obx_is_box(value v) {
+  return Is_block(v) && has_header(v) && Tag_val(v) == Custom_tag &&
+         Custom_ops_val(v) == &box_operations;
+}

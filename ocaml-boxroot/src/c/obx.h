@@ -10,6 +10,9 @@
 int obx_has_stack(void);
 int obx_has_stack_for_ocaml(void);
 
+/* Stops the thread that makes OCaml's threads take turns. Runs no OCaml code. Called with the lock. */
+void obx_stop_ticks(void);
+
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
 

@@ -14,6 +14,8 @@
 #include <caml/domain.h>
 #endif
 
+#include "obx.h"
+
 /* Whether OCaml was started in this process. */
 int obx_is_started(void) {
 #if OCAML_VERSION >= 50000
@@ -23,34 +25,28 @@ int obx_is_started(void) {
 #endif
 }
 
-/* Under OCAMLRUNPARAM=c, `exit` in OCaml frees the heap, as shutting the runtime down does. But Rust code still runs after
-   that, in thread-local destructors and on other threads, and so does OCaml's code of domains that have just ended. So
-   this starts the runtime a second time: OCaml only counts the starts, and keeps the heap until it was shut down as many
-   times, which never happens. Called with the lock of any domain, and perhaps on several threads at once. */
-static int is_kept;
-
+/* Under OCAMLRUNPARAM=c, `exit` in OCaml frees the heap. But Rust code still runs after that, in thread-local destructors and
+   on other threads, and so does OCaml's code of domains that have just ended. So this starts the runtime a second time: OCaml
+   only counts the starts, and keeps the heap until it was shut down as many times, which never happens. Called with the
+   lock of any domain, and perhaps on several threads at once. */
 void obx_keep_heap(void) {
 #if OCAML_VERSION >= 50000
   int exit_frees = caml_params->cleanup_on_exit != 0;
 #else
   int exit_frees = caml_cleanup_on_exit;
 #endif
+  static int is_kept;
   if (exit_frees && !__atomic_exchange_n(&is_kept, 1, __ATOMIC_RELAXED)) caml_startup_aux(0);
 }
 
-static void call_named(char const *name) {
-  value const *function = caml_named_value(name);
-  if (function != NULL) (void)caml_callback_exn(*function, Val_unit);
-}
-
-/* caml_shutdown; where the heap is kept, only what it runs before it frees the heap. Called with the lock. */
+/* What caml_shutdown runs before it frees anything. The rest is left out: OCaml's code of other threads, and of domains that
+   have just ended, may still use the memory. On OCaml 4 caml_shutdown also finalises all blocks, and waits there for ever
+   if a thread waits for a condition; and its function that stops the tick thread may give a busy thread a turn that
+   does not end any more. Called with the lock, which is not released afterwards. */
 void obx_shut_down(void) {
-  if (!is_kept) {
-    caml_shutdown();
-    return;
-  }
-  call_named("Pervasives.do_at_exit");
-  call_named("Thread.at_shutdown");
+  value const *at_exit = caml_named_value("Pervasives.do_at_exit");
+  if (at_exit != NULL) (void)caml_callback_exn(*at_exit, Val_unit);
+  obx_stop_ticks();
 }
 
 /* 1 if other domains run besides the caller's, else 0. Called with the lock. */

@@ -33,10 +33,11 @@
 /* FIND(f) is the function f of the systhreads library, or NULL if the program does not link it.
    Object files other than ELF's have no weak references without flags to the linker. */
 typedef int thread_function(void);
-typedef value self_function(value);
+typedef value value_function(value);
 #ifdef __ELF__
 extern thread_function caml_c_thread_register __attribute__((weak));
-extern self_function caml_thread_self __attribute__((weak));
+extern value_function caml_thread_self __attribute__((weak));
+extern value_function caml_thread_cleanup __attribute__((weak));
 #define FIND(type, f) f
 #else
 #include <dlfcn.h>
@@ -64,8 +65,8 @@ static void look_at_keys(struct keys *keys) {
 }
 
 /* Called with the lock, with the values from before and after this thread was registered. (When the thread then takes the
-   lock, boxroot may set a key, too.) If the values of several keys have changed, because OCaml's
-   signal handlers ran, the key stays unknown until another thread is registered. */
+   lock, boxroot may set a key, too.) If the values of several keys have changed, because a
+   finaliser ran, the key stays unknown until another thread is registered. */
 static void find_record_key(struct keys const *before, struct keys const *after) {
   int found = -1;
   for (int k = 0; k < PTHREAD_KEYS_MAX; k++) {
@@ -75,7 +76,7 @@ static void find_record_key(struct keys const *before, struct keys const *after)
   }
   /* A record begins with the thread's descriptor, in all versions. */
   if (found < 0 || after->values[found] == NULL ||
-      *(value *)after->values[found] != FIND(self_function, caml_thread_self)(Val_unit))
+      *(value *)after->values[found] != FIND(value_function, caml_thread_self)(Val_unit))
     return;
   record_key = (pthread_key_t)found;
   __atomic_store_n(&record_key_found, true, __ATOMIC_RELEASE);
@@ -203,6 +204,18 @@ static bool acquire_with_idle_record(void) {
   return true;
 }
 
+/* Makes a record for this thread. False if OCaml refuses. On OCaml 4 this would run OCaml's signal handlers, perhaps on a
+   small stack, and an exception of theirs would end the process. It leaves alone what this thread blocks, and
+   caml_leave_blocking_section finds it again. */
+static bool make_record(void) {
+  sigset_t all, mask;
+  sigfillset(&all);
+  bool is_blocked = OCAML_VERSION < 50000 && pthread_sigmask(SIG_SETMASK, &all, &mask) == 0;
+  bool is_made = FIND(thread_function, caml_c_thread_register)() != 0;
+  if (is_blocked) (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+  return is_made;
+}
+
 /* Registers this thread with a new record, and takes the lock. False if OCaml refuses. */
 static bool acquire_with_new_record(void) {
   struct legacy *legacy = has_legacy_key ? malloc(sizeof *legacy) : NULL;
@@ -214,7 +227,7 @@ static bool acquire_with_new_record(void) {
   /* From before and after. Not on the stack, whose guard page may be smaller. */
   struct keys *keys = knows_record_key() ? NULL : malloc(2 * sizeof *keys);
   if (keys != NULL) look_at_keys(&keys[0]);
-  if (FIND(thread_function, caml_c_thread_register)() == 0) {
+  if (!make_record()) {
     if (legacy != NULL) (void)pthread_setspecific(legacy_key, NULL);
     free(legacy);
     free(keys);
@@ -266,4 +279,11 @@ int obx_acquire(void) {
   if (!known) return acquire_first();
   caml_leave_blocking_section();
   return OBX_ACQUIRED;
+}
+
+/* ---- shutting down ---- */
+
+void obx_stop_ticks(void) {
+  value_function *cleanup = FIND(value_function, caml_thread_cleanup);
+  if (cleanup != NULL) (void)cleanup(Val_unit);
 }

@@ -1,6 +1,8 @@
 //! Functions of Rust that OCaml calls: how a body runs, and how its result, error or panic gets to OCaml.
 
-use crate::{ffi, Boxroot, CallError, DomainLock, Exception};
+use super::registered::Place;
+use crate::types::form::Looks;
+use crate::{ffi, Boxroot, CallError, DomainLock, Exception, FromOCaml, ToOCaml, Value};
 use ocaml_boxroot_sys as sys;
 use std::any::Any;
 use std::error::Error;
@@ -98,6 +100,52 @@ pub(super) fn answer<T: ?Sized>(
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so there is no unrooted value.
         None => unsafe { failure(&error.to_string()) },
     }
+}
+
+/// For [`export!`](crate::export!): an argument for the body, rooted.
+///
+/// # Safety
+///
+/// `raw` is a live value and a `T`.
+#[inline]
+#[track_caller]
+pub unsafe fn rooted<T: ?Sized>(
+    lock: &DomainLock,
+    raw: sys::Value,
+    looks: Looks<T>,
+    place: Place,
+) -> Result<Boxroot<T>, crate::Error> {
+    // SAFETY: the value is live and a `T` (caller).
+    let value = unsafe { Value::from_raw(raw) };
+    looks.check(value).map_err(|error| error.of_argument(place))?;
+    Boxroot::try_new(lock, value)
+}
+
+/// For [`export!`](crate::export!): an argument for the body, copied to Rust. An error says in which argument it is.
+///
+/// # Safety
+///
+/// `raw` is a live value and a `T`.
+#[inline]
+#[track_caller]
+pub unsafe fn converted<T: ?Sized, R: FromOCaml<T>>(
+    lock: &DomainLock,
+    raw: sys::Value,
+    place: Place,
+) -> Result<R, crate::Error> {
+    // SAFETY: the value is live and a `T` (caller).
+    R::from_ocaml(unsafe { Value::from_raw(raw) }, lock).map_err(|error| error.of_argument(place))
+}
+
+/// For [`export!`](crate::export!): the result of the body of the function with this name, copied to OCaml.
+#[inline]
+#[track_caller]
+pub fn result<T: ?Sized, R: ToOCaml<T>>(
+    lock: &mut DomainLock,
+    result: &R,
+    function: &str,
+) -> Result<Boxroot<T>, crate::Error> {
+    result.to_ocaml(lock).map_err(|error| error.of_result(function))
 }
 
 /// For [`export!`](crate::export!): the next element of an array.

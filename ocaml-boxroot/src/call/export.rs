@@ -84,6 +84,9 @@ macro_rules! export {
             };
         };
     )+};
+    ($($mistaken:tt)*) => {
+        $crate::mistaken_exports! { $($mistaken)* }
+    };
 }
 
 /// For [`export!`]: the function that OCaml calls. This macro and the next two are as unsafe as `export!`, and say so.
@@ -94,14 +97,14 @@ macro_rules! export_entry {
         #[allow(unsafe_code)] // this and the following: an error under `forbid(unsafe_code)`
         #[no_mangle]
         unsafe extern "C" fn $name(_unit: $crate::sys::Value) -> $crate::sys::Value {
-            $crate::export_call!(unsafe $body [] $result)
+            $crate::export_call!(unsafe $name $body [] $result)
         }
     };
     (unsafe $name:ident $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),+] $result:tt) => {
         #[allow(unsafe_code)]
         #[no_mangle]
         unsafe extern "C" fn $name($($argument: $crate::sys::Value),+) -> $crate::sys::Value {
-            $crate::export_call!(unsafe $body [$($argument: $type $(as $rust)?),+] $result)
+            $crate::export_call!(unsafe $name $body [$($argument: $type $(as $rust)?),+] $result)
         }
 
         $crate::export_bytecode!(unsafe $name $($argument)+);
@@ -113,16 +116,16 @@ macro_rules! export_entry {
 #[macro_export]
 macro_rules! export_call {
     (
-        unsafe $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),*] [$result:ty $(as $converted:ty)?]
+        unsafe $name:ident $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),*] [$result:ty $(as $converted:ty)?]
     ) => {{
         // SAFETY: OCaml called this function with live values of these types (promise of the user's `unsafe`), and
         // the result of `enter` goes to `finish` unchanged.
         #[allow(unsafe_code)]
         let result = unsafe {
             let result = $crate::export_support::enter::<$result>(|lock| {
-                $(let $argument = $crate::export_argument!(take lock $argument $type $(as $rust)?);)*
+                $(let $argument = $crate::export_argument!(take lock $name $argument $type $(as $rust)?);)*
                 let result = $body(lock $(, $crate::export_argument!(pass $argument $(as $rust)?))*)?;
-                $crate::export_result!(root lock result $result $(as $converted)?)
+                $crate::export_result!(root lock $name result $result $(as $converted)?)
             });
             $crate::export_support::finish(result)
         };
@@ -158,11 +161,26 @@ macro_rules! export_bytecode {
 macro_rules! export_argument {
     (type $type:ty) => { &$crate::RootRef<$type> };
     (type $type:ty as $rust:ty) => { $rust };
-    (take $lock:ident $argument:ident $type:ty) => {
-        $crate::Boxroot::<$type>::try_new($lock, $crate::Value::from_raw($argument))?
+    (take $lock:ident $name:ident $argument:ident $type:ty) => {
+        $crate::export_support::rooted::<$type>(
+            $lock,
+            $argument,
+            $crate::looks!($type),
+            $crate::export_argument!(place $argument $name),
+        )?
     };
-    (take $lock:ident $argument:ident $type:ty as $rust:ty) => {
-        <$rust as $crate::FromOCaml<$type>>::from_ocaml($crate::Value::from_raw($argument), $lock)?
+    (take $lock:ident $name:ident $argument:ident $type:ty as $rust:ty) => {
+        $crate::export_support::converted::<$type, $rust>(
+            $lock,
+            $argument,
+            $crate::export_argument!(place $argument $name),
+        )?
+    };
+    (place $argument:ident $name:ident) => {
+        $crate::export_support::Place(
+            $crate::macro_support::stringify!($argument),
+            $crate::macro_support::stringify!($name),
+        )
     };
     (next $argument:ident $next:ident) => { $crate::export_support::next(&mut $next) };
     (pass $argument:ident) => { &$argument };
@@ -175,8 +193,12 @@ macro_rules! export_argument {
 macro_rules! export_result {
     (type $type:ty) => { $crate::Boxroot<$type> };
     (type $type:ty as $rust:ty) => { $rust };
-    (root $lock:ident $result:ident $type:ty) => { $crate::macro_support::Ok($result) };
-    (root $lock:ident $result:ident $type:ty as $rust:ty) => {
-        $crate::macro_support::Ok($crate::ToOCaml::<$type>::to_ocaml(&$result, $lock)?)
+    (root $lock:ident $name:ident $result:ident $type:ty) => { $crate::macro_support::Ok($result) };
+    (root $lock:ident $name:ident $result:ident $type:ty as $rust:ty) => {
+        $crate::macro_support::Ok($crate::export_support::result::<$type, $rust>(
+            $lock,
+            &$result,
+            $crate::macro_support::stringify!($name),
+        )?)
     };
 }

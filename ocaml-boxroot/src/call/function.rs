@@ -60,12 +60,31 @@ macro_rules! ocaml_functions {
                 // Types in the signature of an item are not inferred, and cannot be `OCamlResult`.
                 static FUNCTION: $crate::call_support::Named<
                     fn($($type),*), $crate::unit_or!($($result, $result)?)
-                > = $crate::call_support::Named::new($registered);
+                > = $crate::call_support::Named::new(
+                    $registered,
+                    $crate::looks!($($result)?),
+                );
                 // SAFETY: the registered function has these argument and result types (promise of the user's `unsafe`).
                 unsafe { $crate::call_support::Named::call(&FUNCTION, lock, arguments) }
             }
         }
     )*};
+    ($($mistaken:tt)*) => {
+        $crate::mistaken_functions! { $($mistaken)* }
+    };
+}
+
+/// For the macros: how to look at values of a type; at `()` if there is none.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! looks {
+    () => {
+        $crate::looks!(())
+    };
+    ($type:ty) => {{
+        use $crate::call_support::Unknown as _;
+        $crate::call_support::Look::<$type>::LOOKS
+    }};
 }
 
 /// For [`ocaml_functions!`]: the first one of two types; `()` if there are none.

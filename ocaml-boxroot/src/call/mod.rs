@@ -5,4 +5,5 @@ mod closure;
 pub(crate) mod enter;
 mod export;
 mod function;
+mod mistakes;
 pub(crate) mod registered;

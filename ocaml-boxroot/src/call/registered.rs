@@ -1,6 +1,7 @@
 //! Functions and values that OCaml registered under a name, for the macros.
 
 use crate::named::{load, named_cell};
+use crate::types::form::Looks;
 use crate::{Boxroot, CallError, DomainLock, Error, FromOCaml, OCamlAny, ToOCaml, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CString;
@@ -29,13 +30,14 @@ pub fn argument<T: ?Sized, R: ToOCaml<T>>(
 /// A function that OCaml registers under a name, with arguments of the types of those of `Args`, and a result `T`.
 pub struct Named<Args, T: ?Sized> {
     registered: Registered,
-    _types: PhantomData<fn(Args, *const T)>,
+    result: Looks<T>,
+    _types: PhantomData<fn(Args)>,
 }
 
 impl<Args, T: ?Sized> Named<Args, T> {
     /// The function with this name, which is not looked up yet.
-    pub const fn new(name: &'static str) -> Self {
-        Named { registered: Registered::new(name, name), _types: PhantomData }
+    pub const fn new(name: &'static str, result: Looks<T>) -> Self {
+        Named { registered: Registered::new(name, name), result, _types: PhantomData }
     }
 
     /// Calls the function, with `()` if there are no arguments.
@@ -50,7 +52,7 @@ impl<Args, T: ?Sized> Named<Args, T> {
         arguments: [Boxroot<OCamlAny>; N],
     ) -> Result<R, CallError> {
         // SAFETY: the function takes these arguments and returns a `T` (caller).
-        unsafe { self.registered.call::<T, R>(lock, &arguments) }
+        unsafe { self.registered.call_looking::<T, R>(lock, &arguments, self.result) }
     }
 }
 
@@ -110,40 +112,36 @@ impl Registered {
         lock: &mut DomainLock,
         arguments: &[Boxroot<OCamlAny>],
     ) -> Result<R, CallError> {
-        let cell = self.cell(lock)?;
-        // SAFETY: `cell` is from `named_cell`; the function has these types (caller).
-        let (result, lock) = unsafe { call::<T>(lock, cell, arguments) }?;
-        R::from_ocaml(result, lock).map_err(|error| error.of_result(self.shown).into())
+        // SAFETY: as for this function (caller).
+        unsafe { self.call_looking(lock, arguments, Looks::UNKNOWN) }
     }
-}
 
-/// Calls the function in the cell, with `()` if there are no arguments.
-///
-/// # Safety
-///
-/// `cell` is from `named_cell`. The function takes these arguments and returns a `T`.
-#[track_caller]
-unsafe fn call<'l, T: ?Sized>(
-    lock: &'l mut DomainLock,
-    cell: NonNull<sys::Value>,
-    arguments: &[Boxroot<OCamlAny>],
-) -> Result<(Value<'l, T>, &'l DomainLock), crate::Exception> {
-    const ON_STACK: usize = 8;
-    let (mut few, mut many) = ([Value::unit().raw(); ON_STACK], Vec::new());
-    let raw: &mut [sys::Value] = match arguments.len() {
-        0 => &mut few[..1],
-        count if count <= ON_STACK => &mut few[..count],
-        count => {
-            many.resize(count, Value::unit().raw());
-            &mut many
-        }
-    };
-    for (raw, argument) in raw.iter_mut().zip(arguments) {
-        *raw = argument.get(lock).raw();
+    /// Calls the function, with `()` if there are no arguments, and looks at its result.
+    ///
+    /// # Safety
+    ///
+    /// As [`call`](Registered::call).
+    #[track_caller]
+    unsafe fn call_looking<T: ?Sized, R: FromOCaml<T>>(
+        &self,
+        lock: &mut DomainLock,
+        arguments: &[Boxroot<OCamlAny>],
+        looks: Looks<T>,
+    ) -> Result<R, CallError> {
+        let cell = self.cell(lock)?;
+        // SAFETY: `cell` is from `named_cell`. The function has these types (caller), and the collector does not run before it
+        // is called.
+        let result = unsafe { lock.call_with::<T>(load(lock, cell), arguments) };
+        let (result, lock) = result.map_err(|error| match error {
+            CallError::Error(error) => {
+                error.of(format_args!("the function `{}`", self.shown)).into()
+            }
+            error => error,
+        })?;
+        let result = match looks.check(result) {
+            Ok(()) => R::from_ocaml(result, lock),
+            Err(error) => Err(error),
+        };
+        result.map_err(|error| error.of_result(self.shown).into())
     }
-    // SAFETY: `cell` is from `named_cell` (caller).
-    let closure = unsafe { load(lock, cell) };
-    // SAFETY: the closure and the arguments are live, because the collector has not run since they were read. The
-    // function has these types (caller).
-    unsafe { lock.call::<T>(closure, raw) }
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One use of the runtime (`ocaml_boxroot_sys::uses`). Invariant: while it exists, `Runtime::shutdown` fails.
 pub(super) struct Use {
-    /// A calling frame of this thread has a use, too: so OCaml knows this thread.
-    pub(super) is_nested: bool,
+    /// 1, or more if it is nested in others of this thread.
+    pub(super) number: i32,
     _not_send: PhantomData<*mut ()>,
 }
 
@@ -29,11 +29,17 @@ impl Use {
     }
 
     #[inline]
-    fn begun(begun: Result<bool, uses::Refused>) -> Result<Use, Error> {
+    fn begun(begun: Result<i32, uses::Refused>) -> Result<Use, Error> {
         match begun {
-            Ok(is_nested) => Ok(Use { is_nested, _not_send: PhantomData }),
+            Ok(number) => Ok(Use { number, _not_send: PhantomData }),
             Err(refused) => Err(refusal(refused)),
         }
+    }
+
+    /// A calling frame of this thread has a use, too: so OCaml knows this thread.
+    #[inline]
+    pub(super) fn is_nested(&self) -> bool {
+        self.number > 1
     }
 }
 
@@ -89,7 +95,7 @@ pub(crate) unsafe fn set_up() {
 
 /// Holds the lock and a use. Dropping it, also in a panic, releases the lock and ends the use.
 pub(crate) struct Acquired {
-    _use: Use,
+    pub(super) used: Use,
 }
 
 impl Acquired {
@@ -97,15 +103,15 @@ impl Acquired {
     #[inline]
     pub(crate) fn new() -> Result<Acquired, Error> {
         let used = Use::to_lock()?;
-        if used.is_nested {
+        if used.is_nested() {
             // SAFETY: this thread does not hold the lock (`to_lock`), OCaml knows it, because a calling frame of it has
             // a use, and the use keeps the runtime up.
             unsafe { ffi::caml_leave_blocking_section() };
-            return Ok(Acquired { _use: used });
+            return Ok(Acquired { used });
         }
         // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up.
         match unsafe { ffi::obx_acquire() } {
-            0 => Ok(Acquired { _use: used }),
+            0 => Ok(Acquired { used }),
             ffi::NO_THREADS => Err(Error::SystemThreadsMissing),
             _ => Err(Error::ThreadNotRegistered),
         }

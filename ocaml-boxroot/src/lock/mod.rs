@@ -35,6 +35,8 @@ use std::marker::PhantomData;
 /// ```
 pub struct DomainLock {
     domain: token::Domain,
+    /// The number of the use under which the lock is held.
+    used: i32,
     _not_send: PhantomData<*mut ()>,
 }
 
@@ -45,17 +47,17 @@ impl fmt::Debug for DomainLock {
 }
 
 impl DomainLock {
-    /// The token for a thread that holds the lock.
+    /// The token for a thread that holds the lock, and has this use.
     ///
     /// # Safety
     ///
     /// This thread holds the lock for as long as the token lives, no root scan is running, and no
     /// other token of this thread is used meanwhile.
     #[inline]
-    pub(crate) unsafe fn new() -> Result<DomainLock, Error> {
+    unsafe fn new(used: &Use) -> Result<DomainLock, Error> {
         // SAFETY: the lock is held (caller).
         let domain = unsafe { token::attach() }.ok_or_else(Error::last)?;
-        Ok(DomainLock { domain, _not_send: PhantomData })
+        Ok(DomainLock { domain, used: used.number, _not_send: PhantomData })
     }
 
     /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics.
@@ -63,9 +65,8 @@ impl DomainLock {
     /// Any thread may call this, also the one that started the runtime. On OCaml 5, Rust threads attach to
     /// the first domain. The first call on a thread registers the thread with OCaml. A thread does not wait
     /// for the lock when it ends: its registration stays, and the next new thread takes it over. So OCaml's
-    /// `Thread.self ()` may be the same for threads that did not live at the same time. On OCaml 4, if a thread
-    /// has no registration to take over, registering it runs OCaml's signal handlers; an exception that one
-    /// of them raises there ends the process.
+    /// `Thread.self ()` may be the same for threads that did not live at the same time. OCaml's signal handlers do not
+    /// run here.
     ///
     /// If `f` waits for another thread that may need OCaml, it should [`release`](DomainLock::release) the lock
     /// meanwhile.
@@ -96,10 +97,10 @@ impl DomainLock {
     /// # Ok::<(), ocaml_boxroot::Error>(())
     /// ```
     pub fn attach<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
-        let _acquired = Acquired::new()?;
-        // SAFETY: the lock is held until `_acquired` is dropped, which is after the token was dropped.
+        let acquired = Acquired::new()?;
+        // SAFETY: the lock is held until `acquired` is dropped, which is after the token was dropped.
         // This thread did not hold the lock before, so no other token of it is in use.
-        let mut lock = unsafe { DomainLock::new() }?;
+        let mut lock = unsafe { DomainLock::new(&acquired.used) }?;
         Ok(f(&mut lock))
     }
 
@@ -107,7 +108,8 @@ impl DomainLock {
     /// it afterwards, also if `f` panics. OCaml's signal handlers do not run here.
     ///
     /// If `f` forks the process without the lock, the child cannot go on after `f`, because it cannot take the
-    /// lock: it is aborted when `f` returns.
+    /// lock: it is aborted when `f` returns. So is a process in which `f` returns before what this thread began
+    /// meanwhile has ended, which coroutines with stacks of their own can do.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, DomainLock};
@@ -118,21 +120,22 @@ impl DomainLock {
     /// }
     /// ```
     pub fn release<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        struct Reacquire;
+        /// The number of the use in which the lock was released.
+        struct Reacquire(i32);
         impl Drop for Reacquire {
             fn drop(&mut self) {
-                if uses::is_forked() {
-                    let _ = writeln!(io::stderr(), "boxroot: {}", Error::Forked);
-                    std::process::abort();
+                if !uses::go_on(self.0) {
+                    cannot_go_on();
                 }
-                // SAFETY: `release` gave up the lock on this thread, which OCaml still knows.
+                // SAFETY: `release` gave up the lock on this thread, which OCaml still knows. All uses that began since have
+                // ended, so the thread does not hold the lock, and OCaml's state is that which `release` left.
                 unsafe { ffi::caml_leave_blocking_section() }
             }
         }
         // SAFETY: the token proves that the lock is held. It is borrowed mutably, so that the token, and
         // values that live under it, are not used before `Reacquire` takes the lock again.
         unsafe { ffi::caml_enter_blocking_section_no_pending() }
-        let _reacquire = Reacquire;
+        let _reacquire = Reacquire(self.used);
         f()
     }
 
@@ -153,10 +156,10 @@ impl DomainLock {
         }
         // A use of a calling frame is certain to hold the lock. Without one, `is_held` may be wrong: on OCaml 4,
         // this may be a thread-local destructor of a thread that OCaml made.
-        let _used = Use::new().ok().filter(|used| used.is_nested)?;
+        let used = Use::new().ok().filter(Use::is_nested)?;
         // SAFETY: the lock is held while `f` runs, because a shared token cannot release it. Other tokens of this
         // thread are in calling frames, which wait for `f`.
-        Some(f(&unsafe { DomainLock::new() }.ok()?))
+        Some(f(&unsafe { DomainLock::new(&used) }.ok()?))
     }
 
     /// Calls `f` with a token, in code that holds the lock by other means, such as a library that tracks it in a
@@ -175,10 +178,10 @@ impl DomainLock {
     pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
         unsafe { set_up() };
-        let _used = Use::new()?;
+        let used = Use::new()?;
         // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no other token of this
         // thread is used meanwhile (caller).
-        let mut lock = unsafe { DomainLock::new() }?;
+        let mut lock = unsafe { DomainLock::new(&used) }?;
         Ok(f(&mut lock))
     }
 
@@ -187,4 +190,16 @@ impl DomainLock {
     pub(crate) fn domain(&self) -> token::Domain {
         self.domain
     }
+}
+
+/// Ends the process where a release cannot take the lock again.
+#[cold]
+fn cannot_go_on() -> ! {
+    let why: &dyn fmt::Display = if uses::is_forked() {
+        &Error::Forked
+    } else {
+        &"what a thread began while it had released the lock did not end first: coroutines went on in another order"
+    };
+    let _ = writeln!(io::stderr(), "boxroot: {why}");
+    std::process::abort()
 }

@@ -4,7 +4,7 @@ mod state;
 
 use crate::lock::{self, Acquired};
 use crate::types::exception::describe;
-use crate::{ffi, DomainLock, Error, Value};
+use crate::{ffi, Error, Value};
 use ocaml_boxroot_sys as sys;
 use state::{state, State, StateGuard};
 use std::ffi::{c_char, CString, OsString};
@@ -109,12 +109,9 @@ impl Runtime {
         Runtime::builder().start_in(state).map(|_| &SHARED)
     }
 
-    /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and frees the
-    /// OCaml heap (with `OCAMLRUNPARAM=c`, the process keeps it). Any thread may do so. Live
-    /// [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread.
-    ///
-    /// On OCaml 4, threads that OCaml code made with `Thread.create` must have ended: this may wait for them for ever, and memory
-    /// that they read input into is freed.
+    /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and never gives the lock back. Any
+    /// thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread. The process keeps the OCaml heap
+    /// until it ends, because threads that OCaml code made may still use it.
     ///
     /// # Errors
     ///
@@ -199,8 +196,7 @@ fn is_running() -> bool {
 /// end.
 unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
     // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, also if a module raised. The
-    // exception is live while it is described, because nothing was allocated since. The token is dropped before
-    // the lock is released.
+    // exception is live while it is described, because nothing was allocated since.
     unsafe {
         let result = ffi::obx_start(arguments.as_ptr());
         ffi::obx_set_known();
@@ -208,9 +204,9 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
             Error::StartupException(describe(Value::from_raw(ffi::extract_exception(result))))
         });
         lock::set_up();
-        let token = DomainLock::new().map(|_| ());
+        let attached = sys::token::attach().map(drop).ok_or_else(Error::last);
         ffi::caml_enter_blocking_section_no_pending();
-        raised.map_or(token, Err)
+        raised.map_or(attached, Err)
     }
 }
 
@@ -231,7 +227,8 @@ fn shut_down() -> Result<(), Error> {
     #[cfg(feature = "debug-checks")]
     let _ = write!(io::stderr(), "{}", sys::leak_report());
     // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
-    // no token exists anywhere, and no root is read after `boxroot_teardown`. An `at_exit` function may have made a domain,
+    // no token exists anywhere, and no root is read after `boxroot_teardown`. OCaml's own threads do not run then, because the
+    // lock is not given back. An `at_exit` function may have made a domain,
     // whose finalisers may still delete roots, and whose collector may run: then the runtime is not gone.
     unsafe {
         ffi::obx_shut_down();

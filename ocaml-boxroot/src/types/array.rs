@@ -1,10 +1,11 @@
 //! Arrays, and the flat form of floats, which records may have, too.
 
 use super::block::rooted;
+use super::form::{Form, DOUBLE_ARRAY_TAG};
 use super::list::like_slices;
 use super::memory::{push, with_capacity};
 use super::{FromOCaml, Invariant, OCamlFloat, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Value};
+use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,20 +22,29 @@ marker! {
     OCamlArray<T>(PhantomData<T>, Invariant<T>);
 }
 
+impl<T> Form for OCamlArray<T> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        matches!(value.kind(), Kind::Block { tag: 0 | DOUBLE_ARRAY_TAG, .. })
+    }
+}
+
 impl<'l, T> Value<'l, OCamlArray<T>> {
     /// The number of elements.
+    #[track_caller]
     pub fn len(self) -> usize {
         // SAFETY: the value is a live array (type and lifetime).
-        unsafe { ffi::obx_size(self.raw()) }
+        unsafe { ffi::obx_size(self.checked().raw()) }
     }
 
     /// Whether there are none.
+    #[track_caller]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     /// The element at `index`, if there is one. Always `None` for an array in the flat form of floats, whose
     /// elements are numbers and not values; see [`get_float`](Value::get_float).
+    #[track_caller]
     pub fn get(self, index: usize) -> Option<Value<'l, T>> {
         let is_there = !self.is_flat_floats() && index < self.len();
         // SAFETY: an array that is not flat is a block of its elements (type), and has this one (just checked).
@@ -43,6 +53,7 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
 
     /// The elements, from the first to the last. None for an array in the flat form of floats, which has
     /// [`floats`](Value::floats). Each element is read when it is asked for; another domain may change it before.
+    #[track_caller]
     pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'l, T>> {
         let length = if self.is_flat_floats() { 0 } else { self.len() };
         // SAFETY: an array that is not flat is a block of its elements (type). Its length does not change.
@@ -131,6 +142,8 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
         }
         Ok(elements)
     }
+
+    with_form!(OCamlArray<A>);
 }
 
 like_slices!(OCamlArray);

@@ -1,9 +1,10 @@
 //! Bigarrays.
 
 use super::block::rooted;
+use super::form::{custom_name, Form};
 use super::memory::collect;
 use super::{FromOCaml, Invariant, OCamlChar, OCamlInt, OCamlNativeint, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Value};
+use crate::{ffi, Boxroot, DomainLock, Error, OCamlAny, Value};
 use std::ffi::c_int;
 use std::fmt;
 use std::marker::PhantomData;
@@ -146,6 +147,7 @@ macro_rules! elements {
             }
 
             without_parts!();
+            with_form!(OCamlBigarray<$element>);
         }
     )*};
 }
@@ -164,9 +166,19 @@ elements! {
     OCamlChar: u8, AtomicU8, 12;
 }
 
+impl<E: BigarrayElement> Form for OCamlBigarray<E> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        // SAFETY: the value is a live bigarray, by its operations.
+        custom_name(value) == Some(c"_bigarr02")
+            && unsafe { ffi::obx_ba_kind(value.raw()) } == E::KIND
+    }
+}
+
 impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     /// The sizes of the dimensions, in OCaml's order.
+    #[track_caller]
     pub fn dimensions(self) -> Vec<usize> {
+        self.checked();
         // SAFETY: `self` is a live bigarray (type and lifetime), whose dimensions do not change.
         unsafe {
             let count = ffi::obx_ba_dimensions(self.raw());
@@ -180,6 +192,7 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     ///
     /// If the bigarray is of another kind than `E`, or its memory is not aligned for it, as that of a bigarray
     /// that C code made may be.
+    #[track_caller]
     pub fn cells(self) -> &'l [BigarrayCell<E>] {
         // OCaml 4 takes sizes whose product overflows, if it is then the number of elements.
         let length = self.dimensions().iter().fold(1, |n: usize, size| n.wrapping_mul(*size));

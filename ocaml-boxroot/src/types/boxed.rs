@@ -1,6 +1,9 @@
 //! Rust values that OCaml owns.
 
-use crate::{ffi, DomainLock, Error, Value};
+use super::form::Form;
+use super::Invariant;
+use crate::{ffi, DomainLock, Error, OCamlAny, Value};
+use std::any::TypeId;
 use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -15,12 +18,12 @@ marker! {
     ///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
     /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; to change it, use a `Mutex`, for example.
     /// * OCaml cannot compare or marshal it: both raise exceptions. `Hashtbl.hash` treats all of them as equal.
-    /// * When the runtime is shut down, OCaml 4 drops those that are left; OCaml 5 does not.
+    /// * Those that are left when the runtime is shut down are not dropped.
     ///
     /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that refers to the block, is
     /// never dropped.
     ///
-    /// Covariant in `T`, like an [`Arc`](std::sync::Arc).
+    /// A block knows the type of its value: [`try_get`](Value::try_get) finds out whether it is a `T`.
     ///
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlBox};
@@ -35,7 +38,7 @@ marker! {
     /// # Ok(()) })??;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    OCamlBox<T>(PhantomData<T>);
+    OCamlBox<T>(PhantomData<T>, Invariant<T>);
 }
 
 /// What a custom block owns, and points to.
@@ -43,6 +46,8 @@ marker! {
 struct Held<T> {
     /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`.
     drop: unsafe fn(*mut Held<()>),
+    /// That of `T`.
+    id: TypeId,
     value: T,
 }
 
@@ -56,7 +61,8 @@ impl DomainLock {
         &'l mut self,
         value: T,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), Error> {
-        let held = Box::into_raw(Box::new(Held { drop: drop_held::<T>, value }));
+        let held =
+            Box::into_raw(Box::new(Held { drop: drop_held::<T>, id: TypeId::of::<T>(), value }));
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The block
         // owns `held` from now on.
         let raw = unsafe { ffi::obx_alloc_box(held.cast(), size_of::<Held<T>>()) };
@@ -66,9 +72,32 @@ impl DomainLock {
     }
 }
 
-impl<'l, T: Sync> Value<'l, OCamlBox<T>> {
+impl<T: 'static> Form for OCamlBox<T> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        // SAFETY: the function takes any live value. A block that is one of ours holds a `Held`, whose first parts do not depend
+        // on the type of its value (`repr(C)`).
+        unsafe {
+            ffi::obx_is_box(value.raw()) != 0
+                && (**(value.raw() as *const *const Held<()>).add(1)).id == TypeId::of::<T>()
+        }
+    }
+}
+
+impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
+    /// The Rust value, if this is indeed a block of this crate with a `T`; `None` for any other value of OCaml, and for a Rust
+    /// value of another type.
+    pub fn try_get(self) -> Option<&'l T> {
+        self.has_form().then(|| self.get())
+    }
+
     /// The Rust value.
+    ///
+    /// # Panics
+    ///
+    /// In [builds with checks](crate::guide::debugging#wrong-types), if this is no block with a `T`.
+    #[track_caller]
     pub fn get(self) -> &'l T {
+        self.checked();
         // SAFETY: `self` is a live block from `alloc_box` (type and lifetime). Only the block's finaliser drops the
         // value, and the collector does not run in 'l. Other threads may read the value: `T` is `Sync`.
         unsafe { &(**(self.raw() as *const *const Held<T>).add(1)).value }

@@ -1,6 +1,7 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
 use super::block::block;
+use super::form::{Form, OBJECT_TAG, STRING_TAG};
 use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
@@ -255,8 +256,21 @@ impl std::error::Error for CallError {}
 /// numbers.
 enum Constructor {}
 
+impl Form for OCamlException {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        let is_constructor = |value: Value<'_, OCamlAny>| {
+            matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 })
+        };
+        match value.kind() {
+            // SAFETY: the block has two fields or more (just checked).
+            Kind::Block { tag: 0, size: 2.. } => is_constructor(unsafe { value.field(0) }),
+            _ => is_constructor(value),
+        }
+    }
+}
+
 fn constructor_of<'l>(exception: Value<'l, OCamlException>) -> Value<'l, Constructor> {
-    match exception.kind() {
+    match exception.checked().kind() {
         // SAFETY: an exception with arguments is a block of tag 0 whose first field is the constructor (type).
         Kind::Block { tag: 0, .. } => unsafe { exception.field(0) },
         // SAFETY: an exception without arguments is the constructor (type).
@@ -278,7 +292,6 @@ impl<'l> Value<'l, Constructor> {
 
 /// The constructor with that name: one of OCaml's own, or a registered one.
 fn constructor<'l>(lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constructor>> {
-    const OBJECT_TAG: u8 = 248;
     let name = CString::new(name).ok()?;
     // SAFETY: the token proves that the lock is held, and the name is a C string.
     let raw = unsafe { ffi::obx_predefined_exception(name.as_ptr()) };
@@ -314,7 +327,6 @@ pub(crate) fn describe(exception: Value<'_, OCamlException>) -> String {
 }
 
 fn describe_argument(value: Value<'_, OCamlAny>) -> String {
-    const STRING_TAG: u8 = 252;
     match value.kind() {
         Kind::Immediate(n) => n.to_string(),
         Kind::Block { tag: STRING_TAG, .. } => {

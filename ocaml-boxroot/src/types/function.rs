@@ -1,7 +1,9 @@
 //! Functions, and their calls.
 
-use super::Exception;
-use crate::{ffi, DomainLock, RootRef, Value};
+use super::form::{arity, describe, is_closure, Form};
+use super::{CallError, Exception, FromOCaml, ToOCaml};
+use crate::value::CHECKS;
+use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 use std::convert::Infallible;
 use std::ffi::c_int;
@@ -30,9 +32,10 @@ use std::marker::PhantomData;
 ///     let n: usize = n.to_rust(lock)?;
 ///     Ok::<_, Error>(names.get(n).unwrap_or(&"many").to_string())
 /// })?;
-/// // Now OCaml can have it; or Rust calls it, as OCaml would.
+/// // Now OCaml can have it; or Rust calls it, as OCaml would: with roots, or with Rust values that are converted.
 /// let two = Boxroot::new(lock, Value::int(2));
 /// assert_eq!(name.call(lock, &two)?.0.to_string_lossy(), "two");
+/// assert_eq!(name.call_converting::<String>(lock, 1)?, "one");
 /// # Ok(()) })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -54,8 +57,18 @@ impl<Args, R> fmt::Debug for Function<Args, R> {
     }
 }
 
+impl<Args, R: ?Sized> Form for Function<Args, R> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        is_closure(value)
+    }
+}
+
 impl DomainLock {
     /// Calls a closure.
+    ///
+    /// # Panics
+    ///
+    /// In builds with checks, for the errors of [`call_checked`](DomainLock::call_checked).
     ///
     /// # Safety
     ///
@@ -66,6 +79,100 @@ impl DomainLock {
         closure: sys::Value,
         arguments: &mut [sys::Value],
     ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
+        if CHECKS {
+            // SAFETY: as for this function (caller).
+            return unsafe { self.call_checked(closure, arguments) }.map_err(|error| match error {
+                CallError::Exception(exception) => exception,
+                CallError::Error(error) => panic!("boxroot: {error}"),
+            });
+        }
+        // SAFETY: as for this function (caller).
+        let result = unsafe { self.apply(closure, arguments) }?;
+        // SAFETY: `result` is live, and an `R` (caller). The collector does not run in 'l, because the token is only
+        // borrowed shared.
+        Ok((unsafe { Value::from_raw(result) }, self))
+    }
+
+    /// Calls a closure, but looks at it before: whether it is one, and whether it takes as many arguments. OCaml allows that it
+    /// takes fewer, and returns a function of the others; or more, so that the result is a function.
+    ///
+    /// # Errors
+    ///
+    /// [`Mismatch`](Error::Mismatch); the exception that the function raised.
+    ///
+    /// # Safety
+    ///
+    /// As [`call`](DomainLock::call).
+    #[track_caller]
+    unsafe fn call_checked<'l, R: ?Sized>(
+        &'l mut self,
+        closure: sys::Value,
+        arguments: &mut [sys::Value],
+    ) -> Result<(Value<'l, R>, &'l DomainLock), CallError> {
+        // SAFETY: the closure and the arguments are live (caller).
+        let raw = unsafe {
+            let first = Value::from_raw(arguments[0]);
+            if takes(Value::from_raw(closure), first, arguments.len())? == arguments.len() {
+                self.apply(closure, arguments)?
+            } else {
+                self.call_in_steps(closure, arguments)?
+            }
+        };
+        // SAFETY: as in `call`.
+        Ok((unsafe { Value::from_raw(raw) }, self))
+    }
+
+    /// Calls a closure with as many arguments as it takes at once, then its result with the others, and so on, as OCaml does.
+    ///
+    /// # Safety
+    ///
+    /// As [`call`](DomainLock::call).
+    #[track_caller]
+    unsafe fn call_in_steps(
+        &mut self,
+        closure: sys::Value,
+        arguments: &[sys::Value],
+    ) -> Result<sys::Value, CallError> {
+        // SAFETY: the closure and the arguments are live (caller), and the collector does not run before they are rooted.
+        let root = |raw| Boxroot::<OCamlAny>::try_new(self, unsafe { Value::from_raw(raw) });
+        let mut function = root(closure)?;
+        let roots = arguments.iter().map(|raw| root(*raw)).collect::<Result<Vec<_>, _>>()?;
+        let mut rest = &roots[..];
+        loop {
+            let count = takes(function.get(self), rest[0].get(self), rest.len())?;
+            let (now, later) = rest.split_at(count);
+            let mut raw: Vec<_> = now.iter().map(|argument| argument.get(self).raw()).collect();
+            // SAFETY: the values are live, because the collector has not run since they were read from roots. The function takes
+            // these arguments (caller).
+            let result = unsafe { self.apply(function.get(self).raw(), &mut raw) }?;
+            if later.is_empty() {
+                return Ok(result);
+            }
+            // SAFETY: the result is live, and the collector does not run before it is rooted.
+            let result: Value<'_, OCamlAny> = unsafe { Value::from_raw(result) };
+            if !is_closure(result) {
+                let (taken, count) = (arguments.len() - later.len(), arguments.len());
+                return Err(Error::mismatch(format!(
+                    "a function that takes {taken} arguments, where one of {count} belongs"
+                ))
+                .into());
+            }
+            function.try_set(self, result)?;
+            rest = later;
+        }
+    }
+
+    /// Calls a closure; the result is live.
+    ///
+    /// # Safety
+    ///
+    /// The closure and the arguments are live values. The closure accepts the arguments.
+    #[track_caller]
+    unsafe fn apply(
+        &mut self,
+        closure: sys::Value,
+        arguments: &mut [sys::Value],
+    ) -> Result<sys::Value, Exception> {
         let count = arguments.len() as c_int;
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no unrooted value is
         // used after the call. `obx_callback` returns exceptions as results.
@@ -74,14 +181,123 @@ impl DomainLock {
             // SAFETY: `result` encodes a live exception, or 0; the collector has not run since.
             return Err(unsafe { Exception::raised(self, ffi::extract_exception(result)) });
         }
-        // SAFETY: `result` is live, and an `R` (caller). The collector does not run in 'l, because the token is only
-        // borrowed shared.
-        Ok((unsafe { Value::from_raw(result) }, self))
+        Ok(result)
+    }
+
+    /// Calls a closure with the values of these roots, with `()` if there are none.
+    ///
+    /// # Errors
+    ///
+    /// The exception that the function raised; in builds with checks, [`Mismatch`](Error::Mismatch) if it cannot be called so.
+    ///
+    /// # Safety
+    ///
+    /// The closure is live, accepts the arguments, and returns an `R`.
+    #[track_caller]
+    pub(crate) unsafe fn call_with<'l, R: ?Sized>(
+        &'l mut self,
+        closure: sys::Value,
+        arguments: &[Boxroot<OCamlAny>],
+    ) -> Result<(Value<'l, R>, &'l DomainLock), CallError> {
+        const ON_STACK: usize = 8;
+        let (mut few, mut many) = ([Value::unit().raw(); ON_STACK], Vec::new());
+        let raw: &mut [sys::Value] = match arguments.len() {
+            0 => &mut few[..1],
+            count if count <= ON_STACK => &mut few[..count],
+            count => {
+                many.resize(count, Value::unit().raw());
+                &mut many
+            }
+        };
+        for (raw, argument) in raw.iter_mut().zip(arguments) {
+            *raw = argument.get(self).raw();
+        }
+        // SAFETY: the closure and the arguments are live, because the collector has not run since they were read. The
+        // function has these types (caller).
+        unsafe {
+            match CHECKS {
+                true => self.call_checked(closure, raw),
+                false => Ok(self.call(closure, raw)?),
+            }
+        }
+    }
+}
+
+/// How many of `count` arguments a function takes at once, of which this is the first one.
+///
+/// # Errors
+///
+/// [`Mismatch`](Error::Mismatch) if it is no function, or one that expects another tuple.
+fn takes(
+    function: Value<'_, OCamlAny>,
+    first: Value<'_, OCamlAny>,
+    count: usize,
+) -> Result<usize, Error> {
+    if !is_closure(function) {
+        return Err(Error::mismatch(format!("{}, where a function belongs", describe(function))));
+    }
+    match arity(function) {
+        None => Ok(count), // in bytecode: unknown
+        Some(arity @ 1..) => Ok(count.min(arity as usize)),
+        Some(tuple) => {
+            let size = tuple.unsigned_abs();
+            if first.kind() == (Kind::Block { tag: 0, size }) {
+                return Ok(1);
+            }
+            let (function, first) = (describe(function), describe(first));
+            Err(Error::mismatch(format!("{function}, which is called with {first}")))
+        }
+    }
+}
+
+/// For errors of [`call_converting`](RootRef::<Function<(), ()>>::call_converting).
+const ORDINALS: [&str; 8] =
+    ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
+
+/// A root for the argument with that number, from 0.
+#[track_caller]
+fn argument<T, R: ToOCaml<T>>(
+    value: &R,
+    number: usize,
+    lock: &mut DomainLock,
+) -> Result<Boxroot<OCamlAny>, Error> {
+    match value.to_ocaml(lock) {
+        Ok(root) => Ok(root.into_any()),
+        Err(error) => {
+            Err(error.of(format_args!("the {} argument of an OCaml function", ORDINALS[number])))
+        }
+    }
+}
+
+impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
+    /// Calls the function, and copies its result.
+    ///
+    /// # Safety
+    ///
+    /// The function takes these arguments; none stands for `()`.
+    #[track_caller]
+    unsafe fn convert_result<X: FromOCaml<R>>(
+        &self,
+        lock: &mut DomainLock,
+        arguments: &[Boxroot<OCamlAny>],
+    ) -> Result<X, CallError> {
+        let closure = self.get(lock).raw();
+        // SAFETY: the closure is live, because the collector has not run since it was read from its root. It takes the
+        // arguments (caller), and returns an `R`, as its type promises.
+        let result = unsafe { lock.call_with(closure, arguments) };
+        let (result, lock) = result.map_err(|error| match error {
+            CallError::Error(error) => {
+                CallError::Error(error.of(format_args!("an OCaml function")))
+            }
+            error => error,
+        })?;
+        X::from_ocaml(result, lock)
+            .map_err(|error| error.of(format_args!("the result of an OCaml function")).into())
     }
 }
 
 macro_rules! callable {
-    ($($argument:ident: $type:ident),+) => {
+    ($($argument:ident: $type:ident, $number:literal);+) => {
         impl<$($type,)+ R: ?Sized> RootRef<Function<($($type,)+), R>> {
             #[allow(clippy::too_many_arguments)]
             /// Calls the function with the values that these roots own. Also returns the token, shared, to use the
@@ -102,18 +318,36 @@ macro_rules! callable {
                 // types are those that the function's type promises.
                 unsafe { lock.call(closure, &mut arguments) }
             }
+
+            #[allow(clippy::too_many_arguments)]
+            /// Calls the function with copies of these Rust values, or with the values that roots own. Returns a copy of the
+            /// result, or a root for it, if `X` is a `Boxroot`.
+            ///
+            /// # Errors
+            ///
+            /// The exception that the function raised; the error of a conversion, which says in what.
+            #[track_caller]
+            pub fn call_converting<X: FromOCaml<R>>(
+                &self,
+                lock: &mut DomainLock,
+                $($argument: impl ToOCaml<$type>),+
+            ) -> Result<X, CallError> {
+                let arguments = [$(self::argument::<$type, _>(&$argument, $number, lock)?),+];
+                // SAFETY: the arguments have the types that the function's type promises.
+                unsafe { self.convert_result(lock, &arguments) }
+            }
         }
     };
 }
 
-callable!(a: A);
-callable!(a: A, b: B);
-callable!(a: A, b: B, c: C);
-callable!(a: A, b: B, c: C, d: D);
-callable!(a: A, b: B, c: C, d: D, e: E);
-callable!(a: A, b: B, c: C, d: D, e: E, f: F);
-callable!(a: A, b: B, c: C, d: D, e: E, f: F, g: G);
-callable!(a: A, b: B, c: C, d: D, e: E, f: F, g: G, h: H);
+callable!(a: A, 0);
+callable!(a: A, 0; b: B, 1);
+callable!(a: A, 0; b: B, 1; c: C, 2);
+callable!(a: A, 0; b: B, 1; c: C, 2; d: D, 3);
+callable!(a: A, 0; b: B, 1; c: C, 2; d: D, 3; e: E, 4);
+callable!(a: A, 0; b: B, 1; c: C, 2; d: D, 3; e: E, 4; f: F, 5);
+callable!(a: A, 0; b: B, 1; c: C, 2; d: D, 3; e: E, 4; f: F, 5; g: G, 6);
+callable!(a: A, 0; b: B, 1; c: C, 2; d: D, 3; e: E, 4; f: F, 5; g: G, 6; h: H, 7);
 
 impl<R: ?Sized> RootRef<Function<(), R>> {
     /// Calls the function with `()`. Also returns the token, shared, to use the result.
@@ -130,5 +364,16 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
         // SAFETY: the closure is live, because the collector has not run since it was read from its root. It takes `()`
         // and returns an `R`, as its type promises.
         unsafe { lock.call(closure, &mut [Value::unit().raw()]) }
+    }
+
+    /// Calls the function with `()`. Returns a copy of the result, or a root for it, if `X` is a `Boxroot`.
+    ///
+    /// # Errors
+    ///
+    /// The exception that the function raised; the error of the conversion.
+    #[track_caller]
+    pub fn call_converting<X: FromOCaml<R>>(&self, lock: &mut DomainLock) -> Result<X, CallError> {
+        // SAFETY: the function takes `()`.
+        unsafe { self.convert_result(lock, &[]) }
     }
 }

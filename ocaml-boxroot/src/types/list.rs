@@ -1,15 +1,22 @@
 //! Lists; and what lists and arrays have in common.
 
 use super::block::{block, rooted};
+use super::form::Form;
 use super::memory::push;
 use super::{FromOCaml, ToOCaml};
-use crate::{Boxroot, DomainLock, Error, Value};
+use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
 use std::marker::PhantomData;
 
 marker! {
     /// The type of OCaml's `T list`. Covariant.
     OCamlList<T>(PhantomData<T>);
+}
+
+impl<T> Form for OCamlList<T> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        matches!(value.kind(), Kind::Immediate(0) | Kind::Block { tag: 0, size: 2 })
+    }
 }
 
 impl<'l, T> Value<'l, OCamlList<T>> {
@@ -23,9 +30,10 @@ impl<'l, T> Value<'l, OCamlList<T>> {
         })
     }
 
+    #[track_caller]
     fn first_and_rest(self) -> Option<(Value<'l, T>, Self)> {
         // SAFETY: a list that is not an immediate is a block with the first element and the rest (type).
-        (!self.is_immediate()).then(|| unsafe { (self.field(0), self.field(1)) })
+        (!self.checked().is_immediate()).then(|| unsafe { (self.field(0), self.field(1)) })
     }
 }
 
@@ -82,6 +90,8 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
         }
         Ok(elements)
     }
+
+    with_form!(OCamlList<A>);
 }
 
 /// The conversions of vectors and Rust arrays, by those of slices and vectors.
@@ -107,6 +117,8 @@ macro_rules! like_slices {
             ) -> Result<Self, Error> {
                 Vec::convert_from(value, lock)?.try_into().map_err(|_| Error::Mismatch)
             }
+
+            with_form!($ocaml<A>);
         }
     };
 }

@@ -1,8 +1,9 @@
-//! Maps and sets of the standard library, read from Rust.
+//! Maps and sets of the standard library, read from Rust; and association lists.
 
-use super::memory::push;
-use super::FromOCaml;
-use crate::{DomainLock, Error, Kind, OCamlAny, Value};
+use super::form::Form;
+use super::memory::{collect, push};
+use super::{FromOCaml, OCamlList, ToOCaml};
+use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -76,11 +77,24 @@ impl<'l> Iterator for Tree<'l> {
     }
 }
 
+impl<K, V> Form for OCamlMap<K, V> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        matches!(value.kind(), Kind::Immediate(0) | Kind::Block { tag: 0, size: 5 })
+    }
+}
+
+impl<T> Form for OCamlSet<T> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        matches!(value.kind(), Kind::Immediate(0) | Kind::Block { tag: 0, size: 4 })
+    }
+}
+
 impl<'l, K, V> Value<'l, OCamlMap<K, V>> {
     /// The bindings, in the order of the keys. Each value lives as long as the token is borrowed.
+    #[track_caller]
     pub fn iter(self) -> impl Iterator<Item = (Value<'l, K>, Value<'l, V>)> {
         // SAFETY: a map is a tree with a key and a value in each node (type).
-        let nodes = unsafe { Tree::new(self, 2) };
+        let nodes = unsafe { Tree::new(self.checked(), 2) };
         // SAFETY: fields 1 and 2 of such a node are the key and the value.
         nodes.map(|node| unsafe { (node.field(1), node.field(2)) })
     }
@@ -88,9 +102,10 @@ impl<'l, K, V> Value<'l, OCamlMap<K, V>> {
 
 impl<'l, T> Value<'l, OCamlSet<T>> {
     /// The elements, in order.
+    #[track_caller]
     pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
         // SAFETY: a set is a tree with an element in each node (type).
-        let nodes = unsafe { Tree::new(self, 1) };
+        let nodes = unsafe { Tree::new(self.checked(), 1) };
         // SAFETY: field 1 of such a node is the element.
         nodes.map(|node| unsafe { node.field(1) })
     }
@@ -111,6 +126,8 @@ macro_rules! maps {
                 }
                 Ok(bindings.into_iter().collect())
             }
+
+            with_form!(OCamlMap<A, B>);
         }
     )*};
 }
@@ -136,6 +153,8 @@ macro_rules! sets {
                 }
                 Ok(elements.into_iter().collect())
             }
+
+            with_form!(OCamlSet<A>);
         }
     )*};
 }
@@ -144,4 +163,35 @@ sets! {
     Vec<T>;
     BTreeSet<T> where T: Ord;
     HashSet<T> where T: Eq + Hash;
+}
+
+macro_rules! association_lists {
+    ($($rust:ident where $first:ident $(+ $second:ident)?;)*) => {$(
+        /// A list of pairs, in the order of the Rust map's iterator.
+        impl<A, B, K: ToOCaml<A>, V: ToOCaml<B>> ToOCaml<OCamlList<(A, B)>> for $rust<K, V> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlList<(A, B)>>, Error> {
+                collect(self.iter())?.as_slice().convert_to(lock)
+            }
+        }
+
+        /// If a key is there several times, its first value counts, as for OCaml's `List.assoc`.
+        impl<A, B, K: FromOCaml<A> + $first $(+ $second)?, V: FromOCaml<B>> FromOCaml<OCamlList<(A, B)>>
+            for $rust<K, V>
+        {
+            fn convert_from<'l>(
+                value: Value<'l, OCamlList<(A, B)>>,
+                lock: &'l DomainLock,
+            ) -> Result<Self, Error> {
+                let pairs: Vec<(K, V)> = FromOCaml::convert_from(value, lock)?;
+                Ok(pairs.into_iter().rev().collect())
+            }
+
+            with_form!(OCamlList<(A, B)>);
+        }
+    )*};
+}
+
+association_lists! {
+    BTreeMap where Ord;
+    HashMap where Eq + Hash;
 }

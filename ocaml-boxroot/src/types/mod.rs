@@ -45,6 +45,16 @@ macro_rules! without_parts {
     };
 }
 
+/// For a conversion from a marker that is a [`Form`].
+macro_rules! with_form {
+    ($marker:ty) => {
+        #[inline]
+        fn has_form(value: Value<'_, $marker>) -> bool {
+            value.has_form()
+        }
+    };
+}
+
 mod array;
 mod bigarray;
 mod block;
@@ -52,6 +62,7 @@ mod boxed;
 pub(crate) mod declare;
 mod depth;
 pub(crate) mod exception;
+pub(crate) mod form;
 mod function;
 mod list;
 mod map;
@@ -67,6 +78,7 @@ pub use boxed::OCamlBox;
 pub use declare::Field;
 pub use depth::set_depth_limit;
 pub use exception::{CallError, Exception, OCamlException};
+pub use form::Form;
 pub use function::Function;
 pub use list::OCamlList;
 pub use map::{OCamlMap, OCamlSet};
@@ -74,8 +86,10 @@ pub use number::{OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlN
 pub use seq::{Elements, OCamlSeq};
 pub use string::{OCamlBytes, OCamlString};
 
+use crate::value::CHECKS;
 use crate::{Boxroot, DomainLock, Error, RootRef, Value};
 use depth::Level;
+use form::mismatch;
 use std::marker::PhantomData;
 
 /// A struct with such a field is invariant in `T`.
@@ -95,6 +109,7 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
 /// | `[A]`, `[A; N]`, `Vec<A>` | `'a list`, `'a array` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray) |
+/// | `BTreeMap<A, B>`, `HashMap<A, B>` | `('a * 'b) list`; from OCaml, also maps of `Map.Make` | [`OCamlList<(A, B)>`](crate::OCamlList), [`OCamlMap<A, B>`](crate::OCamlMap) |
 /// | `&A`, `Box<A>` | as `A` | as `A` |
 /// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///
@@ -167,6 +182,15 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
 /// # Ok(()) })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "no OCaml value of type `{T}` is made from a `{Self}`",
+    label = "this is no Rust value for an OCaml `{T}`",
+    note = "an OCamlInt is made from any integer type, an OCamlFloat from f64, an OCamlString from str, String, [u8] and Vec<u8>, \
+            an OCamlList<A> and an OCamlArray<A> from vectors, arrays and slices of what an A is made from, \
+            and each type from a root of it, `&Boxroot<{T}>`",
+    note = "the table in the documentation of ToOCaml has all types; `ocaml_type!` makes a record or a variant from a Rust type, \
+            which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
+)]
 pub trait ToOCaml<T: ?Sized> {
     /// A root for the copy. The collector may run.
     ///
@@ -204,6 +228,15 @@ pub trait ToOCaml<T: ?Sized> {
 
 /// A Rust value that can be copied from an OCaml `T`; see [`Value::to_rust`] and
 /// [`RootRef::to_rust`]. The table of types is in the documentation of [`ToOCaml`], and what is too deep, too.
+#[diagnostic::on_unimplemented(
+    message = "an OCaml value of type `{T}` cannot be copied to a `{Self}`",
+    label = "this is no Rust type for an OCaml `{T}`",
+    note = "an OCamlInt is copied to any integer type, an OCamlFloat to f64, an OCamlString to String and Vec<u8>, \
+            an OCamlList<A> and an OCamlArray<A> to vectors and arrays of what an A is copied to; \
+            and a value of any type can stay in OCaml, as a root, `Boxroot<{T}>`",
+    note = "the table in the documentation of ToOCaml has all types; `ocaml_type!` copies a record or a variant to a Rust type, \
+            which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
+)]
 pub trait FromOCaml<T: ?Sized>: Sized {
     /// The copy. The collector does not run.
     ///
@@ -215,6 +248,9 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     #[inline]
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+        if CHECKS && !Self::has_form(value) {
+            return Err(mismatch(value));
+        }
         if !Self::has_parts() {
             return Self::convert_from(value, lock);
         }
@@ -235,6 +271,15 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     /// conversion takes no time for the count.
     #[inline]
     fn has_parts() -> bool {
+        true
+    }
+
+    /// `false` if the value is certainly not a `T`, which is then a [`Mismatch`](Error::Mismatch) in
+    /// [builds with checks](crate::guide::debugging#wrong-types): they ask before each conversion. To be implemented, as
+    /// `value.has_form()`, for a `T` that is a [`Form`].
+    #[inline]
+    fn has_form(value: Value<'_, T>) -> bool {
+        let _ = value;
         true
     }
 
@@ -321,6 +366,10 @@ impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Box<R> {
     }
 
     without_parts!();
+
+    fn has_form(value: Value<'_, T>) -> bool {
+        R::has_form(value)
+    }
 
     fn from_float(x: f64) -> Result<Self, Error> {
         Ok(Box::new(R::from_float(x)?))

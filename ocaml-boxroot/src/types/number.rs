@@ -1,8 +1,9 @@
 //! Numbers and characters, `unit` and `bool`.
 
 use super::block::rooted;
+use super::form::{custom_name, Form, DOUBLE_TAG};
 use super::{FromOCaml, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Value};
+use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 
 marker! {
     /// The type of OCaml's `int`, for `Value<'l, OCamlInt>` and `Boxroot<OCamlInt>`.
@@ -17,6 +18,47 @@ marker! {
     OCamlChar;
     /// The type of OCaml's `float`.
     OCamlFloat;
+}
+
+/// Immediates of some range.
+macro_rules! immediates {
+    ($($marker:ty: $range:pat,)*) => {$(
+        impl Form for $marker {
+            fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+                matches!(value.kind(), Kind::Immediate($range))
+            }
+        }
+    )*};
+}
+
+immediates! {
+    OCamlInt: _,
+    OCamlChar: 0..=255,
+    bool: 0..=1,
+    (): 0,
+}
+
+/// Custom blocks with operations of this name.
+macro_rules! custom_numbers {
+    ($($marker:ident: $name:literal;)*) => {$(
+        impl Form for $marker {
+            fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+                custom_name(value) == Some($name)
+            }
+        }
+    )*};
+}
+
+custom_numbers! {
+    OCamlInt32: c"_i";
+    OCamlInt64: c"_j";
+    OCamlNativeint: c"_n";
+}
+
+impl Form for OCamlFloat {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        matches!(value.kind(), Kind::Block { tag: DOUBLE_TAG, .. })
+    }
 }
 
 impl Value<'_, ()> {
@@ -36,8 +78,9 @@ impl Value<'_, OCamlInt> {
     }
 
     /// The integer.
+    #[track_caller]
     pub fn to_int(self) -> isize {
-        self.raw() >> 1
+        self.checked().raw() >> 1
     }
 }
 
@@ -49,47 +92,53 @@ impl Value<'_, OCamlChar> {
     }
 
     /// The byte.
+    #[track_caller]
     pub fn to_byte(self) -> u8 {
-        (self.raw() >> 1) as u8
+        (self.checked().raw() >> 1) as u8
     }
 }
 
 impl Value<'_, OCamlInt32> {
     /// The number.
+    #[track_caller]
     pub fn to_int32(self) -> i32 {
         // SAFETY: the value is a live `int32` (type and lifetime).
-        unsafe { ffi::obx_int32(self.raw()) }
+        unsafe { ffi::obx_int32(self.checked().raw()) }
     }
 }
 
 impl Value<'_, OCamlInt64> {
     /// The number.
+    #[track_caller]
     pub fn to_int64(self) -> i64 {
         // SAFETY: the value is a live `int64` (type and lifetime).
-        unsafe { ffi::obx_int64(self.raw()) }
+        unsafe { ffi::obx_int64(self.checked().raw()) }
     }
 }
 
 impl Value<'_, OCamlNativeint> {
     /// The number.
+    #[track_caller]
     pub fn to_nativeint(self) -> isize {
         // SAFETY: the value is a live `nativeint` (type and lifetime).
-        unsafe { ffi::obx_nativeint(self.raw()) }
+        unsafe { ffi::obx_nativeint(self.checked().raw()) }
     }
 }
 
 impl Value<'_, bool> {
     /// The boolean.
+    #[track_caller]
     pub fn to_bool(self) -> bool {
-        self.raw() != 1
+        self.checked().raw() != 1
     }
 }
 
 impl Value<'_, OCamlFloat> {
     /// The number.
+    #[track_caller]
     pub fn to_float(self) -> f64 {
         // SAFETY: the value is a live float (type and lifetime).
-        unsafe { ffi::obx_float(self.raw()) }
+        unsafe { ffi::obx_float(self.checked().raw()) }
     }
 }
 
@@ -107,6 +156,7 @@ impl FromOCaml<()> for () {
     }
 
     without_parts!();
+    with_form!(());
 }
 
 impl ToOCaml<bool> for bool {
@@ -124,6 +174,7 @@ impl FromOCaml<bool> for bool {
     }
 
     without_parts!();
+    with_form!(bool);
 }
 
 macro_rules! integers {
@@ -149,6 +200,7 @@ macro_rules! integers {
             }
 
             without_parts!();
+            with_form!(OCamlInt);
         }
     )*};
 }
@@ -173,6 +225,7 @@ macro_rules! boxed {
             }
 
             without_parts!();
+            with_form!($ocaml);
         }
     )*};
 }
@@ -199,6 +252,7 @@ impl FromOCaml<OCamlFloat> for f64 {
     }
 
     without_parts!();
+    with_form!(OCamlFloat);
 
     fn from_float(x: f64) -> Result<Self, Error> {
         Ok(x)
@@ -219,6 +273,7 @@ impl FromOCaml<OCamlChar> for u8 {
     }
 
     without_parts!();
+    with_form!(OCamlChar);
 }
 
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF). Other characters are
@@ -238,4 +293,5 @@ impl FromOCaml<OCamlChar> for char {
     }
 
     without_parts!();
+    with_form!(OCamlChar);
 }

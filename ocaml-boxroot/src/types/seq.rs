@@ -1,7 +1,8 @@
 //! Sequences, read from Rust.
 
+use super::form::{is_closure, Form};
 use super::{CallError, FromOCaml, Function};
-use crate::{Boxroot, DomainLock, Error, OCamlAny, RootRef};
+use crate::{Boxroot, DomainLock, Error, OCamlAny, RootRef, Value};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -23,6 +24,12 @@ marker! {
     /// }
     /// ```
     OCamlSeq<T>(PhantomData<T>);
+}
+
+impl<T> Form for OCamlSeq<T> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        is_closure(value)
+    }
 }
 
 impl<T> RootRef<OCamlSeq<T>> {

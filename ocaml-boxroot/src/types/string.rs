@@ -1,8 +1,9 @@
 //! Strings and bytes.
 
+use super::form::{Form, STRING_TAG};
 use super::memory::{collect, copied};
 use super::{FromOCaml, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Value};
+use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 use std::str::Utf8Error;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -13,9 +14,24 @@ marker! {
     OCamlBytes;
 }
 
+impl Form for OCamlString {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        matches!(value.kind(), Kind::Block { tag: STRING_TAG, .. })
+    }
+}
+
+/// Memory does not tell bytes from strings.
+impl Form for OCamlBytes {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        OCamlString::is_form_of(value)
+    }
+}
+
 impl<'l> Value<'l, OCamlString> {
     /// The string's bytes, without a copy.
+    #[track_caller]
     pub fn as_bytes(self) -> &'l [u8] {
+        self.checked();
         // SAFETY: the value is a live string (type and lifetime). The collector does not run in 'l, so the string
         // does not move. Strings do not change.
         unsafe {
@@ -29,17 +45,20 @@ impl<'l> Value<'l, OCamlString> {
     /// # Errors
     ///
     /// If it is not UTF-8.
+    #[track_caller]
     pub fn as_str(self) -> Result<&'l str, Utf8Error> {
         std::str::from_utf8(self.as_bytes())
     }
 
     /// A copy of the string's bytes.
+    #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
         self.as_bytes().to_vec()
     }
 
     /// A copy of the string, where U+FFFD replaces what is not UTF-8. To a `String`, [`to_rust`](Value::to_rust) copies
     /// only what is.
+    #[track_caller]
     pub fn to_string_lossy(self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()
     }
@@ -47,12 +66,14 @@ impl<'l> Value<'l, OCamlString> {
 
 impl<'l> Value<'l, OCamlBytes> {
     /// A copy of the bytes.
+    #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
         self.bytes().collect()
     }
 
+    #[track_caller]
     pub(crate) fn bytes(self) -> impl ExactSizeIterator<Item = u8> + use<'l> {
-        let bytes = self.raw() as *mut u8;
+        let bytes = self.checked().raw() as *mut u8;
         // SAFETY: the value is a live byte sequence (type and lifetime).
         let length = unsafe { ffi::obx_string_length(self.raw()) };
         // SAFETY: the value does not move in 'l. Each byte is loaded atomically, because another domain may be changing
@@ -134,6 +155,7 @@ impl FromOCaml<OCamlString> for String {
     }
 
     without_parts!();
+    with_form!(OCamlString);
 }
 
 impl FromOCaml<OCamlString> for Vec<u8> {
@@ -142,6 +164,7 @@ impl FromOCaml<OCamlString> for Vec<u8> {
     }
 
     without_parts!();
+    with_form!(OCamlString);
 }
 
 impl FromOCaml<OCamlBytes> for Vec<u8> {
@@ -150,4 +173,5 @@ impl FromOCaml<OCamlBytes> for Vec<u8> {
     }
 
     without_parts!();
+    with_form!(OCamlBytes);
 }

@@ -1,21 +1,36 @@
 //! Tuples, options and results. Rust's own types are the markers.
 
 use super::block::{block, rooted};
+use super::form::Form;
 use super::{FromOCaml, ToOCaml};
-use crate::{Boxroot, DomainLock, Error, Kind, Value};
+use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
+
+impl<T> Form for Option<T> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        matches!(value.kind(), Kind::Immediate(0) | Kind::Block { tag: 0, size: 1 })
+    }
+}
+
+impl<T, E> Form for Result<T, E> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        matches!(value.kind(), Kind::Block { tag: 0 | 1, size: 1 })
+    }
+}
 
 impl<'l, T> Value<'l, Option<T>> {
     /// `Some` with the value in it, or `None`.
+    #[track_caller]
     pub fn to_option(self) -> Option<Value<'l, T>> {
         // SAFETY: a block is `Some x`, whose field 0 is x (type).
-        (!self.is_immediate()).then(|| unsafe { self.field(0) })
+        (!self.checked().is_immediate()).then(|| unsafe { self.field(0) })
     }
 }
 
 impl<'l, T, E> Value<'l, Result<T, E>> {
     /// `Ok` or `Err`, with the value in it.
+    #[track_caller]
     pub fn to_result(self) -> Result<Value<'l, T>, Value<'l, E>> {
-        let is_ok = matches!(self.kind(), Kind::Block { tag: 0, .. });
+        let is_ok = matches!(self.checked().kind(), Kind::Block { tag: 0, .. });
         // SAFETY: `Ok x` is a block of tag 0 whose field 0 is x, and `Error x` one of tag 1 (type).
         unsafe {
             match is_ok {
@@ -28,14 +43,22 @@ impl<'l, T, E> Value<'l, Result<T, E>> {
 
 impl<'l, A, B> Value<'l, (A, B)> {
     /// The two components.
+    #[track_caller]
     pub fn to_pair(self) -> (Value<'l, A>, Value<'l, B>) {
+        self.checked();
         // SAFETY: a pair is a block of two fields (type).
         unsafe { (self.field(0), self.field(1)) }
     }
 }
 
 macro_rules! tuple {
-    ($($rust:ident $ocaml:ident $index:tt),+) => {
+    ($size:literal: $($rust:ident $ocaml:ident $index:tt),+) => {
+        impl<$($ocaml),+> Form for ($($ocaml,)+) {
+            fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+                value.kind() == Kind::Block { tag: 0, size: $size }
+            }
+        }
+
         impl<$($ocaml, $rust: ToOCaml<$ocaml>),+> ToOCaml<($($ocaml,)+)> for ($($rust,)+) {
             fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<($($ocaml,)+)>, Error> {
                 let fields = ($(self.$index.to_ocaml(lock)?,)+);
@@ -52,17 +75,19 @@ macro_rules! tuple {
                 // SAFETY: a tuple is a block of these fields (type).
                 unsafe { Ok(($($rust::from_ocaml(value.field::<$ocaml>($index), lock)?,)+)) }
             }
+
+            with_form!(($($ocaml,)+));
         }
     };
 }
 
-tuple!(P A 0, Q B 1);
-tuple!(P A 0, Q B 1, R C 2);
-tuple!(P A 0, Q B 1, R C 2, S D 3);
-tuple!(P A 0, Q B 1, R C 2, S D 3, T E 4);
-tuple!(P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5);
-tuple!(P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6);
-tuple!(P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6, W H 7);
+tuple!(2: P A 0, Q B 1);
+tuple!(3: P A 0, Q B 1, R C 2);
+tuple!(4: P A 0, Q B 1, R C 2, S D 3);
+tuple!(5: P A 0, Q B 1, R C 2, S D 3, T E 4);
+tuple!(6: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5);
+tuple!(7: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6);
+tuple!(8: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6, W H 7);
 
 impl<A, R: ToOCaml<A>> ToOCaml<Option<A>> for Option<R> {
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<Option<A>>, Error> {
@@ -85,6 +110,8 @@ impl<A, R: FromOCaml<A>> FromOCaml<Option<A>> for Option<R> {
             Some(x) => Ok(Some(R::from_ocaml(x, lock)?)),
         }
     }
+
+    with_form!(Option<A>);
 }
 
 impl<A, B, P: ToOCaml<A>, Q: ToOCaml<B>> ToOCaml<Result<A, B>> for Result<P, Q> {
@@ -114,4 +141,6 @@ impl<A, B, P: FromOCaml<A>, Q: FromOCaml<B>> FromOCaml<Result<A, B>> for Result<
             Err(x) => Ok(Err(Q::from_ocaml(x, lock)?)),
         }
     }
+
+    with_form!(Result<A, B>);
 }

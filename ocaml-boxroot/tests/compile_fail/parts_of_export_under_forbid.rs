@@ -11,5 +11,5 @@ fn body(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<Boxroot<()
 
 fn main() {
     let text: isize = 0x1234560;
-    ocaml_boxroot::export_call!(unsafe body [text: OCamlString] [()]);
+    ocaml_boxroot::export_call!(unsafe name body [text: OCamlString] [()]);
 }

@@ -12,5 +12,5 @@ ocaml_boxroot::export_bytecode!(name a b c d e f);
 
 fn main() {
     let text: isize = 0x1234560;
-    ocaml_boxroot::export_call!(body [text: OCamlString] [()]);
+    ocaml_boxroot::export_call!(name body [text: OCamlString] [()]);
 }

@@ -97,8 +97,13 @@ let owner modules symbol =
   if Names.starts_with "caml_" symbol then None
   else List.find_opt (fun m -> Names.starts_with (m ^ "_") symbol) (List.sort longest modules)
 
+let is_c_name s =
+  List.for_all (function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false)
+    (List.init (String.length s) (String.get s))
+
 let external_ r f =
   let p = f.primitive in
+  if not (is_c_name (symbol p) && is_c_name p.prim_name) then Reader.unsupported "a symbol that is no name in C";
   if not p.prim_alloc then Reader.unsupported "[@@noalloc]";
   if List.exists (fun repr -> repr <> Primitive.Same_as_ocaml_repr) (p.prim_native_repr_res :: p.prim_native_repr_args) then
     Reader.unsupported "unboxed or untagged arguments";

@@ -1,77 +1,124 @@
-(* Writes Rust bindings to OCaml modules, and the OCaml module that registers what they use. The command line is bindings.rs's. *)
+(* Writes Rust bindings to OCaml modules, and the OCaml module that registers what they use. generator.rs runs it. *)
 open Model
 
-let digest_place = "@DIGEST@"
+type options = {
+  rust_file : string;
+  ocaml_file : string;
+  folders : string list;
+  bound : string list;
+  annotations : string list;
+  prefixes : string list;
+  only : string list;
+  opaque : string list;
+  users : (string * string) list;
+  names : (string * string) list;
+}
 
-(* Names that build scripts use. *)
-let check_known what known names =
-  List.iter (fun name -> if not (List.mem name known) then begin
-    let near = match Misc.spellcheck known name with [] -> known | l -> l in
-    failwith (Printf.sprintf "there is no %s `%s`. There are: %s" what name (String.concat ", " (List.sort_uniq compare near)))
-  end) names
-
-let run () =
-  let out_rust = ref "" and out_ocaml = ref "" and folders = ref [] and bound = ref [] and annotations = ref [] in
-  let only = ref [] and opaque = ref [] and users = ref [] and prefixes = ref [] in
+let options () =
+  let rust_file = ref "" and ocaml_file = ref "" and folders = ref [] and bound = ref [] and annotations = ref [] in
+  let prefixes = ref [] and only = ref [] and opaque = ref [] and users = ref [] and names = ref [] in
   let add list = Arg.String (fun s -> list := s :: !list) in
-  let pair s = match String.index_opt s '=' with
-    | Some i -> users := (String.sub s 0 i, String.sub s (i + 1) (String.length s - i - 1)) :: !users
-    | None -> raise (Arg.Bad s) in
+  let add_item list = Arg.String (fun s -> list := Walk.uncapitalized s :: !list) in
+  (* The last = is no part of an operator. *)
+  let add_pair list = Arg.String (fun s -> match String.rindex_opt s '=' with
+    | Some i -> list := (Walk.uncapitalized (String.sub s 0 i), String.sub s (i + 1) (String.length s - i - 1)) :: !list
+    | None -> raise (Arg.Bad s)) in
   Arg.parse [
-    "--rust", Arg.Set_string out_rust, "FILE to write Rust to";
-    "--ocaml", Arg.Set_string out_ocaml, "FILE to write OCaml to";
+    "--rust", Arg.Set_string rust_file, "FILE to write Rust to";
+    "--ocaml", Arg.Set_string ocaml_file, "FILE to write OCaml to";
     "--include", add folders, "FOLDER with .cmi files";
     "--bind", add bound, "MODULE";
     "--annotations", add annotations, "FILE.cmt or .cmti";
     "--strip", add prefixes, "PREFIX of modules, which OCaml code leaves out";
-    "--only", add only, "ITEM";
-    "--opaque", add opaque, "TYPE";
-    "--with", Arg.String pair, "TYPE=RUST a user's own Rust type" ] (fun s -> raise (Arg.Bad s)) "bindings";
-  Clflags.include_dirs := List.rev !folders;
-  Compmisc.init_path ();
-  let env = Compmisc.initial_env () in
-  let r = Reader.create env ~opaque:!opaque ~users:!users ~prefixes:!prefixes in
-  let raws = List.map (Walk.bound r) (List.rev !bound) in
-  let scanned = List.map Cmt.read (List.rev !annotations) in
-  let selection = { Walk.only = !only; documentation = Cmt.documentation scanned } in
-  Rust.check_names "the program" (List.map (fun raw -> (raw.Walk.raw_name, "module " ^ Path.name raw.path)) raws);
+    "--only", add_item only, "ITEM";
+    "--opaque", add_item opaque, "TYPE";
+    "--with", add_pair users, "TYPE=RUST a user's own Rust type";
+    "--rename", add_pair names, "ITEM=NAME its name in Rust" ] (fun s -> raise (Arg.Bad s)) "bindings";
+  let rev list = List.rev !list in
+  { rust_file = !rust_file; ocaml_file = !ocaml_file; folders = rev folders; bound = rev bound; annotations = rev annotations;
+    prefixes = rev prefixes; only = rev only; opaque = rev opaque; users = rev users; names = rev names }
+
+(* Names that build scripts use. *)
+let check_known what known names =
+  List.iter (fun name -> if not (List.mem name known) then begin
+    let near = List.sort_uniq compare (match Misc.spellcheck known name with [] -> known | l -> l) in
+    let some = List.filteri (fun i _ -> i < 30) near @ if List.length near > 30 then [ "…" ] else [] in
+    failwith (Printf.sprintf "there is no %s `%s`. There are: %s" what name (String.concat ", " some))
+  end) names
+
+(* The files .cmti of modules that are bound: a library's have documentation. *)
+let interfaces folders modules =
+  let file folder name = Filename.concat folder (name ^ ".cmti") in
+  let find name =
+    List.find_opt Sys.file_exists
+      (List.concat_map (fun folder -> [ file folder (String.uncapitalize_ascii name); file folder name ]) folders) in
+  List.filter_map find modules
+
+type understood = {
+  modules : module_ list;  (* also one of types that no bound module declares *)
+  types : decl list;
+  stated : (string * external_) list;  (* externals that Rust provides and that the interface has *)
+  left_out : string list;  (* externals that Rust does not provide *)
+}
+
+let read o =
+  Clflags.include_dirs := List.rev o.folders;
+  (* The compiler searches one folder first, which would be the current one. *)
+  Compmisc.init_path ~dir:(match o.folders with first :: _ -> first | [] -> Filename.dirname o.rust_file) ();
+  let r = Reader.create (Compmisc.initial_env ()) ~opaque:o.opaque ~users:o.users ~prefixes:o.prefixes in
+  let raws = List.map (Walk.bound r) o.bound in
+  Rust.check_names "the program" ~remedy:"Bind one of them."
+    (List.map (fun raw -> (raw.Walk.raw_name, "module " ^ Path.name raw.path)) raws);
+  let scanned = List.map Cmt.read o.annotations in
+  let of_libraries = interfaces (o.folders @ [ Config.standard_library ]) (List.concat_map Walk.files raws) in
+  let read_if_possible file = try Some (Cmt.read file) with _ -> None in
+  let documentation = Cmt.documentation (List.filter_map read_if_possible of_libraries @ scanned) in
+  let selection = { Walk.only = o.only; names = o.names; documentation } in
   List.iter (Walk.homes r selection ~own:true) raws;
   List.iter (Walk.homes r selection ~own:false) raws;
-  check_known "item" (List.concat_map Walk.names raws) !only;
-  let types = Hashtbl.fold (fun _ home l -> home.Reader.qualified :: l) r.homes [] in
-  check_known "type that may have conversions" types (!opaque @ List.map fst !users);
+  check_known "item" (List.concat_map Walk.names raws) (o.only @ List.map fst o.names);
+  let with_home = Hashtbl.fold (fun _ home l -> home.Reader.qualified :: l) r.homes [] in
+  check_known "type that may have conversions" with_home (o.opaque @ List.map fst o.users);
   let externals, left_out = Cmt.externals r scanned (List.map (fun raw -> raw.Walk.raw_name) raws) in
   let is_external p = List.exists (fun (_, (e, _)) -> e.symbol = Cmt.symbol p) externals in
-  let modules = List.map (fun (raw : Walk.raw) ->
-    let mine = List.filter_map (fun (m, (e, _)) -> if m = raw.raw_name then Some e else None) externals in
-    let m = Walk.items r selection ~is_external ~externals:mine raw in
-    let comments = List.filter_map (fun (name, c) -> if name = raw.raw_name then Some (Comment c) else None) left_out in
-    { m with items = m.items @ comments }) raws in
+  let of_module raw l = List.filter_map (fun (name, x) -> if name = raw.Walk.raw_name then Some x else None) l in
+  let modules = List.map (fun raw ->
+    let m = Walk.items r selection ~is_external ~externals:(List.map fst (of_module raw externals)) raw in
+    { m with items = m.items @ List.map (fun c -> Comment c) (of_module raw left_out) }) raws in
   let types = List.rev r.found in
   Analysis.run types;
-  let modules = Walk.with_types modules types in
-  let own = List.filter (fun m -> m.rust_name <> "ocaml_types") modules in
+  { modules = Walk.with_types modules types; types; left_out = List.map snd left_out;
+    stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (p, e)) path) externals }
+
+(* Stands for the digest, which depends on the text. *)
+let digest_place = "@DIGEST@"
+
+let write o understood =
+  let header = Printf.sprintf "Made by the build helper of ocaml-boxroot from %s. Do not edit." (String.concat ", " o.bound) in
+  let own = List.filter (fun m -> m.rust_name <> Reader.other_types) understood.modules in
   let symbol m = Printf.sprintf "boxroot_abi_%s_%s" m.rust_name digest_place in
-  let text = Buffer.create 10000 in
+  let rust = Buffer.create 10000 and glue = Buffer.create 10000 in
+  Printf.bprintf rust "// %s\n\n" header;
   List.iter (fun m ->
     let abi = if List.memq m own then Some (symbol m) else None in
-    Rust.module_ text ~abi ~digest:digest_place m) modules;
-  let header = "Made by the build helper of ocaml-boxroot from " ^ String.concat ", " (List.rev !bound) ^ ". Do not edit." in
-  let text = "// " ^ header ^ "\n\n" ^ Buffer.contents text in
-  List.iter (fun (_, comment) -> print_endline (String.concat " " (String.split_on_char '\n' comment))) left_out;
-  let digest = String.sub (Digest.to_hex (Digest.string text)) 0 16 in
-  let glue = Buffer.create 10000 in
-  let stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (p, e)) path) externals in
-  Glue.print glue ~header ~abis:(List.map symbol own) ~digest:digest_place ~types ~stated own;
+    Rust.module_ rust ~abi ~digest:digest_place m) understood.modules;
+  Glue.print glue ~header ~abis:(List.map symbol own) ~digest:digest_place ~types:understood.types ~stated:understood.stated own;
+  let digest = String.sub (Digest.to_hex (Digest.string (Buffer.contents rust))) 0 16 in
   let write file text =
     let channel = open_out_bin file in
-    output_string channel (Names.replace digest_place digest text);
+    output_string channel (Names.replace digest_place digest (Buffer.contents text));
     close_out channel in
-  write !out_rust text;
-  write !out_ocaml (Buffer.contents glue)
+  write o.rust_file rust;
+  write o.ocaml_file glue
 
 let () =
   let fail message = prerr_endline message; exit 1 in
-  try run () with
+  try
+    let o = options () in
+    let understood = read o in
+    write o understood;
+    (* The build script shows these as warnings. *)
+    List.iter (fun comment -> print_endline (String.concat " " (String.split_on_char '\n' comment))) understood.left_out
+  with
   | Failure message | Rust.Clash message -> fail message
   | error -> Location.report_exception Format.err_formatter error; exit 1

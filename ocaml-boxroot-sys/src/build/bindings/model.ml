@@ -61,6 +61,7 @@ and decl = {
 
 type value = {
   value : string;  (* its name, in OCaml *)
+  value_name : string;  (* in Rust *)
   value_path : string;  (* as OCaml code names it *)
   arguments : argument list;  (* none: it is no function *)
   result : ty;
@@ -70,7 +71,7 @@ type value = {
 }
 
 type exception_ = {
-  exception_ : string;
+  exception_name : string;  (* in Rust *)
   exception_path : string;
   exception_parts : parts;
   exception_comment : string;

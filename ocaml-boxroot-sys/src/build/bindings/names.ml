@@ -31,31 +31,33 @@ let snake s =
     Buffer.add_char b (Char.lowercase_ascii c)) s;
   identifier (Buffer.contents b)
 
-let contains s part =
+(* Whether `part` is in `s` at this index. *)
+let is_at s i part =
   let n = String.length part in
-  let rec from i = i + n <= String.length s && (String.sub s i n = part || from (i + 1)) in
-  from 0
+  let rec same k = k = n || (s.[i + k] = part.[k] && same (k + 1)) in
+  i + n <= String.length s && same 0
 
-let starts_with prefix s =
-  String.length s >= String.length prefix && String.sub s 0 (String.length prefix) = prefix
+let starts_with prefix s = is_at s 0 prefix
 
-(* Splits at a separator of any length. *)
+let contains s part = List.exists (fun i -> is_at s i part) (List.init (String.length s) Fun.id)
+
+(* Splits at a separator of any length, but not at one at the beginning of a piece. *)
 let split separator s =
   let n = String.length separator in
-  let rec go start i =
-    if i + n > String.length s then [ String.sub s start (String.length s - start) ]
-    else if i > start && String.sub s i n = separator then String.sub s start (i - start) :: go (i + n) (i + n)
-    else go start (i + 1) in
-  go 0 0
+  let rec pieces start i =
+    if i >= String.length s then [ String.sub s start (String.length s - start) ]
+    else if i > start && is_at s i separator then String.sub s start (i - start) :: pieces (i + n) (i + n)
+    else pieces start (i + 1) in
+  pieces 0 0
 
 let replace before after s =
-  let rec go = function [] -> "" | [ x ] -> x | x :: rest -> x ^ after ^ go rest in
-  let n = String.length before in
-  let rec pieces start i =
-    if i + n > String.length s then [ String.sub s start (String.length s - start) ]
-    else if String.sub s i n = before then String.sub s start (i - start) :: pieces (i + n) (i + n)
-    else pieces start (i + 1) in
-  go (pieces 0 0)
+  let b = Buffer.create (String.length s) in
+  let rec go i =
+    if i < String.length s then
+      if is_at s i before then begin Buffer.add_string b after; go (i + String.length before) end
+      else begin Buffer.add_char b s.[i]; go (i + 1) end in
+  go 0;
+  Buffer.contents b
 
 let is_operator s =
   let is_letter = function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' | '\'' -> true | c -> Char.code c >= 128 in

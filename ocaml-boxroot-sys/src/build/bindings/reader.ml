@@ -2,6 +2,9 @@
 open Types
 open Model
 
+(* The Rust module of types that no bound module declares. *)
+let other_types = "ocaml_types"
+
 exception Unsupported of string
 
 let unsupported fmt = Printf.ksprintf (fun s -> raise (Unsupported s)) fmt
@@ -156,7 +159,7 @@ and other_place key =
   let plain = String.map (fun c -> if List.mem c separators then '_' else c) key in
   let parts = List.concat_map (Names.split "__") (String.split_on_char '.' plain) in
   match List.rev parts with
-  | name :: modules -> ("ocaml_types" :: List.rev_map Names.snake modules, Names.camel name)
+  | name :: modules -> (other_types :: List.rev_map Names.snake modules, Names.camel name)
   | [] -> assert false
 
 and never_float d = match d.type_kind with

@@ -12,15 +12,14 @@ let comment scope indent s = List.iter (fun l -> out scope "%s// %s\n" indent l)
 
 (* OCaml's documentation as Markdown: [code], {!name} and {[ code ]} become code. *)
 let markdown s =
-  let s = Names.replace "{[" "\n```text\n" s |> Names.replace "]}" "\n```\n" in
+  let s = String.map (function '\r' -> ' ' | c -> c) s |> Names.replace "{[" "\n```text\n" |> Names.replace "]}" "\n```\n" in
   let b = Buffer.create 100 in
   let is_code = ref false and is_link = ref false in
   String.iteri (fun i c ->
-    let at text = i + String.length text <= String.length s && String.sub s i (String.length text) = text in
-    if at "```" then is_code := not !is_code;
+    if Names.is_at s i "```" then is_code := not !is_code;
     match c with
     | ('[' | ']') when not !is_code -> Buffer.add_char b '`'
-    | '{' when at "{!" -> is_link := true
+    | '{' when Names.is_at s i "{!" -> is_link := true
     | ('!' | '}') when !is_link -> is_link := c = '!'; Buffer.add_char b '`'
     | c -> Buffer.add_char b c) s;
   Buffer.contents b
@@ -87,7 +86,7 @@ let type_ scope d =
       let path = match d.rust with User path -> path | _ -> d.name in
       let parameter v = Printf.sprintf "%s as R%s" (variable names v) (variable names v) in
       Printf.sprintf " for %s%s" path (generics (List.map parameter d.used)) in
-  let visibility = if d.is_private then "pub private" else "pub" in
+  let visibility = if d.is_private && d.rust <> Marker_only then "pub private" else "pub" in
   let bound fmt = out scope "::ocaml_boxroot::bound_type! {\n"; doc scope "    " d.doc; out scope "    "; out scope fmt in
   (match d.kind with
    | Opaque -> bound "pub abstract %s\n" name
@@ -130,19 +129,28 @@ let documented_names v =
 let is_name s = s <> "" && (match s.[0] with 'a' .. 'z' -> true | _ -> false)
   && not (Names.contains s "(") && Names.without_primes s = s
 
+(* A name that a type suggests. *)
+let name_of_type = function
+  | Named (d, _) when d.name = "T" -> Some (List.nth d.place (List.length d.place - 1))
+  | Named (d, _) -> Some (Names.snake d.name)
+  | Arrow _ -> Some "f"
+  | Builtin (List, _) -> Some "list"
+  | Builtin (Array, _) -> Some "array"
+  | Builtin (Seq, _) -> Some "seq"
+  | _ -> None
+[@@ocaml.warning "-4"]
+
 (* Different names, none of which is the token's. *)
 let argument_names documented arguments =
   let labels = List.filter_map (fun a -> match a.arg_label with
     | Asttypes.Labelled s | Optional s -> Some s | Nolabel -> None) arguments in
-  let _, names = List.fold_left (fun (taken, names) (i, a) ->
-    let plain = match a.arg_label, List.nth_opt documented i, a.arg with
-      | (Asttypes.Labelled s | Optional s), _, _ -> s
-      | Nolabel, Some s, _ when is_name s && not (List.mem s labels) -> s
-      | Nolabel, _, Named (d, _) when List.length d.place > 0 && d.name <> "T" -> Names.snake d.name
-      | _ -> Printf.sprintf "arg%d" i in
-    let name = Names.free (fun s -> s = "lock" || List.mem s taken) (Names.identifier plain) in
-    (name :: taken, name :: names)) ([], []) (List.mapi (fun i a -> (i, a)) arguments) in
-  List.rev names
+  let name taken i a =
+    let plain = match a.arg_label, List.nth_opt documented i with
+      | (Asttypes.Labelled s | Optional s), _ -> s
+      | Nolabel, Some s when is_name s && not (List.mem s labels) -> s
+      | Nolabel, _ -> Option.value (name_of_type a.arg) ~default:(Printf.sprintf "arg%d" i) in
+    Names.free (fun s -> s = "lock" || List.mem s taken) (Names.identifier plain) in
+  List.rev (List.fold_left (fun (i, names) a -> (i + 1, name names i a :: names)) (0, []) arguments |> snd)
 
 let is_left_out_unit a = match a with
   | { arg_label = Asttypes.Nolabel; arg = Builtin (Unit, _) } -> true
@@ -173,8 +181,8 @@ let value scope ~root_name ~digest v =
   comment scope "" v.value_comment;
   out scope "::ocaml_boxroot::%s! {\n" (if v.arguments = [] then "bound_value" else "bound_function");
   doc scope "    " v.value_doc;
-  out scope "    pub %sfn %s%s%s (%s) -> %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "") (Names.identifier v.value)
-    (generics (List.map snd names)) (if has_root then " / " ^ root_name else "")
+  out scope "    pub %sfn %s%s%s (%s) -> %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "")
+    (Names.identifier v.value_name) (generics (List.map snd names)) (if has_root then " / " ^ root_name else "")
     (String.concat ", " arguments) result v.value_path digest
 
 (* ---- Exceptions ---- *)
@@ -221,22 +229,24 @@ let allowed = "dead_code, missing_docs, missing_debug_implementations, non_camel
 exception Clash of string
 
 (* Names of Rust, each with OCaml's. *)
-let rec check_names place = function
+let rec check_names place ~remedy = function
   | [] -> ()
   | (name, ocaml) :: rest ->
     (match List.assoc_opt name rest with
-     | Some other -> raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust, in %s" ocaml other name place))
+     | Some other ->
+       raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust, in %s. %s" ocaml other name place remedy))
      | None -> ());
-    check_names place rest
+    check_names place ~remedy rest
 
 let check_type d =
-  let fields l = check_names ("type " ^ d.ocaml) (List.map (fun f -> (Names.identifier f.label, f.label)) l) in
+  let check = check_names ("type " ^ d.ocaml) ~remedy:"`opaque` leaves the type in OCaml." in
+  let fields l = check (List.map (fun f -> (Names.identifier f.label, f.label)) l) in
   let parts = function Labelled l -> fields l | Positional _ -> () in
   match d.kind with
   | Record (l, _) -> fields l
   | Variant l | Row l ->
     List.iter (fun c -> parts c.parts) l;
-    check_names ("type " ^ d.ocaml) (List.map (fun c -> (Names.camel c.constructor, c.constructor)) l)
+    check (List.map (fun c -> (Names.camel c.constructor, c.constructor)) l)
   | Unboxed _ | Opaque -> ()
 
 let type_names m =
@@ -249,8 +259,7 @@ let type_names m =
 
 (* `type error` and `exception Error of error` are usual. The exception is ErrorException then. *)
 let exception_name types e =
-  let name = Names.camel e.exception_ in
-  if List.mem_assoc name types then name ^ "Exception" else name
+  if List.mem_assoc e.exception_name types then e.exception_name ^ "Exception" else e.exception_name
 
 let indented text =
   let line l = if l = "" then l else "    " ^ l in
@@ -270,16 +279,16 @@ let reexport scope d name =
   out scope "\n"
 
 let rec module_ text ~abi ~digest m =
-  let place = "module " ^ m.ocaml_module in
   let types = with_aliases (type_names m) m in
   let exceptions = List.filter_map (function
     | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
   let values = List.filter_map (function
-    | Value v -> Some (Names.identifier v.value, "val " ^ v.value_path) | _ -> None) m.items in
-  check_names place (types @ exceptions);
-  check_names place values;
+    | Value v -> Some (Names.identifier v.value_name, "val " ^ v.value_path) | _ -> None) m.items in
+  let check = check_names ("module " ^ m.ocaml_module) ~remedy:"`rename` gives an item another name, `only` leaves some out." in
+  check (types @ exceptions);
+  check values;
   let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000 } in
-  let root_name v = Names.free (fun n -> List.mem_assoc n values) (Names.without_primes v.value ^ "_root") in
+  let root_name v = Names.free (fun n -> List.mem_assoc n values) (v.value_name ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
     | Type d -> check_type d; type_ scope d

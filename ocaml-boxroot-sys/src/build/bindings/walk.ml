@@ -2,7 +2,11 @@
 open Types
 open Model
 
-type selection = { only : string list; documentation : (string, string) Hashtbl.t  (* by kind and path; see cmt.ml *) }
+type selection = {
+  only : string list;
+  names : (string * string) list;  (* names of Rust that the build script gives *)
+  documentation : (string, string) Hashtbl.t;  (* by kind and path; see cmt.ml *)
+}
 
 (* A module whose items are known, but not read yet. *)
 type raw = {
@@ -14,13 +18,25 @@ type raw = {
   subs : (string * raw) list;
 }
 
-let qualify raw name = raw.qualified ^ "." ^ name
+let uncapitalized qualified = String.concat "." (List.map String.uncapitalize_ascii (String.split_on_char '.' qualified))
+
+(* Of capital letters, those at the beginning of a word do not count. *)
+let qualify raw name = raw.qualified ^ "." ^ String.uncapitalize_ascii name
+
+let given_name selection raw name ~is_capital =
+  let fits (item, rust) = item = qualify raw name && (String.capitalize_ascii rust = rust) = is_capital in
+  Option.map snd (List.find_opt fits selection.names)
+
+(* The name of a type or an exception. *)
+let capital_name selection raw name = Option.value (given_name selection raw name ~is_capital:true) ~default:(Names.camel name)
 
 (* What OCaml's own printer says of an item. *)
 let print item = Format.asprintf "%a" Printtyp.signature [ item ]
 
 (* Modules whose functions take or make values of any type. *)
-let is_excluded path = List.mem (Path.name path) [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback" ]
+let is_excluded path =
+  let name = Path.name path in
+  List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback" ] || Names.starts_with "Camlinternal" name
 
 let signature_of (r : Reader.t) path =
   match Mtype.scrape r.env (Env.find_module path r.env).md_type with
@@ -76,6 +92,11 @@ let bound (r : Reader.t) name =
     raw r ~base:name path ~name:rust ~rust_path:[ rust ] ~qualified:(String.uncapitalize_ascii own) s
   | None -> failwith (Printf.sprintf "module %s is a functor" name)
 
+(* The modules that have files. *)
+let rec files raw =
+  (match raw.path with Path.Pident id -> [ Ident.name id ] | _ -> []) @ List.concat_map (fun (_, sub) -> files sub) raw.subs
+[@@ocaml.warning "-4"]
+
 let documentation selection kind path = Hashtbl.find_opt selection.documentation (kind ^ " " ^ path)
 
 (* Types of this module that no other bound module declares. `own`: only those whose own path is here. *)
@@ -87,7 +108,7 @@ let rec homes (r : Reader.t) selection ~own raw =
       (match Reader.canonical r here with
        | Some path when (Path.same path here || not own) && not (Hashtbl.mem r.homes (Path.name path)) ->
          Hashtbl.add r.homes (Path.name path) {
-           home_place = raw.raw_path; rust = Names.camel name; qualified = qualify raw name;
+           home_place = raw.raw_path; rust = capital_name selection raw name; qualified = qualify raw name;
            home_comment = print (Sig_type (id, d, Trec_first, Exported));
            home_doc = documentation selection "type" (Path.name here) }
        | _ -> ()
@@ -98,7 +119,7 @@ let rec homes (r : Reader.t) selection ~own raw =
 
 (* The names of all items, as build scripts write them. *)
 let rec names raw =
-  List.map (fun item -> qualify raw (String.uncapitalize_ascii (Ident.name (signature_item_id item)))) raw.signature
+  List.map (fun item -> qualify raw (Ident.name (signature_item_id item))) raw.signature
   @ [ raw.qualified ] @ List.concat_map (fun (_, sub) -> names sub) raw.subs
 
 (* Whether a selection names this item, or a module around it. *)
@@ -110,7 +131,9 @@ let chosen selection qualified =
 let value r selection raw id comment =
   let name = Ident.name id in
   let path = Path.Pdot (raw.path, name) in
-  if Names.is_operator name then Reader.unsupported "an operator has no name in Rust";
+  let given = given_name selection raw name ~is_capital:false in
+  if given = None && Names.is_operator name then
+    Reader.unsupported "an operator has no name in Rust, unless `rename` gives it one";
   let v = Env.find_value path r.Reader.env in
   let arguments, result = Reader.arrows r max_int v.val_type in
   (match result with
@@ -118,7 +141,9 @@ let value r selection raw id comment =
      Reader.unsupported "its result is of any type"
    | _ -> ());
   let primitive = match v.val_kind with Val_prim p -> p.prim_name | _ -> "" in
-  { value = name; value_path = Reader.ocaml r path; arguments; result;
+  let value_path =
+    if Names.is_operator name then Printf.sprintf "%s.( %s )" (Reader.ocaml r raw.path) name else Reader.ocaml r path in
+  { value = name; value_name = Option.value given ~default:(Names.without_primes name); value_path; arguments; result;
     is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe";
     value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
 [@@ocaml.warning "-4"]
@@ -130,20 +155,20 @@ let exception_ r selection raw id extension comment =
   if extension.ext_ret_type <> None then Reader.unsupported "a GADT";
   let exception_parts = Reader.parts r extension.ext_args in
   if List.concat_map vars (parts_types exception_parts) <> [] then Reader.unsupported "a type variable";
-  { exception_ = name; exception_path = Reader.ocaml r path; exception_parts; exception_comment = comment;
-    exception_doc = documentation selection "exception" (Path.name path) }
+  { exception_name = capital_name selection raw name; exception_path = Reader.ocaml r path; exception_parts;
+    exception_comment = comment; exception_doc = documentation selection "exception" (Path.name path) }
 
 (* `is_external symbol`: whether Rust provides it, so that Rust has no function that calls it. *)
 let rec items (r : Reader.t) selection ~is_external ~externals raw =
   let left_out comment reason = [ Comment (Printf.sprintf "%s\nis left out: %s" comment reason) ] in
-  let chosen id = chosen selection (qualify raw (String.uncapitalize_ascii (Ident.name id))) in
+  let chosen id = chosen selection (qualify raw (Ident.name id)) in
   let item i = match i with
     | Sig_value (_, { val_kind = Val_prim p; _ }, Exported) when is_external p -> []
     | Sig_value (id, _, Exported) when chosen id ->
       let comment = print i in
       (try [ Value (value r selection raw id comment) ] with Reader.Unsupported reason -> left_out comment reason)
     | Sig_type (id, d, _, Exported) when chosen id && not (String.contains (Ident.name id) '#') ->
-      type_ r raw id d
+      type_ r selection raw id d
     | Sig_typext (id, extension, Text_exception, Exported) when chosen id ->
       let comment = print i in
       (try [ Exception (exception_ r selection raw id extension comment) ]
@@ -169,12 +194,13 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
 [@@ocaml.warning "-4"]
 
 (* A type of this signature: declared here, or elsewhere, or an abbreviation. *)
-and type_ r raw id d =
+and type_ r selection raw id d =
   let name = Ident.name id in
   let path = Path.Pdot (raw.path, name) in
+  let rust = capital_name selection raw name in
   let comment () = print (Sig_type (id, d, Trec_first, Exported)) in
   let reexport decl =
-    if decl.place = raw.raw_path && decl.name = Names.camel name then Type decl else Reexport (decl, Names.camel name) in
+    if decl.place = raw.raw_path && decl.name = rust then Type decl else Reexport (decl, rust) in
   try match Reader.canonical r path with
     | Some own -> [ reexport (Reader.decl r own (Reader.find_type r own)) ]
     | None ->
@@ -183,7 +209,7 @@ and type_ r raw id d =
       | Named (decl, l) when l = List.map (fun v -> Var v) params -> [ reexport decl ]
       | means when List.for_all (fun v -> mem v (vars means)) params ->
         let alias_path = Reader.ocaml r path in
-        [ Abbreviation { alias = Names.camel name; alias_path; alias_params = params; means; alias_comment = comment () } ]
+        [ Abbreviation { alias = rust; alias_path; alias_params = params; means; alias_comment = comment () } ]
       | _ -> [ Comment (comment ()) ]
   with Reader.Unsupported reason -> [ Comment (comment () ^ "\nis left out: " ^ reason) ]
 

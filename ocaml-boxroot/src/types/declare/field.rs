@@ -1,6 +1,7 @@
 //! Fields of records.
 
 use super::form::{is_flat, is_record, Part};
+use crate::types::form::{Look, Looks};
 use crate::types::FromOCaml;
 use crate::{DomainLock, Error, RootRef, Value};
 use std::marker::PhantomData;
@@ -10,6 +11,7 @@ use std::marker::PhantomData;
 pub struct Field<T, F, const FLAT: bool> {
     index: usize,
     name: &'static str,
+    looks: Looks<T>,
     _types: PhantomData<fn(T) -> F>,
 }
 
@@ -33,17 +35,28 @@ impl<'l, T> Value<'l, T> {
         lock: &'l DomainLock,
         field: Field<T, F, FLAT>,
     ) -> Result<R, Error> {
-        let result = match FLAT {
-            true => self.flat_float(field.index).ok_or(Error::Mismatch).and_then(R::from_float),
+        let result = match field.looks.check(self) {
+            Err(error) => Err(error),
+            Ok(()) if FLAT => {
+                self.flat_float(field.index).ok_or(Error::Mismatch).and_then(R::from_float)
+            }
             // SAFETY: every `T` has this field, which is an `F` (`Field`).
-            false => R::from_ocaml(unsafe { self.field(field.index) }, lock),
+            Ok(()) => R::from_ocaml(unsafe { self.field(field.index) }, lock),
         };
         result.map_err(|error| error.within(field.name))
     }
 
     /// The value of a field of a record. Not for records in the flat form of floats, whose fields are not values: use
     /// [`read`](Value::read) there.
+    ///
+    /// # Panics
+    ///
+    /// In [builds with checks](crate::guide::debugging#wrong-types), if this is no record with such a field.
+    #[track_caller]
     pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {
+        if let Err(error) = field.looks.check(self) {
+            panic!("boxroot: {}", error.within(field.name));
+        }
         // SAFETY: every `T` has this field, which is an `F` (`Field`).
         unsafe { self.field(field.index) }
     }
@@ -70,5 +83,5 @@ pub const fn field<M: Part<0, INDEX, T>, const INDEX: usize, T, const FLAT: bool
     name: &'static str,
 ) -> Field<M, T, FLAT> {
     assert!(is_record::<M>() && FLAT == is_flat::<M>());
-    Field { index: INDEX, name, _types: PhantomData }
+    Field { index: INDEX, name, looks: Look::<M>::LOOKS, _types: PhantomData }
 }

@@ -56,9 +56,19 @@ pub unsafe trait Declared: Sized {
 }
 
 /// The constructors, checked.
-const fn constructors<M: Declared>() -> Constructors {
+pub(super) const fn constructors<M: Declared>() -> Constructors {
     let () = M::CHECKED;
     M::CONSTRUCTORS
+}
+
+/// Whether the type is a polymorphic variant: constants of other types are numbered in order.
+pub(super) fn is_polymorphic(constructors: Constructors) -> bool {
+    let mut constants = 0..;
+    constructors.iter().any(|(_, constructor)| match constructor {
+        Constructor::Constant(n) => Some(*n) != constants.next(),
+        Constructor::Tagged(..) => true,
+        _ => false,
+    })
 }
 
 /// Whether the values are records in the flat form of floats.
@@ -86,6 +96,10 @@ pub(super) const fn constructor<M: Declared>(number: isize) -> Constructor {
 /// # Safety
 ///
 /// The part with number `PART` of the constructor with number `CONSTRUCTOR` is a `T`.
+#[diagnostic::on_unimplemented(
+    message = "no part number {PART} of type `{T}` is declared for `{Self}`",
+    label = "the Rust type has a field or an argument that an OCaml `{T}` is made from, where another type is declared"
+)]
 pub unsafe trait Part<const CONSTRUCTOR: isize, const PART: usize, T>: Declared {}
 
 /// The type of a part, for `Send` and `Sync`. By the bound, the compiler compares it with that of [`Part`]: where a macro

@@ -120,6 +120,10 @@ macro_rules! ocaml_items {
                     $crate::macro_support::Err($crate::Error::Mismatch)
                 }
 
+                fn has_form(value: $crate::Value<'_, $name<$($a3),*>>) -> $crate::macro_support::bool {
+                    $crate::Value::has_form(value)
+                }
+
                 $(
                     fn from_float(
                         x: $crate::macro_support::f64,
@@ -311,6 +315,11 @@ macro_rules! ocaml_enum {
             ] $($($rest)*)?
         }
     };
+    (
+        @normalise [$docs:tt $visibility:tt $name:ident $($header:tt)*] $done:tt $($mistaken:tt)*
+    ) => {
+        $crate::mistaken_variant! { $name $($mistaken)* }
+    };
     (@zip $header:tt [$($done:tt)*] $constructor:ident [$($zipped:tt)*] [] $names:tt $($rest:tt)*) => {
         $crate::ocaml_enum! { @normalise $header [$($done)* ($constructor $($zipped)*)] $($rest)* }
     };
@@ -321,6 +330,12 @@ macro_rules! ocaml_enum {
         $crate::ocaml_enum! {
             @zip $header $done $constructor [$($zipped)* [$part $name $type]] [$($types),*] [$($names)*] $($rest)*
         }
+    };
+    (
+        @zip [$docs:tt $visibility:tt $name:ident $($header:tt)*] $done:tt $constructor:ident $zipped:tt $types:tt []
+        $($rest:tt)*
+    ) => {
+        $crate::mistaken_type! { @error $name "a constructor has at most eight arguments" }
     };
     (
         @items $docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $layout:ident $form:tt

@@ -4,6 +4,7 @@ mod bound;
 mod field;
 mod form;
 mod items;
+mod mistakes;
 mod names;
 mod parts;
 
@@ -174,5 +175,8 @@ macro_rules! ocaml_type {
             ] [] $($variants)*
         }
         $crate::ocaml_type! { $($rest)* }
+    };
+    ($($mistaken:tt)*) => {
+        $crate::mistaken_type! { $($mistaken)* }
     };
 }

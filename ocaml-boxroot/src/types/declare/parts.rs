@@ -1,7 +1,8 @@
 //! Values of declared types: made of their parts, and taken apart.
 
-use super::form::{constructor, size, Constructor, Declared, Part};
+use super::form::{constructor, constructors, is_polymorphic, size, Constructor, Declared, Part};
 use crate::types::block::{block, rooted};
+use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
 use crate::types::{FromOCaml, OCamlFloat, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use std::marker::PhantomData;
@@ -128,7 +129,6 @@ unsafe fn with_fields(
 /// [`Error::Mismatch`] if a field is no float.
 #[track_caller]
 fn flat(lock: &mut DomainLock, fields: &[&RootRef<OCamlAny>]) -> Result<Boxroot<OCamlAny>, Error> {
-    const DOUBLE_TAG: u8 = 253;
     let mut floats = Vec::with_capacity(fields.len());
     for field in fields {
         if !matches!(field.get(lock).kind(), Kind::Block { tag: DOUBLE_TAG, .. }) {
@@ -140,6 +140,26 @@ fn flat(lock: &mut DomainLock, fields: &[&RootRef<OCamlAny>]) -> Result<Boxroot<
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. Such a block
     // is of any type.
     unsafe { rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock) }
+}
+
+impl<M: Declared> Form for M {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        let constructors = const { constructors::<M>() };
+        let is_one = |(_, constructor): &(isize, Constructor)| {
+            take_apart(value, value.kind(), *constructor).is_some()
+        };
+        constructors.iter().any(is_one) || is_polymorphic(constructors) && is_tagged(value)
+    }
+}
+
+/// Whether a value is one of some polymorphic variant. An open type has constructors that the declaration does not name.
+fn is_tagged(value: Value<'_, OCamlAny>) -> bool {
+    match value.kind() {
+        Kind::Immediate(_) => true,
+        // SAFETY: such a block (just checked).
+        Kind::Block { tag: 0, size: 2 } => unsafe { value.field::<OCamlAny>(0) }.is_immediate(),
+        _ => false,
+    }
 }
 
 /// The parts of a value that is of that constructor: fields of a block, from a first one on.
@@ -195,7 +215,6 @@ fn take_apart(
     kind: Kind,
     constructor: Constructor,
 ) -> Option<Fields<'_>> {
-    const DOUBLE_ARRAY_TAG: u8 = 254;
     match (constructor, kind) {
         (Constructor::Constant(n), Kind::Immediate(m)) if n == m => Some(Fields::Block(value, 0)),
         (Constructor::Block(tag, size), _) if kind == (Kind::Block { tag, size }) => {

@@ -1,0 +1,207 @@
+//! Installed OCaml libraries: what their META files say, which ocamlfind and dune write and read.
+
+use super::program::about;
+use super::{Error, OCaml};
+use std::path::{self, Path, PathBuf};
+use std::{env, fs};
+
+/// What holds of a program: META files say which file belongs to which of these.
+const PREDICATES: &[&str] = &["native", "mt", "mt_posix"];
+
+/// Libraries of the OCaml distribution that are in all programs.
+const ALWAYS_THERE: &[&str] = &["bytes", "bigarray", "stdlib", "stdlib-shims"];
+
+/// What the linker needs of some packages and of those that they need.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packages {
+    /// Libraries of the OCaml distribution, for [`Program::library`](super::Program::library).
+    pub libraries: Vec<String>,
+    /// Folders of interfaces, and of the archives.
+    pub folders: Vec<PathBuf>,
+    /// Files `.cmxa`, each after those that it needs.
+    pub archives: Vec<PathBuf>,
+    seen: Vec<String>,
+}
+
+impl Packages {
+    /// Finds packages by name, in these folders, in those of `OCAMLPATH`, and beside OCaml.
+    pub fn find(ocaml: &OCaml, names: &[String], folders: &[PathBuf]) -> Result<Packages, Error> {
+        println!("cargo:rerun-if-env-changed=OCAMLPATH");
+        // OCaml's compiler runs in another folder.
+        let absolute = |folder: &PathBuf| path::absolute(folder).map_err(|e| about(folder, e));
+        let mut places = folders.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
+        places.extend(env::var_os("OCAMLPATH").iter().flat_map(env::split_paths));
+        places.extend(ocaml.where_path().parent().map(Path::to_path_buf)); // opam's
+        places.push(ocaml.where_path().to_path_buf()); // Debian's
+        let mut packages = Packages::default();
+        for name in names {
+            packages.add(ocaml, name, &places)?;
+        }
+        Ok(packages)
+    }
+
+    fn add(&mut self, ocaml: &OCaml, name: &str, places: &[PathBuf]) -> Result<(), Error> {
+        if self.seen.iter().any(|seen| seen == name) || ALWAYS_THERE.contains(&name) {
+            return Ok(());
+        }
+        self.seen.push(name.to_string());
+        if let "unix" | "str" | "dynlink" | "runtime_events" | "threads" | "threads.posix" = name {
+            self.libraries.push(name.trim_end_matches(".posix").to_string());
+            return Ok(());
+        }
+        let mut parts = name.split('.');
+        let top = parts.next().unwrap_or_default();
+        let file = places.iter().map(|place| place.join(top).join("META")).find(|f| f.exists());
+        let file = file.ok_or_else(|| {
+            let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
+            Error(format!(
+                "there is no OCaml package {top}: no {top}/META in {}",
+                places.join(", ")
+            ))
+        })?;
+        println!("cargo:rerun-if-changed={}", file.display());
+        let text = fs::read_to_string(&file).map_err(|error| about(&file, error))?;
+        let mut meta = &Meta::parse(&text);
+        let mut folder = meta.folder(ocaml, file.parent().unwrap_or(Path::new(".")));
+        for part in parts {
+            let found = meta.parts.iter().find(|(name, _)| name == part);
+            meta = &found.ok_or_else(|| about_part(&file, name))?.1;
+            folder = meta.folder(ocaml, &folder);
+        }
+        for needed in meta.words("requires") {
+            self.add(ocaml, &needed, places)?;
+        }
+        for archive in meta.words("archive").iter().filter(|name| name.ends_with(".cmxa")) {
+            let archive = folder.join(archive);
+            println!("cargo:rerun-if-changed={}", archive.display());
+            self.archives.push(archive);
+        }
+        if !self.folders.contains(&folder) {
+            self.folders.push(folder);
+        }
+        Ok(())
+    }
+}
+
+fn about_part(file: &Path, name: &str) -> Error {
+    Error(format!("{} has no package {name}", file.display()))
+}
+
+/// A META file, or the section of a package in it.
+#[derive(Default)]
+struct Meta {
+    definitions: Vec<Definition>,
+    parts: Vec<(String, Meta)>,
+}
+
+/// `name(predicates) = "value"`, or with `+=`.
+struct Definition {
+    name: String,
+    /// Each with whether it must hold.
+    predicates: Vec<(String, bool)>,
+    is_addition: bool,
+    value: String,
+}
+
+impl Meta {
+    fn parse(text: &str) -> Meta {
+        parse_section(&mut tokens(text).into_iter().peekable())
+    }
+
+    /// The words of a variable: of the definition with the most predicates, and of all additions.
+    fn words(&self, name: &str) -> Vec<String> {
+        let holds = |d: &&Definition| {
+            let fits = |(p, wanted): &(String, bool)| PREDICATES.contains(&p.as_str()) == *wanted;
+            d.name == name && d.predicates.iter().all(fits)
+        };
+        let fitting: Vec<&Definition> = self.definitions.iter().filter(holds).collect();
+        // Of several with as many predicates, the first.
+        let plain = fitting.iter().rev().filter(|d| !d.is_addition);
+        let chosen = plain.max_by_key(|d| d.predicates.len()).into_iter();
+        let values = chosen.chain(fitting.iter().filter(|d| d.is_addition));
+        let separators = [' ', ',', '\t', '\n', '\r'];
+        let words = values.flat_map(|d| d.value.split(separators));
+        words.filter(|word| !word.is_empty()).map(String::from).collect()
+    }
+
+    /// `around` is the folder of the file, or of the section around.
+    fn folder(&self, ocaml: &OCaml, around: &Path) -> PathBuf {
+        match self.words("directory").first() {
+            Some(name) if name.starts_with(['+', '^']) => ocaml.where_path().join(&name[1..]),
+            Some(name) => around.join(name),
+            None => around.to_path_buf(),
+        }
+    }
+}
+
+enum Token {
+    /// A name, or what stands in quotes.
+    Word(String),
+    Sign(char),
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '#' => while letters.next().is_some_and(|c| c != '\n') {},
+            '"' => {
+                let mut word = String::new();
+                while let Some(c) = letters.next().filter(|c| *c != '"') {
+                    word.extend(if c == '\\' { letters.next() } else { Some(c) });
+                }
+                tokens.push(Token::Word(word));
+            }
+            c if c.is_whitespace() => {}
+            c if "()=+,-".contains(c) => tokens.push(Token::Sign(c)),
+            c => {
+                let mut word = String::from(c);
+                let is_part = |c: &char| !c.is_whitespace() && !"()=+,\"#".contains(*c);
+                while let Some(c) = letters.next_if(is_part) {
+                    word.push(c);
+                }
+                tokens.push(Token::Word(word));
+            }
+        }
+    }
+    tokens
+}
+
+/// Until the section's `)`, or the end. What is not understood is passed over.
+fn parse_section(tokens: &mut std::iter::Peekable<std::vec::IntoIter<Token>>) -> Meta {
+    let mut meta = Meta::default();
+    while let Some(token) = tokens.next() {
+        let name = match token {
+            Token::Word(name) => name,
+            Token::Sign(')') => break,
+            Token::Sign(_) => continue,
+        };
+        if name == "package" {
+            if let Some(Token::Word(part)) = tokens.next() {
+                tokens.next_if(|token| matches!(token, Token::Sign('(')));
+                meta.parts.push((part, parse_section(tokens)));
+            }
+            continue;
+        }
+        let mut predicates = Vec::new();
+        let mut is_addition = false;
+        let mut wanted = true;
+        for token in tokens.by_ref() {
+            match token {
+                Token::Sign('-') => wanted = false,
+                Token::Sign('+') => is_addition = true,
+                Token::Sign('=') => break,
+                Token::Sign(_) => {}
+                Token::Word(predicate) => {
+                    predicates.push((predicate, wanted));
+                    wanted = true;
+                }
+            }
+        }
+        if let Some(Token::Word(value)) = tokens.next() {
+            meta.definitions.push(Definition { name, predicates, is_addition, value });
+        }
+    }
+    meta
+}

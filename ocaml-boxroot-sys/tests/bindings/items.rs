@@ -1,0 +1,308 @@
+//! Functions, exceptions, externals, modules, and their names.
+
+use super::support::*;
+
+#[test]
+fn functions() {
+    let bindings = Modules::new(
+        "functions",
+        &[(
+            "x.mli",
+            "type order
+             type callback = int -> string
+             val reserve : int -> order -> int
+             (** [reserve stock order] takes it from {!order}.
+
+                 {[ reserve 1 order ]} *)
+
+             val describe : ?note:string -> lock:int -> type_:bool -> unit -> (unit -> int) -> unit
+             val later : int -> callback
+             val callback : callback
+             val pi : float
+             val all : 'a -> 'a array * float array * order array
+             val many : unit -> int * int * int * int * int * int * int * int * int
+             val load : string -> 'a
+             val anything : 'a option
+             val ( + ) : int -> int -> int
+             val ( let* ) : int -> int -> int
+             val unsafe_get : int -> order
+             val row : [ `A ] -> unit
+             val seq : unit -> int Seq.t",
+        )],
+    )
+    .bind("module x");
+    bindings.has(&[
+        "// val reserve : int -> order -> int
+         ::ocaml_boxroot::bound_function! {
+            /// `reserve stock order` takes it from `order`.
+            ///
+            ///
+            /// ```text
+            /// reserve 1 order
+            /// ```
+            pub fn reserve / reserve_root (stock: OCamlInt, order: OCamlOrder) -> OCamlInt as isize = \"X.reserve#DIGEST\"
+         }",
+        "pub fn describe (note: Option<OCamlString> as Option<String>, lock_: OCamlInt, type_: bool, (): (), \
+         f: Function<(), OCamlInt>) -> () as ()",
+        // One argument, though `callback` is a function's type.
+        "pub fn later (arg0: OCamlInt) -> Function<(OCamlInt,), OCamlString> =",
+        "bound_value! { pub fn callback () -> Function<(OCamlInt,), OCamlString> =",
+        "bound_value! { pub fn pi / pi_root () -> OCamlFloat as f64 =",
+        // An array whose elements may be floats stays in OCaml.
+        "(OCamlArray<A>, OCamlArray<OCamlFloat>, OCamlArray<OCamlOrder>) \
+         as (Boxroot<OCamlArray<A>>, Vec<f64>, Boxroot<OCamlArray<OCamlOrder>>)",
+        "pub fn many ((): ()) -> (OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt) =",
+        "// val load : string -> 'a // is left out: its result is of any type",
+        "pub fn anything<A> / anything_root () -> Option<A> as Option<Boxroot<A>>",
+        "// val ( + ) : int -> int -> int // is left out: an operator",
+        "// val ( let* ) : int -> int -> int // is left out: an operator",
+        "pub unsafe fn unsafe_get (arg0: OCamlInt) -> OCamlOrder =",
+        "// is left out: a polymorphic variant without a name",
+        "pub fn seq ((): ()) -> OCamlSeq<OCamlInt> =",
+    ]);
+    assert_says(&bindings.glue, &[&format!("Callback.register \"X.reserve#{}\"", bindings.digest)]);
+}
+
+#[test]
+fn exceptions() {
+    bind(
+        "exceptions",
+        "type error = Bad of int
+         exception Error of error
+         exception Out_of_stock of string * int
+         exception Empty
+         exception Refused of { by : string; until : unit -> float }
+         exception Any : 'a -> exn",
+    )
+    .has(&[
+        // The type has the name Error already.
+        "pub struct ErrorException(pub Error);",
+        "bound_exception! { ErrorException (0 a0: OCamlError) = \"X.Error#DIGEST\" }",
+        "#[derive(Clone, Debug, PartialEq)] pub struct OutOfStock(pub String, pub isize);",
+        "bound_exception! { OutOfStock (0 a0: OCamlString, 1 a1: OCamlInt) = \"X.Out_of_stock#DIGEST\" }",
+        "pub struct Empty; ::ocaml_boxroot::bound_exception! { Empty =",
+        "#[derive(Debug)] pub struct Refused { pub by: String, pub until: Boxroot<Function<(), OCamlFloat>> }",
+        "bound_exception! { Refused { 0 by: OCamlString, 1 until: Function<(), OCamlFloat> } =",
+        "// is left out: a GADT",
+    ]);
+}
+
+/// Rust provides the symbols that begin with the module's name, in any module; not those of C libraries.
+#[test]
+fn externals() {
+    let provider = "
+        use ocaml_boxroot::*;
+        use x::{sub, OCamlOrder, Order};
+        type Answer<T> = Result<T, Box<dyn std::error::Error>>;
+        pub struct Provider;
+        impl x::Externals for Provider {
+            fn audit(_: &mut DomainLock, _: &RootRef<OCamlOrder>) -> Answer<()> { Ok(()) }
+            fn later(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<Boxroot<Function<(OCamlInt,), OCamlInt>>> { todo!() }
+            fn pick<A>(_: &mut DomainLock, _: &RootRef<OCamlList<A>>) -> Answer<Boxroot<A>> { todo!() }
+            fn hidden(_: &mut DomainLock, label: &RootRef<OCamlOrder>) -> Answer<f64> { let _ = label; Ok(1.) }
+            fn six(
+                _: &mut DomainLock, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>,
+                _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>,
+            ) -> Answer<bool> { Ok(true) }
+            fn sub(_: &mut DomainLock, _: &RootRef<sub::OCamlT>) -> Answer<Order> { Ok(Order { n: 1 }) }
+            fn of_helper(_: &mut DomainLock, _: &RootRef<OCamlOrder>) -> Answer<isize> { Ok(1) }
+        }
+        ocaml_boxroot::include_bindings!(x: crate::Provider);";
+    let bindings = Modules::new(
+        "externals",
+        &[
+            (
+                "x.mli",
+                "type order = { n : int }
+                 type callback = int -> int
+                 external audit : order -> unit = \"x_audit\"
+                 (** Tells the auditor. *)
+                 external later : int -> callback = \"x_later\"
+                 external pick : 'a list -> 'a = \"x_pick\"
+                 external write : int -> int = \"write\"
+                 module Sub : sig type t end",
+            ),
+            (
+                "x.ml",
+                "type order = { n : int }
+                 type callback = int -> int
+                 external audit : order -> unit = \"x_audit\"
+                 external later : int -> callback = \"x_later\"
+                 external pick : 'a list -> 'a = \"x_pick\"
+                 external write : int -> int = \"write\"
+                 external hidden : unit -> label:order -> float = \"x_hidden\"
+                 external six : int -> int -> int -> int -> int -> int -> bool = \"x_six_bytecode\" \"x_six\"
+                 external fast : (float [@unboxed]) -> (float [@unboxed]) = \"x_fast_bytecode\" \"x_fast\" [@@noalloc]
+                 external runtime : unit -> unit = \"caml_x\"
+                 type secret = S
+                 external secret : secret -> unit = \"x_secret\"
+                 module Sub = struct type t = string external sub : t -> order = \"x_sub\" end",
+            ),
+            ("helper.ml", "external of_helper : X.order -> int = \"x_of_helper\" external own : int -> int = \"helper_own\""),
+        ],
+    )
+    .bind_in("module x", provider);
+    bindings.has(&[
+        "bound_externals! { /// What OCaml's module wants of Rust. pub trait Externals for super::ocaml_externals::x {",
+        "/// Tells the auditor. fn audit = \"x_audit\" (order: OCamlOrder) -> () as ();",
+        "fn later = \"x_later\" (arg0: OCamlInt) -> Function<(OCamlInt,), OCamlInt>;",
+        "fn pick<A> = \"x_pick\" (list: OCamlList<A>) -> A;",
+        "fn hidden = \"x_hidden\" ((): (), label: OCamlOrder) -> OCamlFloat as f64;",
+        "fn six = \"x_six\" \"x_six_bytecode\" (arg0: OCamlInt, arg1: OCamlInt,",
+        "fn sub = \"x_sub\" (sub: self::sub::OCamlT) -> OCamlOrder as Order;",
+        "fn of_helper = \"x_of_helper\" (order: OCamlOrder) -> OCamlInt as isize;",
+        "pub fn write / write_root (arg0: OCamlInt) -> OCamlInt as isize = \"X.write#DIGEST\"",
+        "// external fast = \"x_fast\" // is left out: [@@noalloc]",
+        "// external secret = \"x_secret\" // is left out:",
+    ]);
+    bindings.lacks(&["caml_x", "helper_own", "pub fn audit", "fn secret"]);
+    assert_says(&bindings.said, &["cargo:warning=", "x_secret"]);
+}
+
+/// One symbol of two types would let either be taken for the other.
+#[test]
+fn an_external_of_two_types() {
+    let modules = Modules::new(
+        "an_external_of_two_types",
+        &[
+            ("x.ml", "external audit : int -> unit = \"x_audit\""),
+            ("y.ml", "external other : string -> unit = \"x_audit\""),
+        ],
+    );
+    assert_says(
+        &modules.try_bind("module x").unwrap_err(),
+        &["\"x_audit\"", "audit : int -> unit", "other : string -> unit"],
+    );
+}
+
+#[test]
+fn modules() {
+    let other = "type t = A | B of other and other = { n : int } type hidden\n";
+    let modules = Modules::new("modules", &[
+        ("other.ml", other),
+        (
+            "x.mli",
+            "module Archive : sig type t val add : t -> Other.t -> t module Deep : sig val up : t end end
+             module type S = sig type t = { s : int } val make : int -> t end
+             module M : S
+             module F (X : S) : S
+             module G : module type of Map.Make (String)
+             type again = Other.t = A | B of Other.other
+             include module type of struct include Other end
+             val of_f : F(M).t -> (string, Other.hidden) Hashtbl.t",
+        ),
+    ]);
+    let one = modules.bind("module x");
+    one.has(&[
+        "// module F // is left out: a functor",
+        "pub fn add (archive: OCamlT, again: super::OCamlAgain) -> OCamlT = \"X.Archive.add#DIGEST\"",
+        "pub mod deep { // val up : X.Archive.t",
+        "pub fn up () -> super::OCamlT =",
+        "pub mod m { use ::ocaml_boxroot::{OCamlInt}; // type t = { s : int; }",
+        // A type of a module that is not bound is declared where a bound module gives it a name, once.
+        "pub enum Again { A, B(Other), }",
+        "pub use self::OCamlAgain as OCamlT; pub use self::Again as T;",
+        "pub use super::ocaml_types::other::OCamlHidden;",
+        "pub fn find<A>",
+    ]);
+    let both = modules.bind("module x module other");
+    both.has(&[
+        "pub use super::other::OCamlT as OCamlAgain; pub use super::other::T as Again;",
+        "pub enum T { A, B(Other), }",
+    ]);
+    both.lacks(&["pub enum Again"]);
+}
+
+/// Names of OCaml mean the same in Rust, whatever they are.
+#[test]
+fn names() {
+    bind(
+        "names",
+        "type string_ = string
+         type string = Text of string_ * int list * bool option
+         type ocaml_int = int
+         type vec = { type_ : int array; self : bool; fn : string_; x' : float }
+         type option = Some | None and int = Int of string_ list
+         type self = Self of vec | Crate
+         module Bool = struct let not b = not b end
+         module MoreThings = struct end
+         let map' f = f
+         let map_prime_root = 1
+         let type_of (self : self) (crate : int) = ()
+         let fn = 1 and camelCase = true",
+    )
+    .has(&[
+        "pub enum String { Text(::std::string::String, ::std::vec::Vec<isize>, ::std::option::Option<::std::primitive::bool>), }",
+        "Text block 0 (0 a0: ::ocaml_boxroot::OCamlString, 1 a1: OCamlList<::ocaml_boxroot::OCamlInt>, \
+         2 a2: ::std::option::Option<::std::primitive::bool>),",
+        "pub struct Vec { pub type_: ::std::vec::Vec<isize>, pub self_: ::std::primitive::bool, pub r#fn: ::std::string::String, \
+         pub x_prime: f64, }",
+        "pub enum Option { Some, None, }",
+        "pub enum Self_ { Self_(Vec), Crate, }",
+        "pub fn not / not_root (arg0: bool) -> bool as bool",
+        "pub fn map_prime<A>",
+        "pub fn r#fn / fn_root () -> ::ocaml_boxroot::OCamlInt as isize",
+        "pub fn camelCase / camelCase_root ()",
+    ]);
+}
+
+#[test]
+fn names_that_clash() {
+    for (number, (ml, words)) in [
+        ("type a_b = A type aB = B", ["X.a_b", "X.aB", "`OCamlAB`"]),
+        ("let f' = 1 let f_prime = 2", ["X.f'", "X.f_prime", "`f_prime`"]),
+        ("type t = A_b | AB", ["A_b", "AB", "X.t"]),
+        ("type t = { x' : int; x_prime : int }", ["x'", "x_prime", "X.t"]),
+        (
+            "module AB = struct let n = 1 end module Ab = struct let n = 1 end",
+            ["X.AB", "X.Ab", "`ab`"],
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let modules = Modules::new(&format!("clash_{number}"), &[("x.ml", ml)]);
+        assert_says(&modules.try_bind("module x").unwrap_err(), &words);
+    }
+    let ml =
+        "type a_b = A type aB = B let f' = 1 let f_prime = 2 let ( + ) = ( + ) exception Old of aB";
+    let renamed = "rename x.aB Other rename x.f' first rename x.+ add rename x.Old New";
+    Modules::new("renamed", &[("x.ml", ml)]).bind(&format!("module x {renamed}")).has(&[
+        "pub variant OCamlOther for Other { B constant 0, }",
+        "pub fn first / first_root ()",
+        "pub fn add / add_root (arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt as isize = \"X.( + )#DIGEST\"",
+        "pub struct New(pub Other);",
+    ]);
+    // The name that the generator makes for a root gives way.
+    bind("clash_of_root", "let f = 1 let f_root = \"\"")
+        .has(&["fn f / f_root_ ()", "fn f_root / f_root_root ()"]);
+}
+
+#[test]
+fn selections() {
+    let ml = "type order = { size : size; cache : cache } and size = Small | Large and cache = { n : int }
+              type unused = { no : int }
+              let reserve (o : order) = 1 and other = 2
+              exception Closed
+              module Archive = struct let add (o : order) = () let list = [ 1 ] end";
+    let modules = Modules::new("selections", &[("x.ml", ml)]);
+    let bindings = modules.bind_in(
+        "module x with x.size crate::Size opaque x.cache only x.reserve only x.archive.add",
+        "#[derive(Clone, Debug, PartialEq)] pub enum Size { Small, Large }
+         ocaml_boxroot::include_bindings!();",
+    );
+    bindings.has(&[
+        "pub struct Order { pub size: crate::Size, pub cache: Boxroot<OCamlCache>, }",
+        "pub variant OCamlSize for crate::Size { Small constant 0, Large constant 1, }",
+        "pub abstract OCamlCache",
+        "pub fn reserve",
+        "pub fn add",
+    ]);
+    bindings.lacks(&["Unused", "Closed", "fn other", "fn list", "enum Size"]);
+    assert_says(
+        &modules.try_bind("module x only x.reserv").unwrap_err(),
+        &["`x.reserv`", "x.reserve"],
+    );
+    assert_says(&modules.try_bind("module x opaque x.cach").unwrap_err(), &["`x.cach`", "x.cache"]);
+    assert_says(&modules.try_bind("module y").unwrap_err(), &["no module Y", "X"]);
+}

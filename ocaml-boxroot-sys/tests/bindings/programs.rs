@@ -1,0 +1,224 @@
+//! Whole programs: OCaml checks what was understood, libraries are found, and build scripts are run.
+
+use super::support::*;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// OCaml rejects the generated module if what it states is not true.
+#[test]
+fn ocaml_checks_what_was_understood() {
+    let first = "type r = { a : int; b : string } type f = { x : float; y : float } type v = A | B of int | C
+                 type p = [ `A | `B ] type m = M of { n : int } type 'a poly = 'a list
+                 exception E of int
+                 let f (a : int) = a let g ~l = l + 1 let id x = x";
+    let modules = Modules::new("ocaml_checks_what_was_understood", &[("x.ml", first)]);
+    let bindings = modules.bind("module x");
+    for (before, after) in [
+        ("a : int; b : string", "b : string; a : int"),
+        ("a : int;", "mutable a : int;"),
+        ("x : float; y : float", "x : float; y : int"),
+        ("A | B of int | C", "C | B of int | A"),
+        ("B of int", "B of float"),
+        ("`A | `B", "`A | `B of int"),
+        ("M of { n : int }", "M of { n : int } [@@unboxed]"),
+        ("E of int", "E of string"),
+        ("(a : int)", "(a : float)"),
+        ("~l", "~m:l"),
+        ("id x = x", "id x = x + 1"),
+    ] {
+        let changed = first.replacen(before, after, 1);
+        assert_ne!(changed, first);
+        modules.compile("x.ml", &changed).unwrap();
+        let said = modules.compile("glue.ml", &bindings.glue).expect_err(after);
+        assert_says(&said, &["Error"]);
+        // Rust that was compiled for the older interface does not link with the new one.
+        assert_ne!(modules.bind("module x").digest, bindings.digest);
+    }
+}
+
+/// A wrapped library, as dune compiles it. Its OCaml code does not name the files' modules.
+#[test]
+fn a_library_of_dune() {
+    let modules = Modules::new("a_library_of_dune", &[]);
+    let compile = |options: &str, file: &str, text: &str| {
+        fs::write(modules.0.join(file), text).unwrap();
+        let mut ocamlopt = ocamlopt();
+        ocamlopt.args(options.split_whitespace()).args(["-bin-annot", "-c", file]);
+        said(ocamlopt.current_dir(&modules.0).output().unwrap()).unwrap()
+    };
+    let alias = "module Bar = Foo__Bar module Baz = Foo__Baz";
+    compile("-w -49 -no-alias-deps -o foo", "foo.ml", alias);
+    compile("-open Foo -o foo__Baz", "baz.ml", "type t = { n : int }");
+    let bar = "type t = A of Baz.t let f (A b) = b external audit : t -> unit = \"bar_audit\"";
+    compile("-open Foo -o foo__Bar", "bar.ml", bar);
+    modules.try_bind("module Foo__Bar").unwrap();
+    let glue = fs::read_to_string(modules.0.join("glue.ml")).unwrap();
+    assert!(glue.contains("Bar.f") && !glue.contains("= Foo__"), "{glue}");
+    compile("-open Foo -o foo__Glue", "glue.ml", &glue);
+    let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
+    for part in [
+        "pub mod bar {",
+        "super::ocaml_types::foo::baz::OCamlT",
+        "\"Bar.f#",
+        "for super::ocaml_externals::bar",
+    ] {
+        assert!(rust.contains(part), "{rust}");
+    }
+    // The library's own module has its parts.
+    modules.bind("module foo").has(&[
+        "pub mod bar { // type t",
+        "fn f / f_root (bar: OCamlT) -> super::baz::OCamlT as super::baz::T",
+    ]);
+}
+
+#[test]
+fn all_of_the_standard_library() {
+    let modules = Modules::new("all_of_the_standard_library", &[]);
+    let bindings = modules.bind("module stdlib");
+    bindings.has(&[
+        "pub mod hashtbl {",
+        "pub fn length<A> / length_root (list: OCamlList<A>) -> OCamlInt as isize",
+        "// module Marshal = Stdlib__Marshal // is left out",
+    ]);
+    bindings.lacks(&["fn input_value", "Stdlib__Obj.repr"]);
+    assert!(bindings.rust.matches("bound_function!").count() > 1500);
+}
+
+#[test]
+fn without_the_libraries_of_the_compiler() {
+    let modules = Modules::new("without_the_libraries_of_the_compiler", &[]);
+    let standard = said(ocamlopt().arg("-where").output().unwrap()).unwrap();
+    let folder = modules.0.join("ocaml/caml");
+    fs::create_dir_all(&folder).unwrap();
+    fs::copy(Path::new(standard.trim()).join("caml/version.h"), folder.join("version.h")).unwrap();
+    let mut command = Command::new(&maker().program);
+    command.args(["module", "stdlib"]).current_dir(&modules.0).env("OUT_DIR", &modules.0);
+    command.env("OCAML_WHERE_PATH", modules.0.join("ocaml"));
+    assert_says(
+        &said(command.output().unwrap()).unwrap_err(),
+        &["compiler-libs/ocamlcommon.cma", "libcompiler-libs-ocaml-dev"],
+    );
+}
+
+/// `Program::bind` in a build script: cargo runs it.
+#[test]
+fn a_program_with_bindings() {
+    let build = r#"
+        use ocaml_boxroot_sys::build::{Error, Program};
+        fn main() -> Result<(), Error> {
+            Program::new().library("threads").module("use.ml").module("orders.ml").bind("orders").link()
+        }"#;
+    let main = r#"
+        const BINDINGS: &str = include_str!(concat!(env!("OUT_DIR"), "/ocaml_bindings.rs"));
+        extern "C" { fn caml_startup(arguments: *const *const u8); }
+        fn main() {
+            print!("{BINDINGS}");
+            unsafe { caml_startup(std::ptr::null()) }
+        }"#;
+    let files = [
+        ("build.rs", build),
+        ("src/main.rs", main),
+        ("use.ml", "let submit () = Orders.reserve 1"),
+        ("orders.mli", "val reserve : int -> int\n(** Reserves. *)"),
+        ("orders.ml", "external audit : int -> unit = \"orders_audit\" let reserve n = audit n; n"),
+    ];
+    let dependencies = format!("[build-dependencies]\n{BUILD}");
+    let package = package("a_program_with_bindings", &dependencies, &files);
+    // The program contains the module that registers the functions, and wants Rust's symbols.
+    let said = cargo(&package, &["build"]).unwrap_err();
+    assert_says(&said, &["boxroot_abi_orders_", "orders_audit"]);
+}
+
+/// OCaml libraries that are installed as dune and ocamlfind do it, and a program that calls one. The package `shop.extra` needs
+/// `shop` and `str`.
+#[test]
+fn a_program_with_packages() {
+    let build = r#"
+        use ocaml_boxroot_sys::build::{Error, Program};
+        fn main() -> Result<(), Error> {
+            let program = Program::new().library("threads").package_dir("installed").package("shop.extra");
+            program.bind("shop").bind("extra").link()
+        }"#;
+    let main = r#"#![forbid(unsafe_code)]
+        ocaml_boxroot::include_bindings!();
+        fn main() -> Result<(), Box<dyn std::error::Error>> {
+            let _ocaml = ocaml_boxroot::Runtime::start()?;
+            ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+                let order = shop::basics::Order { words: vec!["tea".into()], count: 2 };
+                println!("{}", extra::describe(lock, &order)?);
+                Ok(())
+            })?
+        }"#;
+    let files = [("build.rs", build), ("src/main.rs", main)];
+    let package = package("a_program_with_packages", &build_and_run(), &files);
+    let shop = package.join("installed/shop");
+    fs::create_dir_all(shop.join("extra")).unwrap();
+    let write = |file: &str, text: &str| fs::write(shop.join(file), text).unwrap();
+    let compile = |folder: &str, arguments: &str| {
+        let mut ocamlopt = ocamlopt();
+        ocamlopt.args(arguments.split_whitespace()).current_dir(shop.join(folder));
+        said(ocamlopt.output().unwrap()).unwrap();
+    };
+    write("shop.ml", "module Basics = Shop__Basics");
+    write("basics.ml", "type order = { words : string list; count : int }");
+    write(
+        "extra/extra.ml",
+        "let upper s = Str.global_replace (Str.regexp \"t\") \"T\" s
+         let describe (o : Shop.Basics.order) = string_of_int o.count ^ \" \" ^ upper (String.concat \", \" o.words)",
+    );
+    compile("", "-w -49 -no-alias-deps -c -o shop shop.ml");
+    compile("", "-open Shop -bin-annot -c -o shop__Basics basics.ml");
+    compile("", "-a shop.cmx shop__Basics.cmx -o shop.cmxa");
+    compile("extra", "-I .. -I +str -c extra.ml");
+    compile("extra", "-a extra.cmx -o extra.cmxa");
+    let meta = r#"
+        # As dune writes it.
+        version = "1"
+        requires = ""
+        archive(byte) = "shop.cma"
+        archive(native) = "shop.cmxa"
+        plugin(native) = "shop.cmxs"
+        package "extra" (
+          directory = "extra"
+          requires = "shop"
+          requires += "str bytes"
+          requires(ppx_driver) = "unknown"
+          archive(byte) = "extra.cma"
+          archive(native) = "extra.cmxa"
+        )"#;
+    write("META", meta);
+    assert_says(&cargo(&package, &["run"]).unwrap(), &["2 Tea"]);
+    fs::remove_file(shop.join("META")).unwrap();
+    assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
+}
+
+/// Another build compiles OCaml's program, with the module that the bindings need. Here the build script plays that part.
+#[test]
+fn a_program_that_another_build_compiled() {
+    let build = r#"
+        use ocaml_boxroot_sys::build::{Bindings, Error, OCaml, Program};
+        fn main() -> Result<(), Error> {
+            let command = OCaml::find()?.ocamlopt()?;
+            let ocamlopt = |arguments: &str| {
+                let mut run = std::process::Command::new(&command[0]);
+                run.args(&command[1..]);
+                assert!(run.args(arguments.split(' ')).current_dir("ocaml").status().unwrap().success());
+            };
+            ocamlopt("-bin-annot -c words.ml");
+            Bindings::new().cmi_dir("ocaml").module("words").glue("ocaml/glue.ml").write()?;
+            ocamlopt("-linkall -output-complete-obj -o program.o words.ml glue.ml");
+            Program::link_object("ocaml/program.o")
+        }"#;
+    let main = r#"
+        ocaml_boxroot::include_bindings!();
+        fn main() {
+            let _ocaml = ocaml_boxroot::Runtime::start().unwrap();
+            ocaml_boxroot::DomainLock::attach(|lock| println!("{}", words::upper(lock, "tea").unwrap())).unwrap();
+        }"#;
+    let files = [("build.rs", build), ("src/main.rs", main)];
+    let package = package("a_program_that_another_build_compiled", &build_and_run(), &files);
+    fs::create_dir(package.join("ocaml")).unwrap();
+    fs::write(package.join("ocaml/words.ml"), "let upper = String.uppercase_ascii").unwrap();
+    assert_says(&cargo(&package, &["run"]).unwrap(), &["TEA"]);
+}

@@ -1,0 +1,173 @@
+//! Types, and whether they have conversions.
+
+use super::support::*;
+
+#[test]
+fn records_and_variants() {
+    bind(
+        "records_and_variants",
+        "type size = Small | Large | Custom of { grams : int } | Pair of int * bool
+         type order = { customer : string; size : size; price : float; note : string option }
+         type colour = [ `Red | `Mixed of int * colour | `loop ]
+         type counter = { mutable count : int64 }
+         type counters = { all : counter list; first : counter option }",
+    )
+    .has(&[
+        "// type size = Small | Large | Custom of { grams : int; } | Pair of int * bool
+         #[derive(Clone, Debug, PartialEq)]
+         pub enum Size { Small, Large, Custom { grams: isize }, Pair(isize, bool), }
+         ::ocaml_boxroot::bound_type! {
+            pub variant OCamlSize for Size {
+                Small constant 0,
+                Large constant 1,
+                Custom block 0 { 0 grams: OCamlInt },
+                Pair block 1 (0 a0: OCamlInt, 1 a1: bool),
+            }
+         }",
+        "pub struct Order {
+            pub customer: String,
+            pub size: Size,
+            pub price: f64,
+            pub note: Option<String>,
+         }",
+        "pub record OCamlOrder for Order {
+            0 customer: OCamlString,
+            1 size: OCamlSize,
+            2 price: OCamlFloat,
+            3 note: Option<OCamlString>,
+         }",
+        // `of int * colour` is one argument.
+        "Mixed((isize, Box<Colour>)),",
+        "Mixed tagged 463304923 (0 a0: (OCamlInt, OCamlColour)),",
+        "Loop constant -944265628,",
+        // What may change stays in OCaml.
+        "pub record OCamlCounter for Counter { 0 count: OCamlInt64, }",
+        "#[derive(Debug)]
+         pub struct Counters { pub all: Vec<Boxroot<OCamlCounter>>, pub first: Option<Boxroot<OCamlCounter>>, }",
+    ]);
+}
+
+/// Whether a record is flat is not to be seen from its fields' types: one whose fields are unboxed floats is, and one that a functor
+/// made is not, although its fields are floats.
+#[test]
+fn flat_records() {
+    bind(
+        "flat_records",
+        "type metres = { metres : float } [@@unboxed]
+         type far = Far of metres [@@unboxed]
+         type point = { x : metres; y : far }
+         module F (X : sig type t end) = struct type pair = { a : X.t; b : X.t } end
+         module M = F (struct type t = float end)
+         type id = Id of { name : string } [@@unboxed]
+         let points : far array = [||]",
+    )
+    .has(&[
+        "pub unboxed OCamlMetres for Metres { 0 metres: OCamlFloat } is_float true",
+        "pub unboxed OCamlFar for Far { Far (0 a0: OCamlMetres) } is_float true",
+        "pub flat OCamlPoint for Point { 0 x: OCamlMetres, 1 y: OCamlFar, }",
+        "pub record OCamlPair for Pair { 0 a: OCamlFloat, 1 b: OCamlFloat, }",
+        "pub unboxed OCamlId for Id { Id { 0 name: OCamlString } } is_float false",
+        "pub fn points / points_root () -> OCamlArray<OCamlFar> as Vec<Far>",
+    ]);
+}
+
+#[test]
+fn types_without_conversions() {
+    let bindings = bind(
+        "types_without_conversions",
+        "type _ expr = Int : int -> int expr | If : bool expr * 'a expr * 'a expr -> 'a expr
+         type some = Some_ : 'a * ('a -> string) -> some
+         type identity = { f : 'a. 'a -> 'a }
+         type 'a constrained = { c : 'a } constraint 'a = int * 'b
+         type 'a nested = Flat of 'a | Nested of 'a list nested
+         type 'a guarded = { value : 'a; check : 'a -> bool }
+         type 'a choice = Value of 'a | Check of ('a -> bool)
+         type 'a wrapped = Wrapped of 'a [@@unboxed]
+         type lazily = { later : int Lazy.t; cell : int ref }
+         type open_ = ..
+         type 'a with_row = { row : [ `A | `B of 'a ] }
+         type 'a at_least = [> `A ] as 'a
+         type number = private int
+         let eval : type a. a expr -> a = function Int n -> n | If _ -> assert false",
+    );
+    bindings.has(&[
+        "// has no conversion: a GADT ::ocaml_boxroot::bound_type! { pub abstract OCamlExpr<A> }",
+        "// has no conversion: a GADT ::ocaml_boxroot::bound_type! { pub abstract OCamlSome }",
+        "// has no conversion: a polymorphic field ::ocaml_boxroot::bound_type! { pub abstract OCamlIdentity }",
+        "// has no conversion: constrained type parameters ::ocaml_boxroot::bound_type! { pub abstract OCamlConstrained<A> }",
+        "// has no conversion: a recursive type whose parameters change ::ocaml_boxroot::bound_type! {
+            pub abstract OCamlNested<A> }",
+        // The fields of a record can be read all the same.
+        "// has no conversion: a parameter occurs in a value that stays in OCaml ::ocaml_boxroot::bound_type! {
+            pub record OCamlGuarded<A> { 0 value: A, 1 check: Function<(A,), bool>, } }",
+        "pub abstract OCamlChoice<A>",
+        "// has no conversion: an unboxed type that may be a float ::ocaml_boxroot::bound_type! {
+            pub abstract OCamlWrapped<A> }",
+        "pub struct Lazily {
+            pub later: Boxroot<super::ocaml_types::OCamlLazyT<OCamlInt>>,
+            pub cell: Boxroot<super::ocaml_types::stdlib::OCamlRef<OCamlInt>>,
+         }",
+        "pub abstract OCamlOpen",
+        "// has no conversion: a polymorphic variant without a name ::ocaml_boxroot::bound_type! {
+            pub abstract OCamlWithRow<A> }",
+        "pub abstract OCamlNumber }",
+        "pub fn eval<A> (expr: OCamlExpr<A>) -> A =",
+    ]);
+    bindings.lacks(&["pub struct Number", "pub enum Choice"]);
+}
+
+/// A private type has no conversion to OCaml, so it is a root where one is needed.
+#[test]
+fn private_types() {
+    bind(
+        "private_types",
+        "module M : sig
+           type amount = private { cents : int }
+           type sign = private Plus | Minus
+           val amount : ?like:amount -> int -> amount
+         end = struct
+           type amount = { cents : int }
+           type sign = Plus | Minus
+           let amount ?like cents = { cents }
+         end
+         type sum = { amounts : M.amount list }",
+    )
+    .has(&[
+        "pub private record OCamlAmount for Amount { 0 cents: OCamlInt, }",
+        "pub private variant OCamlSign for Sign { Plus constant 0, Minus constant 1, }",
+        "(like: Option<OCamlAmount> as Option<Boxroot<OCamlAmount>>, arg1: OCamlInt) -> OCamlAmount as Amount",
+        "pub struct Sum { pub amounts: Vec<Boxroot<self::m::OCamlAmount>>, }",
+    ]);
+}
+
+/// Recursive types are boxed in Rust. Parameters that a Rust type does not use are left out.
+#[test]
+fn parameters_and_recursion() {
+    bind(
+        "parameters_and_recursion",
+        "type 'a tree = Leaf | Node of 'a tree * 'a * 'a tree
+         type 'a rose = Rose of 'a * 'a rose list
+         type one = One of two option and two = { a : one wrapped; n : int } and 'a wrapped = { it : 'a }
+         type ('phantom, 'used) tagged = { tagged : 'used }
+         type ('a_b, 'aB, 'ab) three = { one : 'a_b; two : 'aB; three : 'ab }
+         type ('t, 'string) t = T of 't * 'string * string
+         let insert x (t : _ tree) = t
+         let swap (x : ('a, 'b) tagged) : ('b, 'a) tagged = assert false",
+    )
+    .has(&[
+        "pub enum Tree<RA> { Leaf, Node(Box<Tree<RA>>, RA, Box<Tree<RA>>), }",
+        "pub variant OCamlTree<A> for Tree<A as RA> {
+            Leaf constant 0,
+            Node block 0 (0 a0: OCamlTree<A>, 1 a1: A, 2 a2: OCamlTree<A>),
+         }",
+        "Rose(RA, Vec<Rose<RA>>),",
+        "One(Option<Box<Two>>),",
+        "pub a: Wrapped<Box<One>>,",
+        "pub record OCamlTagged<PHANTOM, USED> for Tagged<USED as RUSED> { 0 tagged: USED, }",
+        "pub struct Three<RA_B, RAB, RAB_> { pub one: RA_B, pub two: RAB, pub three: RAB_, }",
+        // The parameter 't is not the Rust type T.
+        "pub enum T<RA, RSTRING> { T(RA, RSTRING, String), }",
+        "pub fn insert<A, B> / insert_root (arg0: A, tree: OCamlTree<B>) -> OCamlTree<B> as Tree<Boxroot<B>>",
+        "(tagged: OCamlTagged<A, B>) -> OCamlTagged<B, A> as Tagged<Boxroot<A>>",
+    ]);
+}

@@ -1,0 +1,189 @@
+//! Whether a value looks like one of its type. Builds with checks ask that in three places: each conversion, before it reads the
+//! value ([`FromOCaml::from_ocaml`](super::FromOCaml::from_ocaml)), where the answer no is a [`Mismatch`](Error::Mismatch); the
+//! macros, for values that they only root, where it is a `Mismatch`, too; and the methods that read a value of a certain type
+//! (`Value::checked`), which panic.
+
+use crate::value::CHECKS;
+use crate::{ffi, Error, Kind, OCamlAny, Value};
+use std::ffi::CStr;
+use std::marker::PhantomData;
+
+pub(super) const CLOSURE_TAG: u8 = 247;
+pub(super) const OBJECT_TAG: u8 = 248;
+pub(super) const INFIX_TAG: u8 = 249;
+pub(super) const STRING_TAG: u8 = 252;
+pub(super) const DOUBLE_TAG: u8 = 253;
+pub(super) const DOUBLE_ARRAY_TAG: u8 = 254;
+pub(super) const CUSTOM_TAG: u8 = 255;
+
+/// A marker whose values can be told from others by what their memory says. The markers of this crate are such, and those that
+/// [`ocaml_type!`](crate::ocaml_type!) declares. A marker of your own may implement it, so that values of the type are
+/// checked, too; [`debugging`](crate::guide::debugging#wrong-types) says when.
+pub trait Form {
+    /// `false` if the value is certainly not of this type. Looks at the value's own block, and not at its parts.
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool;
+}
+
+impl<'l, T: ?Sized> Value<'l, T> {
+    /// The value, as one of unknown type.
+    pub(crate) fn any(self) -> Value<'l, OCamlAny> {
+        // SAFETY: every value is an `OCamlAny`.
+        unsafe { Value::from_raw(self.raw()) }
+    }
+
+    /// `false` if the value is certainly not a `T`, by what its memory says.
+    pub fn has_form(self) -> bool
+    where
+        T: Form,
+    {
+        T::is_form_of(self.any())
+    }
+
+    /// The value. In builds with checks, panics if it does not have its form.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn checked(self) -> Self
+    where
+        T: Form,
+    {
+        if CHECKS && !self.has_form() {
+            panic!("boxroot: {}", mismatch(self));
+        }
+        self
+    }
+}
+
+/// That this value does not have the form of a `T`.
+#[cold]
+pub(crate) fn mismatch<T: ?Sized>(value: Value<'_, T>) -> Error {
+    let hint = match is_closure(value.any()) {
+        true => " (a function that is called with too few arguments returns a function)",
+        false => "",
+    };
+    Error::mismatch(format!("{}, where {} belongs{hint}", describe(value.any()), name::<T>()))
+}
+
+/// The marker's name, without paths.
+fn name<T: ?Sized>() -> String {
+    let (mut name, mut word) = (String::new(), String::new());
+    for c in std::any::type_name::<T>().chars() {
+        match c {
+            ':' => word.clear(),
+            c if c.is_alphanumeric() || c == '_' => word.push(c),
+            c => {
+                name.push_str(&word);
+                name.push(c);
+                word.clear();
+            }
+        }
+    }
+    name + &word
+}
+
+/// What the value's memory says.
+pub(crate) fn describe(value: Value<'_, OCamlAny>) -> String {
+    match value.kind() {
+        Kind::Immediate(n) => format!("the immediate {n}"),
+        Kind::Block { tag: CLOSURE_TAG | INFIX_TAG, .. } => match arity(value) {
+            Some(1) => "a function of one argument".to_string(),
+            Some(n @ 2..) => format!("a function of {n} arguments"),
+            Some(n @ ..=-1) => format!("a function of a tuple of {}", -n),
+            _ => "a function".to_string(),
+        },
+        Kind::Block { tag: OBJECT_TAG, .. } => "an object, or an exception".to_string(),
+        Kind::Block { tag: STRING_TAG, .. } => "a string".to_string(),
+        Kind::Block { tag: DOUBLE_TAG, .. } => "a float".to_string(),
+        Kind::Block { tag: DOUBLE_ARRAY_TAG, .. } => "an array or record of floats".to_string(),
+        Kind::Block { tag: CUSTOM_TAG, .. } => match custom_name(value).map(CStr::to_bytes) {
+            Some(b"_i") => "an int32".to_string(),
+            Some(b"_j") => "an int64".to_string(),
+            Some(b"_n") => "a nativeint".to_string(),
+            Some(b"_bigarr02") => "a bigarray".to_string(),
+            Some(b"ocaml_boxroot.rust") => "a box of a Rust value".to_string(),
+            _ => "a custom block".to_string(),
+        },
+        Kind::Block { tag, size } => format!("a block of tag {tag} and size {size}"),
+    }
+}
+
+/// Whether it is a function.
+pub(crate) fn is_closure(value: Value<'_, OCamlAny>) -> bool {
+    matches!(value.kind(), Kind::Block { tag: CLOSURE_TAG | INFIX_TAG, .. })
+}
+
+/// How many arguments the code of a function takes at once; `-n` if it takes one, a tuple of `n`. `None` if it is no function, or
+/// in bytecode, which does not say.
+pub(crate) fn arity(value: Value<'_, OCamlAny>) -> Option<isize> {
+    // SAFETY: the value is a live closure (just checked).
+    let arity = is_closure(value).then(|| unsafe { ffi::obx_arity(value.raw()) })?;
+    (arity != 0).then_some(arity)
+}
+
+/// The name of the operations of a custom block.
+pub(super) fn custom_name(value: Value<'_, OCamlAny>) -> Option<&'static CStr> {
+    match value.kind() {
+        Kind::Block { tag: CUSTOM_TAG, .. } => {
+            // SAFETY: the value is a live custom block (just checked). The name of its operations is a C string, and is never
+            // freed.
+            Some(unsafe { CStr::from_ptr(ffi::obx_custom_name(value.raw())) })
+        }
+        _ => None,
+    }
+}
+
+/// For the macros, which know the types: how to look at a value that may be a `T`. `None` if nothing is known of a `T`.
+pub struct Looks<T: ?Sized>(Option<HasForm>, PhantomData<fn(*const T)>);
+
+type HasForm = fn(Value<'_, OCamlAny>) -> bool;
+
+impl<T: ?Sized> Clone for Looks<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T: ?Sized> Copy for Looks<T> {}
+
+impl<T: ?Sized> Looks<T> {
+    /// Nothing is known.
+    pub(crate) const UNKNOWN: Looks<T> = Looks(None, PhantomData);
+
+    /// A `Mismatch` if the value is certainly not a `T`.
+    #[inline(always)]
+    pub(crate) fn check(self, value: Value<'_, T>) -> Result<(), Error> {
+        match self.0 {
+            Some(has_form) if CHECKS && !has_form(value.any()) => Err(mismatch(value)),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// `Look::<T>::LOOKS` is how to look at values of type `T`, which is not a parameter there.
+pub struct Look<T: ?Sized>(PhantomData<T>);
+
+impl<T: Form + ?Sized> Look<T> {
+    /// Rust prefers this constant to that of [`Unknown`].
+    pub const LOOKS: Looks<T> = Looks(if CHECKS { Some(T::is_form_of) } else { None }, PhantomData);
+}
+
+/// The constant for all other types.
+pub trait Unknown<T: ?Sized> {
+    /// Nothing is known.
+    const LOOKS: Looks<T> = Looks::UNKNOWN;
+}
+
+impl<T: ?Sized> Unknown<T> for Look<T> {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_without_paths() {
+        assert_eq!(
+            name::<crate::OCamlList<(crate::OCamlInt, Option<bool>)>>(),
+            "OCamlList<(OCamlInt, Option<bool>)>"
+        );
+        assert_eq!(name::<()>(), "()");
+    }
+}

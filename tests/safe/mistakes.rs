@@ -1,0 +1,297 @@
+//! Mistakes in declarations by hand, each in a process of its own: builds with checks end with an error that says what is wrong,
+//! and not with wrong data or a signal. What tests/support/mistakes.ml has is declared wrongly here.
+//!
+//! The compiler finds other mistakes: [`FOUND_BY_THE_COMPILER`]. Not found are those in [`NOT_FOUND`].
+
+use crate::support::mistakes::*;
+use crate::support::safe::*;
+use ocaml_boxroot::{
+    ocaml_functions, ocaml_type, Boxroot, CallError, DomainLock, Exception, Function, OCamlArray,
+    OCamlBigarray, OCamlChar, OCamlException, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64,
+    OCamlList, OCamlMap, OCamlNativeint, OCamlString,
+};
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+/// Runs a program with a mistake, which must end with an error or a panic that says this.
+fn is_caught<T: Debug>(
+    message: &str,
+    program: impl FnOnce(&mut DomainLock) -> Result<T, CallError>,
+) {
+    let text = match catch_unwind(AssertUnwindSafe(|| with_ocaml(program))) {
+        Ok(Ok(wrong)) => panic!("not caught: {wrong:?}"),
+        Ok(Err(error)) => error.to_string(),
+        Err(panic) => *panic.downcast::<String>().unwrap(),
+    };
+    assert!(text.contains(message), "{text}");
+}
+
+/// `name: (argument: Type = value, …) -> Type as Rust type = "registered name", "part of the message";`
+macro_rules! declared {
+    ($($name:ident: ($($a:ident: $type:ty = $value:expr),*) -> $result:ty as $rust:ty = $registered:literal, $message:literal;)*) => {$(
+        test!($name, || {
+            ocaml_functions! {
+                unsafe { fn wrong($($a: $type),*) -> $result = $registered; }
+            }
+            is_caught($message, |lock| wrong::<$rust>(lock $(, $value)*))
+        });
+    )*};
+}
+
+/// `name: |lock| program, "part of the message";`
+macro_rules! programs {
+    ($($name:ident: $program:expr, $message:literal;)*) => {$(
+        test!($name, || { is_caught($message, $program) });
+    )*};
+}
+
+type I = OCamlInt;
+type S = OCamlString;
+
+// Results.
+declared! {
+    int_for_string: () -> S as String = "mistakes.int", "the result of `mistakes.int`: ";
+    string_for_int: () -> I as i64 = "mistakes.string", "a string, where OCamlInt belongs";
+    float_for_int: () -> I as i64 = "mistakes.float", "a float, where OCamlInt belongs";
+    int_for_float: () -> OCamlFloat as f64 = "mistakes.int", "the immediate 42, where OCamlFloat belongs";
+    int32_for_int: () -> I as i64 = "mistakes.int32", "an int32, where OCamlInt belongs";
+    int_for_int32: () -> OCamlInt32 as i32 = "mistakes.int", "where OCamlInt32 belongs";
+    int64_for_int32: () -> OCamlInt32 as i32 = "mistakes.int64", "an int64, where OCamlInt32 belongs";
+    nativeint_for_int64: () -> OCamlInt64 as i64 = "mistakes.nativeint", "a nativeint, where OCamlInt64 belongs";
+    int64_for_nativeint: () -> OCamlNativeint as isize = "mistakes.int64", "an int64, where OCamlNativeint belongs";
+    unit_for_string: () -> S as String = "mistakes.unit", "the immediate 0, where OCamlString belongs";
+    int_for_bool: () -> bool as bool = "mistakes.int", "the immediate 42, where bool belongs";
+    int_for_char: () -> OCamlChar as char = "mistakes.thousand", "the immediate 1000, where OCamlChar belongs";
+    int_for_unit: () -> () as () = "mistakes.int", "the immediate 42, where () belongs";
+    an_option_forgotten: () -> S as String = "mistakes.some", "a block of tag 0 and size 1, where OCamlString belongs";
+    an_option_too_many: () -> Option<S> as Option<String> = "mistakes.string", "a string, where Option<OCamlString> belongs";
+    result_for_option: () -> Option<S> as Option<String> = "mistakes.error", "a block of tag 1";
+    list_for_array: () -> OCamlArray<I> as Vec<i64> = "mistakes.list", "a block of tag 0 and size 2, where OCamlInt belongs";
+    array_for_list: () -> OCamlList<I> as Vec<i64> = "mistakes.array", "where OCamlList<OCamlInt> belongs";
+    ints_for_floats: () -> OCamlArray<OCamlFloat> as Vec<f64> = "mistakes.array", "where OCamlFloat belongs";
+    floats_for_ints: () -> OCamlArray<I> as Vec<i64> = "mistakes.floats", "not of the form";
+    strings_for_ints: () -> OCamlList<I> as Vec<i64> = "mistakes.strings", "a string, where OCamlInt belongs";
+    pair_for_triple: () -> (I, S, OCamlFloat) as (i64, String, f64) = "mistakes.pair", "size 2";
+    triple_for_pair: () -> (I, S) as (i64, String) = "mistakes.triple", "size 3, where (OCamlInt, OCamlString) belongs";
+    a_pair_in_another_order: () -> (S, I) as (String, i64) = "mistakes.pair", "where OCamlString belongs";
+    map_for_list: () -> OCamlList<(S, I)> as BTreeMap<String, i64> = "mistakes.map", "size 5";
+    list_for_map: () -> OCamlMap<S, I> as BTreeMap<String, i64> = "mistakes.list", "where OCamlMap<OCamlString, OCamlInt> belongs";
+    set_for_map: () -> OCamlMap<I, I> as BTreeMap<i64, i64> = "mistakes.set", "size 4";
+    seq_for_list: () -> OCamlList<I> as Vec<i64> = "mistakes.seq", "a function";
+    a_bigarray_of_other_elements: () -> OCamlBigarray<f64> as Vec<f64> = "mistakes.bigarray", "a bigarray, where OCamlBigarray<f64> belongs";
+    lazy_for_its_value: () -> I as i64 = "mistakes.lazy", "where OCamlInt belongs";
+    reference_for_its_value: () -> I as i64 = "mistakes.ref", "size 1, where OCamlInt belongs";
+    int_that_is_only_rooted: () -> OCamlException as Boxroot<OCamlException> = "mistakes.int", "where OCamlException belongs";
+}
+
+// Calls.
+declared! {
+    an_argument_forgotten: (n: I = 1) -> I as i64 = "mistakes.add", "too few arguments";
+    an_argument_too_many: (n: I = 1, text: S = "text") -> I as i64 = "mistakes.succ", "the function `mistakes.succ`: ";
+    two_arguments_for_a_tuple: (a: I = 1, b: I = 2) -> I as i64 = "mistakes.sum", "a function of a tuple of 2, which is called with the immediate 1";
+    a_tuple_for_two_arguments: (pair: (I, I) = (1, 2)) -> I as i64 = "mistakes.add", "too few arguments";
+    a_unit_forgotten: (n: I = 1) -> I as i64 = "mistakes.after_unit", "too few arguments";
+    an_optional_argument_forgotten: (n: I = 1) -> I as i64 = "mistakes.optional", "too few arguments";
+    a_value_that_is_no_function: (n: I = 1) -> I as i64 = "mistakes.number", "the immediate 42, where a function belongs";
+    another_name: (n: I = 1) -> I as i64 = "mistakes.no_such", "mistakes.no_such";
+}
+
+ocaml_type! {
+    struct FieldForgotten for RustFieldForgotten { customer: S, size: OCamlSize, price: OCamlFloat }
+    struct FieldTooMany for RustFieldTooMany {
+        customer: S, size: OCamlSize, price: OCamlFloat, note: Option<S>, paid: bool,
+    }
+    struct Swapped for RustSwapped { size: OCamlSize, customer: S, price: OCamlFloat, note: Option<S> }
+    struct Floats for RustFloats { label: OCamlFloat, weight: OCamlFloat }
+    struct Mixed for RustMixed { x: I, y: OCamlFloat }
+    struct FieldOfAnotherType for RustFieldOfAnotherType {
+        customer: S, size: I, price: OCamlFloat, note: Option<S>,
+    }
+    struct OptionForgotten for RustOptionForgotten {
+        customer: S, size: OCamlSize, price: OCamlFloat, note: S,
+    }
+    struct Boxed for RustBoxed { metres: OCamlFloat }
+    unboxed struct Unboxed for RustUnboxed { text: S }
+    enum ConstantMissing for RustConstantMissing { Small, Custom { grams: I }, Box(I, S) }
+    enum ConstructorMissing for RustConstructorMissing { Small, Large, Custom { grams: I } }
+    enum AnotherOrder for RustAnotherOrder { Small, Large, Box(I, S), Custom { grams: I } }
+    enum Tuple for RustTuple { Small, Large, Custom { grams: I }, Box((I, S)) }
+    enum Arguments for RustArguments { Small, Large, Custom { grams: I }, Box(I, S), Old(I, S) }
+    enum Ordinary for RustOrdinary { Open, Closed(I) }
+    polymorphic enum Misspelled for RustMisspelled { Opened, Closed(I) }
+    struct Own<A> for RustOwn<A as R> { item: A, used: I }
+}
+
+/// Rust types for the conversions above.
+macro_rules! rust_types {
+    ($($name:ident { $($field:ident: $type:ty),* })*) => {$(
+        #[allow(dead_code)]
+        #[derive(Debug)]
+        struct $name { $($field: $type),* }
+    )*};
+}
+
+rust_types! {
+    RustFieldForgotten { customer: String, size: Size, price: f64 }
+    RustFieldTooMany { customer: String, size: Size, price: f64, note: Option<String>, paid: bool }
+    RustSwapped { size: Size, customer: String, price: f64, note: Option<String> }
+    RustFloats { label: f64, weight: f64 }
+    RustMixed { x: i64, y: f64 }
+    RustFieldOfAnotherType { customer: String, size: i64, price: f64, note: Option<String> }
+    RustOptionForgotten { customer: String, size: Size, price: f64, note: String }
+    RustBoxed { metres: f64 }
+    RustUnboxed { text: String }
+}
+
+#[derive(Debug)]
+struct RustOwn<R> {
+    item: R,
+    used: i64,
+}
+
+macro_rules! rust_enums {
+    ($($name:ident { $($constructors:tt)* })*) => {$(
+        #[allow(dead_code)]
+        #[derive(Debug)]
+        enum $name { $($constructors)* }
+    )*};
+}
+
+rust_enums! {
+    RustConstantMissing { Small, Custom { grams: i64 }, Box(i64, String) }
+    RustConstructorMissing { Small, Large, Custom { grams: i64 } }
+    RustAnotherOrder { Small, Large, Box(i64, String), Custom { grams: i64 } }
+    RustTuple { Small, Large, Custom { grams: i64 }, Box((i64, String)) }
+    RustArguments { Small, Large, Custom { grams: i64 }, Box(i64, String), Old(i64, String) }
+    RustOrdinary { Open, Closed(i64) }
+    RustMisspelled { Opened, Closed(i64) }
+}
+
+// Records and variants.
+declared! {
+    a_field_forgotten: () -> FieldForgotten as RustFieldForgotten = "mistakes.order", "size 4, where FieldForgotten belongs";
+    a_field_too_many: () -> FieldTooMany as RustFieldTooMany = "mistakes.order", "size 4, where FieldTooMany belongs";
+    two_fields_swapped: () -> Swapped as RustSwapped = "mistakes.order", "`size` of the result of `mistakes.order`: ";
+    floats_for_a_mixed_record: () -> Floats as RustFloats = "mistakes.parcel", "where Floats belongs";
+    a_mixed_record_for_floats: () -> Mixed as RustMixed = "mistakes.point", "an array or record of floats, where Mixed belongs";
+    a_field_of_another_type: () -> FieldOfAnotherType as RustFieldOfAnotherType = "mistakes.order", "`size` of ";
+    the_option_of_a_field_forgotten: () -> OptionForgotten as RustOptionForgotten = "mistakes.order", "`note` of ";
+    unboxed_forgotten: () -> Boxed as RustBoxed = "mistakes.metres", "a float, where Boxed belongs";
+    unboxed_too_many: () -> Unboxed as RustUnboxed = "mistakes.name", "`text` of ";
+    another_record: () -> OCamlOrder as Order = "mistakes.parcel", "size 2, where OCamlOrder belongs";
+    a_constant_missing: () -> ConstantMissing as RustConstantMissing = "mistakes.large", "the immediate 1, where ConstantMissing belongs";
+    a_constructor_missing: () -> ConstructorMissing as RustConstructorMissing = "mistakes.box", "a block of tag 1";
+    constructors_in_another_order: () -> AnotherOrder as RustAnotherOrder = "mistakes.custom", "where AnotherOrder belongs";
+    a_tuple_for_two_parts: () -> Tuple as RustTuple = "mistakes.box", "where Tuple belongs";
+    two_parts_for_a_tuple: () -> Arguments as RustArguments = "mistakes.old", "where Arguments belongs";
+    ordinary_for_polymorphic: () -> Ordinary as RustOrdinary = "mistakes.closed", "where Ordinary belongs";
+    a_name_misspelled: () -> Misspelled as RustMisspelled = "mistakes.open", "not of the form";
+    another_parameter: () -> Own<S> as RustOwn<String> = "mistakes.own", "`item` of ";
+}
+
+ocaml_functions! {
+    unsafe {
+        fn sold_out() = "mistakes.sold_out";
+        fn apply_to_text(f: Function<(I,), I>) -> I = "mistakes.apply_to_text";
+    }
+}
+
+/// A function of OCaml, called without conversions.
+fn called<R>(
+    lock: &mut DomainLock,
+    name: &str,
+    f: impl FnOnce(ocaml_boxroot::Value<'_, R>) -> String,
+) -> Result<String, CallError> {
+    let function: Boxroot<Function<(), R>> = function(lock, name);
+    let (value, _) = function.call(lock)?;
+    Ok(f(value))
+}
+
+// Values that are read without conversions; functions; exceptions.
+programs! {
+    reading_an_int: |lock| called::<S>(lock, "mistakes.int", |s| s.to_string_lossy()), "where OCamlString belongs";
+    reading_a_field: |lock| {
+        called::<OCamlOrder>(lock, "mistakes.pair", |order| order.at(OCamlOrder::customer).to_string_lossy())
+    }, "`customer`: ";
+    calling_a_result: |lock| {
+        let adder: Boxroot<Function<(), Function<(I,), I>>> = function(lock, "mistakes.adder");
+        let add: Boxroot<Function<(I,), I>> = adder.call_converting(lock)?;
+        add.call_converting::<i64>(lock, 1)
+    }, "the result of an OCaml function: ";
+    a_function_of_rust: |lock| {
+        let f = Function::<(I,), I>::from_rust(lock, |lock, n| Ok::<_, CallError>(n.get(lock).to_int()))?;
+        apply_to_text::<i64>(lock, &f)
+    }, "a string, where OCamlInt belongs";
+    an_argument_of_an_exception: |lock| match sold_out(lock) {
+        // SAFETY: none: the argument is a string.
+        Err(CallError::Exception(e)) => match unsafe { e.argument::<I>(lock, 0) }? {
+            Some(number) => Ok(number.to_rust::<i64>(lock)?),
+            None => Ok(0),
+        },
+        _ => Ok(0),
+    }, "a string, where OCamlInt belongs";
+    // SAFETY: none: there is no such exception.
+    another_exception: |lock| Ok(unsafe { Exception::new(lock, "Out_of_stock", &[]) }?), "\"Out_of_stock\"";
+}
+
+// Functions of Rust that OCaml declares with other types.
+declared! {
+    an_exported_int: () -> I as i64 = "mistakes.an_int", "argument `n` of `mistakes_an_int`: ";
+    an_exported_string: () -> I as i64 = "mistakes.a_string", "argument `text` of `mistakes_a_string`: ";
+    exported_arguments_swapped: () -> I as i64 = "mistakes.swapped", "argument `n` of `mistakes_swapped`: ";
+    the_first_exported_argument_forgotten: () -> I as i64 = "mistakes.first_forgotten", "argument `n` of ";
+    an_exported_argument_that_is_only_rooted: () -> I as i64 = "mistakes.rooted", "argument `_list` of ";
+    another_exported_record: () -> I as i64 = "mistakes.an_order", "argument `order` of ";
+    a_field_of_an_exported_record: () -> I as i64 = "mistakes.part_of_order", "`customer` of argument `order` of ";
+    an_exported_callback: () -> I as i64 = "mistakes.a_callback", "argument `f` of ";
+    a_box_of_another_type: () -> I as i64 = "mistakes.another_box", "a box of a Rust value, where OCamlBox<String> belongs";
+    an_int_for_a_box: () -> I as i64 = "mistakes.no_box", "the immediate 42, where OCamlBox<String> belongs";
+}
+
+/// Mistakes that the compiler finds, each with the file in `ocaml-boxroot/tests/compile_fail` that has it.
+const FOUND_BY_THE_COMPILER: &[(&str, &str)] = &[
+    ("a Rust value of another type than the argument's", "conversions_that_are_not_there"),
+    ("a result that is copied to another Rust type", "conversions_that_are_not_there"),
+    ("a field of the Rust type that does not fit", "conversions_that_are_not_there"),
+    ("a constructor of the Rust type that is not declared", "variant_that_is_not_whole"),
+    ("the field of another record", "field_of_another_record"),
+    ("no registered name", "mistaken_functions"),
+    ("an argument without a type", "mistaken_functions"),
+    ("an exported function without a token", "mistaken_exports"),
+];
+
+test!(programs_that_the_compiler_rejects_are_there, || {
+    for (mistake, file) in FOUND_BY_THE_COMPILER {
+        let path = format!("ocaml-boxroot/tests/compile_fail/{file}.rs");
+        assert!(std::path::Path::new(&path).exists(), "{mistake}: {path}");
+    }
+});
+
+/// Mistakes that no check finds, and why.
+#[allow(dead_code)] // a list for readers
+const NOT_FOUND: &[(&str, &str)] = &[
+    ("an argument of a call has another type than in OCaml", OCAML_READS),
+    ("the result of an exported function has another type than in OCaml", OCAML_READS),
+    ("a record that Rust makes lacks a field, and never comes back", OCAML_READS),
+    ("two arguments of one type are swapped", LOOKS_RIGHT),
+    ("two fields of one type are swapped", LOOKS_RIGHT),
+    ("two constants, or two constructors with as many parts, are swapped", LOOKS_RIGHT),
+    ("the name is that of another function with the same types", LOOKS_RIGHT),
+    (
+        "a constant constructor, or a small int, is declared as another type of immediates",
+        LOOKS_RIGHT,
+    ),
+    ("string is declared as bytes", LOOKS_RIGHT),
+    (
+        "an exported function lacks the last argument",
+        "C's calling convention has no count of arguments",
+    ),
+    (
+        "an exported function has an argument more",
+        "the register has anything, perhaps no value of OCaml",
+    ),
+];
+
+const OCAML_READS: &str = "OCaml reads it, and has no types at run time";
+const LOOKS_RIGHT: &str = "the values look alike in memory";

@@ -1,0 +1,69 @@
+//! Coroutines with stacks of their own.
+
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+use std::ptr::{addr_of, addr_of_mut, null_mut};
+
+struct Contexts {
+    inside: libc::ucontext_t,
+    outside: libc::ucontext_t,
+    stack: Vec<u8>,
+    body: Option<fn()>,
+}
+
+/// A function that runs until it suspends itself, and goes on when it is resumed. Its memory is leaked.
+pub struct Coroutine(*mut Contexts);
+
+thread_local! {
+    static RUNNING: Cell<*mut Contexts> = const { Cell::new(null_mut()) };
+}
+
+extern "C" fn run() {
+    // SAFETY: a coroutine runs, and nobody else uses its body.
+    let body = unsafe { addr_of_mut!((*RUNNING.get()).body).as_mut() }.unwrap().take();
+    body.unwrap()();
+}
+
+impl Coroutine {
+    pub fn new(body: fn()) -> Coroutine {
+        // SAFETY: all zeros is a valid value of the struct.
+        let context = || unsafe { MaybeUninit::<libc::ucontext_t>::zeroed().assume_init() };
+        let me = Box::into_raw(Box::new(Contexts {
+            inside: context(),
+            outside: context(),
+            stack: vec![0; 4 << 20],
+            body: Some(body),
+        }));
+        // SAFETY: the box is leaked, and with it the stack. When `run` returns, `outside` goes on, as `resume` left it.
+        unsafe {
+            assert_eq!(libc::getcontext(addr_of_mut!((*me).inside)), 0);
+            (*me).inside.uc_stack.ss_sp = (*me).stack.as_mut_ptr().cast();
+            (*me).inside.uc_stack.ss_size = (*me).stack.len();
+            (*me).inside.uc_link = addr_of_mut!((*me).outside);
+            libc::makecontext(addr_of_mut!((*me).inside), run, 0);
+        }
+        Coroutine(me)
+    }
+
+    /// Runs the coroutine until it suspends itself, or ends. It has not ended yet.
+    pub fn resume(&self) {
+        let me = self.0;
+        let outer = RUNNING.replace(me);
+        // SAFETY: both contexts are valid, and those of a coroutine that does not run.
+        assert_eq!(
+            unsafe { libc::swapcontext(addr_of_mut!((*me).outside), addr_of!((*me).inside)) },
+            0
+        );
+        RUNNING.set(outer);
+    }
+}
+
+/// Suspends the coroutine that runs.
+pub fn suspend() {
+    let me = RUNNING.get();
+    // SAFETY: both contexts are valid, and those of the coroutine that runs.
+    assert_eq!(
+        unsafe { libc::swapcontext(addr_of_mut!((*me).inside), addr_of!((*me).outside)) },
+        0
+    );
+}
