@@ -39,7 +39,7 @@ SPIN = [
     ("marking", "roots above the range that is handed over", "EXTENT=1", ""),
     ("marking", "one pool, deletes are freed", POOL,
      "FREE_AT_ONCE MODIFY_IN_PLACE DRAIN_DOES_NOT_WAIT REOPEN_DELETED DONE_TOO_EARLY FAST_OWNER_OPEN UNCOUNTED_OPEN "
-     "UNCOUNTED_ALWAYS CURRENT_NOT_HANDED RANGE_TOO_SHORT UNMAP_HANDED UNMAP_REOPENED RIPE_IF_ACTIVE RIPE_BY_STATE JOINS_ANY "
+     "UNCOUNTED_ALWAYS CURRENT_NOT_HANDED RANGE_TOO_SHORT UNMAP_HANDED UNMAP_REOPENED RIPE_IF_ACTIVE RIPE_BY_STATE "
      "JOINS_RIPE JOINS_RIPE+STAMP_OF_THE_FIRST NEVER_OVER NO_DRAIN"),
     ("marking", "two domains, one ends, deletes are freed", f"{DOMAINS} BATCHES=1 LIVENESS=1", ""),
     ("marking", "two domains, one ends, young values", f"{DOMAINS} YOUNG=1", ""),

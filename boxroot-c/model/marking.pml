@@ -27,7 +27,7 @@
      OWNER2   the domain that owns pool 2; pool 1 is domain 0's. 1: there are two domains
      YOUNG    1: there are young values, too, and it is proved that old pools never hold one
      TEARDOWN 1: the library may be torn down
-     BATCHES  1: the owner may send its own deletes later
+     BATCHES  1: the owner may send its own deletes, and carry out those that it has noted, later
      LIVENESS 1: it is proved that deletes are freed
      ONE_POOL 1: there is no other one
    A mutant is one of the names that #ifdefs below test, such as FREE_AT_ONCE. */
@@ -497,16 +497,15 @@ inline next_pool() {
   fi
 }
 
-/* bxr_waiting_join, which does not look at the pool's state. */
-#ifdef JOINS_ANY
-#define MAY_JOIN(p) (handed[p] == ACTIVE && kind[p] == FILED && ANY_WAITING(p))
-#else
-#define MAY_JOIN(p) (handed[p] == ACTIVE && kind[p] == FILED && ANY_WAITING(p) && fresh[p])
-#endif
+/* bxr_waiting_note, which does not ask whether the marker has visited the pool. */
+#define MAY_NOTE(p) (handed[p] == ACTIVE && kind[p] == FILED)
 
 inline delete() {
   if
-  :: p != uncounted[d] && !open[p] && MAY_JOIN(p) -> GONE(p, i) = WAITS
+#if BATCHES
+  :: p != uncounted[d] && !open[p] && MAY_NOTE(p) -> GONE(p, i) = BATCHED
+#endif
+  :: p != uncounted[d] && !open[p] && MAY_NOTE(p) -> GONE(p, i) = BATCHED; let_wait(p, BATCHED)
   :: p == uncounted[d] -> writes(p); SLOT(p, i) = LINK /* fast, not counted */
   :: p != uncounted[d] && open[p] -> free(p, i)        /* fast */
   :: p != uncounted[d] && !open[p] ->

@@ -61,7 +61,7 @@ __attribute__((noinline)) static void delete_slowly(boxroot r) {
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
   struct bxr_domain *self = bxr_setup_entered();
-  if (self == NULL || !bxr_waiting_join(self, r)) delete_slowly(r);
+  if (self == NULL || !bxr_waiting_note(self, r)) delete_slowly(r);
 }
 
 static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_young(v); }

@@ -44,6 +44,9 @@ struct bxr_pacing {
   uint64_t allocated; /* for bxr_runtime_progress */
 };
 
+/* The largest number of deletes that are noted. */
+enum { BXR_NOTES = 128 };
+
 /* A domain's record, laid out by cache lines of 64 bytes. The first has what create, modify and the fast
    deletes touch, and the little that the start of a scan looks at. The lists of the slow paths
    come next. The last has what other threads write, so that remote deletes do not take the first
@@ -63,11 +66,12 @@ struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
   struct bxr_pool *current; /* where create takes slots, or NULL */
+  uint32_t noted;           /* how many deletes are noted (waiting.h) */
+  bool marking;             /* after the last scan, the marker still had to visit pools */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
   struct bxr_pool *parked; /* the current pool before the last minor scan, or NULL */
   bool scanning;           /* a root scan is running: every operation takes a slow path */
   bool forced;             /* the last cycle had no minor scans but those of its own end */
-  bool marking;            /* after the last scan, the marker still had to visit pools */
   uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
   uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
   struct bxr_link waiting; /* pools with deletes that wait for the marker, the oldest first */
@@ -80,6 +84,7 @@ struct bxr_domain {
   size_t directory_size;     /* in bytes */
   struct bxr_pacing pacing;
   struct bxr_listed listed;
+  boxroot notes[BXR_NOTES];
 
   /* Written by the owner, read by any thread for statistics. Atomic. */
   size_t pool_count;

@@ -34,8 +34,18 @@ enum bxr_marking {
   BXR_FOREIGN /* a domain that has ended handed it over in this cycle; until the cycle has ended */
 };
 
-/* Whether the owner may use the slots as it likes. If not, the pool is closed: its fast_owner is NULL. */
+/* Whether the owner may use the slots as it likes. If not, the pool is closed: its fast_owner is no record. */
 static inline bool bxr_marking_is_open(enum bxr_marking marking) { return marking <= BXR_REOPENED; }
+
+/* The fast_owner of an active pool: not the address of a record, but it tells the owner, in the first cache line. */
+static inline struct bxr_domain_head *bxr_owner_of_active(struct bxr_domain_head *owner) {
+  return (struct bxr_domain_head *)((char *)owner + 1);
+}
+static inline struct bxr_domain_head *bxr_fast_owner(struct bxr_domain_head *owner,
+                                                     enum bxr_marking marking) {
+  if (bxr_marking_is_open(marking)) return owner;
+  return marking == BXR_ACTIVE ? bxr_owner_of_active(owner) : NULL;
+}
 
 /* There is one bit for each word of the pool, so the number of a slot's bit is its offset in words. */
 #define BXR_PENDING_WORDS (BXR_POOL_SIZE / sizeof(value) / 64)

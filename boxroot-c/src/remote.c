@@ -137,6 +137,7 @@ void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r) {
 void bxr_remote_flush(struct bxr_domain *self) {
   struct bxr_batch batch = self->head.outgoing;
   self->head.outgoing = (struct bxr_batch){0};
+  bxr_waiting_carry_out(self);
   if (batch.bits == 0) return;
   if (bxr_pool_owner(pool_of_batch(batch)) == self) {
     bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));

@@ -59,8 +59,8 @@ static void check_pool(struct bxr_pool *pool, void *context) {
           "a pool's owner is the domain that lists it");
   require(check,
           pool->head.fast_owner ==
-            (bxr_marking_is_open(pool->marking) ? &check->domain->head : NULL),
-          "a pool's fast owner is its owner, or NULL while the pool is closed");
+            bxr_fast_owner(&check->domain->head, (enum bxr_marking)pool->marking),
+          "a pool's fast owner is its owner, and no record while the pool is closed");
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool, pool->head.free, 0);

@@ -2,9 +2,9 @@
 /* Deletes that wait for the marker (OCaml 5): deletes of roots whose value must stay in its slot, because the marker
    may still have to visit it (barrier.h).
 
-   begin: A slot waits from its delete on. If the owner deletes the root, outside scans, the slot begins to wait at once, or,
-      if it is beside the one before, when the batch is sent; otherwise when the owner takes the delete from the drain list
-      (remote.c).
+   begin: A slot waits from its delete on. If the owner deletes the root, outside scans, the slot begins to wait when a hundred such
+      deletes are noted, or, if it is beside the one before, when the batch is sent, and before the next minor scan at the latest;
+      otherwise when the owner takes the delete from the drain list (remote.c).
    ripe: A slot that waits may be freed as soon as the snapshot that it is in has been visited, or as soon as a later
       snapshot was taken: a delete that was made before its pool was handed over belongs to no snapshot any more. So, when
       the pool is handed over again, the slot may become a link at any time, also while the marker visits the pool: a link
@@ -36,28 +36,23 @@ void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits);
    neighbouring slots are collected. Outside scans, when no delete is collected. */
 void bxr_waiting_delete(struct bxr_domain *self, boxroot r);
 
-/* For bxr_waiting_delete, and bxr_waiting_join. */
-static inline void bxr_waiting_note(struct bxr_domain *self, struct bxr_pool *pool, boxroot r) {
-  struct bxr_batch batch = bxr_batch_of(r);
-  bxr_pool_waiting(pool)[bxr_batch_word(batch)] |= batch.bits;
-  pool->waiting++;
-  bxr_domain_count(&self->barrier_hits, 1);
-  self->head.outgoing.start = batch.start;
-}
-
-/* Deletes r as bxr_waiting_delete does, if it is certain at a glance that r must wait, because other slots of its pool
-   wait since the pool was handed over. Returns false, and does nothing, if it is not certain. (If the marker has visited
-   the pool since the last scan, then r waits a little longer than it must.) */
-static inline bool bxr_waiting_join(struct bxr_domain *self, boxroot r) {
+/* Notes the delete of r, if it is certain at a glance that r must wait: r is old, and in an active pool. So a delete among many
+   old roots touches one cache line of the pool, and the processor goes on to what the program does next. Returns false,
+   and does nothing, if it is not certain. (If the marker has visited the pool since the last scan, then r waits
+   a little longer than it must.) */
+static inline bool bxr_waiting_note(struct bxr_domain *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (!self->marking || self->head.outgoing.bits != 0 || bxr_pool_owner(pool) != self ||
-      pool->marking != BXR_ACTIVE || pool->kind == BXR_CURRENT ||
-      pool->head.epoch == self->head.epoch || pool->waiting == 0 ||
-      pool->waits_since != pool->cycle)
+  if (bxr_peek(&pool->head.fast_owner) != bxr_owner_of_active(&self->head) ||
+      pool->head.epoch == self->head.epoch || pool->kind == BXR_CURRENT || !self->marking ||
+      self->head.outgoing.bits != 0 || self->noted == BXR_NOTES)
     return false;
-  bxr_waiting_note(self, pool, r);
+  self->notes[self->noted++] = r;
+  self->head.outgoing.start = bxr_batch_of(r).start;
   return true;
 }
+
+/* The slots whose deletes are noted wait from now on. */
+void bxr_waiting_carry_out(struct bxr_domain *self);
 
 /* Frees the slots of ripe pools, the oldest first, in up to n pools. */
 void bxr_waiting_free(struct bxr_domain *domain, size_t n);

@@ -34,7 +34,7 @@
   TEST(barrier_closes_both_ways)                                                                   \
   TEST(barrier_foreign)                                                                            \
   TEST(waiting_until_the_next_snapshot)                                                            \
-  TEST(waiting_joins_others)                                                                       \
+  TEST(waiting_notes)                                                                              \
   TEST(waiting_is_ripe_or_not)                                                                     \
   TEST(waiting_for_a_foreign_marker)                                                               \
   TEST(waiting_remote_deletes)                                                                     \

@@ -23,7 +23,8 @@ void test_waiting_bits_have_room(void) {
 
 /* The owner deletes a root whose value must stay in its slot. */
 static void delete (struct bxr_domain *domain, boxroot r) {
-  if (!bxr_waiting_join(domain, r)) bxr_waiting_delete(domain, r);
+  if (!bxr_waiting_note(domain, r)) bxr_waiting_delete(domain, r);
+  bxr_waiting_carry_out(domain);
 }
 
 /* A full pool that was handed over to a marker that is not done. */
@@ -58,36 +59,36 @@ void test_waiting_until_the_next_snapshot(void) {
   for (int i = 0; i < 100; i++) CHECK((*bxr_slot(roots[i]) & 1) != 0);
 }
 
-/* The fast way is taken only where a slot must wait, and others of its pool do. */
-void test_waiting_joins_others(void) {
+/* A delete is noted only where a slot must wait, and only so many. */
+void test_waiting_notes(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain(), *other = bxr_orphans_obtain();
   struct bxr_pool *pool = handed_over(domain, roots);
-  CHECK(!bxr_waiting_join(domain, roots[0]));
-  bxr_waiting_delete(domain, roots[0]);
-  CHECK(bxr_waiting_join(domain, roots[100]) && pool->waiting == 2 && domain->barrier_hits == 2);
+  CHECK(bxr_waiting_note(domain, roots[0]) && bxr_waiting_note(domain, roots[100]));
+  CHECK(pool->waiting == 0 && boxroot_get(roots[100]) == Val_long(100));
   /* Those beside it go into the batch, which must be sent first. */
-  CHECK(bxr_delete_beside(&domain->head, roots[101]) && !bxr_waiting_join(domain, roots[0]));
+  CHECK(bxr_delete_beside(&domain->head, roots[101]) && !bxr_waiting_note(domain, roots[1]));
   bxr_remote_flush(domain);
-  CHECK(pool->waiting == 3 && domain->barrier_hits == 3);
+  CHECK(pool->waiting == 3 && domain->barrier_hits == 3 && domain->noted == 0);
+  for (int i = 0; i < BXR_NOTES; i++) CHECK(bxr_waiting_note(domain, roots[200 + i]));
+  CHECK(!bxr_waiting_note(domain, roots[1]));
+  bxr_waiting_carry_out(domain);
+  CHECK(pool->waiting == 3 + BXR_NOTES && domain->barrier_hits == 3 + BXR_NOTES);
   other->marking = true;
   other->head.epoch = domain->head.epoch + 1;
-  CHECK(!bxr_waiting_join(other, roots[200]));
+  CHECK(!bxr_waiting_note(other, roots[1]));
   domain->marking = false;
-  CHECK(!bxr_waiting_join(domain, roots[200]));
+  CHECK(!bxr_waiting_note(domain, roots[1]));
   domain->marking = true;
   pool->head.epoch++; /* it is young, and so may be the value */
-  CHECK(!bxr_waiting_join(domain, roots[200]));
+  CHECK(!bxr_waiting_note(domain, roots[1]));
   pool->head.epoch--;
   enum bxr_kind kind = pool->kind;
   pool->kind = BXR_CURRENT;
-  CHECK(!bxr_waiting_join(domain, roots[200]));
+  CHECK(!bxr_waiting_note(domain, roots[1]));
   pool->kind = kind;
-  pool->marking = BXR_FOREIGN;
-  CHECK(!bxr_waiting_join(domain, roots[200]));
-  pool->marking = BXR_ACTIVE;
-  hand_over_again(pool);
-  CHECK(!bxr_waiting_join(domain, roots[200]) && pool->waiting == 3);
+  bxr_barrier_make_foreign(pool);
+  CHECK(!bxr_waiting_note(domain, roots[1]) && domain->noted == 0);
 }
 
 /* A slot that must wait does not join slots that are ripe. */
@@ -174,7 +175,7 @@ void test_waiting_is_freed_by_shares(void) {
 #else
 /* OCaml 4 marks no ranges, so nothing waits. */
 void test_waiting_until_the_next_snapshot(void) {}
-void test_waiting_joins_others(void) {}
+void test_waiting_notes(void) {}
 void test_waiting_is_ripe_or_not(void) {}
 void test_waiting_for_a_foreign_marker(void) {}
 void test_waiting_remote_deletes(void) {}

@@ -79,7 +79,7 @@ void shadow_check_counts(void) {
   size_t used = 0;
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     bxr_domain_each_pool(d, count_slots, &used);
-    used -= (size_t)__builtin_popcountll(d->head.outgoing.bits);
+    used -= (size_t)__builtin_popcountll(d->head.outgoing.bits) + d->noted;
   }
   CHECK(used == shadow.root_count + shadow.delete_count);
   fuzz_countdown = countdown;
