@@ -33,11 +33,10 @@ struct bxr_batch {
 
 /* The head of a pool. Owner: the domain in fast_owner, under its lock. */
 struct bxr_pool_head {
-  struct bxr_domain_head
-    *fast_owner;      /* the record that may take the fast paths; no record: closed */
-  uintptr_t free;     /* the list of free slots that create does not take yet */
-  uint64_t epoch;     /* young iff equal to the owner's epoch */
-  intptr_t countdown; /* local deletes until bxr_domain_refile is due; > 0 */
+  struct bxr_domain_head *fast_owner; /* the record that may take the fast paths; else closed */
+  uintptr_t free;                     /* the list of free slots that create does not take yet */
+  uint64_t epoch;                     /* young iff equal to the owner's epoch */
+  intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
 /* Matches no pool's start; and it is not 0, so that NULL does not match it either. */

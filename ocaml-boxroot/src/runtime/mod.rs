@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::process;
 use std::thread;
 
-/// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`].
+/// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`](crate::DomainLock::attach).
 /// With the feature `startup`.
 ///
 /// A process can start one runtime, once. A `Runtime` is the right to shut it down, and owns
@@ -116,9 +116,10 @@ impl Runtime {
     /// # Errors
     ///
     /// [`Error::Busy`] while other threads are attached, wait for the lock, or are in functions that OCaml
-    /// called, while other domains run, and in a [`release`](DomainLock::release) on this thread.
+    /// called, while other domains run, and in a [`release`](crate::DomainLock::release) on this thread.
     /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack. The others are those of
-    /// [`DomainLock::attach`], such as [`Error::AlreadyHeld`] if this thread holds the lock. The [`Busy`] that is returned holds the error and the runtime, which is intact.
+    /// [`DomainLock::attach`](crate::DomainLock::attach), such as [`Error::AlreadyHeld`] if this thread holds the lock. The
+    /// [`Busy`] that is returned holds the error and the runtime, which is intact.
     pub fn shutdown(self) -> Result<(), Busy> {
         shut_down().map_err(|error| Busy { error, runtime: self })
     }
