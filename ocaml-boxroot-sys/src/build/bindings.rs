@@ -36,7 +36,7 @@ impl Program {
     }
 
     /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a generated one. Its path begins with
-    /// `crate::` or `::`. It has the fields or constructors of the OCaml type, under the names and with the types that the
+    /// `crate::`. It has the fields or constructors of the OCaml type, under the names and with the types that the
     /// generated one would have, and derives `Clone`, `Debug` and `PartialEq`.
     pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Program {
         self.bound.users.push((ocaml_type.to_string(), rust_type.to_string()));

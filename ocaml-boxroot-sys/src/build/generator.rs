@@ -6,6 +6,9 @@ use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
 use std::{fs, process::Command};
 
+/// Modules that are called as those that the bindings have for other purposes.
+const RESERVED: [&str; 2] = ["Ocaml_types", "Ocaml_externals"];
+
 /// The file that `ocaml_boxroot::include_bindings!` includes.
 const RUST_FILE: &str = "ocaml_bindings.rs";
 
@@ -66,6 +69,11 @@ impl Selection {
         annotations: &[PathBuf],
         glue: &Path,
     ) -> Result<(), Error> {
+        if let Some(name) = self.modules.iter().find(|m| RESERVED.contains(&m.as_str())) {
+            return Err(Error(format!(
+                "the module {name} cannot be bound: the bindings have a Rust module of that name; rename the module"
+            )));
+        }
         let generator = compile(ocaml)?;
         let new_glue = generator.with_file_name("glue_new.ml");
         let mut command = Command::new(&generator);

@@ -109,6 +109,7 @@ fn externals() {
                 _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>,
             ) -> Answer<bool> { Ok(true) }
             fn sub(_: &mut DomainLock, _: &RootRef<sub::OCamlT>) -> Answer<Order> { Ok(Order { n: 1 }) }
+            fn wrapped(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<()> { Ok(()) }
             fn of_helper(_: &mut DomainLock, _: &RootRef<OCamlOrder>) -> Answer<isize> { Ok(1) }
         }
         ocaml_boxroot::include_bindings!(x: crate::Provider);";
@@ -119,8 +120,11 @@ fn externals() {
                 "x.mli",
                 "type order = { n : int }
                  type callback = int -> int
+                 val wrapped : string -> unit
+
                  external audit : order -> unit = \"x_audit\"
                  (** Tells the auditor. *)
+
                  external later : int -> callback = \"x_later\"
                  external pick : 'a list -> 'a = \"x_pick\"
                  external write : int -> int = \"write\"
@@ -138,6 +142,12 @@ fn externals() {
                  external six : int -> int -> int -> int -> int -> int -> bool = \"x_six_bytecode\" \"x_six\"
                  external fast : (float [@unboxed]) -> (float [@unboxed]) = \"x_fast_bytecode\" \"x_fast\" [@@noalloc]
                  external runtime : unit -> unit = \"caml_x\"
+                 external other : int -> int -> int -> int -> int -> int -> int = \"write\" \"x_other\"
+                 module Of (Stdlib : sig type ('a, 'b) result = R of string end) = struct
+                   external result : (int, string) Stdlib.result -> unit = \"x_result\"
+                 end
+                 external wrapped : int -> unit = \"x_wrapped\"
+                 let wrapped text = wrapped (int_of_string text)
                  type secret = S
                  external secret : secret -> unit = \"x_secret\"
                  module Sub = struct type t = string external sub : t -> order = \"x_sub\" end",
@@ -158,6 +168,10 @@ fn externals() {
         "pub fn write / write_root (arg0: OCamlInt) -> OCamlInt as isize = \"X.write#DIGEST\"",
         "// external fast = \"x_fast\" // is left out: [@@noalloc]",
         "// external secret = \"x_secret\" // is left out:",
+        "// external other = \"x_other\" // is left out: its symbol for bytecode, \"write\",",
+        "// external result = \"x_result\" // is left out: the interface that declares Stdlib.result was not found",
+        "fn wrapped = \"x_wrapped\" (arg0: OCamlInt) -> () as ();",
+        "pub fn wrapped (arg0: OCamlString) -> () as () = \"X.wrapped#DIGEST\"",
     ]);
     bindings.lacks(&["caml_x", "helper_own", "pub fn audit", "fn secret"]);
     assert_says(&bindings.said, &["cargo:warning=", "x_secret"]);

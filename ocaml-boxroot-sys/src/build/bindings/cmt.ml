@@ -101,8 +101,10 @@ let is_c_name s =
   List.for_all (function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false)
     (List.init (String.length s) (String.get s))
 
-let external_ r f =
+let external_ r f is_own =
   let p = f.primitive in
+  if p.prim_arity > 5 && not (is_own p.prim_name) then
+    Reader.unsupported "its symbol for bytecode, \"%s\", does not begin with the module's name" p.prim_name;
   if not (is_c_name (symbol p) && is_c_name p.prim_name) then Reader.unsupported "a symbol that is no name in C";
   if not p.prim_alloc then Reader.unsupported "[@@noalloc]";
   if List.exists (fun repr -> repr <> Primitive.Same_as_ocaml_repr) (p.prim_native_repr_res :: p.prim_native_repr_args) then
@@ -124,11 +126,15 @@ let externals (r : Reader.t) scanned modules =
   let add (provided, left_out) f = match owner modules (symbol f.primitive) with
     | None -> (provided, left_out)
     | Some m ->
-      match external_ r f with
+      match external_ r f (fun symbol -> owner modules symbol = Some m) with
       | exception Reader.Unsupported reason ->
         (provided, (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (symbol f.primitive) reason) :: left_out)
       | e ->
-        let is_public p = match Env.find_value p r.env with _ -> true | exception Not_found -> false in
+        (* The module may hide it behind a function of the same name. *)
+        let is_public p = match (Env.find_value p r.env).val_kind with
+          | Val_prim p -> symbol p = symbol f.primitive
+          | _ -> false
+          | exception Not_found -> false in
         let path = match f.path with Some p when is_public p -> Some (Reader.ocaml r p) | _ -> None in
         match List.find_opt (fun (_, (other, _)) -> other.symbol = e.symbol) provided with
         | None -> ((m, (e, path)) :: provided, left_out)

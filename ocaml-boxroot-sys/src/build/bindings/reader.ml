@@ -52,10 +52,12 @@ let builtin path =
     Predef.path_array, Array; Predef.path_option, Option ] in
   match List.find_opt (fun (p, _) -> Path.same p path) predefined with
   | Some (_, b) -> Some b
-  | None -> match Path.name path with
-    | "Stdlib.result" -> Some Result
-    | "Stdlib__Seq.t" -> Some Seq
+  | None -> match path with
+    (* A parameter of a functor may have these names, too. *)
+    | Pdot (Pident m, "result") when Ident.persistent m && Ident.name m = "Stdlib" -> Some Result
+    | Pdot (Pident m, "t") when Ident.persistent m && Ident.name m = "Stdlib__Seq" -> Some Seq
     | _ -> None
+[@@ocaml.warning "-4"]
 
 let has_definition d = match d.type_kind with
   | Type_record _ | Type_variant _ | Type_open -> true
