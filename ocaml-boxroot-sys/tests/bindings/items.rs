@@ -29,6 +29,8 @@ fn functions() {
              val unsafe_callback : callback
              val is_unsafe : bool
              val row : [ `A ] -> unit
+             val labels : (label:int -> int) -> unit
+             val optional : unit -> (?label:int -> unit -> int) list
              val seq : unit -> int Seq.t",
         )],
     )
@@ -57,6 +59,8 @@ fn functions() {
         "// val load : string -> 'a // is left out: its result is of any type",
         "pub fn anything<A> / anything_root () -> Option<A> as Option<Boxroot<A>>",
         "// val ( + ) : int -> int -> int // is left out: an operator",
+        "// val labels : (label:int -> int) -> unit // is left out: a function with labels",
+        "// val optional : unit -> (?label:int -> unit -> int) list // is left out: a function with labels",
         "// val ( let* ) : int -> int -> int // is left out: an operator",
         "pub unsafe fn unsafe_get (arg0: OCamlInt) -> OCamlOrder =",
         "// val unsafe_callback : callback // is left out: an unsafe function",

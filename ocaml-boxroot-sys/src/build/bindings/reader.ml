@@ -109,8 +109,16 @@ let rec ty r depth t =
   let ty = ty r (depth + 1) in
   match Compat.get_desc t with
   | Tvar _ -> Var (var t)
-  | Tarrow _ -> let arguments, result = arrows r max_int t in Arrow (arguments, result)
-  | Ttuple parts -> Tuple (List.map (fun (label, t) -> (label, ty t)) (Compat.tuple parts))
+  (* Markers have no labels, and must differ where OCaml's types do, or the match of a GADT could meet a case that OCaml has ruled out. *)
+  | Tarrow _ ->
+    let arguments, result = arrows r max_int t in
+    if List.exists (fun a -> a.arg_label <> Asttypes.Nolabel) arguments then
+      unsupported "a function with labels that is no item itself";
+    Arrow (arguments, result)
+  | Ttuple parts ->
+    let parts = Compat.tuple parts in
+    if List.exists (fun (label, _) -> label <> None) parts then unsupported "a tuple with labels";
+    Tuple (List.map (fun (label, t) -> (label, ty t)) parts)
   | Tconstr (path, arguments, _) -> named r depth (normalize r path) (List.map ty arguments)
   | Tpoly (t, []) -> ty t
   | Tpoly _ | Tunivar _ -> unsupported "a polymorphic field"
