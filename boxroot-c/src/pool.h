@@ -128,10 +128,13 @@ static inline uint64_t *bxr_pool_waiting(struct bxr_pool *pool) {
                                       : (uint64_t *)(pool->slots + BXR_SLOTS);
 }
 
-/* A delete as a batch, and which word of the bits of its pool a batch is. */
+/* A delete as a batch; the pool of a batch, and which word of the pool's bits it is. */
 static inline struct bxr_batch bxr_batch_of(boxroot r) {
   uintptr_t word = (uintptr_t)r / sizeof(value);
   return (struct bxr_batch){word / 64 * 64 * sizeof(value), (uint64_t)1 << (word % 64)};
+}
+static inline struct bxr_pool *bxr_pool_of_batch(struct bxr_batch batch) {
+  return bxr_pool_of_root((boxroot)batch.start);
 }
 static inline size_t bxr_batch_word(struct bxr_batch batch) {
   return (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));

@@ -109,20 +109,17 @@ static void drain_push_one(struct bxr_pool *pool) {
 
 /* ---- deleters ---- */
 
-static struct bxr_pool *pool_of_batch(struct bxr_batch batch) {
-  return bxr_pool_of_root((boxroot)batch.start);
-}
-
 bool bxr_remote_announce(struct bxr_batch batch) {
-  return bxr_add(&pool_of_batch(batch)->announced, bxr_count_bits(batch.bits)) == 0; /* announce */
+  return bxr_add(&bxr_pool_of_batch(batch)->announced, bxr_count_bits(batch.bits)) ==
+         0; /* announce */
 }
 
 void bxr_remote_post(struct bxr_batch batch) {
-  bxr_or(&pool_of_batch(batch)->pending[bxr_batch_word(batch)], batch.bits); /* post */
+  bxr_or(&bxr_pool_of_batch(batch)->pending[bxr_batch_word(batch)], batch.bits); /* post */
 }
 
 static void deliver_batch(struct bxr_batch batch) {
-  if (bxr_remote_announce(batch)) drain_push_one(pool_of_batch(batch)); /* push */
+  if (bxr_remote_announce(batch)) drain_push_one(bxr_pool_of_batch(batch)); /* push */
   bxr_remote_post(batch);
 }
 
@@ -139,9 +136,8 @@ void bxr_remote_flush(struct bxr_domain *self) {
   self->head.outgoing = (struct bxr_batch){0};
   bxr_waiting_carry_out(self);
   if (batch.bits == 0) return;
-  if (bxr_pool_owner(pool_of_batch(batch)) == self) {
-    bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));
-    bxr_waiting_add(pool_of_batch(batch), bxr_batch_word(batch), batch.bits);
+  if (bxr_pool_owner(bxr_pool_of_batch(batch)) == self) {
+    bxr_waiting_begin(self, batch);
   } else {
     deliver_batch(batch);
   }

@@ -15,7 +15,7 @@ static BXR_THREAD_LOCAL int own;
 /* Added to `own` when uses become FORKED, so that those which there are do not go on (bxr_uses_go_on). */
 #define LEFT_BEHIND (1 << 30)
 
-static bool are_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }
+bool bxr_uses_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }
 
 static int answer_to_first(uintptr_t seen) {
   return (seen & DOWN) != 0 ? BXR_USE_DOWN : (seen & FORKED) != 0 ? BXR_USE_FORKED : 1;
@@ -23,7 +23,7 @@ static int answer_to_first(uintptr_t seen) {
 
 int bxr_use_begin(void) {
   if (own > 0) {
-    if (are_forked()) return BXR_USE_FORKED;
+    if (bxr_uses_forked()) return BXR_USE_FORKED;
     return ++own;
   }
   int answer = answer_to_first(bxr_add(&uses, 1));
@@ -46,7 +46,6 @@ size_t bxr_uses_forbid(void) {
   return 0;
 }
 
-bool bxr_uses_forked(void) { return are_forked(); }
 bool bxr_uses_go_on(int number) { return own == number; }
 
 void bxr_uses_after_fork(bool alone) {

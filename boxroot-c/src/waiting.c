@@ -48,18 +48,18 @@ void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
   pool->waiting += (uint32_t)bxr_count_bits(bits);
 }
 
-static void begin_to_wait(struct bxr_batch batch) {
-  bxr_waiting_add(bxr_pool_of_root((boxroot)batch.start), bxr_batch_word(batch), batch.bits);
+void bxr_waiting_begin(struct bxr_domain *self, struct bxr_batch batch) {
+  bxr_waiting_add(bxr_pool_of_batch(batch), bxr_batch_word(batch), batch.bits);
+  bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));
 }
 
 void bxr_waiting_delete(struct bxr_domain *self, boxroot r) {
   struct bxr_batch batch = bxr_batch_of(r);
-  begin_to_wait(batch);
-  bxr_domain_count(&self->barrier_hits, 1);
+  bxr_waiting_begin(self, batch);
   self->head.outgoing.start = batch.start;
 }
 
-/* Loads what begin_to_wait writes. */
+/* Loads what bxr_waiting_begin writes. */
 static void prefetch_pool(boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   __builtin_prefetch(&pool->waiting, 1);
@@ -69,9 +69,8 @@ static void prefetch_pool(boxroot r) {
 void bxr_waiting_carry_out(struct bxr_domain *self) {
   for (uint32_t i = 0; i < self->noted; i++) {
     if (i + BXR_AHEAD < self->noted) prefetch_pool(self->notes[i + BXR_AHEAD]);
-    begin_to_wait(bxr_batch_of(self->notes[i]));
+    bxr_waiting_begin(self, bxr_batch_of(self->notes[i]));
   }
-  bxr_domain_count(&self->barrier_hits, self->noted);
   self->noted = 0;
 }
 

@@ -32,6 +32,9 @@
 /* These slots of one of the domain's pools, bits of word `word`, wait from now on. */
 void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits);
 
+/* The slots of a batch that the owner deletes, in one of its pools, wait from now on. */
+void bxr_waiting_begin(struct bxr_domain *self, struct bxr_batch batch);
+
 /* Deletes r, a root in one of the domain's pools whose value must stay in its slot. It waits from now on; deletes of
    neighbouring slots are collected. Outside scans, when no delete is collected. */
 void bxr_waiting_delete(struct bxr_domain *self, boxroot r);
