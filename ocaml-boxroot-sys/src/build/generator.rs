@@ -1,7 +1,7 @@
 //! Runs the generator of bindings: OCaml code over the libraries of OCaml's compiler, which is in the folder `bindings`.
 
 use super::find_ocaml::sibling;
-use super::program::{about, out_dir};
+use super::program::{about, out_dir, run};
 use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
 use std::{fs, process::Command};
@@ -27,13 +27,20 @@ const SOURCES: &[(&str, &str)] = &[
 ];
 
 /// What differs between the versions of the compiler's libraries.
-fn compat(version: (u32, u32)) -> &'static str {
-    match version {
-        (4, ..=13) => include_str!("bindings/compat_413.ml"),
-        (4, _) | (5, ..=2) => include_str!("bindings/compat_414.ml"),
-        (5, 3) => include_str!("bindings/compat_503.ml"),
-        _ => include_str!("bindings/compat_504.ml"),
-    }
+fn compat(version: (u32, u32)) -> String {
+    let types = match version {
+        (4, ..=13) => include_str!("bindings/compat/types_413.ml"),
+        _ => include_str!("bindings/compat/types_414.ml"),
+    };
+    let tuples = match version {
+        (4, _) | (5, ..=3) => include_str!("bindings/compat/tuples_413.ml"),
+        _ => include_str!("bindings/compat/tuples_504.ml"),
+    };
+    let constants = match version {
+        (4, _) | (5, ..=2) => include_str!("bindings/compat/constants_413.ml"),
+        _ => include_str!("bindings/compat/constants_503.ml"),
+    };
+    [types, tuples, constants].concat()
 }
 
 /// Which modules are bound, and how.
@@ -128,7 +135,8 @@ fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
     }
     let folder = out_dir()?.join("ocaml_bindings_generator");
     fs::create_dir_all(&folder).map_err(|error| about(&folder, error))?;
-    let sources = [&[("compat.ml", compat(ocaml.numbers()))], SOURCES].concat();
+    let compat = compat(ocaml.numbers());
+    let sources = [&[("compat.ml", &*compat)], SOURCES].concat();
     for (name, text) in &sources {
         let file = folder.join(name);
         fs::write(&file, text).map_err(|error| about(&file, error))?;
@@ -139,15 +147,10 @@ fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
     command.args(&ocamlc[1..]).current_dir(&folder);
     command.args(["-w", "-a", "-I", "+compiler-libs", "ocamlcommon.cma", "-o"]).arg(&program);
     command.args(sources.iter().map(|(name, _)| name));
-    let output = command.output().map_err(|error| about(&ocamlc[0], error))?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
-        return Err(Error(format!(
-            "the generator of bindings does not compile with OCaml {}:\n{}",
-            ocaml.version(),
-            message.trim()
-        )));
-    }
+    run(&mut command).map_err(|error| {
+        let version = ocaml.version();
+        Error(format!("the generator of bindings does not compile with OCaml {version}: {error}"))
+    })?;
     Ok(program)
 }
 

@@ -132,12 +132,8 @@ impl Registered {
         // SAFETY: `cell` is from `named_cell`. The function has these types (caller), and the collector does not run before it
         // is called.
         let result = unsafe { lock.call_with::<T>(load(lock, cell), arguments) };
-        let (result, lock) = result.map_err(|error| match error {
-            CallError::Error(error) => {
-                error.of(format_args!("the function `{}`", self.shown)).into()
-            }
-            error => error,
-        })?;
+        let (result, lock) =
+            result.map_err(|error| error.of(format_args!("the function `{}`", self.shown)))?;
         let result = match looks.check(result) {
             Ok(()) => R::from_ocaml(result, lock),
             Err(error) => Err(error),

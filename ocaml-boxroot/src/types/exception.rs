@@ -229,6 +229,17 @@ pub enum CallError {
     Error(Error),
 }
 
+impl CallError {
+    /// An error that is no exception, in this function.
+    #[cold]
+    pub(crate) fn of(self, function: fmt::Arguments<'_>) -> CallError {
+        match self {
+            CallError::Error(error) => CallError::Error(error.of(function)),
+            exception => exception,
+        }
+    }
+}
+
 impl From<Exception> for CallError {
     fn from(exception: Exception) -> Self {
         CallError::Exception(exception)

@@ -286,12 +286,7 @@ impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
         // SAFETY: the closure is live, because the collector has not run since it was read from its root. It takes the
         // arguments (caller), and returns an `R`, as its type promises.
         let result = unsafe { lock.call_with(closure, arguments) };
-        let (result, lock) = result.map_err(|error| match error {
-            CallError::Error(error) => {
-                CallError::Error(error.of(format_args!("an OCaml function")))
-            }
-            error => error,
-        })?;
+        let (result, lock) = result.map_err(|error| error.of(format_args!("an OCaml function")))?;
         X::from_ocaml(result, lock)
             .map_err(|error| error.of(format_args!("the result of an OCaml function")).into())
     }

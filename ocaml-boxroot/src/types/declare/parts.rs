@@ -193,8 +193,7 @@ pub struct Opened<'l, M>(Value<'l, OCamlAny>, Kind, PhantomData<M>);
 /// Looks at a value, to take it apart.
 #[inline]
 pub fn open<M: Declared>(value: Value<'_, M>) -> Opened<'_, M> {
-    // SAFETY: every value is an `OCamlAny`.
-    let value: Value<'_, OCamlAny> = unsafe { Value::from_raw(value.raw()) };
+    let value = value.any();
     Opened(value, value.kind(), PhantomData)
 }
 

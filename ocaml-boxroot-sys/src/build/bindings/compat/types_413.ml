@@ -1,7 +1,6 @@
-(* What differs between versions of compiler-libs. This file is for OCaml 4.13. *)
+(* Types in compiler-libs of OCaml 4.13. *)
 let get_desc t = (Ctype.repr t).Types.desc
 let get_id t = (Ctype.repr t).Types.id
-let tuple parts = List.map (fun t -> (None, t)) parts
 let row_fields row =
   List.map (fun (label, field) -> (label, match Btype.row_field_repr field with
     | Types.Rpresent argument -> Some argument
@@ -10,5 +9,3 @@ let row_is_exact row =
   let row = Btype.row_repr row in
   row.Types.row_closed && List.for_all (fun (_, field) -> match Btype.row_field_repr field with
     | Types.Rpresent _ | Types.Rabsent -> true | Types.Reither _ -> false) row.Types.row_fields
-let string_constant (e : Parsetree.expression) = match e.pexp_desc with
-  | Pexp_constant (Pconst_string (s, _, _)) -> Some s | _ -> None

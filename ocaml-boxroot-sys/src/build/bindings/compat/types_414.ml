@@ -1,7 +1,6 @@
-(* What differs between versions of compiler-libs. This file is for OCaml 4.14 to 5.2. *)
+(* Types in compiler-libs of OCaml 4.14 and later. *)
 let get_desc = Types.get_desc
 let get_id = Types.get_id
-let tuple parts = List.map (fun t -> (None, t)) parts
 let row_fields row =
   List.map (fun (label, field) -> (label, match Types.row_field_repr field with
     | Types.Rpresent argument -> Some argument
@@ -9,5 +8,3 @@ let row_fields row =
 let row_is_exact row =
   Types.row_closed row && List.for_all (fun (_, field) -> match Types.row_field_repr field with
     | Types.Rpresent _ | Types.Rabsent -> true | Types.Reither _ -> false) (Types.row_fields row)
-let string_constant (e : Parsetree.expression) = match e.pexp_desc with
-  | Pexp_constant (Pconst_string (s, _, _)) -> Some s | _ -> None
