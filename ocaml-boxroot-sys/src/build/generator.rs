@@ -32,15 +32,15 @@ fn compat(version: (u32, u32)) -> String {
         (4, ..=13) => include_str!("bindings/compat/types_413.ml"),
         _ => include_str!("bindings/compat/types_414.ml"),
     };
-    let tuples = match version {
-        (4, _) | (5, ..=3) => include_str!("bindings/compat/tuples_413.ml"),
-        _ => include_str!("bindings/compat/tuples_504.ml"),
+    let labels = match version {
+        (4, _) | (5, ..=3) => include_str!("bindings/compat/labels_413.ml"),
+        _ => include_str!("bindings/compat/labels_504.ml"),
     };
     let constants = match version {
         (4, _) | (5, ..=2) => include_str!("bindings/compat/constants_413.ml"),
         _ => include_str!("bindings/compat/constants_503.ml"),
     };
-    [types, tuples, constants].concat()
+    [types, labels, constants].concat()
 }
 
 /// Which modules are bound, and how.

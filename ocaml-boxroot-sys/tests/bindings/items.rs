@@ -146,6 +146,7 @@ fn externals() {
                  external six : int -> int -> int -> int -> int -> int -> bool = \"x_six_bytecode\" \"x_six\"
                  external fast : (float [@unboxed]) -> (float [@unboxed]) = \"x_fast_bytecode\" \"x_fast\" [@@noalloc]
                  external runtime : unit -> unit = \"caml_x\"
+                 external root : unit -> unit = \"boxroot_x\"
                  external other : int -> int -> int -> int -> int -> int -> int = \"write\" \"x_other\"
                  module Of (Stdlib : sig type ('a, 'b) result = R of string end) = struct
                    external result : (int, string) Stdlib.result -> unit = \"x_result\"
@@ -177,7 +178,7 @@ fn externals() {
         "fn wrapped = \"x_wrapped\" (arg0: OCamlInt) -> () as ();",
         "pub fn wrapped (arg0: OCamlString) -> () as () = \"X.wrapped#DIGEST\"",
     ]);
-    bindings.lacks(&["caml_x", "helper_own", "pub fn audit", "fn secret"]);
+    bindings.lacks(&["caml_x", "boxroot_x", "helper_own", "pub fn audit", "fn secret"]);
     assert_says(&bindings.said, &["cargo:warning=", "x_secret"]);
 }
 
@@ -197,6 +198,28 @@ fn an_external_of_two_types() {
     );
 }
 
+/// Each symbol is one function, also where one is for bytecode.
+#[test]
+fn externals_with_one_symbol() {
+    let six = "int -> int -> int -> int -> int -> int -> int";
+    for (number, other) in [
+        format!("external other : {six} = \"x_bytes\" \"x_other\""),
+        "external other : int -> int = \"x_bytes\"".into(),
+        format!("external other : {six} = \"x_other\" \"x_other\""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = format!("external six : {six} = \"x_bytes\" \"x_six\" {other}");
+        let modules =
+            Modules::new(&format!("externals_with_one_symbol_{number}"), &[("x.ml", &text)]);
+        assert_says(
+            &modules.try_bind("module x").unwrap_err(),
+            &["two functions would have the symbol", "external other"],
+        );
+    }
+}
+
 #[test]
 fn modules() {
     let other = "type t = A | B of other and other = { n : int } type hidden\n";
@@ -210,6 +233,8 @@ fn modules() {
              module F (X : S) : S
              module G : module type of Map.Make (String)
              type again = Other.t = A | B of Other.other
+             type ('a, 'b) swapped = ('b, 'a) Hashtbl.t
+             val swapped : (int, string) swapped -> unit
              include module type of struct include Other end
              val of_f : F(M).t -> (string, Other.hidden) Hashtbl.t",
         ),
@@ -225,6 +250,8 @@ fn modules() {
         "pub enum Again { A, B(Other), }",
         "pub use self::OCamlAgain as OCamlT; pub use self::Again as T;",
         "pub use super::ocaml_types::other::OCamlHidden;",
+        "pub type OCamlSwapped<A, B> = super::ocaml_types::stdlib::hashtbl::OCamlT<B, A>;",
+        "pub fn swapped (hashtbl: super::ocaml_types::stdlib::hashtbl::OCamlT<OCamlString, OCamlInt>) -> ()",
         "pub fn find<A>",
     ]);
     let both = modules.bind("module x module other");

@@ -72,6 +72,47 @@ fn a_library_of_dune() {
     ]);
 }
 
+/// OCaml code of a dune library says `Bar` for its file `Foo__Bar`. What another library calls so is another module.
+#[test]
+fn libraries_of_dune_with_modules_of_one_name() {
+    let modules = Modules::new("libraries_of_dune_with_modules_of_one_name", &[]);
+    let compile = |options: &str, file: &str, text: &str| {
+        let options: Vec<&str> = options.split_whitespace().collect();
+        modules.compile_with(&options, file, text).unwrap()
+    };
+    for (library, module, definition) in [("foo", "x", "A of int"), ("baz", "y", "A of string")] {
+        let name = library[..1].to_uppercase() + &library[1..];
+        let upper = module.to_uppercase();
+        let aliases = format!("module Bar = {name}__Bar module {upper} = {name}__{upper}");
+        compile(&format!("-no-alias-deps -o {library}"), &format!("{library}.ml"), &aliases);
+        let options = |module: &str| format!("-open {name} -o {library}__{module}");
+        compile(&options("Bar"), "bar.ml", &format!("type t = {definition}"));
+        let text = "external audit : Bar.t -> unit = \"x_audit\"";
+        compile(&options(&upper), &format!("{module}.ml"), text);
+    }
+    assert_says(
+        &modules.try_bind("module Foo__X module Baz__Y").unwrap_err(),
+        &["Foo__Bar", "Baz__Bar", "would call both Bar"],
+    );
+}
+
+/// Only the beginning of a file's name is the library's.
+#[test]
+fn a_library_whose_name_is_in_names_of_modules() {
+    let modules = Modules::new("a_library_whose_name_is_in_names_of_modules", &[]);
+    let compile = |options: &str, file: &str, text: &str| {
+        let options: Vec<&str> = options.split_whitespace().collect();
+        modules.compile_with(&options, file, text).unwrap()
+    };
+    let alias = "module X = A__X module Data_A__in = A__Data_A__in";
+    compile("-no-alias-deps -o a", "a.ml", alias);
+    compile("-open A -o a__Data_A__in", "data.ml", "type t = T");
+    compile("-open A -o a__X", "x.ml", "let f (x : Data_A__in.t) = x");
+    modules.try_bind("module A__X").unwrap();
+    let glue = fs::read_to_string(modules.0.join("glue.ml")).unwrap();
+    compile("-open A -o a__Glue", "glue.ml", &glue);
+}
+
 #[test]
 fn all_of_the_standard_library() {
     let modules = Modules::new("all_of_the_standard_library", &[]);

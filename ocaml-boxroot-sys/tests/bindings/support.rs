@@ -105,6 +105,13 @@ pub fn ocamlopt() -> Command {
     Command::new(std::env::var_os("OCAMLOPT").unwrap_or("ocamlopt".into()))
 }
 
+/// Whether OCaml is older than a version.
+pub fn is_before(version: (u32, u32)) -> bool {
+    let said = said(ocamlopt().arg("-version").output().unwrap()).unwrap();
+    let mut numbers = said.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+    (numbers.next().unwrap(), numbers.next().unwrap()) < version
+}
+
 /// OCaml modules, compiled in a folder of their own.
 pub struct Modules(pub PathBuf);
 

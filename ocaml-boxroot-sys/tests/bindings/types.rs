@@ -71,6 +71,81 @@ fn flat_records() {
     ]);
 }
 
+/// A number in the flat form of floats is no value, so there can be no root of it.
+#[test]
+fn floats_of_types_that_stay_in_ocaml() {
+    let modules = Modules::new(
+        "floats_of_types_that_stay_in_ocaml",
+        &[
+            ("other.ml", "type metres = { metres : float } [@@unboxed]"),
+            (
+                "x.ml",
+                "type far = { x : Other.metres; y : float }
+                 type inner = Inner of Other.metres [@@unboxed]
+                 type hidden = { hidden : inner; z : float }
+                 type early = { early : late; more : float } and late = Late of Other.metres [@@unboxed]
+                 module M : sig type t = private { t : float } [@@unboxed] end = struct
+                   type t = { t : float } [@@unboxed]
+                 end
+                 type signed = { sign : M.t; size : float }
+                 type around = Around of M.t [@@unboxed]
+                 type holder = { holder : M.t array; around : around array }
+                 let all : M.t array = [||]",
+            ),
+        ],
+    );
+    let reason = "// has no conversion: a float of a type that stays in OCaml ::ocaml_boxroot::bound_type! {";
+    let bindings = modules.bind("module x");
+    bindings.has(&[
+        &format!("{reason} pub abstract OCamlFar }}"),
+        &format!("{reason} pub abstract OCamlHidden }}"),
+        &format!("{reason} pub abstract OCamlSigned }}"),
+        &format!("{reason} pub abstract OCamlAround }}"),
+        // OCaml did not know yet that `late` is represented as a float, so this record is not flat.
+        "pub record OCamlEarly for Early { 0 early: OCamlLate, 1 more: OCamlFloat, }",
+        "pub struct Holder {
+            pub holder: Boxroot<OCamlArray<self::m::OCamlT>>,
+            pub around: Boxroot<OCamlArray<OCamlAround>>,
+         }",
+        "pub fn all / all_root () -> OCamlArray<self::m::OCamlT> as Vec<self::m::T>",
+    ]);
+    // If the type is known, it has a Rust type.
+    modules.bind("module x module other").has(&[
+        "pub flat OCamlFar for Far { 0 x: super::other::OCamlMetres, 1 y: OCamlFloat, }",
+        "pub unboxed OCamlInner for Inner { Inner (0 a0: super::other::OCamlMetres) } is_float true",
+    ]);
+}
+
+#[test]
+fn atomic_fields() {
+    if is_before((5, 4)) {
+        return;
+    }
+    bind(
+        "atomic_fields",
+        "type t = { mutable count : int [@atomic]; name : string } let f (t : t) = t",
+    )
+    .has(&["pub record OCamlT for T { 0 count: OCamlInt, 1 name: OCamlString, }", "-> OCamlT ="]);
+}
+
+/// Values of polymorphic variants are no floats, so arrays of them are like others.
+#[test]
+fn polymorphic_variants_are_no_floats() {
+    bind(
+        "polymorphic_variants_are_no_floats",
+        "type colour = [ `Red | `Mixed of int ]
+         type wrapped = Wrapped of colour [@@unboxed]
+         module M : sig type t = private [> `A of int ] end = struct type t = [ `A of int ] end
+         let colours : colour array = [||]
+         let ms : M.t array = [||]",
+    )
+    .has(&[
+        "pub fn colours / colours_root () -> OCamlArray<OCamlColour> as Vec<Colour>",
+        "pub unboxed OCamlWrapped for Wrapped { Wrapped (0 a0: OCamlColour) } is_float false",
+        "pub fn ms / ms_root () -> OCamlArray<self::m::OCamlT> as Vec<Boxroot<self::m::OCamlT>>",
+    ]);
+}
+
 #[test]
 fn types_without_conversions() {
     let bindings = bind(

@@ -90,11 +90,11 @@ let documentation scanned =
   List.iter (fun s -> List.iter (fun (key, doc) -> Hashtbl.replace table key doc) s.docs) scanned;
   table
 
-(* The bound module, of these Rust names, whose name the symbol begins with. Not the runtime's symbols: Rust could replace a
-   function of the runtime. *)
+(* The bound module, of these Rust names, whose name the symbol begins with. Not the symbols of the runtime and of boxroot: Rust
+   could replace a function of theirs. *)
 let owner modules symbol =
   let longest a b = compare (String.length b) (String.length a) in
-  if Names.starts_with "caml_" symbol then None
+  if List.exists (fun prefix -> Names.starts_with prefix symbol) [ "caml_"; "boxroot_"; "bxr_"; "obx_" ] then None
   else List.find_opt (fun m -> Names.starts_with (Names.not_raw m ^ "_") symbol) (List.sort longest modules)
 
 let is_c_name s =
@@ -114,11 +114,40 @@ let external_ r f is_own =
     bytecode_symbol = (if p.prim_arity > 5 then Some p.prim_name else None);
     external_comment = Format.asprintf "external %s : %a = \"%s\"" f.name Printtyp.type_expr f.of_type (symbol p) }
 
+(* Whether two types are one. `pairs` are the variables of both. *)
+let rec same_type pairs a b = match a, b with
+  | Var v, Var w -> List.for_all (fun (x, y) -> (x.id = v.id) = (y.id = w.id)) pairs
+  | Builtin (x, l), Builtin (y, m) -> x = y && same_types pairs l m
+  | Named (x, l), Named (y, m) -> x == y && same_types pairs l m
+  | Tuple l, Tuple m -> List.map fst l = List.map fst m && same_types pairs (List.map snd l) (List.map snd m)
+  | Arrow (l, r), Arrow (m, s) -> same_arguments pairs l m && same_type pairs r s
+  | _ -> false
+[@@ocaml.warning "-4"]
+
+and same_types pairs l m = List.length l = List.length m && List.for_all2 (same_type pairs) l m
+
+and same_arguments pairs l m =
+  List.map (fun a -> a.arg_label) l = List.map (fun a -> a.arg_label) m
+  && same_types pairs (List.map (fun a -> a.arg) l) (List.map (fun a -> a.arg) m)
+
 let same a b =
-  let print e =
-    let vars = unique (List.concat_map vars (List.map (fun p -> p.arg) e.parameters @ [ e.answer ])) in
-    (List.length e.parameters, Glue.arrows (Glue.names vars) e.parameters e.answer, e.bytecode_symbol) in
-  print a = print b
+  let variables e = unique (List.concat_map vars (List.map (fun p -> p.arg) e.parameters @ [ e.answer ])) in
+  let one = variables a and other = variables b in
+  a.bytecode_symbol = b.bytecode_symbol && List.length one = List.length other
+  && (let pairs = List.combine one other in
+      same_arguments pairs a.parameters b.parameters && same_type pairs a.answer b.answer)
+
+let symbols e = e.symbol :: Option.to_list e.bytecode_symbol
+
+(* Rust defines each symbol once. *)
+let check_symbols e others =
+  let fail symbol a b =
+    failwith (Printf.sprintf "two functions would have the symbol \"%s\":\n  %s\n  %s" symbol a b) in
+  if e.bytecode_symbol = Some e.symbol then
+    fail e.symbol (e.external_comment ^ " for native code") (e.external_comment ^ " for bytecode");
+  List.iter (fun symbol ->
+    List.iter (fun other ->
+      if List.mem symbol (symbols other) then fail symbol other.external_comment e.external_comment) others) (symbols e)
 
 (* What Rust provides: for each symbol the module, the external, and its path if the interface has it. And what it does not
    provide, with a comment. *)
@@ -137,7 +166,9 @@ let externals (r : Reader.t) scanned modules =
           | exception Not_found -> false in
         let path = match f.path with Some p when is_public p -> Some (Reader.ocaml r p) | _ -> None in
         match List.find_opt (fun (_, (other, _)) -> other.symbol = e.symbol) provided with
-        | None -> ((m, (e, path)) :: provided, left_out)
+        | None ->
+          check_symbols e (List.map (fun (_, (other, _)) -> other) provided);
+          ((m, (e, path)) :: provided, left_out)
         | Some (_, (other, _)) when same e other ->
           (* The last one is that of the interface. *)
           ((m, (e, path)) :: List.filter (fun (_, (o, _)) -> o.symbol <> e.symbol) provided, left_out)

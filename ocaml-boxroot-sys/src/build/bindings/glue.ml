@@ -34,7 +34,9 @@ and arrows names arguments result =
   String.concat " -> " (List.map argument arguments @ [ ty names result ])
 
 let fields names l =
-  let field f = Printf.sprintf "%s%s : %s" (if f.is_mutable then "mutable " else "") f.label (ty names f.ty) in
+  let field f =
+    Printf.sprintf "%s%s : %s%s" (if f.is_mutable then "mutable " else "") f.label (ty names f.ty)
+      (if f.is_atomic then " [@atomic]" else "") in
   "{ " ^ String.concat "; " (List.map field l) ^ " }"
 
 let parts names = function
@@ -61,13 +63,13 @@ let type_ b number d =
   match d.kind with
   | _ when d.has_constraints -> ()
   | Opaque -> out b "%s\n" here
-  (* OCaml would make this record flat, because its fields are floats. That one is not: it comes out of a functor. *)
-  | Record (l, `Regular) when List.for_all (fun f -> Analysis.floatness f.ty = `Float) l ->
+  (* Here OCaml would make such a record flat. *)
+  | Record (l, `Regular_of_floats) ->
     let labels = String.concat "; " (List.map (fun f -> f.label) l) in
     let checks = List.map (fun f -> Printf.sprintf "(%s : %s)" f.label (ty names f.ty)) l in
     out b "%s\nlet _ = fun ({ %s } : %stype_%d) -> (%s)\n" here labels (parameters d.params names) number
       (String.concat ", " checks)
-  | Record (l, _) -> out b "%s = %s%s\n" here is_private (fields names l)
+  | Record (l, (`Regular | `Flat)) -> out b "%s = %s%s\n" here is_private (fields names l)
   | Unboxed (None, Labelled l) -> out b "%s = %s%s [@@unboxed]\n" here is_private (fields names l)
   | Unboxed (None, Positional _) -> assert false
   | Unboxed (Some c, p) -> out b "%s = %s%s%s [@@unboxed]\n" here is_private c (parts names p)

@@ -18,7 +18,7 @@ type ty =
 (* An optional argument's type is an `option`. *)
 and argument = { arg_label : Asttypes.arg_label; arg : ty }
 
-and field = { label : string; ty : ty; is_mutable : bool }
+and field = { label : string; ty : ty; is_mutable : bool; is_atomic : bool }
 
 and parts = Positional of ty list | Labelled of field list
 
@@ -29,7 +29,8 @@ and constructor = { constructor : string; parts : parts; tag : tag }
 
 and kind =
   | Opaque
-  | Record of field list * [ `Regular | `Flat ]
+  (* `Regular_of_floats`: OCaml did not know, where the record is declared, that all fields are floats. *)
+  | Record of field list * [ `Regular | `Regular_of_floats | `Flat ]
   | Unboxed of string option * parts  (* a record, or a variant with this constructor *)
   | Variant of constructor list
   | Row of constructor list  (* a polymorphic variant *)

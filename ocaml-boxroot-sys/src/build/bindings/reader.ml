@@ -21,22 +21,34 @@ type t = {
   users : (string * string) list;
   prefixes : string list;  (* which OCaml code leaves out: dune's Foo__ *)
   aliases : (string, string) Hashtbl.t;  (* what OCaml code calls modules that are parts of others: Foo.Bar for Foo__Bar *)
+  called : (string, string) Hashtbl.t;  (* modules that have files, by what OCaml code calls them *)
 }
 
 let create env ~opaque ~users ~prefixes =
   { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
-    aliases = Hashtbl.create 50 }
+    aliases = Hashtbl.create 50; called = Hashtbl.create 50 }
+
+(* A module that has a file, as OCaml code names it. *)
+let ocaml_module r name =
+  let without prefix = String.sub name (String.length prefix) (String.length name - String.length prefix) in
+  let called = match Hashtbl.find_opt r.aliases name with
+    | Some alias -> alias
+    | None ->
+      let longest a b = compare (String.length b) (String.length a) in
+      let prefixes = List.filter (fun prefix -> Names.starts_with prefix name) ("Stdlib__" :: r.prefixes) in
+      match List.sort longest prefixes with
+      | "Stdlib__" :: _ -> "Stdlib." ^ without "Stdlib__"
+      | prefix :: _ -> without prefix
+      | [] -> name in
+  (match Hashtbl.find_opt r.called called with
+   | Some other when other <> name ->
+     failwith (Printf.sprintf "the bindings name both %s and %s, and OCaml code would call both %s" other name called)
+   | _ -> Hashtbl.replace r.called called name);
+  called
 
 (* A path, as OCaml code names it. *)
 let rec ocaml r path = match path with
-  | Path.Pident id ->
-    let name = Ident.name id in
-    (match Hashtbl.find_opt r.aliases name with
-     | Some alias -> alias
-     | None -> match List.find_opt (fun prefix -> Names.starts_with prefix name) ("Stdlib__" :: r.prefixes) with
-       | Some "Stdlib__" -> Names.replace "Stdlib__" "Stdlib." name
-       | Some prefix -> Names.replace prefix "" name
-       | None -> name)
+  | Path.Pident id -> ocaml_module r (Ident.name id)
   | Pdot (path, name) -> ocaml r path ^ "." ^ name
   | Papply (path, argument) -> Printf.sprintf "%s(%s)" (ocaml r path) (ocaml r argument)
   | _ -> Path.name path
@@ -189,16 +201,25 @@ and other_place key =
 and never_float d = match d.type_kind with
   | Type_record (_, Record_unboxed _) | Type_variant (_, Variant_unboxed) -> false
   | Type_record _ | Type_variant _ | Type_open -> true
-  | _ -> d.type_immediate = Always
+  | _ -> d.type_immediate = Always || (match Option.map Compat.get_desc d.type_manifest with
+    | Some (Tvariant _ | Tarrow _ | Ttuple _ | Tobject _ | Tpackage _) -> true
+    | _ -> false)
 
-and field r l = { label = Ident.name l.ld_id; ty = ty r 0 l.ld_type; is_mutable = l.ld_mutable = Mutable }
+and field r l = { label = Ident.name l.ld_id; ty = ty r 0 l.ld_type; is_mutable = l.ld_mutable = Mutable;
+  is_atomic = Compat.is_atomic l }
+
+(* Whether OCaml represents values of a field's type as floats. *)
+and is_float r l = match Typedecl_unboxed.get_unboxed_type_representation r.env l.ld_type with
+  | Some t -> (match Compat.get_desc t with Tconstr (path, _, _) -> Path.same path Predef.path_float | _ -> false)
+  | None -> false
 
 and parts r = function
   | Cstr_tuple l -> Positional (List.map (ty r 0) l)
   | Cstr_record l -> Labelled (List.map (field r) l)
 
 and kind r d = match d.type_kind with
-  | Type_record (l, Record_regular) -> Record (List.map (field r) l, `Regular)
+  | Type_record (l, Record_regular) ->
+    Record (List.map (field r) l, if List.for_all (is_float r) l then `Regular_of_floats else `Regular)
   | Type_record (l, Record_float) -> Record (List.map (field r) l, `Flat)
   | Type_record (l, Record_unboxed _) -> Unboxed (None, Labelled (List.map (field r) l))
   | Type_record _ -> unsupported "a record of a kind that is not known"

@@ -91,7 +91,7 @@ let type_ scope d =
   (match d.kind with
    | Opaque -> bound "pub abstract %s\n" name
    | Record (l, form) ->
-     bound "%s %s %s%s {\n" visibility (match form with `Regular -> "record" | `Flat -> "flat") name for_;
+     bound "%s %s %s%s {\n" visibility (match form with `Flat -> "flat" | _ -> "record") name for_;
      List.iteri (fun i f -> out scope "        %d %s: %s,\n" i (Names.identifier f.label) (marker_of f.ty)) l;
      out scope "    }\n"
    | Variant l | Row l ->
