@@ -11,7 +11,7 @@ fn functions() {
             "type order
              type callback = int -> string
              val reserve : int -> order -> int
-             (** [reserve stock order] takes it from {!order}.
+             (** [reserve stock order] takes it from {!order}, as [{!all} [ 1 ]] does.
 
                  {[ reserve 1 order ]} *)
 
@@ -38,7 +38,7 @@ fn functions() {
     bindings.has(&[
         "// val reserve : int -> order -> int
          ::ocaml_boxroot::bound_function! {
-            /// `reserve stock order` takes it from `order`.
+            /// `reserve stock order` takes it from `order`, as `all [ 1 ]` does.
             ///
             ///
             /// ```text

@@ -77,7 +77,7 @@ let type_ b number d =
   | Row l ->
     let row = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l) in
     let equal = Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row in
-    out b "let _ : %s = fun same -> same\n" (for_all names equal)
+    out b "let row_%d : %s = fun same -> same\n" number (for_all names equal)
 
 let value b ~digest number path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in

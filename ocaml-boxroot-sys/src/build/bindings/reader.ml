@@ -71,6 +71,9 @@ let builtin path =
     | _ -> None
 [@@ocaml.warning "-4"]
 
+(* Records of the standard library that C code reads without checks. *)
+let trusted_by_c = [ "Stdlib__Lexing.lexbuf"; "Stdlib__Lexing.lex_tables"; "Stdlib__Parsing.parse_tables" ]
+
 let has_definition d = match d.type_kind with
   | Type_record _ | Type_variant _ | Type_open -> true
   | _ -> false
@@ -183,6 +186,7 @@ and decl r path d =
        (try
           if has_constraints then unsupported "constrained type parameters";
           decl.kind <- kind r d;
+          if List.mem key trusted_by_c then unsupported "C code relies on what is in it";
           if decl.kind <> Opaque then
             decl.rust <- (match List.assoc_opt h.qualified r.users with Some path -> User path | None -> Own)
         with Unsupported reason -> decl.reason <- Some reason)
@@ -230,12 +234,11 @@ and kind r d = match d.type_kind with
      | Variant_unboxed, [ c ] -> Unboxed (Some (Ident.name c.cd_id), parts r c.cd_args)
      | Variant_unboxed, _ -> unsupported "a variant of a kind that is not known"
      | Variant_regular, _ -> Variant (constructors r l))
-  | Type_open -> Opaque
-  | _ -> match d.type_manifest with
-    | Some t when d.type_private = Public -> (match Compat.get_desc t with
-      | Tvariant row -> Row (row_constructors r row)
-      | _ -> Opaque)
-    | _ -> Opaque
+  | Type_open -> unsupported "an extensible type"
+  | _ -> match Option.map Compat.get_desc d.type_manifest with
+    | None -> Opaque
+    | Some (Tvariant row) when d.type_private = Public -> Row (row_constructors r row)
+    | Some _ -> unsupported "a private abbreviation"
 
 (* Constant constructors are numbered, and the others, too. *)
 and constructors r l =

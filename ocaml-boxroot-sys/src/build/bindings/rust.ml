@@ -14,13 +14,15 @@ let comment scope indent s = List.iter (fun l -> out scope "%s// %s\n" indent l)
 let markdown s =
   let s = String.map (function '\r' -> ' ' | c -> c) s |> Names.replace "{[" "\n```text\n" |> Names.replace "]}" "\n```\n" in
   let b = Buffer.create 100 in
-  let is_code = ref false and is_link = ref false in
+  let is_block = ref false and is_link = ref false and brackets = ref 0 in
+  let mark () = if !brackets = 0 then Buffer.add_char b '`' in
   String.iteri (fun i c ->
-    if Names.is_at s i "```" then is_code := not !is_code;
+    if Names.is_at s i "```" then is_block := not !is_block;
     match c with
-    | ('[' | ']') when not !is_code -> Buffer.add_char b '`'
+    | '[' when not !is_block -> if !brackets > 0 then Buffer.add_char b c else mark (); incr brackets
+    | ']' when !brackets > 0 -> decr brackets; if !brackets > 0 then Buffer.add_char b c else mark ()
     | '{' when Names.is_at s i "{!" -> is_link := true
-    | ('!' | '}') when !is_link -> is_link := c = '!'; Buffer.add_char b '`'
+    | ('!' | '}') when !is_link -> is_link := c = '!'; mark ()
     | c -> Buffer.add_char b c) s;
   Buffer.contents b
 
@@ -294,7 +296,9 @@ let rec module_ text ~abi ~digest m =
     | Type d -> check_type d; type_ scope d
     | Reexport (d, name) -> reexport scope d name
     | Abbreviation a when List.assoc ("OCaml" ^ a.alias) types = "type " ^ a.alias_path -> abbreviation scope a
-    | Abbreviation { alias_comment = s; _ } | Comment s -> comment scope "" s; out scope "\n"
+    | Abbreviation { alias_comment = s; _ } ->
+      comment scope "" (s ^ "\nis left out: another type has its name in Rust"); out scope "\n"
+    | Comment s -> comment scope "" s; out scope "\n"
     | Value v -> value scope ~root_name:(root_name v) ~digest v
     | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
     | Module m -> module_ subs ~abi:None ~digest m) m.items;

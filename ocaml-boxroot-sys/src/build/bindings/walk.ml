@@ -217,7 +217,7 @@ and type_ r selection raw id d =
       | means when List.for_all (fun v -> mem v (vars means)) params ->
         let alias_path = Reader.ocaml r path in
         [ Abbreviation { alias = rust; alias_path; alias_params = params; means; alias_comment = comment () } ]
-      | _ -> [ Comment (comment ()) ]
+      | _ -> [ Comment (comment () ^ "\nis left out: an abbreviation that does not use all its parameters") ]
   with Reader.Unsupported reason -> [ Comment (comment () ^ "\nis left out: " ^ reason) ]
 
 (* Adds the types that are found, and are no items of a module that is bound: those of other modules, for example. *)
