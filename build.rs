@@ -55,8 +55,11 @@ fn build() -> Result<(), Box<dyn Error>> {
         .module_named("multicore", Path::new("tests/support").join(multicore))
         .module("tests/programs/bound.ml")
         .module("tests/programs/bound_functor.ml")
+        .module("tests/programs/journal.ml")
         .bind("bound")
         .bind("bound_functor")
+        .bind("journal")
+        .with("journal.log", "crate::Log")
         .link_into("bin=bindings")?;
     // This module is initialised before the libraries, unlike modules of usual programs. So it stands on the compiler's command
     // line as a flag, in front of the libraries.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, process::Command};
 
 /// Modules that are called as those that the bindings have for other purposes.
-const RESERVED: [&str; 2] = ["Ocaml_types", "Ocaml_externals"];
+const RESERVED: [&str; 3] = ["Ocaml_types", "Ocaml_externals", "Ocaml_externals_missing"];
 
 /// The file that `ocaml_boxroot::include_bindings!` includes.
 const RUST_FILE: &str = "ocaml_bindings.rs";

@@ -162,7 +162,8 @@ fn externals() {
     )
     .bind_in("module x", provider);
     bindings.has(&[
-        "bound_externals! { /// What OCaml's module wants of Rust. pub trait Externals for super::ocaml_externals::x {",
+        "bound_externals! { /// What OCaml's module wants of Rust. #[diagnostic::on_unimplemented(",
+        "pub trait Externals for super::ocaml_externals::x {",
         "/// Tells the auditor. fn audit = \"x_audit\" (order: OCamlOrder) -> () as ();",
         "fn later = \"x_later\" (arg0: OCamlInt) -> Function<(OCamlInt,), OCamlInt>;",
         "fn pick<A> = \"x_pick\" (list: OCamlList<A>) -> A;",
@@ -196,6 +197,76 @@ fn an_external_of_two_types() {
         &modules.try_bind("module x").unwrap_err(),
         &["\"x_audit\"", "audit : int -> unit", "other : string -> unit"],
     );
+}
+
+/// A Rust type implements an abstract type of OCaml, if OCaml has no definition of it.
+#[test]
+fn types_that_rust_implements() {
+    let ml = "type handle external make : string -> handle = \"x_make\"
+              type number = int type fast [@@immediate] include (struct type t = int end : sig type t end)
+              type 'a of_any type other type box = { handle : handle; other : other }";
+    let modules = Modules::new(
+        "types_that_rust_implements",
+        &[
+            ("x.mli", "type handle external make : string -> handle = \"x_make\" type number type fast type t type 'a of_any
+                       type other type box = { handle : handle; other : other }"),
+            ("x.ml", ml),
+        ],
+    );
+    let program = "
+        use ocaml_boxroot::*;
+        pub struct Handle; pub struct Other(pub std::cell::Cell<u8>); pub type Same = Handle;
+        impl x::Externals for Handle {
+            fn make(lock: &mut DomainLock, _: &RootRef<OCamlString>) -> Result<Boxroot<x::OCamlHandle>, Box<dyn std::error::Error>> {
+                let (handle, lock) = lock.alloc_box(Handle)?;
+                Ok(Boxroot::try_new(lock, handle)?)
+            }
+        }
+        ocaml_boxroot::include_bindings!(x: crate::Handle);";
+    modules.bind_in("module x with x.handle crate::Handle", program).has(&[
+        "// type handle ::ocaml_boxroot::bound_type! { pub boxed OCamlHandle for crate::Handle }",
+        "fn make = \"x_make\" (arg0: OCamlString) -> OCamlHandle;",
+        "pub struct Box { pub handle: Boxroot<OCamlHandle>, pub other: Boxroot<OCamlOther>, }",
+    ]);
+    for (ocaml, reason) in [
+        ("number", "must implement it as `type number`"),
+        ("fast", "must implement it as `type fast`"),
+        ("t", "must implement it as `type t`"),
+        ("of_any", "an abstract type with parameters"),
+    ] {
+        let said = modules.try_bind(&format!("module x with x.{ocaml} crate::Handle")).unwrap_err();
+        assert_says(&said, &["`with`", "crate::Handle", &format!("X.{ocaml}"), reason]);
+    }
+    // Two types of OCaml may not be one in Rust, under any name; and OCaml uses it on any thread.
+    for (other, message) in
+        [("Same", "conflicting implementations"), ("Other", "cannot be shared between threads")]
+    {
+        let words = format!("module x with x.handle crate::Handle with x.other crate::{other}");
+        modules.try_bind(&words).unwrap();
+        assert_says(&modules.compile_rust(program).unwrap_err(), &[message]);
+    }
+}
+
+#[test]
+fn externals_that_rust_does_not_provide() {
+    let modules = Modules::new(
+        "externals_that_rust_does_not_provide",
+        &[("x.ml", "external audit : int -> unit = \"x_audit\"")],
+    );
+    modules.try_bind("module x").unwrap();
+    for program in [
+        "ocaml_boxroot::include_bindings!();",
+        "struct Provider; ocaml_boxroot::include_bindings!(x: crate::Provider);",
+    ] {
+        assert_says(
+            &modules.compile_rust(program).unwrap_err(),
+            &[
+                "Rust does not provide what OCaml's module X wants",
+                "include_bindings!(x: Provider)",
+                "implement `x::Externals`",
+            ],
+        );
+    }
 }
 
 /// Each symbol is one function, also where one is for bytecode.

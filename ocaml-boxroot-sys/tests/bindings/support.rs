@@ -159,7 +159,7 @@ impl Modules {
     }
 
     /// There must be no warnings, either.
-    fn compile_rust(&self, program: &str) -> Said {
+    pub fn compile_rust(&self, program: &str) -> Said {
         let file = self.0.join("program.rs");
         fs::write(&file, program).unwrap();
         let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));

@@ -10,8 +10,14 @@ macro_rules! include_bindings {
         /// The types that provide what OCaml's modules want from Rust.
         mod ocaml_externals {
             #![allow(non_camel_case_types, unused_imports)]
-            use super::*;
-            $(pub type $module = $provider;)*
+            // What is named here hides these.
+            pub use super::ocaml_externals_missing::*;
+            $(pub use super::ocaml_externals::named::$module;)*
+
+            mod named {
+                use super::super::*;
+                $(pub type $module = $provider;)*
+            }
         }
 
         $crate::macro_support::include!($crate::macro_support::concat!(
@@ -230,7 +236,7 @@ macro_rules! bound_exception {
 #[macro_export]
 macro_rules! bound_externals {
     (
-        $(#[doc = $trait_doc:expr])*
+        $(#[$attribute:meta])*
         pub trait $trait:ident for $provider:ty {
             $(
                 $(#[doc = $doc:expr])*
@@ -239,7 +245,7 @@ macro_rules! bound_externals {
             )+
         }
     ) => {
-        $(#[doc = $trait_doc])*
+        $(#[$attribute])*
         pub trait $trait {$(
             $(#[doc = $doc])*
             ///

@@ -10,7 +10,11 @@ type found = {
   found_doc : string option;
 }
 
-type scanned = { found : found list; docs : (string * string) list }
+type scanned = {
+  found : found list;
+  docs : (string * string) list;
+  without_definition : string list;  (* types that the module itself implements as `type t` *)
+}
 
 (* The symbol of native code. *)
 let symbol (p : Primitive.description) = if p.prim_native_name <> "" then p.prim_native_name else p.prim_name
@@ -19,6 +23,16 @@ let doc attributes =
   List.find_map (fun (a : Parsetree.attribute) -> match a.attr_name.txt, a.attr_payload with
     | "ocaml.doc", PStr [ { pstr_desc = Pstr_eval (e, _); _ } ] -> Compat.string_constant e
     | _ -> None) attributes
+[@@ocaml.warning "-4"]
+
+(* Not what is included, which may hide a definition. *)
+let without_definition name s =
+  let of_declaration d = match d.typ_kind, d.typ_manifest, d.typ_type.type_immediate with
+    | Ttype_abstract, None, Unknown -> Some (name ^ "." ^ Ident.name d.typ_id)
+    | _ -> None in
+  List.concat_map (fun i -> match i.str_desc with
+    | Tstr_type (_, l) -> List.filter_map of_declaration l
+    | _ -> []) s.str_items
 [@@ocaml.warning "-4"]
 
 (* `here` is the path of the module around, if it has one that names it from outside. `subst` replaces bare names by paths. *)
@@ -75,11 +89,11 @@ let scan (infos : Cmt_format.cmt_infos) =
     type_exception = (fun it e ->
       document "exception" (Ident.name e.tyexn_constructor.ext_id) (e.tyexn_constructor.ext_attributes @ e.tyexn_attributes);
       default.type_exception it e) } in
-  (match infos.cmt_annots with
-   | Implementation s -> iterator.structure iterator s
-   | Interface s -> iterator.signature iterator s
-   | Packed _ | Partial_implementation _ | Partial_interface _ -> ());
-  { found = List.rev !found; docs = !docs }
+  let without_definition = match infos.cmt_annots with
+    | Implementation s -> iterator.structure iterator s; without_definition infos.cmt_modname s
+    | Interface s -> iterator.signature iterator s; []
+    | Packed _ | Partial_implementation _ | Partial_interface _ -> [] in
+  { found = List.rev !found; docs = !docs; without_definition }
 [@@ocaml.warning "-4"]
 
 let read file = scan (Cmt_format.read_cmt file)

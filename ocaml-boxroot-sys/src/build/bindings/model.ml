@@ -54,6 +54,7 @@ and decl = {
   mutable kind : kind;
   mutable reason : string option;  (* why it has no conversions *)
   mutable rust : rust;
+  mutable boxed : string option;  (* the user's Rust type that implements the type: its values are OCamlBoxes of it *)
   (* Found by analysis.ml: *)
   mutable used : var list;  (* the parameters that the Rust type has *)
   mutable has_root : bool;  (* the Rust type contains a root *)

@@ -22,11 +22,13 @@ type t = {
   prefixes : string list;  (* which OCaml code leaves out: dune's Foo__ *)
   aliases : (string, string) Hashtbl.t;  (* what OCaml code calls modules that are parts of others: Foo.Bar for Foo__Bar *)
   called : (string, string) Hashtbl.t;  (* modules that have files, by what OCaml code calls them *)
+  without_definition : (string, unit) Hashtbl.t;  (* types that are abstract where they are implemented, too; see cmt.ml *)
 }
 
 let create env ~opaque ~users ~prefixes =
   { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
-    aliases = Hashtbl.create 50; called = Hashtbl.create 50 }
+    aliases = Hashtbl.create 50; called = Hashtbl.create 50;
+    without_definition = Hashtbl.create 50 }
 
 (* A module that has a file, as OCaml code names it. *)
 let ocaml_module r name =
@@ -178,7 +180,7 @@ and decl r path d =
       is_private = d.type_private = Private; never_float = never_float d;
       comment = (match home with Some h -> h.home_comment | None -> "type " ^ ocaml r path);
       doc = Option.bind home (fun h -> h.home_doc);
-      kind = Opaque; reason = None; rust = Marker_only; used = []; has_root = false; circle = [] } in
+      kind = Opaque; reason = None; rust = Marker_only; boxed = None; used = []; has_root = false; circle = [] } in
     Hashtbl.add r.decls key decl;
     r.found <- decl :: r.found;
     (match home with
@@ -187,8 +189,14 @@ and decl r path d =
           if has_constraints then unsupported "constrained type parameters";
           decl.kind <- kind r d;
           if List.mem key trusted_by_c then unsupported "C code relies on what is in it";
-          if decl.kind <> Opaque then
-            decl.rust <- (match List.assoc_opt h.qualified r.users with Some path -> User path | None -> Own)
+          let user = List.assoc_opt h.qualified r.users in
+          if decl.kind <> Opaque then decl.rust <- (match user with Some path -> User path | None -> Own)
+          else if user <> None then begin
+            if params <> [] then unsupported "an abstract type with parameters";
+            if not (Hashtbl.mem r.without_definition key) then
+              unsupported "its module must implement it as `type %s`, without a definition, so that only Rust makes its values" (Path.last path);
+            decl.boxed <- user
+          end
         with Unsupported reason -> decl.reason <- Some reason)
      | _ -> ());
     decl

@@ -91,7 +91,9 @@ let type_ scope d =
   let visibility = if d.is_private && d.rust <> Marker_only then "pub private" else "pub" in
   let bound fmt = out scope "::ocaml_boxroot::bound_type! {\n"; doc scope "    " d.doc; out scope "    "; out scope fmt in
   (match d.kind with
-   | Opaque -> bound "pub abstract %s\n" name
+   | Opaque -> (match d.boxed with
+     | Some rust -> bound "pub boxed %s for %s\n" name rust
+     | None -> bound "pub abstract %s\n" name)
    | Record (l, form) ->
      bound "%s %s %s%s {\n" visibility (match form with `Flat -> "flat" | _ -> "record") name for_;
      List.iteri (fun i f -> out scope "        %d %s: %s,\n" i (Names.identifier f.label) (marker_of f.ty)) l;
@@ -218,10 +220,23 @@ let externals scope m =
   if m.externals <> [] then begin
     let up = String.concat "" (List.map (fun _ -> "super::") scope.path) in
     out scope "::ocaml_boxroot::bound_externals! {\n    /// What OCaml's module wants of Rust.\n";
+    out scope "    #[diagnostic::on_unimplemented(\n        message = \"Rust does not provide what OCaml's module %s wants\",\n"
+      m.ocaml_module;
+    out scope "        note = \"write `include_bindings!(%s: Provider)`, with a type of yours, and implement `%s::Externals` for it\"\n"
+      m.rust_name m.rust_name;
+    out scope "    )]\n";
     out scope "    pub trait Externals for %socaml_externals::%s {\n" up m.rust_name;
     List.iter (external_ scope) m.externals;
     out scope "    }\n}\n\n"
   end
+
+(* For `include_bindings!`: types that do not provide anything, for the modules that it does not name. *)
+let missing_externals text modules =
+  let wanting = List.filter (fun m -> m.externals <> []) modules in
+  Printf.bprintf text "/// Stands for the types that `include_bindings!` does not name.\n#[allow(dead_code, non_camel_case_types)]\n";
+  Printf.bprintf text "mod ocaml_externals_missing {\n";
+  List.iter (fun m -> Printf.bprintf text "    pub struct %s;\n" m.rust_name) wanting;
+  Printf.bprintf text "}\n\n"
 
 (* ---- Modules ---- *)
 

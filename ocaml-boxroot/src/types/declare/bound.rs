@@ -9,6 +9,7 @@
 /// * `variant`: `Leaf constant 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or `Node block 1 { 0 label: T }` a block with
 ///   that tag, ``A tagged 65 (0 a: T)`` a constructor of a polymorphic variant with that hash and an argument.
 /// * `abstract`: only a marker.
+/// * `boxed`: `OCamlHandle for crate::Handle`, an abstract type whose values are boxes of that Rust type. No two are of one.
 /// * `private` before these: no conversion to OCaml.
 #[doc(hidden)]
 #[macro_export]
@@ -28,6 +29,12 @@ macro_rules! bound_type {
                 match self.never {}
             }
         }
+    };
+    ($(#[doc = $doc:expr])* pub boxed $name:ident for $rust:ty) => {
+        $(#[doc = $doc])*
+        pub type $name = $crate::OCamlBox<$rust>;
+
+        impl $crate::type_support::Implements for $rust {}
     };
     ($(#[doc = $doc:expr])* pub private $($type:tt)+) => {
         $crate::bound_type! { @read [$(#[doc = $doc])*] [] $($type)+ }
