@@ -180,23 +180,10 @@ fn a_program_with_bindings() {
 /// `shop` and `str`.
 #[test]
 fn a_program_with_packages() {
-    let build = r#"
-        use ocaml_boxroot_sys::build::{Error, Program};
-        fn main() -> Result<(), Error> {
-            let program = Program::new().library("threads").package_dir("installed").package("shop.extra");
-            program.bind("shop").bind("extra").link()
-        }"#;
-    let main = r#"#![forbid(unsafe_code)]
-        ocaml_boxroot::include_bindings!();
-        fn main() -> Result<(), Box<dyn std::error::Error>> {
-            let _ocaml = ocaml_boxroot::Runtime::start()?;
-            ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-                let order = shop::basics::Order { words: vec!["tea".into()], count: 2 };
-                println!("{}", extra::describe(lock, &order)?);
-                Ok(())
-            })?
-        }"#;
-    let files = [("build.rs", build), ("src/main.rs", main)];
+    let files = [
+        ("build.rs", include_str!("projects/package/build.rs")),
+        ("src/main.rs", include_str!("projects/package/main.rs")),
+    ];
     let package = package("a_program_with_packages", &build_and_run(), &files);
     let shop = package.join("installed/shop");
     fs::create_dir_all(shop.join("extra")).unwrap();
@@ -252,29 +239,26 @@ fn a_program_with_packages() {
 /// Another build compiles OCaml's program, with the module that the bindings need. Here the build script plays that part.
 #[test]
 fn a_program_that_another_build_compiled() {
-    let build = r#"
-        use ocaml_boxroot_sys::build::{Bindings, Error, OCaml, Program};
-        fn main() -> Result<(), Error> {
-            let command = OCaml::find()?.ocamlopt()?;
-            let ocamlopt = |arguments: &str| {
-                let mut run = std::process::Command::new(&command[0]);
-                run.args(&command[1..]);
-                assert!(run.args(arguments.split(' ')).current_dir("ocaml").status().unwrap().success());
-            };
-            ocamlopt("-bin-annot -c words.ml");
-            Bindings::new().cmi_dir("ocaml").module("words").glue("ocaml/glue.ml").write()?;
-            ocamlopt("-linkall -output-complete-obj -o program.o words.ml glue.ml");
-            Program::link_object("ocaml/program.o")
-        }"#;
-    let main = r#"
-        ocaml_boxroot::include_bindings!();
-        fn main() {
-            let _ocaml = ocaml_boxroot::Runtime::start().unwrap();
-            ocaml_boxroot::DomainLock::attach(|lock| println!("{}", words::upper(lock, "tea").unwrap())).unwrap();
-        }"#;
-    let files = [("build.rs", build), ("src/main.rs", main)];
+    let files = [
+        ("build.rs", include_str!("projects/object/build.rs")),
+        ("src/main.rs", include_str!("projects/object/main.rs")),
+    ];
     let package = package("a_program_that_another_build_compiled", &build_and_run(), &files);
     fs::create_dir(package.join("ocaml")).unwrap();
     fs::write(package.join("ocaml/words.ml"), "let upper = String.uppercase_ascii").unwrap();
     assert_says(&cargo(&package, &["run"]).unwrap(), &["TEA"]);
+}
+
+#[test]
+fn a_program_with_other_names() {
+    let files = [
+        ("build.rs", include_str!("projects/names/build.rs")),
+        ("src/main.rs", include_str!("projects/names/main.rs")),
+    ];
+    let package = package("a_program_with_other_names", &build_and_run(), &files);
+    fs::create_dir(package.join("ocaml")).unwrap();
+    let money = "type t = { cents : int } let ( + ) a b = { cents = a.cents + b.cents }
+                 let add' = List.fold_left ( + ) { cents = 0 }";
+    fs::write(package.join("ocaml/money.ml"), money).unwrap();
+    assert_says(&cargo(&package, &["run"]).unwrap(), &["15"]);
 }
