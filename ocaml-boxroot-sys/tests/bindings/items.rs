@@ -333,6 +333,29 @@ fn modules() {
     both.lacks(&["pub enum Again"]);
 }
 
+/// Maps and sets whose keys are of a predefined type are those that Rust reads.
+#[test]
+fn maps_and_sets() {
+    bind(
+        "maps_and_sets",
+        "module Words = Map.Make (String)
+         module Own = Map.Make (struct type t = string let compare = compare end)
+         type t = { index : int Words.t; ids : Set.Make(Int64).t }
+         let words (t : t) = t.index
+         let first (m : 'a MoreLabels.Map.Make(Nativeint).t) = List.length [ m ]
+         module F (Stdlib__Map : sig module Make (X : sig end) : sig type t = float end end) = struct end
+         let own (m : int Own.t) = m",
+    )
+    .has(&[
+        "pub struct T { pub index: Boxroot<OCamlMap<OCamlString, OCamlInt>>, pub ids: Boxroot<OCamlSet<OCamlInt64>>, }",
+        "pub fn words (x: OCamlT) -> OCamlMap<OCamlString, OCamlInt> = ",
+        "pub fn first<A> / first_root (map: OCamlMap<OCamlNativeint, A>)",
+        "pub type OCamlT<A> = OCamlMap<OCamlString, A>;",
+        // What compares these keys is not known.
+        "pub fn own (own: self::own::OCamlT<OCamlInt>) -> self::own::OCamlT<OCamlInt>",
+    ]);
+}
+
 /// Names of OCaml mean the same in Rust, whatever they are.
 #[test]
 fn names() {

@@ -10,6 +10,7 @@ let builtin = function
   | Int -> "int" | Char -> "char" | String -> "string" | Bytes -> "bytes" | Float -> "float" | Bool -> "bool"
   | Unit -> "unit" | Exn -> "exn" | Int32 -> "int32" | Int64 -> "int64" | Nativeint -> "nativeint" | List -> "list"
   | Array -> "array" | Option -> "option" | Result -> "Stdlib.result" | Seq -> "Stdlib.Seq.t"
+  | Map -> "Stdlib.Map.Make" | Set -> "Stdlib.Set.Make"
 
 let rec ty names t =
   let go = ty names in
@@ -18,6 +19,8 @@ let rec ty names t =
     | l -> Printf.sprintf "(%s) %s" (String.concat ", " (List.map go l)) name in
   match t with
   | Var v -> List.assoc v.id names
+  | Builtin ((Map | Set) as b, key :: l) ->
+    applied (Printf.sprintf "%s(Stdlib.%s).t" (builtin b) (String.capitalize_ascii (go key))) l
   | Builtin (b, l) -> applied (builtin b) l
   | Named (d, l) -> applied d.ocaml l
   | Tuple l ->

@@ -7,6 +7,7 @@ type var = { id : int; hint : string }
 type builtin =
   | Int | Char | String | Bytes | Float | Bool | Unit | Exn | Int32 | Int64 | Nativeint
   | List | Array | Option | Result | Seq
+  | Map | Set  (* of the standard library; the first parameter is the type of the keys or elements, a predefined one *)
 
 type ty =
   | Var of var

@@ -73,6 +73,21 @@ let builtin path =
     | _ -> None
 [@@ocaml.warning "-4"]
 
+(* `Map.Make (String).t` and the like, with the type of the keys. Each functor's application makes a type of its own, and a module
+   of the standard library stands for each of these types of keys. So different types stay different. *)
+let collection path =
+  let keys = [
+    "Stdlib__String", String; "Stdlib__Int", Int; "Stdlib__Char", Char; "Stdlib__Bytes", Bytes; "Stdlib__Bool", Bool;
+    "Stdlib__Float", Float; "Stdlib__Int32", Int32; "Stdlib__Int64", Int64; "Stdlib__Nativeint", Nativeint ] in
+  match path with
+  | Path.Pdot (Papply (Pdot (Pident m, "Make"), Pident key), "t") when Ident.persistent m && Ident.persistent key ->
+    (match Ident.name m, List.assoc_opt (Ident.name key) keys with
+     | "Stdlib__Map", Some key -> Some (Map, Builtin (key, []))
+     | "Stdlib__Set", Some key -> Some (Set, Builtin (key, []))
+     | _ -> None)
+  | _ -> None
+[@@ocaml.warning "-4"]
+
 (* Records of the standard library that C code reads without checks. *)
 let trusted_by_c = [ "Stdlib__Lexing.lexbuf"; "Stdlib__Lexing.lex_tables"; "Stdlib__Parsing.parse_tables" ]
 
@@ -93,7 +108,7 @@ let find_type r path =
 (* The path of the type that this path finally names. None for abbreviations of other types, and for types that Rust knows. *)
 let rec canonical r path =
   let path = normalize r path in
-  if builtin path <> None then None
+  if builtin path <> None || collection path <> None then None
   else
     let d = find_type r path in
     match expansion d with
@@ -152,9 +167,10 @@ and arrows r count t = match Compat.get_desc t with
     ({ arg_label; arg } :: rest, result)
   | _ -> ([], ty r 0 t)
 
-and named r depth path arguments = match builtin path with
-  | Some b -> Builtin (b, arguments)
-  | None ->
+and named r depth path arguments = match builtin path, collection path with
+  | Some b, _ -> Builtin (b, arguments)
+  | None, Some (b, key) -> Builtin (b, key :: arguments)
+  | None, None ->
     let d = find_type r path in
     match expansion d with
     | Some t ->

@@ -141,6 +141,8 @@ let name_of_type = function
   | Builtin (List, _) -> Some "list"
   | Builtin (Array, _) -> Some "array"
   | Builtin (Seq, _) -> Some "seq"
+  | Builtin (Map, _) -> Some "map"
+  | Builtin (Set, _) -> Some "set"
   | _ -> None
 [@@ocaml.warning "-4"]
 
