@@ -13,7 +13,7 @@ fn functions() {
              val reserve : int -> order -> int
              (** [reserve stock order] takes it from {!order}, as [{!all} [ 1 ]] does.
 
-                 {[ reserve 1 order ]} *)
+                 {[ reserve 1 order ]} {@ocaml[ let a = [ 1 ] ]} *)
 
              val describe : ?note:string -> lock:int -> type_:bool -> unit -> (unit -> int) -> unit
              val later : int -> callback
@@ -43,6 +43,10 @@ fn functions() {
             ///
             /// ```text
             /// reserve 1 order
+            /// ```
+            ///
+            /// ```text
+            /// let a = [ 1 ]
             /// ```
             pub fn reserve / reserve_root (stock: OCamlInt, order: OCamlOrder) -> OCamlInt as isize = \"X.reserve#DIGEST\"
          }",

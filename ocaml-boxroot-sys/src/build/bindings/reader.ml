@@ -275,7 +275,8 @@ and constructors r l =
 
 and row_constructors r row =
   if not (Compat.row_is_exact row) then unsupported "a polymorphic variant that is not exact";
-  List.filter_map (fun (label, argument) ->
+  (* In the order in which OCaml prints them. *)
+  List.sort (fun a b -> compare a.constructor b.constructor) @@ List.filter_map (fun (label, argument) ->
     let hash = Btype.hash_variant label in
     match argument with
     | Some None -> Some { constructor = label; parts = Positional []; tag = Hash hash }

@@ -10,9 +10,19 @@ let lines s = List.filter (fun l -> String.trim l <> "") (String.split_on_char '
 
 let comment scope indent s = List.iter (fun l -> out scope "%s// %s\n" indent l) (lines s)
 
+(* `{@ocaml[ code ]}` as `{[ code ]}`. *)
+let rec without_languages s =
+  let at i = Names.is_at s i "{@" in
+  match List.find_opt at (List.init (String.length s) Fun.id) with
+  | None -> s
+  | Some i -> match String.index_from_opt s i '[' with
+    | None -> s
+    | Some bracket -> String.sub s 0 i ^ "{" ^ without_languages (String.sub s bracket (String.length s - bracket))
+
 (* OCaml's documentation as Markdown: [code], {!name} and {[ code ]} become code. *)
 let markdown s =
-  let s = String.map (function '\r' -> ' ' | c -> c) s |> Names.replace "{[" "\n```text\n" |> Names.replace "]}" "\n```\n" in
+  let s = without_languages (String.map (function '\r' -> ' ' | c -> c) s)
+    |> Names.replace "{[" "\n```text\n" |> Names.replace "]}" "\n```\n" in
   let b = Buffer.create 100 in
   let is_block = ref false and is_link = ref false and brackets = ref 0 in
   let mark () = if !brackets = 0 then Buffer.add_char b '`' in
