@@ -4,8 +4,8 @@
 # make examples  every program in examples/, by the command in its first comment
 # make bench   the benchmarks, one by one, under criterion, or two in turn
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
-# make clients  crates and programs of users, on ours: ONLY=interop, async
-# make packages  projects that use the library as installed or packaged: ONLY=c, ocaml, rust, drop-in
+# make clients  crates and programs of users, on ours: ONLY=interop, async; projects that use the library as installed or
+#              packaged: ONLY=c, ocaml, rust, drop-in
 # make builds  compilers, levels, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv
 # make platforms  other systems and processors: ONLY=musl, arm64, cross
 # make campaign  all versions of OCaml, with the longer campaigns (an hour)
@@ -14,7 +14,8 @@
 # make model   models of the concurrent parts, checked exhaustively (ten minutes)
 # make stress  random walks over the whole C interface, under OCaml
 # make mutants breaks the allocator in one place at a time, and expects a test to fail: ONLY=named, the rules that have a name
-# make sanitize  the tests, or the walk and the unit tests in C, under sanitizers: ONLY=address, threads, memcheck
+# make sanitize  the tests, or the walk and the unit tests in C, under what checks every step: ONLY=debug (OCaml's debug
+#              runtime), address, threads, memcheck
 # make lint    formatting, lints, warnings of two C compilers, links in documents, generated bindings, packages
 #
 # OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
@@ -43,7 +44,7 @@ with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
   $(with_ocaml)
 
-.PHONY: demo test quick examples clients packages test-debug builds platforms bench bench-check bench-instructions report lint model fuzz mutants coverage campaign sanitize stress bindings doc clean
+.PHONY: demo test quick examples clients builds platforms bench bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc clean
 
 demo:
 	@$(call need_rust,85)
@@ -67,7 +68,8 @@ quick:
 	@$(with_ocaml) cargo test --test safe --test model
 
 # The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys, and ours beside the published one, item by item;
-# the first crate is for OCaml 5 only. And programs of users of tokio, axum and hyper.
+# the first crate is for OCaml 5 only. And programs of users of tokio, axum and hyper. The other projects need cmake, pkg-config
+# and python3, and dune 3 or apt.
 clients: $(addprefix clients-,$(or $(ONLY),interop async))
 clients-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
@@ -75,13 +77,11 @@ clients-interop:
 	@$(call with_python,what 0.4.0 has) .ci/packages.py drop-in
 clients-async:
 	@$(with_ocaml) cargo test --manifest-path tests/async/Cargo.toml --target-dir target/async
+clients-c clients-ocaml clients-rust clients-drop-in: clients-%:
+	@$(with_ocaml) .ci/packages.py $*
 
 examples:
 	@$(with_ocaml) .ci/examples
-
-# Projects that use what is installed or packaged. Needs cmake, pkg-config and python3, and dune 3 or apt.
-packages:
-	@$(with_ocaml) .ci/packages.py $(ONLY)
 
 # The ways to compile and to link. Needs clang, lld, mold, python3 and rustup.
 builds:
@@ -90,10 +90,6 @@ builds:
 # Other systems and processors than this; what each needs is in .ci/platforms.py.
 platforms:
 	@$(with_ocaml) .ci/platforms.py $(ONLY)
-
-# The tests on OCaml's debug runtime, with the heap verified in every cycle.
-test-debug:
-	@$(with_ocaml) BOXROOT_RUNTIME_VARIANT=d OCAMLRUNPARAM=V=1,v=0 cargo test --target-dir target/debug-runtime
 
 # boxroot-c/test/fuzz/README.md. Needs clang, and OCaml 5.
 fuzz:
@@ -126,10 +122,6 @@ mutants-made:
 	@OCAMLOPT="$$(.ci/toolchain 5.3.0)" FILES="$(FILES)" python3 .ci/mutants || true
 	@OCAMLOPT="$$(.ci/toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 python3 .ci/mutants
 
-# Which lines of the allocator the tests run: the union of an OCaml 5 and an OCaml 4.
-coverage:
-	@.ci/coverage.py 5.3.0 4.14.1
-
 # Every version of OCaml that is supported: all tests, debug runtime, ending domains. 4.13.1 needs
 # root, or a machine that has it.
 campaign:
@@ -142,7 +134,11 @@ model:
 lint:
 	@$(with_ocaml) .ci/lint
 
-sanitize: $(addprefix sanitize-,$(or $(ONLY),address threads memcheck))
+sanitize: $(addprefix sanitize-,$(or $(ONLY),debug address threads memcheck))
+
+# The tests on OCaml's debug runtime, with the heap verified in every cycle.
+sanitize-debug:
+	@$(with_ocaml) BOXROOT_RUNTIME_VARIANT=d OCAMLRUNPARAM=V=1,v=0 cargo test --target-dir target/debug-runtime
 
 # Under the address and undefined-behaviour sanitizers: the tests (Rust, and the C of this project; needs
 # a nightly compiler, and clang), then the unit tests and the walk. What live roots keep is no leak. OCaml 5 gives each
@@ -178,10 +174,6 @@ sanitize-memcheck:
 # make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
 stress:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c stress
-
-bindings:
-	@$(with_ocaml) cargo run -q -p boxroot-bindgen -- "$$("$$OCAMLOPT" -where)" > bindings.tmp
-	@mv bindings.tmp ocaml-boxroot-sys/src/bindings.rs
 
 # Needs no OCaml.
 FEATURES = startup,build

@@ -201,7 +201,7 @@ void boxroot_print_stats(void);
 /* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Empty pools
    that the collector may still be visiting are kept until the next major collection starts.
    Without this function, each start of a major collection gives back the empty pools that were not
-   needed since the start before, at most 16 MiB of them. Where the system's pages are larger than
+   needed since the start before, at most 16 MiB and a sixteenth of them. Where the system's pages are larger than
    pools, the pools that share a page are given back when all of them are empty.
    Lock: required. Does nothing without it, or on OCaml 4 where the library cannot tell whether this thread holds it:
    on a thread of the Thread module, but the main one, if another thread was waiting for the end of the one

@@ -73,11 +73,13 @@ static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t wo
   return before - domain->empty_count;
 }
 
-/* The limit of pools and system calls: about a millisecond, so that no scan takes long. At most 16 MiB. */
-enum { ENOUGH_AT_A_TIME = 1 << 10 };
+/* The limit of pools and system calls together, of n pools that were not needed: a millisecond's work, and a share, so that
+   all are unmapped after a few cycles, however many they are. */
+static size_t share_of(size_t n) { return (1 << 10) + n / 16; }
 
 void bxr_release_unneeded(struct bxr_domain *domain) {
-  release_empty_pools(domain, domain->empty_low, ENOUGH_AT_A_TIME);
+  size_t n = domain->empty_low;
+  release_empty_pools(domain, n, share_of(n));
   domain->empty_low = domain->empty_count;
 }
 

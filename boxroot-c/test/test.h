@@ -16,6 +16,7 @@
   TEST(domain_lists_what_modify_stores)                                                            \
   TEST(domain_lists_no_more)                                                                       \
   TEST(domain_avoids_foreign_pools)                                                                \
+  TEST(domain_releases_a_share)                                                                    \
   TEST(domain_trim)                                                                                \
   TEST(domain_trim_neighbours)                                                                     \
   TEST(domain_trim_by_parts)                                                                       \

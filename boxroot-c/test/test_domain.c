@@ -117,6 +117,26 @@ void test_domain_avoids_foreign_pools(void) {
   CHECK(pool->kind == BXR_EMPTY && next_pool(domain) != pool);
 }
 
+/* Each cycle unmaps a share of the pools that are not needed, however many they are. */
+void test_domain_releases_a_share(void) {
+  enum { ROOTS = 3000 * BXR_SLOTS, CYCLES = 3 };
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  boxroot *roots = malloc(ROOTS * sizeof *roots);
+  CHECK(roots != NULL);
+  for (uint32_t i = 0; i < ROOTS; i++) roots[i] = create(domain);
+  for (uint32_t i = 0; i < ROOTS; i++) bxr_domain_free(roots[i]);
+  free(roots);
+  CHECK(domain->empty_count > 2900);
+  bxr_release_unneeded(domain); /* from now on they are not needed */
+  for (int i = 0; i < CYCLES; i++) {
+    /* The calls of the system count, too, but they are few. */
+    size_t unneeded = domain->empty_count, enough = 1024 + unneeded / 32;
+    bxr_release_unneeded(domain);
+    CHECK(unneeded - domain->empty_count >= (unneeded < enough ? unneeded : enough));
+  }
+  CHECK(domain->empty_count == 0);
+}
+
 void test_domain_trim(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();

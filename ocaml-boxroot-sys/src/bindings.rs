@@ -2,7 +2,7 @@ use crate::Value as value;
 
 /// NULL is `None`.
 pub type boxroot = Option<crate::BoxRoot>;
-// Generated from boxroot.h by boxroot-bindgen; `make bindings` regenerates it.
+// Generated from boxroot.h by boxroot-bindgen; `make lint` says how to regenerate it.
 
 pub const BXR_POOL_LOG: u32 = 14;
 pub const BXR_HEAD_OFFSETS: u32 = 448;

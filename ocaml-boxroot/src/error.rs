@@ -9,9 +9,12 @@ use std::fmt;
 pub enum Error {
     /// This thread does not hold the lock.
     LockNotHeld,
-    /// This thread holds the lock already: in a function that OCaml called, in a finaliser, or in another
+    /// This thread holds the lock already: in a function that OCaml called, in a finaliser of other code, or in another
     /// [`attach`](crate::DomainLock::attach). Use the token that is there.
     AlreadyHeld,
+    /// This thread drops the Rust value of an [`OCamlBox`](crate::OCamlBox) inside a collection, where OCaml cannot be used, except to drop roots. To
+    /// use OCaml then, send what is left to a thread that attaches.
+    InFinaliser,
     /// Memory ran out. Existing roots are intact.
     OutOfMemory,
     /// A number that the OCaml type or the Rust type cannot hold.
@@ -183,6 +186,9 @@ impl fmt::Display for Error {
             Error::LockNotHeld => "this thread does not hold the lock of an OCaml domain",
             Error::AlreadyHeld => {
                 "this thread holds the OCaml lock already; use the token that proves it"
+            }
+            Error::InFinaliser => {
+                "OCaml's collector is dropping an OCamlBox on this thread: only roots can be dropped here"
             }
             Error::OutOfMemory => "out of memory; existing roots are intact",
             Error::OutOfRange => "a number that the other side's type cannot hold",

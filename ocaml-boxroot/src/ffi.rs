@@ -48,6 +48,9 @@ extern "C" {
     /// 0 if this thread holds the lock now; else [`NO_THREADS`], or another number if the thread cannot be
     /// registered.
     pub fn obx_acquire() -> c_int;
+    /// Signals are not handled on this thread from now on.
+    #[cfg(feature = "debug-checks")]
+    pub fn obx_block_signals();
     /// Notes that OCaml knows this thread, because it started the runtime.
     #[cfg(any(feature = "startup", doc))]
     pub fn obx_set_known();

@@ -5,7 +5,7 @@ use ocaml_boxroot_sys as sys;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::{BoxRoot, Value};
 
-// v=0: without V=1, which `make test-debug` sets. With it, the debug runtime of OCaml 5.3 asserts that its statistics are
+// v=0: without V=1, which `make sanitize ONLY=debug` sets. With it, the debug runtime of OCaml 5.3 asserts that its statistics are
 // right after a compaction, and they are wrong if there was garbage (an OCaml program alone shows it; see
 // docs/known-of-ocaml.md).
 test!(compaction_while_roots_are_deleted, environment = &[("OCAMLRUNPARAM", "v=0")], || {

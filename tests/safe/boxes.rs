@@ -150,7 +150,7 @@ test!(boxes_that_panic_and_attach, || {
             assert_eq!(
                 seen,
                 [
-                    format!("{:?}", Err::<(), _>(Error::AlreadyHeld)),
+                    format!("{:?}", Err::<(), _>(Error::InFinaliser)),
                     format!("{:?}", Some(Error::AlreadyStarted)),
                     "OCaml exception: Not_found".to_string()
                 ],
@@ -180,7 +180,7 @@ struct Elsewhere {
 
 impl Drop for Elsewhere {
     fn drop(&mut self) {
-        assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
+        assert_eq!(DomainLock::attach(|_| ()), Err(Error::InFinaliser));
         drop(self.root.take());
         self.threads.lock().unwrap().push(std::thread::current().id());
     }

@@ -8,9 +8,11 @@ use ocaml_boxroot::{
     Error, Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
     Runtime, ToOCaml, Value,
 };
+use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::{mpsc, Mutex};
 use std::thread;
 use sys::BoxRoot;
 
@@ -253,4 +255,76 @@ test!(leaks_that_nobody_reads, || {
     assert_eq!(unsafe { libc::dup2(stderr.as_raw_fd(), 2) }, 2);
     runtime.shutdown().unwrap();
     assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+});
+
+/// What is written to standard error from now on.
+fn stderr() -> BufReader<UnixStream> {
+    let (reads, writes) = UnixStream::pair().unwrap();
+    // SAFETY: the function has no precondition.
+    assert_eq!(unsafe { libc::dup2(writes.as_raw_fd(), 2) }, 2);
+    BufReader::new(reads)
+}
+
+/// The next lines, as many as the watchdog writes for one holder.
+fn three_lines(stderr: &mut impl BufRead) -> [String; 3] {
+    [(); 3].map(|()| {
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        line
+    })
+}
+
+#[track_caller]
+fn assert_names(line: &str, what: &str, at: u32) {
+    let site = format!("at {}:{at}:", file!());
+    assert!(line.contains(what) && line.contains(&site), "{line} names {what} {site}");
+}
+
+test!(deadlock_by_join, || {
+    let _runtime = Runtime::start().unwrap();
+    let mut stderr = stderr();
+    let here = line!() + 1;
+    DomainLock::attach(|_| {
+        let wait = || DomainLock::attach(|_| ()).unwrap();
+        let thread = thread::Builder::new().name("loader".to_string()).spawn(wait).unwrap();
+        // A join would never return.
+        let [waits, holds, help] = three_lines(&mut stderr);
+        assert_names(&waits, "thread `loader` has waited for OCaml's lock", here + 1);
+        assert_names(&holds, "has been attached", here);
+        assert!(help.contains("DomainLock::release"), "{help}");
+        thread
+    })
+    .unwrap()
+    .join()
+    .unwrap();
+});
+
+test!(deadlock_by_a_mutex, || {
+    let _runtime = Runtime::start().unwrap();
+    let mut stderr = stderr();
+    let mutex = Mutex::new(());
+    let (locked, is_locked) = mpsc::channel();
+    let (held, is_held) = mpsc::channel();
+    thread::scope(|scope| {
+        let here = line!() + 1;
+        let thread = DomainLock::attach(|lock| {
+            let mutex = &mutex;
+            let thread = scope.spawn(move || {
+                let _guard = mutex.lock().unwrap();
+                DomainLock::attach(|lock| {
+                    locked.send(()).unwrap();
+                    lock.release(|| is_held.recv().unwrap());
+                })
+                .unwrap();
+            });
+            lock.release(|| is_locked.recv().unwrap());
+            held.send(()).unwrap();
+            assert!(mutex.try_lock().is_err(), "`lock` would never return");
+            let [waits, holds, _] = three_lines(&mut stderr);
+            assert_names(&waits, "has waited for OCaml's lock", here + 6);
+            assert_names(&holds, "has been attached", here);
+            thread
+        });
+        thread.unwrap().join().unwrap();
+    });
 });

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         .prepend_enum_name(false)
         .generate_comments(false)
         .disable_header_comment()
-        .raw_line("// Generated from boxroot.h by boxroot-bindgen; `make bindings` regenerates it.")
+        .raw_line("// Generated from boxroot.h by boxroot-bindgen; `make lint` says how to regenerate it.")
         .generate();
     match bindings {
         Ok(bindings) => {

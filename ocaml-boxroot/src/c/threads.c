@@ -204,6 +204,13 @@ static bool acquire_with_idle_record(void) {
   return true;
 }
 
+/* For a thread that never uses OCaml. */
+void obx_block_signals(void) {
+  sigset_t all;
+  sigfillset(&all);
+  (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
+}
+
 /* Makes a record for this thread. False if OCaml refuses. On OCaml 4 this would run OCaml's signal handlers, perhaps on a
    small stack, and an exception of theirs would end the process. It leaves alone what this thread blocks, and
    caml_leave_blocking_section finds it again. */

@@ -71,7 +71,7 @@ macro_rules! bound_function {
     ) => {
         $($doc)*
         #[track_caller]
-        pub $($fn)+ $name<$($a),*>(
+        pub $($fn)+ $name<$($a: $crate::OneType),*>(
             lock: &mut $crate::DomainLock,
             $($($argument: $crate::bound_argument!($type $(as $rust)?),)?)*
         ) -> $crate::macro_support::Result<$natural, $crate::CallError> {
@@ -138,7 +138,7 @@ macro_rules! bound_value {
     ) => {
         $($doc)*
         #[track_caller]
-        pub fn $name<$($a),*>(
+        pub fn $name<$($a: $crate::OneType),*>(
             lock: &mut $crate::DomainLock,
         ) -> $crate::macro_support::Result<$natural, $crate::CallError> {
             static VALUE: $crate::bound_support::Registered = $crate::bound_support::Registered::new(
@@ -252,7 +252,7 @@ macro_rules! bound_externals {
             /// # Errors
             ///
             /// OCaml sees an [`Exception`](::ocaml_boxroot::Exception) as it is, any other error as `Failure` with its text.
-            fn $name $(<$($a),+>)? (
+            fn $name $(<$($a: $crate::OneType),+>)? (
                 lock: &mut $crate::DomainLock,
                 $($($argument: &$crate::RootRef<$type>,)?)*
             ) -> $crate::macro_support::Result<
@@ -265,6 +265,8 @@ macro_rules! bound_externals {
             $($(
                 /// A type of OCaml that Rust does not know. Its values may not leave their thread.
                 struct $a($crate::macro_support::PhantomData<*const ()>);
+
+                impl $crate::OneType for $a {}
             )+)?
 
             #[export_name = $symbol]

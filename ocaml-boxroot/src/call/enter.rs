@@ -20,16 +20,16 @@ impl DomainLock {
     /// OCaml called this function, as an `external` without `[@@noalloc]`, and not as a finaliser of a custom block; the
     /// result goes to `ocaml_boxroot_finish`. `f` returns a valid value, or an exception that is encoded as in the results of the
     /// `_exn` functions of OCaml's C interface.
+    #[cfg_attr(feature = "debug-checks", track_caller)]
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling
-            // frame has a token, it was borrowed as `&mut` by the function that called OCaml.
-            unsafe { DomainLock::assume_held(f) }
-        }));
+        // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling
+        // frame has a token, it was borrowed as `&mut` by the function that called OCaml.
+        let result =
+            unsafe { DomainLock::assume_held(|lock| catch_unwind(AssertUnwindSafe(|| f(lock)))) };
         let message = match result {
             Ok(Ok(value)) => return value,
-            Ok(Err(error)) => error.to_string(),
-            Err(payload) => panic_message(payload),
+            Ok(Err(payload)) => panic_message(payload),
+            Err(error) => error.to_string(),
         };
         // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, and with it
         // all unrooted values.
@@ -65,6 +65,7 @@ unsafe fn failure(message: &str) -> sys::Value {
 /// # Safety
 ///
 /// As for [`DomainLock::enter`].
+#[cfg_attr(feature = "debug-checks", track_caller)]
 pub unsafe fn enter<T: ?Sized>(
     body: impl FnOnce(&mut DomainLock) -> Result<Boxroot<T>, Box<dyn Error>>,
 ) -> sys::Value {

@@ -1,7 +1,9 @@
 //! Uses of the runtime, and taking the lock.
 
+use super::watchdog::{State, Watched};
 use crate::{ffi, Error};
 use ocaml_boxroot_sys::{self as sys, uses};
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -43,11 +45,24 @@ impl Use {
     }
 }
 
+thread_local! {
+    /// Whether this thread drops a value in a finaliser.
+    static FINALISES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `f`, which does not unwind, as a finaliser of a custom block.
+pub(crate) fn finalise(f: impl FnOnce()) {
+    FINALISES.set(true);
+    f();
+    FINALISES.set(false);
+}
+
 #[cold]
 fn refusal(refused: uses::Refused) -> Error {
     match refused {
         uses::Refused::Down => Error::TornDown,
         uses::Refused::Forked => Error::Forked,
+        uses::Refused::AlreadyHeld if FINALISES.get() => Error::InFinaliser,
         uses::Refused::AlreadyHeld => Error::AlreadyHeld,
         uses::Refused::Ended => Error::ThreadNotRegistered,
         _ => match Error::last() {
@@ -96,25 +111,30 @@ pub(crate) unsafe fn set_up() {
 /// Holds the lock and a use. Dropping it, also in a panic, releases the lock and ends the use.
 pub(crate) struct Acquired {
     pub(super) used: Use,
+    _watched: Watched,
 }
 
 impl Acquired {
     /// Waits for the lock.
     #[inline]
+    #[cfg_attr(feature = "debug-checks", track_caller)]
     pub(crate) fn new() -> Result<Acquired, Error> {
         let used = Use::to_lock()?;
+        let watched = Watched::new(State::Waits);
         if used.is_nested() {
             // SAFETY: this thread does not hold the lock (`to_lock`), OCaml knows it, because a calling frame of it has
             // a use, and the use keeps the runtime up.
             unsafe { ffi::caml_leave_blocking_section() };
-            return Ok(Acquired { used });
+        } else {
+            // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up.
+            match unsafe { ffi::obx_acquire() } {
+                0 => {}
+                ffi::NO_THREADS => return Err(Error::SystemThreadsMissing),
+                _ => return Err(Error::ThreadNotRegistered),
+            }
         }
-        // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up.
-        match unsafe { ffi::obx_acquire() } {
-            0 => Ok(Acquired { used }),
-            ffi::NO_THREADS => Err(Error::SystemThreadsMissing),
-            _ => Err(Error::ThreadNotRegistered),
-        }
+        watched.is_now(State::Holds);
+        Ok(Acquired { used, _watched: watched })
     }
 }
 

@@ -2,8 +2,9 @@
 
 mod acquired;
 mod waiting;
+mod watchdog;
 
-pub(crate) use acquired::{set_up, Acquired};
+pub(crate) use acquired::{finalise, set_up, Acquired};
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
 use crate::{ffi, Error};
@@ -12,6 +13,7 @@ use ocaml_boxroot_sys::{self as sys, token, uses};
 use std::fmt;
 use std::io::{self, Write};
 use std::marker::PhantomData;
+use watchdog::{State, Watched};
 
 /// Proof that this thread holds the lock of its OCaml domain.
 ///
@@ -74,7 +76,7 @@ impl DomainLock {
     /// # Errors
     ///
     /// [`AlreadyHeld`](Error::AlreadyHeld) if this thread holds the lock already, for instance
-    /// in a callback or in a finaliser; [`NotSetup`](Error::NotSetup) before the runtime is
+    /// in a callback; [`InFinaliser`](Error::InFinaliser) while OCaml drops an [`OCamlBox`](crate::OCamlBox); [`NotSetup`](Error::NotSetup) before the runtime is
     /// started; [`TornDown`](Error::TornDown) after it was shut down; [`Forked`](Error::Forked) in a child
     /// process that was forked without the lock, or while other domains ran;
     /// [`SystemThreadsMissing`](Error::SystemThreadsMissing) and
@@ -96,6 +98,7 @@ impl DomainLock {
     /// .unwrap()?;
     /// # Ok::<(), ocaml_boxroot::Error>(())
     /// ```
+    #[cfg_attr(feature = "debug-checks", track_caller)]
     pub fn attach<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         let acquired = Acquired::new()?;
         // SAFETY: the lock is held until `acquired` is dropped, which is after the token was dropped.
@@ -119,23 +122,26 @@ impl DomainLock {
     ///     Boxroot::new(lock, value); // the value may have moved
     /// }
     /// ```
+    #[cfg_attr(feature = "debug-checks", track_caller)]
     pub fn release<R>(&mut self, f: impl FnOnce() -> R) -> R {
         /// The number of the use in which the lock was released.
-        struct Reacquire(i32);
+        struct Reacquire(i32, Watched);
         impl Drop for Reacquire {
             fn drop(&mut self) {
                 if !uses::go_on(self.0) {
                     cannot_go_on();
                 }
+                self.1.is_now(State::Waits);
                 // SAFETY: `release` gave up the lock on this thread, which OCaml still knows. All uses that began since have
                 // ended, so the thread does not hold the lock, and OCaml's state is that which `release` left.
                 unsafe { ffi::caml_leave_blocking_section() }
             }
         }
+        let watched = Watched::new(State::HasReleased);
         // SAFETY: the token proves that the lock is held. It is borrowed mutably, so that the token, and
         // values that live under it, are not used before `Reacquire` takes the lock again.
         unsafe { ffi::caml_enter_blocking_section_no_pending() }
-        let _reacquire = Reacquire(self.used);
+        let _reacquire = Reacquire(self.used, watched);
         f()
     }
 
@@ -175,10 +181,12 @@ impl DomainLock {
     /// This thread holds the lock of its domain. This is not a part of a collection: no finaliser of a custom block, and
     /// no root scan. No other token of this thread is used before `f` returns. No [`Value`](crate::Value) that was obtained before is
     /// used afterwards, because the collector may have moved it; that also holds for raw values.
+    #[cfg_attr(feature = "debug-checks", track_caller)]
     pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
         unsafe { set_up() };
         let used = Use::new()?;
+        let _watched = Watched::new(State::Holds);
         // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no other token of this
         // thread is used meanwhile (caller).
         let mut lock = unsafe { DomainLock::new(&used) }?;

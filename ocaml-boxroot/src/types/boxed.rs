@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use super::Invariant;
+use crate::lock::finalise;
 use crate::{ffi, DomainLock, Error, OCamlAny, Value};
 use std::any::TypeId;
 use std::ffi::c_void;
@@ -13,7 +14,7 @@ marker! {
     /// drops the `T`.
     ///
     /// * The finaliser runs inside a collection, on whatever thread runs it. So `T` is [`Send`], and its `drop` cannot use
-    ///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`AlreadyHeld`](Error::AlreadyHeld)
+    ///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`InFinaliser`](Error::InFinaliser)
     ///   there. A panic in `drop` does not leave the finaliser. `drop` must not wait for a mutex that some thread
     ///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
     /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; to change it, use a `Mutex`, for example.
@@ -129,10 +130,12 @@ unsafe fn drop_held<T>(held: *mut Held<()>) {
 #[no_mangle]
 unsafe extern "C" fn obx_drop_held(held: *mut c_void) {
     let held: *mut Held<()> = held.cast();
-    // SAFETY: `held` is a `Held<T>` for some `T`, and its `drop` is for this `T`. It is not used again (caller).
-    let result = catch_unwind(AssertUnwindSafe(|| unsafe { ((*held).drop)(held) }));
-    if let Err(payload) = result {
-        // Not dropped, because the payload's own `drop` might panic, too.
-        std::mem::forget(payload);
-    }
+    finalise(|| {
+        // SAFETY: `held` is a `Held<T>` for some `T`, and its `drop` is for this `T`. It is not used again (caller).
+        let result = catch_unwind(AssertUnwindSafe(|| unsafe { ((*held).drop)(held) }));
+        if let Err(payload) = result {
+            // Not dropped, because the payload's own `drop` might panic, too.
+            std::mem::forget(payload);
+        }
+    });
 }

@@ -1,7 +1,7 @@
 //! Functions, and their calls.
 
 use super::form::{arity, describe, is_closure, Form};
-use super::{CallError, Exception, FromOCaml, ToOCaml};
+use super::{CallError, Exception, FromOCaml, OneType, ToOCaml};
 use crate::value::CHECKS;
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
@@ -56,6 +56,8 @@ impl<Args, R> fmt::Debug for Function<Args, R> {
         match self.2 {}
     }
 }
+
+impl<Args, R: ?Sized> OneType for Function<Args, R> {}
 
 impl<Args, R: ?Sized> Form for Function<Args, R> {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {

@@ -16,10 +16,14 @@ macro_rules! marker {
         $(#[$attribute])*
         #[derive(Debug)]
         pub enum $name {}
+
+        impl crate::OneType for $name {}
     )+};
     ($($(#[$attribute:meta])* $name:ident<$($parameter:ident),+>($($phantom:ty),+);)+) => {$(
         $(#[$attribute])*
         pub struct $name<$($parameter),+>(std::convert::Infallible, $($phantom),+);
+
+        impl<$($parameter),+> crate::OneType for $name<$($parameter),+> {}
 
         impl<$($parameter),+> std::fmt::Debug for $name<$($parameter),+> {
             fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -94,6 +98,23 @@ use std::marker::PhantomData;
 
 /// A struct with such a field is invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
+
+/// A marker that is one type of OCaml, as all are but [`OCamlAny`](crate::OCamlAny): the bound of the type variables of
+/// [bindings](crate::guide::bindings). OCaml's polymorphic functions rely on values of one type for each variable: an array that was
+/// made with a float holds floats alone. [`ocaml_type!`](crate::ocaml_type!) implements it, and a marker of your own may:
+///
+/// ```
+/// enum Connection {}
+/// impl ocaml_boxroot::OneType for Connection {}
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot stand for a type variable of OCaml",
+    label = "this type variable is `{Self}`, which is not known to be one type of OCaml",
+    note = "roots of `OCamlAny` may own values of different types, which OCaml must not take for values of one: \
+            give the roots the marker of their type",
+    note = "a marker of your own may implement `OneType`"
+)]
+pub trait OneType {}
 
 /// A Rust value that can be copied into the OCaml heap as a `T`.
 ///

@@ -2,7 +2,7 @@
 
 use super::block::rooted;
 use super::form::{custom_name, Form, DOUBLE_TAG};
-use super::{FromOCaml, ToOCaml};
+use super::{FromOCaml, OneType, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 
 marker! {
@@ -19,6 +19,10 @@ marker! {
     /// The type of OCaml's `float`.
     OCamlFloat;
 }
+
+impl OneType for bool {}
+
+impl OneType for () {}
 
 /// Immediates of some range.
 macro_rules! immediates {

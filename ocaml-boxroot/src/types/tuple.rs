@@ -2,8 +2,12 @@
 
 use super::block::{block, rooted};
 use super::form::Form;
-use super::{FromOCaml, ToOCaml};
+use super::{FromOCaml, OneType, ToOCaml};
 use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
+
+impl<T> OneType for Option<T> {}
+
+impl<T, E> OneType for Result<T, E> {}
 
 impl<T> Form for Option<T> {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
@@ -53,6 +57,8 @@ impl<'l, A, B> Value<'l, (A, B)> {
 
 macro_rules! tuple {
     ($size:literal: $($rust:ident $ocaml:ident $index:tt),+) => {
+        impl<$($ocaml),+> OneType for ($($ocaml,)+) {}
+
         impl<$($ocaml),+> Form for ($($ocaml,)+) {
             fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
                 value.kind() == Kind::Block { tag: 0, size: $size }

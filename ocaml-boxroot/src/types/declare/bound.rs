@@ -21,6 +21,9 @@ macro_rules! bound_type {
             _parameters: ($($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)+)?),
         }
 
+        // A parameter may be the type itself, where that is unboxed.
+        impl $(<$($a: $crate::OneType),+>)? $crate::OneType for $name $(<$($a),+>)? {}
+
         impl $(<$($a),+>)? $crate::macro_support::Debug for $name $(<$($a),+>)? {
             fn fmt(
                 &self,

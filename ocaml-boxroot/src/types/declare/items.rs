@@ -44,6 +44,9 @@ macro_rules! ocaml_items {
             }
         }
 
+        // A parameter may be the type itself, where that is unboxed.
+        impl<$($a: $crate::OneType),*> $crate::OneType for $name<$($a),*> {}
+
         // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values come from conversions of
         // this declaration, or with a promise that they have this form.
         #[doc(hidden)]

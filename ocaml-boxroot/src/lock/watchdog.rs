@@ -1,0 +1,176 @@
+//! Under the feature `debug-checks`: a thread that looks for threads that wait for OCaml's lock, and says of those that have waited for
+//! seconds where they wait, and where the lock is held. It never uses OCaml itself, and no signal is handled on it.
+//!
+//! What it cannot see: OCaml or C code that holds the lock; a thread that waits for a mutex under the lock while another domain
+//! waits for a collection.
+
+/// What a thread does about OCaml's lock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Waits,
+    Holds,
+    HasReleased,
+}
+
+#[cfg(not(feature = "debug-checks"))]
+mod record {
+    /// Nothing is on record.
+    pub(crate) struct Watched;
+
+    impl Watched {
+        #[inline(always)]
+        pub(in crate::lock) fn new(_state: super::State) -> Watched {
+            Watched
+        }
+
+        #[inline(always)]
+        pub(in crate::lock) fn is_now(&self, _state: super::State) {}
+    }
+}
+
+#[cfg(feature = "debug-checks")]
+mod record {
+    use super::State;
+    use crate::ffi;
+    use std::fmt::Write as _;
+    use std::io::Write as _;
+    use std::panic::Location;
+    use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+    use std::thread::{self, Thread};
+    use std::time::{Duration, Instant};
+
+    /// How long a wait may be before it is reported, and how often the threads are looked at.
+    const LONG: Duration = Duration::from_secs(3);
+    const OFTEN: Duration = Duration::from_secs(1);
+
+    struct Entry {
+        number: u64,
+        thread: Thread,
+        state: State,
+        site: &'static Location<'static>,
+        since: Instant,
+        is_reported: bool,
+    }
+
+    /// The entries of all threads of a process. The last of a thread says what that thread does now.
+    struct Table {
+        process: u32,
+        entries: Mutex<Vec<Entry>>,
+    }
+
+    impl Table {
+        /// The table of this process. After a fork, the child has a new one, because another thread may have locked the old
+        /// one, and a watchdog of its own.
+        fn get() -> &'static Table {
+            static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
+            let old = TABLE.load(Ordering::Acquire);
+            let process = std::process::id();
+            // SAFETY: a table is never freed, and not changed but for the mutex.
+            match unsafe { old.as_ref() } {
+                Some(table) if table.process == process => return table,
+                _ => {}
+            }
+            let new = Box::into_raw(Box::new(Table { process, entries: Mutex::default() }));
+            match TABLE.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => {
+                    // SAFETY: as above.
+                    let table = unsafe { &*new };
+                    // Without memory for a thread, nothing is reported.
+                    let _ = thread::Builder::new()
+                        .name("boxroot-watchdog".to_string())
+                        .spawn(|| table.watch());
+                    table
+                }
+                Err(other) => {
+                    // SAFETY: `new` was made from a box above, and nobody else knows it. The other one is as above.
+                    unsafe {
+                        drop(Box::from_raw(new));
+                        &*other
+                    }
+                }
+            }
+        }
+
+        fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
+            self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        fn watch(&self) {
+            // SAFETY: changes only which signals this thread handles.
+            unsafe { ffi::obx_block_signals() };
+            loop {
+                thread::sleep(OFTEN);
+                let report = report(&mut self.entries());
+                // Perhaps nobody reads the report.
+                let _ = std::io::stderr().write_all(report.as_bytes());
+            }
+        }
+    }
+
+    /// What is to be said of the waits that have become long.
+    fn report(entries: &mut [Entry]) -> String {
+        let mut report = String::new();
+        for i in 0..entries.len() {
+            let entry = &entries[i];
+            if entry.state != State::Waits || entry.is_reported || entry.since.elapsed() < LONG {
+                continue;
+            }
+            entries[i].is_reported = true;
+            say(&mut report, "boxroot:", &entries[i], "has waited for OCaml's lock");
+            let holders = (0..entries.len()).filter(|&j| {
+                let is_last = |later: &Entry| later.thread.id() != entries[j].thread.id();
+                entries[j].state == State::Holds && entries[j + 1..].iter().all(is_last)
+            });
+            for j in holders {
+                say(&mut report, "boxroot:  ", &entries[j], "has been attached");
+            }
+            report.push_str(
+                "boxroot:   OCaml or C code may hold the lock, too. A thread that waits for another one releases the lock \
+                 meanwhile: DomainLock::release, JoinHandleExt, MutexExt; see the guide on threads\n",
+            );
+        }
+        report
+    }
+
+    fn say(report: &mut String, start: &str, entry: &Entry, what: &str) {
+        let name = match entry.thread.name() {
+            Some(name) => format!("thread `{name}`"),
+            None => format!("{:?}", entry.thread.id()),
+        };
+        let (time, site) = (entry.since.elapsed().as_secs(), entry.site);
+        let _ = writeln!(report, "{start} {name} {what} for {time} s, at {site}");
+    }
+
+    /// An entry of this thread, until it is dropped.
+    pub(crate) struct Watched(u64);
+
+    impl Watched {
+        #[track_caller]
+        pub(in crate::lock) fn new(state: State) -> Watched {
+            static NUMBER: AtomicU64 = AtomicU64::new(0);
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let (thread, site, since) = (thread::current(), Location::caller(), Instant::now());
+            let entry = Entry { number, thread, state, site, since, is_reported: false };
+            Table::get().entries().push(entry);
+            Watched(number)
+        }
+
+        /// The thread does something else now. (After a fork, the entry may be that of the parent.)
+        pub(in crate::lock) fn is_now(&self, state: State) {
+            if let Some(entry) = Table::get().entries().iter_mut().find(|e| e.number == self.0) {
+                entry.state = state;
+                entry.since = Instant::now();
+                entry.is_reported = false;
+            }
+        }
+    }
+
+    impl Drop for Watched {
+        fn drop(&mut self) {
+            Table::get().entries().retain(|entry| entry.number != self.0);
+        }
+    }
+}
+
+pub(crate) use record::Watched;
