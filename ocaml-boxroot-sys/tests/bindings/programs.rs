@@ -127,6 +127,13 @@ fn all_of_the_standard_library() {
         "pub record OCamlLexbuf {",
         "pub fn engine / engine_root (lex_tables: OCamlLexTables, arg1: OCamlInt, lexbuf: OCamlLexbuf)",
     ]);
+    // The lexers that ocamllex makes believe these without a check.
+    bindings.has(&[
+        "pub unsafe fn engine / engine_root (lex_tables: OCamlLexTables, arg1: OCamlInt, lexbuf: OCamlLexbuf) -> OCamlInt",
+        "pub unsafe fn new_engine /",
+        "pub abstract OCamlLexTables }",
+        "pub abstract OCamlLexbuf }",
+    ]);
     bindings.lacks(&["fn input_value", "Obj.repr"]);
     assert!(bindings.rust.matches("bound_function!").count() > 1500);
 }

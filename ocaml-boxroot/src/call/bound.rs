@@ -266,7 +266,8 @@ macro_rules! bound_externals {
                 /// A type of OCaml that Rust does not know. Its values may not leave their thread.
                 struct $a($crate::macro_support::PhantomData<*const ()>);
 
-                impl $crate::OneType for $a {}
+                // SAFETY: it stands for one type in each call.
+                unsafe impl $crate::OneType for $a {}
             )+)?
 
             #[export_name = $symbol]

@@ -57,7 +57,8 @@ impl<Args, R> fmt::Debug for Function<Args, R> {
     }
 }
 
-impl<Args, R: ?Sized> OneType for Function<Args, R> {}
+// SAFETY: a function of OCaml.
+unsafe impl<Args, R: ?Sized> OneType for Function<Args, R> {}
 
 impl<Args, R: ?Sized> Form for Function<Args, R> {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {

@@ -16,7 +16,7 @@ pub mod type_support {
     pub use super::field::field;
     pub use super::form::{
         check, count, is_flat, is_float, Constructor, Constructors, Declared, IsFloat, NotFloat,
-        Part, PartType, Probe,
+        Part, PartType, Probe, Whole,
     };
     pub use super::names::{
         check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
