@@ -101,9 +101,6 @@ let expansion d = match d.type_manifest with
     (match Compat.get_desc t with Tvariant _ when not (has_definition d) -> None | _ -> Some t)
   | _ -> None
 
-(* Records of the standard library whose fields C code believes without a check: the lexers that ocamllex makes use them. *)
-let is_believed key = List.mem key [ "Stdlib__Lexing.lexbuf"; "Stdlib__Lexing.lex_tables" ]
-
 let find_type r path =
   try Env.find_type path r.env
   with Not_found -> unsupported "the interface that declares %s was not found" (Path.name path)
@@ -206,7 +203,6 @@ and decl r path d =
      | Some h when not (List.mem h.qualified r.opaque) ->
        (try
           if has_constraints then unsupported "constrained type parameters";
-          if is_believed key then unsupported "OCaml's lexers do not check its fields";
           decl.kind <- kind r d;
           if List.mem key trusted_by_c then unsupported "C code relies on what is in it";
           let user = List.assoc_opt h.qualified r.users in
