@@ -71,6 +71,7 @@ mod number;
 mod seq;
 mod string;
 mod tuple;
+pub(crate) mod unconverted;
 
 pub use array::OCamlArray;
 pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
@@ -345,6 +346,11 @@ impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
 }
 
 impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for &R {
+    #[inline]
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        (**self).to_ocaml(lock)
+    }
+
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         (**self).to_ocaml(lock)
     }
@@ -353,6 +359,11 @@ impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for &R {
 }
 
 impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for Box<R> {
+    #[inline]
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        (**self).to_ocaml(lock)
+    }
+
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         (**self).to_ocaml(lock)
     }
