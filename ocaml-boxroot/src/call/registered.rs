@@ -55,7 +55,9 @@ impl<Args, T: ?Sized> Named<Args, T> {
         // SAFETY: the function takes these arguments (caller).
         let (result, lock) = unsafe { self.registered.call_with(lock, N, arguments.iter()) }?;
         // SAFETY: the function returns a `T` (caller).
-        unsafe { self.registered.result(result, lock, self.result) }
+        let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
+        let copy = self.result.check(result).and_then(|()| R::from_ocaml(result, lock));
+        self.registered.result(copy)
     }
 }
 
@@ -98,10 +100,10 @@ impl Registered {
         lock: &mut DomainLock,
     ) -> Result<R, CallError> {
         let cell = self.cell(lock)?;
-        // SAFETY: `cell` is from `named_cell`, and the collector does not run before the value is converted.
-        let value = unsafe { Value::from_raw(load(lock, cell)) };
-        // SAFETY: the value is a `T` (caller).
-        unsafe { self.result(value, lock, Looks::UNKNOWN) }
+        // SAFETY: `cell` is from `named_cell`. The value is a `T` (caller), and the collector does not run before it is
+        // converted.
+        let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, cell)) };
+        self.result(R::from_ocaml(value, lock))
     }
 
     /// Calls the function with copies of these values, with `()` if there are none.
@@ -117,8 +119,11 @@ impl Registered {
     ) -> Result<R, CallError> {
         // SAFETY: the function takes these arguments (caller).
         match unsafe { self.call_converting(lock, arguments) } {
-            // SAFETY: the function returns a `T` (caller).
-            Ok((result, lock)) => unsafe { self.result(result, lock, Looks::UNKNOWN) },
+            Ok((result, lock)) => {
+                // SAFETY: the function returns a `T` (caller).
+                let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
+                self.result(R::from_ocaml(result, lock))
+            }
             Err(error) => Err(error),
         }
     }
@@ -163,25 +168,9 @@ impl Registered {
         result.map_err(|error| error.of(format_args!("the function `{}`", self.shown)))
     }
 
-    /// A copy of a result, which is looked at before.
-    ///
-    /// # Safety
-    ///
-    /// The result is a `T`.
-    #[track_caller]
-    unsafe fn result<'l, T: ?Sized, R: FromOCaml<T>>(
-        &self,
-        result: Value<'l, OCamlAny>,
-        lock: &'l DomainLock,
-        looks: Looks<T>,
-    ) -> Result<R, CallError> {
-        // SAFETY: the result is a `T` (caller).
-        let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
-        let result = match looks.check(result) {
-            Ok(()) => R::from_ocaml(result, lock),
-            Err(error) => Err(error),
-        };
-        match result {
+    /// The copy of a result. An error says of which function.
+    fn result<R>(&self, copy: Result<R, Error>) -> Result<R, CallError> {
+        match copy {
             Ok(result) => Ok(result),
             Err(error) => Err(CallError::Error(error.of_result(self.shown))),
         }

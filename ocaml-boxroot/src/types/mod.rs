@@ -206,7 +206,7 @@ pub trait ToOCaml<T: ?Sized> {
         if !self.has_parts() {
             return self.convert_to(lock);
         }
-        let _level = Level::new()?;
+        let Some(_level) = Level::new() else { return Err(Error::TooDeep) };
         self.convert_to(lock)
     }
 
@@ -255,7 +255,7 @@ pub trait FromOCaml<T: ?Sized>: Sized {
         if !Self::has_parts() {
             return Self::convert_from(value, lock);
         }
-        let _level = Level::new()?;
+        let Some(_level) = Level::new() else { return Err(Error::TooDeep) };
         Self::convert_from(value, lock)
     }
 

@@ -290,9 +290,10 @@ unsafe fn read<'l, T, R: FromOCaml<T>>(
     let part = match parts {
         // SAFETY: the block has this field, which is a `T` (caller).
         Fields::Block(block, first) => R::from_ocaml(unsafe { block.field(first + index) }, lock),
-        Fields::Flat(block) => {
-            block.flat_float(index).ok_or(Error::Mismatch).and_then(R::from_float)
-        }
+        Fields::Flat(block) => match block.flat_float(index) {
+            Some(x) => R::from_float(x),
+            None => Err(Error::Mismatch),
+        },
         // SAFETY: the value is its part, a `T` (caller).
         Fields::Unboxed(value) => R::from_ocaml(unsafe { Value::from_raw(value.raw()) }, lock),
     };
