@@ -129,7 +129,7 @@ impl Error {
 
     /// The error, in this argument.
     #[cold]
-    pub(crate) fn of_argument(self, Place(argument, function): Place) -> Error {
+    pub(crate) fn of_argument(self, Place(argument, function): Place<'_>) -> Error {
         self.of(format_args!("argument `{argument}` of `{function}`"))
     }
 

@@ -247,7 +247,7 @@ fn types_that_rust_implements() {
     {
         let words = format!("module x with x.handle crate::Handle with x.other crate::{other}");
         modules.try_bind(&words).unwrap();
-        assert_says(&modules.compile_rust(program).unwrap_err(), &[message]);
+        assert_says(&modules.rustc("program.rs", program, METADATA).unwrap_err(), &[message]);
     }
 }
 
@@ -263,7 +263,7 @@ fn externals_that_rust_does_not_provide() {
         "struct Provider; ocaml_boxroot::include_bindings!(x: crate::Provider);",
     ] {
         assert_says(
-            &modules.compile_rust(program).unwrap_err(),
+            &modules.rustc("program.rs", program, METADATA).unwrap_err(),
             &[
                 "Rust does not provide what OCaml's module X wants",
                 "include_bindings!(x: Provider)",

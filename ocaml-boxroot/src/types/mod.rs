@@ -77,6 +77,7 @@ mod number;
 mod seq;
 mod string;
 mod tuple;
+pub(crate) mod unconverted;
 
 pub use array::OCamlArray;
 pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
@@ -234,7 +235,7 @@ pub trait ToOCaml<T: ?Sized> {
         if !self.has_parts() {
             return self.convert_to(lock);
         }
-        let _level = Level::new()?;
+        let Some(_level) = Level::new() else { return Err(Error::TooDeep) };
         self.convert_to(lock)
     }
 
@@ -283,7 +284,7 @@ pub trait FromOCaml<T: ?Sized>: Sized {
         if !Self::has_parts() {
             return Self::convert_from(value, lock);
         }
-        let _level = Level::new()?;
+        let Some(_level) = Level::new() else { return Err(Error::TooDeep) };
         Self::convert_from(value, lock)
     }
 
@@ -374,6 +375,11 @@ impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
 }
 
 impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for &R {
+    #[inline]
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        (**self).to_ocaml(lock)
+    }
+
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         (**self).to_ocaml(lock)
     }
@@ -382,6 +388,11 @@ impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for &R {
 }
 
 impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for Box<R> {
+    #[inline]
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        (**self).to_ocaml(lock)
+    }
+
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         (**self).to_ocaml(lock)
     }

@@ -77,10 +77,9 @@ macro_rules! ocaml_items {
                     &self,
                     lock: &mut $crate::DomainLock,
                 ) -> $crate::macro_support::Result<$crate::Boxroot<$name<$($a1),*>>, $crate::Error> {
-                    let parts = [$($crate::type_support::part::<_, 0, $index1, _, _>(
-                        &self.$member1, $crate::macro_support::stringify!($member1), lock
-                    )?),*];
-                    $crate::type_support::make(lock, parts)
+                    $crate::type_support::make(lock, &[$($crate::type_support::part::<_, 0, $index1, _, _>(
+                        &self.$member1, $crate::macro_support::stringify!($member1)
+                    )),*])
                 }
             }
         )?
@@ -93,16 +92,17 @@ macro_rules! ocaml_items {
                 ) -> $crate::macro_support::Result<$crate::Boxroot<$name<$($a2),*>>, $crate::Error> {
                     match self {
                         $(Self::$constructor2 { $($member2: $binding2),* } => {
-                            let parts = [$($crate::type_support::part::<_, $number2, $index2, _, _>(
-                                $binding2,
-                                $crate::macro_support::concat!(
-                                    $crate::macro_support::stringify!($constructor2),
-                                    ".",
-                                    $crate::macro_support::stringify!($member2)
-                                ),
+                            $crate::type_support::make::<_, $number2, _>(
                                 lock,
-                            )?),*];
-                            $crate::type_support::make::<_, $number2, _>(lock, parts)
+                                &[$($crate::type_support::part::<_, $number2, $index2, _, _>(
+                                    $binding2,
+                                    $crate::macro_support::concat!(
+                                        $crate::macro_support::stringify!($constructor2),
+                                        ".",
+                                        $crate::macro_support::stringify!($member2)
+                                    ),
+                                )),*],
+                            )
                         })*
                     }
                 }
@@ -118,14 +118,18 @@ macro_rules! ocaml_items {
                     let opened = $crate::type_support::open(value);
                     $(if let $crate::macro_support::Some(parts) = $crate::type_support::parts::<_, $number3>(&opened) {
                         return $crate::macro_support::Ok(Self $(:: $constructor3)? {
-                            $($member3: $crate::type_support::Parts::read::<$index3, _, _>(
+                            $($member3: match $crate::type_support::Parts::read::<$index3, _, _>(
                                 parts,
                                 $crate::macro_support::concat!(
                                     $($crate::macro_support::stringify!($of3), ".",)?
                                     $crate::macro_support::stringify!($member3)
                                 ),
                                 lock,
-                            )?),*
+                            ) {
+                                // As `?`, which takes longer to compile.
+                                $crate::macro_support::Ok(part) => part,
+                                $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
+                            }),*
                         });
                     })*
                     $crate::macro_support::Err($crate::Error::Mismatch)
