@@ -214,7 +214,7 @@ const IN_RUST: &[Mistake] = &[
     ("an external with another result", "-> Answer<f64> {\n        Ok(if currency.get(lock).as_str()? == \"EUR\" { 1.0 } else { 1.5 })", "-> Answer<isize> {\n        Ok(currency.get(lock).as_str()?.len() as isize)", &["rate", "f64"]),
     ("an argument that is copied to another type", "let (order, day): (Order, isize)", "let (order, day): (Point, isize)", &["an OCaml value of type `OCamlOrder` cannot be copied to a `Point`"]),
     ("no type that provides the externals", "include_bindings!(orders: crate::Provider)", "include_bindings!()", &["ocaml_externals", "orders"]),
-    ("a type that does not provide the externals", "include_bindings!(orders: crate::Provider)", "include_bindings!(orders: crate::Supplier)", &["`Supplier: Externals`"]),
+    ("a type that does not provide the externals", "include_bindings!(orders: crate::Provider)", "include_bindings!(orders: crate::Supplier)", &["`Externals` is not implemented for `Supplier`"]),
 ];
 
 /// In OCaml, where the Rust code stays as it was; the error is rustc's, with new bindings. With the old ones, it is OCaml's, and
