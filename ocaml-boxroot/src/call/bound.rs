@@ -79,7 +79,7 @@ macro_rules! bound_function {
                 $registered,
                 $crate::macro_support::stringify!($name),
             );
-            let arguments: &[$crate::bound_support::Unconverted<'_>] = &[$(
+            let arguments = &[$(
                 $($crate::bound_support::Unconverted::new::<$type, _>(
                     &$argument,
                     $crate::macro_support::stringify!($argument),
@@ -88,7 +88,7 @@ macro_rules! bound_function {
             ),*];
             // SAFETY: OCaml's compiler has checked that the registered function has these types (generated code).
             unsafe {
-                $crate::bound_support::Registered::call::<$result, $natural>(&FUNCTION, lock, arguments)
+                $crate::bound_support::Registered::call::<$result, $natural, _>(&FUNCTION, lock, arguments)
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use crate::named::{load, named_cell};
 use crate::types::form::Looks;
-use crate::types::unconverted::{Room, Unconverted};
+use crate::types::unconverted::Unconverted;
 use crate::{Boxroot, CallError, DomainLock, Error, FromOCaml, OCamlAny, ToOCaml, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CString;
@@ -112,10 +112,10 @@ impl Registered {
     ///
     /// The registered function takes these arguments and returns a `T`.
     #[track_caller]
-    pub unsafe fn call<T: ?Sized, R: FromOCaml<T>>(
+    pub unsafe fn call<T: ?Sized, R: FromOCaml<T>, const N: usize>(
         &self,
         lock: &mut DomainLock,
-        arguments: &[Unconverted<'_>],
+        arguments: &[Unconverted<'_>; N],
     ) -> Result<R, CallError> {
         // SAFETY: the function takes these arguments (caller).
         match unsafe { self.call_converting(lock, arguments) } {
@@ -134,19 +134,22 @@ impl Registered {
     ///
     /// The registered function takes these arguments.
     #[track_caller]
-    unsafe fn call_converting<'l>(
+    unsafe fn call_converting<'l, const N: usize>(
         &self,
         lock: &'l mut DomainLock,
-        arguments: &[Unconverted<'_>],
+        arguments: &[Unconverted<'_>; N],
     ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
-        let mut room = Room::default();
-        let roots = room.of(arguments.len());
-        for (argument, root) in arguments.iter().zip(&mut *roots) {
-            let place = Place(argument.name, self.shown);
-            *root = Some(argument.to_ocaml(lock).map_err(|error| error.of_argument(place))?);
+        let mut roots = [const { None }; N];
+        for (argument, root) in arguments.iter().zip(&mut roots) {
+            match argument.to_ocaml(lock) {
+                Ok(copy) => *root = Some(copy),
+                Err(error) => {
+                    return Err(error.of_argument(Place(argument.name, self.shown)).into())
+                }
+            }
         }
         // SAFETY: as for this function (caller).
-        unsafe { self.call_with(lock, roots.len(), roots.iter().flatten()) }
+        unsafe { self.call_with(lock, N, roots.iter().flatten()) }
     }
 
     /// Calls the function with the values of these roots, which are as many; with `()` if there are none.

@@ -45,25 +45,3 @@ unsafe fn convert<T: ?Sized, R: ToOCaml<T>>(
         Err(error) => Err(error),
     }
 }
-
-const ON_STACK: usize = 8;
-
-/// Room for roots; for few of them, on the stack.
-#[derive(Default)]
-pub(crate) struct Room {
-    few: [Option<Boxroot<OCamlAny>>; ON_STACK],
-    many: Vec<Option<Boxroot<OCamlAny>>>,
-}
-
-impl Room {
-    /// Room for so many roots.
-    pub(crate) fn of(&mut self, count: usize) -> &mut [Option<Boxroot<OCamlAny>>] {
-        match count {
-            0..=ON_STACK => &mut self.few[..count],
-            _ => {
-                self.many.resize_with(count, || None);
-                &mut self.many
-            }
-        }
-    }
-}

@@ -5,7 +5,7 @@ use super::form::{
 };
 use crate::types::block::{block, rooted};
 use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
-use crate::types::unconverted::{Room, Unconverted};
+use crate::types::unconverted::Unconverted;
 use crate::types::{FromOCaml, OCamlFloat, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use std::marker::PhantomData;
@@ -41,7 +41,7 @@ pub fn make<M: Declared, const C: isize, const N: usize>(
 ) -> Result<Boxroot<M>, Error> {
     const { assert!(size(constructor::<M>(C)) == N) };
     // SAFETY: a `PartOf` is laid out like its `Source` (`repr(transparent)`).
-    let parts: &[Source<'_>] = unsafe { &*(&raw const *parts).cast::<[Source<'_>; N]>() };
+    let parts: &[Source<'_>; N] = unsafe { &*(&raw const *parts).cast() };
     // SAFETY: these are as many parts as the constructor has, and each has its type (`part`). So if they are in order, the
     // value that is made here is OCaml's representation of an `M` (`Declared`).
     match unsafe { construct(lock, const { constructor::<M>(C) }, parts) } {
@@ -61,36 +61,22 @@ pub fn make<M: Declared, const C: isize, const N: usize>(
 ///
 /// The parts are as many as the constructor has.
 #[track_caller]
-unsafe fn construct(
+unsafe fn construct<const N: usize>(
     lock: &mut DomainLock,
     constructor: Constructor,
-    parts: &[Source<'_>],
+    parts: &[Source<'_>; N],
 ) -> Result<Boxroot<OCamlAny>, Error> {
-    let mut room = Room::default();
-    let roots = room.of(parts.len());
-    for (i, (part, root)) in parts.iter().zip(&mut *roots).enumerate() {
+    let mut roots = [const { None }; N];
+    for (i, part) in parts.iter().enumerate() {
         assert!(part.part == i);
-        let copy = part.value.to_ocaml(lock);
-        *root = Some(copy.map_err(|error| error.within(part.value.name))?);
+        match part.value.to_ocaml(lock) {
+            Ok(root) => roots[i] = Some(root),
+            Err(error) => return Err(error.within(part.value.name)),
+        }
     }
-    let Some(Some(first)) = roots.first() else {
-        // SAFETY: there are no parts.
-        return unsafe { with_fields(lock, constructor, &[]) };
-    };
-    let (mut few, mut many) = ([&**first; 8], Vec::new());
-    let roots = roots.iter().flatten().map(|root| &**root);
-    let fields: &[&RootRef<OCamlAny>] = match parts.len() {
-        count @ ..=8 => {
-            few.iter_mut().zip(roots).for_each(|(field, root)| *field = root);
-            &few[..count]
-        }
-        _ => {
-            many.extend(roots);
-            &many
-        }
-    };
+    let fields = roots.each_ref().map(|root| &**root.as_ref().expect("all parts are converted"));
     // SAFETY: the fields are as many as the constructor has (caller).
-    unsafe { with_fields(lock, constructor, fields) }
+    unsafe { with_fields(lock, constructor, &fields) }
 }
 
 /// A root for a value of that constructor, with these fields.
