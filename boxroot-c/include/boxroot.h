@@ -25,6 +25,8 @@
 
 #include <caml/mlvalues.h>
 
+#include "boxroot/names.h"
+
 /* The version of the library, for #if: 401 is 0.4.1. */
 #define BOXROOT_VERSION_MAJOR 0
 #define BOXROOT_VERSION_MINOR 4
@@ -56,7 +58,7 @@ extern "C" {
 #if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
 #error "boxroot.h needs the inline functions of C99: -std=gnu99 or later, no -fgnu89-inline"
 #endif
-#if defined(__GNUC__)
+#if defined(__GNUC__) && (!BOXROOT_CHECKED || defined(BXR_CORE))
 #define BOXROOT_INLINE inline
 #else
 #define BOXROOT_INLINE
@@ -214,11 +216,26 @@ size_t boxroot_trim(void);
    Lock: required. Checks nothing without it, or where boxroot_trim does nothing. For tests and debugging. */
 char const *boxroot_validate(void);
 
+/* Prints to standard error how many live roots each line of the program created, the most first. Any thread; as it takes no
+   argument, it may be given to atexit. That is what the checked flavour knows: without it, this prints
+   their number alone. */
+void boxroot_print_leaks(void);
+
+/* Not for programs: a library of another flavour lacks this name, so the linker refuses it (boxroot/names.h). */
+extern char const bxr_flavour;
+#if defined(__GNUC__) && !defined(BXR_CORE)
+static char const *const bxr_flavour_of_this_object __attribute__((used)) = &bxr_flavour;
+#endif
+
 #ifdef __cplusplus
 }
 #endif
 
+#if BOXROOT_CHECKED && !defined(BXR_CORE)
+#include "boxroot/checked.h"
+#else
 #include "boxroot/inline.h"
+#endif
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
