@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Usage: mistakes.py PLAIN CHECKED ASAN [NAME...]   What users see of mistakes, with the plain flavour of the library, the checked one,
-that one under the address sanitizer, and under valgrind. The arguments are programs; ASAN may be missing. --show prints everything."""
-import re, shutil, subprocess, sys
+"""Usage: mistakes.py PLAIN CHECKED ASAN [CPP]   What users see of mistakes, with the plain flavour of the library, the checked one, that
+one under the address sanitizer, and under valgrind; and in C++, with the checked flavour. The arguments are programs; ASAN may
+be missing. SHOW=1 prints everything that users see."""
+import os, re, shutil, subprocess, sys
 from pathlib import Path
 
 NOTHING, DUPLICATE = "boxroot_validate: nothing", "free list.*was a root deleted twice"
@@ -10,7 +11,7 @@ DEAD = "boxroot: {operation} at {here} of a root that was created at {created} a
 ASAN = "heap-use-after-free(.|\n)*{here}(.|\n)*freed by(.|\n)*{deleted}(.|\n)*allocated by(.|\n)*{created}"
 VALGRIND = "Invalid read(.|\n)*{here}(.|\n)*free'd(.|\n)*{deleted}(.|\n)*alloc'd(.|\n)*{created}"
 VALUE = "boxroot: create at {here} with"
-ADDRESS = r"\S*checked\+0x[0-9a-f]+"
+ADDRESS = r"\S*\+0x[0-9a-f]+"
 
 
 def row(plain, checked, asan=None, valgrind=None, operation=""):
@@ -38,43 +39,52 @@ TABLE = {
     "through_a_pointer": row(
         DUPLICATE, f"boxroot: delete at {ADDRESS} of a root that was created at {ADDRESS} and deleted at {ADDRESS}", ASAN, VALGRIND),
 }
+CPP = {
+    "adopted_twice": f"boxroot: delete at {ADDRESS} of a root that was created at {{created}} and deleted at {ADDRESS}",
+    "read_of_empty": "boxroot: get at {here} of NULL",
+    "exception_stored": "boxroot: modify at {here} with what is no OCaml value",
+    "lost": "boxroot: 2 live roots were created at {created}",
+}
 
 
 def seen(command, name):
     """What a program says, and how it ends."""
     ended = subprocess.run([*command, name], capture_output=True, text=True, errors="replace", timeout=120,
-                           env={"ASAN_OPTIONS": "detect_leaks=0:use_sigaltstack=0", "PATH": "/usr/bin:/bin"})
+                           env={"ASAN_OPTIONS": "detect_leaks=0:use_sigaltstack=0", "PATH": os.environ["PATH"]})
     return ended.stderr + (f"signal {-ended.returncode}\n" if ended.returncode < 0 else "")
 
 
-def main(plain, checked, asan, *names):
-    show = "--show" in names
-    names = [name for name in names if name != "--show"]
-    source = Path(__file__).with_suffix(".c").read_text().splitlines()
-    ways = {"plain": [plain], "checked": [checked]}
-    if Path(asan).exists():
-        ways["asan"] = [asan]
-    if shutil.which("valgrind"):
-        ways["valgrind"] = ["valgrind", "--max-stackframe=65536", checked]
-    for way in {"asan", "valgrind"} - set(ways):
-        print(f"mistakes: {way} is missing and not tested")
-    failed = 0
-    for name, expected in TABLE.items():
-        if names and name not in names:
-            continue
-        places = {word: rf"\S*mistakes\.c:{number}" for number, line in enumerate(source, 1)
-                  for word in re.findall(rf"/\* {name} (\w+) \*/", line)}
-        for way, command in ways.items():
-            got = seen(command, name)
-            pattern = re.sub(r"\{(\w+)\}", lambda found: places[found[1]] + r"\b", expected[way])
-            if show or not re.search(pattern, got):
-                print(f"---- {name}, {way}\n{got}", end="")
-            if not re.search(pattern, got):
-                failed += 1
-                print(f"mistakes: {name}, {way}: this is not there: {pattern}")
-    if failed:
+def lines(name):
+    """Where a mistake's comments are, by their words."""
+    return {word: rf"\S*{file.name}:{number}\b" for file in Path(__file__).parent.glob("mistakes.c*")
+            for number, line in enumerate(file.read_text().splitlines(), 1)
+            for word in re.findall(rf"/[*/] {name} (\w+)", line)}
+
+
+def is_seen(name, way, command, expected):
+    got = seen(command, name)
+    pattern = expected
+    for word, place in lines(name).items():
+        pattern = pattern.replace(f"{{{word}}}", place)
+    right = re.search(pattern, got) is not None
+    if os.environ.get("SHOW") or not right:
+        print(f"---- {name}, {way}\n{got}", end="")
+    if not right:
+        print(f"mistakes: {name}, {way}: this is not there: {pattern}")
+    return right
+
+
+def main(plain, checked, asan, cpp=None):
+    ways = {"plain": [plain], "checked": [checked], "asan": [asan], "valgrind": ["valgrind", "--max-stackframe=65536", checked]}
+    for way in "asan", "valgrind":
+        if not shutil.which(ways[way][0]):
+            del ways[way]
+            print(f"mistakes: {way} is missing and not tested")
+    right = [is_seen(name, way, command, row[way]) for name, row in TABLE.items() for way, command in ways.items()]
+    right += [is_seen(name, "C++", [cpp], expected) for name, expected in CPP.items() if cpp]
+    if not all(right):
         sys.exit(1)
-    print(f"mistakes: {len(names or TABLE)} mistakes are found: {', '.join(ways)}")
+    print(f"mistakes: {len(right)} reports are right: {', '.join(ways)}{', C++' if cpp else ''}")
 
 
 main(*sys.argv[1:])
