@@ -79,7 +79,7 @@ pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 pub use runtime::{Builder, Busy, Runtime};
 pub use stats::{stats, trim, Stats};
 #[cfg(feature = "debug-checks")]
-pub use sys::{leak_report, live_roots_by_site as leaks};
+pub use sys::{leak_report, live_roots_by_site as leaks, Site};
 pub use types::*;
 pub use value::{Kind, OCamlAny, Value};
 
