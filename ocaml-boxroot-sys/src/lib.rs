@@ -188,13 +188,13 @@ pub unsafe extern "C" fn boxroot_print_stats() {
 
 /// Statistics. Any thread, at any time. If this thread holds a domain's lock, the counts are exact for that
 /// domain, except that deletes by other domains may be missing until their next minor collection. The counts
-/// for all other domains are those of their last major scan.
+/// for all other domains are those of their last major scan, or of some minor scans before the first one.
 #[inline]
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
     // SAFETY: the function has no other precondition than memory for the struct, and fills all of it.
     unsafe {
-        bindings::boxroot_stats(stats.as_mut_ptr());
+        bindings::boxroot_stats_of_size(stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()
     }
 }

@@ -114,7 +114,7 @@ pub unsafe fn stats(domain: Domain) -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
     // SAFETY: the lock of `domain` is held, and no root scan of it is running (caller). The function fills the struct.
     unsafe {
-        bindings::bxr_domain_stats(domain.0.as_ptr(), stats.as_mut_ptr());
+        bindings::bxr_domain_stats(domain.0.as_ptr(), stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()
     }
 }
