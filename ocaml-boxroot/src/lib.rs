@@ -57,7 +57,7 @@
 //! * `debug-checks`: every root is on record with the place in the program that created it. Misuse of
 //!   raw handles panics and names that place, `leaks` lists the live roots by place, and
 //!   [`Runtime::shutdown`] prints them. Values of [wrong types](guide::debugging#wrong-types) are errors, as in debug builds.
-//!   Slow.
+//!   It costs a `malloc` and two mutexes for each root.
 
 mod boxroot;
 mod call;

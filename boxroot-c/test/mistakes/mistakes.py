@@ -74,6 +74,17 @@ def is_seen(name, way, command, expected):
     return right
 
 
+def is_told(name, checked, guide):
+    """Whether the guide has the message, with other lines."""
+    def general(text):
+        return re.sub(r"\S+:[0-9]+", "PLACE", text)
+    message = general(seen([checked], name).splitlines()[0])
+    told = f"`{message}`" in general(guide)
+    if not told:
+        print(f"mistakes: the guide (debugging.md) does not show this: {message}")
+    return told
+
+
 def main(plain, checked, asan, cpp=None):
     ways = {"plain": [plain], "checked": [checked], "asan": [asan], "valgrind": ["valgrind", "--max-stackframe=65536", checked]}
     for way in "asan", "valgrind":
@@ -82,6 +93,9 @@ def main(plain, checked, asan, cpp=None):
             print(f"mistakes: {way} is missing and not tested")
     right = [is_seen(name, way, command, row[way]) for name, row in TABLE.items() for way, command in ways.items()]
     right += [is_seen(name, "C++", [cpp], expected) for name, expected in CPP.items() if cpp]
+    guide = Path(__file__).parents[3] / "ocaml-boxroot/src/guide/debugging.md"
+    if guide.exists():
+        right += [is_told(name, checked, guide.read_text()) for name in TABLE if name != "through_a_pointer"]
     if not all(right):
         sys.exit(1)
     print(f"mistakes: {len(right)} reports are right: {', '.join(ways)}{', C++' if cpp else ''}")
