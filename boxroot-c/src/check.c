@@ -104,9 +104,16 @@ static void prepare(void) {
   ready = pthread_atfork(lock_all, unlock_all, unlock_all) == 0;
 }
 
-static void add_live(struct record *record) {
+/* Locks and returns the shard of what may be a record. */
+static struct shard *lock_shard(void const *record) {
   struct shard *shard = shard_of(record);
+  pthread_once(&once, prepare);
   pthread_mutex_lock(&shard->mutex);
+  return shard;
+}
+
+static void add_live(struct record *record) {
+  struct shard *shard = lock_shard(record);
   record->next = shard->live;
   record->link = &shard->live;
   if (record->next != NULL) record->next->link = &record->next;
@@ -199,8 +206,7 @@ static bool find_live(char *text, char const *operation, struct bxr_site site, b
                       struct record **found) {
   *found = record_of(r);
   if (is_live(*found)) return true;
-  struct shard *shard = shard_of(r);
-  pthread_mutex_lock(&shard->mutex);
+  struct shard *shard = lock_shard(r);
   not_live(text, operation, site, r);
   pthread_mutex_unlock(&shard->mutex);
   return false;
@@ -250,8 +256,7 @@ static boxroot make(value v, struct bxr_site created) {
 static bool end(boxroot r, enum state state, char const *operation, struct bxr_site site,
                 char *text) {
   struct record *record = record_of(r);
-  struct shard *shard = shard_of(r);
-  pthread_mutex_lock(&shard->mutex);
+  struct shard *shard = lock_shard(r);
   if (!is_live(record)) {
     not_live(text, operation, site, r);
     pthread_mutex_unlock(&shard->mutex);
