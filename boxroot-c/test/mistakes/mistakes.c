@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <caml/signals.h>
@@ -39,16 +40,17 @@ static void read_of_null(void) {
   (void)*(value volatile const *)boxroot_get_ref(NULL); /* read_of_null here */
 }
 
-/* Handles of a global root, and of nothing. */
-static value no_root[4096] __attribute__((aligned(16384)));
-
+/* Memory like that of a pool, but it is none. */
 static void deleted_pointer(void) {
-  boxroot_delete((boxroot)&no_root[1024]); /* deleted_pointer here */
+  value *memory = aligned_alloc(16384, 32768);
+  memset(memory, 0, 32768);
+  boxroot_delete((boxroot)&memory[1024]); /* deleted_pointer here */
 }
 
 /* What caml_callback_exn returns for an exception. */
 static void root_of_exception(void) {
-  boxroot_create((value)no_root | 2); /* root_of_exception here */
+  static value exception[2];
+  boxroot_create((value)exception | 2); /* root_of_exception here */
 }
 
 static void root_of_zero(void) {
