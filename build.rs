@@ -85,6 +85,8 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
     let include = ["boxroot-c/include", "boxroot-c/src"];
     c.includes(include).include(ocaml.where_path()).opt_level(2).warnings(false);
+    let checked = if env::var_os("CARGO_FEATURE_DEBUG_CHECKS").is_some() { "1" } else { "0" };
+    c.define("BOXROOT_CHECKED", checked);
     for object in c.try_compile_intermediates()? {
         println!("cargo::rustc-link-arg-tests={}", object.display());
     }
@@ -93,6 +95,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let mut cpp = cc::Build::new();
     cpp.cpp(true).std("c++17").file("tests/support/pointer.cpp").includes(include);
     cpp.include(ocaml.where_path()).warnings(false).cpp_link_stdlib(None);
+    cpp.define("BOXROOT_CHECKED", checked);
     let compiler = cpp.try_get_compiler()?;
     if compiler.to_command().arg("--version").output().is_err() {
         let name = compiler.path().display();

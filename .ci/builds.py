@@ -157,7 +157,7 @@ def visible_names():
     run(CC, "-shared -Wl,--whole-archive pool14/libboxroot.a -Wl,--no-whole-archive -o libboxroot.so")
     known = {"bxr_copy"}
     for header in Path(ROOT, "boxroot-c/include/boxroot").glob("*.h"):
-        known |= {f"{name}_abi2_pool14" for name in re.findall(r"^#define (bxr_[a-z_]*) BXR_NAME\(", header.read_text(), re.M)}
+        known |= {f"{name}_abi2_pool14" for name in re.findall(r"^#define (bxr_[a-z_]*) BXR_(?:FLAVOUR_)?NAME\(", header.read_text(), re.M)}
     known |= set(re.findall(r"^.*\b(boxroot_[a-z_]*)\(.*\);$", Path(ROOT, "boxroot-c/include/boxroot.h").read_text(), re.M))
     visible = {line.split()[2] for line in run("nm -D --defined-only libboxroot.so").splitlines()}
     if visible - known:

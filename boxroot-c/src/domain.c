@@ -71,14 +71,25 @@ void bxr_domain_add_pools(struct bxr_domain *domain, size_t change) {
 }
 
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool) {
-  census->live_roots += bxr_pool_used(pool) - bxr_load(&pool->announced) - pool->waiting;
+  size_t waiting = bxr_load(&pool->announced) + pool->waiting;
+  census->live_roots += bxr_pool_used(pool) - waiting;
+  census->waiting_deletes += waiting;
   census->pools[pool->kind]++;
 }
 
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census) {
   bxr_publish(&domain->census.live_roots, census.live_roots);
+  bxr_publish(&domain->census.waiting_deletes, census.waiting_deletes);
   for (int kind = 0; kind < BXR_KINDS; kind++)
     bxr_publish(&domain->census.pools[kind], census.pools[kind]);
+}
+
+static void count_pool(struct bxr_pool *pool, void *census) { bxr_census_add(census, pool); }
+
+struct bxr_census bxr_domain_census(struct bxr_domain *domain) {
+  struct bxr_census census = {0};
+  bxr_domain_each_pool(domain, count_pool, &census);
+  return census;
 }
 
 /* ---- filing pools ---- */

@@ -16,7 +16,7 @@
 
 /* What statistics count pool by pool. */
 struct bxr_census {
-  size_t live_roots, pools[BXR_KINDS];
+  size_t live_roots, waiting_deletes, pools[BXR_KINDS];
 };
 
 /* The largest number of listed slots. */
@@ -88,7 +88,7 @@ struct bxr_domain {
 
   /* Written by the owner, read by any thread for statistics. Atomic. */
   size_t pool_count;
-  struct bxr_census census; /* as of the last major scan */
+  struct bxr_census census; /* as of the last major scan, or of some minor ones before the first */
   uint64_t minor_scans, major_scans, longest_minor_scan, longest_major_scan;
   uint64_t deferred_deletes, barrier_hits, pools_adopted;
 
@@ -168,7 +168,10 @@ static inline void bxr_domain_count(uint64_t *counter, uint64_t change) {
 /* Adds a pool to a census. A root whose delete was announced or waits is not counted. */
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
 
-/* Publishes a census of all the domain's pools. */
+/* A census of all the domain's pools. */
+struct bxr_census bxr_domain_census(struct bxr_domain *domain);
+
+/* Publishes it. */
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census);
 
 #pragma GCC visibility pop

@@ -33,9 +33,9 @@
 //! * `build`: for build scripts, `build::Program`, which compiles OCaml code, links it into a Rust program, and makes Rust
 //!   bindings to it.
 //!   Uses `std`.
-//! * `debug-checks`: keeps a record of each root that is created from Rust. A double delete, a use
-//!   after delete, a stale handle, a handle that is no root, and a read without the lock panic. The
-//!   message names the places in the program that created and deleted the root. Slow, and uses `std`.
+//! * `debug-checks`: compiles the checked flavour of the C library, which keeps a record of each root. A double delete, a use
+//!   after delete, a stale handle, a handle that is no root, what is no OCaml value, and a read without the lock panic. The
+//!   message names the places in the program that created and deleted the root. Uses `std`.
 
 #![cfg_attr(not(feature = "build"), no_std)]
 
@@ -61,7 +61,7 @@ pub use calls::{boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, bo
 #[cfg(feature = "debug-checks")]
 pub use checked::{
     boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify, leak_report,
-    live_roots_by_site,
+    live_roots_by_site, Site,
 };
 
 /// An OCaml `value`.
@@ -97,6 +97,7 @@ pub enum Status {
 }
 
 /// A handle is the address of its slot.
+#[cfg(not(feature = "debug-checks"))]
 #[inline(always)]
 fn slot(root: BoxRoot) -> *mut Value {
     root.0.as_ptr().cast()
@@ -187,25 +188,15 @@ pub unsafe extern "C" fn boxroot_print_stats() {
 
 /// Statistics. Any thread, at any time. If this thread holds a domain's lock, the counts are exact for that
 /// domain, except that deletes by other domains may be missing until their next minor collection. The counts
-/// for all other domains are those of their last major scan.
+/// for all other domains are those of their last major scan, or of some minor scans before the first one.
 #[inline]
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
     // SAFETY: the function has no other precondition than memory for the struct, and fills all of it.
-    without_kept_aside(unsafe {
-        bindings::boxroot_stats(stats.as_mut_ptr());
+    unsafe {
+        bindings::boxroot_stats_of_size(stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()
-    })
-}
-
-/// Under `debug-checks` this crate keeps some slots of deleted roots aside, by roots of its own. They do not count.
-#[inline]
-fn without_kept_aside(#[allow(unused_mut)] mut stats: Stats) -> Stats {
-    #[cfg(feature = "debug-checks")]
-    {
-        stats.live_roots -= checked::kept_aside().min(stats.live_roots);
     }
-    stats
 }
 
 /// Gives the memory of the calling domain's empty pools back to the system, and returns how many bytes. Empty

@@ -11,7 +11,8 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct Stats {
     /// Whether the counts are exact, at least for the calling thread's domain. If not, because the thread does not hold the
-    /// lock, they are those of each domain's last major root scan, and 0 before the first one.
+    /// lock, they are those of each domain's last major root scan, or, before the first one, of its minor root scan number 1, 2, 4,
+    /// 8 and so on.
     pub is_exact: bool,
     /// Roots created and not yet deleted.
     pub live_roots: usize,
@@ -46,6 +47,10 @@ pub struct Stats {
     pub barrier_hits: u64,
     /// Pools taken over from domains that ended.
     pub pools_adopted: u64,
+    /// Deletes that were made, whose slots cannot be used again yet: their owner has not carried them out, or the collector must
+    /// mark the value first. They keep pools in use, and do not count as `live_roots`. A number that grows without end means
+    /// that the owner runs no collections.
+    pub waiting_deletes: usize,
 }
 
 /// Statistics of the allocator. Any thread may call this at any time; the counts are exact if it holds the lock.
@@ -73,6 +78,7 @@ pub fn stats() -> Stats {
         deferred_deletes: s.deferred_deletes,
         barrier_hits: s.barrier_hits,
         pools_adopted: s.pools_adopted,
+        waiting_deletes: s.waiting_deletes,
     }
 }
 
@@ -92,9 +98,9 @@ impl fmt::Display for Stats {
         write!(
             f,
             "{} live roots{} in {} pools, {} KiB ({} current, {} full, {} partial, {} empty); \
-             {} minor scans, at most {:?}; {} major scans, at most {:?}; {} deferred deletes",
+             {} minor scans, at most {:?}; {} major scans, at most {:?}; {} deferred deletes, {} waiting",
             self.live_roots,
-            if self.is_exact { "" } else { " at the last major collection" },
+            if self.is_exact { "" } else { " when they were last counted" },
             self.pools,
             self.bytes / 1024,
             self.pools_current,
@@ -106,6 +112,7 @@ impl fmt::Display for Stats {
             self.major_scans,
             self.longest_major_scan,
             self.deferred_deletes,
+            self.waiting_deletes,
         )
     }
 }
