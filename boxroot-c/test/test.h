@@ -49,7 +49,6 @@
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_defers_deletes)                                                                        \
   TEST(profile_draws)                                                                              \
-  TEST(profile_of_leaks)                                                                           \
   TEST(profile_of_batches)                                                                         \
   TEST(profile_of_moves)                                                                           \
   TEST(profile_of_orphans)                                                                         \

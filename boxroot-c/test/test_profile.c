@@ -88,20 +88,6 @@ void test_profile_draws(void) {
   CHECK(profiled(0) == 0 && live_roots() == 0);
 }
 
-/* A root of 101 leaks in each of many requests. */
-void test_profile_of_leaks(void) {
-  enum { REQUESTS = 300000, ROOTS = 101 };
-  boxroot roots[ROOTS];
-  start(1000);
-  for (int i = 0; i < REQUESTS; i++) {
-    for (int j = 0; j < ROOTS; j++) roots[j] = root_of(Val_long(j));
-    for (int j = 1; j < ROOTS; j++) boxroot_delete(roots[j]);
-  }
-  size_t found = profiled(0);
-
-  CHECK(found > REQUESTS / 10 * 6 && found < REQUESTS / 10 * 14);
-}
-
 /* Another domain deletes roots that lie side by side. */
 void test_profile_of_batches(void) {
   enum { N = 200 };
