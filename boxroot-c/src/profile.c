@@ -64,8 +64,10 @@ void bxr_profile_skip(struct bxr_domain *domain) {
 void bxr_profile_limit(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   uintptr_t *end = &domain->head.free;
-  if (domain->left == BXR_UNDRAWN) return;
-  for (; domain->left > 0 && *end != BXR_NO_SLOT; domain->left--) end = bxr_slot(bxr_linked(*end));
+  uint32_t left = domain->left;
+  if (left == BXR_UNDRAWN) return;
+  for (; left > 0 && *end != BXR_NO_SLOT; left--) end = bxr_slot(bxr_linked(*end));
+  domain->left = left;
   uintptr_t rest = *end;
   uint32_t length = 0;
   *end = BXR_NO_SLOT;
@@ -94,8 +96,8 @@ struct stack {
   uintptr_t frames[];
 };
 
-/* The deepest calls are kept. */
-enum { DEPTH = 30, STACK_BUCKETS = 1024, STACK_WORDS = 1 << 19 };
+/* So many calls are kept, the last ones. Most of what a sample costs is to find them. */
+enum { DEPTH = 20, STACK_BUCKETS = 1024, STACK_WORDS = 1 << 19 };
 
 /* Pages of this that were never used take no memory. A stack is known by where it begins; 0 is none. */
 static uint64_t stack_words[STACK_WORDS];
