@@ -113,8 +113,8 @@ struct trace {
 static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *data) {
   struct trace *trace = data;
   uintptr_t address = (uintptr_t)_Unwind_GetIP(context);
-  if (address == trace->caller) trace->caller = trace->depth = 0; /* the others were our own */
   if (address == 0 || trace->depth == DEPTH) return _URC_END_OF_STACK;
+  if (address == trace->caller) trace->caller = trace->depth = 0; /* the others were our own */
   trace->frames[trace->depth++] = address;
   return _URC_NO_REASON;
 }

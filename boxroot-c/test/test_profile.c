@@ -24,6 +24,12 @@
 
 extern value caml_gc_full_major(value); /* not in every header */
 
+static boxroot root_of(value v) {
+  boxroot r = boxroot_create(v);
+  CHECK(r != NULL);
+  return r;
+}
+
 /* How many roots are alive, by the profile. */
 static size_t profiled(uint32_t age) {
   FILE *file = tmpfile();
@@ -34,8 +40,14 @@ static size_t profiled(uint32_t age) {
   CHECK(fgets(line, sizeof line, file) != NULL);
   CHECK(sscanf(line, "heap profile: %zu: %*u [%zu: %*u] @ heapprofile", &roots, &again) == 2);
   CHECK(roots == again);
-  while (fgets(line, sizeof line, file) != NULL && sscanf(line, "%zu: ", &of_stack) == 1)
+  while (fgets(line, sizeof line, file) != NULL && sscanf(line, "%zu: ", &of_stack) == 1) {
     sum += of_stack;
+    /* It begins in this file, and goes on. */
+    size_t frames[2] = {0};
+    CHECK(sscanf(strchr(line, '@'), "@ 0x%zx 0x%zx", &frames[0], &frames[1]) == 2);
+    CHECK(frames[0] - (uintptr_t)root_of < 100000 || (uintptr_t)root_of - frames[0] < 100000);
+    CHECK(frames[1] != 0);
+  }
   CHECK(sum == roots && fgets(line, sizeof line, file) != NULL);
   CHECK(strcmp(line, "MAPPED_LIBRARIES:\n") == 0);
   CHECK(fgets(line, sizeof line, file) != NULL && strchr(line, '-') != NULL);
@@ -48,12 +60,6 @@ static size_t live_roots(void) {
   boxroot_stats(&s);
   CHECK(boxroot_validate() == NULL);
   return s.live_roots;
-}
-
-static boxroot root_of(value v) {
-  boxroot r = boxroot_create(v);
-  CHECK(r != NULL);
-  return r;
 }
 
 static void start(uint32_t rate) {
