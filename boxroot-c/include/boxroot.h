@@ -220,6 +220,19 @@ void boxroot_print_stats(void);
    that called boxroot_setup, if memory was short, or if the module is not as the library knows it. */
 size_t boxroot_trim(void);
 
+/* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call stack until the root is deleted.
+   0 turns this off; roots that were sampled stay in the profile. Each domain follows at its next minor collection at the
+   latest. BOXROOT_PROFILE=rate in the environment does the same at boxroot_setup.
+   Lock: none. Cost: two nanoseconds more for a create and a delete, and up to 6 microseconds for a create that is sampled. */
+void boxroot_profile(uint32_t rate);
+
+/* Writes the profile to a file: how many roots are alive, estimated from the samples, by the call stack that created them.
+   It is a heap profile of gperftools, which pprof reads. Roots that are younger than `age` major collections are
+   left out: what leaks is old.
+   Lock: none. May be called in a signal handler. Failure: false, with errno of write(2), or EBUSY while another call is
+   writing. */
+bool boxroot_profile_write(int file, uint32_t age);
+
 /* Checks every internal invariant of the calling domain's pools, in time linear in
    their size. NULL if all hold, else a static string that names the broken one, and the misuse that may
    have broken it.

@@ -4,6 +4,7 @@
 #include "barrier.h"
 #include "orphans.h"
 #include "os.h"
+#include "profile.h"
 #include "remote.h"
 #include "setup.h"
 #include "release.h"
@@ -269,6 +270,8 @@ void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime
   bxr_domain_close(domain);
   domain->scanning = true;
   scan_and_count(kind, domain, action);
+  if (domain->shadow != NULL) scan_and_count(kind, domain->shadow, action);
+  if (kind == BXR_SCAN_DARKEN) bxr_profile_begin_cycle();
   domain->scanning = false;
   if (bxr_setup_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);
 }

@@ -21,15 +21,22 @@ static struct bxr_census published_census(struct bxr_domain *domain) {
   return census;
 }
 
+static void publish_census(struct bxr_domain *domain) {
+  /* Otherwise roots that were deleted would count as live. */
+  bxr_remote_flush(domain);
+  bxr_remote_drain(domain);
+  bxr_domain_publish(domain, bxr_domain_census(domain));
+}
+
+static bool has_pools(struct bxr_domain *domain) {
+  return domain != NULL && LOAD(domain->pool_count) != 0;
+}
+
 /* `self` is the caller's domain, whose lock it holds, or NULL. */
 static struct boxroot_stats collect_stats(struct bxr_domain *self) {
   struct boxroot_stats s = {.slots_per_pool = BXR_SLOTS};
-  if (self != NULL) {
-    /* Otherwise roots that were deleted would count as live. */
-    bxr_remote_flush(self);
-    bxr_remote_drain(self);
-    bxr_domain_publish(self, bxr_domain_census(self));
-  }
+  if (self != NULL) publish_census(self);
+  if (self != NULL && self->shadow != NULL) publish_census(self->shadow);
   bool gone = bxr_is_gone();
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     struct bxr_census census = gone ? bxr_domain_census(d) : published_census(d);
@@ -40,14 +47,15 @@ static struct boxroot_stats collect_stats(struct bxr_domain *self) {
     s.pools_full += census.pools[BXR_FULL];
     s.pools_partial += census.pools[BXR_PARTIAL];
     s.pools_empty += census.pools[BXR_EMPTY];
-    s.domains += LOAD(d->pool_count) != 0;
-    s.minor_scans += LOAD(d->minor_scans);
-    s.major_scans += LOAD(d->major_scans);
     keep_greatest(&s.longest_minor_scan, LOAD(d->longest_minor_scan));
     keep_greatest(&s.longest_major_scan, LOAD(d->longest_major_scan));
     s.deferred_deletes += LOAD(d->deferred_deletes);
     s.barrier_hits += LOAD(d->barrier_hits);
     s.pools_adopted += LOAD(d->pools_adopted);
+    if (bxr_load(&d->is_shadow)) continue; /* its domain counts already */
+    s.domains += has_pools(d) || has_pools(bxr_load(&d->shadow));
+    s.minor_scans += LOAD(d->minor_scans);
+    s.major_scans += LOAD(d->major_scans);
   }
   s.bytes = s.pools * BXR_POOL_SIZE;
   return s;

@@ -141,6 +141,12 @@ unsafe extern "C" {
     pub fn boxroot_trim() -> usize;
 }
 unsafe extern "C" {
+    pub fn boxroot_profile(rate: u32);
+}
+unsafe extern "C" {
+    pub fn boxroot_profile_write(file: ::core::ffi::c_int, age: u32) -> bool;
+}
+unsafe extern "C" {
     pub fn boxroot_validate() -> *const ::core::ffi::c_char;
 }
 unsafe extern "C" {

@@ -209,6 +209,27 @@ pub fn boxroot_trim() -> usize {
     unsafe { bindings::boxroot_trim() }
 }
 
+/// From now on, one create in `rate`, chosen at random, keeps its call stack until the root is deleted. 0 turns this off. Each
+/// domain follows at its next minor collection at the latest. Any thread.
+#[inline]
+pub fn boxroot_profile(rate: u32) {
+    // SAFETY: no precondition.
+    unsafe { bindings::boxroot_profile(rate) }
+}
+
+/// Writes which call stacks have created how many live roots, as a heap profile that `pprof` reads, without roots that are
+/// younger than `age` major collections. Any thread, also in a signal handler. If the result is false, `errno` is that of
+/// `write`, or `EBUSY` while another call is writing.
+///
+/// # Safety
+///
+/// The file is open for the caller to write to, as for `BorrowedFd`.
+#[inline]
+pub unsafe fn boxroot_profile_write(file: core::ffi::c_int, age: u32) -> bool {
+    // SAFETY: the file is open (caller).
+    unsafe { bindings::boxroot_profile_write(file, age) }
+}
+
 /// Checks the allocator's invariants for the calling domain, in time linear in the size of its pools. `NULL`
 /// if all hold, else a static message that names the broken one. Checks nothing, and returns `NULL`, on a
 /// thread that does not hold the lock, or where that is [`Uncertain`](LockState::Uncertain). For tests.

@@ -77,7 +77,7 @@ pub use lock::DomainLock;
 pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 #[cfg(any(feature = "startup", doc))]
 pub use runtime::{Builder, Busy, Runtime};
-pub use stats::{stats, trim, Stats};
+pub use stats::{profile, stats, trim, write_profile, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks, Site};
 pub use types::*;

@@ -1,7 +1,8 @@
 use crate::DomainLock;
 use ocaml_boxroot_sys as sys;
-use std::fmt;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
+use std::{fmt, io};
 
 /// Statistics of the allocator, from [`stats`]. The counts of roots and of pools by state are exact for the
 /// calling thread's domain if the thread holds the lock; for every other domain they are those of its last major
@@ -91,6 +92,28 @@ pub fn stats() -> Stats {
 pub fn trim(lock: &DomainLock) -> usize {
     // SAFETY: the token proves that the lock of its domain is held and that no root scan is running.
     unsafe { sys::token::trim(lock.domain()) }
+}
+
+/// Begins a profile of live roots: from now on, one new root in `rate`, chosen at random, keeps the call stack that created it,
+/// until the root is dropped. 0 turns this off. With a rate of 1000 it costs so little that it can stay on. The
+/// environment variable `BOXROOT_PROFILE` does the same from the start.
+/// [How to read it](crate::guide::debugging#roots-that-are-never-dropped).
+pub fn profile(rate: u32) {
+    sys::boxroot_profile(rate);
+}
+
+/// Writes the profile to a file: which call stacks have created how many roots that are alive, without roots that are younger
+/// than `age` major collections. Any thread may call this at any time. An error is that of writing, or that
+/// another thread is writing the profile ([`ErrorKind::ResourceBusy`](io::ErrorKind::ResourceBusy)).
+pub fn write_profile(file: impl AsFd, age: u32) -> io::Result<()> {
+    let file = file.as_fd();
+    // SAFETY: the file is open as long as it is borrowed.
+    let written = unsafe { sys::boxroot_profile_write(file.as_raw_fd(), age) };
+    if written {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 impl fmt::Display for Stats {

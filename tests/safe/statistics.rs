@@ -2,7 +2,7 @@
 
 use crate::support::exported::Run;
 use crate::support::safe::*;
-use ocaml_boxroot::{stats, trim, Boxroot, DomainLock, OCamlInt, Value};
+use ocaml_boxroot::{profile, stats, trim, write_profile, Boxroot, DomainLock, OCamlInt, Value};
 use std::thread;
 
 test!(trimming, || {
@@ -13,6 +13,25 @@ test!(trimming, || {
         roots.into_iter().for_each(|root| root.delete_in(lock));
         let given_back = trim(lock);
         assert!(given_back > 0 && stats().bytes == full - given_back);
+    })
+});
+
+test!(leaks_are_in_the_profile, || {
+    with_ocaml(|lock| {
+        let path = std::env::temp_dir().join(format!("boxroot-leaks-{}", std::process::id()));
+        profile(1);
+        (0..1000).for_each(|i| std::mem::forget(Boxroot::<OCamlInt>::new(lock, Value::int(i))));
+        write_profile(std::fs::File::create(&path).unwrap(), 0).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(
+            text.starts_with("heap profile: 1000: 8000 [1000: 8000] @ heapprofile\n"),
+            "{text}"
+        );
+        write_profile(std::fs::File::create(&path).unwrap(), 1000).unwrap();
+        assert!(std::fs::read_to_string(&path).unwrap().starts_with("heap profile: 0: 0 ["));
+        let read_only = std::fs::File::open(&path).unwrap();
+        assert!(write_profile(&read_only, 0).is_err());
+        std::fs::remove_file(&path).unwrap();
     })
 });
 
