@@ -56,8 +56,11 @@ impl<Args, T: ?Sized> Named<Args, T> {
         let (result, lock) = unsafe { self.registered.call_with(lock, N, arguments.iter()) }?;
         // SAFETY: the function returns a `T` (caller).
         let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
-        let copy = self.result.check(result).and_then(|()| R::from_ocaml(result, lock));
-        self.registered.result(copy)
+        // No closure, in which a root would be created by this line, and not by the caller's.
+        self.registered.result(match self.result.check(result) {
+            Ok(()) => R::from_ocaml(result, lock),
+            Err(error) => Err(error),
+        })
     }
 }
 
