@@ -236,7 +236,12 @@ impl fmt::Display for Error {
                  use OCaml; fork inside DomainLock::attach"
             }
             Error::Busy { uses } => {
-                return write!(f, "the OCaml runtime is still in use ({uses} other uses)")
+                let plural = if *uses == 1 { "" } else { "s" };
+                return write!(
+                    f,
+                    "the OCaml runtime is still in use ({uses} other use{plural}): by threads that are attached, or wait for the \
+                     lock, or by other domains"
+                );
             }
         })
     }
