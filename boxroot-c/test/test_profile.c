@@ -214,7 +214,7 @@ void test_profile_in_signal_handlers(void) {
     for (int i = 0; i < N; i++) roots[i] = root_of(Val_long(i));
     for (int i = 0; i < N; i++) boxroot_delete(roots[i]);
   }
-  goes_on = false;
+  __atomic_store_n(&goes_on, false, __ATOMIC_RELAXED);
   CHECK(pthread_join(sender, NULL) == 0);
   CHECK(profiled(0) == 0);
 }
