@@ -89,14 +89,19 @@ def debian(processor, triple, qemu, suite):
     say(f"{processor}: getting the OCaml of Debian {suite} (log: {folder}.log)")
     shutil.rmtree(folder, ignore_errors=True)
     root = folder / "root"
-    # In sid, all packages are made for these links.
-    if suite != "bookworm":
-        (root / "usr/lib").mkdir(parents=True)
-        (root / "lib").symlink_to("usr/lib")
+    # The packages of later suites are made for these links.
+    for name in ("lib", "lib64") if suite != "bookworm" else ():
+        (root / "usr" / name).mkdir(parents=True)
+        (root / name).symlink_to(f"usr/{name}")
     with Path(f"{folder}.log").open("w") as log:
         for package in packages(processor, suite, folder / "apt", log):
             run("dpkg-deb -x", package, root, stdout=log)
     shutil.rmtree(folder / "apt")
+    for link in (root / "usr/lib" / triple).glob("*.so"):
+        if link.is_symlink() and link.readlink().is_absolute():
+            aim = root / str(link.readlink()).lstrip("/")
+            link.unlink()
+            link.symlink_to(aim)
     # A program, when it runs in qemu, finds its files below that folder, and C compilers are told the folders.
     start = f"exec {qemu} -L {root} {root}/usr/bin"
     libraries = root / told_in(start, "standard_library_default").lstrip("/")

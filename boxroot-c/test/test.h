@@ -5,12 +5,18 @@
 #include "check.h"
 #include "orphans.h"
 
+#ifdef _WIN32
+#define FORKING_TESTS(TEST)
+#else
+#define FORKING_TESTS(TEST) TEST(pool_second_delete)
+#endif
+
 /* The tests, in the order in which they run: void test_NAME(void). */
 #define TESTS(TEST)                                                                                \
   TEST(pool_slots)                                                                                 \
   TEST(pool_heads)                                                                                 \
   TEST(pool_kinds)                                                                                 \
-  TEST(pool_second_delete)                                                                         \
+  FORKING_TESTS(TEST)                                                                              \
   TEST(domain_promotion)                                                                           \
   TEST(domain_lists_few_roots)                                                                     \
   TEST(domain_lists_what_modify_stores)                                                            \
@@ -76,10 +82,6 @@ struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
 
 /* Whether memory is mapped there. `page` is a multiple of 4096; the next 4096 bytes are looked at. */
 bool is_mapped(void *page);
-
-/* While refuse_munmap is true, munmap fails. munmap_calls counts its calls. */
-extern bool refuse_munmap;
-extern size_t munmap_calls;
 
 /* The number of pools in a list, and of used slots in all pools. */
 uint32_t length(struct bxr_link *list);
