@@ -12,6 +12,8 @@
            bookworm, sid  that of a suite of Debian. Its packages are downloaded by apt and unpacked, not installed, in
                           ${XDG_CACHE_HOME:-~/.cache}/ocaml-boxroot.
            5.5.2          a cross compiler (.ci/toolchain 5.5.2+arm64).
+  windows  The C library, compiled by mingw-w64, under wine: its unit tests, and a random walk, without what forks. OCaml is a cross
+         compiler (.ci/toolchain 5.5.2+windows). Needs wine64 and gcc-mingw-w64-x86-64.
   cross  Compiles by `zig cc`, which brings the headers and libraries of other systems; nothing is run. For macOS and BSDs, the C
          library and the C of the safe crate. For macOS they are linked as well: OCaml's symbols are zeros, and those of its
          `threads` library are missing, so what links in this way needs no flag for the linker. For macOS and Linux on arm64,
@@ -97,7 +99,7 @@ def debian(processor, triple, qemu, suite):
         for package in packages(processor, suite, folder / "apt", log):
             run("dpkg-deb -x", package, root, stdout=log)
     shutil.rmtree(folder / "apt")
-    for link in (root / "usr/lib" / triple).glob("*.so"):
+    for link in root.rglob("*.so*"):
         if link.is_symlink() and link.readlink().is_absolute():
             aim = root / str(link.readlink()).lstrip("/")
             link.unlink()
@@ -138,6 +140,21 @@ def packages(processor, suite, folder, log):
         if attempt(apt, command, stdout=log, stderr=log)[0] != 0:
             fail(f"apt-get {command[0]} failed; the end of {log.name} says why")
     return sorted((folder / "archives").glob("*.deb"))
+
+
+# ---- windows ----
+
+def windows():
+    need("wine", "apt-get install wine64")
+    os.environ["OCAMLOPT"] = run(".ci/toolchain 5.5.2+windows", stderr=None).strip()
+    triple = "x86_64-w64-mingw32"
+    for setting, value in ("OPERATIONS", "100000"), ("ROOTS", "4000"), ("LIVES", "20"):
+        os.environ.setdefault(setting, value)
+    os.environ.update(WINEPREFIX=str(CACHE / "wine"), WINEDEBUG="-all")
+    # C's printf knows %zu.
+    run(["make", "-s", "-C", "boxroot-c", f"BUILD=build/{version()}+windows", f"CC={triple}-gcc", f"AR={triple}-ar", "CXX=none",
+         "CFLAGS=-O2 -g -D__USE_MINGW_ANSI_STDIO=1", "RUN=wine", "check-c", "check-memory", "stress"], shown=True)
+    passed("windows: the C library, its unit tests and a walk")
 
 
 # ---- cross ----
@@ -216,4 +233,4 @@ def defined_as_zeros(nm, objects):
 if sys.argv[1:2] and sys.argv[1] in PROCESSORS:
     emulated(*sys.argv[1:])
 else:
-    main({"cross": cross, "musl": musl, **{name: functools.partial(emulated, name) for name in PROCESSORS}})
+    main({"cross": cross, "windows": windows, "musl": musl, **{name: functools.partial(emulated, name) for name in PROCESSORS}})
