@@ -13,7 +13,7 @@
                           ${XDG_CACHE_HOME:-~/.cache}/ocaml-boxroot.
            5.5.2          a cross compiler (.ci/toolchain 5.5.2+arm64).
   windows  The C library, compiled by mingw-w64, under wine: its unit tests, and a random walk, without what forks. OCaml is a cross
-         compiler (.ci/toolchain 5.5.2+windows). Needs wine64 and gcc-mingw-w64-x86-64.
+         compiler (.ci/toolchain 5.5.2+windows). Needs wine and gcc-mingw-w64-x86-64-posix.
   cross  Compiles by `zig cc`, which brings the headers and libraries of other systems; nothing is run. For macOS and BSDs, the C
          library and the C of the safe crate. For macOS they are linked as well: OCaml's symbols are zeros, and those of its
          `threads` library are missing, so what links in this way needs no flag for the linker. For macOS and Linux on arm64,
@@ -145,7 +145,7 @@ def packages(processor, suite, folder, log):
 # ---- windows ----
 
 def windows():
-    need("wine", "apt-get install wine64")
+    need("wine", "apt-get install wine")
     os.environ["OCAMLOPT"] = run(".ci/toolchain 5.5.2+windows", stderr=None).strip()
     triple = "x86_64-w64-mingw32"
     for setting, value in ("OPERATIONS", "100000"), ("ROOTS", "4000"), ("LIVES", "20"):

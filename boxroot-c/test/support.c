@@ -2,7 +2,6 @@
 #ifdef _WIN32
 #include <windows.h>
 #else
-#define _DEFAULT_SOURCE /* mincore */
 #include <sys/mman.h>
 #endif
 
@@ -15,10 +14,7 @@ bool is_mapped(void *page) {
   return VirtualQuery(page, &part, sizeof part) != 0 && part.State == MEM_COMMIT;
 }
 #else
-bool is_mapped(void *page) {
-  unsigned char present;
-  return mincore(page, 4096, &present) == 0;
-}
+bool is_mapped(void *page) { return msync(page, 4096, MS_ASYNC) == 0; }
 #endif
 
 struct bxr_pool *next_pool(struct bxr_domain *domain) {
