@@ -6,7 +6,8 @@
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make clients  crates and programs of users, on ours: ONLY=interop, async; projects that use the library as installed or
 #              packaged: ONLY=c, ocaml, rust, drop-in
-# make builds  compilers, levels, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv
+# make builds  compilers, levels, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv;
+#              ONLY=compile-time prints how long rustc takes for bindings
 # make platforms  other systems and processors: ONLY=musl, arm64, riscv64, s390x, ppc64el, windows, cross
 # make campaign  all versions of OCaml, with the longer campaigns (an hour)
 # make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS

@@ -55,8 +55,11 @@ fn build() -> Result<(), Box<dyn Error>> {
         .module_named("multicore", Path::new("tests/support").join(multicore))
         .module("tests/programs/bound.ml")
         .module("tests/programs/bound_functor.ml")
+        .module("tests/programs/journal.ml")
         .bind("bound")
         .bind("bound_functor")
+        .bind("journal")
+        .with("journal.log", "crate::Log")
         .link_into("bin=bindings")?;
     // This module is initialised before the libraries, unlike modules of usual programs. So it stands on the compiler's command
     // line as a flag, in front of the libraries.
@@ -82,6 +85,8 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
     let include = ["boxroot-c/include", "boxroot-c/src"];
     c.includes(include).include(ocaml.where_path()).opt_level(2).warnings(false);
+    let checked = if env::var_os("CARGO_FEATURE_DEBUG_CHECKS").is_some() { "1" } else { "0" };
+    c.define("BOXROOT_CHECKED", checked);
     for object in c.try_compile_intermediates()? {
         println!("cargo::rustc-link-arg-tests={}", object.display());
     }
@@ -90,6 +95,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let mut cpp = cc::Build::new();
     cpp.cpp(true).std("c++17").file("tests/support/pointer.cpp").includes(include);
     cpp.include(ocaml.where_path()).warnings(false).cpp_link_stdlib(None);
+    cpp.define("BOXROOT_CHECKED", checked);
     let compiler = cpp.try_get_compiler()?;
     if compiler.to_command().arg("--version").output().is_err() {
         let name = compiler.path().display();

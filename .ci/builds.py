@@ -11,8 +11,11 @@
   closures  The instructions of ocaml-boxroot/src/c/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
             for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
   msrv      The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml). Needs rustup.
+  compile-time
+            Prints how long rustc takes for bindings to 60 records, 60 variants and 200 functions, beyond a program without: user
+            time of a build of one crate, without its dependencies. No limit is tested: it depends on the machine.
 """
-import os, platform, re, shutil
+import os, platform, re, resource, shutil
 from pathlib import Path
 from support import ROOT, attempt, fail, main, ocaml, passed, run, say, scratch, where
 
@@ -154,7 +157,7 @@ def visible_names():
     run(CC, "-shared -Wl,--whole-archive pool14/libboxroot.a -Wl,--no-whole-archive -o libboxroot.so")
     known = {"bxr_copy"}
     for header in Path(ROOT, "boxroot-c/include/boxroot").glob("*.h"):
-        known |= {f"{name}_abi2_pool14" for name in re.findall(r"^#define (bxr_[a-z_]*) BXR_NAME\(", header.read_text(), re.M)}
+        known |= {f"{name}_abi2_pool14" for name in re.findall(r"^#define (bxr_[a-z_]*) BXR_(?:FLAVOUR_)?NAME\(", header.read_text(), re.M)}
     known |= set(re.findall(r"^.*\b(boxroot_[a-z_]*)\(.*\);$", Path(ROOT, "boxroot-c/include/boxroot.h").read_text(), re.M))
     visible = {line.split()[2] for line in run("nm -D --defined-only libboxroot.so").splitlines()}
     if visible - known:
@@ -279,4 +282,91 @@ def msrv():
             f"ocaml-boxroot/startup,{features}", shown=True)
 
 
-main({"links": links, "copies": copies, "closures": closures, "msrv": msrv})
+# ---- compile-time ----
+
+def shop():
+    """An OCaml module, and a Rust program that calls each of its functions, and converts each of its types to OCaml and from it."""
+    types, functions, values, calls = [], [], [], []
+    for i in range(60):
+        types.append(f"type kind{i} = Small{i} | Large{i} | Pair{i} of int * string\n"
+                     f"  | Custom{i} of {{ grams : int; colour : string }} | Many{i} of float list\n"
+                     f"type item{i} = {{ name : string; count : int; price : float; note : string option; kind : kind{i} }}")
+        values.append(f"let kind{i} = shop::Kind{i}::Custom{i} {{ grams: 1, colour: String::new() }};\n"
+                      f"let item{i} = shop::Item{i} {{ name: String::new(), count: 1, price: 1.0, note: None, kind: kind{i}.clone() }};")
+    for f in range(200):
+        i = f % 60
+        code, arguments = [
+            (f"(n : int) (item : item{i}) = n + item.count", f"1, &item{i}"),
+            (f"(item : item{i}) (kind : kind{i}) = {{ item with kind }}", f"&item{i}, &kind{i}"),
+            (f"(items : item{i} list) (name : string) = List.map (fun (item : item{i}) -> item.kind) items", f"&[item{i}.clone()], \"\""),
+            (f"(kind : kind{i}) (n : int) = Some kind", f"&kind{i}, 1"),
+        ][f // 60]
+        functions.append(f"let f{f} {code}")
+        calls.append(f"shop::f{f}(lock, {arguments})?;")
+    return "\n".join(types + functions), "\n".join(values + calls)
+
+
+def package(name, ocaml_code, bind, bindings, rust):
+    """A package with these modules of both languages, beside the others."""
+    folder = Path(name)
+    (folder / "src").mkdir(parents=True)
+    (folder / "shop.ml").write_text(ocaml_code)
+    (folder / "build.rs").write_text(f"""fn main() -> Result<(), ocaml_boxroot_sys::build::Error> {{
+        ocaml_boxroot_sys::build::Program::new().library("threads").module("shop.ml"){bind}.link()
+    }}""")
+    (folder / "src/main.rs").write_text(f"""{bindings}
+        fn main() -> Result<(), Box<dyn std::error::Error>> {{
+            let _ocaml = ocaml_boxroot::Runtime::start()?;
+            ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {{
+                let _ = &lock;
+                {rust}
+                Ok(())
+            }})?
+        }}""")
+    (folder / "Cargo.toml").write_text(f"""
+        [workspace]
+        [package]
+        name = "{name}"
+        version = "0.0.0"
+        edition = "2021"
+        [build-dependencies]
+        ocaml-boxroot-sys = {{ path = "{ROOT}/ocaml-boxroot-sys", default-features = false, features = ["build"] }}
+        [dependencies]
+        ocaml-boxroot = {{ path = "{ROOT}/ocaml-boxroot", features = ["startup"] }}""")
+    shutil.copy(ROOT / "ocaml-boxroot-sys/tests/own_program/Cargo.lock", folder)
+    return folder
+
+
+def user_time(folder, profile):
+    """Seconds, the least of three: how long a build takes in which only the package itself has changed."""
+    target, times = ROOT / "target/compile-time", []
+
+    def build():
+        run("cargo build -q --profile", profile, "--target-dir", target, cwd=folder)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+    for _ in range(3):
+        before = build()
+        shutil.rmtree(target / {"dev": "debug"}.get(profile, profile) / "incremental", ignore_errors=True)
+        (folder / "src/main.rs").touch()
+        times.append(build() - before)
+    return min(times)
+
+
+def compile_time():
+    ocaml_code, calls = shop()
+    include = "ocaml_boxroot::include_bindings!();"
+    with scratch() as folder:
+        empty = folder / package("empty", "", "", "", "")
+        bound = {
+            "that calls none of them": folder / package("unused", ocaml_code, '.bind("shop")', include, ""),
+            "that calls all of them": folder / package("used", ocaml_code, '.bind("shop")', include, calls),
+        }
+        for profile in "dev", "release":
+            alone = user_time(empty, profile)
+            for name, program in bound.items():
+                seconds = user_time(program, profile) - alone
+                say(f"{profile}, a program {name}: {seconds:.1f} s more than {alone:.1f} s")
+
+
+main({"compile-time": compile_time, "links": links, "copies": copies, "closures": closures, "msrv": msrv})

@@ -45,6 +45,7 @@ def c():
             c_pkg_config(folder, installed)
         c_readme(folder)
         c_cmake(folder)
+        c_checked(folder)
         c_stub_library(folder)
 
 
@@ -64,8 +65,8 @@ def c_install(folder):
     run("cmake --build cmake-build --target install")
 
 
-def pkg_config(folder, installed, *question):
-    return run("pkg-config", *question, "boxroot", env={"PKG_CONFIG_PATH": f"{folder}/{installed}/lib/pkgconfig"}).strip()
+def pkg_config(folder, installed, *question, package="boxroot"):
+    return run("pkg-config", *question, package, env={"PKG_CONFIG_PATH": f"{folder}/{installed}/lib/pkgconfig"}).strip()
 
 
 def c_pkg_config(folder, installed):
@@ -143,10 +144,47 @@ def c_cmake(folder):
     consumer("find_package, installed by CMake", f"-DCMAKE_PREFIX_PATH={folder}/cmade")
     consumer("add_subdirectory", f"-DBOXROOT_SOURCE={ROOT}/boxroot-c")
     lists = Path(ROOT, "tests/packages/c/CMakeLists.txt").read_text()
-    Path("CMakeLists.txt").write_text(lists.replace("find_package(boxroot 0.4", "find_package(boxroot 0.5"))
+    Path("CMakeLists.txt").write_text(lists.replace("find_package(${BOXROOT} 0.4", "find_package(${BOXROOT} 0.5"))
     status, output = attempt("cmake -S . -B refused", [made])
     if status == 0 or "compatible with requested version" not in output:
         fail(f"find_package takes a version that is not compatible\n{output}")
+
+
+def c_checked(folder):
+    """The checked flavour beside the other one, by make and by CMake."""
+    make = ["make", "-C", ROOT / "boxroot-c", f"BUILD={folder}/build-checked", "install", "CHECKED=1"]
+    run(make, [f"PREFIX={folder}/made"])
+    run("cmake -S", ROOT / "boxroot-c", "-B cmake-checked", [f"-DCMAKE_INSTALL_PREFIX={folder}/cmade"],
+        "-DBOXROOT_CHECKED=ON -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_LIBDIR=lib")
+    run("cmake --build cmake-checked --target install")
+    mistakes = ROOT / "boxroot-c/test/mistakes"
+    leak = "boxroot: 3 live roots were created at mistakes_stubs.c:"
+    shutil.copy(mistakes / "mistakes.c", "mistakes_stubs.c")
+    shutil.copy(mistakes / "mistakes.ml", ".")
+    for installed in "made", "cmade":
+        compiled = pkg_config(folder, installed, "--cflags", package="boxroot-checked")
+        libraries = pkg_config(folder, installed, "--libs", package="boxroot-checked")
+        link = ["-ccopt", f"-Wl,-rpath,{folder}/{installed}/lib", "-cclib", libraries, "-o", "mistakes"]
+        run(ocaml(), ["-ccopt", compiled], "-c mistakes_stubs.c")
+        run(ocaml(), "mistakes.ml mistakes_stubs.o", link)
+        status, output = attempt("./mistakes leaked", timeout=60)
+        if status != 0 or leak not in output:
+            fail(f"the checked flavour, {installed}, does not name a leak\n{output}")
+        run(ocaml(), ["-ccopt", pkg_config(folder, installed, "--cflags")], "-c mistakes_stubs.c")
+        status, output = attempt(ocaml(), "mistakes.ml mistakes_stubs.o", link)
+        if status == 0 or not re.search("undefined reference to .bxr_flavour_abi", output):
+            fail(f"the linker takes an object of the other flavour\n{output}")
+        passed(f"the checked flavour, {installed}")
+    for name, options in {
+        "find_package": ["-DBOXROOT=boxroot-checked", f"-DCMAKE_PREFIX_PATH={folder}/made"],
+        "add_subdirectory": [f"-DBOXROOT_SOURCE={ROOT}/boxroot-c", "-DBOXROOT_CHECKED=ON"],
+    }.items():
+        shutil.rmtree("consumer", ignore_errors=True)
+        run("cmake -S", ROOT / "tests/packages/c", "-B consumer", options)
+        run("cmake --build consumer")
+        if "bxr_checked_create" not in run("nm consumer/c"):
+            fail(f"CMake, {name}: the program is not of the checked flavour")
+        prints(f"CMake, the checked flavour, {name}", CALLS, "consumer/c")
 
 
 def c_stub_library(folder):

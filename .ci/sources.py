@@ -59,12 +59,13 @@ def dialects():
         more = variables if compiler == "clang" else ""
         for standard in "c99", "c11", "c17", "c2x", "gnu11":
             for file in [Path("boxroot-c/test/headers.c")] + (sources if standard != "c99" else []):
-                compiles(compiler, f"-std={standard}", c, more, file)
+                for flavour in "0", "1":
+                    compiles(compiler, f"-std={standard} -DBOXROOT_CHECKED={flavour}", c, more, file)
     for compiler in there("g++", "clang++"):
         more = variables if compiler == "clang++" else "-Wuseless-cast"
         for standard in "c++17", "c++20", "c++2b":
-            for exceptions in "", "-fno-exceptions":
-                compiles(compiler, f"-std={standard}", cpp, more, exceptions, "boxroot-c/test/headers.cpp")
+            for options in "", "-fno-exceptions", "-DBOXROOT_CHECKED=1", "-DBOXROOT_CHECKED=1 -fno-exceptions":
+                compiles(compiler, f"-std={standard}", cpp, more, options, "boxroot-c/test/headers.cpp")
     say(f"dialects: {checked} compilations are clean")
 
 

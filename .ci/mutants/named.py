@@ -2,7 +2,7 @@
 
     Breaks: the rule
     OCaml: the versions that it is for: 5, or from a minor version on (5.2), or up to one (5-5.4)
-    Fails: test NAME           the test in Rust that must fail; or unit: a unit test in C
+    Fails: NAME                the test of tests/c_api that must fail
     Found-by: fuzz stress      the random testers that find it, too
 """
 import concurrent.futures, os, shutil, sys, time
@@ -30,7 +30,7 @@ class Mutant:
         self.path, self.name, self.changed = path, path.stem, None
         self.breaks, self.found_by = fields.pop("Breaks"), fields.pop("Found-by", "").split()
         self.first, _, self.last = fields.pop("OCaml").partition("-")
-        self.program, _, self.test = fields.pop("Fails").partition(" ")
+        self.test = fields.pop("Fails")
         assert not fields, f"{path}: what is {fields}?"
 
     def is_for_this_ocaml(self):
@@ -60,10 +60,9 @@ def applying(mutants):
 # ---- the tests that must fail ----
 
 
-def link(kind, objects, folder):
-    program = folder / f"{kind}.exe"
-    linked = link_c_tests("unit", objects, program) if kind == "unit" else link_rust_tests(objects, program)
-    assert linked, f"{folder.name}: {kind} does not link"
+def link(objects, folder):
+    program = folder / "test.exe"
+    assert link_rust_tests(objects, program), f"{folder.name}: the tests do not link"
     return program
 
 
@@ -72,26 +71,23 @@ class Baseline:
 
     def __init__(self, mutants):
         objects = compile_all(CLEAN, FLAGS)
-        build_c_tests()
         build_rust_tests()
         folder = WORK / "baseline-named"
         folder.mkdir(exist_ok=True)
-        self.programs = {kind: link(kind, objects, folder) for kind in {mutant.program for mutant in mutants}}
-        self.names = {name.split("::")[-1]: name for name in rust_tests(self.programs["test"])}
+        program = link(objects, folder)
+        self.names = {name.split("::")[-1]: name for name in rust_tests(program)}
         self.times, self.broken = {}, []
-        for mutant in mutants:
-            test = mutant.program, mutant.test
-            if test not in self.times:
-                end, cpu, wall = run(self.command(mutant, self.programs[mutant.program]), 600, 600, folder=folder)
-                self.times[test] = cpu, wall
-                if end:
-                    self.broken.append(f"{' '.join(test)} {end} without a fault")
+        for test in {mutant.test: None for mutant in mutants}:
+            end, cpu, wall = run(self.command(test, program), 600, 600, folder=folder)
+            self.times[test] = cpu, wall
+            if end:
+                self.broken.append(f"{test} {end} without a fault")
 
-    def command(self, mutant, program):
-        return [program] if mutant.program == "unit" else [program, "--exact", self.names[mutant.test]]
+    def command(self, test, program):
+        return [program, "--exact", self.names[test]]
 
-    def limits(self, mutant):
-        cpu, wall = self.times[mutant.program, mutant.test]
+    def limits(self, test):
+        cpu, wall = self.times[test]
         return max(8, 10 * cpu), max(60, 12 * wall)
 
 
@@ -103,12 +99,12 @@ def notice(mutant, baseline):
         mutant.apply(folder)
         compiled = compile_copy(folder, mutant.changed, CLEAN, FLAGS)
         assert compiled is not None, f"{mutant.name} does not compile"
-        command = baseline.command(mutant, link(mutant.program, compiled[0], folder))
+        command = baseline.command(mutant.test, link(compiled[0], folder))
         for number in range(1, RUNS + 1):
-            end, _, _ = run(command, *baseline.limits(mutant), folder=folder)
+            end, _, _ = run(command, *baseline.limits(mutant.test), folder=folder)
             if end:
-                return True, f"{mutant.program} {mutant.test}: {end} in run {number} of {RUNS}"
-        return False, f"{mutant.program} {mutant.test}: passes"
+                return True, f"{mutant.test}: {end} in run {number} of {RUNS}"
+        return False, f"{mutant.test}: passes"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -159,7 +155,7 @@ def stress(mutant):
 def without_ranges():
     """Roots are as safe where each is marked alone; only the barrier is never hit."""
     folder = WORK / "slot-by-slot"
-    program = link("test", compile_all(folder, ["-DBXR_MARK_SLOT_BY_SLOT"]), folder)
+    program = link(compile_all(folder, ["-DBXR_MARK_SLOT_BY_SLOT"]), folder)
     skipped = "barrier_hits_are_counted", "deletes_wait_for_the_marker", "modify_moves_a_root"
     status, output = attempt(program, *(f"--skip {name}" for name in skipped))
     result = [line for line in output.splitlines() if "test result" in line]

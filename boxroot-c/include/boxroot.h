@@ -25,6 +25,8 @@
 
 #include <caml/mlvalues.h>
 
+#include "boxroot/names.h"
+
 /* The version of the library, for #if: 401 is 0.4.1. */
 #define BOXROOT_VERSION_MAJOR 0
 #define BOXROOT_VERSION_MINOR 4
@@ -56,7 +58,7 @@ extern "C" {
 #if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
 #error "boxroot.h needs the inline functions of C99: -std=gnu99 or later, no -fgnu89-inline"
 #endif
-#if defined(__GNUC__)
+#if defined(__GNUC__) && (!BOXROOT_CHECKED || defined(BXR_CORE))
 #define BOXROOT_INLINE inline
 #else
 #define BOXROOT_INLINE
@@ -168,7 +170,7 @@ char const *boxroot_error_string(void);
 
 /* Statistics. The counts of roots and of pools by state are exact for the calling domain, except
    for deletes that have not arrived yet (see boxroot_delete); those of another domain are as of its
-   last major root scan. longest_... are in nanoseconds of wall-clock time, the longest of any
+   last major root scan, or, before the first one, of its minor root scan number 1, 2, 4, 8 and so on. longest_... are in nanoseconds of wall-clock time, the longest of any
    domain. The counts of events (scans, deletes, adoptions) are since the library was loaded. */
 struct boxroot_stats {
   size_t live_roots;     /* roots created and not yet deleted */
@@ -189,11 +191,21 @@ struct boxroot_stats {
   /* Deletes of roots, and modify calls that moved a root, because the collector had to mark its value first. */
   uint64_t barrier_hits;
   uint64_t pools_adopted; /* pools taken over from domains that ended */
+  /* Deletes that were made, whose slots cannot be used again yet: their owner has not carried them out, or the collector must
+     mark the value first. They keep pools in use, and do not count as live_roots. A number that grows without end means that
+     the owner runs no collections. */
+  size_t waiting_deletes;
 };
 
 /* Fills *s. Any thread; exact only when the caller holds the lock. The struct is `struct boxroot_stats`
    in C++ too, where the function's name hides it. */
 void boxroot_stats(struct boxroot_stats *s);
+
+/* Fills the first `size` bytes of *s. Later versions may append fields to the struct, and this function is told which of them the
+   caller knows. So boxroot_stats is a macro that calls it. The function boxroot_stats itself fills the fields up to
+   pools_adopted, and never more. */
+void boxroot_stats_of_size(struct boxroot_stats *s, size_t size);
+#define boxroot_stats(s) boxroot_stats_of_size((s), sizeof(struct boxroot_stats))
 
 /* Prints boxroot_stats to standard output. */
 void boxroot_print_stats(void);
@@ -208,17 +220,45 @@ void boxroot_print_stats(void);
    that called boxroot_setup, if memory was short, or if the module is not as the library knows it. */
 size_t boxroot_trim(void);
 
+/* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call stack until the root is deleted.
+   0 turns this off; roots that were sampled stay in the profile. Each domain follows at its next minor collection at the
+   latest. BOXROOT_PROFILE=rate in the environment does the same at boxroot_setup.
+   Lock: none. Cost: two nanoseconds more for a create and a delete, and up to 6 microseconds for a create that is sampled. */
+void boxroot_profile(uint32_t rate);
+
+/* Writes the profile to a file: how many roots are alive, estimated from the samples, by the call stack that created them.
+   It is a heap profile of gperftools, which pprof reads. Roots that are younger than `age` major collections are
+   left out: what leaks is old.
+   Lock: none. May be called in a signal handler. Failure: false, with errno of write(2), or EBUSY while another call is
+   writing. */
+bool boxroot_profile_write(int file, uint32_t age);
+
 /* Checks every internal invariant of the calling domain's pools, in time linear in
    their size. NULL if all hold, else a static string that names the broken one, and the misuse that may
    have broken it.
    Lock: required. Checks nothing without it, or where boxroot_trim does nothing. For tests and debugging. */
 char const *boxroot_validate(void);
 
+/* Prints to standard error how many live roots each line of the program created, the most first. Any thread; as it takes no
+   argument, it may be given to atexit. That is what the checked flavour knows: without it, this prints
+   their number alone. */
+void boxroot_print_leaks(void);
+
+/* Not for programs: a library of another flavour lacks this name, so the linker refuses it (boxroot/names.h). */
+extern char const bxr_flavour;
+#if defined(__GNUC__) && !defined(BXR_CORE)
+static char const *const bxr_flavour_of_this_object __attribute__((used)) = &bxr_flavour;
+#endif
+
 #ifdef __cplusplus
 }
 #endif
 
+#if BOXROOT_CHECKED && !defined(BXR_CORE)
+#include "boxroot/checked.h"
+#else
 #include "boxroot/inline.h"
+#endif
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop

@@ -21,6 +21,23 @@
 
 namespace boxroots {
 
+// In the checked flavour, messages name the place that calls these functions; of destructors and operators, its address.
+#if BOXROOT_CHECKED
+constexpr bxr_site bxr_place(char const *file = __builtin_FILE(),
+                             uint32_t line = __builtin_LINE()) {
+  return {file, line, 0};
+}
+#define BXR_PLACE bxr_site at = bxr_place()
+#define BXR_WITH_PLACE(parameter) parameter, BXR_PLACE
+#define BXR_AT(function, ...) function(__VA_ARGS__, at)
+#define BXR_CALL(operation, ...) BXR_AT(bxr_checked_##operation, __VA_ARGS__)
+#else
+#define BXR_PLACE
+#define BXR_WITH_PLACE(parameter) parameter
+#define BXR_AT(function, ...) function(__VA_ARGS__)
+#define BXR_CALL(operation, ...) boxroot_##operation(__VA_ARGS__)
+#endif
+
 // Owns one OCaml value, or nothing. May be destroyed on any thread, with or without the lock, also after the
 // runtime has ended. A Root that was moved from owns nothing.
 class Root {
@@ -31,7 +48,7 @@ public:
 #if defined(__cpp_exceptions)
   // Lock: required. Throws std::bad_alloc when out of memory, and std::logic_error
   // with the reason when create is not allowed (lock not held, torn down, ...).
-  explicit Root(value v) : handle_(boxroot_create(v)) {
+  explicit Root(BXR_WITH_PLACE(value v)) : handle_(BXR_CALL(create, v)) {
     if (handle_ == nullptr) fail();
   }
 #endif
@@ -48,31 +65,31 @@ public:
     reset();
     return *this;
   }
-  ~Root() { boxroot_delete(handle_); }
+  ~Root() { (boxroot_delete)(handle_); }
 
   void swap(Root &other) noexcept { std::swap(handle_, other.handle_); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
   // Gives the value up, and owns nothing then.
-  void reset() noexcept { boxroot_delete(release()); }
+  void reset() noexcept { (boxroot_delete)(release()); }
 
   // Lock: required; the Root must own something. The results are as boxroot_get's and boxroot_get_ref's:
   // valid until the collector may run.
-  value operator*() const noexcept { return boxroot_get(handle_); }
-  value get() const noexcept { return boxroot_get(handle_); }
-  value const *get_ref() const noexcept { return boxroot_get_ref(handle_); }
+  value operator*() const noexcept { return (boxroot_get)(handle_); }
+  value get(BXR_PLACE) const noexcept { return BXR_CALL(get, handle_); }
+  value const *get_ref(BXR_PLACE) const noexcept { return BXR_CALL(get_ref, handle_); }
 
   // Lock: required. Owns v instead of its value, if it has one. False: nothing changed, and
   // boxroot_error_string() tells why.
-  bool try_set(value v) noexcept {
-    if (handle_ != nullptr) return boxroot_modify(&handle_, v);
-    handle_ = boxroot_create(v);
+  bool try_set(BXR_WITH_PLACE(value v)) noexcept {
+    if (handle_ != nullptr) return BXR_CALL(modify, &handle_, v);
+    handle_ = BXR_CALL(create, v);
     return handle_ != nullptr;
   }
 #if defined(__cpp_exceptions)
   // The same. Throws like the constructor.
-  void set(value v) {
-    if (!try_set(v)) fail();
+  void set(BXR_WITH_PLACE(value v)) {
+    if (!BXR_AT(try_set, v)) fail();
   }
 #endif
 
@@ -101,10 +118,12 @@ private:
 inline void swap(Root &a, Root &b) noexcept { a.swap(b); }
 
 // Lock: required. Owns nothing on failure; boxroot_error_string() tells why.
-[[nodiscard]] inline Root try_make_root(value v) noexcept { return Root::adopt(boxroot_create(v)); }
+[[nodiscard]] inline Root try_make_root(BXR_WITH_PLACE(value v)) noexcept {
+  return Root::adopt(BXR_CALL(create, v));
+}
 #if defined(__cpp_exceptions)
 // Lock: required. Throws like the constructor.
-[[nodiscard]] inline Root make_root(value v) { return Root(v); }
+[[nodiscard]] inline Root make_root(BXR_WITH_PLACE(value v)) { return BXR_AT(Root, v); }
 #endif
 
 // Comparisons are of roots, not of values: no two Roots that own something are equal. The order has no
@@ -131,5 +150,10 @@ template <> struct std::hash<boxroots::Root> {
     return std::hash<boxroot>()(root.handle());
   }
 };
+
+#undef BXR_PLACE
+#undef BXR_WITH_PLACE
+#undef BXR_AT
+#undef BXR_CALL
 
 #endif // BOXROOT_HPP

@@ -497,8 +497,9 @@ inline next_pool() {
   fi
 }
 
-/* bxr_waiting_note, which does not ask whether the marker has visited the pool. */
-#define MAY_NOTE(p) (handed[p] == ACTIVE && kind[p] == FILED)
+/* bxr_waiting_note, which does not ask whether the marker has visited the pool. It is not used from the minor scan on that
+   knows that marking is over, at the latest that of the end of the cycle, until the next roots are darkened. */
+#define MAY_NOTE(p) (darkened[d] && handed[p] == ACTIVE && kind[p] == FILED)
 
 inline delete() {
   if

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The general paths of create, delete and modify. */
 #include "barrier.h"
+#include "profile.h"
 #include "remote.h"
 #include "setup.h"
 
@@ -35,10 +36,48 @@ static bool find_slots(struct bxr_domain *domain) {
   return false;
 }
 
+/* A root that has this sample. NULL if out of memory. */
+static boxroot create_sampled(struct bxr_domain *domain, value v, uint64_t sample) {
+  struct bxr_domain *shadow = bxr_profile_shadow(domain);
+  if (shadow == NULL || (shadow->head.free == BXR_NO_SLOT && !find_slots(shadow))) return NULL;
+  if (!bxr_profile_keep(bxr_linked(shadow->head.free), sample)) return NULL;
+  return bxr_pop(&shadow->head.free, v);
+}
+
+/* A slot for v that is not sampled, and brings the next sample no nearer. */
+static boxroot take_slot(struct bxr_domain *domain, value v) {
+  if (bxr_peek(&bxr_profile_rate) != 0) bxr_profile_skip(domain);
+  if (domain->head.free == BXR_NO_SLOT) {
+    if (!find_slots(domain)) return NULL;
+    bxr_profile_limit(domain);
+  }
+  return bxr_pop(&domain->head.free, v);
+}
+
+/* The general path of create while the rate of the profile is on, when head.free is empty. */
+__attribute__((noinline)) static boxroot create_or_sample(struct bxr_domain *domain, value v,
+                                                          void const *caller) {
+  domain->head.uncounted = BXR_NO_POOL;
+  if (bxr_profile_is_due(domain)) {
+    uint64_t sample = bxr_profile_sample(caller);
+    boxroot r = sample == 0 ? NULL : create_sampled(domain, v, sample);
+    return r != NULL ? r : take_slot(domain, v);
+  }
+  if (!find_slots(domain)) return NULL;
+  bxr_profile_limit(domain);
+  return bxr_pop(&domain->head.free, v);
+}
+
 boxroot bxr_create_slow(value v) {
-  struct bxr_domain *domain = bxr_setup_enter();
+  struct bxr_domain *domain =
+    (struct bxr_domain *)bxr_domain_attach(); /* quicker than bxr_setup_enter */
+  if (domain == NULL) return NULL;
   /* head.free may hold slots already: a thread that has not cached its record also comes here. */
-  if (domain == NULL || (domain->head.free == BXR_NO_SLOT && !find_slots(domain))) return NULL;
+  if (domain->head.free == BXR_NO_SLOT) {
+    if (bxr_peek(&bxr_profile_rate) != 0)
+      return create_or_sample(domain, v, __builtin_return_address(0));
+    if (!find_slots(domain)) return NULL;
+  }
   return bxr_pop(&domain->head.free, v);
 }
 
@@ -46,8 +85,9 @@ boxroot bxr_create_slow(value v) {
 __attribute__((noinline)) static void delete_slowly(boxroot r) {
   struct bxr_domain *self = bxr_setup_enter_if_trusted();
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (self == NULL) {
-    if (!bxr_setup_is_second_copy()) bxr_remote_delete(r);
+  if (self == NULL && bxr_setup_is_second_copy()) return;
+  if (bxr_profile_forget(r) || self == NULL) {
+    bxr_remote_delete(r);
   } else if (bxr_pool_owner(pool) != self) {
     bxr_remote_delete_batched(self, r);
   } else if (bxr_barrier_keeps(pool, r)) {
@@ -70,13 +110,18 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   struct bxr_domain *domain = bxr_setup_enter();
   if (domain == NULL) return NULL;
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (bxr_pool_owner(pool) == domain && !bxr_barrier_keeps(pool, r) &&
-      (!is_young_block(v) || bxr_domain_admit_young(domain, r))) {
+  struct bxr_domain *owner = bxr_pool_owner(pool);
+  if ((owner == domain || owner == domain->shadow) && !bxr_barrier_keeps(pool, r) &&
+      (!is_young_block(v) || bxr_domain_admit_young(owner, r))) {
     *bxr_slot(r) = (uintptr_t)v;
     return r;
   }
-  /* The value gets a new slot, in this domain's current pool, which may hold any value. */
-  boxroot moved = boxroot_create_in(&domain->head, v);
-  if (moved != NULL) boxroot_delete(r);
+  /* The value gets a new slot, in the current pool of the record, which may hold any value. */
+  uint64_t sample = bxr_profile_of(r);
+  boxroot moved = sample != 0 ? create_sampled(domain, v, sample) : take_slot(domain, v);
+  if (moved == NULL)
+    bxr_setup_fail(BXR_OUT_OF_MEMORY);
+  else
+    boxroot_delete(r);
   return moved;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Many creates and deletes. The record's free list is in a variable while it is used alone, so that the compiler can keep
    it in a register. The slow paths find it in the record. */
-#include "../include/boxroot.h"
+#include "core.h"
 
 void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) {
   for (size_t i = 0; i < n; i++) {

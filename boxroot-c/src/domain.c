@@ -21,6 +21,8 @@ _Static_assert(offsetof(struct bxr_domain, head) == 0, "a record starts with its
 struct bxr_domain_head bxr_no_domain = {
   .runtime_state = BXR_CLOSED, .free = BXR_NO_SLOT, .uncounted = BXR_NO_POOL};
 
+uint32_t bxr_profile_rate;
+
 /* ---- records ---- */
 
 static struct bxr_domain *registry;
@@ -32,6 +34,8 @@ struct bxr_domain *bxr_domain_new(void) {
   domain->head.epoch = 1;
   domain->darkened = bxr_runtime_cycle() - 1;
   domain->pacing.expected = 1;
+  domain->left = BXR_UNDRAWN;
+  domain->random = (uintptr_t)domain;
   bxr_list_init(&domain->young);
   bxr_list_init(&domain->young_partial);
   bxr_list_init(&domain->old);
@@ -71,14 +75,25 @@ void bxr_domain_add_pools(struct bxr_domain *domain, size_t change) {
 }
 
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool) {
-  census->live_roots += bxr_pool_used(pool) - bxr_load(&pool->announced) - pool->waiting;
+  size_t waiting = bxr_load(&pool->announced) + pool->waiting;
+  census->live_roots += bxr_pool_used(pool) - waiting;
+  census->waiting_deletes += waiting;
   census->pools[pool->kind]++;
 }
 
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census) {
   bxr_publish(&domain->census.live_roots, census.live_roots);
+  bxr_publish(&domain->census.waiting_deletes, census.waiting_deletes);
   for (int kind = 0; kind < BXR_KINDS; kind++)
     bxr_publish(&domain->census.pools[kind], census.pools[kind]);
+}
+
+static void count_pool(struct bxr_pool *pool, void *census) { bxr_census_add(census, pool); }
+
+struct bxr_census bxr_domain_census(struct bxr_domain *domain) {
+  struct bxr_census census = {0};
+  bxr_domain_each_pool(domain, count_pool, &census);
+  return census;
 }
 
 /* ---- filing pools ---- */
@@ -167,9 +182,9 @@ static void set_current(struct bxr_domain *domain, struct bxr_pool *pool) {
 static void make_young(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   pool->head.epoch = domain->head.epoch;
-  /* Deletes in a closed pool must not take the fast path. */
-  domain->head.uncounted =
-    bxr_is_fast_owner(&domain->head, &pool->head) ? bxr_pool_start(pool) : BXR_NO_POOL;
+  /* Deletes in a closed pool must not take the fast path, and no create is to miss the draw of the profile (profile.h). */
+  bool counted = !bxr_is_fast_owner(&domain->head, &pool->head) || bxr_peek(&bxr_profile_rate) != 0;
+  domain->head.uncounted = counted ? BXR_NO_POOL : bxr_pool_start(pool);
   domain->listed.count = 0;
 }
 
@@ -305,6 +320,7 @@ void bxr_domain_promote(struct bxr_domain *domain) {
   bxr_list_splice(&domain->old, &domain->young);
   bxr_list_splice(&domain->old_partial, &domain->young_partial);
   domain->head.epoch++;
+  domain->left = BXR_UNDRAWN; /* slots that were handed out are taken back */
   /* The current pool has become old like the others. It is parked, and does not stay current, so that
      a domain that creates nothing before the next minor scan has nothing to scan. */
   if (domain->current != NULL) {

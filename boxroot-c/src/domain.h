@@ -16,7 +16,7 @@
 
 /* What statistics count pool by pool. */
 struct bxr_census {
-  size_t live_roots, pools[BXR_KINDS];
+  size_t live_roots, waiting_deletes, pools[BXR_KINDS];
 };
 
 /* The largest number of listed slots. */
@@ -34,6 +34,9 @@ struct bxr_listed {
   uint32_t count; /* of slots; 0: the current pool is not listed */
   boxroot slots[BXR_LISTED];
 };
+
+/* No number of creates: when the next sample comes was not drawn yet. */
+#define BXR_UNDRAWN UINT32_MAX
 
 /* How much of a major cycle has passed (scan.c), in parts of a cycle as the collector plans it. */
 struct bxr_pacing {
@@ -54,7 +57,8 @@ enum { BXR_NOTES = 128 };
 
    Records are never unmapped: a remote delete may be about to push a pool on the drain list of a record whose
    domain ended long ago. Each record is in the registry. A record without a domain is also on the stack of
-   orphans (it may own pools) or of spares (it owns none).
+   orphans (it may own pools) or of spares (it owns none). Only a shadow is on neither: it belongs to one record, which has the
+   same owner, and what is done for that record is done for its shadow next.
 
    Invariants. A pool is young iff pool.epoch == head.epoch. While fast paths are open,
    every young pool other than `current` is in young or young_partial, by kind; every old pool other than
@@ -86,9 +90,15 @@ struct bxr_domain {
   struct bxr_listed listed;
   boxroot notes[BXR_NOTES];
 
+  /* Which creates are sampled (profile.h). */
+  uint32_t left; /* creates before the next sample, beyond the slots of head.free; or BXR_UNDRAWN */
+  uint64_t random;           /* what draws it */
+  struct bxr_domain *shadow; /* the record of the sampled roots, or NULL; atomic */
+  bool is_shadow;            /* atomic */
+
   /* Written by the owner, read by any thread for statistics. Atomic. */
   size_t pool_count;
-  struct bxr_census census; /* as of the last major scan */
+  struct bxr_census census; /* as of the last major scan, or of some minor ones before the first */
   uint64_t minor_scans, major_scans, longest_minor_scan, longest_major_scan;
   uint64_t deferred_deletes, barrier_hits, pools_adopted;
 
@@ -98,6 +108,9 @@ struct bxr_domain {
   struct bxr_domain *next_idle;        /* in the stack of orphans or of spares */
   struct bxr_domain *next_registered;  /* constant once registered */
 };
+
+/* One create in so many is sampled (profile.h); 0: none. Atomic. */
+extern uint32_t bxr_profile_rate;
 
 /* What bxr_self points to on a thread that must not use the fast paths. */
 extern struct bxr_domain_head bxr_no_domain;
@@ -168,7 +181,10 @@ static inline void bxr_domain_count(uint64_t *counter, uint64_t change) {
 /* Adds a pool to a census. A root whose delete was announced or waits is not counted. */
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
 
-/* Publishes a census of all the domain's pools. */
+/* A census of all the domain's pools. */
+struct bxr_census bxr_domain_census(struct bxr_domain *domain);
+
+/* Publishes it. */
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census);
 
 #pragma GCC visibility pop

@@ -37,25 +37,38 @@ static void make_foreign(struct bxr_pool *pool, void *context) {
   bxr_barrier_make_foreign(pool);
 }
 
-void bxr_orphans_add(struct bxr_domain *domain) {
+/* Prepares a record for its adopter. Returns whether it has pools. */
+static bool abandon(struct bxr_domain *domain) {
   bxr_domain_close(domain);
   bxr_remote_flush(domain);
   bxr_domain_retire(domain);
   bxr_domain_each_pool(domain, make_foreign, NULL);
   bxr_remote_put_back(domain);
-  if (domain->pool_count == 0) {
-    bxr_domain_publish(domain, (struct bxr_census){0});
-    stack_push(&spares, domain);
-  } else {
-    stack_push(&orphans, domain); /* always-scanned */
-  }
+  if (domain->pool_count == 0) bxr_domain_publish(domain, (struct bxr_census){0});
+  return domain->pool_count != 0;
+}
+
+void bxr_orphans_add(struct bxr_domain *domain) {
+  bool has_pools = abandon(domain);
+  if (domain->shadow != NULL && abandon(domain->shadow)) has_pools = true;
+  stack_push(has_pools ? &orphans : &spares, domain); /* always-scanned */
 }
 
 bool bxr_orphans_exist(void) { return bxr_load(&orphans) != NULL; }
 
-static void merge_records(struct bxr_domain *domain, struct bxr_domain *orphan) {
+static void merge_pools(struct bxr_domain *domain, struct bxr_domain *orphan) {
   bxr_domain_take_pools(domain, orphan); /* give */
   bxr_remote_forward(orphan);            /* count-merge, forward */
+}
+
+static void merge_records(struct bxr_domain *domain, struct bxr_domain *orphan) {
+  merge_pools(domain, orphan);
+  if (orphan->shadow != NULL && domain->shadow != NULL) {
+    merge_pools(domain->shadow, orphan->shadow);
+  } else if (orphan->shadow != NULL) {
+    bxr_publish(&domain->shadow, orphan->shadow);
+    bxr_publish(&orphan->shadow, NULL);
+  }
   stack_push(&spares, orphan);
 }
 

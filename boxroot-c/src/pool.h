@@ -5,8 +5,8 @@
 #ifndef BXR_POOL_H
 #define BXR_POOL_H
 
-#include "../include/boxroot.h"
 #include "atomic.h"
+#include "core.h"
 #include "debug.h"
 
 #pragma GCC visibility push(hidden)

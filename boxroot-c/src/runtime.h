@@ -5,8 +5,8 @@
 #ifndef BXR_RUNTIME_H
 #define BXR_RUNTIME_H
 
-#include "../include/boxroot.h"
 #include "atomic.h"
+#include "core.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -251,7 +251,7 @@ bool bxr_runtime_is_trusted(void) { return own_status() != UNKNOWN; }
 bool bxr_runtime_marks_ranges(void) { return false; }
 uintptr_t bxr_runtime_unmarked_header(size_t size) { return size; }
 bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
-uint32_t bxr_runtime_cycle(void) { return 0; }
+uint32_t bxr_runtime_cycle(void) { return (uint32_t)Caml_state->stat_major_collections; }
 bool bxr_runtime_marking_started(void) { return false; }
 bool bxr_runtime_marking_done(void) { return true; }
 double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }

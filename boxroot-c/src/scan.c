@@ -4,6 +4,7 @@
 #include "barrier.h"
 #include "orphans.h"
 #include "os.h"
+#include "profile.h"
 #include "remote.h"
 #include "setup.h"
 #include "release.h"
@@ -189,6 +190,13 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
 
 /* ---- the kinds of scans ---- */
 
+/* Major scans count the pools for statistics. Before the first one, few minor ones do, so that this costs little. */
+static void count_early(struct bxr_domain *domain) {
+  uint64_t scans = domain->minor_scans + 1;
+  if (domain->major_scans == 0 && (scans & (scans - 1)) == 0)
+    bxr_domain_publish(domain, bxr_domain_census(domain));
+}
+
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_flush(domain);
   if (domain->forced)
@@ -200,6 +208,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_domain_promote(domain);
   BXR_ASSERT(bxr_list_is_empty(&domain->young) && bxr_list_is_empty(&domain->young_partial) &&
              domain->current == NULL);
+  count_early(domain);
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
   if (bxr_runtime_marking_done()) domain->marking = false;
 }
@@ -261,6 +270,8 @@ void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime
   bxr_domain_close(domain);
   domain->scanning = true;
   scan_and_count(kind, domain, action);
+  if (domain->shadow != NULL) scan_and_count(kind, domain->shadow, action);
+  if (kind == BXR_SCAN_DARKEN) bxr_profile_begin_cycle();
   domain->scanning = false;
   if (bxr_setup_status() == BOXROOT_RUNNING) bxr_domain_open(domain, runtime_state);
 }

@@ -5,6 +5,7 @@
 
 #include "orphans.h"
 #include "os.h"
+#include "profile.h"
 #include "remote.h"
 #include "runtime.h"
 #include "release.h"
@@ -63,12 +64,18 @@ char const *boxroot_error_string(void) {
   return "boxroot: unknown error";
 }
 
+static void repair(struct bxr_domain *domain) {
+  bxr_remote_after_fork(domain);
+  if (domain->shadow != NULL) bxr_remote_after_fork(domain->shadow);
+}
+
 static void repair_all(void) {
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
     bxr_remote_after_fork(d);
 }
 
 static void after_fork(void) {
+  bxr_profile_after_fork();
   /* After teardown, no thread changes the lists that bxr_setup_give_memory_back will read. */
   if (bxr_load(&memory_left)) repair_all();
   struct bxr_domain **record = bxr_runtime_record();
@@ -79,7 +86,7 @@ static void after_fork(void) {
      running. OCaml cannot collect garbage in such a child, which should exec or exit soon. */
   if (record == NULL) return;
   if (!bxr_runtime_is_alone()) {
-    if (*record != NULL) bxr_remote_after_fork(*record);
+    if (*record != NULL) repair(*record);
     return;
   }
   repair_all();
@@ -105,6 +112,7 @@ static bool change_status(int from, int to) {
 /* False if out of memory. */
 static bool install_hooks(void) {
   if (!bxr_os_at_fork(after_fork)) return false;
+  bxr_profile_setup();
   bxr_runtime_setup();
   change_status(BOXROOT_NOT_SETUP, BOXROOT_RUNNING);
   return true;
@@ -139,6 +147,7 @@ void boxroot_teardown(void) {
   if (self != NULL) {
     bxr_remote_flush(self);
     bxr_remote_drain(self);
+    if (self->shadow != NULL) bxr_remote_drain(self->shadow);
   }
   if (bxr_exchange(&status, BOXROOT_TORE_DOWN) == BOXROOT_TORE_DOWN) return;
   bxr_runtime_teardown();

@@ -3,22 +3,11 @@
 #ifndef BXR_SETUP_H
 #define BXR_SETUP_H
 
-#include "../include/boxroot/host.h"
 #include "domain.h"
+#include "errors.h"
 #include "runtime.h"
 
 #pragma GCC visibility push(hidden)
-
-enum bxr_error {
-  BXR_NO_ERROR,
-  BXR_OUT_OF_MEMORY,
-  BXR_NO_LOCK,
-  BXR_NOT_SETUP,
-  BXR_TORE_DOWN,
-  BXR_INVALID,
-  BXR_SECOND_COPY,
-  BXR_SCANNING
-};
 
 /* The state of this copy of the library. (A call of boxroot_status may reach another copy: the dynamic
    linker takes the first function of that name.) Any thread. */
@@ -27,9 +16,6 @@ int bxr_setup_status(void);
 /* Whether the names of another copy of the library hide ours. Then all roots are the other copy's. Any
    thread. */
 bool bxr_setup_is_second_copy(void);
-
-/* Sets errno and the message of boxroot_error_string. */
-void bxr_setup_fail(enum bxr_error error);
 
 /* bxr_use_begin_to_lock, in this state of the lock. */
 int bxr_setup_use(enum bxr_lock lock);

@@ -3,11 +3,19 @@
 #include "remote.h"
 #include "setup.h"
 
-size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
-  struct bxr_domain *domain = (struct bxr_domain *)self;
+static size_t trim_record(struct bxr_domain *domain) {
   bxr_remote_drain_all(domain);
   bxr_domain_retire(domain);
+  domain->left = BXR_UNDRAWN; /* slots that were handed out were taken back */
   return bxr_release_all(domain) * BXR_POOL_SIZE;
+}
+
+size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
+  struct bxr_domain *domain = (struct bxr_domain *)self;
+  bxr_remote_flush(
+    domain); /* no batch is left that begins in a pool which is unmapped now, and may become a shadow's */
+  size_t trimmed = trim_record(domain);
+  return domain->shadow == NULL ? trimmed : trimmed + trim_record(domain->shadow);
 }
 
 size_t boxroot_trim(void) {

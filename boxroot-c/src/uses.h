@@ -3,7 +3,7 @@
 #ifndef BXR_USES_H
 #define BXR_USES_H
 
-#include "../include/boxroot/host.h"
+#include "core.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -99,9 +99,8 @@ static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind
   }
 }
 
-char const *boxroot_validate(void) {
-  struct bxr_domain *domain = bxr_setup_enter_if_trusted();
-  if (domain == NULL) return NULL;
+/* The invariant that is broken, or NULL. */
+static char const *check_record(struct bxr_domain *domain) {
   struct check check = {.domain = domain, .minor_heap = bxr_minor_heap()};
   check_list(&check, &domain->young, BXR_FULL, true);
   check_list(&check, &domain->young_partial, BXR_PARTIAL, true);
@@ -133,4 +132,11 @@ char const *boxroot_validate(void) {
   require(&check, domain->parked == NULL || current == NULL,
           "a pool is parked only while none is current");
   return check.broken;
+}
+
+char const *boxroot_validate(void) {
+  struct bxr_domain *domain = bxr_setup_enter_if_trusted();
+  if (domain == NULL) return NULL;
+  char const *broken = check_record(domain);
+  return broken != NULL || domain->shadow == NULL ? broken : check_record(domain->shadow);
 }

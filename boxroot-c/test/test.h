@@ -54,6 +54,15 @@
   TEST(scan_owes_the_work_of_forced_cycles)                                                        \
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_defers_deletes)                                                                        \
+  TEST(profile_draws)                                                                              \
+  TEST(profile_of_batches)                                                                         \
+  TEST(profile_of_moves)                                                                           \
+  TEST(profile_of_orphans)                                                                         \
+  TEST(profile_of_values)                                                                          \
+  TEST(profile_of_old_roots)                                                                       \
+  TEST(profile_in_signal_handlers)                                                                 \
+  TEST(profile_after_fork)                                                                         \
+  TEST(profile_without_memory)                                                                     \
   TEST(uses)                                                                                       \
   TEST(uses_to_lock)                                                                               \
   TEST(uses_after_fork)                                                                            \

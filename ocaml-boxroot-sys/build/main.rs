@@ -5,6 +5,7 @@
 //! 2. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here without an error.
 //! 3. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are the
 //!    point of this crate.
+//!    With `debug-checks`, that is the library's checked flavour.
 //! 4. Decide whether Rust inlines the fast paths, or calls C.
 //! 5. Tell dependants, through `links` metadata, where the C headers are
 //!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`).
@@ -16,7 +17,13 @@
 mod ocaml;
 
 use ocaml::{OCaml, Program};
-use std::{env, error::Error, fs, path::PathBuf, process::ExitCode};
+use std::{
+    env,
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 fn main() -> ExitCode {
     match build() {
@@ -68,6 +75,9 @@ fn build() -> Result<(), Box<dyn Error>> {
     let mut compiler = cc::Build::new();
     compiler.include(&include).include(ocaml.where_path()).opt_level(2);
     compiler.flag_if_supported("-fvisibility=default");
+    if feature("DEBUG_CHECKS") {
+        compiler.define("BOXROOT_CHECKED", "1");
+    }
     if feature("FAULT_INJECTION") {
         compiler.define("BXR_FAULT_INJECTION", None);
         // Without assertions in this project's benchmarks, which are release builds.
@@ -88,6 +98,7 @@ fn build() -> Result<(), Box<dyn Error>> {
 
     println!("cargo:rerun-if-changed={}", source_folder.display());
     println!("cargo:rerun-if-changed={}", include.display());
+    let include = if feature("DEBUG_CHECKS") { checked_headers(&include)? } else { include };
     println!("cargo:include={}", include.display());
     println!("cargo:ocaml_where={}", ocaml.where_path().display());
     println!("cargo:ocaml_version={}", ocaml.version());
@@ -105,6 +116,26 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo:runtime=1");
     }
     Ok(())
+}
+
+/// A copy of the headers for the checked flavour: its `config.h` says so.
+fn checked_headers(include: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    let copy = PathBuf::from(env::var("OUT_DIR")?).join("include");
+    for folder in ["", "boxroot"] {
+        fs::create_dir_all(copy.join(folder))?;
+        for entry in fs::read_dir(include.join(folder))? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                fs::copy(entry.path(), copy.join(folder).join(entry.file_name()))?;
+            }
+        }
+    }
+    let config = fs::read_to_string(include.join("boxroot/config.h"))?;
+    fs::write(
+        copy.join("boxroot/config.h"),
+        config.replace("BOXROOT_CHECKED 0", "BOXROOT_CHECKED 1"),
+    )?;
+    Ok(copy)
 }
 
 /// Whether `../src/fast.rs` is compiled. Inlined paths are compiled in the crates that use them. Without optimisation they take several times as long as a call of

@@ -87,10 +87,11 @@ pub struct boxroot_stats {
     pub deferred_deletes: u64,
     pub barrier_hits: u64,
     pub pools_adopted: u64,
+    pub waiting_deletes: usize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of boxroot_stats"][::core::mem::size_of::<boxroot_stats>() - 128usize];
+    ["Size of boxroot_stats"][::core::mem::size_of::<boxroot_stats>() - 136usize];
     ["Alignment of boxroot_stats"][::core::mem::align_of::<boxroot_stats>() - 8usize];
     ["Offset of field: boxroot_stats::live_roots"]
         [::core::mem::offset_of!(boxroot_stats, live_roots) - 0usize];
@@ -124,9 +125,14 @@ const _: () = {
         [::core::mem::offset_of!(boxroot_stats, barrier_hits) - 112usize];
     ["Offset of field: boxroot_stats::pools_adopted"]
         [::core::mem::offset_of!(boxroot_stats, pools_adopted) - 120usize];
+    ["Offset of field: boxroot_stats::waiting_deletes"]
+        [::core::mem::offset_of!(boxroot_stats, waiting_deletes) - 128usize];
 };
 unsafe extern "C" {
     pub fn boxroot_stats(s: *mut boxroot_stats);
+}
+unsafe extern "C" {
+    pub fn boxroot_stats_of_size(s: *mut boxroot_stats, size: usize);
 }
 unsafe extern "C" {
     pub fn boxroot_print_stats();
@@ -135,7 +141,16 @@ unsafe extern "C" {
     pub fn boxroot_trim() -> usize;
 }
 unsafe extern "C" {
+    pub fn boxroot_profile(rate: u32);
+}
+unsafe extern "C" {
+    pub fn boxroot_profile_write(file: ::core::ffi::c_int, age: u32) -> bool;
+}
+unsafe extern "C" {
     pub fn boxroot_validate() -> *const ::core::ffi::c_char;
+}
+unsafe extern "C" {
+    pub fn boxroot_print_leaks();
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -220,7 +235,7 @@ unsafe extern "C" {
 }
 unsafe extern "C" {
     #[link_name = "bxr_domain_stats_abi2_pool14"]
-    pub fn bxr_domain_stats(self_: *mut bxr_domain_head, s: *mut boxroot_stats);
+    pub fn bxr_domain_stats(self_: *mut bxr_domain_head, s: *mut boxroot_stats, size: usize);
 }
 pub const BXR_LOCK_NOT_HELD: bxr_lock = 0;
 pub const BXR_LOCK_HELD: bxr_lock = 1;

@@ -1,123 +1,134 @@
-//! The operations on roots under the feature `debug-checks`: each root is on record, with the place
-//! in the program that created it, and every misuse panics with a message that names that place.
-//!
-//! A handle is the address of a slot, which the allocator uses again after a delete. So the slot of a deleted
-//! root is kept aside for a while: otherwise a stale handle would pass for the new root in that slot. Roots
-//! that C code creates are not on record, and roots that C code deletes stay on record.
+//! The operations on roots under the feature `debug-checks`: those of the C library's checked flavour, which this crate compiles
+//! then (`vendor/src/check.c`). A handle is the address of a record, which says where the root was created and deleted. A misuse
+//! panics with a message that names these places. Roots of C code in the same program are on record, too.
 
 extern crate std;
 
-use crate::{bindings, lock_state, slot, status, BoxRoot, LockState, Status, Value, ValueCell};
-use core::cell::UnsafeCell;
-use core::ffi::c_int;
+use crate::{BoxRoot, Value, ValueCell};
+use core::ffi::{c_char, c_void, CStr};
+use core::fmt;
+use core::mem::MaybeUninit;
 use core::panic::Location;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use core::ptr::null;
+use core::str;
 use std::string::String;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::vec::Vec;
 
-type Site = &'static Location<'static>;
-
-/// How many deleted roots are remembered, and at most how many slots are kept aside.
-const REMEMBERED: usize = 4096;
-
+/// A place in a program that creates roots, in Rust, C or C++. With the feature `debug-checks`.
 #[derive(Clone, Copy)]
-struct Record {
-    created: Site,
-    deleted: Option<Site>,
+#[repr(C)] // struct bxr_site
+pub struct Site {
+    file: *const c_char,
+    line: u32,
+    length: u32,
 }
 
-#[derive(Default)]
-struct Records {
-    /// By handle: all live roots, and the deleted ones in `deleted`.
-    records: HashMap<usize, Record>,
-    /// The handles deleted last, the oldest first.
-    deleted: VecDeque<usize>,
-    /// Slots of deleted roots that `boxroot_create` offered again. They hold `()`.
-    aside: Vec<Aside>,
-}
+// SAFETY: a site points to static memory.
+unsafe impl Send for Site {}
+// SAFETY: the same.
+unsafe impl Sync for Site {}
 
-struct Aside(BoxRoot);
-
-// SAFETY: a root may be deleted on any thread, and no other operation is done on these.
-unsafe impl Send for Aside {}
-
-static RECORDS: Mutex<Option<Records>> = Mutex::new(None);
-
-/// Runs `f` on the records. `f` does not panic: a misuse is reported after the mutex is released.
-fn with<R>(f: impl FnOnce(&mut Records) -> R) -> R {
-    static ONCE: Once = Once::new();
-    // SAFETY: the handlers lock and unlock one mutex, in pairs, and are never unloaded.
-    ONCE.call_once(|| unsafe { _ = pthread_atfork(before_fork, after_fork, after_fork) });
-    f(lock_records().get_or_insert_with(Records::default))
-}
-
-fn lock_records() -> MutexGuard<'static, Option<Records>> {
-    RECORDS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+const TEXT: usize = 1000; // BXR_TEXT
 
 extern "C" {
-    fn pthread_atfork(
-        before: extern "C" fn(),
-        parent: extern "C" fn(),
-        child: extern "C" fn(),
-    ) -> c_int;
+    fn bxr_check_create(
+        v: Value,
+        site: Site,
+        made: *mut Option<BoxRoot>,
+        text: *mut c_char,
+    ) -> bool;
+    fn bxr_check_get(r: BoxRoot, site: Site, found: *mut Value, text: *mut c_char) -> bool;
+    fn bxr_check_get_ref(
+        r: BoxRoot,
+        site: Site,
+        found: *mut *const ValueCell,
+        text: *mut c_char,
+    ) -> bool;
+    fn bxr_check_delete(r: BoxRoot, site: Site, text: *mut c_char) -> bool;
+    fn bxr_check_modify(
+        r: *mut BoxRoot,
+        v: Value,
+        site: Site,
+        done: *mut bool,
+        text: *mut c_char,
+    ) -> bool;
+    fn bxr_check_leaks(each: extern "C" fn(*mut c_void, Site, usize), context: *mut c_void);
+    fn bxr_check_name(site: Site, text: *mut c_char, size: usize);
 }
 
-/// The guard of `RECORDS` while the process forks: so no other thread holds the mutex then, and the child can
-/// unlock it.
-struct OverFork(UnsafeCell<Option<MutexGuard<'static, Option<Records>>>>);
+impl Site {
+    #[track_caller]
+    fn caller() -> Site {
+        let caller = Location::caller();
+        let file = caller.file();
+        Site { file: file.as_ptr().cast(), line: caller.line(), length: file.len() as u32 }
+    }
 
-// SAFETY: only the thread that holds the mutex uses the cell (`before_fork`, `after_fork`).
-unsafe impl Sync for OverFork {}
+    /// The file's name. Empty if only the address of the code is known, because OCaml code or the like called C.
+    pub fn file(&self) -> &'static str {
+        // SAFETY: unless `line` is 0, `file` points to `length` bytes, or, if that is 0, to a string of C. Both are static.
+        let name = unsafe {
+            match (self.line, self.length) {
+                (0, _) => return "",
+                (_, 0) => CStr::from_ptr(self.file).to_bytes(),
+                (_, length) => core::slice::from_raw_parts(self.file.cast(), length as usize),
+            }
+        };
+        str::from_utf8(name).unwrap_or("")
+    }
 
-static OVER_FORK: OverFork = OverFork(UnsafeCell::new(None));
+    /// The line, from 1 on, or 0 if only the address of the code is known.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
 
-extern "C" fn before_fork() {
-    let guard = lock_records();
-    // SAFETY: this thread holds the mutex, so no other one uses the cell.
-    unsafe { *OVER_FORK.0.get() = Some(guard) }
+    fn key(&self) -> (u32, &'static str, *const c_char) {
+        (self.line, self.file(), if self.line == 0 { self.file } else { null() })
+    }
 }
 
-extern "C" fn after_fork() {
-    // SAFETY: this thread has held the mutex since `before_fork`, so no other one uses the cell.
-    let guard = unsafe { (*OVER_FORK.0.get()).take() };
-    drop(guard);
+impl PartialEq for Site {
+    fn eq(&self, other: &Site) -> bool {
+        self.key() == other.key()
+    }
 }
 
-fn handle(root: BoxRoot) -> usize {
-    slot(root) as usize
+impl Eq for Site {}
+
+/// `FILE:LINE`, or `PROGRAM+OFFSET`, which `addr2line` reads.
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = [0; TEXT];
+        // SAFETY: the function writes at most `TEXT` bytes, and ends them with a 0.
+        let text = unsafe {
+            bxr_check_name(*self, text.as_mut_ptr(), TEXT);
+            CStr::from_ptr(text.as_ptr())
+        };
+        f.write_str(&text.to_string_lossy())
+    }
 }
 
-/// Panics unless `root` is a live root on record.
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Panics if `check` says so, which then describes the mistake.
 #[track_caller]
-fn require_live(root: BoxRoot, operation: &str) {
-    match with(|records| records.records.get(&handle(root)).copied()) {
-        Some(Record { deleted: None, .. }) => {}
-        Some(record) => report_deleted(root, operation, record),
-        None => panic!("boxroot: {operation} of {root:?}, which is not a root"),
+#[inline]
+fn require(check: impl FnOnce(*mut c_char) -> bool) {
+    let mut text = MaybeUninit::<[c_char; TEXT]>::uninit();
+    if !check(text.as_mut_ptr().cast()) {
+        // SAFETY: C has described the mistake in at most `TEXT` bytes, which a 0 ends.
+        misused(unsafe { CStr::from_ptr(text.as_ptr().cast()) })
     }
 }
 
 #[track_caller]
 #[cold]
-fn report_deleted(root: BoxRoot, operation: &str, record: Record) -> ! {
-    let Record { created, deleted } = record;
-    match deleted {
-        Some(deleted) => panic!(
-            "boxroot: {operation} of {root:?}, which was created at {created} and deleted at {deleted}"
-        ),
-        None => panic!("boxroot: {operation} of {root:?}, which was created at {created}"),
-    }
-}
-
-/// Panics if this thread certainly does not hold the lock of a running runtime.
-#[track_caller]
-fn require_lock(operation: &str) {
-    if status() == Status::Running && matches!(lock_state(), LockState::NotHeld | LockState::Ended)
-    {
-        panic!("boxroot: {operation} on a thread that does not hold the OCaml lock");
-    }
+fn misused(text: &CStr) -> ! {
+    panic!("{}", text.to_string_lossy())
 }
 
 /// A new root that owns `init`. `None` on failure: with `errno` `EPERM` if this thread does not hold the lock or
@@ -128,36 +139,17 @@ fn require_lock(operation: &str) {
 /// `init` is a valid OCaml value. This is not the finaliser of a custom block. In a hook that runs inside a
 /// collection, `init` is not a block of the minor heap. On OCaml 4, this is not a thread-local destructor of a
 /// thread that `Thread.create` made: it does not hold the lock, which cannot be detected.
+///
+/// # Panics
+///
+/// If `init` is certainly no OCaml value.
 #[track_caller]
 pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
-    let created = Location::caller();
-    loop {
-        // SAFETY: as promised by the caller; the function checks everything else.
-        let mut root = unsafe { bindings::boxroot_create(init) }?;
-        let is_fresh = with(|records| {
-            let known = records.records.get(&handle(root));
-            // If the slot's last root is on record as live, C code has deleted it.
-            let is_fresh = !matches!(known, Some(Record { deleted: Some(_), .. }));
-            if is_fresh {
-                records.records.insert(handle(root), Record { created, deleted: None });
-            }
-            is_fresh
-        });
-        if is_fresh {
-            return Some(root);
-        }
-        const UNIT: Value = 1;
-        let offered = handle(root);
-        // SAFETY: the root is live, only this function has its handle, and the lock is held, because the create
-        // succeeded. The root moves only if the marker may be visiting its pool; then `root` is updated.
-        unsafe { bindings::boxroot_modify((&raw mut root).cast(), UNIT) };
-        if handle(root) == offered {
-            with(|records| records.aside.push(Aside(root)));
-        } else {
-            // SAFETY: the root is live, and only this function has its handle.
-            unsafe { bindings::boxroot_delete(Some(root)) };
-        }
-    }
+    let site = Site::caller();
+    let mut made = None;
+    // SAFETY: as promised by the caller; C stores a root or NULL.
+    require(|text| unsafe { bxr_check_create(init, site, &mut made, text) });
+    made
 }
 
 /// The value that `root` owns.
@@ -172,10 +164,11 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
 /// If `root` is not live, or the lock is not held.
 #[track_caller]
 pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
-    require_live(root, "get");
-    require_lock("get");
-    // SAFETY: a live root's slot is readable under the lock (just checked).
-    unsafe { *slot(root) }
+    let site = Site::caller();
+    let mut found = 1;
+    // SAFETY: as promised by the caller.
+    require(|text| unsafe { bxr_check_get(root, site, &mut found, text) });
+    found
 }
 
 /// The address where `root` keeps its value, until the root is deleted or modified. Never `NULL`. Reading through
@@ -186,8 +179,11 @@ pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
 /// If `root` is not live.
 #[track_caller]
 pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
-    require_live(root, "get_ref");
-    slot(root).cast()
+    let site = Site::caller();
+    let mut found = null();
+    // SAFETY: C looks at the first word of what the handle points to, and recognises what is no root by that.
+    require(|text| unsafe { bxr_check_get_ref(root, site, &mut found, text) });
+    found
 }
 
 /// Deletes `root`: its value is no longer kept alive. Any thread may do this at any time, with or without the
@@ -204,42 +200,13 @@ pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
 /// If `root` is not live.
 #[track_caller]
 pub unsafe fn boxroot_delete(root: BoxRoot) {
-    let deleted = Some(Location::caller());
-    let (known, forgotten) = with(|records| {
-        let known = records.records.get(&handle(root)).copied();
-        if !matches!(known, Some(Record { deleted: None, .. })) {
-            return (known, None);
-        }
-        records.records.entry(handle(root)).and_modify(|record| record.deleted = deleted);
-        records.deleted.push_back(handle(root));
-        (known, forget_oldest(records))
-    });
-    match known {
-        Some(Record { deleted: None, .. }) => {}
-        Some(record) => report_deleted(root, "second delete", record),
-        None => panic!("boxroot: delete of {root:?}, which is not a root"),
-    }
-    // SAFETY: `root` is live (just checked), and a slot kept aside has no other user.
-    unsafe {
-        bindings::boxroot_delete(Some(root));
-        bindings::boxroot_delete(forgotten);
-    }
+    let site = Site::caller();
+    // SAFETY: as promised by the caller.
+    require(|text| unsafe { bxr_check_delete(root, site, text) });
 }
 
-/// Forgets the oldest deleted root if more than [`REMEMBERED`] are on record. Returns the root that keeps its slot
-/// aside, if there is one: the caller deletes it.
-fn forget_oldest(records: &mut Records) -> Option<BoxRoot> {
-    if records.deleted.len() <= REMEMBERED {
-        return None;
-    }
-    let oldest = records.deleted.pop_front()?;
-    records.records.remove(&oldest);
-    let place = records.aside.iter().position(|aside| handle(aside.0) == oldest)?;
-    Some(records.aside.swap_remove(place).0)
-}
-
-/// Makes `*root` own `new_value` instead of its value. May change `*root`: the root may move. `false` on failure,
-/// with `errno` as for [`boxroot_create`]; the root is then intact.
+/// Makes `*root` own `new_value` instead of its value. Always changes `*root`, so that uses of copies of the old handle are
+/// noticed. `false` on failure, with `errno` as for [`boxroot_create`]; the root is then intact.
 ///
 /// # Safety
 ///
@@ -248,38 +215,26 @@ fn forget_oldest(records: &mut Records) -> Option<BoxRoot> {
 ///
 /// # Panics
 ///
-/// If `*root` is not live.
+/// If `*root` is not live, or `new_value` is certainly no OCaml value.
 #[track_caller]
 pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
-    // SAFETY: no other thread uses `*root` (caller).
-    let before = unsafe { *root };
-    require_live(before, "modify");
-    // Always takes a new root, so that later uses of the old handle are noticed.
-    // SAFETY: `new_value` is valid (caller); `before` is live (just checked).
-    unsafe {
-        let Some(after) = boxroot_create(new_value) else { return false };
-        boxroot_delete(before);
-        *root = after;
-    }
-    true
-}
-
-/// How many roots only keep a slot aside. The allocator's own statistics count them as live.
-pub(crate) fn kept_aside() -> usize {
-    with(|records| records.aside.len())
+    let site = Site::caller();
+    let mut done = false;
+    // SAFETY: as promised by the caller. C stores no NULL.
+    require(|text| unsafe { bxr_check_modify(root, new_value, site, &mut done, text) });
+    done
 }
 
 /// The live roots, grouped by the place in the program that created them: the most first. With the
 /// feature `debug-checks`.
-pub fn live_roots_by_site() -> Vec<(&'static Location<'static>, usize)> {
-    let mut by_site: BTreeMap<Site, usize> = BTreeMap::new();
-    with(|records| {
-        for record in records.records.values().filter(|record| record.deleted.is_none()) {
-            *by_site.entry(record.created).or_default() += 1;
-        }
-    });
-    let mut sites: Vec<_> = by_site.into_iter().collect();
-    sites.sort_by_key(|&(_, count)| core::cmp::Reverse(count));
+pub fn live_roots_by_site() -> Vec<(Site, usize)> {
+    extern "C" fn each(sites: *mut c_void, site: Site, live: usize) {
+        // SAFETY: this is the vector below, which nothing else uses meanwhile.
+        unsafe { &mut *sites.cast::<Vec<(Site, usize)>>() }.push((site, live));
+    }
+    let mut sites = Vec::new();
+    // SAFETY: the function calls `each` with the vector, and keeps neither.
+    unsafe { bxr_check_leaks(each, (&raw mut sites).cast()) }
     sites
 }
 
@@ -287,6 +242,9 @@ pub fn live_roots_by_site() -> Vec<(&'static Location<'static>, usize)> {
 pub fn leak_report() -> String {
     live_roots_by_site()
         .iter()
-        .map(|(site, count)| std::format!("boxroot: {count} live roots were created at {site}\n"))
+        .map(|&(site, live)| match live {
+            1 => std::format!("boxroot: 1 live root was created at {site}\n"),
+            _ => std::format!("boxroot: {live} live roots were created at {site}\n"),
+        })
         .collect()
 }

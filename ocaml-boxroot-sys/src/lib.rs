@@ -33,9 +33,9 @@
 //! * `build`: for build scripts, `build::Program`, which compiles OCaml code, links it into a Rust program, and makes Rust
 //!   bindings to it.
 //!   Uses `std`.
-//! * `debug-checks`: keeps a record of each root that is created from Rust. A double delete, a use
-//!   after delete, a stale handle, a handle that is no root, and a read without the lock panic. The
-//!   message names the places in the program that created and deleted the root. Slow, and uses `std`.
+//! * `debug-checks`: compiles the checked flavour of the C library, which keeps a record of each root. A double delete, a use
+//!   after delete, a stale handle, a handle that is no root, what is no OCaml value, and a read without the lock panic. The
+//!   message names the places in the program that created and deleted the root. Uses `std`.
 
 #![cfg_attr(not(feature = "build"), no_std)]
 
@@ -61,7 +61,7 @@ pub use calls::{boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, bo
 #[cfg(feature = "debug-checks")]
 pub use checked::{
     boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify, leak_report,
-    live_roots_by_site,
+    live_roots_by_site, Site,
 };
 
 /// An OCaml `value`.
@@ -97,6 +97,7 @@ pub enum Status {
 }
 
 /// A handle is the address of its slot.
+#[cfg(not(feature = "debug-checks"))]
 #[inline(always)]
 fn slot(root: BoxRoot) -> *mut Value {
     root.0.as_ptr().cast()
@@ -187,25 +188,15 @@ pub unsafe extern "C" fn boxroot_print_stats() {
 
 /// Statistics. Any thread, at any time. If this thread holds a domain's lock, the counts are exact for that
 /// domain, except that deletes by other domains may be missing until their next minor collection. The counts
-/// for all other domains are those of their last major scan.
+/// for all other domains are those of their last major scan, or of some minor scans before the first one.
 #[inline]
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
     // SAFETY: the function has no other precondition than memory for the struct, and fills all of it.
-    without_kept_aside(unsafe {
-        bindings::boxroot_stats(stats.as_mut_ptr());
+    unsafe {
+        bindings::boxroot_stats_of_size(stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()
-    })
-}
-
-/// Under `debug-checks` this crate keeps some slots of deleted roots aside, by roots of its own. They do not count.
-#[inline]
-fn without_kept_aside(#[allow(unused_mut)] mut stats: Stats) -> Stats {
-    #[cfg(feature = "debug-checks")]
-    {
-        stats.live_roots -= checked::kept_aside().min(stats.live_roots);
     }
-    stats
 }
 
 /// Gives the memory of the calling domain's empty pools back to the system, and returns how many bytes. Empty
@@ -216,6 +207,27 @@ fn without_kept_aside(#[allow(unused_mut)] mut stats: Stats) -> Stats {
 pub fn boxroot_trim() -> usize {
     // SAFETY: no precondition.
     unsafe { bindings::boxroot_trim() }
+}
+
+/// From now on, one create in `rate`, chosen at random, keeps its call stack until the root is deleted. 0 turns this off. Each
+/// domain follows at its next minor collection at the latest. Any thread.
+#[inline]
+pub fn boxroot_profile(rate: u32) {
+    // SAFETY: no precondition.
+    unsafe { bindings::boxroot_profile(rate) }
+}
+
+/// Writes which call stacks have created how many live roots, as a heap profile that `pprof` reads, without roots that are
+/// younger than `age` major collections. Any thread, also in a signal handler. If the result is false, `errno` is that of
+/// `write`, or `EBUSY` while another call is writing.
+///
+/// # Safety
+///
+/// The file is open for the caller to write to, as for `BorrowedFd`.
+#[inline]
+pub unsafe fn boxroot_profile_write(file: core::ffi::c_int, age: u32) -> bool {
+    // SAFETY: the file is open (caller).
+    unsafe { bindings::boxroot_profile_write(file, age) }
 }
 
 /// Checks the allocator's invariants for the calling domain, in time linear in the size of its pools. `NULL`

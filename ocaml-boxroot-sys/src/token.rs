@@ -113,10 +113,10 @@ pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
 pub unsafe fn stats(domain: Domain) -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
     // SAFETY: the lock of `domain` is held, and no root scan of it is running (caller). The function fills the struct.
-    crate::without_kept_aside(unsafe {
-        bindings::bxr_domain_stats(domain.0.as_ptr(), stats.as_mut_ptr());
+    unsafe {
+        bindings::bxr_domain_stats(domain.0.as_ptr(), stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()
-    })
+    }
 }
 
 /// [`boxroot_trim`](crate::boxroot_trim) without its checks: it works on every thread that holds the lock.

@@ -129,7 +129,7 @@ impl Error {
 
     /// The error, in this argument.
     #[cold]
-    pub(crate) fn of_argument(self, Place(argument, function): Place) -> Error {
+    pub(crate) fn of_argument(self, Place(argument, function): Place<'_>) -> Error {
         self.of(format_args!("argument `{argument}` of `{function}`"))
     }
 
@@ -236,7 +236,12 @@ impl fmt::Display for Error {
                  use OCaml; fork inside DomainLock::attach"
             }
             Error::Busy { uses } => {
-                return write!(f, "the OCaml runtime is still in use ({uses} other uses)")
+                let plural = if *uses == 1 { "" } else { "s" };
+                return write!(
+                    f,
+                    "the OCaml runtime is still in use ({uses} other use{plural}): by threads that are attached, or wait for the \
+                     lock, or by other domains"
+                );
             }
         })
     }

@@ -57,7 +57,7 @@
 //! * `debug-checks`: every root is on record with the place in the program that created it. Misuse of
 //!   raw handles panics and names that place, `leaks` lists the live roots by place, and
 //!   [`Runtime::shutdown`] prints them. Values of [wrong types](guide::debugging#wrong-types) are errors, as in debug builds.
-//!   [Deadlocks](guide::debugging#deadlocks) are reported. Slow.
+//!   [Deadlocks](guide::debugging#deadlocks) are reported. It costs a `malloc` and two mutexes for each root.
 
 mod boxroot;
 mod call;
@@ -77,9 +77,9 @@ pub use lock::DomainLock;
 pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 #[cfg(any(feature = "startup", doc))]
 pub use runtime::{Builder, Busy, Runtime};
-pub use stats::{stats, trim, Stats};
+pub use stats::{profile, stats, trim, write_profile, Stats};
 #[cfg(feature = "debug-checks")]
-pub use sys::{leak_report, live_roots_by_site as leaks};
+pub use sys::{leak_report, live_roots_by_site as leaks, Site};
 pub use types::*;
 pub use value::{Kind, OCamlAny, Value};
 

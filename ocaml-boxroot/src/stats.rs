@@ -1,7 +1,8 @@
 use crate::DomainLock;
 use ocaml_boxroot_sys as sys;
-use std::fmt;
+use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
+use std::{fmt, io};
 
 /// Statistics of the allocator, from [`stats`]. The counts of roots and of pools by state are exact for the
 /// calling thread's domain if the thread holds the lock; for every other domain they are those of its last major
@@ -11,7 +12,8 @@ use std::time::Duration;
 #[non_exhaustive]
 pub struct Stats {
     /// Whether the counts are exact, at least for the calling thread's domain. If not, because the thread does not hold the
-    /// lock, they are those of each domain's last major root scan, and 0 before the first one.
+    /// lock, they are those of each domain's last major root scan, or, before the first one, of its minor root scan number 1, 2, 4,
+    /// 8 and so on.
     pub is_exact: bool,
     /// Roots created and not yet deleted.
     pub live_roots: usize,
@@ -46,6 +48,10 @@ pub struct Stats {
     pub barrier_hits: u64,
     /// Pools taken over from domains that ended.
     pub pools_adopted: u64,
+    /// Deletes that were made, whose slots cannot be used again yet: their owner has not carried them out, or the collector must
+    /// mark the value first. They keep pools in use, and do not count as `live_roots`. A number that grows without end means
+    /// that the owner runs no collections.
+    pub waiting_deletes: usize,
 }
 
 /// Statistics of the allocator. Any thread may call this at any time; the counts are exact if it holds the lock.
@@ -73,6 +79,7 @@ pub fn stats() -> Stats {
         deferred_deletes: s.deferred_deletes,
         barrier_hits: s.barrier_hits,
         pools_adopted: s.pools_adopted,
+        waiting_deletes: s.waiting_deletes,
     }
 }
 
@@ -87,14 +94,36 @@ pub fn trim(lock: &DomainLock) -> usize {
     unsafe { sys::token::trim(lock.domain()) }
 }
 
+/// Begins a profile of live roots: from now on, one new root in `rate`, chosen at random, keeps the call stack that created it,
+/// until the root is dropped. 0 turns this off. With a rate of 1000 it costs so little that it can stay on. The
+/// environment variable `BOXROOT_PROFILE` does the same from the start.
+/// [How to read it](crate::guide::debugging#roots-that-are-never-dropped).
+pub fn profile(rate: u32) {
+    sys::boxroot_profile(rate);
+}
+
+/// Writes the profile to a file: which call stacks have created how many roots that are alive, without roots that are younger
+/// than `age` major collections. Any thread may call this at any time. An error is that of writing, or that
+/// another thread is writing the profile ([`ErrorKind::ResourceBusy`](io::ErrorKind::ResourceBusy)).
+pub fn write_profile(file: impl AsFd, age: u32) -> io::Result<()> {
+    let file = file.as_fd();
+    // SAFETY: the file is open as long as it is borrowed.
+    let written = unsafe { sys::boxroot_profile_write(file.as_raw_fd(), age) };
+    if written {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
             "{} live roots{} in {} pools, {} KiB ({} current, {} full, {} partial, {} empty); \
-             {} minor scans, at most {:?}; {} major scans, at most {:?}; {} deferred deletes",
+             {} minor scans, at most {:?}; {} major scans, at most {:?}; {} deferred deletes, {} waiting",
             self.live_roots,
-            if self.is_exact { "" } else { " at the last major collection" },
+            if self.is_exact { "" } else { " when they were last counted" },
             self.pools,
             self.bytes / 1024,
             self.pools_current,
@@ -106,6 +135,7 @@ impl fmt::Display for Stats {
             self.major_scans,
             self.longest_major_scan,
             self.deferred_deletes,
+            self.waiting_deletes,
         )
     }
 }

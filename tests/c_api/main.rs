@@ -11,6 +11,7 @@ mod hooks;
 mod lifecycle;
 mod marking;
 mod memory;
+mod profile;
 mod roots;
 mod threads;
 

@@ -185,6 +185,7 @@ fn delete_roots_that_the_marker_has_not_visited() {
         (after.barrier_hits - before.barrier_hits, after.live_roots),
         (50_000, arrays.len())
     );
+    assert_eq!(after.waiting_deletes - before.waiting_deletes, 50_000);
     minor();
     // New roots go elsewhere; those that are young, or hold no block, are free at once.
     for i in 0..50_000 {
@@ -198,7 +199,7 @@ fn delete_roots_that_the_marker_has_not_visited() {
     full_major();
     full_major();
     let s = sys::boxroot_stats();
-    assert_eq!((s.live_roots, s.pools_full, s.pools_partial), (0, 0, 0));
+    assert_eq!((s.live_roots, s.pools_full, s.pools_partial, s.waiting_deletes), (0, 0, 0, 0));
 }
 
 // `modify` of a root that the marker has not visited yet takes another slot, for which there may be no

@@ -3,13 +3,15 @@
 #![forbid(unsafe_code)]
 
 use bound::*;
+use journal::OCamlLog;
 use ocaml_boxroot::{
     Boxroot, CallError, DomainLock, Error, Function, Kind, OCamlArray, OCamlFloat, OCamlInt,
     OCamlList, OCamlString, RootRef, Runtime, ToOCaml,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
 
-ocaml_boxroot::include_bindings!(bound: Provider);
+ocaml_boxroot::include_bindings!(bound: Provider, journal: Provider);
 
 pub struct Provider;
 
@@ -47,6 +49,36 @@ impl Externals for Provider {
     }
 }
 
+pub struct Log(Mutex<Vec<String>>);
+
+impl journal::Externals for Provider {
+    fn create(
+        lock: &mut DomainLock,
+        first: &RootRef<OCamlString>,
+    ) -> Result<Boxroot<OCamlLog>, Box<dyn std::error::Error>> {
+        let first = first.to_rust(lock)?;
+        let (log, lock) = lock.alloc_box(Log(Mutex::new(vec![first])))?;
+        Ok(Boxroot::try_new(lock, log)?)
+    }
+
+    fn write(
+        lock: &mut DomainLock,
+        log: &RootRef<OCamlLog>,
+        line: &RootRef<OCamlString>,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        log.get(lock).get().0.lock().unwrap().push(line.to_rust(lock)?);
+        Ok(())
+    }
+}
+
+fn types_of_rust(lock: &mut DomainLock) -> Any<()> {
+    let log = journal::open_(lock, "begin")?;
+    let filled = journal::fill(lock, &log, ["one", "two"])?;
+    let log = filled.get(lock).try_get().expect("the type of the block");
+    assert_eq!(*log.0.lock().unwrap(), ["begin", "one", "two", "end"]);
+    Ok(())
+}
+
 fn order(size: Size) -> Order {
     Order {
         customer: "Ada".into(),
@@ -64,6 +96,7 @@ fn main() -> Any<()> {
         exceptions(lock)?;
         floats(lock)?;
         parameters(lock)?;
+        types_of_rust(lock)?;
         others(lock)?;
         conversions_and_writes_at_once(lock)
     })?

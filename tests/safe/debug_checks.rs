@@ -6,7 +6,7 @@ use crate::support::safe::*;
 use ocaml_boxroot::{
     leak_report, leaks, ocaml_functions, ocaml_type, stats, sys, Boxroot, DomainLock, Elements,
     Error, Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
-    Runtime, ToOCaml, Value,
+    Runtime, Site, ToOCaml, Value,
 };
 use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;
@@ -45,7 +45,7 @@ test!(double_delete, || {
     let (root, created) = root(1);
     let deleted = delete(root);
     let message = report(|| delete(root));
-    assert!(message.contains("second delete"), "{message}");
+    assert!(message.contains(&format!("delete at {}:", file!())), "{message}");
     assert!(message.contains(&created) && message.contains(&deleted), "{message}");
 });
 
@@ -83,7 +83,7 @@ test!(stale_handle_whose_slot_is_in_use_again, || {
     // SAFETY: the root is live.
     assert!(unsafe { sys::boxroot_modify(&mut modified, 15) });
     assert_eq!(get(modified), 7);
-    assert!(report(|| get(others[0])).contains("get of"));
+    assert!(report(|| get(others[0])).contains("of an old handle"));
 });
 
 test!(pointers_that_are_no_roots, || {
@@ -100,8 +100,8 @@ test!(pointers_that_are_no_roots, || {
         ]
     };
     for root in wrong {
-        assert!(report(|| get(root)).contains("is not a root"));
-        assert!(report(|| delete(root)).contains("is not a root"));
+        assert!(report(|| get(root)).contains("what is not a root"));
+        assert!(report(|| delete(root)).contains("what is not a root"));
     }
     assert_eq!(get(root), 1);
 });
@@ -126,6 +126,27 @@ test!(roots_that_c_deletes, || {
         unsafe { boxroot_delete(Some(root)) };
     }
     assert!(stats().pools <= 2, "{:?}", stats());
+});
+
+// The function of C itself has no line to name, but the address of its caller.
+test!(roots_that_c_creates, || {
+    extern "C" {
+        fn boxroot_create(value: sys::Value) -> Option<BoxRoot>;
+    }
+    raw::start();
+    // SAFETY: the value is an immediate.
+    let root = unsafe { boxroot_create(15) }.unwrap();
+    assert_eq!(get(root), 7);
+    assert_eq!(
+        leaks().iter().map(|(site, n)| (site.file(), site.line(), *n)).collect::<Vec<_>>(),
+        [("", 0, 1)]
+    );
+    let program = std::env::current_exe().unwrap();
+    let program = program.file_name().unwrap().to_str().unwrap();
+    assert!(leak_report().contains(&format!("{program}+0x")), "{}", leak_report());
+    delete(root);
+    let message = report(|| delete(root));
+    assert!(message.contains(&format!("{program}+0x")), "{message}");
 });
 
 test!(slots_come_back, || {
@@ -177,7 +198,7 @@ struct Point {
 // Every root is on record with the line of this file that called the crate, however deep in the crate it was created.
 test!(leaks_of_conversions, || {
     /// Expects `count` roots from one place on `line`, since `before`.
-    fn check(before: &[(&std::panic::Location, usize)], line: u32, count: usize) {
+    fn check(before: &[(Site, usize)], line: u32, count: usize) {
         let now = leaks();
         let new: Vec<_> =
             now.iter().filter(|(site, _)| before.iter().all(|(other, _)| other != site)).collect();

@@ -287,6 +287,26 @@ test!(exports_in_at_exit, forbid(unsafe_code), || {
     assert!(RAN.load(Ordering::SeqCst));
 });
 
+test!(exceptions_in_at_exit, forbid(unsafe_code), || {
+    static RAN: AtomicBool = AtomicBool::new(false);
+    let runtime = start();
+    let body: Run = |lock, n| match n.get(lock).to_int() {
+        0 => {
+            RAN.store(true, Ordering::SeqCst);
+            Ok(())
+        }
+        _ => Err("the last one is the first to run".into()),
+    };
+    DomainLock::attach(|lock| {
+        for n in [0, 1] {
+            ocaml(lock, "run_at_exit", n, body).unwrap();
+        }
+    })
+    .unwrap();
+    runtime.shutdown().unwrap();
+    assert!(RAN.load(Ordering::SeqCst));
+});
+
 test!(runtime_comes_back_and_goes, forbid(unsafe_code), || {
     let mut runtime = start();
     let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();

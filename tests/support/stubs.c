@@ -17,6 +17,7 @@
 #include <caml/minor_gc.h>
 #include <caml/misc.h>
 #include <caml/roots.h>
+#include <caml/version.h>
 
 /* ---- custom blocks whose finaliser uses boxroots ---- */
 

@@ -167,12 +167,6 @@ let () =
 
 (* What the program in the guide (ocaml-boxroot/src/guide) needs besides its words.ml. *)
 let () = register "stress" Compaction.compact
-(* Another domain (on OCaml 4, another thread) runs collections while this thread waits. On OCaml 5 the backup thread of this
-   domain does this domain's part of them. *)
-let () =
-  register "collect_elsewhere" (fun () ->
-      Multicore.spawn (fun () -> for _ = 1 to 5 do Gc.minor () done; Gc.full_major ());
-      Multicore.join_all ())
 
 (* ---- Rust functions ---- *)
 

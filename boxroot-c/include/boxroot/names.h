@@ -5,6 +5,8 @@
 #ifndef BOXROOT_NAMES_H
 #define BOXROOT_NAMES_H
 
+#include "config.h"
+
 /* To be increased with every change of the structs of inline.h, of what the fast paths may do, and of the
    structs of src/pool.h and src/domain.h, because functions of two copies of the library may get mixed. */
 #define BXR_ABI 2
@@ -20,12 +22,21 @@
 /* bxr_self_abi2_pool14 */
 #define BXR_NAME(name) BXR_NAME_OF(name, BXR_ABI, BXR_POOL_LOG)
 
-#define bxr_self BXR_NAME(bxr_self)
+/* Each object that includes boxroot.h refers to bxr_flavour, which the library has. Of inlined code, the linker refuses other
+   flavours by these names, too. */
+#if BOXROOT_CHECKED
+#define BXR_FLAVOUR_NAME(name) BXR_NAME(name##_checked)
+#else
+#define BXR_FLAVOUR_NAME(name) BXR_NAME(name)
+#endif
+#define bxr_flavour BXR_FLAVOUR_NAME(bxr_flavour)
+#define bxr_self BXR_FLAVOUR_NAME(bxr_self)
+#define bxr_create_slow BXR_FLAVOUR_NAME(bxr_create_slow)
+#define bxr_delete_slow BXR_FLAVOUR_NAME(bxr_delete_slow)
+#define bxr_modify_slow BXR_FLAVOUR_NAME(bxr_modify_slow)
+#define bxr_domain_refile BXR_FLAVOUR_NAME(bxr_domain_refile)
+
 #define bxr_setup BXR_NAME(bxr_setup)
-#define bxr_create_slow BXR_NAME(bxr_create_slow)
-#define bxr_delete_slow BXR_NAME(bxr_delete_slow)
-#define bxr_modify_slow BXR_NAME(bxr_modify_slow)
-#define bxr_domain_refile BXR_NAME(bxr_domain_refile)
 #define bxr_domain_attach BXR_NAME(bxr_domain_attach)
 #define bxr_domain_trim_empty BXR_NAME(bxr_domain_trim_empty)
 #define bxr_domain_stats BXR_NAME(bxr_domain_stats)
@@ -49,5 +60,23 @@
 #define bxr_push BXR_NAME(bxr_push)
 #define bxr_pop BXR_NAME(bxr_pop)
 #define bxr_may_be_young BXR_NAME(bxr_may_be_young)
+
+/* In the checked flavour, the public functions are those of check.c, which call the allocator's. */
+#if BOXROOT_CHECKED
+#define bxr_core_create BXR_NAME(bxr_core_create)
+#define bxr_core_delete BXR_NAME(bxr_core_delete)
+#ifdef BXR_CORE
+#define boxroot_create bxr_core_create
+#define boxroot_get BXR_NAME(bxr_core_get)
+#define boxroot_get_ref BXR_NAME(bxr_core_get_ref)
+#define boxroot_delete bxr_core_delete
+#define boxroot_modify BXR_NAME(bxr_core_modify)
+#define boxroot_create_in BXR_NAME(bxr_core_create_in)
+#define boxroot_delete_in BXR_NAME(bxr_core_delete_in)
+#define boxroot_modify_in BXR_NAME(bxr_core_modify_in)
+#define boxroot_create_many BXR_NAME(bxr_core_create_many)
+#define boxroot_delete_many BXR_NAME(bxr_core_delete_many)
+#endif
+#endif
 
 #endif /* BOXROOT_NAMES_H */

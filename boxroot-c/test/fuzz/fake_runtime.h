@@ -127,4 +127,10 @@ void fake_mark(int domain, unsigned n);
 void fuzz_forget_everything(void);
 void fuzz_remote_push(struct bxr_pool *pool);
 
+/* The samples of the profile, and the mapped pieces of their table. */
+struct fuzz_samples {
+  size_t count, mirrors;
+};
+struct fuzz_samples fuzz_count_samples(void);
+
 #endif

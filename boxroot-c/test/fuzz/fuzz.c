@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../../src/os.h"
+#include "../../src/profile.h"
 #include "../../src/remote.h"
 #include "../../src/setup.h"
 #include "steps.h"
@@ -269,7 +270,8 @@ static void move_to_root(void) {
 static void announce(void) {
   if (shadow.root_count == 0 || shadow.delete_count == DELETES) return;
   fuzz_operations++;
-  struct shadow_delete delete = {shadow_take(any_root()), false};
+  struct shadow_delete delete = {shadow_take(any_root()), false, false};
+  delete.sampled = bxr_profile_forget(delete.root.root);
   /* Another delete step may run meanwhile; this one is not on the list yet. */
   delete.pushed = !bxr_remote_announce(bxr_batch_of(delete.root.root));
   CHECK(shadow.delete_count < ALL_DELETES);
@@ -429,6 +431,9 @@ static void fork_process(void) {
   int d = fake_domain_of_thread();
   if (depth != 0 || world.stopped || !bxr_runtime_is_alone() || fake.after_fork == NULL) return;
   if (d < 0) return;
+  /* Nobody deletes such a root again, which has no sample any more. */
+  for (unsigned i = 0; i < shadow.delete_count; i++)
+    if (shadow.deletes[i].sampled) return;
   fuzz_countdown = 0; /* no other thread is left */
   fake.after_fork();
   while (shadow.delete_count != 0) {
@@ -542,12 +547,14 @@ static void begin(void) {
   for (int d = 0; d < 1 + (int)(choice / 64); d++) fake_domain_start(d);
   int before = fake_switch(0);
   CHECK(boxroot_setup());
+  boxroot_profile(choice / 16 % 4 == 3 ? 1 : choice / 16 % 4 == 2 ? 5 : 0);
   fake_switch(before);
 }
 
 static void check(void) {
   shadow_check_values();
   shadow_check_counts();
+  shadow_check_samples();
   shadow_check_domains(0);
 }
 
@@ -565,6 +572,7 @@ static void delete_everything(void) {
   world_minor(0);
   world_minor(0);
   check();
+  CHECK(fuzz_count_samples().count == 0);
 }
 
 static size_t all_pools(void) {
@@ -585,11 +593,11 @@ static void check_statistics(void) {
   CHECK(fake.torn_down || stats.live_roots == 0);
 }
 
-/* Records are never unmapped. */
+/* Records are never unmapped, and neither is the table of samples. */
 static void check_memory(void) {
   size_t records = 0;
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) records++;
-  CHECK(fake_mapped() == records * 4096);
+  CHECK(fake_mapped() == records * 4096 + fuzz_count_samples().mirrors * BXR_POOL_SIZE);
 }
 
 /* Four cycles without other minor scans than those of their ends. The first ones take what was deleted remotely, if it is

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "../../src/profile.h"
+
 struct shadow shadow;
 
 void shadow_reset(void) {
@@ -82,6 +84,16 @@ void shadow_check_counts(void) {
     used -= (size_t)__builtin_popcountll(d->head.outgoing.bits) + d->noted;
   }
   CHECK(used == shadow.root_count + shadow.delete_count);
+  fuzz_countdown = countdown;
+}
+
+void shadow_check_samples(void) {
+  unsigned countdown = fuzz_countdown;
+  fuzz_countdown = 0;
+  for (unsigned i = 0; i < shadow.root_count && !fake.torn_down; i++) {
+    boxroot r = shadow.roots[i].root;
+    CHECK((bxr_profile_of(r) != 0) == bxr_pool_owner(bxr_pool_of_root(r))->is_shadow);
+  }
   fuzz_countdown = countdown;
 }
 

@@ -19,7 +19,7 @@ struct shadow_root {
 /* A remote delete that was announced and not posted (remote.c). */
 struct shadow_delete {
   struct shadow_root root;
-  bool pushed;
+  bool sampled, pushed;
 };
 
 enum { ROOTS = 1 << 13, CELLS = 32, DELETES = 8, ALL_DELETES = 64 };
@@ -53,6 +53,8 @@ void shadow_check_values(void);
 void shadow_check_marks(void);
 /* Checks that the slots in use are those of live roots, and of deletes that have not been posted. */
 void shadow_check_counts(void);
+/* Checks that the roots in shadow records have samples, and no others. */
+void shadow_check_samples(void);
 /* Runs boxroot_validate on each domain that is not in `busy`. */
 void shadow_check_domains(unsigned busy);
 

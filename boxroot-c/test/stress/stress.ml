@@ -34,6 +34,7 @@ external clear_market : bool -> unit = "stress_clear_market"
 external live_roots : unit -> int = "stress_live_roots"
 external pools : unit -> int = "stress_pools"
 external validate : unit -> unit = "stress_validate"
+external check_profile : unit -> unit = "stress_check_profile"
 external print : unit -> unit = "stress_print"
 external calls : bool -> int = "stress_calls"
 external fail : string -> 'a = "stress_fail"
@@ -187,7 +188,8 @@ let end_well () =
   Array.iter (fun place -> Atomic.set place (ref 0)) kept;
   collect_until_dead 100;
   collect_until_small 10;
-  validate ()
+  validate ();
+  check_profile ()
 
 (* ---- random replacement (replace.c) ---- *)
 
@@ -242,7 +244,8 @@ let replace_at_random () =
   for _ = 1 to 3 do Gc.full_major () done;
   check_all_dead ();
   collect_until_small 10;
-  validate ()
+  validate ();
+  check_profile ()
 
 (* To more words than it ever had: OCaml 5 then unmaps the old minor heap. *)
 let grow_minor_heap words = Gc.set { (Gc.get ()) with minor_heap_size = words }

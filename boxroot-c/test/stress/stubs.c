@@ -161,6 +161,18 @@ value stress_validate(value unit) {
   return unit;
 }
 
+/* When all roots were deleted. */
+value stress_check_profile(value unit) {
+  FILE *file = tmpfile();
+  unsigned roots = 0;
+  if (file == NULL || !boxroot_profile_write(fileno(file), 0)) fail("no profile");
+  rewind(file);
+  if (fscanf(file, "heap profile: %u", &roots) != 1 || roots != 0)
+    fail("%u roots are in the profile", roots);
+  fclose(file);
+  return unit;
+}
+
 value stress_print(value unit) {
   boxroot_print_stats();
   fflush(stdout);

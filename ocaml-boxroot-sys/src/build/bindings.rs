@@ -38,6 +38,10 @@ impl Program {
     /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a generated one. Its path begins with
     /// `crate::`. It has the fields or constructors of the OCaml type, under the names and with the types that the
     /// generated one would have, and derives `Clone`, `Debug` and `PartialEq`.
+    ///
+    /// An abstract type is implemented by the Rust type: in Rust its values are roots of an `OCamlBox` of it, which externals make
+    /// and take. The implementation of its module says `type handle`, too, without a definition, so that OCaml makes no values of
+    /// it. A Rust type implements one OCaml type.
     pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Program {
         self.bound.users.push((ocaml_type.to_string(), rust_type.to_string()));
         self

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, process::Command};
 
 /// Modules that are called as those that the bindings have for other purposes.
-const RESERVED: [&str; 2] = ["Ocaml_types", "Ocaml_externals"];
+const RESERVED: [&str; 3] = ["Ocaml_types", "Ocaml_externals", "Ocaml_externals_missing"];
 
 /// The file that `ocaml_boxroot::include_bindings!` includes.
 const RUST_FILE: &str = "ocaml_bindings.rs";
@@ -32,15 +32,15 @@ fn compat(version: (u32, u32)) -> String {
         (4, ..=13) => include_str!("bindings/compat/types_413.ml"),
         _ => include_str!("bindings/compat/types_414.ml"),
     };
-    let tuples = match version {
-        (4, _) | (5, ..=3) => include_str!("bindings/compat/tuples_413.ml"),
-        _ => include_str!("bindings/compat/tuples_504.ml"),
+    let labels = match version {
+        (4, _) | (5, ..=3) => include_str!("bindings/compat/labels_413.ml"),
+        _ => include_str!("bindings/compat/labels_504.ml"),
     };
     let constants = match version {
         (4, _) | (5, ..=2) => include_str!("bindings/compat/constants_413.ml"),
         _ => include_str!("bindings/compat/constants_503.ml"),
     };
-    [types, tuples, constants].concat()
+    [types, labels, constants].concat()
 }
 
 /// Which modules are bound, and how.

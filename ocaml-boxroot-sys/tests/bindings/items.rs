@@ -11,9 +11,9 @@ fn functions() {
             "type order
              type callback = int -> string
              val reserve : int -> order -> int
-             (** [reserve stock order] takes it from {!order}.
+             (** [reserve stock order] takes it from {!order}, as [{!all} [ 1 ]] does.
 
-                 {[ reserve 1 order ]} *)
+                 {[ reserve 1 order ]} {@ocaml[ let a = [ 1 ] ]} *)
 
              val describe : ?note:string -> lock:int -> type_:bool -> unit -> (unit -> int) -> unit
              val later : int -> callback
@@ -38,11 +38,15 @@ fn functions() {
     bindings.has(&[
         "// val reserve : int -> order -> int
          ::ocaml_boxroot::bound_function! {
-            /// `reserve stock order` takes it from `order`.
+            /// `reserve stock order` takes it from `order`, as `all [ 1 ]` does.
             ///
             ///
             /// ```text
             /// reserve 1 order
+            /// ```
+            ///
+            /// ```text
+            /// let a = [ 1 ]
             /// ```
             pub fn reserve / reserve_root (stock: OCamlInt, order: OCamlOrder) -> OCamlInt as isize = \"X.reserve#DIGEST\"
          }",
@@ -146,6 +150,7 @@ fn externals() {
                  external six : int -> int -> int -> int -> int -> int -> bool = \"x_six_bytecode\" \"x_six\"
                  external fast : (float [@unboxed]) -> (float [@unboxed]) = \"x_fast_bytecode\" \"x_fast\" [@@noalloc]
                  external runtime : unit -> unit = \"caml_x\"
+                 external root : unit -> unit = \"boxroot_x\"
                  external other : int -> int -> int -> int -> int -> int -> int = \"write\" \"x_other\"
                  module Of (Stdlib : sig type ('a, 'b) result = R of string end) = struct
                    external result : (int, string) Stdlib.result -> unit = \"x_result\"
@@ -161,7 +166,8 @@ fn externals() {
     )
     .bind_in("module x", provider);
     bindings.has(&[
-        "bound_externals! { /// What OCaml's module wants of Rust. pub trait Externals for super::ocaml_externals::x {",
+        "bound_externals! { /// What OCaml's module wants of Rust. #[diagnostic::on_unimplemented(",
+        "pub trait Externals for super::ocaml_externals::x {",
         "/// Tells the auditor. fn audit = \"x_audit\" (order: OCamlOrder) -> () as ();",
         "fn later = \"x_later\" (arg0: OCamlInt) -> Function<(OCamlInt,), OCamlInt>;",
         "fn pick<A> = \"x_pick\" (list: OCamlList<A>) -> A;",
@@ -177,7 +183,7 @@ fn externals() {
         "fn wrapped = \"x_wrapped\" (arg0: OCamlInt) -> () as ();",
         "pub fn wrapped (arg0: OCamlString) -> () as () = \"X.wrapped#DIGEST\"",
     ]);
-    bindings.lacks(&["caml_x", "helper_own", "pub fn audit", "fn secret"]);
+    bindings.lacks(&["caml_x", "boxroot_x", "helper_own", "pub fn audit", "fn secret"]);
     assert_says(&bindings.said, &["cargo:warning=", "x_secret"]);
 }
 
@@ -197,6 +203,98 @@ fn an_external_of_two_types() {
     );
 }
 
+/// A Rust type implements an abstract type of OCaml, if OCaml has no definition of it.
+#[test]
+fn types_that_rust_implements() {
+    let ml = "type handle external make : string -> handle = \"x_make\"
+              type number = int type fast [@@immediate] include (struct type t = int end : sig type t end)
+              type 'a of_any type other type box = { handle : handle; other : other }";
+    let modules = Modules::new(
+        "types_that_rust_implements",
+        &[
+            ("x.mli", "type handle external make : string -> handle = \"x_make\" type number type fast type t type 'a of_any
+                       type other type box = { handle : handle; other : other }"),
+            ("x.ml", ml),
+        ],
+    );
+    let program = "
+        use ocaml_boxroot::*;
+        pub struct Handle; pub struct Other(pub std::cell::Cell<u8>); pub type Same = Handle;
+        impl x::Externals for Handle {
+            fn make(lock: &mut DomainLock, _: &RootRef<OCamlString>) -> Result<Boxroot<x::OCamlHandle>, Box<dyn std::error::Error>> {
+                let (handle, lock) = lock.alloc_box(Handle)?;
+                Ok(Boxroot::try_new(lock, handle)?)
+            }
+        }
+        ocaml_boxroot::include_bindings!(x: crate::Handle);";
+    modules.bind_in("module x with x.handle crate::Handle", program).has(&[
+        "// type handle ::ocaml_boxroot::bound_type! { pub boxed OCamlHandle for crate::Handle }",
+        "fn make = \"x_make\" (arg0: OCamlString) -> OCamlHandle;",
+        "pub struct Box { pub handle: Boxroot<OCamlHandle>, pub other: Boxroot<OCamlOther>, }",
+    ]);
+    for (ocaml, reason) in [
+        ("number", "must implement it as `type number`"),
+        ("fast", "must implement it as `type fast`"),
+        ("t", "must implement it as `type t`"),
+        ("of_any", "an abstract type with parameters"),
+    ] {
+        let said = modules.try_bind(&format!("module x with x.{ocaml} crate::Handle")).unwrap_err();
+        assert_says(&said, &["`with`", "crate::Handle", &format!("X.{ocaml}"), reason]);
+    }
+    // Two types of OCaml may not be one in Rust, under any name; and OCaml uses it on any thread.
+    for (other, message) in
+        [("Same", "conflicting implementations"), ("Other", "cannot be shared between threads")]
+    {
+        let words = format!("module x with x.handle crate::Handle with x.other crate::{other}");
+        modules.try_bind(&words).unwrap();
+        assert_says(&modules.rustc("program.rs", program, METADATA).unwrap_err(), &[message]);
+    }
+}
+
+#[test]
+fn externals_that_rust_does_not_provide() {
+    let modules = Modules::new(
+        "externals_that_rust_does_not_provide",
+        &[("x.ml", "external audit : int -> unit = \"x_audit\"")],
+    );
+    modules.try_bind("module x").unwrap();
+    for program in [
+        "ocaml_boxroot::include_bindings!();",
+        "struct Provider; ocaml_boxroot::include_bindings!(x: crate::Provider);",
+    ] {
+        assert_says(
+            &modules.rustc("program.rs", program, METADATA).unwrap_err(),
+            &[
+                "Rust does not provide what OCaml's module X wants",
+                "include_bindings!(x: Provider)",
+                "implement `x::Externals`",
+            ],
+        );
+    }
+}
+
+/// Each symbol is one function, also where one is for bytecode.
+#[test]
+fn externals_with_one_symbol() {
+    let six = "int -> int -> int -> int -> int -> int -> int";
+    for (number, other) in [
+        format!("external other : {six} = \"x_bytes\" \"x_other\""),
+        "external other : int -> int = \"x_bytes\"".into(),
+        format!("external other : {six} = \"x_other\" \"x_other\""),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = format!("external six : {six} = \"x_bytes\" \"x_six\" {other}");
+        let modules =
+            Modules::new(&format!("externals_with_one_symbol_{number}"), &[("x.ml", &text)]);
+        assert_says(
+            &modules.try_bind("module x").unwrap_err(),
+            &["two functions would have the symbol", "external other"],
+        );
+    }
+}
+
 #[test]
 fn modules() {
     let other = "type t = A | B of other and other = { n : int } type hidden\n";
@@ -210,6 +308,8 @@ fn modules() {
              module F (X : S) : S
              module G : module type of Map.Make (String)
              type again = Other.t = A | B of Other.other
+             type ('a, 'b) swapped = ('b, 'a) Hashtbl.t
+             val swapped : (int, string) swapped -> unit
              include module type of struct include Other end
              val of_f : F(M).t -> (string, Other.hidden) Hashtbl.t",
         ),
@@ -225,6 +325,8 @@ fn modules() {
         "pub enum Again { A, B(Other), }",
         "pub use self::OCamlAgain as OCamlT; pub use self::Again as T;",
         "pub use super::ocaml_types::other::OCamlHidden;",
+        "pub type OCamlSwapped<A, B> = super::ocaml_types::stdlib::hashtbl::OCamlT<B, A>;",
+        "pub fn swapped (hashtbl: super::ocaml_types::stdlib::hashtbl::OCamlT<OCamlString, OCamlInt>) -> ()",
         "pub fn find<A>",
     ]);
     let both = modules.bind("module x module other");
@@ -233,6 +335,29 @@ fn modules() {
         "pub enum T { A, B(Other), }",
     ]);
     both.lacks(&["pub enum Again"]);
+}
+
+/// Maps and sets whose keys are of a predefined type are those that Rust reads.
+#[test]
+fn maps_and_sets() {
+    bind(
+        "maps_and_sets",
+        "module Words = Map.Make (String)
+         module Own = Map.Make (struct type t = string let compare = compare end)
+         type t = { index : int Words.t; ids : Set.Make(Int64).t }
+         let words (t : t) = t.index
+         let first (m : 'a MoreLabels.Map.Make(Nativeint).t) = List.length [ m ]
+         module F (Stdlib__Map : sig module Make (X : sig end) : sig type t = float end end) = struct end
+         let own (m : int Own.t) = m",
+    )
+    .has(&[
+        "pub struct T { pub index: Boxroot<OCamlMap<OCamlString, OCamlInt>>, pub ids: Boxroot<OCamlSet<OCamlInt64>>, }",
+        "pub fn words (x: OCamlT) -> OCamlMap<OCamlString, OCamlInt> = ",
+        "pub fn first<A> / first_root (map: OCamlMap<OCamlNativeint, A>)",
+        "pub type OCamlT<A> = OCamlMap<OCamlString, A>;",
+        // What compares these keys is not known.
+        "pub fn own (own: self::own::OCamlT<OCamlInt>) -> self::own::OCamlT<OCamlInt>",
+    ]);
 }
 
 /// Names of OCaml mean the same in Rust, whatever they are.

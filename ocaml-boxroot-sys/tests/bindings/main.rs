@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod items;
+mod mistakes;
 mod programs;
 mod support;
 mod types;

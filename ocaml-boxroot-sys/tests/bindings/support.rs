@@ -105,6 +105,16 @@ pub fn ocamlopt() -> Command {
     Command::new(std::env::var_os("OCAMLOPT").unwrap_or("ocamlopt".into()))
 }
 
+/// Whether OCaml is older than a version.
+pub fn is_before(version: (u32, u32)) -> bool {
+    let said = said(ocamlopt().arg("-version").output().unwrap()).unwrap();
+    let mut numbers = said.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+    (numbers.next().unwrap(), numbers.next().unwrap()) < version
+}
+
+/// Options of rustc that check a program, without code.
+pub const METADATA: &[&str] = &["--crate-type", "lib", "--emit", "metadata"];
+
 /// OCaml modules, compiled in a folder of their own.
 pub struct Modules(pub PathBuf);
 
@@ -143,7 +153,9 @@ impl Modules {
         let rust = fs::read_to_string(self.0.join("ocaml_bindings.rs")).unwrap();
         let is_safe = !rust.contains("unsafe fn");
         let forbid = if is_safe { "#![forbid(unsafe_code)]" } else { "" };
-        self.compile_rust(&format!("{forbid}\n{program}\n")).unwrap();
+        let program = format!("{forbid}\n{program}\n");
+        let strictly = [METADATA, &["-D", "warnings"]].concat();
+        self.rustc("program.rs", &program, &strictly).unwrap();
         let (before, after) = rust.split_once("boxroot_abi_").expect("a symbol with the digest");
         assert!(before.contains("::ocaml_boxroot::bound_abi! {"));
         let digest = after[..after.find('"').unwrap()].rsplit('_').next().unwrap().to_string();
@@ -151,21 +163,11 @@ impl Modules {
         Bindings { rust: rust.replace(&digest, "DIGEST"), digest, glue, said }
     }
 
-    /// There must be no warnings, either.
-    fn compile_rust(&self, program: &str) -> Said {
-        let file = self.0.join("program.rs");
-        fs::write(&file, program).unwrap();
+    /// Compiles this Rust code, with the crate and the bindings.
+    pub fn rustc(&self, file: &str, program: &str, options: &[&str]) -> Said {
+        fs::write(self.0.join(file), program).unwrap();
         let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()));
-        rustc.args([
-            "--edition",
-            "2021",
-            "--crate-type",
-            "lib",
-            "--emit",
-            "metadata",
-            "-D",
-            "warnings",
-        ]);
+        rustc.args(["--edition", "2021"]).args(options);
         rustc.arg("-L").arg(&maker().dependencies).arg("--extern");
         rustc.arg(format!("ocaml_boxroot={}", maker().library.display()));
         said(rustc.arg(file).current_dir(&self.0).env("OUT_DIR", &self.0).output().unwrap())

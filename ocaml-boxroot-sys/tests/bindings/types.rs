@@ -71,6 +71,165 @@ fn flat_records() {
     ]);
 }
 
+/// A number in the flat form of floats is no value, so there can be no root of it.
+#[test]
+fn floats_of_types_that_stay_in_ocaml() {
+    let modules = Modules::new(
+        "floats_of_types_that_stay_in_ocaml",
+        &[
+            ("other.ml", "type metres = { metres : float } [@@unboxed]"),
+            (
+                "x.ml",
+                "type far = { x : Other.metres; y : float }
+                 type inner = Inner of Other.metres [@@unboxed]
+                 type hidden = { hidden : inner; z : float }
+                 type early = { early : late; more : float } and late = Late of Other.metres [@@unboxed]
+                 module M : sig type t = private { t : float } [@@unboxed] end = struct
+                   type t = { t : float } [@@unboxed]
+                 end
+                 type signed = { sign : M.t; size : float }
+                 type around = Around of M.t [@@unboxed]
+                 type holder = { holder : M.t array; around : around array }
+                 let all : M.t array = [||]",
+            ),
+        ],
+    );
+    let reason = "// has no conversion: a float of a type that stays in OCaml ::ocaml_boxroot::bound_type! {";
+    let bindings = modules.bind("module x");
+    bindings.has(&[
+        &format!("{reason} pub abstract OCamlFar }}"),
+        &format!("{reason} pub abstract OCamlHidden }}"),
+        &format!("{reason} pub abstract OCamlSigned }}"),
+        &format!("{reason} pub abstract OCamlAround }}"),
+        // OCaml did not know yet that `late` is represented as a float, so this record is not flat.
+        "pub record OCamlEarly for Early { 0 early: OCamlLate, 1 more: OCamlFloat, }",
+        "pub struct Holder {
+            pub holder: Boxroot<OCamlArray<self::m::OCamlT>>,
+            pub around: Boxroot<OCamlArray<OCamlAround>>,
+         }",
+        "pub fn all / all_root () -> OCamlArray<self::m::OCamlT> as Vec<self::m::T>",
+    ]);
+    // If the type is known, it has a Rust type.
+    modules.bind("module x module other").has(&[
+        "pub flat OCamlFar for Far { 0 x: super::other::OCamlMetres, 1 y: OCamlFloat, }",
+        "pub unboxed OCamlInner for Inner { Inner (0 a0: super::other::OCamlMetres) } is_float true",
+    ]);
+}
+
+#[test]
+fn atomic_fields() {
+    if is_before((5, 4)) {
+        return;
+    }
+    bind(
+        "atomic_fields",
+        "type t = { mutable count : int [@atomic]; name : string } let f (t : t) = t",
+    )
+    .has(&["pub record OCamlT for T { 0 count: OCamlInt, 1 name: OCamlString, }", "-> OCamlT ="]);
+}
+
+/// What has no binding is a comment that says why.
+#[test]
+fn what_cannot_be_bound() {
+    let text = "
+        module type MT = sig type t type u = C of t val v : t end
+        type o = { o : < m : int >; k : int }
+        type pk = P of (module MT with type t = int) | Q of int
+        class type ['a] ct = object method m : 'a end
+        class virtual c : object method virtual m : int end
+        val use : #c -> int
+        val unpack : (module MT) -> int
+        type ext = ..
+        type ext += E1 of int | E2 of { s : string }
+        type 'a dropped = int
+        type pf = private int -> int
+        type prow = private [< `A | `B of int > `A ]
+        type empty = |
+        type fn = int -> fn_ and fn_ = Fn of fn
+        val row : ([ `C of 'a | `N ] as 'a) -> int";
+    Modules::new("what_cannot_be_bound", &[("x.mli", text)]).bind("module x").has(&[
+        "// type o = { o : < m : int >; k : int; } // has no conversion: an object",
+        "// type pk = P of (module MT with type t = int) | Q of int // has no conversion: a first-class module",
+        "// type 'a ct = < m : 'a > // is left out: an object",
+        "// class c // is left out: an object",
+        "// val use : #c -> int // is left out: an object",
+        "// val unpack : (module MT) -> int // is left out: a first-class module",
+        "// type ext = .. // has no conversion: an extensible type",
+        "// type ext += E2 of { s : string; } // is left out: an extension of a type",
+        "// type 'a dropped = int // is left out: an abbreviation that does not use all its parameters",
+        "// type pf = private int -> int // has no conversion: a private abbreviation",
+        "// type prow = private [< `A | `B of int > `A ] // has no conversion: a private abbreviation",
+        "// type empty = | // has no conversion: no constructors",
+        "// type fn = int -> fn_ // is left out: another type has its name in Rust",
+        "// val row : ([ `C of 'a | `N ] as 'a) -> int // is left out: a polymorphic variant without a name",
+    ]);
+}
+
+/// One type under several names, and several types under one.
+#[test]
+fn types_that_are_made_of_others() {
+    let modules = Modules::new(
+        "types_that_are_made_of_others",
+        &[
+            ("other.ml", "type t = { n : int } let v = { n = 1 } module Inner = struct type i = I of t end"),
+            (
+                "x.ml",
+                "type t = A | B
+                 type u = t = A | B
+                 module type S = sig type t type 'a w = { w : 'a } val f : t -> t end
+                 module type Abstract = sig type t val v : t end
+                 module Unpacked = (val (module struct type t = int let v = 1 end : Abstract))
+                 module Local : S with type t := Other.Inner.i = struct type 'a w = { w : 'a } let f i = i end
+                 module Same = struct include Other end
+                 module Of : module type of struct include Other end = Other
+                 module rec L : sig type t = { r : R.t option } end = struct type t = { r : R.t option } end
+                 and R : sig type t = R of L.t | N end = struct type t = R of L.t | N end
+                 module F (X : Abstract) = struct type v = V of X.t let f (V x) = x end
+                 module Applied = F (struct type t = float let v = 1. end)
+                 include struct type hidden = H end
+                 type hidden = Again of int
+                 type 'a row = [ `X of 'a | `Y ]
+                 type more = [ t row | `Z ]
+                 type inline = I of { mutable x : int; y : inline } | J
+                 exception Inline of { mutable a : int; b : Other.t }",
+            ),
+        ],
+    );
+    modules.bind("module x").has(&[
+        "pub use self::OCamlT as OCamlU; pub use self::T as U;",
+        "pub mod unpacked { // type t ::ocaml_boxroot::bound_type! { pub abstract OCamlT }",
+        "// val f : Other.Inner.i -> Other.Inner.i",
+        "pub mod same { use ::ocaml_boxroot::{OCamlInt}; // type t = Other.t = { n : int; }",
+        "pub mod of { pub use super::same::OCamlT; pub use super::same::T;",
+        "pub r: Option<Box<super::r::T>>",
+        "pub enum V { V(f64), }",
+        "pub fn f / f_root (v: OCamlV) -> OCamlFloat as f64",
+        "pub enum Hidden { Again(isize), }",
+        "pub variant OCamlRow<A> for Row<A as RA> {",
+        "X tagged 88 (0 a0: OCamlT),",
+        "pub enum Inline { I { x: isize, y: Boxroot<OCamlInline> }, J, }",
+        "pub struct InlineException { pub a: isize, pub b: self::same::T }",
+    ]);
+}
+
+/// Values of polymorphic variants are no floats, so arrays of them are like others.
+#[test]
+fn polymorphic_variants_are_no_floats() {
+    bind(
+        "polymorphic_variants_are_no_floats",
+        "type colour = [ `Red | `Mixed of int ]
+         type wrapped = Wrapped of colour [@@unboxed]
+         module M : sig type t = private [> `A of int ] end = struct type t = [ `A of int ] end
+         let colours : colour array = [||]
+         let ms : M.t array = [||]",
+    )
+    .has(&[
+        "pub fn colours / colours_root () -> OCamlArray<OCamlColour> as Vec<Colour>",
+        "pub unboxed OCamlWrapped for Wrapped { Wrapped (0 a0: OCamlColour) } is_float false",
+        "pub fn ms / ms_root () -> OCamlArray<self::m::OCamlT> as Vec<Boxroot<self::m::OCamlT>>",
+    ]);
+}
+
 #[test]
 fn types_without_conversions() {
     let bindings = bind(

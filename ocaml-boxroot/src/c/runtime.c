@@ -42,10 +42,14 @@ void obx_keep_heap(void) {
 /* What caml_shutdown runs before it frees anything. The rest is left out: OCaml's code of other threads, and of domains that
    have just ended, may still use the memory. On OCaml 4 caml_shutdown also finalises all blocks, and waits there for ever
    if a thread waits for a condition; and its function that stops the tick thread may give a busy thread a turn that
-   does not end any more. Called with the lock, which is not released afterwards. */
+   does not end any more. Called with the lock, which is not released afterwards.
+
+   If an at_exit function raises, those before it, such as OCaml's own that flushes channels, have not run. They run when
+   do_at_exit is called again, which OCaml does, too, for an exception that is not caught. */
 void obx_shut_down(void) {
   value const *at_exit = caml_named_value("Pervasives.do_at_exit");
-  if (at_exit != NULL) (void)caml_callback_exn(*at_exit, Val_unit);
+  if (at_exit != NULL && Is_exception_result(caml_callback_exn(*at_exit, Val_unit)))
+    (void)caml_callback_exn(*at_exit, Val_unit);
   obx_stop_ticks();
 }
 

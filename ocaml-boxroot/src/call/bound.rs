@@ -10,8 +10,14 @@ macro_rules! include_bindings {
         /// The types that provide what OCaml's modules want from Rust.
         mod ocaml_externals {
             #![allow(non_camel_case_types, unused_imports)]
-            use super::*;
-            $(pub type $module = $provider;)*
+            // What is named here hides these.
+            pub use super::ocaml_externals_missing::*;
+            $(pub use super::ocaml_externals::named::$module;)*
+
+            mod named {
+                use super::super::*;
+                $(pub type $module = $provider;)*
+            }
         }
 
         $crate::macro_support::include!($crate::macro_support::concat!(
@@ -73,20 +79,16 @@ macro_rules! bound_function {
                 $registered,
                 $crate::macro_support::stringify!($name),
             );
-            let arguments: &[$crate::Boxroot<$crate::OCamlAny>] = &[$(
-                $($crate::bound_support::argument::<$type, _>(
+            let arguments = &[$(
+                $($crate::bound_support::Unconverted::new::<$type, _>(
                     &$argument,
-                    $crate::bound_support::Place(
-                        $crate::macro_support::stringify!($argument),
-                        $crate::macro_support::stringify!($name),
-                    ),
-                    lock,
-                )?)?
-                $($crate::bound_support::unit(lock, $unit)?)?
+                    $crate::macro_support::stringify!($argument),
+                ))?
+                $($crate::bound_support::Unconverted::new::<(), $unit>(&(), "()"))?
             ),*];
             // SAFETY: OCaml's compiler has checked that the registered function has these types (generated code).
             unsafe {
-                $crate::bound_support::Registered::call::<$result, $natural>(&FUNCTION, lock, arguments)
+                $crate::bound_support::Registered::call::<$result, $natural, _>(&FUNCTION, lock, arguments)
             }
         }
     };
@@ -207,18 +209,14 @@ macro_rules! bound_exception {
                 &self,
                 lock: &mut $crate::DomainLock,
             ) -> $crate::macro_support::Result<$crate::Exception, $crate::Error> {
-                let arguments: &[$crate::Boxroot<$crate::OCamlAny>] = &[$(
-                    $crate::bound_support::argument::<$type, _>(
-                        &self.$member,
-                        $crate::bound_support::Place(
-                            $crate::macro_support::stringify!($member),
-                            $crate::macro_support::stringify!($name),
-                        ),
-                        lock,
-                    )?
+                let arguments: &[$crate::bound_support::Unconverted<'_>] = &[$(
+                    $crate::bound_support::Unconverted::new::<$type, _>(
+                        &self.$member, $crate::macro_support::stringify!($member),
+                    )
                 ),*];
+                let shown = $crate::macro_support::stringify!($name);
                 // SAFETY: OCaml's compiler has checked that the exception has these arguments (generated code).
-                unsafe { $crate::bound_support::new_exception(lock, $registered, arguments) }
+                unsafe { $crate::bound_support::new_exception(lock, $registered, shown, arguments) }
             }
         }
     };
@@ -230,7 +228,7 @@ macro_rules! bound_exception {
 #[macro_export]
 macro_rules! bound_externals {
     (
-        $(#[doc = $trait_doc:expr])*
+        $(#[$attribute:meta])*
         pub trait $trait:ident for $provider:ty {
             $(
                 $(#[doc = $doc:expr])*
@@ -239,7 +237,7 @@ macro_rules! bound_externals {
             )+
         }
     ) => {
-        $(#[doc = $trait_doc])*
+        $(#[$attribute])*
         pub trait $trait {$(
             $(#[doc = $doc])*
             ///
@@ -260,7 +258,8 @@ macro_rules! bound_externals {
                 /// A type of OCaml that Rust does not know. Its values may not leave their thread.
                 struct $a($crate::macro_support::PhantomData<*const ()>);
 
-                impl $crate::OneType for $a {}
+                // SAFETY: it stands for one type in each call.
+                unsafe impl $crate::OneType for $a {}
             )+)?
 
             #[export_name = $symbol]
@@ -325,10 +324,10 @@ macro_rules! bound_abi {
 
 /// For generated bindings.
 pub mod bound_support {
-    pub use crate::call::registered::{argument, Place, Registered};
-    use crate::{
-        Boxroot, CallError, DomainLock, Error, Exception, FromOCaml, OCamlAny, RootRef, Value,
-    };
+    use crate::call::registered::Place;
+    pub use crate::call::registered::Registered;
+    pub use crate::types::unconverted::Unconverted;
+    use crate::{CallError, DomainLock, Error, Exception, FromOCaml, OCamlAny, RootRef};
 
     /// A value of type `T` for C.
     pub type Raw<T> = <T as AnyType>::Raw;
@@ -341,12 +340,6 @@ pub mod bound_support {
 
     impl<T> AnyType for T {
         type Raw = crate::sys::Value;
-    }
-
-    /// A root for an argument that is `()`.
-    #[track_caller]
-    pub fn unit(lock: &mut DomainLock, (): ()) -> Result<Boxroot<OCamlAny>, Error> {
-        Ok(Boxroot::try_new(lock, Value::unit())?.into_any())
     }
 
     /// An exception, or an error that may be one.
@@ -396,7 +389,7 @@ pub mod bound_support {
         argument.to_rust(lock).map_err(|error| error.within(name))
     }
 
-    /// A new exception.
+    /// A new exception, which errors call as `shown` says.
     ///
     /// # Safety
     ///
@@ -405,9 +398,15 @@ pub mod bound_support {
     pub unsafe fn new_exception(
         lock: &mut DomainLock,
         name: &str,
-        arguments: &[Boxroot<OCamlAny>],
+        shown: &str,
+        arguments: &[Unconverted<'_>],
     ) -> Result<Exception, Error> {
-        let arguments: Vec<&RootRef<OCamlAny>> = arguments.iter().map(|root| &**root).collect();
+        let mut roots = Vec::new();
+        for argument in arguments {
+            let root = argument.to_ocaml(lock);
+            roots.push(root.map_err(|error| error.of_argument(Place(argument.name, shown)))?);
+        }
+        let arguments: Vec<&RootRef<OCamlAny>> = roots.iter().map(|root| &**root).collect();
         // SAFETY: the exception has these arguments (caller).
         unsafe { Exception::new(lock, name, &arguments) }
     }

@@ -2,6 +2,7 @@
 
 use crate::named::{load, named_cell};
 use crate::types::form::Looks;
+use crate::types::unconverted::Unconverted;
 use crate::{Boxroot, CallError, DomainLock, Error, FromOCaml, OCamlAny, ToOCaml, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CString;
@@ -11,14 +12,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Where an argument is: its name and that of the function.
 #[derive(Clone, Copy)]
-pub struct Place(pub &'static str, pub &'static str);
+pub struct Place<'a>(pub &'a str, pub &'a str);
 
 /// A root for an argument. An error says in which argument it is.
 #[inline]
 #[track_caller]
 pub fn argument<T: ?Sized, R: ToOCaml<T>>(
     value: &R,
-    place: Place,
+    place: Place<'_>,
     lock: &mut DomainLock,
 ) -> Result<Boxroot<OCamlAny>, Error> {
     match value.to_ocaml(lock) {
@@ -51,8 +52,15 @@ impl<Args, T: ?Sized> Named<Args, T> {
         lock: &mut DomainLock,
         arguments: [Boxroot<OCamlAny>; N],
     ) -> Result<R, CallError> {
-        // SAFETY: the function takes these arguments and returns a `T` (caller).
-        unsafe { self.registered.call_looking::<T, R>(lock, &arguments, self.result) }
+        // SAFETY: the function takes these arguments (caller).
+        let (result, lock) = unsafe { self.registered.call_with(lock, N, arguments.iter()) }?;
+        // SAFETY: the function returns a `T` (caller).
+        let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
+        // No closure, in which a root would be created by this line, and not by the caller's.
+        self.registered.result(match self.result.check(result) {
+            Ok(()) => R::from_ocaml(result, lock),
+            Err(error) => Err(error),
+        })
     }
 }
 
@@ -97,47 +105,80 @@ impl Registered {
         let cell = self.cell(lock)?;
         // SAFETY: `cell` is from `named_cell`. The value is a `T` (caller), and the collector does not run before it is
         // converted.
-        let value = unsafe { Value::from_raw(load(lock, cell)) };
-        R::from_ocaml(value, lock).map_err(|error| error.of_result(self.shown).into())
+        let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, cell)) };
+        self.result(R::from_ocaml(value, lock))
     }
 
-    /// Calls the function, with `()` if there are no arguments.
+    /// Calls the function with copies of these values, with `()` if there are none.
     ///
     /// # Safety
     ///
     /// The registered function takes these arguments and returns a `T`.
     #[track_caller]
-    pub unsafe fn call<T: ?Sized, R: FromOCaml<T>>(
+    pub unsafe fn call<T: ?Sized, R: FromOCaml<T>, const N: usize>(
         &self,
         lock: &mut DomainLock,
-        arguments: &[Boxroot<OCamlAny>],
+        arguments: &[Unconverted<'_>; N],
     ) -> Result<R, CallError> {
-        // SAFETY: as for this function (caller).
-        unsafe { self.call_looking(lock, arguments, Looks::UNKNOWN) }
+        // SAFETY: the function takes these arguments (caller).
+        match unsafe { self.call_converting(lock, arguments) } {
+            Ok((result, lock)) => {
+                // SAFETY: the function returns a `T` (caller).
+                let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
+                self.result(R::from_ocaml(result, lock))
+            }
+            Err(error) => Err(error),
+        }
     }
 
-    /// Calls the function, with `()` if there are no arguments, and looks at its result.
+    /// As [`call`](Registered::call), without the conversion of the result.
     ///
     /// # Safety
     ///
-    /// As [`call`](Registered::call).
+    /// The registered function takes these arguments.
     #[track_caller]
-    unsafe fn call_looking<T: ?Sized, R: FromOCaml<T>>(
+    unsafe fn call_converting<'l, const N: usize>(
         &self,
-        lock: &mut DomainLock,
-        arguments: &[Boxroot<OCamlAny>],
-        looks: Looks<T>,
-    ) -> Result<R, CallError> {
+        lock: &'l mut DomainLock,
+        arguments: &[Unconverted<'_>; N],
+    ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
+        let mut roots = [const { None }; N];
+        for (argument, root) in arguments.iter().zip(&mut roots) {
+            match argument.to_ocaml(lock) {
+                Ok(copy) => *root = Some(copy),
+                Err(error) => {
+                    return Err(error.of_argument(Place(argument.name, self.shown)).into())
+                }
+            }
+        }
+        // SAFETY: as for this function (caller).
+        unsafe { self.call_with(lock, N, roots.iter().flatten()) }
+    }
+
+    /// Calls the function with the values of these roots, which are as many; with `()` if there are none.
+    ///
+    /// # Safety
+    ///
+    /// The registered function takes these arguments.
+    #[track_caller]
+    unsafe fn call_with<'l, 'a>(
+        &self,
+        lock: &'l mut DomainLock,
+        count: usize,
+        arguments: impl Iterator<Item = &'a Boxroot<OCamlAny>>,
+    ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
         let cell = self.cell(lock)?;
         // SAFETY: `cell` is from `named_cell`. The function has these types (caller), and the collector does not run before it
         // is called.
-        let result = unsafe { lock.call_with::<T>(load(lock, cell), arguments) };
-        let (result, lock) =
-            result.map_err(|error| error.of(format_args!("the function `{}`", self.shown)))?;
-        let result = match looks.check(result) {
-            Ok(()) => R::from_ocaml(result, lock),
-            Err(error) => Err(error),
-        };
-        result.map_err(|error| error.of_result(self.shown).into())
+        let result = unsafe { lock.call_with(load(lock, cell), count, arguments) };
+        result.map_err(|error| error.of(format_args!("the function `{}`", self.shown)))
+    }
+
+    /// The copy of a result. An error says of which function.
+    fn result<R>(&self, copy: Result<R, Error>) -> Result<R, CallError> {
+        match copy {
+            Ok(result) => Ok(result),
+            Err(error) => Err(CallError::Error(error.of_result(self.shown))),
+        }
     }
 }

@@ -42,6 +42,13 @@ marker! {
     OCamlBox<T>(PhantomData<T>, Invariant<T>);
 }
 
+/// For generated bindings: a Rust type that implements an abstract type of OCaml. It implements this trait once, so it does not
+/// implement another type: OCaml may know that they differ, and OCaml code may rely on that.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` implements an OCaml type, so it must be Send, Sync and 'static"
+)]
+pub trait Implements: Send + Sync + 'static {}
+
 /// What a custom block owns, and points to.
 #[repr(C)]
 struct Held<T> {

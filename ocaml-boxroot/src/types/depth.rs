@@ -1,6 +1,6 @@
 //! How deep conversions may nest.
 
-use crate::{ffi, Error};
+use crate::ffi;
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ thread_local! {
 }
 
 /// Sets how deep the values that are converted may be nested, on all threads: deeper ones are
-/// [`Error::TooDeep`]. At first, that is 512 levels; see [`ToOCaml`](crate::ToOCaml#deep-values).
+/// [`Error::TooDeep`](crate::Error::TooDeep). At first, that is 512 levels; see [`ToOCaml`](crate::ToOCaml#deep-values).
 pub fn set_depth_limit(levels: usize) {
     LIMIT.store(levels, Ordering::Relaxed);
 }
@@ -22,15 +22,16 @@ pub fn set_depth_limit(levels: usize) {
 pub(super) struct Level(PhantomData<*mut ()>);
 
 impl Level {
+    /// `None` if that is too deep.
     #[inline]
-    pub(super) fn new() -> Result<Level, Error> {
+    pub(super) fn new() -> Option<Level> {
         let depth = DEPTH.get();
         // SAFETY: the function has no precondition.
         if depth >= LIMIT.load(Ordering::Relaxed) || unsafe { ffi::obx_has_stack() } == 0 {
-            return Err(Error::TooDeep);
+            return None;
         }
         DEPTH.set(depth + 1);
-        Ok(Level(PhantomData))
+        Some(Level(PhantomData))
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::value::CHECKS;
 use crate::{ffi, Error, Kind, OCamlAny, Value};
+use std::any::type_name;
 use std::ffi::CStr;
 use std::marker::PhantomData;
 
@@ -56,17 +57,24 @@ impl<'l, T: ?Sized> Value<'l, T> {
 /// That this value does not have the form of a `T`.
 #[cold]
 pub(crate) fn mismatch<T: ?Sized>(value: Value<'_, T>) -> Error {
-    let hint = match is_closure(value.any()) {
+    does_not_belong(value.any(), type_name::<T>())
+}
+
+/// That this value does not have the form of the type with this name.
+#[cold]
+fn does_not_belong(value: Value<'_, OCamlAny>, type_name: &str) -> Error {
+    let hint = match is_closure(value) {
         true => " (a function that is called with too few arguments returns a function)",
         false => "",
     };
-    Error::mismatch(format!("{}, where {} belongs{hint}", describe(value.any()), name::<T>()))
+    let (value, name) = (describe(value), without_paths(type_name));
+    Error::mismatch(format!("{value}, where {name} belongs{hint}"))
 }
 
-/// The marker's name, without paths.
-fn name<T: ?Sized>() -> String {
+/// The name of a marker, without paths.
+fn without_paths(type_name: &str) -> String {
     let (mut name, mut word) = (String::new(), String::new());
-    for c in std::any::type_name::<T>().chars() {
+    for c in type_name.chars() {
         match c {
             ':' => word.clear(),
             c if c.is_alphanumeric() || c == '_' => word.push(c),
@@ -181,9 +189,9 @@ mod tests {
     #[test]
     fn names_are_without_paths() {
         assert_eq!(
-            name::<crate::OCamlList<(crate::OCamlInt, Option<bool>)>>(),
+            without_paths(type_name::<crate::OCamlList<(crate::OCamlInt, Option<bool>)>>()),
             "OCamlList<(OCamlInt, Option<bool>)>"
         );
-        assert_eq!(name::<()>(), "()");
+        assert_eq!(without_paths(type_name::<()>()), "()");
     }
 }

@@ -57,7 +57,8 @@ impl<Args, R> fmt::Debug for Function<Args, R> {
     }
 }
 
-impl<Args, R: ?Sized> OneType for Function<Args, R> {}
+// SAFETY: a function of OCaml.
+unsafe impl<Args, R: ?Sized> OneType for Function<Args, R> {}
 
 impl<Args, R: ?Sized> Form for Function<Args, R> {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
@@ -83,10 +84,13 @@ impl DomainLock {
     ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
         if CHECKS {
             // SAFETY: as for this function (caller).
-            return unsafe { self.call_checked(closure, arguments) }.map_err(|error| match error {
+            let result = unsafe { self.call_checked(closure, arguments) };
+            let result = result.map_err(|error| match error {
                 CallError::Exception(exception) => exception,
                 CallError::Error(error) => panic!("boxroot: {error}"),
-            });
+            })?;
+            // SAFETY: as below.
+            return Ok((unsafe { Value::from_raw(result) }, self));
         }
         // SAFETY: as for this function (caller).
         let result = unsafe { self.apply(closure, arguments) }?;
@@ -96,7 +100,7 @@ impl DomainLock {
     }
 
     /// Calls a closure, but looks at it before: whether it is one, and whether it takes as many arguments. OCaml allows that it
-    /// takes fewer, and returns a function of the others; or more, so that the result is a function.
+    /// takes fewer, and returns a function of the others; or more, so that the result is a function. The result is live.
     ///
     /// # Errors
     ///
@@ -106,22 +110,20 @@ impl DomainLock {
     ///
     /// As [`call`](DomainLock::call).
     #[track_caller]
-    unsafe fn call_checked<'l, R: ?Sized>(
-        &'l mut self,
+    unsafe fn call_checked(
+        &mut self,
         closure: sys::Value,
         arguments: &mut [sys::Value],
-    ) -> Result<(Value<'l, R>, &'l DomainLock), CallError> {
+    ) -> Result<sys::Value, CallError> {
         // SAFETY: the closure and the arguments are live (caller).
-        let raw = unsafe {
+        unsafe {
             let first = Value::from_raw(arguments[0]);
             if takes(Value::from_raw(closure), first, arguments.len())? == arguments.len() {
-                self.apply(closure, arguments)?
+                Ok(self.apply(closure, arguments)?)
             } else {
-                self.call_in_steps(closure, arguments)?
+                self.call_in_steps(closure, arguments)
             }
-        };
-        // SAFETY: as in `call`.
-        Ok((unsafe { Value::from_raw(raw) }, self))
+        }
     }
 
     /// Calls a closure with as many arguments as it takes at once, then its result with the others, and so on, as OCaml does.
@@ -187,7 +189,8 @@ impl DomainLock {
         Ok(result)
     }
 
-    /// Calls a closure with the values of these roots, with `()` if there are none.
+    /// Calls a closure with the values of these roots, which are as many; with `()` if there are none. The result has no type, so
+    /// that a program with many functions has this once.
     ///
     /// # Errors
     ///
@@ -195,16 +198,17 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// The closure is live, accepts the arguments, and returns an `R`.
+    /// The closure is live, and accepts the arguments.
     #[track_caller]
-    pub(crate) unsafe fn call_with<'l, R: ?Sized>(
+    pub(crate) unsafe fn call_with<'l, 'a>(
         &'l mut self,
         closure: sys::Value,
-        arguments: &[Boxroot<OCamlAny>],
-    ) -> Result<(Value<'l, R>, &'l DomainLock), CallError> {
+        count: usize,
+        arguments: impl Iterator<Item = &'a Boxroot<OCamlAny>>,
+    ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
         const ON_STACK: usize = 8;
         let (mut few, mut many) = ([Value::unit().raw(); ON_STACK], Vec::new());
-        let raw: &mut [sys::Value] = match arguments.len() {
+        let raw: &mut [sys::Value] = match count {
             0 => &mut few[..1],
             count if count <= ON_STACK => &mut few[..count],
             count => {
@@ -217,12 +221,14 @@ impl DomainLock {
         }
         // SAFETY: the closure and the arguments are live, because the collector has not run since they were read. The
         // function has these types (caller).
-        unsafe {
+        let result = unsafe {
             match CHECKS {
-                true => self.call_checked(closure, raw),
-                false => Ok(self.call(closure, raw)?),
+                true => self.call_checked(closure, raw)?,
+                false => self.apply(closure, raw)?,
             }
-        }
+        };
+        // SAFETY: as in `call`.
+        Ok((unsafe { Value::from_raw(result) }, self))
     }
 }
 
@@ -286,10 +292,11 @@ impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
     ) -> Result<X, CallError> {
         let closure = self.get(lock).raw();
         // SAFETY: the closure is live, because the collector has not run since it was read from its root. It takes the
-        // arguments (caller), and returns an `R`, as its type promises.
-        let result = unsafe { lock.call_with(closure, arguments) };
+        // arguments (caller).
+        let result = unsafe { lock.call_with(closure, arguments.len(), arguments.iter()) };
         let (result, lock) = result.map_err(|error| error.of(format_args!("an OCaml function")))?;
-        X::from_ocaml(result, lock)
+        // SAFETY: the function returns an `R`, as its type promises.
+        X::from_ocaml(unsafe { Value::from_raw(result.raw()) }, lock)
             .map_err(|error| error.of(format_args!("the result of an OCaml function")).into())
     }
 }

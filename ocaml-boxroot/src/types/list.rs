@@ -62,15 +62,31 @@ impl CycleFinder {
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlList<A>>, Error> {
-        // SAFETY: the empty list is the immediate 0.
-        let mut list = unsafe { rooted(Value::int(0).raw(), lock) }?;
+        let mut list = empty(lock)?;
         for element in self.iter().rev() {
-            let element = element.to_ocaml(lock)?;
-            // SAFETY: a cons cell is a block of tag 0 with the first element and the rest.
-            list = unsafe { block(lock, 0, &[element.as_any(), list.as_any()]) }?;
+            list = cons(element.to_ocaml(lock)?.into_any(), list, lock)?;
         }
-        Ok(list)
+        // SAFETY: a list of what the elements become, which are of type `A`.
+        Ok(unsafe { list.cast_into() })
     }
+}
+
+/// The empty list.
+#[track_caller]
+fn empty(lock: &DomainLock) -> Result<Boxroot<OCamlAny>, Error> {
+    // SAFETY: the empty list is the immediate 0.
+    unsafe { rooted(Value::int(0).raw(), lock) }
+}
+
+/// The list with another first element.
+#[track_caller]
+fn cons(
+    first: Boxroot<OCamlAny>,
+    rest: Boxroot<OCamlAny>,
+    lock: &mut DomainLock,
+) -> Result<Boxroot<OCamlAny>, Error> {
+    // SAFETY: a cons cell is a block of tag 0 with the first element and the rest.
+    unsafe { block(lock, 0, &[&first, &rest]) }
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {

@@ -37,8 +37,8 @@ pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, Error> {
 /// Adds an element.
 #[inline(always)]
 pub(crate) fn push<T>(elements: &mut Vec<T>, element: T) -> Result<(), Error> {
-    if elements.len() == elements.capacity() {
-        elements.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
+    if elements.len() == elements.capacity() && elements.try_reserve(1).is_err() {
+        return Err(Error::OutOfMemory);
     }
     elements.push(element);
     Ok(())

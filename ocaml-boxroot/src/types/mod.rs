@@ -17,13 +17,15 @@ macro_rules! marker {
         #[derive(Debug)]
         pub enum $name {}
 
-        impl crate::OneType for $name {}
+        // SAFETY: a type of OCaml.
+        unsafe impl crate::OneType for $name {}
     )+};
     ($($(#[$attribute:meta])* $name:ident<$($parameter:ident),+>($($phantom:ty),+);)+) => {$(
         $(#[$attribute])*
         pub struct $name<$($parameter),+>(std::convert::Infallible, $($phantom),+);
 
-        impl<$($parameter),+> crate::OneType for $name<$($parameter),+> {}
+        // SAFETY: a type of OCaml, whose values are blocks or immediates, whatever they contain.
+        unsafe impl<$($parameter),+> crate::OneType for $name<$($parameter),+> {}
 
         impl<$($parameter),+> std::fmt::Debug for $name<$($parameter),+> {
             fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -75,6 +77,7 @@ mod number;
 mod seq;
 mod string;
 mod tuple;
+pub(crate) mod unconverted;
 
 pub use array::OCamlArray;
 pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
@@ -99,13 +102,19 @@ use std::marker::PhantomData;
 /// A struct with such a field is invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
 
-/// A marker that is one type of OCaml, as all are but [`OCamlAny`](crate::OCamlAny): the bound of the type variables of
-/// [bindings](crate::guide::bindings). OCaml's polymorphic functions rely on values of one type for each variable: an array that was
-/// made with a float holds floats alone. [`ocaml_type!`](crate::ocaml_type!) implements it, and a marker of your own may:
+/// A marker that is one type of OCaml, as all are but [`OCamlAny`](crate::OCamlAny), and unboxed types with such a part: the bound
+/// of the type variables of [bindings](crate::guide::bindings). OCaml's polymorphic functions rely on values of one type for each
+/// variable: an array that was made with a float holds floats alone. [`ocaml_type!`](crate::ocaml_type!) implements it, and a marker
+/// of your own may.
+///
+/// # Safety
+///
+/// All values of the marker are of one type of OCaml: either all are floats, or none is.
 ///
 /// ```
 /// enum Connection {}
-/// impl ocaml_boxroot::OneType for Connection {}
+/// // SAFETY: these are the values of OCaml's type `connection`.
+/// unsafe impl ocaml_boxroot::OneType for Connection {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand for a type variable of OCaml",
@@ -114,7 +123,7 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
             give the roots the marker of their type",
     note = "a marker of your own may implement `OneType`"
 )]
-pub trait OneType {}
+pub unsafe trait OneType {}
 
 /// A Rust value that can be copied into the OCaml heap as a `T`.
 ///
@@ -226,7 +235,7 @@ pub trait ToOCaml<T: ?Sized> {
         if !self.has_parts() {
             return self.convert_to(lock);
         }
-        let _level = Level::new()?;
+        let Some(_level) = Level::new() else { return Err(Error::TooDeep) };
         self.convert_to(lock)
     }
 
@@ -275,7 +284,7 @@ pub trait FromOCaml<T: ?Sized>: Sized {
         if !Self::has_parts() {
             return Self::convert_from(value, lock);
         }
-        let _level = Level::new()?;
+        let Some(_level) = Level::new() else { return Err(Error::TooDeep) };
         Self::convert_from(value, lock)
     }
 
@@ -366,6 +375,11 @@ impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
 }
 
 impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for &R {
+    #[inline]
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        (**self).to_ocaml(lock)
+    }
+
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         (**self).to_ocaml(lock)
     }
@@ -374,6 +388,11 @@ impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for &R {
 }
 
 impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for Box<R> {
+    #[inline]
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        (**self).to_ocaml(lock)
+    }
+
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
         (**self).to_ocaml(lock)
     }

@@ -20,9 +20,10 @@ marker! {
     OCamlFloat;
 }
 
-impl OneType for bool {}
-
-impl OneType for () {}
+// SAFETY: OCaml's `bool`.
+unsafe impl OneType for bool {}
+// SAFETY: OCaml's `unit`.
+unsafe impl OneType for () {}
 
 /// Immediates of some range.
 macro_rules! immediates {

@@ -5,9 +5,10 @@ use super::form::Form;
 use super::{FromOCaml, OneType, ToOCaml};
 use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 
-impl<T> OneType for Option<T> {}
-
-impl<T, E> OneType for Result<T, E> {}
+// SAFETY: OCaml's `option`.
+unsafe impl<T> OneType for Option<T> {}
+// SAFETY: OCaml's `result`.
+unsafe impl<T, E> OneType for Result<T, E> {}
 
 impl<T> Form for Option<T> {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
@@ -57,7 +58,8 @@ impl<'l, A, B> Value<'l, (A, B)> {
 
 macro_rules! tuple {
     ($size:literal: $($rust:ident $ocaml:ident $index:tt),+) => {
-        impl<$($ocaml),+> OneType for ($($ocaml,)+) {}
+        // SAFETY: OCaml's tuple of this size.
+        unsafe impl<$($ocaml),+> OneType for ($($ocaml,)+) {}
 
         impl<$($ocaml),+> Form for ($($ocaml,)+) {
             fn is_form_of(value: Value<'_, OCamlAny>) -> bool {

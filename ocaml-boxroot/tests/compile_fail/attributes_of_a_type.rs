@@ -39,7 +39,7 @@ ocaml_type! {
 
 ocaml_items! {
     [#[cfg(any())]] pub Marker []
-    constructors { &[(0, Constructor::Block(0, 1))] } float { false } parts [(0 0 [] OCamlInt)]
+    constructors { &[(0, Constructor::Block(0, 1))] } float { false } unboxed false parts [(0 0 [] OCamlInt)]
 }
 
 ocaml_enum! { @normalise [[#[cfg(any())]] [pub] Marker [] [] ordinary] [] Number(OCamlInt) }

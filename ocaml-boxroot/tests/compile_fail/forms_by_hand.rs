@@ -9,7 +9,7 @@ const _: () = <Beyond as Declared>::CHECKED;
 bound_type! { pub record Twice { 0 a: OCamlInt, 0 b: OCamlString } }
 const _: () = <Twice as Declared>::CHECKED;
 ocaml_items! {
-    [] pub Less [] constructors { &[(0, Constructor::Block(0, 2))] } float { false } parts [(0 0 [] OCamlInt)]
+    [] pub Less [] constructors { &[(0, Constructor::Block(0, 2))] } float { false } unboxed false parts [(0 0 [] OCamlInt)]
 }
 const _: () = <Less as Declared>::CHECKED;
 
@@ -20,9 +20,15 @@ bound_type! { pub variant Closure { A block 247 (0 a: OCamlInt) } }
 const _: () = <Closure as Declared>::CHECKED;
 ocaml_items! {
     [] pub Two []
-    constructors { &[(0, Constructor::Unboxed), (1, Constructor::Constant(0))] } float { false }
+    constructors { &[(0, Constructor::Unboxed), (1, Constructor::Constant(0))] } float { false } unboxed false
     parts [(0 0 [] OCamlInt)]
 }
 const _: () = <Two as Declared>::CHECKED;
+
+// An unboxed type that says that it is not.
+ocaml_items! {
+    [] pub Hidden [] constructors { &[(0, Constructor::Unboxed)] } float { false } unboxed false parts [(0 0 [] OCamlInt)]
+}
+const _: () = <Hidden as Declared>::CHECKED;
 
 fn main() {}

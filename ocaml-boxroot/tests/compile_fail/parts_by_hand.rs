@@ -11,7 +11,7 @@ enum Mine {}
 
 impl Declared for Mine {
     const CONSTRUCTORS: Constructors = &[(0, Constructor::Block(0, 1))];
-    const CHECKED: () = check(Self::CONSTRUCTORS, &[(0, 0)]);
+    const CHECKED: () = check(Self::CONSTRUCTORS, &[(0, 0)], false);
 }
 
 impl Part<0, 0, OCamlInt> for Marker {}

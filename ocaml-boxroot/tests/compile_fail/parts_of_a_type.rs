@@ -9,7 +9,7 @@ ocaml_type! {
 
 // Again, and as another type.
 ocaml_items! {
-    [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float { false } parts [(0 0 [] OCamlInt)]
+    [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float { false } unboxed false parts [(0 0 [] OCamlInt)]
 }
 
 fn main() {}

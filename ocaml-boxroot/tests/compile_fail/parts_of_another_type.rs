@@ -20,8 +20,8 @@ fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l D
 }
 
 fn make_wrong(lock: &mut DomainLock) {
-    let number = part::<Variant, 1, 0, _, _>(&1, "number", lock).unwrap();
-    let _: Boxroot<Variant> = make::<_, 0, _>(lock, [number]).unwrap();
+    let number = part::<Variant, 1, 0, _, _>(&1, "number");
+    let _: Boxroot<Variant> = make::<_, 0, _>(lock, &[number]).unwrap();
 }
 
 fn main() {}

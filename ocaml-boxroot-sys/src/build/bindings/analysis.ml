@@ -25,10 +25,13 @@ let is_mutable d =
   | Opaque | Unboxed _ | Row _ -> false
 
 (* Whether Rust's natural form of a type is a root. `to_ocaml`: it must have a conversion to OCaml. *)
-let is_root ~to_ocaml ty = match ty with
+let rec is_root ~to_ocaml ty = match ty with
   | Var _ -> false
-  | Builtin ((Exn | Seq), _) | Arrow _ -> true
-  | Builtin (Array, [ element ]) -> floatness element = `Unknown
+  | Builtin ((Exn | Seq | Map | Set), _) | Arrow _ -> true
+  | Builtin (Array, [ element ]) -> (match floatness element with
+    | `No -> false
+    | `Float -> is_root ~to_ocaml element  (* a number in the array is no value *)
+    | `Unknown -> true)
   | Builtin _ -> false
   | Tuple l -> List.length l > 8
   | Named (d, _) -> d.rust = Marker_only || is_mutable d || (to_ocaml && d.is_private)
@@ -99,6 +102,15 @@ let run all =
     | Unboxed (_, parts) when List.exists (fun t -> floatness t = `Unknown) (parts_types parts) ->
       without_conversion d "an unboxed type that may be a float" ~keep_fields:false
     | _ -> ()) all;
+  (* A root is made of a value, and a number in a row of numbers is none. *)
+  fixed_point (fun d ->
+    let is_number ty = floatness ty <> `No and is_root = is_root ~to_ocaml:true in
+    let change = match d.kind with
+      | Record (l, `Flat) -> List.exists (fun f -> is_root f.ty) l
+      | Unboxed (_, parts) -> List.exists (fun ty -> is_number ty && is_root ty) (parts_types parts)
+      | Record (_, (`Regular | `Regular_of_floats)) | Variant _ | Row _ | Opaque -> false in
+    if change then without_conversion d "a float of a type that stays in OCaml" ~keep_fields:false;
+    change) all;
   let irregular = List.filter (fun d -> kind_types d.kind <> [] && is_irregular d) all in
   List.iter (fun d -> without_conversion d "a recursive type whose parameters change" ~keep_fields:(is_record d)) irregular;
   fixed_point (fun d ->

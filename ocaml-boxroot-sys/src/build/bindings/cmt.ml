@@ -10,7 +10,11 @@ type found = {
   found_doc : string option;
 }
 
-type scanned = { found : found list; docs : (string * string) list }
+type scanned = {
+  found : found list;
+  docs : (string * string) list;
+  without_definition : string list;  (* types that the module itself implements as `type t` *)
+}
 
 (* The symbol of native code. *)
 let symbol (p : Primitive.description) = if p.prim_native_name <> "" then p.prim_native_name else p.prim_name
@@ -19,6 +23,16 @@ let doc attributes =
   List.find_map (fun (a : Parsetree.attribute) -> match a.attr_name.txt, a.attr_payload with
     | "ocaml.doc", PStr [ { pstr_desc = Pstr_eval (e, _); _ } ] -> Compat.string_constant e
     | _ -> None) attributes
+[@@ocaml.warning "-4"]
+
+(* Not what is included, which may hide a definition. *)
+let without_definition name s =
+  let of_declaration d = match d.typ_kind, d.typ_manifest, d.typ_type.type_immediate with
+    | Ttype_abstract, None, Unknown -> Some (name ^ "." ^ Ident.name d.typ_id)
+    | _ -> None in
+  List.concat_map (fun i -> match i.str_desc with
+    | Tstr_type (_, l) -> List.filter_map of_declaration l
+    | _ -> []) s.str_items
 [@@ocaml.warning "-4"]
 
 (* `here` is the path of the module around, if it has one that names it from outside. `subst` replaces bare names by paths. *)
@@ -75,11 +89,11 @@ let scan (infos : Cmt_format.cmt_infos) =
     type_exception = (fun it e ->
       document "exception" (Ident.name e.tyexn_constructor.ext_id) (e.tyexn_constructor.ext_attributes @ e.tyexn_attributes);
       default.type_exception it e) } in
-  (match infos.cmt_annots with
-   | Implementation s -> iterator.structure iterator s
-   | Interface s -> iterator.signature iterator s
-   | Packed _ | Partial_implementation _ | Partial_interface _ -> ());
-  { found = List.rev !found; docs = !docs }
+  let without_definition = match infos.cmt_annots with
+    | Implementation s -> iterator.structure iterator s; without_definition infos.cmt_modname s
+    | Interface s -> iterator.signature iterator s; []
+    | Packed _ | Partial_implementation _ | Partial_interface _ -> [] in
+  { found = List.rev !found; docs = !docs; without_definition }
 [@@ocaml.warning "-4"]
 
 let read file = scan (Cmt_format.read_cmt file)
@@ -90,11 +104,11 @@ let documentation scanned =
   List.iter (fun s -> List.iter (fun (key, doc) -> Hashtbl.replace table key doc) s.docs) scanned;
   table
 
-(* The bound module, of these Rust names, whose name the symbol begins with. Not the runtime's symbols: Rust could replace a
-   function of the runtime. *)
+(* The bound module, of these Rust names, whose name the symbol begins with. Not the symbols of the runtime and of boxroot: Rust
+   could replace a function of theirs. *)
 let owner modules symbol =
   let longest a b = compare (String.length b) (String.length a) in
-  if Names.starts_with "caml_" symbol then None
+  if List.exists (fun prefix -> Names.starts_with prefix symbol) [ "caml_"; "boxroot_"; "bxr_"; "obx_" ] then None
   else List.find_opt (fun m -> Names.starts_with (Names.not_raw m ^ "_") symbol) (List.sort longest modules)
 
 let is_c_name s =
@@ -114,11 +128,40 @@ let external_ r f is_own =
     bytecode_symbol = (if p.prim_arity > 5 then Some p.prim_name else None);
     external_comment = Format.asprintf "external %s : %a = \"%s\"" f.name Printtyp.type_expr f.of_type (symbol p) }
 
+(* Whether two types are one. `pairs` are the variables of both. *)
+let rec same_type pairs a b = match a, b with
+  | Var v, Var w -> List.for_all (fun (x, y) -> (x.id = v.id) = (y.id = w.id)) pairs
+  | Builtin (x, l), Builtin (y, m) -> x = y && same_types pairs l m
+  | Named (x, l), Named (y, m) -> x == y && same_types pairs l m
+  | Tuple l, Tuple m -> List.map fst l = List.map fst m && same_types pairs (List.map snd l) (List.map snd m)
+  | Arrow (l, r), Arrow (m, s) -> same_arguments pairs l m && same_type pairs r s
+  | _ -> false
+[@@ocaml.warning "-4"]
+
+and same_types pairs l m = List.length l = List.length m && List.for_all2 (same_type pairs) l m
+
+and same_arguments pairs l m =
+  List.map (fun a -> a.arg_label) l = List.map (fun a -> a.arg_label) m
+  && same_types pairs (List.map (fun a -> a.arg) l) (List.map (fun a -> a.arg) m)
+
 let same a b =
-  let print e =
-    let vars = unique (List.concat_map vars (List.map (fun p -> p.arg) e.parameters @ [ e.answer ])) in
-    (List.length e.parameters, Glue.arrows (Glue.names vars) e.parameters e.answer, e.bytecode_symbol) in
-  print a = print b
+  let variables e = unique (List.concat_map vars (List.map (fun p -> p.arg) e.parameters @ [ e.answer ])) in
+  let one = variables a and other = variables b in
+  a.bytecode_symbol = b.bytecode_symbol && List.length one = List.length other
+  && (let pairs = List.combine one other in
+      same_arguments pairs a.parameters b.parameters && same_type pairs a.answer b.answer)
+
+let symbols e = e.symbol :: Option.to_list e.bytecode_symbol
+
+(* Rust defines each symbol once. *)
+let check_symbols e others =
+  let fail symbol a b =
+    failwith (Printf.sprintf "two functions would have the symbol \"%s\":\n  %s\n  %s" symbol a b) in
+  if e.bytecode_symbol = Some e.symbol then
+    fail e.symbol (e.external_comment ^ " for native code") (e.external_comment ^ " for bytecode");
+  List.iter (fun symbol ->
+    List.iter (fun other ->
+      if List.mem symbol (symbols other) then fail symbol other.external_comment e.external_comment) others) (symbols e)
 
 (* What Rust provides: for each symbol the module, the external, and its path if the interface has it. And what it does not
    provide, with a comment. *)
@@ -137,7 +180,9 @@ let externals (r : Reader.t) scanned modules =
           | exception Not_found -> false in
         let path = match f.path with Some p when is_public p -> Some (Reader.ocaml r p) | _ -> None in
         match List.find_opt (fun (_, (other, _)) -> other.symbol = e.symbol) provided with
-        | None -> ((m, (e, path)) :: provided, left_out)
+        | None ->
+          check_symbols e (List.map (fun (_, (other, _)) -> other) provided);
+          ((m, (e, path)) :: provided, left_out)
         | Some (_, (other, _)) when same e other ->
           (* The last one is that of the interface. *)
           ((m, (e, path)) :: List.filter (fun (_, (o, _)) -> o.symbol <> e.symbol) provided, left_out)

@@ -10,6 +10,7 @@ let builtin = function
   | Int -> "int" | Char -> "char" | String -> "string" | Bytes -> "bytes" | Float -> "float" | Bool -> "bool"
   | Unit -> "unit" | Exn -> "exn" | Int32 -> "int32" | Int64 -> "int64" | Nativeint -> "nativeint" | List -> "list"
   | Array -> "array" | Option -> "option" | Result -> "Stdlib.result" | Seq -> "Stdlib.Seq.t"
+  | Map -> "Stdlib.Map.Make" | Set -> "Stdlib.Set.Make"
 
 let rec ty names t =
   let go = ty names in
@@ -18,6 +19,8 @@ let rec ty names t =
     | l -> Printf.sprintf "(%s) %s" (String.concat ", " (List.map go l)) name in
   match t with
   | Var v -> List.assoc v.id names
+  | Builtin ((Map | Set) as b, key :: l) ->
+    applied (Printf.sprintf "%s(Stdlib.%s).t" (builtin b) (String.capitalize_ascii (go key))) l
   | Builtin (b, l) -> applied (builtin b) l
   | Named (d, l) -> applied d.ocaml l
   | Tuple l ->
@@ -34,7 +37,9 @@ and arrows names arguments result =
   String.concat " -> " (List.map argument arguments @ [ ty names result ])
 
 let fields names l =
-  let field f = Printf.sprintf "%s%s : %s" (if f.is_mutable then "mutable " else "") f.label (ty names f.ty) in
+  let field f =
+    Printf.sprintf "%s%s : %s%s" (if f.is_mutable then "mutable " else "") f.label (ty names f.ty)
+      (if f.is_atomic then " [@atomic]" else "") in
   "{ " ^ String.concat "; " (List.map field l) ^ " }"
 
 let parts names = function
@@ -61,13 +66,13 @@ let type_ b number d =
   match d.kind with
   | _ when d.has_constraints -> ()
   | Opaque -> out b "%s\n" here
-  (* OCaml would make this record flat, because its fields are floats. That one is not: it comes out of a functor. *)
-  | Record (l, `Regular) when List.for_all (fun f -> Analysis.floatness f.ty = `Float) l ->
+  (* Here OCaml would make such a record flat. *)
+  | Record (l, `Regular_of_floats) ->
     let labels = String.concat "; " (List.map (fun f -> f.label) l) in
     let checks = List.map (fun f -> Printf.sprintf "(%s : %s)" f.label (ty names f.ty)) l in
     out b "%s\nlet _ = fun ({ %s } : %stype_%d) -> (%s)\n" here labels (parameters d.params names) number
       (String.concat ", " checks)
-  | Record (l, _) -> out b "%s = %s%s\n" here is_private (fields names l)
+  | Record (l, (`Regular | `Flat)) -> out b "%s = %s%s\n" here is_private (fields names l)
   | Unboxed (None, Labelled l) -> out b "%s = %s%s [@@unboxed]\n" here is_private (fields names l)
   | Unboxed (None, Positional _) -> assert false
   | Unboxed (Some c, p) -> out b "%s = %s%s%s [@@unboxed]\n" here is_private c (parts names p)
@@ -75,7 +80,7 @@ let type_ b number d =
   | Row l ->
     let row = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l) in
     let equal = Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row in
-    out b "let _ : %s = fun same -> same\n" (for_all names equal)
+    out b "let row_%d : %s = fun same -> same\n" number (for_all names equal)
 
 let value b ~digest number path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in

@@ -54,6 +54,14 @@ let interfaces folders modules =
       (List.concat_map (fun folder -> [ file folder (String.uncapitalize_ascii name); file folder name ]) folders) in
   List.filter_map find modules
 
+(* Each Rust type that the build script names has an effect. *)
+let check_users (r : Reader.t) =
+  Hashtbl.iter (fun path home -> match Hashtbl.find_opt r.decls path, List.assoc_opt home.Reader.qualified r.users with
+    | Some d, Some rust when d.rust = Marker_only && d.boxed = None ->
+      failwith (Printf.sprintf "`with` names the Rust type %s for %s, which has no conversion%s" rust d.ocaml
+        (match d.reason with Some reason -> ": " ^ reason | None -> ""))
+    | _ -> ()) r.homes
+
 type understood = {
   modules : module_ list;  (* also one of types that no bound module declares *)
   types : decl list;
@@ -70,6 +78,7 @@ let read o =
   Rust.check_names "the program" ~remedy:"Bind one of them."
     (List.map (fun raw -> (raw.Walk.raw_name, "module " ^ Path.name raw.path)) raws);
   let scanned = List.map Cmt.read o.annotations in
+  List.iter (fun s -> List.iter (fun t -> Hashtbl.replace r.without_definition t ()) s.Cmt.without_definition) scanned;
   let of_libraries = interfaces (o.folders @ [ Config.standard_library ]) (List.concat_map Walk.files raws) in
   let read_if_possible file = try Some (Cmt.read file) with _ -> None in
   let documentation = Cmt.documentation (List.filter_map read_if_possible of_libraries @ scanned) in
@@ -87,6 +96,7 @@ let read o =
     { m with items = m.items @ List.map (fun c -> Comment c) (of_module raw left_out) }) raws in
   let types = List.rev r.found in
   Analysis.run types;
+  check_users r;
   { modules = Walk.with_types modules types; types; left_out = List.map snd left_out;
     stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (p, e)) path) externals }
 
@@ -99,6 +109,7 @@ let write o understood =
   let symbol m = Printf.sprintf "boxroot_abi_%s_%s" (Names.not_raw m.rust_name) digest_place in
   let rust = Buffer.create 10000 and glue = Buffer.create 10000 in
   Printf.bprintf rust "// %s\n\n" header;
+  Rust.missing_externals rust own;
   List.iter (fun m ->
     let abi = if List.memq m own then Some (symbol m) else None in
     Rust.module_ rust ~abi ~digest:digest_place m) understood.modules;

@@ -7,6 +7,7 @@ type var = { id : int; hint : string }
 type builtin =
   | Int | Char | String | Bytes | Float | Bool | Unit | Exn | Int32 | Int64 | Nativeint
   | List | Array | Option | Result | Seq
+  | Map | Set  (* of the standard library; the first parameter is the type of the keys or elements, a predefined one *)
 
 type ty =
   | Var of var
@@ -18,7 +19,7 @@ type ty =
 (* An optional argument's type is an `option`. *)
 and argument = { arg_label : Asttypes.arg_label; arg : ty }
 
-and field = { label : string; ty : ty; is_mutable : bool }
+and field = { label : string; ty : ty; is_mutable : bool; is_atomic : bool }
 
 and parts = Positional of ty list | Labelled of field list
 
@@ -29,7 +30,8 @@ and constructor = { constructor : string; parts : parts; tag : tag }
 
 and kind =
   | Opaque
-  | Record of field list * [ `Regular | `Flat ]
+  (* `Regular_of_floats`: OCaml did not know, where the record is declared, that all fields are floats. *)
+  | Record of field list * [ `Regular | `Regular_of_floats | `Flat ]
   | Unboxed of string option * parts  (* a record, or a variant with this constructor *)
   | Variant of constructor list
   | Row of constructor list  (* a polymorphic variant *)
@@ -53,6 +55,7 @@ and decl = {
   mutable kind : kind;
   mutable reason : string option;  (* why it has no conversions *)
   mutable rust : rust;
+  mutable boxed : string option;  (* the user's Rust type that implements the type: its values are OCamlBoxes of it *)
   (* Found by analysis.ml: *)
   mutable used : var list;  (* the parameters that the Rust type has *)
   mutable has_root : bool;  (* the Rust type contains a root *)

@@ -21,22 +21,36 @@ type t = {
   users : (string * string) list;
   prefixes : string list;  (* which OCaml code leaves out: dune's Foo__ *)
   aliases : (string, string) Hashtbl.t;  (* what OCaml code calls modules that are parts of others: Foo.Bar for Foo__Bar *)
+  called : (string, string) Hashtbl.t;  (* modules that have files, by what OCaml code calls them *)
+  without_definition : (string, unit) Hashtbl.t;  (* types that are abstract where they are implemented, too; see cmt.ml *)
 }
 
 let create env ~opaque ~users ~prefixes =
   { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
-    aliases = Hashtbl.create 50 }
+    aliases = Hashtbl.create 50; called = Hashtbl.create 50;
+    without_definition = Hashtbl.create 50 }
+
+(* A module that has a file, as OCaml code names it. *)
+let ocaml_module r name =
+  let without prefix = String.sub name (String.length prefix) (String.length name - String.length prefix) in
+  let called = match Hashtbl.find_opt r.aliases name with
+    | Some alias -> alias
+    | None ->
+      let longest a b = compare (String.length b) (String.length a) in
+      let prefixes = List.filter (fun prefix -> Names.starts_with prefix name) ("Stdlib__" :: r.prefixes) in
+      match List.sort longest prefixes with
+      | "Stdlib__" :: _ -> "Stdlib." ^ without "Stdlib__"
+      | prefix :: _ -> without prefix
+      | [] -> name in
+  (match Hashtbl.find_opt r.called called with
+   | Some other when other <> name ->
+     failwith (Printf.sprintf "the bindings name both %s and %s, and OCaml code would call both %s" other name called)
+   | _ -> Hashtbl.replace r.called called name);
+  called
 
 (* A path, as OCaml code names it. *)
 let rec ocaml r path = match path with
-  | Path.Pident id ->
-    let name = Ident.name id in
-    (match Hashtbl.find_opt r.aliases name with
-     | Some alias -> alias
-     | None -> match List.find_opt (fun prefix -> Names.starts_with prefix name) ("Stdlib__" :: r.prefixes) with
-       | Some "Stdlib__" -> Names.replace "Stdlib__" "Stdlib." name
-       | Some prefix -> Names.replace prefix "" name
-       | None -> name)
+  | Path.Pident id -> ocaml_module r (Ident.name id)
   | Pdot (path, name) -> ocaml r path ^ "." ^ name
   | Papply (path, argument) -> Printf.sprintf "%s(%s)" (ocaml r path) (ocaml r argument)
   | _ -> Path.name path
@@ -59,6 +73,24 @@ let builtin path =
     | _ -> None
 [@@ocaml.warning "-4"]
 
+(* `Map.Make (String).t` and the like, with the type of the keys. Each functor's application makes a type of its own, and a module
+   of the standard library stands for each of these types of keys. So different types stay different. *)
+let collection path =
+  let keys = [
+    "Stdlib__String", String; "Stdlib__Int", Int; "Stdlib__Char", Char; "Stdlib__Bytes", Bytes; "Stdlib__Bool", Bool;
+    "Stdlib__Float", Float; "Stdlib__Int32", Int32; "Stdlib__Int64", Int64; "Stdlib__Nativeint", Nativeint ] in
+  match path with
+  | Path.Pdot (Papply (Pdot (Pident m, "Make"), Pident key), "t") when Ident.persistent m && Ident.persistent key ->
+    (match Ident.name m, List.assoc_opt (Ident.name key) keys with
+     | "Stdlib__Map", Some key -> Some (Map, Builtin (key, []))
+     | "Stdlib__Set", Some key -> Some (Set, Builtin (key, []))
+     | _ -> None)
+  | _ -> None
+[@@ocaml.warning "-4"]
+
+(* Records of the standard library that C code reads without checks. *)
+let trusted_by_c = [ "Stdlib__Lexing.lexbuf"; "Stdlib__Lexing.lex_tables"; "Stdlib__Parsing.parse_tables" ]
+
 let has_definition d = match d.type_kind with
   | Type_record _ | Type_variant _ | Type_open -> true
   | _ -> false
@@ -76,7 +108,7 @@ let find_type r path =
 (* The path of the type that this path finally names. None for abbreviations of other types, and for types that Rust knows. *)
 let rec canonical r path =
   let path = normalize r path in
-  if builtin path <> None then None
+  if builtin path <> None || collection path <> None then None
   else
     let d = find_type r path in
     match expansion d with
@@ -135,9 +167,10 @@ and arrows r count t = match Compat.get_desc t with
     ({ arg_label; arg } :: rest, result)
   | _ -> ([], ty r 0 t)
 
-and named r depth path arguments = match builtin path with
-  | Some b -> Builtin (b, arguments)
-  | None ->
+and named r depth path arguments = match builtin path, collection path with
+  | Some b, _ -> Builtin (b, arguments)
+  | None, Some (b, key) -> Builtin (b, key :: arguments)
+  | None, None ->
     let d = find_type r path in
     match expansion d with
     | Some t ->
@@ -163,7 +196,7 @@ and decl r path d =
       is_private = d.type_private = Private; never_float = never_float d;
       comment = (match home with Some h -> h.home_comment | None -> "type " ^ ocaml r path);
       doc = Option.bind home (fun h -> h.home_doc);
-      kind = Opaque; reason = None; rust = Marker_only; used = []; has_root = false; circle = [] } in
+      kind = Opaque; reason = None; rust = Marker_only; boxed = None; used = []; has_root = false; circle = [] } in
     Hashtbl.add r.decls key decl;
     r.found <- decl :: r.found;
     (match home with
@@ -171,8 +204,15 @@ and decl r path d =
        (try
           if has_constraints then unsupported "constrained type parameters";
           decl.kind <- kind r d;
-          if decl.kind <> Opaque then
-            decl.rust <- (match List.assoc_opt h.qualified r.users with Some path -> User path | None -> Own)
+          if List.mem key trusted_by_c then unsupported "C code relies on what is in it";
+          let user = List.assoc_opt h.qualified r.users in
+          if decl.kind <> Opaque then decl.rust <- (match user with Some path -> User path | None -> Own)
+          else if user <> None then begin
+            if params <> [] then unsupported "an abstract type with parameters";
+            if not (Hashtbl.mem r.without_definition key) then
+              unsupported "its module must implement it as `type %s`, without a definition, so that only Rust makes its values" (Path.last path);
+            decl.boxed <- user
+          end
         with Unsupported reason -> decl.reason <- Some reason)
      | _ -> ());
     decl
@@ -189,16 +229,25 @@ and other_place key =
 and never_float d = match d.type_kind with
   | Type_record (_, Record_unboxed _) | Type_variant (_, Variant_unboxed) -> false
   | Type_record _ | Type_variant _ | Type_open -> true
-  | _ -> d.type_immediate = Always
+  | _ -> d.type_immediate = Always || (match Option.map Compat.get_desc d.type_manifest with
+    | Some (Tvariant _ | Tarrow _ | Ttuple _ | Tobject _ | Tpackage _) -> true
+    | _ -> false)
 
-and field r l = { label = Ident.name l.ld_id; ty = ty r 0 l.ld_type; is_mutable = l.ld_mutable = Mutable }
+and field r l = { label = Ident.name l.ld_id; ty = ty r 0 l.ld_type; is_mutable = l.ld_mutable = Mutable;
+  is_atomic = Compat.is_atomic l }
+
+(* Whether OCaml represents values of a field's type as floats. *)
+and is_float r l = match Typedecl_unboxed.get_unboxed_type_representation r.env l.ld_type with
+  | Some t -> (match Compat.get_desc t with Tconstr (path, _, _) -> Path.same path Predef.path_float | _ -> false)
+  | None -> false
 
 and parts r = function
   | Cstr_tuple l -> Positional (List.map (ty r 0) l)
   | Cstr_record l -> Labelled (List.map (field r) l)
 
 and kind r d = match d.type_kind with
-  | Type_record (l, Record_regular) -> Record (List.map (field r) l, `Regular)
+  | Type_record (l, Record_regular) ->
+    Record (List.map (field r) l, if List.for_all (is_float r) l then `Regular_of_floats else `Regular)
   | Type_record (l, Record_float) -> Record (List.map (field r) l, `Flat)
   | Type_record (l, Record_unboxed _) -> Unboxed (None, Labelled (List.map (field r) l))
   | Type_record _ -> unsupported "a record of a kind that is not known"
@@ -209,12 +258,11 @@ and kind r d = match d.type_kind with
      | Variant_unboxed, [ c ] -> Unboxed (Some (Ident.name c.cd_id), parts r c.cd_args)
      | Variant_unboxed, _ -> unsupported "a variant of a kind that is not known"
      | Variant_regular, _ -> Variant (constructors r l))
-  | Type_open -> Opaque
-  | _ -> match d.type_manifest with
-    | Some t when d.type_private = Public -> (match Compat.get_desc t with
-      | Tvariant row -> Row (row_constructors r row)
-      | _ -> Opaque)
-    | _ -> Opaque
+  | Type_open -> unsupported "an extensible type"
+  | _ -> match Option.map Compat.get_desc d.type_manifest with
+    | None -> Opaque
+    | Some (Tvariant row) when d.type_private = Public -> Row (row_constructors r row)
+    | Some _ -> unsupported "a private abbreviation"
 
 (* Constant constructors are numbered, and the others, too. *)
 and constructors r l =
@@ -227,7 +275,8 @@ and constructors r l =
 
 and row_constructors r row =
   if not (Compat.row_is_exact row) then unsupported "a polymorphic variant that is not exact";
-  List.filter_map (fun (label, argument) ->
+  (* In the order in which OCaml prints them. *)
+  List.sort (fun a b -> compare a.constructor b.constructor) @@ List.filter_map (fun (label, argument) ->
     let hash = Btype.hash_variant label in
     match argument with
     | Some None -> Some { constructor = label; parts = Positional []; tag = Hash hash }

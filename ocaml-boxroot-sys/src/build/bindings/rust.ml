@@ -10,17 +10,29 @@ let lines s = List.filter (fun l -> String.trim l <> "") (String.split_on_char '
 
 let comment scope indent s = List.iter (fun l -> out scope "%s// %s\n" indent l) (lines s)
 
+(* `{@ocaml[ code ]}` as `{[ code ]}`. *)
+let rec without_languages s =
+  let at i = Names.is_at s i "{@" in
+  match List.find_opt at (List.init (String.length s) Fun.id) with
+  | None -> s
+  | Some i -> match String.index_from_opt s i '[' with
+    | None -> s
+    | Some bracket -> String.sub s 0 i ^ "{" ^ without_languages (String.sub s bracket (String.length s - bracket))
+
 (* OCaml's documentation as Markdown: [code], {!name} and {[ code ]} become code. *)
 let markdown s =
-  let s = String.map (function '\r' -> ' ' | c -> c) s |> Names.replace "{[" "\n```text\n" |> Names.replace "]}" "\n```\n" in
+  let s = without_languages (String.map (function '\r' -> ' ' | c -> c) s)
+    |> Names.replace "{[" "\n```text\n" |> Names.replace "]}" "\n```\n" in
   let b = Buffer.create 100 in
-  let is_code = ref false and is_link = ref false in
+  let is_block = ref false and is_link = ref false and brackets = ref 0 in
+  let mark () = if !brackets = 0 then Buffer.add_char b '`' in
   String.iteri (fun i c ->
-    if Names.is_at s i "```" then is_code := not !is_code;
+    if Names.is_at s i "```" then is_block := not !is_block;
     match c with
-    | ('[' | ']') when not !is_code -> Buffer.add_char b '`'
+    | '[' when not !is_block -> if !brackets > 0 then Buffer.add_char b c else mark (); incr brackets
+    | ']' when !brackets > 0 -> decr brackets; if !brackets > 0 then Buffer.add_char b c else mark ()
     | '{' when Names.is_at s i "{!" -> is_link := true
-    | ('!' | '}') when !is_link -> is_link := c = '!'; Buffer.add_char b '`'
+    | ('!' | '}') when !is_link -> is_link := c = '!'; mark ()
     | c -> Buffer.add_char b c) s;
   Buffer.contents b
 
@@ -89,9 +101,11 @@ let type_ scope d =
   let visibility = if d.is_private && d.rust <> Marker_only then "pub private" else "pub" in
   let bound fmt = out scope "::ocaml_boxroot::bound_type! {\n"; doc scope "    " d.doc; out scope "    "; out scope fmt in
   (match d.kind with
-   | Opaque -> bound "pub abstract %s\n" name
+   | Opaque -> (match d.boxed with
+     | Some rust -> bound "pub boxed %s for %s\n" name rust
+     | None -> bound "pub abstract %s\n" name)
    | Record (l, form) ->
-     bound "%s %s %s%s {\n" visibility (match form with `Regular -> "record" | `Flat -> "flat") name for_;
+     bound "%s %s %s%s {\n" visibility (match form with `Flat -> "flat" | _ -> "record") name for_;
      List.iteri (fun i f -> out scope "        %d %s: %s,\n" i (Names.identifier f.label) (marker_of f.ty)) l;
      out scope "    }\n"
    | Variant l | Row l ->
@@ -137,6 +151,8 @@ let name_of_type = function
   | Builtin (List, _) -> Some "list"
   | Builtin (Array, _) -> Some "array"
   | Builtin (Seq, _) -> Some "seq"
+  | Builtin (Map, _) -> Some "map"
+  | Builtin (Set, _) -> Some "set"
   | _ -> None
 [@@ocaml.warning "-4"]
 
@@ -216,10 +232,23 @@ let externals scope m =
   if m.externals <> [] then begin
     let up = String.concat "" (List.map (fun _ -> "super::") scope.path) in
     out scope "::ocaml_boxroot::bound_externals! {\n    /// What OCaml's module wants of Rust.\n";
+    out scope "    #[diagnostic::on_unimplemented(\n        message = \"Rust does not provide what OCaml's module %s wants\",\n"
+      m.ocaml_module;
+    out scope "        note = \"write `include_bindings!(%s: Provider)`, with a type of yours, and implement `%s::Externals` for it\"\n"
+      m.rust_name m.rust_name;
+    out scope "    )]\n";
     out scope "    pub trait Externals for %socaml_externals::%s {\n" up m.rust_name;
     List.iter (external_ scope) m.externals;
     out scope "    }\n}\n\n"
   end
+
+(* For `include_bindings!`: types that do not provide anything, for the modules that it does not name. *)
+let missing_externals text modules =
+  let wanting = List.filter (fun m -> m.externals <> []) modules in
+  Printf.bprintf text "/// Stands for the types that `include_bindings!` does not name.\n#[allow(dead_code, non_camel_case_types)]\n";
+  Printf.bprintf text "mod ocaml_externals_missing {\n";
+  List.iter (fun m -> Printf.bprintf text "    pub struct %s;\n" m.rust_name) wanting;
+  Printf.bprintf text "}\n\n"
 
 (* ---- Modules ---- *)
 
@@ -294,7 +323,9 @@ let rec module_ text ~abi ~digest m =
     | Type d -> check_type d; type_ scope d
     | Reexport (d, name) -> reexport scope d name
     | Abbreviation a when List.assoc ("OCaml" ^ a.alias) types = "type " ^ a.alias_path -> abbreviation scope a
-    | Abbreviation { alias_comment = s; _ } | Comment s -> comment scope "" s; out scope "\n"
+    | Abbreviation { alias_comment = s; _ } ->
+      comment scope "" (s ^ "\nis left out: another type has its name in Rust"); out scope "\n"
+    | Comment s -> comment scope "" s; out scope "\n"
     | Value v -> value scope ~root_name:(root_name v) ~digest v
     | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
     | Module m -> module_ subs ~abi:None ~digest m) m.items;

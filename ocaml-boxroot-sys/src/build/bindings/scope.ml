@@ -63,6 +63,7 @@ let rec marker scope names ty =
       | Bytes -> library "OCamlBytes" | Float -> library "OCamlFloat" | Exn -> library "OCamlException"
       | Int32 -> library "OCamlInt32" | Int64 -> library "OCamlInt64" | Nativeint -> library "OCamlNativeint"
       | List -> library "OCamlList" | Array -> library "OCamlArray" | Seq -> library "OCamlSeq"
+      | Map -> library "OCamlMap" | Set -> library "OCamlSet"
       | Bool -> std scope "bool" "::std::primitive::bool" | Unit -> "()"
       | Option -> std scope "Option" "::std::option::Option"
       | Result -> std scope "Result" "::std::result::Result" in
@@ -106,7 +107,7 @@ let rec natural scope position ty =
     | (List | Array), _ -> vec (String.concat ", " (List.map (natural scope { position with circle = [] }) l))
     | Option, _ -> std scope "Option" "::std::option::Option" ^ generics (List.map go l)
     | Result, _ -> std scope "Result" "::std::result::Result" ^ generics (List.map go l)
-    | (Exn | Seq), _ -> assert false)
+    | (Exn | Seq | Map | Set), _ -> assert false)
   | Named (d, l) ->
     let arguments = List.map2 (fun p t -> (p, t)) d.params l in
     let used = List.filter (fun (p, _) -> mem p d.used) arguments in

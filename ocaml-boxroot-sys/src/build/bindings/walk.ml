@@ -38,6 +38,9 @@ let is_excluded path =
   let name = Path.name path in
   List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO" ]
 
+(* Functions of the standard library that are unsafe, though their names do not say so: C code that does not check the tables. *)
+let is_unchecked path = List.mem (Path.name path) [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine" ]
+
 let signature_of (r : Reader.t) path =
   match Mtype.scrape r.env (Env.find_module path r.env).md_type with
   | Mty_signature s -> Some s
@@ -144,7 +147,7 @@ let value r selection raw id comment =
      Reader.unsupported "its result is of any type"
    | _ -> ());
   let primitive = match v.val_kind with Val_prim p -> p.prim_name | _ -> "" in
-  let is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe" in
+  let is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe" || is_unchecked path in
   (match arguments, result with
    | [], Arrow _ when is_unsafe -> Reader.unsupported "an unsafe function whose type is an abbreviation"
    | _ -> ());
@@ -217,7 +220,7 @@ and type_ r selection raw id d =
       | means when List.for_all (fun v -> mem v (vars means)) params ->
         let alias_path = Reader.ocaml r path in
         [ Abbreviation { alias = rust; alias_path; alias_params = params; means; alias_comment = comment () } ]
-      | _ -> [ Comment (comment ()) ]
+      | _ -> [ Comment (comment () ^ "\nis left out: an abbreviation that does not use all its parameters") ]
   with Reader.Unsupported reason -> [ Comment (comment () ^ "\nis left out: " ^ reason) ]
 
 (* Adds the types that are found, and are no items of a module that is bound: those of other modules, for example. *)

@@ -9,6 +9,7 @@
 /// * `variant`: `Leaf constant 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or `Node block 1 { 0 label: T }` a block with
 ///   that tag, ``A tagged 65 (0 a: T)`` a constructor of a polymorphic variant with that hash and an argument.
 /// * `abstract`: only a marker.
+/// * `boxed`: `OCamlHandle for crate::Handle`, an abstract type whose values are boxes of that Rust type. No two are of one.
 /// * `private` before these: no conversion to OCaml.
 #[doc(hidden)]
 #[macro_export]
@@ -20,8 +21,8 @@ macro_rules! bound_type {
             _parameters: ($($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)+)?),
         }
 
-        // A parameter may be the type itself, where that is unboxed.
-        impl $(<$($a: $crate::OneType),+>)? $crate::OneType for $name $(<$($a),+>)? {}
+        // SAFETY: a type of OCaml that has these parameters. One of them may be the type itself, where that is unboxed.
+        unsafe impl $(<$($a: $crate::OneType),+>)? $crate::OneType for $name $(<$($a),+>)? {}
 
         impl $(<$($a),+>)? $crate::macro_support::Debug for $name $(<$($a),+>)? {
             fn fmt(
@@ -31,6 +32,12 @@ macro_rules! bound_type {
                 match self.never {}
             }
         }
+    };
+    ($(#[doc = $doc:expr])* pub boxed $name:ident for $rust:ty) => {
+        $(#[doc = $doc])*
+        pub type $name = $crate::OCamlBox<$rust>;
+
+        impl $crate::type_support::Implements for $rust {}
     };
     ($(#[doc = $doc:expr])* pub private $($type:tt)+) => {
         $crate::bound_type! { @read [$(#[doc = $doc])*] [] $($type)+ }
@@ -50,7 +57,7 @@ macro_rules! bound_type {
     (@record $doc:tt $to:tt $name:ident $generics:tt $rust:tt [] $($index:tt $field:ident: $type:ty),+ $(,)?) => {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
-            { &[(0, $crate::type_support::Constructor::Block(0, $crate::type_support::count(&[$($index),+])))] } { false } {}
+            { &[(0, $crate::type_support::Constructor::Block(0, $crate::type_support::count(&[$($index),+])))] } { false } false {}
             { fields $generics [$(([] $index $field $type, { false }))+] }
             $($index $field: $type),+
         }
@@ -58,7 +65,7 @@ macro_rules! bound_type {
     (@flat $doc:tt $to:tt $name:ident $generics:tt $rust:tt [] $($index:tt $field:ident: $type:ty),+ $(,)?) => {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
-            { &[(0, $crate::type_support::Constructor::Flat($crate::type_support::count(&[$($index),+])))] } { false } {}
+            { &[(0, $crate::type_support::Constructor::Flat($crate::type_support::count(&[$($index),+])))] } { false } false {}
             { fields $generics [$(([] $index $field $type, { true }))+] }
             $($index $field: $type),+
         }
@@ -66,17 +73,17 @@ macro_rules! bound_type {
     (@unboxed $doc:tt $to:tt $name:ident $generics:tt $rust:tt [$is_float:tt] $index:tt $field:ident: $type:ty $(,)?) => {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
-            { &[(0, $crate::type_support::Constructor::Unboxed)] } { $is_float } { $generics Self = 0 $field }
+            { &[(0, $crate::type_support::Constructor::Unboxed)] } { $is_float } true { $generics Self = 0 $field }
             {} $index $field: $type
         }
     };
     (
-        @struct $doc:tt $to:tt $name:ident $generics:tt $rust:tt $constructors:tt $is_float:tt $from_float:tt
+        @struct $doc:tt $to:tt $name:ident $generics:tt $rust:tt $constructors:tt $is_float:tt $is_unboxed:tt $from_float:tt
         { $($fields:tt)* } $($index:tt $field:ident: $type:ty),+
     ) => {
         $crate::bound_type! {
             @convert to_struct $to
-            [$doc pub $name $generics constructors $constructors float $is_float parts [$((0 $index $generics $type))+]]
+            [$doc pub $name $generics constructors $constructors float $is_float unboxed $is_unboxed parts [$((0 $index $generics $type))+]]
             $generics $rust [$(($index $field))+] [(Self = 0 $([$index $field])+)] $from_float [$($fields)*]
         }
     };
@@ -86,7 +93,7 @@ macro_rules! bound_type {
     ) => {
         $crate::bound_type! {
             @enum $doc $to $name $generics $rust
-            { &[(0, $crate::type_support::Constructor::Unboxed)] } { $is_float }
+            { &[(0, $crate::type_support::Constructor::Unboxed)] } { $is_float } true
             { $generics Self::$constructor = 0 $($index)? $($label)? }
             ($constructor 0 $([$index $index $part $type])? $([$index2 $label $label $type2])?)
         }
@@ -102,7 +109,7 @@ macro_rules! bound_type {
             @enum $doc $to $name $generics $rust
             { &[$(($crate::bound_number!($kind $number),
                 $crate::bound_constructor!($kind $number $($($index)+)? $($($index2)+)?))),*] }
-            { false } {}
+            { false } false {}
             $((
                 $constructor { $crate::bound_number!($kind $number) }
                 $($([$index $index $part $type])+)? $($([$index2 $label $label $type2])+)?
@@ -110,13 +117,13 @@ macro_rules! bound_type {
         }
     };
     (
-        @enum $doc:tt $to:tt $name:ident $generics:tt $rust:tt $constructors:tt $is_float:tt $from_float:tt
+        @enum $doc:tt $to:tt $name:ident $generics:tt $rust:tt $constructors:tt $is_float:tt $is_unboxed:tt $from_float:tt
         $(($constructor:ident $number:tt $([$index:tt $member:tt $binding:ident $type:ty])*))*
     ) => {
         $crate::bound_type! {
             @convert to_enum $to
             [
-                $doc pub $name $generics constructors $constructors float $is_float
+                $doc pub $name $generics constructors $constructors float $is_float unboxed $is_unboxed
                 parts [$($(($number $index $generics $type))*)*]
             ]
             $generics $rust

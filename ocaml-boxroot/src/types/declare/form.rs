@@ -1,7 +1,7 @@
 //! The form of a declared type, and how OCaml represents it. All of this is known at compile time.
 
 use crate::types::block::LAST_CONSTRUCTOR;
-use crate::types::OCamlFloat;
+use crate::types::{OCamlFloat, OneType};
 use std::marker::PhantomData;
 
 /// How OCaml represents a constructor of a type. A record is a type with one constructor.
@@ -108,9 +108,19 @@ pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(
     PhantomData<(T, fn() -> M)>,
 );
 
+/// A value of a declared type with these parts (a tuple), for [`OneType`]: if the type is unboxed, it is the only part. (The lifetime
+/// makes the compiler ask whether this is a `OneType` where that is needed, and not where the type is declared.)
+pub struct Whole<'a, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), Parts)>);
+
+// SAFETY: no value of OCaml has this type. A block of a declared type is of that type, whatever it contains.
+unsafe impl<Parts> OneType for Whole<'_, Parts, false> {}
+// SAFETY: no value of OCaml has this type.
+unsafe impl<T: OneType> OneType for Whole<'_, (T,), true> {}
+
 /// Checks that the constructors have different numbers and representations, that these can be, and that there are as many parts
-/// (given by the numbers of their constructors and their own) as they say, in order.
-pub const fn check(constructors: Constructors, parts: &[(isize, usize)]) {
+/// (given by the numbers of their constructors and their own) as they say, in order. And whether the type is unboxed.
+pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unboxed: bool) {
+    assert!(is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)]));
     let (mut i, mut next) = (0, 0);
     while i < constructors.len() {
         let (number, this) = constructors[i];

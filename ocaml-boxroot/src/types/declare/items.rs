@@ -13,7 +13,7 @@ macro_rules! ocaml_items {
     (
         [$(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*] $visibility:vis $name:ident [$($a:ident)*]
         constructors $constructors:block
-        float $is_float:block
+        float $is_float:block unboxed $is_unboxed:tt
         parts [$(($number:tt $index:tt [$($b:ident)*] $type:ty))*]
         $(to_struct [$($a1:ident)*] [$($r1:ident: $t1:ident)*] [$rust1:ty] [$(($index1:tt $member1:tt))*])?
         $(to_enum [$($a2:ident)*] [$($r2:ident: $t2:ident)*] [$rust2:ty] [$((
@@ -44,16 +44,24 @@ macro_rules! ocaml_items {
             }
         }
 
-        // A parameter may be the type itself, where that is unboxed.
-        impl<$($a: $crate::OneType),*> $crate::OneType for $name<$($a),*> {}
+        // SAFETY: OCaml tells types of different declarations apart, and this one by its parameters. Where it is unboxed, its
+        // values are those of its part (`CHECKED`), which must be of one type.
+        unsafe impl<$($a: $crate::OneType),*> $crate::OneType for $name<$($a),*>
+        where
+            for<'one> $crate::type_support::Whole<'one, ($($type,)*), $is_unboxed>: $crate::OneType,
+        {
+        }
 
         // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values come from conversions of
         // this declaration, or with a promise that they have this form.
         #[doc(hidden)]
         unsafe impl<$($a),*> $crate::type_support::Declared for $name<$($a),*> {
             const CONSTRUCTORS: $crate::type_support::Constructors = $constructors;
-            const CHECKED: () =
-                $crate::type_support::check(<Self as $crate::type_support::Declared>::CONSTRUCTORS, &[$(($number, $index)),*]);
+            const CHECKED: () = $crate::type_support::check(
+                <Self as $crate::type_support::Declared>::CONSTRUCTORS,
+                &[$(($number, $index)),*],
+                $is_unboxed,
+            );
             const IS_FLOAT: $crate::macro_support::bool = $is_float;
         }
 
@@ -69,10 +77,9 @@ macro_rules! ocaml_items {
                     &self,
                     lock: &mut $crate::DomainLock,
                 ) -> $crate::macro_support::Result<$crate::Boxroot<$name<$($a1),*>>, $crate::Error> {
-                    let parts = [$($crate::type_support::part::<_, 0, $index1, _, _>(
-                        &self.$member1, $crate::macro_support::stringify!($member1), lock
-                    )?),*];
-                    $crate::type_support::make(lock, parts)
+                    $crate::type_support::make(lock, &[$($crate::type_support::part::<_, 0, $index1, _, _>(
+                        &self.$member1, $crate::macro_support::stringify!($member1)
+                    )),*])
                 }
             }
         )?
@@ -85,16 +92,17 @@ macro_rules! ocaml_items {
                 ) -> $crate::macro_support::Result<$crate::Boxroot<$name<$($a2),*>>, $crate::Error> {
                     match self {
                         $(Self::$constructor2 { $($member2: $binding2),* } => {
-                            let parts = [$($crate::type_support::part::<_, $number2, $index2, _, _>(
-                                $binding2,
-                                $crate::macro_support::concat!(
-                                    $crate::macro_support::stringify!($constructor2),
-                                    ".",
-                                    $crate::macro_support::stringify!($member2)
-                                ),
+                            $crate::type_support::make::<_, $number2, _>(
                                 lock,
-                            )?),*];
-                            $crate::type_support::make::<_, $number2, _>(lock, parts)
+                                &[$($crate::type_support::part::<_, $number2, $index2, _, _>(
+                                    $binding2,
+                                    $crate::macro_support::concat!(
+                                        $crate::macro_support::stringify!($constructor2),
+                                        ".",
+                                        $crate::macro_support::stringify!($member2)
+                                    ),
+                                )),*],
+                            )
                         })*
                     }
                 }
@@ -110,14 +118,18 @@ macro_rules! ocaml_items {
                     let opened = $crate::type_support::open(value);
                     $(if let $crate::macro_support::Some(parts) = $crate::type_support::parts::<_, $number3>(&opened) {
                         return $crate::macro_support::Ok(Self $(:: $constructor3)? {
-                            $($member3: $crate::type_support::Parts::read::<$index3, _, _>(
+                            $($member3: match $crate::type_support::Parts::read::<$index3, _, _>(
                                 parts,
                                 $crate::macro_support::concat!(
                                     $($crate::macro_support::stringify!($of3), ".",)?
                                     $crate::macro_support::stringify!($member3)
                                 ),
                                 lock,
-                            )?),*
+                            ) {
+                                // As `?`, which takes longer to compile.
+                                $crate::macro_support::Ok(part) => part,
+                                $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
+                            }),*
                         });
                     })*
                     $crate::macro_support::Err($crate::Error::Mismatch)
@@ -214,7 +226,7 @@ macro_rules! ocaml_struct {
                 $crate::ocaml_form!($form),
                 $($crate::ocaml_is_float!(0 { $crate::ocaml_index!($form $name $field) } $type))&&+,
             ))] }
-            { false } {}
+            { false } false {}
             { fields [] [$((
                 $field_docs { $crate::ocaml_index!($form $name $field) } $field $type,
                 { $crate::type_support::is_flat::<$name>() }
@@ -235,7 +247,7 @@ macro_rules! ocaml_struct {
                     $($crate::ocaml_is_float!(0 { $crate::ocaml_index!($form $name $field) } $type))&&+
                 ),
             ))] }
-            { false } {}
+            { false } false {}
             { fields $generics [$((
                 $field_docs { $crate::ocaml_index!($form $name $field) } $field $type, { false }
             ))+] }
@@ -246,17 +258,17 @@ macro_rules! ocaml_struct {
         $crate::ocaml_struct! {
             @items $docs [$visibility] $name [] $rust $form
             { &[(0, $crate::type_support::Constructor::Unboxed)] }
-            { $crate::ocaml_is_float!(0 0 $type) } { [] Self = 0 $field } {} ($field $type)
+            { $crate::ocaml_is_float!(0 0 $type) } true { [] Self = 0 $field } {} ($field $type)
         }
         const _: () = <$name as $crate::type_support::Declared>::CHECKED;
     };
     (
         @items $docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $form:tt $constructors:tt $is_float:tt
-        $from_float:tt $fields:tt $(($field:ident $type:ty))+
+        $is_unboxed:tt $from_float:tt $fields:tt $(($field:ident $type:ty))+
     ) => {
         const _: () = $crate::type_support::check_names($crate::ocaml_form!($form));
         $crate::ocaml_struct! {
-            @convert [$docs $visibility $name $generics constructors $constructors float $is_float]
+            @convert [$docs $visibility $name $generics constructors $constructors float $is_float unboxed $is_unboxed]
             [$((0 { $crate::ocaml_index!($form $name $field) } $generics $type))+]
             $generics $rust
             [$(({ $crate::ocaml_index!($form $name $field) } $field))+]
@@ -351,7 +363,7 @@ macro_rules! ocaml_enum {
             [
                 $docs $visibility $name $generics
                 constructors { $crate::ocaml_constructors!($layout $form $($constructor)*) }
-                float { false }
+                float { false } unboxed false
             ]
             [$($((
                 { $crate::ocaml_index!($form $constructor) }

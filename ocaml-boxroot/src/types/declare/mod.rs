@@ -16,12 +16,13 @@ pub mod type_support {
     pub use super::field::field;
     pub use super::form::{
         check, count, is_flat, is_float, Constructor, Constructors, Declared, IsFloat, NotFloat,
-        Part, PartType, Probe,
+        Part, PartType, Probe, Whole,
     };
     pub use super::names::{
         check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
     };
-    pub use super::parts::{make, open, part, parts, read_float, Opened, PartRoot, Parts};
+    pub use super::parts::{make, open, part, parts, read_float, Opened, PartOf, Parts};
+    pub use crate::types::boxed::Implements;
 }
 
 /// Declares markers for OCaml records and variants, and conversions from and to Rust types.

@@ -1,8 +1,11 @@
 //! Values of declared types: made of their parts, and taken apart.
 
-use super::form::{constructor, constructors, is_polymorphic, size, Constructor, Declared, Part};
+use super::form::{
+    constructor, constructors, is_polymorphic, size, Constructor, Constructors, Declared, Part,
+};
 use crate::types::block::{block, rooted};
 use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
+use crate::types::unconverted::Unconverted;
 use crate::types::{FromOCaml, OCamlFloat, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use std::marker::PhantomData;
@@ -10,28 +13,23 @@ use std::marker::PhantomData;
 // Types with many parts make many instances of the generic functions here, so these are short, and call others that are generic in
 // less or in nothing.
 
-/// A root of a part of a new value: of that constructor of an `M`.
+/// A Rust value for a part of a new value: of that constructor of an `M`.
 #[repr(transparent)]
-pub struct PartRoot<M, const CONSTRUCTOR: isize>(NumberedRoot, PhantomData<M>);
+pub struct PartOf<'a, M, const CONSTRUCTOR: isize>(Source<'a>, PhantomData<M>);
 
-/// A root of the part with that number.
-struct NumberedRoot {
-    root: Boxroot<OCamlAny>,
+/// A Rust value for the part with that number.
+struct Source<'a> {
     part: usize,
+    value: Unconverted<'a>,
 }
 
-/// A copy of a Rust value as a part of an `M`. An error says that it is in the part of this name.
+/// A Rust value for a part of an `M`. An error says that it is in the part of this name.
 #[inline]
-#[track_caller]
-pub fn part<M: Part<C, P, T>, const C: isize, const P: usize, T, R: ToOCaml<T>>(
-    value: &R,
+pub fn part<'a, M: Part<C, P, T>, const C: isize, const P: usize, T, R: ToOCaml<T>>(
+    value: &'a R,
     name: &'static str,
-    lock: &mut DomainLock,
-) -> Result<PartRoot<M, C>, Error> {
-    match value.to_ocaml(lock) {
-        Ok(root) => Ok(PartRoot(NumberedRoot { root: root.into_any(), part: P }, PhantomData)),
-        Err(error) => Err(error.within(name)),
-    }
+) -> PartOf<'a, M, C> {
+    PartOf(Source { part: P, value: Unconverted::new(value, name) }, PhantomData)
 }
 
 /// A root for a new value: that constructor, with these parts, which must be all.
@@ -39,11 +37,11 @@ pub fn part<M: Part<C, P, T>, const C: isize, const P: usize, T, R: ToOCaml<T>>(
 #[track_caller]
 pub fn make<M: Declared, const C: isize, const N: usize>(
     lock: &mut DomainLock,
-    parts: [PartRoot<M, C>; N],
+    parts: &[PartOf<'_, M, C>; N],
 ) -> Result<Boxroot<M>, Error> {
     const { assert!(size(constructor::<M>(C)) == N) };
-    // SAFETY: a `PartRoot` is laid out like its `NumberedRoot` (`repr(transparent)`).
-    let parts: &[NumberedRoot] = unsafe { &*(&raw const parts).cast::<[NumberedRoot; N]>() };
+    // SAFETY: a `PartOf` is laid out like its `Source` (`repr(transparent)`).
+    let parts: &[Source<'_>; N] = unsafe { &*(&raw const *parts).cast() };
     // SAFETY: these are as many parts as the constructor has, and each has its type (`part`). So if they are in order, the
     // value that is made here is OCaml's representation of an `M` (`Declared`).
     match unsafe { construct(lock, const { constructor::<M>(C) }, parts) } {
@@ -53,7 +51,7 @@ pub fn make<M: Declared, const C: isize, const N: usize>(
     }
 }
 
-/// A root for a value of that constructor, with these parts.
+/// A root for a value of that constructor, with these parts, which are converted in order.
 ///
 /// # Panics
 ///
@@ -63,30 +61,22 @@ pub fn make<M: Declared, const C: isize, const N: usize>(
 ///
 /// The parts are as many as the constructor has.
 #[track_caller]
-unsafe fn construct(
+unsafe fn construct<const N: usize>(
     lock: &mut DomainLock,
     constructor: Constructor,
-    parts: &[NumberedRoot],
+    parts: &[Source<'_>; N],
 ) -> Result<Boxroot<OCamlAny>, Error> {
-    const ON_STACK: usize = 8;
-    let Some(first) = parts.first() else {
-        // SAFETY: there are no parts.
-        return unsafe { with_fields(lock, constructor, &[]) };
-    };
-    let (mut few, mut many) = ([&*first.root; ON_STACK], Vec::new());
-    let fields: &mut [&RootRef<OCamlAny>] = match parts.len() {
-        count if count <= ON_STACK => &mut few[..count],
-        count => {
-            many.resize(count, &*first.root);
-            &mut many
-        }
-    };
+    let mut roots = [const { None }; N];
     for (i, part) in parts.iter().enumerate() {
         assert!(part.part == i);
-        fields[i] = &part.root;
+        match part.value.to_ocaml(lock) {
+            Ok(root) => roots[i] = Some(root),
+            Err(error) => return Err(error.within(part.value.name)),
+        }
     }
+    let fields = roots.each_ref().map(|root| &**root.as_ref().expect("all parts are converted"));
     // SAFETY: the fields are as many as the constructor has (caller).
-    unsafe { with_fields(lock, constructor, fields) }
+    unsafe { with_fields(lock, constructor, &fields) }
 }
 
 /// A root for a value of that constructor, with these fields.
@@ -144,12 +134,16 @@ fn flat(lock: &mut DomainLock, fields: &[&RootRef<OCamlAny>]) -> Result<Boxroot<
 
 impl<M: Declared> Form for M {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
-        let constructors = const { constructors::<M>() };
-        let is_one = |(_, constructor): &(isize, Constructor)| {
-            take_apart(value, value.kind(), *constructor).is_some()
-        };
-        constructors.iter().any(is_one) || is_polymorphic(constructors) && is_tagged(value)
+        is_one_of(value, const { constructors::<M>() })
     }
+}
+
+/// Whether a value may be of one of these constructors.
+fn is_one_of(value: Value<'_, OCamlAny>, constructors: Constructors) -> bool {
+    let is_one = |(_, constructor): &(isize, Constructor)| {
+        take_apart(value, value.kind(), *constructor).is_some()
+    };
+    constructors.iter().any(is_one) || is_polymorphic(constructors) && is_tagged(value)
 }
 
 /// Whether a value is one of some polymorphic variant. An open type has constructors that the declaration does not name.
@@ -261,14 +255,12 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
         M: Part<C, P, T>,
     {
         // SAFETY: these are the parts of a value of this constructor (`parts`), and this one is a `T` (`Part`).
-        match unsafe { read(self.parts, P, lock) } {
-            Ok(part) => Ok(part),
-            Err(error) => Err(error.within(name)),
-        }
+        unsafe { read(self.parts, P, name, lock) }
     }
 }
 
-/// A copy of the part with that number.
+/// A copy of the part with that number. An error says that it is in the part of this name. It depends on these types alone, so all
+/// declared types share it.
 ///
 /// # Safety
 ///
@@ -278,14 +270,22 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
 unsafe fn read<'l, T, R: FromOCaml<T>>(
     parts: Fields<'l>,
     index: usize,
+    name: &'static str,
     lock: &'l DomainLock,
 ) -> Result<R, Error> {
-    match parts {
+    let part = match parts {
         // SAFETY: the block has this field, which is a `T` (caller).
         Fields::Block(block, first) => R::from_ocaml(unsafe { block.field(first + index) }, lock),
-        Fields::Flat(block) => R::from_float(block.flat_float(index).ok_or(Error::Mismatch)?),
+        Fields::Flat(block) => match block.flat_float(index) {
+            Some(x) => R::from_float(x),
+            None => Err(Error::Mismatch),
+        },
         // SAFETY: the value is its part, a `T` (caller).
         Fields::Unboxed(value) => R::from_ocaml(unsafe { Value::from_raw(value.raw()) }, lock),
+    };
+    match part {
+        Ok(part) => Ok(part),
+        Err(error) => Err(error.within(name)),
     }
 }
 

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+/* The words in comments at the code are those of profile.h. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* O_CLOEXEC */
+#endif
+#include "profile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "os.h"
+#include "runtime.h"
+
+#ifndef O_CLOEXEC
+#define O_CLOEXEC 0 /* Windows */
+#endif
+
+/* ---- which creates ---- */
+
+void boxroot_profile(uint32_t rate) { bxr_publish(&bxr_profile_rate, rate); }
+
+void bxr_profile_setup(void) {
+  char const *rate = getenv("BOXROOT_PROFILE");
+  if (rate != NULL) boxroot_profile((uint32_t)strtoul(rate, NULL, 10));
+}
+
+/* For x from 0 (excluded) to 1. The libraries of some systems have this function apart. */
+static double logarithm(double x) {
+  int halvings = 0;
+  for (; x < 0.7; x *= 2) halvings++;
+  double z = (x - 1) / (x + 1), sum = 0;
+  for (int i = 15; i > 0; i -= 2) sum = sum * z * z + 1.0 / i;
+  return 2 * z * sum - halvings * 0.6931471805599453;
+}
+
+/* A number from 0 (excluded) to 1. (Sebastiano Vigna's splitmix64.) */
+static double random_part(uint64_t *state) {
+  uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return (double)(((x ^ (x >> 31)) >> 11) + 1) / (double)(UINT64_C(1) << 53);
+}
+
+/* How many creates come before the next sample: geometrically distributed. */
+static uint32_t draw(struct bxr_domain *domain) {
+  uint32_t rate = bxr_peek(&bxr_profile_rate);
+  if (rate <= 1) return 0;
+  double n = logarithm(random_part(&domain->random)) / logarithm(1 - 1.0 / rate);
+  return n < BXR_UNDRAWN ? (uint32_t)n : BXR_UNDRAWN - 1;
+}
+
+bool bxr_profile_is_due(struct bxr_domain *domain) {
+  if (domain->left == BXR_UNDRAWN) domain->left = draw(domain);
+  if (domain->left != 0) return false;
+  domain->left = BXR_UNDRAWN;
+  return true;
+}
+
+void bxr_profile_skip(struct bxr_domain *domain) {
+  if (domain->left == BXR_UNDRAWN) domain->left = draw(domain);
+  if (domain->left < BXR_UNDRAWN - 1) domain->left++;
+}
+
+void bxr_profile_limit(struct bxr_domain *domain) {
+  struct bxr_pool *pool = domain->current;
+  uintptr_t *end = &domain->head.free;
+  uint32_t left = domain->left;
+  if (left == BXR_UNDRAWN) return;
+  for (; left > 0 && *end != BXR_NO_SLOT; left--) end = bxr_slot(bxr_linked(*end));
+  domain->left = left;
+  uintptr_t rest = *end;
+  uint32_t length = 0;
+  *end = BXR_NO_SLOT;
+  if (rest == BXR_NO_SLOT) return;
+  if (pool->head.free != BXR_NO_SLOT) *bxr_free_list_end(&rest, &length) = pool->head.free;
+  pool->head.free = rest;
+}
+
+struct bxr_domain *bxr_profile_shadow(struct bxr_domain *domain) {
+  if (domain->shadow == NULL) {
+    struct bxr_domain *shadow = bxr_domain_new();
+    if (shadow == NULL) return NULL;
+    bxr_publish(&shadow->is_shadow, true);
+    bxr_publish(&domain->shadow, shadow);
+  }
+  return domain->shadow;
+}
+
+/* ---- stacks ---- */
+
+/* A stack that roots of this rate have. It is never freed. */
+struct stack {
+  struct stack *next; /* in its bucket */
+  uint32_t rate, depth;
+  uint64_t live; /* for the writer of the profile */
+  uintptr_t frames[];
+};
+
+/* So many calls are kept, the last ones. Most of what a sample costs is to find them. */
+enum { DEPTH = 20, STACK_BUCKETS = 1024, STACK_WORDS = 1 << 19 };
+
+/* Pages of this that were never used take no memory. A stack is known by where it begins; 0 is none. */
+static uint64_t stack_words[STACK_WORDS];
+static uint64_t used_words = 1; /* atomic */
+static struct stack *stacks[STACK_BUCKETS];
+
+struct trace {
+  uintptr_t caller; /* until it was found */
+  uint32_t depth;
+  uintptr_t frames[DEPTH];
+};
+
+static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *data) {
+  struct trace *trace = data;
+  uintptr_t address = (uintptr_t)_Unwind_GetIP(context);
+  if (address == 0 || trace->depth == DEPTH) return _URC_END_OF_STACK;
+  if (address == trace->caller) trace->caller = trace->depth = 0; /* the others were our own */
+  trace->frames[trace->depth++] = address;
+  return _URC_NO_REASON;
+}
+
+static struct stack *find_stack(struct stack *stack, uint32_t rate, struct trace const *trace) {
+  for (; stack != NULL; stack = stack->next)
+    if (stack->rate == rate && stack->depth == trace->depth &&
+        memcmp(stack->frames, trace->frames, trace->depth * sizeof(uintptr_t)) == 0)
+      return stack;
+  return NULL;
+}
+
+/* NULL if there is no room. If two threads add a stack at the same time, it may be there twice. */
+static struct stack *add_stack(struct stack **bucket, uint32_t rate, struct trace const *trace) {
+  uint64_t size = sizeof(struct stack) / sizeof(uint64_t) + trace->depth;
+  if (bxr_peek(&used_words) + size > STACK_WORDS) return NULL;
+  uint64_t start = bxr_add(&used_words, size);
+  if (start + size > STACK_WORDS) return NULL;
+  struct stack *stack = (struct stack *)&stack_words[start];
+  *stack = (struct stack){.next = bxr_peek(bucket), .rate = rate, .depth = trace->depth};
+  memcpy(stack->frames, trace->frames, trace->depth * sizeof(uintptr_t));
+  while (!bxr_compare_exchange(bucket, &stack->next, stack)) {}
+  return stack;
+}
+
+/* A sample: the stack, and above it the cycle of its birth. */
+static struct stack *stack_of(uint64_t sample) {
+  return (struct stack *)&stack_words[(uint32_t)sample];
+}
+
+static uint32_t now; /* the number of the major cycle; atomic */
+
+void bxr_profile_begin_cycle(void) { bxr_publish(&now, bxr_runtime_cycle()); }
+
+uint64_t bxr_profile_sample(void const *caller) {
+  struct trace trace = {.caller = (uintptr_t)caller};
+  (void)_Unwind_Backtrace(visit_frame, &trace);
+  uint32_t rate = bxr_peek(&bxr_profile_rate);
+  uint64_t hash = rate;
+  for (uint32_t i = 0; i < trace.depth; i++)
+    hash = (hash ^ trace.frames[i]) * UINT64_C(0x9e3779b97f4a7c15);
+  struct stack **bucket = &stacks[(hash >> 40) % STACK_BUCKETS];
+  struct stack *stack = find_stack(bxr_load(bucket), rate, &trace);
+  if (stack == NULL) stack = add_stack(bucket, rate, &trace);
+  if (stack == NULL) return 0;
+  return (uint64_t)bxr_runtime_cycle() << 32 | (uint64_t)((uint64_t *)stack - stack_words);
+}
+
+/* ---- the table of samples ---- */
+
+/* A mirror has a word for each word of a pool: the samples of the pool's slots, 0 for none. Its first words, where no pool has
+   slots, are this struct. Mirrors are never unmapped. One without samples may become another pool's. So their number is
+   limited by the most pools that had samples at the same time. */
+struct mirror {
+  uint64_t pool; /* where the pool starts, plus the number of its samples; atomic */
+  struct mirror *next;
+};
+
+_Static_assert(sizeof(struct mirror) <= offsetof(struct bxr_pool, slots), "no sample is there");
+_Static_assert(BXR_POOL_SIZE / sizeof(value) < BXR_POOL_SIZE, "the samples can be counted so");
+
+enum { MIRROR_BUCKETS = 256 };
+static struct mirror *mirrors[MIRROR_BUCKETS];
+
+static struct mirror **bucket_of(uintptr_t start) {
+  return &mirrors[(start >> BXR_POOL_LOG) % MIRROR_BUCKETS];
+}
+
+static uint64_t *word_of(struct mirror *mirror, boxroot r) {
+  return (uint64_t *)((uintptr_t)mirror + ((uintptr_t)r - bxr_start_of(r)));
+}
+
+static bool has_samples(uint64_t pool) { return pool % BXR_POOL_SIZE != 0; }
+
+/* Where the root's sample is, or NULL. If the root has a sample, the mirror stays its pool's meanwhile. */
+static struct mirror *find_mirror(boxroot r) {
+  uintptr_t start = bxr_start_of(r);
+  for (struct mirror *m = bxr_load(bucket_of(start)); m != NULL; m = m->next) {
+    uint64_t pool = bxr_load(&m->pool);
+    if (bxr_start_of((boxroot)pool) == start && has_samples(pool)) return m;
+  }
+  return NULL;
+}
+
+/* Counts a sample more for a pool, in its mirror, or in one that becomes its mirror. Only the pool's owner does so. */
+static struct mirror *claim_mirror(uintptr_t start, bool is_its) {
+  for (struct mirror *m = bxr_load(bucket_of(start)); m != NULL; m = m->next) {
+    uint64_t pool = bxr_load(&m->pool);
+    while (is_its ? bxr_start_of((boxroot)pool) == start : !has_samples(pool))
+      if (bxr_compare_exchange(&m->pool, &pool, (is_its ? pool : start) + 1)) return m;
+  }
+  return NULL;
+}
+
+static struct mirror *new_mirror(uintptr_t start) {
+  struct mirror *m = bxr_os_map(bxr_os_whole_pages(BXR_POOL_SIZE), sizeof(uint64_t));
+  if (m == NULL) return NULL;
+  *m = (struct mirror){start + 1, bxr_peek(bucket_of(start))};
+  while (!bxr_compare_exchange(bucket_of(start), &m->next, m)) {}
+  return m;
+}
+
+bool bxr_profile_keep(boxroot r, uint64_t sample) {
+  uintptr_t start = bxr_start_of(r);
+  struct mirror *m = claim_mirror(start, true);
+  if (m == NULL) m = claim_mirror(start, false);
+  if (m == NULL) m = new_mirror(start);
+  if (m == NULL) return false;
+  bxr_publish(word_of(m, r), sample);
+  return true;
+}
+
+uint64_t bxr_profile_of(boxroot r) {
+  struct mirror *m = find_mirror(r);
+  return m == NULL ? 0 : bxr_load(word_of(m, r));
+}
+
+bool bxr_profile_forget(boxroot r) {
+  struct mirror *m = find_mirror(r);
+  if (m == NULL || bxr_exchange(word_of(m, r), 0) == 0) return false;
+  bxr_add(&m->pool, (uint64_t)-1);
+  return true;
+}
+
+/* ---- the profile, as a heap profile of gperftools ---- */
+
+static int is_writing; /* whether; atomic; it guards `live` of the stacks */
+
+void bxr_profile_after_fork(void) { bxr_publish(&is_writing, false); }
+
+struct writer {
+  int file;
+  bool failed;
+  size_t length;
+  char text[512];
+};
+
+static void write_out(struct writer *w) {
+  for (char *at = w->text; w->length > 0 && !w->failed;) {
+    ssize_t n = write(w->file, at, w->length);
+    w->failed = n < 0 && errno != EINTR;
+    if (n > 0) at += n, w->length -= (size_t)n;
+  }
+  w->length = 0;
+}
+
+static void put(struct writer *w, char const *text) {
+  for (; *text != 0; text++) {
+    if (w->length == sizeof w->text) write_out(w);
+    w->text[w->length++] = *text;
+  }
+}
+
+static void put_number(struct writer *w, uint64_t n, unsigned base) {
+  char digits[24], *at = digits + sizeof digits;
+  *--at = 0;
+  do *--at = "0123456789abcdef"[n % base];
+  while ((n /= base) != 0);
+  put(w, at);
+}
+
+/* Roots, and the memory of their slots, twice: the format also has what was freed. */
+static void put_counts(struct writer *w, uint64_t roots) {
+  for (int i = 0; i < 2; i++) {
+    put(w, i == 0 ? "" : " [");
+    put_number(w, roots, 10);
+    put(w, ": ");
+    put_number(w, roots * sizeof(value), 10);
+  }
+  put(w, "] @");
+}
+
+static void count_samples(uint32_t age) {
+  for (int i = 0; i < STACK_BUCKETS; i++)
+    for (struct stack *s = bxr_load(&stacks[i]); s != NULL; s = s->next) s->live = 0;
+  for (int i = 0; i < MIRROR_BUCKETS; i++)
+    for (struct mirror *m = bxr_load(&mirrors[i]); m != NULL; m = m->next)
+      for (uint64_t *word = (uint64_t *)(m + 1); word < (uint64_t *)((char *)m + BXR_POOL_SIZE);
+           word++) {
+        uint64_t sample = bxr_load(word);
+        int32_t lived = (int32_t)(bxr_load(&now) - (uint32_t)(sample >> 32));
+        if (sample != 0 && (age == 0 || lived >= (int32_t)age)) stack_of(sample)->live++;
+      }
+}
+
+static void put_stacks(struct writer *w) {
+  uint64_t roots = 0;
+  for (int i = 0; i < STACK_BUCKETS; i++)
+    for (struct stack *s = bxr_load(&stacks[i]); s != NULL; s = s->next) roots += s->live * s->rate;
+  put(w, "heap profile: ");
+  put_counts(w, roots);
+  put(w, " heapprofile\n");
+  for (int i = 0; i < STACK_BUCKETS; i++)
+    for (struct stack *s = bxr_load(&stacks[i]); s != NULL; s = s->next) {
+      if (s->live == 0) continue;
+      put_counts(w, s->live * s->rate);
+      for (uint32_t j = 0; j < s->depth; j++) {
+        put(w, " 0x");
+        put_number(w, s->frames[j], 16);
+      }
+      put(w, "\n");
+    }
+}
+
+/* Tools find the names of functions by what is mapped where. */
+static void put_maps(struct writer *w) {
+  put(w, "\nMAPPED_LIBRARIES:\n");
+  int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (maps < 0) return; /* a system without */
+  for (ssize_t n = 1; n > 0 || (n < 0 && errno == EINTR);) {
+    write_out(w);
+    n = read(maps, w->text, sizeof w->text);
+    if (n > 0) w->length = (size_t)n;
+  }
+  close(maps);
+}
+
+bool boxroot_profile_write(int file, uint32_t age) {
+  if (bxr_exchange(&is_writing, true)) {
+    errno = EBUSY;
+    return false;
+  }
+  int saved = errno;
+  struct writer w = {.file = file};
+  count_samples(age);
+  put_stacks(&w);
+  put_maps(&w);
+  write_out(&w);
+  bxr_publish(&is_writing, false);
+  if (!w.failed) errno = saved;
+  return !w.failed;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* The profile of live roots: one create in so many is *sampled*, which means that its stack is kept until the root is
+   deleted.
+
+   shadow: Sampled roots are in pools of a second record of their domain, its *shadow* (domain.h). A shadow is never open, and
+      no thread caches it, so every fast path is shut for its pools, and roots that are not sampled pay nothing. A root of a
+      shadow has a sample, and no other root has one.
+   drawn: While the rate is on, create gets no more slots than there are creates before the next sample (`left` of the record).
+      That number is drawn anew after each sample, and when slots that were handed out are taken back. So each create is
+      sampled with the same probability, whatever else the program does.
+   uncounted: While the rate is on, no pool is `uncounted`. Otherwise slots of deleted roots would be taken again without a draw.
+   alone: A sampled root is deleted alone, never in a batch, and bxr_delete_slow forgets its sample first. A batch would take up
+      deletes of its neighbours that bxr_delete_slow does not see.
+   moves: Modify takes slots without a draw. If it moves a sampled root, the sample moves, too.
+   signals: What boxroot_profile_write reads is never unmapped, and written by atomic operations. */
+#ifndef BXR_PROFILE_H
+#define BXR_PROFILE_H
+
+#include "domain.h"
+
+#pragma GCC visibility push(hidden)
+
+/* With the rate on, when head.free is empty: whether the next create is to be sampled. If so, the caller does that, or gives
+   it up. */
+bool bxr_profile_is_due(struct bxr_domain *domain);
+
+/* Before one slot is taken by what is no create, or by a create that cannot be sampled. */
+void bxr_profile_skip(struct bxr_domain *domain);
+
+/* When head.free was filled: gives back to the current pool what lies beyond the next sample. */
+void bxr_profile_limit(struct bxr_domain *domain);
+
+/* The domain's shadow, which is made when it is first needed. NULL if out of memory. */
+struct bxr_domain *bxr_profile_shadow(struct bxr_domain *domain);
+
+/* A sample of this call stack, from the return address `caller` on. 0 if there is no room for another stack. */
+uint64_t bxr_profile_sample(void const *caller);
+
+/* Keeps a sample for a slot of one of the owner's pools. False if out of memory. */
+bool bxr_profile_keep(boxroot r, uint64_t sample);
+
+/* The sample of a root, or 0. Forget returns whether there was one. Any thread that may delete the root. */
+uint64_t bxr_profile_of(boxroot r);
+bool bxr_profile_forget(boxroot r);
+
+/* In a scan that darkens: the age of samples is counted in major cycles. */
+void bxr_profile_begin_cycle(void);
+
+/* Sets the rate that the environment asks for, if it does. */
+void bxr_profile_setup(void);
+
+/* In the child of a fork. */
+void bxr_profile_after_fork(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* Mistakes, by name. mistakes.py says what users see; it finds lines here by the comments at their ends. */
+#include <boxroot.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <caml/signals.h>
+
+value make_mistake(value name);
+
+static void deleted_twice(void) {
+  boxroot r = boxroot_create(Val_true); /* deleted_twice created */
+  boxroot_delete(r);                    /* deleted_twice deleted */
+  boxroot_delete(r);                    /* deleted_twice here */
+}
+
+static void read_after_delete(void) {
+  boxroot r = boxroot_create(Val_true); /* read_after_delete created */
+  boxroot_delete(r);                    /* read_after_delete deleted */
+  (void)boxroot_get(r);                 /* read_after_delete here */
+}
+
+static void modified_after_delete(void) {
+  boxroot r = boxroot_create(Val_true); /* modified_after_delete created */
+  boxroot_delete(r);                    /* modified_after_delete deleted */
+  boxroot_modify(&r, Val_false);        /* modified_after_delete here */
+}
+
+static void copied_before_modify(void) {
+  boxroot r = boxroot_create(Val_true); /* copied_before_modify created */
+  boxroot copy = r;
+  boxroot_modify(&r, Val_false); /* copied_before_modify deleted */
+  (void)boxroot_get(copy);       /* copied_before_modify here */
+}
+
+static void read_of_null(void) {
+  (void)*(value volatile const *)boxroot_get_ref(NULL); /* read_of_null here */
+}
+
+/* Memory like that of a pool, but it is none. */
+static void deleted_pointer(void) {
+  value *memory = aligned_alloc(16384, 32768);
+  memset(memory, 0, 32768);
+  boxroot_delete((boxroot)&memory[1024]); /* deleted_pointer here */
+}
+
+/* What caml_callback_exn returns for an exception. */
+static void root_of_exception(void) {
+  static value exception[2];
+  boxroot_create((value)exception | 2); /* root_of_exception here */
+}
+
+static void root_of_zero(void) {
+  value forgotten = 0;
+  boxroot_create(forgotten); /* root_of_zero here */
+}
+
+static void read_without_lock(void) {
+  boxroot r = boxroot_create(Val_true);
+  caml_enter_blocking_section();
+  (void)boxroot_get(r); /* read_without_lock here */
+  caml_leave_blocking_section();
+}
+
+static void *use_domain(void *domain) {
+  boxroot_create_in(domain, Val_true); /* domain_without_lock here */
+  return NULL;
+}
+
+static void domain_without_lock(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, use_domain, boxroot_domain_self());
+  pthread_join(thread, NULL);
+}
+
+static void read_after_teardown(void) {
+  boxroot r = boxroot_create(Val_true);
+  boxroot_teardown();
+  (void)boxroot_get(r); /* read_after_teardown here */
+}
+
+static void leaked(void) {
+  for (int i = 0; i < 3; i++) boxroot_create(Val_true); /* leaked created */
+  boxroot_print_leaks();
+}
+
+/* As where OCaml or another language calls the function. */
+static void through_a_pointer(void) {
+  boxroot (*volatile create)(value) = boxroot_create;
+  void (*volatile delete)(boxroot) = boxroot_delete;
+  boxroot r = create(Val_true); /* through_a_pointer created */
+  delete (r);                   /* through_a_pointer deleted */
+  delete (r);                   /* through_a_pointer here */
+}
+
+#define MISTAKE(name)                                                                              \
+  { #name, name }
+static struct {
+  char const *name;
+  void (*make)(void);
+} const mistakes[] = {
+  MISTAKE(deleted_twice),        MISTAKE(read_after_delete),   MISTAKE(modified_after_delete),
+  MISTAKE(copied_before_modify), MISTAKE(read_of_null),        MISTAKE(deleted_pointer),
+  MISTAKE(root_of_exception),    MISTAKE(root_of_zero),        MISTAKE(read_without_lock),
+  MISTAKE(domain_without_lock),  MISTAKE(read_after_teardown), MISTAKE(leaked),
+  MISTAKE(through_a_pointer),
+};
+
+value make_mistake(value name) {
+  char const *broken;
+  boxroot_setup();
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+    if (strcmp(String_val(name), mistakes[i].name) == 0) mistakes[i].make();
+  broken = boxroot_validate();
+  fprintf(stderr, "boxroot_validate: %s\n", broken == NULL ? "nothing" : broken);
+  return Val_unit;
+}

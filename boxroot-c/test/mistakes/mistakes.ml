@@ -1,0 +1,3 @@
+external make : string -> unit = "make_mistake"
+
+let () = make Sys.argv.(1)

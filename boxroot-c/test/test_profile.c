@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* The profile of live roots, through the public interface, on OCaml's runtime. A second domain is one that this thread seems to
+   hold the lock of. */
+#define _DEFAULT_SOURCE /* SIGUSR1 */
+#ifndef BXR_FAULT_INJECTION
+#define BXR_FAULT_INJECTION
+#endif
+#define CAML_INTERNALS
+#include <caml/alloc.h>
+#include <caml/gc_ctrl.h>
+#include <caml/minor_gc.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os.h"
+#include "profile.h"
+#include "runtime.h"
+#include "test.h"
+
+extern value caml_gc_full_major(value); /* not in every header */
+
+static boxroot root_of(value v) {
+  boxroot r = boxroot_create(v);
+  CHECK(r != NULL);
+  return r;
+}
+
+/* How many roots are alive, by the profile. */
+static size_t profiled(uint32_t age) {
+  FILE *file = tmpfile();
+  CHECK(file != NULL && boxroot_profile_write(fileno(file), age));
+  rewind(file);
+  char line[4096];
+  size_t roots = 0, again = 0, sum = 0, of_stack = 0;
+  CHECK(fgets(line, sizeof line, file) != NULL);
+  CHECK(sscanf(line, "heap profile: %zu: %*u [%zu: %*u] @ heapprofile", &roots, &again) == 2);
+  CHECK(roots == again);
+  while (fgets(line, sizeof line, file) != NULL && sscanf(line, "%zu: ", &of_stack) == 1) {
+    sum += of_stack;
+    /* It begins in this file, and goes on. */
+    size_t frames[2] = {0};
+    CHECK(sscanf(strchr(line, '@'), "@ 0x%zx 0x%zx", &frames[0], &frames[1]) == 2);
+    CHECK(frames[0] - (uintptr_t)root_of < 100000 || (uintptr_t)root_of - frames[0] < 100000);
+    CHECK(frames[1] != 0);
+  }
+  CHECK(sum == roots && fgets(line, sizeof line, file) != NULL);
+  CHECK(strcmp(line, "MAPPED_LIBRARIES:\n") == 0);
+  CHECK(fgets(line, sizeof line, file) != NULL && strchr(line, '-') != NULL);
+  fclose(file);
+  return roots;
+}
+
+static size_t live_roots(void) {
+  struct boxroot_stats s;
+  boxroot_stats(&s);
+  CHECK(boxroot_validate() == NULL);
+  return s.live_roots;
+}
+
+static void start(uint32_t rate) {
+  CHECK(boxroot_setup());
+  boxroot_profile(rate);
+}
+
+/* The running domain becomes another one, whose record this is. Returns that of the domain before. */
+static struct bxr_domain *switch_to(struct bxr_domain *record) {
+  struct bxr_domain **current = bxr_runtime_record(), *before = *current;
+  if (before != NULL) bxr_domain_close(before);
+  *current = record;
+  bxr_domain_open(record, bxr_runtime_state());
+  bxr_runtime_cache(record);
+  CHECK(boxroot_domain_self() == &record->head);
+  return before;
+}
+
+/* Each create has the same chance, whether slots are handed out in vain or not, and whatever modify takes. */
+void test_profile_draws(void) {
+  enum { N = 200000, RATE = 10 };
+  static boxroot roots[N];
+  start(RATE);
+  for (int i = 0; i < N; i++) {
+    roots[i] = root_of(Val_long(i));
+    if (i % 50 == 0) caml_minor_collection();
+  }
+  size_t found = profiled(0);
+
+  CHECK(found > N / 10 * 9 && found < N / 10 * 11);
+  for (int i = 0; i < N; i++) boxroot_delete(roots[i]);
+  CHECK(profiled(0) == 0 && live_roots() == 0);
+}
+
+/* Another domain deletes roots that lie side by side. */
+void test_profile_of_batches(void) {
+  enum { N = 200 };
+  boxroot roots[N];
+  start(1);
+  for (int i = 0; i < N; i++) roots[i] = root_of(Val_long(i));
+  CHECK(profiled(0) == N);
+  struct bxr_domain *other = switch_to(bxr_orphans_obtain());
+  for (int i = 0; i < N / 2; i++) boxroot_delete(roots[i]);
+  CHECK(profiled(0) == N / 2);
+  switch_to(other);
+  CHECK(live_roots() == N / 2);
+  for (int i = N / 2; i < N; i++) boxroot_delete(roots[i]);
+  CHECK(profiled(0) == 0 && live_roots() == 0);
+}
+
+/* A root that moves a hundred times counts once, in the domain that it moved to. */
+void test_profile_of_moves(void) {
+  start(1);
+  boxroot r = root_of(Val_long(-1));
+  struct bxr_domain *other = bxr_orphans_obtain();
+  for (int i = 0; i < 100; i++) {
+    boxroot before = r;
+    other = switch_to(other);
+    CHECK(boxroot_modify(&r, Val_long(i)) && r != before && boxroot_get(r) == Val_long(i));
+    CHECK(profiled(0) == 1);
+  }
+  boxroot_profile(0);
+  CHECK(boxroot_modify(&r, Val_unit) && profiled(0) == 1);
+  boxroot_delete(r);
+  CHECK(profiled(0) == 0);
+}
+
+/* Domains that end leave sampled roots to others: to one that has some of its own, and to one that has none. */
+void test_profile_of_orphans(void) {
+  enum { N = 5000, PARTS = 3 };
+  static boxroot roots[PARTS][N];
+  start(1);
+  for (int part = 0; part < PARTS; part++) {
+    for (int i = 0; i < N; i++) roots[part][i] = root_of(caml_copy_double(i));
+    if (part == 1) caml_minor_collection();
+    struct bxr_domain *next = bxr_orphans_obtain();
+    if (part < PARTS - 1) bxr_orphans_add(switch_to(next));
+  }
+  boxroot_delete(roots[0][0]); /* as an orphan's */
+  caml_minor_collection();
+  CHECK(profiled(0) == PARTS * N - 1 && live_roots() == PARTS * N - 1);
+  caml_gc_full_major(Val_unit);
+  for (int part = 0; part < PARTS; part++)
+    for (int i = part == 0; i < N; i++) {
+      CHECK(Double_val(boxroot_get(roots[part][i])) == i);
+      boxroot_delete(roots[part][i]);
+    }
+  CHECK(profiled(0) == 0);
+  for (int i = 0; i < 4; i++) caml_gc_full_major(Val_unit);
+  CHECK(live_roots() == 0);
+  boxroot_trim();
+  struct boxroot_stats s;
+  boxroot_stats(&s);
+  CHECK(s.pools == 0);
+}
+
+/* Sampled roots are roots. */
+void test_profile_of_values(void) {
+  enum { N = 60000 };
+  static boxroot roots[N];
+  start(2);
+  for (int i = 0; i < N; i++) roots[i] = root_of(caml_copy_double(i));
+  for (int round = 0; round < 3; round++) {
+    caml_minor_collection();
+    for (int i = round; i < N; i += 7) CHECK(boxroot_modify(&roots[i], caml_copy_double(i)));
+    caml_gc_full_major(Val_unit);
+    CHECK(live_roots() == N);
+  }
+  for (int i = 0; i < N; i++) {
+    CHECK(Double_val(boxroot_get(roots[i])) == i);
+    boxroot_delete(roots[i]);
+  }
+  caml_minor_collection();
+  CHECK(profiled(0) == 0 && live_roots() == 0);
+}
+
+void test_profile_of_old_roots(void) {
+  start(1);
+  for (int i = 0; i < 10; i++) root_of(Val_long(i));
+  for (int i = 0; i < 3; i++) caml_gc_full_major(Val_unit);
+  for (int i = 0; i < 5; i++) root_of(Val_long(i));
+  CHECK(profiled(0) == 15 && profiled(2) == 10 && profiled(1000) == 0);
+  CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
+}
+
+static bool volatile goes_on = true;
+static size_t volatile handled;
+
+static void write_profile(int signal_number) {
+  (void)signal_number;
+  int saved = errno;
+  CHECK(boxroot_profile_write(2, 1000000) || errno == EBUSY);
+  errno = saved;
+  handled++;
+}
+
+static void *send_signals(void *thread) {
+  while (goes_on) CHECK(pthread_kill(*(pthread_t *)thread, SIGUSR1) == 0);
+  return NULL;
+}
+
+/* Handlers write the profile while it changes, or is being written. */
+void test_profile_in_signal_handlers(void) {
+  enum { N = 100 };
+  boxroot roots[N];
+  pthread_t self = pthread_self(), sender;
+  start(1);
+  CHECK(freopen("/dev/null", "w", stderr) != NULL);
+  signal(SIGUSR1, write_profile);
+  CHECK(pthread_create(&sender, NULL, send_signals, &self) == 0);
+  for (int round = 0; handled < 100 || round < 100; round++) {
+    for (int i = 0; i < N; i++) roots[i] = root_of(Val_long(i));
+    for (int i = 0; i < N; i++) boxroot_delete(roots[i]);
+  }
+  __atomic_store_n(&goes_on, false, __ATOMIC_RELAXED);
+  CHECK(pthread_join(sender, NULL) == 0);
+  CHECK(profiled(0) == 0);
+}
+
+static int pipe_ends[2];
+
+static void *write_to_pipe(void *unused) {
+  while (!boxroot_profile_write(pipe_ends[1], 0)) CHECK(errno == EBUSY);
+  CHECK(close(pipe_ends[1]) == 0);
+  return unused;
+}
+
+/* A thread is writing the profile when another one forks. */
+void test_profile_after_fork(void) {
+  pthread_t writer;
+  char text[1000];
+  start(1);
+  root_of(Val_unit);
+  CHECK(pipe(pipe_ends) == 0);
+  /* The pipe is full, but for some bytes. */
+  for (int i = 0; i < 65; i++) CHECK(i == 64 || write(pipe_ends[1], text, 1000) == 1000);
+  CHECK(pthread_create(&writer, NULL, write_to_pipe, NULL) == 0);
+  CHECK(read(pipe_ends[0], text, 1000) == 1000);
+  while (boxroot_profile_write(pipe_ends[0], 0) || errno != EBUSY) {}
+  pid_t child = fork();
+  if (child == 0) {
+    root_of(Val_unit);
+    CHECK(profiled(0) == 2);
+    _exit(0);
+  }
+  int status;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
+  while (read(pipe_ends[0], text, sizeof text) > 0) {}
+  CHECK(pthread_join(writer, NULL) == 0);
+}
+
+/* Without memory for samples, roots are made that are not sampled; those that are stay so, or do not change. */
+void test_profile_without_memory(void) {
+  start(0);
+  boxroot plain = root_of(Val_unit);
+  boxroot_profile(1);
+  /* The record of the shadow fails, its region, a mirror; then there is all. */
+  size_t const failing[] = {1, 2, 2, 2};
+  for (int i = 0; i < 4; i++) {
+    caml_minor_collection();
+    bxr_os_fail(failing[i], true);
+    boxroot r = root_of(Val_long(1));
+    CHECK(profiled(0) == (i == 3));
+    bxr_os_fail(0, false);
+    CHECK(boxroot_modify(&r, Val_long(2)));
+    boxroot_delete(r);
+    CHECK(profiled(0) == 0);
+  }
+  boxroot r = root_of(Val_long(1)), before = r;
+  switch_to(bxr_orphans_obtain());
+  bxr_os_fail(1, true);
+  CHECK(!boxroot_modify(&r, Val_long(2)) && errno == ENOMEM && r == before);
+  CHECK(profiled(0) == 1 && boxroot_get(r) == Val_long(1));
+  bxr_os_fail(0, false);
+  boxroot_delete(r);
+  boxroot_delete(plain);
+  CHECK(profiled(0) == 0);
+}

@@ -1,0 +1,21 @@
+use ocaml_boxroot_sys::build::{Bindings, Error, OCaml, Program};
+use std::process::Command;
+
+fn main() -> Result<(), Error> {
+    // The other build: here these commands are all of it.
+    let command = OCaml::find()?.ocamlopt()?;
+    let ocamlopt = |arguments: &str| {
+        let mut run = Command::new(&command[0]);
+        run.args(&command[1..]).args(arguments.split(' ')).current_dir("ocaml");
+        assert!(run.status().expect("a compiler").success());
+    };
+    ocamlopt("-bin-annot -c words.ml");
+
+    Bindings::new()
+        .cmi_dir("ocaml")
+        .module("words")
+        .glue("ocaml/glue.ml")
+        .write()?;
+    ocamlopt("-linkall -output-complete-obj -o program.o words.ml glue.ml");
+    Program::link_object("ocaml/program.o")
+}
