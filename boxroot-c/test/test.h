@@ -5,10 +5,21 @@
 #include "check.h"
 #include "orphans.h"
 
+/* Those that fork, or send signals. */
 #ifdef _WIN32
-#define FORKING_TESTS(TEST)
+#define POSIX_TESTS(TEST)
 #else
-#define FORKING_TESTS(TEST) TEST(pool_second_delete)
+#define POSIX_TESTS(TEST)                                                                          \
+  TEST(pool_second_delete)                                                                         \
+  TEST(profile_draws)                                                                              \
+  TEST(profile_of_batches)                                                                         \
+  TEST(profile_of_moves)                                                                           \
+  TEST(profile_of_orphans)                                                                         \
+  TEST(profile_of_values)                                                                          \
+  TEST(profile_of_old_roots)                                                                       \
+  TEST(profile_in_signal_handlers)                                                                 \
+  TEST(profile_after_fork)                                                                         \
+  TEST(profile_without_memory)
 #endif
 
 /* The tests, in the order in which they run: void test_NAME(void). */
@@ -16,7 +27,7 @@
   TEST(pool_slots)                                                                                 \
   TEST(pool_heads)                                                                                 \
   TEST(pool_kinds)                                                                                 \
-  FORKING_TESTS(TEST)                                                                              \
+  POSIX_TESTS(TEST)                                                                                \
   TEST(domain_promotion)                                                                           \
   TEST(domain_lists_few_roots)                                                                     \
   TEST(domain_lists_what_modify_stores)                                                            \
@@ -54,15 +65,6 @@
   TEST(scan_owes_the_work_of_forced_cycles)                                                        \
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_defers_deletes)                                                                        \
-  TEST(profile_draws)                                                                              \
-  TEST(profile_of_batches)                                                                         \
-  TEST(profile_of_moves)                                                                           \
-  TEST(profile_of_orphans)                                                                         \
-  TEST(profile_of_values)                                                                          \
-  TEST(profile_of_old_roots)                                                                       \
-  TEST(profile_in_signal_handlers)                                                                 \
-  TEST(profile_after_fork)                                                                         \
-  TEST(profile_without_memory)                                                                     \
   TEST(uses)                                                                                       \
   TEST(uses_to_lock)                                                                               \
   TEST(uses_after_fork)                                                                            \
