@@ -76,7 +76,7 @@ def emulated(processor, *chosen):
         compiler = {"CC": cc, "RUN": f"{qemu} -L {files}"}
         say(f"{processor}: OCaml {version()}")
         run(["make", "-s", "-C", "boxroot-c", f"BUILD=build/{version()}+{processor}", f"AR={triple}-ar", "CXX=none"],
-            [f"{setting}={value}" for setting, value in compiler.items()], "check stress", shown=True)
+            [f"{setting}={value}" for setting, value in compiler.items()], "check-c check-memory stress", shown=True)
         if processor == "arm64":
             run(".ci/builds.py closures", env=compiler, shown=True)
         passed(f"{processor}: the C library, its unit tests and a walk")
