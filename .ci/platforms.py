@@ -1,24 +1,28 @@
 #!/usr/bin/env python3
-"""Usage: .ci/platforms.py [PART...], or .ci/platforms.py arm64 VERSION...   Other systems and processors than the one that this runs on.
+"""Usage: .ci/platforms.py [PART...], or .ci/platforms.py PROCESSOR ORIGIN...   Other systems and processors than the one that this runs on.
 
   musl   With musl instead of glibc: the C library's unit tests and a short walk, and Rust programs with OCaml code of their own,
          as static executables, on OCaml 5.3.0. Needs musl-gcc, and rustup's target (rustup target add
          x86_64-unknown-linux-musl).
-  arm64  The C library on arm64, under qemu's user mode: its unit tests, and a random walk; and OCaml closures of Rust functions.
-         qemu on another processor keeps that one's order of memory: what is weaker on arm64 cannot be seen here. SEED, RUNS,
-         OPERATIONS, … are as in boxroot-c/Makefile. The versions are
-           4.13.1  Debian's OCaml, in a Debian for arm64 that debootstrap makes, in ${XDG_CACHE_HOME:-~/.cache}/ocaml-boxroot/
-                   debian-arm64. Needs root, Debian 12, and qemu-user-static.
-           5.5.2   a cross compiler (.ci/toolchain 5.5.2+arm64). Needs qemu-user-static and gcc-aarch64-linux-gnu.
+  arm64, riscv64, s390x (big endian), ppc64el
+         The C library under qemu's user mode: its unit tests, and a random walk; on arm64 also OCaml closures of Rust functions.
+         qemu on another processor keeps that one's order of memory: what is weaker elsewhere cannot be seen here. SEED, RUNS,
+         OPERATIONS, … are as in boxroot-c/Makefile. Needs qemu-user-static, and gcc-aarch64-linux-gnu or what it is called for
+         the others. An ORIGIN says which OCaml; without one, each that there is for the processor:
+           bookworm, sid  that of a suite of Debian. Its packages are downloaded by apt and unpacked, not installed, in
+                          ${XDG_CACHE_HOME:-~/.cache}/ocaml-boxroot.
+           5.5.2          a cross compiler (.ci/toolchain 5.5.2+arm64).
+  windows  The C library, compiled by mingw-w64, under wine: its unit tests, and a random walk, without what forks. OCaml is a cross
+         compiler (.ci/toolchain 5.5.2+windows). Needs wine and gcc-mingw-w64-x86-64-posix.
   cross  Compiles by `zig cc`, which brings the headers and libraries of other systems; nothing is run. For macOS and BSDs, the C
          library and the C of the safe crate. For macOS they are linked as well: OCaml's symbols are zeros, and those of its
          `threads` library are missing, so what links in this way needs no flag for the linker. For macOS and Linux on arm64,
          the Rust crates (cargo check). The headers are those of OCAMLOPT's OCaml, 4 or 5. Needs zig on PATH or as python's package (pip install
          ziglang), llvm-nm, and rustup's targets (rustup target add aarch64-apple-darwin aarch64-unknown-linux-gnu).
 """
-import os, re, shutil, sys
+import functools, os, re, shutil, sys
 from pathlib import Path
-from support import attempt, fail, main, need, ocaml, passed, run, say, scratch, tracked, version, where, ROOT
+from support import attempt, fail, main, need, ocaml, passed, run, say, scratch, version, where, ROOT
 
 # ---- musl ----
 
@@ -39,74 +43,118 @@ def musl():
     passed("musl: Rust programs with OCaml code, static")
 
 
-# ---- arm64 ----
+# ---- processors ----
 
-DEBIAN = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ocaml-boxroot/debian-arm64")
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ocaml-boxroot")
+
+# By Debian's names: those of the C compiler and of qemu, and where OCaml comes from: a suite of Debian, or .ci/toolchain.
+PROCESSORS = {
+    "arm64": ("aarch64-linux-gnu", "aarch64", ["bookworm", "sid", "5.5.2"]),
+    "riscv64": ("riscv64-linux-gnu", "riscv64", ["sid"]),
+    "s390x": ("s390x-linux-gnu", "s390x", ["bookworm", "sid"]),
+    "ppc64el": ("powerpc64le-linux-gnu", "ppc64le", ["bookworm", "sid"]),
+}
 
 
-def arm64(*versions):
-    need("qemu-aarch64-static", "apt-get install qemu-user-static")
-    for name, value in ("OPERATIONS", "100000"), ("ROOTS", "4000"), ("LIVES", "20"):
-        os.environ.setdefault(name, value)
-    for chosen in versions or ("4.13.1", "5.5.2"):
-        say(f"arm64: OCaml {chosen}")
-        if chosen == "4.13.1":
-            in_debian()
+def emulated(processor, *chosen):
+    triple, name, origins = PROCESSORS[processor]
+    qemu = f"qemu-{name}-static"
+    need(qemu, "apt-get install qemu-user-static")
+    need(f"{triple}-gcc", f"apt-get install gcc-{triple.replace('_', '-')} libc6-dev-{processor}-cross")
+    for setting, value in ("OPERATIONS", "100000"), ("ROOTS", "4000"), ("LIVES", "20"):
+        os.environ.setdefault(setting, value)
+    for origin in chosen or origins:
+        if origin not in origins:
+            fail(f"no OCaml '{origin}' for {processor}; there are {', '.join(origins)}")
+        if origin[0].isdigit():
+            os.environ["OCAMLOPT"] = run(".ci/toolchain", f"{origin}+{processor}", stderr=None).strip()
+            cc, files = f"{triple}-gcc", f"/usr/{triple}"
         else:
-            by_cross_compiler(chosen)
+            folder = debian(processor, triple, qemu, origin)
+            os.environ["OCAMLOPT"] = str(folder / "ocamlopt")
+            cc, files = str(folder / "cc"), f"{folder}/root"
+        compiler = {"CC": cc, "RUN": f"{qemu} -L {files}"}
+        say(f"{processor}: OCaml {version()}")
+        run(["make", "-s", "-C", "boxroot-c", f"BUILD=build/{version()}+{processor}", f"AR={triple}-ar", "CXX=none"],
+            [f"{setting}={value}" for setting, value in compiler.items()], "check-c check-memory stress", shown=True)
+        if processor == "arm64":
+            run(".ci/builds.py closures", env=compiler, shown=True)
+        passed(f"{processor}: the C library, its unit tests and a walk")
 
 
-def in_debian():
-    if os.getuid() != 0:
-        fail("OCaml 4.13.1 for arm64 is used in a chroot: run this as root.")
-    register_qemu()
-    # A Debian of earlier versions of this script has no python3.
-    if not (DEBIAN / "usr/bin/python3").exists():
-        make_debian()
-    copy = DEBIAN / "boxroot"
-    shutil.rmtree(copy, ignore_errors=True)
-    for file in tracked("boxroot-c", ".ci", "tests/closures", "ocaml-boxroot/src/c"):
-        (copy / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(file, copy / file, follow_symlinks=False)
-    run("chroot", DEBIAN, "make -s -C /boxroot/boxroot-c check stress", shown=True)
-    run("chroot", DEBIAN, "env OCAMLOPT=/usr/bin/ocamlopt /boxroot/.ci/builds.py closures", shown=True)
+def debian(processor, triple, qemu, suite):
+    """A folder with what Debian's packages of OCaml hold for the processor, and with `ocamlopt`, `ocamlc` and `cc`: the first two
+    run in qemu, and the third is the cross compiler of this machine with the C library of that suite."""
+    folder = CACHE / f"debian-{suite}-{processor}"
+    if (folder / "cc").exists():
+        return folder
+    say(f"{processor}: getting the OCaml of Debian {suite} (log: {folder}.log)")
+    shutil.rmtree(folder, ignore_errors=True)
+    root = folder / "root"
+    # The packages of later suites are made for these links.
+    for name in ("lib", "lib64") if suite != "bookworm" else ():
+        (root / "usr" / name).mkdir(parents=True)
+        (root / name).symlink_to(f"usr/{name}")
+    with Path(f"{folder}.log").open("w") as log:
+        for package in packages(processor, suite, folder / "apt", log):
+            run("dpkg-deb -x", package, root, stdout=log)
+    shutil.rmtree(folder / "apt")
+    for link in root.rglob("*.so*"):
+        if link.is_symlink() and link.readlink().is_absolute():
+            aim = root / str(link.readlink()).lstrip("/")
+            link.unlink()
+            link.symlink_to(aim)
+    # A program, when it runs in qemu, finds its files below that folder, and C compilers are told the folders.
+    start = f"exec {qemu} -L {root} {root}/usr/bin"
+    libraries = root / told_in(start, "standard_library_default").lstrip("/")
+    places = [f"--sysroot={root}", f"-B{root}/usr/lib/{triple}", f"-L{root}/usr/lib/{triple}",
+              f"-isystem {root}/usr/include/{triple}", f"-isystem {root}/usr/include"]
+    for tool in "ocamlopt", "ocamlc":
+        script(folder / tool, f"OCAMLLIB={libraries} {start}/{tool}.opt -cc {folder}/cc")
+    script(folder / "cc", f"exec {triple}-gcc {' '.join(places)}")
+    return folder
 
 
-def register_qemu():
-    """The kernel hands arm64 programs to qemu, also in the chroot."""
-    formats = Path("/proc/sys/fs/binfmt_misc")
-    if not (formats / "register").exists():
-        run("mount -t binfmt_misc none", formats)
-    if not (formats / "qemu-aarch64").exists():
-        say("arm64: registering qemu for arm64 programs")
-        (formats / "register").write_bytes(Path("/usr/lib/binfmt.d/qemu-aarch64.conf").read_bytes())
+def told_in(start, variable):
+    return run(["sh", "-c", f"{start}/ocamlopt.opt -config-var {variable}"]).strip()
 
 
-def make_debian():
-    need("debootstrap", "apt-get install debootstrap")
+def script(file, command):
+    file.write_text(f'#!/bin/sh\n{command} "$@"\n')
+    file.chmod(0o755)
+
+
+def packages(processor, suite, folder, log):
+    """Downloads packages from apt's mirror, with those that they depend on, for a machine on which nothing is installed."""
+    for part in "lists/partial", "archives/partial":
+        (folder / part).mkdir(parents=True)
+    (folder / "status").touch()
     mirror = run("apt-get indextargets --no-release-info --format $(REPO_URI)").splitlines()[0]
-    suite = re.search(r"^VERSION_CODENAME=(.*)", Path("/etc/os-release").read_text(), re.M).group(1)
-    log, new = Path(f"{DEBIAN}.log"), Path(f"{DEBIAN}.new")
-    say(f"arm64: making a Debian for arm64 in {DEBIAN} (ten minutes; log: {log})")
-    shutil.rmtree(new, ignore_errors=True)
-    new.mkdir(parents=True)
-    with log.open("w") as output:
-        for command in (["debootstrap", "--arch=arm64", "--foreign", "--variant=minbase",
-                         "--include=ocaml-base,ocaml-nox,gcc,libc6-dev,make,python3", suite, new, mirror],
-                        ["chroot", new, "/debootstrap/debootstrap", "--second-stage"]):
-            if attempt(command, stdout=output)[0] != 0:
-                fail(f"that failed; the end of {log} says why")
-    shutil.rmtree(DEBIAN, ignore_errors=True)
-    new.rename(DEBIAN)
+    keys = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    (folder / "sources.list").write_text(f"deb [signed-by={keys}] {mirror} {suite} main\n")
+    settings = {"APT::Architecture": processor, "APT::Architectures": processor, "APT::Install-Recommends": "false",
+                "Acquire::Languages": "none", "Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": "-",
+                "Dir::State::Lists": folder / "lists", "Dir::State::status": folder / "status", "Dir::Cache": folder}
+    apt = ["apt-get", "-q", "-y", *(f"-o{name}={value}" for name, value in settings.items())]
+    for command in ["update"], ["install", "--download-only", "libc6-dev", "ocaml-nox" if suite == "bookworm" else "ocaml"]:
+        if attempt(apt, command, stdout=log, stderr=log)[0] != 0:
+            fail(f"apt-get {command[0]} failed; the end of {log.name} says why")
+    return sorted((folder / "archives").glob("*.deb"))
 
 
-def by_cross_compiler(chosen):
-    need("aarch64-linux-gnu-gcc", "apt-get install gcc-aarch64-linux-gnu")
-    os.environ["OCAMLOPT"] = run(".ci/toolchain", f"{chosen}+arm64", stderr=None).strip()
-    compiler = {"CC": "aarch64-linux-gnu-gcc", "RUN": "qemu-aarch64-static -L /usr/aarch64-linux-gnu"}
-    run(["make", "-s", "-C", "boxroot-c", f"BUILD=build/{chosen}+arm64", "AR=aarch64-linux-gnu-ar", "CXX=none"],
-        [f"{name}={value}" for name, value in compiler.items()], "check stress", shown=True)
-    run(".ci/builds.py closures", env=compiler, shown=True)
+# ---- windows ----
+
+def windows():
+    need("wine", "apt-get install wine")
+    os.environ["OCAMLOPT"] = run(".ci/toolchain 5.5.2+windows", stderr=None).strip()
+    triple = "x86_64-w64-mingw32"
+    for setting, value in ("OPERATIONS", "100000"), ("ROOTS", "4000"), ("LIVES", "20"):
+        os.environ.setdefault(setting, value)
+    os.environ.update(WINEPREFIX=str(CACHE / "wine"), WINEDEBUG="-all")
+    # C's printf knows %zu.
+    run(["make", "-s", "-C", "boxroot-c", f"BUILD=build/{version()}+windows", f"CC={triple}-gcc", f"AR={triple}-ar", "CXX=none",
+         "CFLAGS=-O2 -g -D__USE_MINGW_ANSI_STDIO=1", "RUN=wine", "check-c", "check-memory", "stress"], shown=True)
+    passed("windows: the C library, its unit tests and a walk")
 
 
 # ---- cross ----
@@ -182,7 +230,7 @@ def defined_as_zeros(nm, objects):
                     "int main(void) { return 0; }\n"])
 
 
-if sys.argv[1:2] == ["arm64"] and sys.argv[2:]:
-    arm64(*sys.argv[2:])
+if sys.argv[1:2] and sys.argv[1] in PROCESSORS:
+    emulated(*sys.argv[1:])
 else:
-    main({"cross": cross, "arm64": arm64, "musl": musl})
+    main({"cross": cross, "windows": windows, "musl": musl, **{name: functools.partial(emulated, name) for name in PROCESSORS}})

@@ -23,6 +23,9 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
     let mut compiler = cc::Build::new();
     compiler.include(ocaml).opt_level(2);
+    if env::var_os("CARGO_FEATURE_DEBUG_CHECKS").is_some() {
+        compiler.define("OBX_DEBUG_CHECKS", None);
+    }
     for entry in fs::read_dir("src/c")? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "c") {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The atomic operations of the allocator, on integers and pointers. Fields that several threads use at the
-   same time are accessed by these only. (The inlined fast paths have two relaxed loads of their own.) */
+   same time are accessed by these only. (The inlined fast paths have two relaxed loads of their own.) What is
+   exchanged, added to or compared has 4 or 8 bytes: for fewer, gcc needs libatomic on RISC-V (before gcc 14). */
 #ifndef BXR_ATOMIC_H
 #define BXR_ATOMIC_H
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Systems with POSIX's mmap and fork. Windows: os_windows.c. */
+#ifndef _WIN32
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* MAP_ANONYMOUS, dladdr */
 #endif
@@ -11,42 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef BXR_FAULT_INJECTION
 #include "atomic.h"
-
-static size_t calls, failing_call;
-static bool fails_for_good;
-
-size_t bxr_os_fail(size_t k, bool for_good) {
-  size_t seen = bxr_exchange(&calls, 0);
-  fails_for_good = for_good;
-  bxr_publish(&failing_call, k);
-  return seen;
-}
-
-static bool injected_failure(void) {
-  size_t call = bxr_add(&calls, 1) + 1;
-  size_t k = bxr_load(&failing_call);
-  bool fails = k != 0 && (fails_for_good ? call >= k : call == k);
-  if (fails) errno = ENOMEM;
-  return fails;
-}
-
-static size_t pretended_page_size;
-void bxr_os_pretend_page_size(size_t size) { pretended_page_size = size; }
+#include "os_faults.h"
 
 size_t bxr_os_page_size(void) {
   return pretended_page_size != 0 ? pretended_page_size : (size_t)sysconf(_SC_PAGESIZE);
-}
-#else
-static bool injected_failure(void) { return false; }
-
-size_t bxr_os_page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
-#endif
-
-size_t bxr_os_whole_pages(size_t size) {
-  size_t page = bxr_os_page_size();
-  return (size + page - 1) & ~(page - 1);
 }
 
 static void *map_memory(size_t size, size_t align) {
@@ -81,7 +52,8 @@ void *bxr_os_map(size_t size, size_t align) {
 static bool unmap_memory(void *start, size_t size) {
   /* munmap would round up to pages, which may be larger than pools. */
   size_t page = bxr_os_page_size();
-  return (uintptr_t)start % page == 0 && size % page == 0 && munmap(start, size) == 0;
+  return (uintptr_t)start % page == 0 && size % page == 0 && !injected_refusal() &&
+         munmap(start, size) == 0;
 }
 
 bool bxr_os_unmap(void *start, size_t size) {
@@ -126,3 +98,7 @@ void bxr_os_pin(void const *address) {
   (void)address;
 #endif
 }
+
+#else
+typedef int bxr_not_posix; /* a translation unit must declare something */
+#endif

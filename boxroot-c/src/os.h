@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the allocator needs from the operating system. For a port, only os.c and the runtime* files have
-   to change. The tests make allocation fail here. Nothing here changes errno, because deletes and
+/* What the allocator needs from the operating system. For a port, only os.c (on Windows, os_windows.c) and the
+   runtime* files have to change. The tests make calls fail here. Nothing here changes errno, because deletes and
    root scans must not. */
 #ifndef BXR_OS_H
 #define BXR_OS_H
@@ -15,7 +15,10 @@
 size_t bxr_os_page_size(void);
 
 /* A size in bytes, rounded up to pages. Any thread. */
-size_t bxr_os_whole_pages(size_t size);
+static inline size_t bxr_os_whole_pages(size_t size) {
+  size_t page = bxr_os_page_size();
+  return (size + page - 1) & ~(page - 1);
+}
 
 /* Zeroed memory, aligned to `align` (a power of two), or NULL. Both are in bytes; `size` is a multiple
    of `align`. Both are rounded up to pages. Any thread. */
@@ -28,7 +31,7 @@ bool bxr_os_unmap(void *start, size_t size);
 /* A clock that never goes back, in nanoseconds. Any thread. */
 uint64_t bxr_os_nanoseconds(void);
 
-/* Runs `child` in the child process after every later fork. False on failure. */
+/* Runs `child` in the child process after every later fork. False on failure. Where no process forks, does nothing. */
 bool bxr_os_at_fork(void (*child)(void));
 
 /* Keeps the shared object that holds `address` in the process, also after dlclose, where the system can
@@ -41,6 +44,9 @@ void bxr_os_pin(void const *address);
    those after it. k = 0 turns failures off. Returns the number of calls of bxr_os_map since
    this function was called before. */
 size_t bxr_os_fail(size_t k, bool for_good);
+/* Whether bxr_os_unmap fails from now on. Returns the number of its calls with whole pages since this function was called
+   before. */
+size_t bxr_os_refuse_unmap(bool refuse);
 /* Makes pages look larger than they are. 0: their true size again. */
 void bxr_os_pretend_page_size(size_t size);
 #endif

@@ -15,6 +15,10 @@
 #include "os.h"
 #include "runtime.h"
 
+#ifndef O_CLOEXEC
+#define O_CLOEXEC 0 /* Windows */
+#endif
+
 /* ---- which creates ---- */
 
 void boxroot_profile(uint32_t rate) { bxr_publish(&bxr_profile_rate, rate); }
@@ -241,7 +245,7 @@ bool bxr_profile_forget(boxroot r) {
 
 /* ---- the profile, as a heap profile of gperftools ---- */
 
-static bool is_writing; /* atomic; it guards `live` of the stacks */
+static int is_writing; /* whether; atomic; it guards `live` of the stacks */
 
 void bxr_profile_after_fork(void) { bxr_publish(&is_writing, false); }
 

@@ -56,10 +56,15 @@ static BXR_THREAD_LOCAL bool trusted;
 /* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers. Its Caml_state stays
    non-NULL when it gives the lock up, also while it ends and runs thread-local destructors, and then another domain may be
    using that state. So a backup thread is never trusted. It blocks all signals, from its start on: a thread that blocks
-   SIGSEGV is taken for one. (If it is another, its deletes are remote, and creates take the slow path.) */
+   SIGSEGV is taken for one. (If it is another, its deletes are remote, and creates take the slow path.) Windows has no such
+   signals; there the runtime is asked. */
 static bool is_backup_thread(void) {
+#ifdef _WIN32
+  return caml_bt_is_self() != 0;
+#else
   sigset_t blocked;
   return pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0 || sigismember(&blocked, SIGSEGV) != 0;
+#endif
 }
 
 static bool trust_thread(void) {

@@ -12,9 +12,9 @@
 #include "uses.h"
 
 static int status = BOXROOT_NOT_SETUP;
-static bool installing;
-static bool memory_left; /* after teardown: there may be memory that the marker was visiting */
-static bool gone;        /* after caml_shutdown */
+static int installing;  /* whether a thread is */
+static int memory_left; /* after teardown: there may be memory that the marker was visiting */
+static bool gone;       /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
 /* If the dynamic linker sees the names of two copies of the library in one process, it binds the users of

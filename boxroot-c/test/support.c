@@ -1,28 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#define _DEFAULT_SOURCE /* syscall, mincore */
-#include <errno.h>
+#ifdef _WIN32
+#include <windows.h>
+#else
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#endif
 
 #include "remote.h"
 #include "test.h"
 
-bool refuse_munmap;
-size_t munmap_calls;
-
-/* In place of the C library's. */
-int munmap(void *start, size_t size) {
-  munmap_calls++;
-  if (!refuse_munmap) return (int)syscall(SYS_munmap, start, size);
-  errno = ENOMEM;
-  return -1;
-}
-
+#ifdef _WIN32
 bool is_mapped(void *page) {
-  unsigned char present;
-  return mincore(page, 4096, &present) == 0;
+  MEMORY_BASIC_INFORMATION part;
+  return VirtualQuery(page, &part, sizeof part) != 0 && part.State == MEM_COMMIT;
 }
+#else
+bool is_mapped(void *page) { return msync(page, 4096, MS_ASYNC) == 0; }
+#endif
 
 struct bxr_pool *next_pool(struct bxr_domain *domain) {
   if (domain->head.free != BXR_NO_SLOT || bxr_domain_continue(domain)) return domain->current;

@@ -5,12 +5,29 @@
 #include "check.h"
 #include "orphans.h"
 
+/* Those that fork, or send signals. */
+#ifdef _WIN32
+#define POSIX_TESTS(TEST)
+#else
+#define POSIX_TESTS(TEST)                                                                          \
+  TEST(pool_second_delete)                                                                         \
+  TEST(profile_draws)                                                                              \
+  TEST(profile_of_batches)                                                                         \
+  TEST(profile_of_moves)                                                                           \
+  TEST(profile_of_orphans)                                                                         \
+  TEST(profile_of_values)                                                                          \
+  TEST(profile_of_old_roots)                                                                       \
+  TEST(profile_in_signal_handlers)                                                                 \
+  TEST(profile_after_fork)                                                                         \
+  TEST(profile_without_memory)
+#endif
+
 /* The tests, in the order in which they run: void test_NAME(void). */
 #define TESTS(TEST)                                                                                \
   TEST(pool_slots)                                                                                 \
   TEST(pool_heads)                                                                                 \
   TEST(pool_kinds)                                                                                 \
-  TEST(pool_second_delete)                                                                         \
+  POSIX_TESTS(TEST)                                                                                \
   TEST(domain_promotion)                                                                           \
   TEST(domain_lists_few_roots)                                                                     \
   TEST(domain_lists_what_modify_stores)                                                            \
@@ -48,15 +65,6 @@
   TEST(scan_owes_the_work_of_forced_cycles)                                                        \
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_defers_deletes)                                                                        \
-  TEST(profile_draws)                                                                              \
-  TEST(profile_of_batches)                                                                         \
-  TEST(profile_of_moves)                                                                           \
-  TEST(profile_of_orphans)                                                                         \
-  TEST(profile_of_values)                                                                          \
-  TEST(profile_of_old_roots)                                                                       \
-  TEST(profile_in_signal_handlers)                                                                 \
-  TEST(profile_after_fork)                                                                         \
-  TEST(profile_without_memory)                                                                     \
   TEST(uses)                                                                                       \
   TEST(uses_to_lock)                                                                               \
   TEST(uses_after_fork)                                                                            \
@@ -85,10 +93,6 @@ struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
 
 /* Whether memory is mapped there. `page` is a multiple of 4096; the next 4096 bytes are looked at. */
 bool is_mapped(void *page);
-
-/* While refuse_munmap is true, munmap fails. munmap_calls counts its calls. */
-extern bool refuse_munmap;
-extern size_t munmap_calls;
 
 /* The number of pools in a list, and of used slots in all pools. */
 uint32_t length(struct bxr_link *list);

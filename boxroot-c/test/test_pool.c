@@ -3,8 +3,10 @@
 #define _POSIX_C_SOURCE 200809L /* fork, pipe */
 #include <signal.h>
 #include <string.h>
+#ifndef _WIN32
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 #include "test.h"
 
@@ -66,6 +68,7 @@ void test_pool_kinds(void) {
   CHECK(domain->pool_count == 2);
 }
 
+#ifndef _WIN32 /* fork */
 /* A delete that was made twice has made a circle of the free list. What follows the list ends the process, and says why;
    it does not go round for ever, in which case the alarm ends it. */
 static void ends_after_a_second_delete(void (*follow)(struct bxr_domain *domain)) {
@@ -98,3 +101,4 @@ void test_pool_second_delete(void) {
   ends_after_a_second_delete(count_used);
   ends_after_a_second_delete(bxr_domain_promote);
 }
+#endif

@@ -1,7 +1,7 @@
 //! Builds the C library of `vendor/` against the OCaml that is installed.
 //!
 //! 1. Without the feature `bundle-boxroot` there is nothing to do: the crate and its
-//!    documentation need no OCaml.
+//!    documentation need no OCaml. For Windows, stop here with an error.
 //! 2. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here without an error.
 //! 3. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are the
 //!    point of this crate.
@@ -43,6 +43,9 @@ This crate compiles a C library against the headers of OCaml 4.13 or later. To i
 If OCaml is installed but not on PATH, set OCAMLOPT to its ocamlopt, or OCAML_WHERE_PATH to the
 folder that `ocamlopt -where` prints. To build the documentation only, set DOCS_RS=1.";
 
+const NO_WINDOWS: &str = "\
+The Rust crates are not supported on Windows. The C library (boxroot-c) is, with mingw-w64 and OCaml 5.";
+
 fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-changed=src/build");
@@ -58,6 +61,9 @@ fn build() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     println!("cargo:rerun-if-env-changed=DOCS_RS");
+    if env::var_os("CARGO_CFG_WINDOWS").is_some() && env::var_os("DOCS_RS").is_none() {
+        return Err(NO_WINDOWS.into());
+    }
     let ocaml = match OCaml::find() {
         Ok(ocaml) => ocaml,
         Err(_) if env::var_os("DOCS_RS").is_some() => return Ok(()),

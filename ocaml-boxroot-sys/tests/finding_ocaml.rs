@@ -107,6 +107,17 @@ fn a_folder_is_enough() {
 }
 
 #[test]
+fn windows() {
+    let target = Path::new("x86_64-pc-windows-gnu");
+    let build = Build::run(&shared(), &[("CARGO_BUILD_TARGET", target)]);
+    assert!(
+        !build.succeeded && build.output.contains("not supported on Windows"),
+        "{}",
+        build.output
+    );
+}
+
+#[test]
 fn no_ocaml() {
     let folder = folder("no_ocaml");
     let path = path_with_broken_commands(&folder);

@@ -63,6 +63,10 @@ typedef void *bxr_witness;
 
 #else
 
+#ifdef _WIN32
+#error "boxroot: OCaml 4 is not supported on Windows: use OCaml 5"
+#endif
+
 /* OCaml 4. The blocking-section hooks set both variables to the only domain's record
    when this thread takes the lock, and to &bxr_no_domain when it releases it.
    bxr_owner is for delete and modify: it stays &bxr_no_domain on threads that may end

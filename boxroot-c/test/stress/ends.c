@@ -10,8 +10,10 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#ifndef _WIN32
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
 static void check_validates(void) {
   char const *broken = boxroot_validate();
@@ -73,6 +75,7 @@ void delete_at_thread_end(boxroot r) {
 
 /* ---- fork ---- */
 
+#ifndef _WIN32
 /* OCaml 5 cannot collect garbage in the child, if there are other domains: nothing is allocated. */
 static void use_and_delete(struct entry e, uint32_t i) {
   value v = boxroot_get(e.root);
@@ -104,3 +107,4 @@ void try_in_child(struct table *t) {
   caml_leave_blocking_section();
   if (status != 0) fail("a child ended with status %x", (unsigned)status);
 }
+#endif

@@ -320,6 +320,7 @@ static void run_at_thread_end(struct actor *a) {
   a->calls++;
 }
 
+#ifndef _WIN32
 /* The child has a copy of the table. */
 static void run_fork(struct actor *a) {
   if (!one_in(&a->random, 100)) return;
@@ -329,6 +330,7 @@ static void run_fork(struct actor *a) {
   free(copy.entries);
   a->calls++;
 }
+#endif
 
 static void run_feed_hooks(struct actor *a) { feed_hooks(&a->table, 1 + below(&a->random, 16)); }
 
@@ -395,6 +397,9 @@ static void run_overhead(struct actor *a) { ask(a, OVERHEAD, 20 + below(&a->rand
 /* ---- other threads ---- */
 
 static void run_yield(struct actor *a) { ask(a, YIELD, 0); }
+#ifdef _WIN32
+#define SIGUSR1 SIGINT
+#endif
 static void run_signal(struct actor *a) {
   if (one_in(&a->random, 4)) raise(SIGUSR1);
 }
@@ -435,7 +440,9 @@ struct operation const operations[] = {
   {"bury", 8, run_bury},
   {"blocking section", 2, run_blocking},
   {"at thread end", 4, run_at_thread_end},
+#ifndef _WIN32
   {"fork", 1, run_fork},
+#endif
   {"feed hooks", 8, run_feed_hooks},
   {"trim", 1, run_trim},
   {"statistics", 1, run_statistics},

@@ -38,6 +38,19 @@ static void crashed(int signal_number) {
   raise(written < 0 ? SIGABRT : signal_number);
 }
 
+#ifdef _WIN32
+static void report_crashes(void) {
+  int fatal[] = {SIGSEGV, SIGILL, SIGABRT};
+  for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) signal(fatal[i], crashed);
+}
+#else
+static void report_crashes(void) {
+  int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT};
+  struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK};
+  for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) sigaction(fatal[i], &action, NULL);
+}
+#endif
+
 void fail(char const *format, ...) {
   char text[300];
   va_list arguments;
@@ -57,9 +70,7 @@ value stress_settings(value seed, value roots, value pause, value hooks) {
   settings.pause = (uint32_t)Long_val(pause);
   settings.hooks = (uint32_t)Long_val(hooks);
   settings.except = getenv("EXCEPT") == NULL ? "" : getenv("EXCEPT");
-  int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGABRT};
-  struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK};
-  for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++) sigaction(fatal[i], &action, NULL);
+  report_crashes();
   return Val_unit;
 }
 

@@ -92,7 +92,7 @@ void lockless_wait(void);
 
 /* The root will be deleted in a thread-local destructor of this thread, among other things. */
 void delete_at_thread_end(boxroot r);
-/* Forks. The child uses these roots, validates, and exits; if it does not, the walk fails. */
+/* Not on Windows. Forks. The child uses these roots, validates, and exits; if it does not, the walk fails. */
 void try_in_child(struct table *t);
 
 /* ---- actors (walk.c, operations.c) ---- */

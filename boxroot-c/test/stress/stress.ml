@@ -285,7 +285,7 @@ let () =
   hooks_first ();
   setup ();
   hooks_second ();
-  Sys.set_signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> handler ()));
+  Sys.set_signal (if Sys.win32 then Sys.sigint else Sys.sigusr1) (Sys.Signal_handle (fun _ -> handler ()));
   walk_all ();
   if not tears_down then print ();
   hooks_end ();

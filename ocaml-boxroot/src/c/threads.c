@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <caml/mlvalues.h>
@@ -64,6 +65,19 @@ static void look_at_keys(struct keys *keys) {
     keys->values[k] = pthread_getspecific((pthread_key_t)k);
 }
 
+/* A version of systhreads that we do not know may keep records elsewhere. All works, but no record is used again. */
+static void report_no_key(void) {
+#ifdef OBX_DEBUG_CHECKS
+  static bool reported; /* under the lock of the domain that threads are registered with */
+  if (!reported)
+    fputs("boxroot: OCaml's record of a thread was not found: each thread that attaches leaves one "
+          "behind.\n"
+          "boxroot: no version of OCaml that was tested does this; please report yours.\n",
+          stderr);
+  reported = true;
+#endif
+}
+
 /* Called with the lock, with the values from before and after this thread was registered. (When the thread then takes the
    lock, boxroot may set a key, too.) If the values of several keys have changed, because a
    finaliser ran, the key stays unknown until another thread is registered. */
@@ -76,8 +90,10 @@ static void find_record_key(struct keys const *before, struct keys const *after)
   }
   /* A record begins with the thread's descriptor, in all versions. */
   if (found < 0 || after->values[found] == NULL ||
-      *(value *)after->values[found] != FIND(value_function, caml_thread_self)(Val_unit))
+      *(value *)after->values[found] != FIND(value_function, caml_thread_self)(Val_unit)) {
+    report_no_key();
     return;
+  }
   record_key = (pthread_key_t)found;
   __atomic_store_n(&record_key_found, true, __ATOMIC_RELEASE);
 }
