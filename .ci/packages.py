@@ -176,7 +176,7 @@ def c_checked(folder):
             fail(f"the linker takes an object of the other flavour\n{output}")
         passed(f"the checked flavour, {installed}")
     for name, options in {
-        "find_package": ["-DBOXROOT=boxroot-checked", f"-DCMAKE_PREFIX_PATH={folder}/made"],
+        "find_package": ["-DCHECKED=ON", f"-DCMAKE_PREFIX_PATH={folder}/made"],
         "add_subdirectory": [f"-DBOXROOT_SOURCE={ROOT}/boxroot-c", "-DBOXROOT_CHECKED=ON"],
     }.items():
         shutil.rmtree("consumer", ignore_errors=True)

@@ -231,7 +231,7 @@ static void *write_to_pipe(void *unused) {
 /* A thread is writing the profile when another one forks. */
 void test_profile_after_fork(void) {
   pthread_t writer;
-  char text[1000];
+  char text[1000] = {0};
   start(1);
   root_of(Val_unit);
   CHECK(pipe(pipe_ends) == 0);
