@@ -203,7 +203,11 @@ test!(boxes_dropped_by_another_thread, ocaml = 5, || {
                 let root = Some(i.to_string().to_ocaml(lock)?);
                 boxed(lock, Elsewhere { threads: DROPPED_BY.clone(), root });
             }
-            lock.release(|| MEETINGS.iter().for_each(|meeting| drop(meeting.wait())));
+            lock.release(|| {
+                for meeting in &MEETINGS {
+                    meeting.wait();
+                }
+            });
             let threads = std::mem::take(&mut *DROPPED_BY.lock().unwrap());
             assert_eq!(threads.len(), 50);
             // The last box at least was young at the release.
