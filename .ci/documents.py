@@ -170,7 +170,7 @@ if sys.argv[1:] == ["--compile"]:
     lib = Path("ocaml-boxroot/src/lib.rs").read_text()
     doctested = {os.path.normpath("ocaml-boxroot/src/" + name) for name in re.findall(r'include_str!\("([^"]*\.md)"\)', lib)}
     rust = [path.read_text() for path in tracked("*.rs")]
-    builds = [path.read_text().replace("${language}", "program").replace(" ${ocaml_libraries})", ")") for path in tracked("*CMakeLists.txt", "*/dune")]
+    builds = [path.read_text().replace("${BOXROOT}", "boxroot").replace("${language}", "program").replace(" ${ocaml_libraries})", ")") for path in tracked("*CMakeLists.txt", "*/dune")]
     with tempfile.TemporaryDirectory() as scratch:
         for path in documents:
             check_blocks(path, scratch, rust)

@@ -271,6 +271,16 @@ def with_dune(folder, dune):
            f"{built}/listeners/listeners.cmxs {built}/plugin/plugin.cmxs", env=installed)
     run(build, "./with_rust.exe", env=installed)
     prints("dune, with a Rust library", "with Rust: passed", f"{built}/with_rust.exe", env=installed)
+    crate, = Path("_build/cargo/release/deps").glob("libocaml_boxroot-*.rlib")
+    made = crate.stat().st_mtime_ns
+    run(build, "./with_rust.exe", env=installed)
+    if crate.stat().st_mtime_ns != made:
+        fail("dune removes what cargo has compiled, so that each build compiles all crates")
+    for file in "words.ml", "words.mli":
+        Path(file).write_text(Path(file).read_text().replace("Noun", "Name"))
+    Path("with_rust.ml").write_text(Path("with_rust.ml").read_text().replace("= Noun", "= Name").replace("Noun:", "Name:"))
+    run(build, "./with_rust.exe", env=installed)
+    prints("dune, with a changed interface", "with Rust: passed", f"{built}/with_rust.exe", env=installed)
 
     status, output = attempt(build, "./main.exe")
     if status == 0 or 'Library "boxroot" not found' not in output:

@@ -163,7 +163,7 @@ impl Bindings {
     }
 
     /// Binds a module. Its name is that of its file `.cmi`: `Foo__Bar` for the module `Bar` of the dune library `foo`,
-    /// `Dune__exe__Bar` for that of an executable. In Rust it is `bar`.
+    /// `Dune__exe__Bar` for that of an executable. In Rust it is `bar`. `Foo` is all of a library, for code outside of it.
     pub fn module(mut self, name: &str) -> Bindings {
         if let Some(end) = name.rfind("__") {
             self.selection.prefixes.push(capitalized(&name[..end + 2]));
@@ -205,7 +205,8 @@ impl Bindings {
     }
 
     /// Writes `$OUT_DIR/ocaml_bindings.rs` and the OCaml file. Tells cargo to run the build script again when one of the
-    /// compiled interfaces changes.
+    /// compiled interfaces or the OCaml file changes, or is removed. A build script that runs the other build itself names the
+    /// sources, too: `cargo:rerun-if-changed`.
     ///
     /// # Errors
     ///
@@ -215,6 +216,7 @@ impl Bindings {
         let glue = self.glue.as_ref().ok_or_else(|| {
             Error("Bindings::glue must name the OCaml file that registers what Rust calls".into())
         })?;
+        println!("cargo:rerun-if-changed={}", glue.display()); // dune removes what a rule makes before it runs the rule again
         let ocaml = OCaml::find()?;
         let mut annotations = Vec::new();
         for folder in &self.folders {

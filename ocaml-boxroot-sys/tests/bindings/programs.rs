@@ -38,6 +38,24 @@ fn a_library_of_dune() {
     ]);
 }
 
+/// A private module of a dune library has no interface beside the others, and one that is not compiled yet has none at all.
+#[test]
+fn a_library_of_dune_with_a_module_that_has_no_interface() {
+    let modules = Modules::new("a_library_of_dune_with_a_module_that_has_no_interface", &[]);
+    let compile = |options: &str, file: &str, text: &str| {
+        let options: Vec<&str> = options.split_whitespace().collect();
+        modules.compile_with(&options, file, text).unwrap()
+    };
+    let aliases = "module Bar = Foo__Bar module Hidden = Foo__Hidden";
+    compile("-no-alias-deps -w -49 -o foo", "foo.ml", aliases);
+    compile("-open Foo -o foo__Bar", "bar.ml", "let f x = x + 1");
+    modules.bind("module foo").has(&[
+        "fn f / f_root (arg0: OCamlInt)",
+        "module Hidden = Foo__Hidden",
+        "is left out: there is no interface of it",
+    ]);
+}
+
 /// OCaml code of a dune library says `Bar` for its file `Foo__Bar`. What another library calls so is another module.
 #[test]
 fn libraries_of_dune_with_modules_of_one_name() {

@@ -52,6 +52,11 @@ let own_file base target = match target with
   | Path.Pident id when Ident.persistent id && Names.starts_with (base ^ "__") (Ident.name id) -> true
   | _ -> false
 
+(* A private module of a library has no interface beside the others'. *)
+let has_interface (r : Reader.t) path = match Env.find_module path r.env with
+  | _ -> true
+  | exception Not_found -> false
+
 let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
   let sub = function
     | Sig_module (id, _, md, _, Exported) ->
@@ -61,7 +66,7 @@ let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
       let path = match md.md_type with
         | Mty_alias _ ->
           let target = Env.normalize_module_path None r.env inside in
-          if own_file base target then begin
+          if own_file base target && has_interface r target then begin
             Hashtbl.replace r.aliases (Path.name target) (Reader.ocaml r path ^ "." ^ name);
             Some target
           end else None
@@ -195,7 +200,10 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
        | None, Mty_alias target ->
          let is_excluded = is_excluded (Env.normalize_module_path None r.env (Path.Pdot (raw.path, name))) in
          left_out (Printf.sprintf "module %s = %s" name (Path.name target))
-           (if is_excluded then "its functions take and make values of any type" else "another module's name")
+           (if is_excluded then "its functions take and make values of any type"
+            else if not (has_interface r target) then
+              "there is no interface of it (.cmi): it is private, or was not compiled before the bindings"
+            else "another module's name")
        | None, Mty_functor _ -> left_out ("module " ^ name) "a functor"
        | None, _ -> left_out ("module " ^ name) "its signature is not known")
     | _ -> [] in

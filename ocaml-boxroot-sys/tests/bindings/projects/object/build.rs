@@ -9,6 +9,7 @@ fn main() -> Result<(), Error> {
         run.args(&command[1..]).args(arguments.split(' ')).current_dir("ocaml");
         assert!(run.status().expect("a compiler").success());
     };
+    println!("cargo:rerun-if-changed=ocaml/words.ml"); // cargo does not look at the other build's sources by itself
     ocamlopt("-bin-annot -c words.ml");
 
     Bindings::new()
