@@ -20,7 +20,8 @@
 //! * *The name after `for`*, which may be an alias, gets conversions. They are safe code, by `ToOCaml` and `FromOCaml`.
 //! * *Types* mean what they mean in items at the place of the call: `Self` is the marker, and `_` is refused
 //!   (`types_that_are_inferred`). Aliases, projections and macros may stand there; what counts is which type it is. If it is
-//!   not `Send`, neither is the marker (`type_of_a_part_that_is_not_send`).
+//!   not `Send`, neither is the marker (`type_of_a_part_that_is_not_send`); if it is no `OneType`, neither is an unboxed one
+//!   (`any_as_a_type_variable`).
 //! * *Type parameters* are names, which mean the parameter in the types, whatever else has this name. A marker is invariant in
 //!   them, and is `Send` and `Sync` only if they are. There are no lifetimes. Types in a generic function cannot use its
 //!   parameters.

@@ -1,6 +1,6 @@
 //! Rust values that OCaml owns.
 
-use super::form::Form;
+use super::form::{mismatch, Form};
 use super::Invariant;
 use crate::lock::finalise;
 use crate::{ffi, DomainLock, Error, OCamlAny, Value};
@@ -102,12 +102,19 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate::guide::debugging#wrong-types), if this is no block with a `T`.
+    /// If this is a block with a Rust value of another type: two crates of a program may name different types for one type of
+    /// OCaml. In [builds with checks](crate::guide::debugging#wrong-types), if this is no block with a `T`.
     #[track_caller]
     pub fn get(self) -> &'l T {
         self.checked();
-        // SAFETY: `self` is a live block from `alloc_box` (type and lifetime). Only the block's finaliser drops the
-        // value, and the collector does not run in 'l. Other threads may read the value: `T` is `Sync`.
+        // SAFETY: `self` is a live block from `alloc_box` (type and lifetime), which points to a `Held`, whose first parts do not
+        // depend on the type of its value (`repr(C)`). Only the block's finaliser drops it, and the collector does not run in 'l.
+        let held: &'l Held<()> = unsafe { &**(self.raw() as *const *const Held<()>).add(1) };
+        if held.id != TypeId::of::<T>() {
+            panic!("boxroot: {}", mismatch(self));
+        }
+        // SAFETY: the block has a `T` (just checked), which is not dropped in 'l (as above). Other threads may read the value: `T`
+        // is `Sync`.
         unsafe { &(**(self.raw() as *const *const Held<T>).add(1)).value }
     }
 }

@@ -41,6 +41,13 @@ fn one_type(lock: &mut DomainLock, number: Boxroot<Number>, record: Boxroot<Reco
 enum Own {}
 impl ocaml_boxroot::OneType for Own {}
 
+fn is_one_type<T: ocaml_boxroot::OneType>() {}
+
+/// A macro may expand to another type than that of the part.
+fn by_another_part() {
+    is_one_type::<ocaml_boxroot::type_support::Whole<'_, Wrapped, (OCamlFloat,), true>>();
+}
+
 /// A list is one type, whatever is in it.
 fn list(lock: &mut DomainLock, list: Boxroot<OCamlList<OCamlAny>>) {
     let _ = single::<OCamlList<OCamlAny>>(lock, list);

@@ -110,12 +110,12 @@ pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(
 
 /// A value of a declared type with these parts (a tuple), for [`OneType`]: if the type is unboxed, it is the only part. (The lifetime
 /// makes the compiler ask whether this is a `OneType` where that is needed, and not where the type is declared.)
-pub struct Whole<'a, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), Parts)>);
+pub struct Whole<'a, M, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), fn() -> M, Parts)>);
 
 // SAFETY: no value of OCaml has this type. A block of a declared type is of that type, whatever it contains.
-unsafe impl<Parts> OneType for Whole<'_, Parts, false> {}
-// SAFETY: no value of OCaml has this type.
-unsafe impl<T: OneType> OneType for Whole<'_, (T,), true> {}
+unsafe impl<M, Parts> OneType for Whole<'_, M, Parts, false> {}
+// SAFETY: no value of OCaml has this type. By the bound on `M`, `T` is the type of its part (see `PartType`).
+unsafe impl<M: Part<0, 0, T>, T: OneType> OneType for Whole<'_, M, (T,), true> {}
 
 /// Checks that the constructors have different numbers and representations, that these can be, and that there are as many parts
 /// (given by the numbers of their constructors and their own) as they say, in order. And whether the type is unboxed.

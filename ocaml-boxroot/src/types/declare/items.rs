@@ -48,7 +48,7 @@ macro_rules! ocaml_items {
         // values are those of its part (`CHECKED`), which must be of one type.
         unsafe impl<$($a: $crate::OneType),*> $crate::OneType for $name<$($a),*>
         where
-            for<'one> $crate::type_support::Whole<'one, ($($type,)*), $is_unboxed>: $crate::OneType,
+            for<'one> $crate::type_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::OneType,
         {
         }
 
