@@ -110,7 +110,7 @@ pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(
 
 /// A value of a declared type with these parts (a tuple), for [`OneType`]: if the type is unboxed, it is the only part. (The lifetime
 /// makes the compiler ask whether this is a `OneType` where that is needed, and not where the type is declared.)
-pub struct Whole<'a, M, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), fn() -> M, Parts)>);
+pub struct Whole<'a, M, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), M, Parts)>);
 
 // SAFETY: no value of OCaml has this type. A block of a declared type is of that type, whatever it contains.
 unsafe impl<M, Parts> OneType for Whole<'_, M, Parts, false> {}
