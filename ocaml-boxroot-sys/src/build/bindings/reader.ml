@@ -237,7 +237,7 @@ and field r l = { label = Ident.name l.ld_id; ty = ty r 0 l.ld_type; is_mutable 
   is_atomic = Compat.is_atomic l }
 
 (* Whether OCaml represents values of a field's type as floats. *)
-and is_float r l = match Typedecl_unboxed.get_unboxed_type_representation r.env l.ld_type with
+and is_float r l = match Compat.unboxed r.env l.ld_type with
   | Some t -> (match Compat.get_desc t with Tconstr (path, _, _) -> Path.same path Predef.path_float | _ -> false)
   | None -> false
 

@@ -9,3 +9,6 @@ let row_is_exact row =
   let row = Btype.row_repr row in
   row.Types.row_closed && List.for_all (fun (_, field) -> match Btype.row_field_repr field with
     | Types.Rpresent _ | Types.Rabsent -> true | Types.Reither _ -> false) row.Types.row_fields
+let unboxed env t = match Typedecl_unboxed.get_unboxed_type_representation env t with
+  | Typedecl_unboxed.This t | Typedecl_unboxed.Only_on_64_bits t -> Some t
+  | Typedecl_unboxed.Unavailable -> None

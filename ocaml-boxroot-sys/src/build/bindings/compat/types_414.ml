@@ -8,3 +8,4 @@ let row_fields row =
 let row_is_exact row =
   Types.row_closed row && List.for_all (fun (_, field) -> match Types.row_field_repr field with
     | Types.Rpresent _ | Types.Rabsent -> true | Types.Reither _ -> false) (Types.row_fields row)
+let unboxed = Typedecl_unboxed.get_unboxed_type_representation
