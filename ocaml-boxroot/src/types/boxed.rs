@@ -82,11 +82,31 @@ impl DomainLock {
 
 impl<T: 'static> Form for OCamlBox<T> {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
-        // SAFETY: the function takes any live value. A block that is one of ours holds a `Held`, whose first parts do not depend
-        // on the type of its value (`repr(C)`).
-        unsafe {
-            ffi::obx_is_box(value.raw()) != 0
-                && (**(value.raw() as *const *const Held<()>).add(1)).id == TypeId::of::<T>()
+        find::<T>(value).is_some()
+    }
+}
+
+/// The Rust value of any value of OCaml, if that is a block of this crate with a `T`.
+fn find<T: 'static>(value: Value<'_, OCamlAny>) -> Option<&T> {
+    // SAFETY: the function takes any live value.
+    let is_ours = unsafe { ffi::obx_is_box(value.raw()) } != 0;
+    // SAFETY: the block is one of ours, just checked.
+    is_ours.then(|| unsafe { downcast(value) }).flatten()
+}
+
+/// The Rust value of a block, if it is a `T`.
+///
+/// # Safety
+///
+/// The block is from `alloc_box`.
+unsafe fn downcast<T: 'static>(block: Value<'_, OCamlAny>) -> Option<&T> {
+    // SAFETY: the block points to a `Held` (caller), whose first parts do not depend on the type of its value (`repr(C)`), and whose
+    // type `id` tells. Only the block's finaliser drops it, and the collector does not run while the block's value lives.
+    unsafe {
+        let held = *(block.raw() as *const *const Held<()>).add(1);
+        match (*held).id == TypeId::of::<T>() {
+            true => Some(&(*held.cast::<Held<T>>()).value),
+            false => None,
         }
     }
 }
@@ -95,7 +115,7 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     /// The Rust value, if this is indeed a block of this crate with a `T`; `None` for any other value of OCaml, and for a Rust
     /// value of another type.
     pub fn try_get(self) -> Option<&'l T> {
-        self.has_form().then(|| self.get())
+        find(self.any())
     }
 
     /// The Rust value.
@@ -107,15 +127,11 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     #[track_caller]
     pub fn get(self) -> &'l T {
         self.checked();
-        // SAFETY: `self` is a live block from `alloc_box` (type and lifetime), which points to a `Held`, whose first parts do not
-        // depend on the type of its value (`repr(C)`). Only the block's finaliser drops it, and the collector does not run in 'l.
-        let held: &'l Held<()> = unsafe { &**(self.raw() as *const *const Held<()>).add(1) };
-        if held.id != TypeId::of::<T>() {
-            panic!("boxroot: {}", mismatch(self));
+        // SAFETY: `self` is a block from `alloc_box` (type). Other threads may read the value: `T` is `Sync`.
+        match unsafe { downcast(self.any()) } {
+            Some(value) => value,
+            None => panic!("boxroot: {}", mismatch(self)),
         }
-        // SAFETY: the block has a `T` (just checked), which is not dropped in 'l (as above). Other threads may read the value: `T`
-        // is `Sync`.
-        unsafe { &(**(self.raw() as *const *const Held<T>).add(1)).value }
     }
 }
 

@@ -7,7 +7,8 @@ fn main() -> Result<(), Error> {
     let ocamlopt = |arguments: &str| {
         let mut run = Command::new(&command[0]);
         run.args(&command[1..]).args(arguments.split(' ')).current_dir("ocaml");
-        assert!(run.status().expect("a compiler").success());
+        let status = run.status().expect("ocamlopt starts: see OCAMLOPT");
+        assert!(status.success(), "ocamlopt {arguments}: {status}; its message is above");
     };
     println!("cargo:rerun-if-changed=ocaml/words.ml"); // cargo does not look at the other build's sources by itself
     ocamlopt("-bin-annot -c words.ml");
