@@ -64,12 +64,39 @@ pub enum Error {
     /// been changing the heap at that moment, so it cannot be used; the child should exec or exit. To use OCaml in
     /// the child, fork under the lock.
     Forked,
-    /// The runtime cannot be shut down, because it is in use: by threads that are attached, wait for the lock, or run
-    /// functions that OCaml called, or by other domains.
+    /// The runtime cannot be shut down, because it is in use.
     Busy {
-        /// How many uses there are besides this one's; 1 if other domains run, however many.
-        uses: usize,
+        /// Who uses it. There may be more than those who were seen first.
+        by: Users,
     },
+}
+
+/// Who uses a runtime that cannot be shut down ([`Error::Busy`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Users {
+    /// This many other threads, which are attached, wait for the lock, or run functions that OCaml called.
+    Threads(usize),
+    /// The thread that wants to shut it down, because it is in a [`release`](crate::DomainLock::release).
+    ThisThread,
+    /// Other domains, which run OCaml code, or wait.
+    Domains,
+}
+
+impl fmt::Display for Users {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Users::Threads(1) => f.write_str(
+                "another thread, which is attached, waits for the lock, or runs a function that OCaml called",
+            ),
+            Users::Threads(n) => write!(
+                f,
+                "{n} other threads, which are attached, wait for the lock, or run functions that OCaml called"
+            ),
+            Users::ThisThread => f.write_str("this thread, which is in DomainLock::release"),
+            Users::Domains => f.write_str("other domains; join them first (Domain.join)"),
+        }
+    }
 }
 
 /// An [`Error`] with its place, in a part of a value, an argument or a result, and with what is there instead, if that is known.
@@ -235,14 +262,7 @@ impl fmt::Display for Error {
                 "this process was forked without the OCaml lock, or while other domains ran, and cannot \
                  use OCaml; fork inside DomainLock::attach"
             }
-            Error::Busy { uses } => {
-                let plural = if *uses == 1 { "" } else { "s" };
-                return write!(
-                    f,
-                    "the OCaml runtime is still in use ({uses} other use{plural}): by threads that are attached, or wait for the \
-                     lock, or by other domains"
-                );
-            }
+            Error::Busy { by } => return write!(f, "the OCaml runtime is still in use by {by}"),
         })
     }
 }
