@@ -6,13 +6,14 @@
   ocaml    The OCaml package boxroot (boxroot-c/boxroot.opam), with dune: C stubs with roots in native code, bytecode and loaded
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
            tests/packages/dune. Needs cargo, and dune 3 or apt; uses opam and rsync, if they are there.
-  rust     The Rust crates: their .crate files are packaged and unpacked, and the project tests/packages/rust, with OCaml code
-           of its own, uses these alone; licences of all that it depends on. Needs cargo.
+  rust     The Rust crates: cargo would publish them, both at once; their .crate files are unpacked, and the project
+           tests/packages/rust, with OCaml code of its own, uses these alone; licences of all that it depends on; their
+           documentation, as docs.rs makes it. Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs tells every public item of that, and
            compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
            them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
 """
-import json, os, re, shlex, shutil, tarfile
+import json, os, re, shlex, shutil, tarfile, tomllib
 from pathlib import Path
 from support import ROOT, attempt, fail, main, need, ocaml, passed, run, say, scratch, version, where
 
@@ -329,8 +330,10 @@ def with_dune(folder, dune):
 
 def rust():
     with scratch() as folder:
-        run("cargo package --no-verify --allow-dirty -p ocaml-boxroot-sys -p ocaml-boxroot --target-dir", folder / "target",
-            "--manifest-path", ROOT / "Cargo.toml")
+        both = ["--allow-dirty", "-p", "ocaml-boxroot-sys", "-p", "ocaml-boxroot", "--target-dir", folder / "target",
+                "--manifest-path", ROOT / "Cargo.toml"]
+        run("cargo publish --dry-run --no-verify", both)
+        run("cargo package", both) # compiles what was packaged
         crates = dict(unpacked(file) for file in sorted(Path("target/package").glob("*.crate")))
         shutil.copytree(ROOT / "tests/packages/rust", "project")
         guide = ROOT / "ocaml-boxroot/src/guide/orders"
@@ -342,6 +345,7 @@ def rust():
         run("cargo build")
         prints("the README's project, on the packaged crates", "Ada: 200 g are missing", "target/debug/uses-boxroot")
         licences()
+        documented(crates)
 
 
 def unpacked(file):
@@ -360,6 +364,25 @@ def unpacked(file):
         fail(f"{file.stem} contains links")
     say(f"{file.stem}: {file.stat().st_size // 1024}K, {count} files")
     return name, folder
+
+
+def documented(crates):
+    """As docs.rs does it: without OCaml, with the features that the manifests ask for."""
+    shown = {
+        "ocaml-boxroot-sys": ["fn.boxroot_create.html", "build/struct.Program.html", "fn.leak_report.html"],
+        "ocaml-boxroot": ["struct.Boxroot.html", "struct.Runtime.html", "fn.leaks.html", "guide/index.html"],
+    }
+    for name, folder in crates.items():
+        asked = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["metadata"]["docs"]["rs"]
+        features = ["--all-features"] if asked.get("all-features") else ["--features", ",".join(asked["features"])]
+        features += ["--no-default-features"] * asked.get("no-default-features", False)
+        patched = ["--config", f'patch.crates-io.ocaml-boxroot-sys.path="{crates["ocaml-boxroot-sys"]}"']
+        run("cargo doc --no-deps --manifest-path", folder / "Cargo.toml", "--target-dir docs", features, patched,
+            env={"DOCS_RS": "1", "OCAMLOPT": "/no/ocamlopt", "RUSTDOCFLAGS": "-D warnings"})
+        for page in shown[name]:
+            if not Path("docs/doc", name.replace("-", "_"), page).is_file():
+                fail(f"the documentation of {name} lacks {page}")
+        say(f"{name}: documented without OCaml, with {' '.join(features)}")
 
 
 def licences():
