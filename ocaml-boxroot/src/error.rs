@@ -4,6 +4,17 @@ use std::fmt;
 
 /// Why an operation was refused. The operation has changed nothing, except for
 /// [`StartupException`](Error::StartupException).
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, Error, Runtime};
+///
+/// assert_eq!(DomainLock::attach(|_| ()), Err(Error::NotSetup));
+/// let _ocaml = Runtime::start()?;
+/// assert_eq!(DomainLock::attach(|_| DomainLock::attach(|_| ())), Ok(Err(Error::AlreadyHeld)));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -72,6 +83,18 @@ pub enum Error {
 }
 
 /// Who uses a runtime that cannot be shut down ([`Error::Busy`]).
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, Error, Runtime, Users};
+///
+/// let runtime = Runtime::start()?;
+/// let busy = DomainLock::attach(|lock| lock.release(|| runtime.shutdown().unwrap_err()))?;
+/// assert_eq!(busy.error, Error::Busy { by: Users::ThisThread });
+/// assert_eq!(busy.to_string(), "the OCaml runtime is still in use by this thread, which is in DomainLock::release");
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Users {
@@ -100,6 +123,21 @@ impl fmt::Display for Users {
 }
 
 /// An [`Error`] with its place, in a part of a value, an argument or a result, and with what is there instead, if that is known.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{CallError, Error, Function, OCamlInt};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock))?;
+/// let Err(CallError::Error(Error::In(part))) = same.call_converting::<u8>(lock, 300) else { panic!() };
+/// assert_eq!(part.error(), &Error::OutOfRange);
+/// println!("{part}"); // says that it is the result
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartError {
     /// Names of fields, and constructors with the numbers or labels of their arguments, from the outside; may be empty.
@@ -113,6 +151,20 @@ pub struct PartError {
 
 impl PartError {
     /// What is wrong there: never an [`In`](Error::In).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{CallError, Error, Function, OCamlInt};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock))?;
+    /// let Err(CallError::Error(Error::In(part))) = same.call_converting::<u8>(lock, 300) else { panic!() };
+    /// assert_eq!(part.error(), &Error::OutOfRange);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn error(&self) -> &Error {
         &self.error
     }
@@ -136,6 +188,20 @@ impl fmt::Display for PartError {
 
 impl Error {
     /// What is wrong, without regard to where: the error in the place for an [`In`](Error::In), otherwise the error itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{CallError, Error, Function, OCamlInt};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock))?;
+    /// let Err(CallError::Error(error)) = same.call_converting::<u8>(lock, 300) else { panic!() };
+    /// assert_eq!(error.reason(), &Error::OutOfRange); // wherever that was
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reason(&self) -> &Error {
         match self {
             Error::In(part) => &part.error,

@@ -57,6 +57,18 @@ impl Runtime {
     /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
     /// can be used; [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack; [`Error::OutOfMemory`];
     /// [`Error::Invalid`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{DomainLock, Error, Runtime};
+    ///
+    /// let _ocaml = Runtime::start()?;
+    /// assert_eq!(DomainLock::attach(|_| 7), Ok(7));
+    /// assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[doc(alias("caml_startup", "caml_main"))]
     pub fn start() -> Result<Runtime, Error> {
         Runtime::builder().start()
     }
@@ -83,6 +95,20 @@ impl Runtime {
     /// [`export!`](crate::export!) defined; [`Error::NotSetup`] in a program that OCaml started, as long as OCaml
     /// has not called such a function; [`Error::TornDown`] after the runtime was shut down; [`Error::Forked`] in the child
     /// of a fork that was made while another thread was starting OCaml.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{DomainLock, Error, Runtime};
+    ///
+    /// fn length(text: &str) -> Result<usize, Error> {
+    ///     Runtime::get_or_start()?;
+    ///     DomainLock::attach(|lock| lock.alloc_string(text).map(|(text, _)| text.as_bytes().len()))?
+    /// }
+    ///
+    /// assert_eq!(length("text"), Ok(4));
+    /// assert_eq!(length("more text"), Ok(9));
+    /// ```
     pub fn get_or_start() -> Result<&'static Runtime, Error> {
         let mut state = state();
         loop {
@@ -156,6 +182,17 @@ impl Runtime {
 }
 
 /// Shuts the runtime down when it is dropped: [`Runtime::shutdown_on_drop`]. With the feature `startup`.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, Error, Runtime};
+///
+/// fn main() -> Result<(), Error> {
+///     let _runtime = Runtime::start()?.shutdown_on_drop();
+///     DomainLock::attach(|_lock| println!("OCaml runs"))
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "the runtime is shut down when this is dropped: bind it to a variable that lives to the end, such as `_runtime`"]
 pub struct ShutdownOnDrop(Runtime);
@@ -174,6 +211,15 @@ impl Drop for ShutdownOnDrop {
 }
 
 /// Settings for the start of the runtime, from [`Runtime::builder`]. With the feature `startup`.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::Runtime;
+///
+/// let _ocaml = Runtime::builder().args(["program", "--verbose"]).start()?;
+/// # Ok::<(), ocaml_boxroot::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Builder {
     arguments: Vec<OsString>,
@@ -181,6 +227,13 @@ pub struct Builder {
 
 impl Builder {
     /// The strings that OCaml sees as `Sys.argv`. The first one is the name of the program.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{Error, Runtime};
+    /// assert_eq!(Runtime::builder().args(["a\0b"]).start().err(), Some(Error::NulInArgument));
+    /// ```
     pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();
         self
@@ -191,6 +244,14 @@ impl Builder {
     /// # Errors
     ///
     /// As [`Runtime::start`], and [`Error::NulInArgument`] if an argument contains a NUL.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{Error, Runtime};
+    /// let _ocaml = Runtime::builder().start()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn start(self) -> Result<Runtime, Error> {
         self.start_in(state())
     }
@@ -291,6 +352,18 @@ fn shut_down() -> Result<(), Error> {
 }
 
 /// A runtime that could not be shut down. With the feature `startup`.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, Error, Runtime};
+///
+/// let runtime = Runtime::start()?;
+/// let busy = DomainLock::attach(|_lock| runtime.shutdown().unwrap_err())?;
+/// assert_eq!(busy.error, Error::AlreadyHeld);
+/// busy.runtime.shutdown()?; // here, nothing uses it
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Busy {
     /// Why.
     pub error: Error,
