@@ -3,7 +3,7 @@
 
 With --compile: also that the blocks of code are right. Rust is rustdoc's (the README's by ocaml-boxroot/src/lib.rs), but a
 block that rustdoc ignores must be a part of some Rust file here, and lines of CMake and dune, of a file for them. C, C++ and OCaml are compiled; a block of C that is no whole
-file has a comment in front of it, <!-- in: int f(void) -->, that says in which function it is, and one of OCaml with Domain.spawn is for OCaml 5. Needs OCAMLOPT, gcc, g++.
+file has a comment in front of it, <!-- in: int f(void) -->, that says in which function it is, and one of OCaml with Domain.spawn is for OCaml 5. The files of the pages that .ci/packages.py follows are compiled there. Needs OCAMLOPT, gcc, g++.
 """
 import os, re, sys, tempfile
 from pathlib import Path
@@ -90,6 +90,10 @@ def check_text(path):
                 check_link(path, number, link)
 
 
+FILE = "a file"  # the context of a block below its name
+FOLLOWED = {f"docs/guide/{name}.md" for name in re.findall(r'follow\(folder, "(.*?)"', Path(".ci/packages.py").read_text())}
+
+
 def blocks(path):
     """Line number, language, context, code of each fenced block."""
     context, language, code = None, None, []
@@ -103,7 +107,7 @@ def blocks(path):
             code.append(line)
         elif line.strip():
             found = re.fullmatch(r"<!-- in: (.*) -->", line.strip())
-            context = found.group(1) if found else None
+            context = found.group(1) if found else FILE if re.fullmatch(r"`\S+`:", line.strip()) else None
 
 
 def compile_block(scratch, place, language, context, code):
@@ -133,6 +137,10 @@ def check_blocks(path, scratch, rust):
         words = re.split(r"[,\s]+", language) if language else []
         if path.is_relative_to("ocaml-boxroot/src") and not words or words[:1] in (["no_run"], ["compile_fail"]):
             continue  # rustdoc's
+        if context == FILE:
+            if str(path) in FOLLOWED:
+                continue
+            context = None
         if "ignore" in words:
             if not any(code in text for text in rust):
                 problem(place, "is not a part of a Rust file of this repository")
