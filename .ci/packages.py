@@ -2,7 +2,7 @@
 """Usage: .ci/packages.py [PART...]   The packages, as other projects get them. Needs OCAMLOPT.
 
   c        The C library, installed, found by pkg-config and by CMake, inside another CMake project, and in the stub library of
-           an OCaml library. The projects are tests/packages/c and tests/links, and those of docs/guide/first-steps-c*.md. Needs a C and a C++ compiler, pkg-config, cmake.
+           an OCaml library. The projects are tests/packages/c and tests/links, and those of pages of docs/guide. Needs a C and a C++ compiler, pkg-config, cmake.
   ocaml    The OCaml package boxroot (boxroot-c/boxroot.opam), with dune: C stubs with roots in native code, bytecode and loaded
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
            tests/packages/dune. Needs cargo, and dune 3 or apt; uses opam and rsync, if they are there.
@@ -46,6 +46,7 @@ def c():
         c_readme(folder)
         follow(folder, "first-steps-c")
         follow(folder, "first-steps-cpp")
+        follow(folder, "porting-c")
         c_cmake(folder)
         c_checked(folder)
         c_stub_library(folder)
