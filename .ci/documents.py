@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the documents (*.md): links between them and to files, their anchors, files and make targets that they name.
+"""Checks the documents (*.md): links between them and to files, their anchors, files, make targets and tests ("Tests:") that they name.
 
 With --compile: also that the blocks of code are right. Rust is rustdoc's (the README's by ocaml-boxroot/src/lib.rs), but a
 block that rustdoc ignores must be a part of some Rust file here, and lines of CMake and dune, of a file for them. C, C++ and OCaml are compiled; a block of C that is no whole
@@ -52,6 +52,7 @@ TARGETS = {
     folder: set(re.findall(r"^([\w\-]+):", Path(folder, "Makefile").read_text(), re.M))
     for folder in (".", "boxroot-c", "examples")
 }
+TEST_SOURCES = "".join(path.read_text() for path in tracked("tests/c_api/*.rs", "tests/safe/*.rs"))
 FOLDERS = {path.parts[0] for path in tracked() if len(path.parts) > 1}
 
 
@@ -78,9 +79,18 @@ def check_named_file(path, number, name):
         problem(f"{path}:{number}", f"no file {name}")
 
 
+def check_tests(path, number, names):
+    """A line that begins with "Tests:" names tests, or commands."""
+    for name in names:
+        if not re.search(r"[ /]", name) and not re.search(rf"\btest!\(\s*{name}\b", TEST_SOURCES):
+            problem(f"{path}:{number}", f"no test {name}")
+
+
 def check_text(path):
     is_rustdoc = path.is_relative_to("ocaml-boxroot/src")  # whose links rustdoc checks
     for number, line in lines_without_code(path.read_text()):
+        if line.startswith("Tests:"):
+            check_tests(path, number, re.findall(r"`(.*?)`", line))
         for code in re.findall(r"`([^`]+)`", line) + re.findall(r"^    (make .*)", line):
             if re.match(r"make [a-z\-]", code):
                 check_make(path, number, code)
