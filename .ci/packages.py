@@ -332,10 +332,6 @@ def rust():
             "--manifest-path", ROOT / "Cargo.toml")
         crates = dict(unpacked(file) for file in sorted(Path("target/package").glob("*.crate")))
         shutil.copytree(ROOT / "tests/packages/rust", "project")
-        guide = ROOT / "ocaml-boxroot/src/guide/orders"
-        for file, place in ("build.rs", "."), ("main.rs", "src"), ("orders.ml", "ocaml"):
-            Path("project", place).mkdir(exist_ok=True)
-            shutil.copy(guide / file, Path("project", place))
         patch("project", crates)
         os.chdir("project")
         run("cargo build")

@@ -58,7 +58,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate::guide::debugging#wrong-types), if it is no such block.
+    /// In [builds with checks](crate#builds-with-checks), if it is no such block.
     #[track_caller]
     pub unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U> {
         if CHECKS {

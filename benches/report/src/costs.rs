@@ -1,4 +1,4 @@
-//! `costs.md`, a page of the guide of `ocaml-boxroot`: what users ask for, of the figures of a report on OCaml 5.
+//! `costs.md`, a page of the guide: what users ask for, of the figures of a report on OCaml 5.
 
 use crate::data::Report;
 use crate::parts::{named, Part};

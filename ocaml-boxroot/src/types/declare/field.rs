@@ -51,7 +51,7 @@ impl<'l, T> Value<'l, T> {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate::guide::debugging#wrong-types), if this is no record with such a field.
+    /// In [builds with checks](crate#builds-with-checks), if this is no record with such a field.
     #[track_caller]
     pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {
         if let Err(error) = field.looks.check(self) {
