@@ -106,6 +106,18 @@ def check_text(path):
             check_link(path, number, link)
 
 
+def check_errors():
+    """The page of questions and answers has each error of the two libraries."""
+    page = (GUIDE / "faq.md").read_text()
+    errors = Path("ocaml-boxroot/src/error.rs").read_text().split("pub enum Error {")[1].split("\n}")[0]
+    names = [f"`{name}`" for name in re.findall(r"^    ([A-Z]\w+)", errors, re.M)]
+    setup = Path("boxroot-c/src/setup.c").read_text()
+    texts = set(re.findall(r'return\s+"(boxroot: [^;,"]+)', setup)) - {"boxroot: no error on this thread", "boxroot: unknown error"}
+    for error in names + sorted(texts):
+        if error not in page:
+            problem(GUIDE / "faq.md", f"does not explain {error}")
+
+
 def check_summary():
     named = re.findall(r"\]\(([^()\s]+)\)", (GUIDE / "SUMMARY.md").read_text())
     for page in GUIDE.glob("**/*.md"):
@@ -215,6 +227,7 @@ if sys.argv[1:2] == ["--book"]:
     check_book(Path(sys.argv[2]))
 else:
     check_summary()
+    check_errors()
     for path in documents:
         check_text(path)
 if sys.argv[1:] == ["--compile"]:
