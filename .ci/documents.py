@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks the documents (*.md): links between them and to files, their anchors, files and make targets that they name. The guide
-(docs/guide) is a book as well: its SUMMARY.md names each page, and its pages link to each other only, and name other files.
+"""Checks the documents (*.md): links between them and to files, their anchors, files, make targets and tests ("Tests:") that they
+name. The guide (docs/guide) is a book as well: its SUMMARY.md names each page, and its pages link to each other only, and name other files.
 
 With --compile: also that the blocks of code are right. Rust is compiled and run by rustdoc (ocaml-boxroot/src/lib.rs includes these
 documents). A block of Rust or OCaml with `ignore` must be a part of some file here in that language, and lines of CMake and dune, of a file for them. C, C++ and
 other OCaml are compiled; a block of C that is no whole file has a comment in front of it, <!-- in: int f(void) -->, that says in
-which function it is, and one of OCaml with Domain.spawn is for OCaml 5. Needs OCAMLOPT, gcc, g++.
+which function it is, and one of OCaml with Domain.spawn is for OCaml 5. The files of pages that .ci/packages.py follows are compiled
+there. Needs OCAMLOPT, gcc, g++.
 
 With --book FOLDER: instead, that each link in the HTML pages of the book leads to a page and an anchor.
 """
@@ -59,6 +60,7 @@ TARGETS = {
     folder: set(re.findall(r"^([\w\-]+):", Path(folder, "Makefile").read_text(), re.M))
     for folder in (".", "boxroot-c", "examples")
 }
+TEST_SOURCES = "".join(path.read_text() for path in tracked("tests/c_api/*.rs", "tests/safe/*.rs"))
 FOLDERS = {path.parts[0] for path in tracked() if len(path.parts) > 1}
 
 
@@ -85,8 +87,17 @@ def check_named_file(path, number, name):
         problem(f"{path}:{number}", f"no file {name}")
 
 
+def check_tests(path, number, names):
+    """A line that begins with "Tests:" names tests, or commands."""
+    for name in names:
+        if not re.search(r"[ /]", name) and not re.search(rf"\btest!\(\s*{name}\b", TEST_SOURCES):
+            problem(f"{path}:{number}", f"no test {name}")
+
+
 def check_text(path):
     for number, line in lines_without_code(path.read_text()):
+        if line.startswith("Tests:"):
+            check_tests(path, number, re.findall(r"`(.*?)`", line))
         for code in re.findall(r"`([^`]+)`", line) + re.findall(r"^    (make .*)", line):
             if re.match(r"make [a-z\-]", code):
                 check_make(path, number, code)
@@ -121,6 +132,10 @@ def check_book(folder):
                 problem(page, f"no anchor {link}")
 
 
+FILE = "a file"  # the context of a block below its name
+FOLLOWED = {f"docs/guide/{name}.md" for name in re.findall(r'follow\(folder, "(.*?)"', Path(".ci/packages.py").read_text())}
+
+
 def blocks(path):
     """Line number, language, context, code of each fenced block."""
     context, language, code = None, None, []
@@ -134,7 +149,7 @@ def blocks(path):
             code.append(line)
         elif line.strip():
             found = re.fullmatch(r"<!-- in: (.*) -->", line.strip())
-            context = found.group(1) if found else None
+            context = found.group(1) if found else FILE if re.fullmatch(r"`\S+`:", line.strip()) else None
 
 
 def compile_block(scratch, place, language, context, code):
@@ -162,6 +177,10 @@ def check_blocks(path, scratch, quoted):
     for number, language, context, code in blocks(path):
         place = f"{path}:{number}"
         words = re.split(r"[,\s]+", language) if language else []
+        if context == FILE:
+            if str(path) in FOLLOWED:
+                continue
+            context = None
         if "ignore" in words:
             if not any(code in text for text in quoted[words[0]]):
                 problem(place, f"is not a part of a file of this repository in {words[0]}")
