@@ -7,7 +7,8 @@
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
            tests/packages/dune. Needs cargo, and dune 3 or apt; uses opam and rsync, if they are there.
   rust     The Rust crates: their .crate files are packaged and unpacked, and the project tests/packages/rust, with OCaml code
-           of its own, uses these alone; licences of all that it depends on. Needs cargo.
+           of its own, uses these alone, and so does tests/packages/yojson, if yojson is installed; licences of all that it
+           depends on. Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs tells every public item of that, and
            compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
            them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
@@ -337,6 +338,20 @@ def rust():
         run("cargo build")
         prints("the README's project, on the packaged crates", "Ada: 200 g are missing", "target/debug/uses-boxroot")
         licences()
+        with_yojson(crates)
+
+
+def with_yojson(crates):
+    """The guide's program with an installed OCaml library, if that is there."""
+    places = os.environ.get("OCAMLPATH", "").split(":") + [where(), Path(where()).parent]
+    if not any(place and Path(place, "yojson/META").is_file() for place in places):
+        say("the OCaml library yojson is missing (OCAMLPATH), and tests/packages/yojson not tested")
+        return
+    shutil.copytree(ROOT / "tests/packages/yojson", "../yojson")
+    patch("../yojson", crates)
+    os.chdir("../yojson")
+    run("cargo build")
+    prints("a project with yojson, on the packaged crates", '["Ada",1815]', "target/debug/uses-yojson")
 
 
 def unpacked(file):

@@ -148,12 +148,26 @@ mod guide {
     mod calls {}
     #[doc = include_str!("../../docs/guide/debugging.md")]
     mod debugging {}
+    #[doc = include_str!("../../docs/guide/embedding.md")]
+    mod embedding {}
+    #[doc = include_str!("../../docs/guide/end.md")]
+    mod end {}
     #[doc = include_str!("../../docs/guide/exceptions.md")]
     mod exceptions {}
+    #[doc = include_str!("../../docs/guide/first-steps-rust.md")]
+    mod first_steps_rust {}
+    #[doc = include_str!("../../docs/guide/forks.md")]
+    mod forks {}
     #[doc = include_str!("../../docs/guide/lock.md")]
     mod lock {}
+    #[doc = include_str!("../../docs/guide/threads.md")]
+    mod threads {}
+    #[doc = include_str!("../../docs/guide/types.md")]
+    mod types {}
     #[doc = include_str!("../../docs/guide/values-and-roots.md")]
     mod values_and_roots {}
+    #[doc = include_str!("../../docs/guide/which-pointer.md")]
+    mod which_pointer {}
 }
 
 pub use ocaml_boxroot_sys as sys;
