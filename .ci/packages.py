@@ -178,7 +178,7 @@ def c_cmake(folder):
     consumer("find_package, installed by CMake", f"-DCMAKE_PREFIX_PATH={folder}/cmade")
     consumer("add_subdirectory", f"-DBOXROOT_SOURCE={ROOT}/boxroot-c")
     lists = Path(ROOT, "tests/packages/c/CMakeLists.txt").read_text()
-    Path("CMakeLists.txt").write_text(lists.replace("find_package(${BOXROOT} 0.4", "find_package(${BOXROOT} 0.5"))
+    Path("CMakeLists.txt").write_text(lists.replace("find_package(boxroot 0.4", "find_package(boxroot 0.5"))
     status, output = attempt("cmake -S . -B refused", [made])
     if status == 0 or "compatible with requested version" not in output:
         fail(f"find_package takes a version that is not compatible\n{output}")
