@@ -8,7 +8,7 @@
            tests/packages/dune. Needs cargo, and dune 3 or apt; uses opam and rsync, if they are there.
   rust     The Rust crates: their .crate files are packaged and unpacked, and the project tests/packages/rust, with OCaml code
            of its own, uses these alone, and so does tests/packages/yojson, if yojson is installed; licences of all that it
-           depends on. Needs cargo.
+           depends on; the guide's first steps. Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs tells every public item of that, and
            compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
            them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
@@ -338,6 +338,7 @@ def rust():
         run("cargo build")
         prints("the README's project, on the packaged crates", "Ada: 200 g are missing", "target/debug/uses-boxroot")
         licences()
+        follow(folder, "first-steps-rust")
         with_yojson(crates)
 
 
