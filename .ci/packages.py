@@ -2,13 +2,14 @@
 """Usage: .ci/packages.py [PART...]   The packages, as other projects get them. Needs OCAMLOPT.
 
   c        The C library, installed, found by pkg-config and by CMake, inside another CMake project, and in the stub library of
-           an OCaml library. The projects are tests/packages/c and tests/links. Needs a C and a C++ compiler, pkg-config, cmake.
+           an OCaml library. The projects are tests/packages/c and tests/links, and those of pages of docs/guide. Needs a C and a C++ compiler, pkg-config, cmake.
   ocaml    The OCaml package boxroot (boxroot-c/boxroot.opam), with dune: C stubs with roots in native code, bytecode and loaded
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
            tests/packages/dune. Needs cargo, and dune 3 or apt; uses opam and rsync, if they are there.
   rust     The Rust crates: cargo would publish them, both at once; their .crate files are unpacked, and the project
-           tests/packages/rust, with OCaml code of its own, uses these alone; licences of all that it depends on; their
-           documentation, as docs.rs makes it. Needs cargo.
+           tests/packages/rust, with OCaml code of its own, uses these alone, and so does tests/packages/yojson, if yojson is
+           installed; licences of all that it depends on; their documentation, as docs.rs makes it; the guide's first steps.
+           Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs tells every public item of that, and
            compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
            them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
@@ -45,6 +46,9 @@ def c():
         for installed in "made", "cmade":
             c_pkg_config(folder, installed)
         c_readme(folder)
+        follow(folder, "first-steps-c")
+        follow(folder, "first-steps-cpp")
+        follow(folder, "porting-c")
         c_cmake(folder)
         c_checked(folder)
         c_stub_library(folder)
@@ -151,6 +155,36 @@ def c_readme(folder):
     passed("the commands of boxroot-c/README.md")
 
 
+def follow(folder, page, *tools):
+    """A page of docs/guide, as a reader follows it in an empty folder beside the repository: a block below a line "`NAME`:" is a
+    file; commands are run, and print each line of the text that follows them at once. The folders of tools come first in PATH."""
+    place = Path(folder, page)
+    place.mkdir()
+    if not Path(folder, "ocaml-boxroot").exists():
+        os.symlink(ROOT, Path(folder, "ocaml-boxroot"))
+    block = r"^```{}\n(.*?)^```\n"
+    commands = block.format("sh") + "(?:\n" + block.format("text") + ")?"
+    text = Path(ROOT, "docs/guide", page + ".md").read_text()
+    script, expected = "set -eux\n", []
+    for match in re.finditer(rf"(?:^`(\S+)`:\n\n{block.format('[a-z,]+')}|{commands})", text, re.M | re.S):
+        name, contents, lines, printed = match.groups()
+        if name:
+            script += f"mkdir -p $(dirname {name}) && cat >{name} <<'END_OF_FILE'\n{contents}END_OF_FILE\n"
+        else:
+            script += lines
+            expected += (printed or "").splitlines()
+    if not expected:
+        fail(f"docs/guide/{page}.md has no commands that print")
+    env = {"HOME": str(folder), "PATH": ":".join(map(str, [*tools, ocaml().parent, os.environ["PATH"]]))}
+    for tool in "cargo", "rustup":  # which are not in that home
+        env[f"{tool.upper()}_HOME"] = os.environ.get(f"{tool.upper()}_HOME") or os.path.expanduser(f"~/.{tool}")
+    output = run("bash -c", [script], cwd=place, env=env, timeout=1200).splitlines()
+    for line in expected:
+        if line not in output:
+            fail(f"docs/guide/{page}.md: the commands do not print: {line}\n" + "\n".join(output))
+    passed(f"docs/guide/{page}.md")
+
+
 def c_cmake(folder):
     def consumer(name, *options):
         """Configures, builds and runs tests/packages/c; the result is what ldd says of it."""
@@ -244,10 +278,13 @@ def ocaml_package():
         if Path("package/boxroot.opam").read_text() != Path(ROOT, "boxroot-c/boxroot.opam").read_text():
             fail("boxroot.opam is not what dune makes of dune-project")
         run(dune, "install --root . --prefix", folder / "installed", "boxroot", cwd="package")
+        Path("bin").mkdir()
+        os.symlink(dune, "bin/dune")
         if shutil.which("opam") and shutil.which("rsync"):
-            with_opam(folder, dune)
+            with_opam(folder)
         else:
             say("packages: opam or rsync is missing: 'opam lint' and 'opam install' are skipped")
+        follow(folder, "first-steps-ocaml", folder / "bin")
         shutil.copytree(ROOT / "tests/packages/dune", "project")
         patch("project", {name: ROOT / name for name in ("ocaml-boxroot", "ocaml-boxroot-sys")})
         os.chdir("project")
@@ -266,11 +303,9 @@ def patch(project, crates):
     Path(project, ".cargo/config.toml").write_text("[patch.crates-io]\n" + "".join(lines))
 
 
-def with_opam(folder, dune):
+def with_opam(folder):
     """In a switch whose compiler and dune are those that are found here."""
     run("opam lint package/boxroot.opam")
-    Path("bin").mkdir()
-    os.symlink(dune, "bin/dune")
     for package in "", f"packages/ocaml/ocaml.{version()}", "packages/dune/dune.3.17.2":
         path = Path("repository", package)
         path.mkdir(parents=True, exist_ok=True)
@@ -336,16 +371,27 @@ def rust():
         run("cargo package", both) # compiles what was packaged
         crates = dict(unpacked(file) for file in sorted(Path("target/package").glob("*.crate")))
         shutil.copytree(ROOT / "tests/packages/rust", "project")
-        guide = ROOT / "ocaml-boxroot/src/guide/orders"
-        for file, place in ("build.rs", "."), ("main.rs", "src"), ("orders.ml", "ocaml"):
-            Path("project", place).mkdir(exist_ok=True)
-            shutil.copy(guide / file, Path("project", place))
         patch("project", crates)
         os.chdir("project")
         run("cargo build")
         prints("the README's project, on the packaged crates", "Ada: 200 g are missing", "target/debug/uses-boxroot")
         licences()
         documented(crates)
+        follow(folder, "first-steps-rust")
+        with_yojson(crates)
+
+
+def with_yojson(crates):
+    """The guide's program with an installed OCaml library, if that is there."""
+    places = os.environ.get("OCAMLPATH", "").split(":") + [where(), Path(where()).parent]
+    if not any(place and Path(place, "yojson/META").is_file() for place in places):
+        say("the OCaml library yojson is missing (OCAMLPATH), and tests/packages/yojson not tested")
+        return
+    shutil.copytree(ROOT / "tests/packages/yojson", "../yojson")
+    patch("../yojson", crates)
+    os.chdir("../yojson")
+    run("cargo build")
+    prints("a project with yojson, on the packaged crates", '["Ada",1815]', "target/debug/uses-yojson")
 
 
 def unpacked(file):
@@ -370,7 +416,7 @@ def documented(crates):
     """As docs.rs does it: without OCaml, with the features that the manifests ask for."""
     shown = {
         "ocaml-boxroot-sys": ["fn.boxroot_create.html", "build/struct.Program.html", "fn.leak_report.html"],
-        "ocaml-boxroot": ["struct.Boxroot.html", "struct.Runtime.html", "fn.leaks.html", "guide/index.html"],
+        "ocaml-boxroot": ["struct.Boxroot.html", "struct.Runtime.html", "fn.leaks.html"],
     }
     for name, folder in crates.items():
         asked = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["metadata"]["docs"]["rs"]

@@ -34,7 +34,7 @@ pub enum Error {
     /// constructor that the Rust type does not name.
     Mismatch,
     /// One of [`Mismatch`](Error::Mismatch), [`OutOfRange`](Error::OutOfRange) and [`NotUtf8`](Error::NotUtf8), with its place: a
-    /// part of a value, an argument or a result. In [builds with checks](crate::guide::debugging#wrong-types), a `Mismatch`
+    /// part of a value, an argument or a result. In [builds with checks](crate#builds-with-checks), a `Mismatch`
     /// is one of these, too, if it says what is there instead.
     In(Box<PartError>),
     /// An OCaml string that is not UTF-8, for a Rust `String`.
@@ -67,7 +67,7 @@ pub enum Error {
     /// This thread is starting the OCaml runtime, whose modules are still being initialised.
     Starting,
     /// A runtime cannot be started or shut down on this thread: less than 320 KiB of its stack are left, and OCaml's modules and
-    /// `at_exit` functions may take 256 KiB without looking. See the [guide](crate::guide#embedding).
+    /// `at_exit` functions may take 256 KiB without looking. See the guide (`docs/guide/embedding.md`).
     StackTooSmall,
     /// An argument for OCaml contains a NUL.
     NulInArgument,

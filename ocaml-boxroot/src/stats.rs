@@ -141,7 +141,7 @@ pub fn trim(lock: &DomainLock) -> usize {
 /// Begins a profile of live roots: from now on, one new root in `rate`, chosen at random, keeps the call stack that created it,
 /// until the root is dropped. 0 turns this off. With a rate of 1000 it costs so little that it can stay on. The
 /// environment variable `BOXROOT_PROFILE` does the same from the start.
-/// [How to read it](crate::guide::debugging#roots-that-are-never-dropped).
+/// The guide says how to read it, on its page `docs/guide/debugging.md`.
 ///
 /// # Examples
 ///

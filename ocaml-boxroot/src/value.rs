@@ -85,7 +85,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate::guide::debugging#wrong-types), if it is no such block.
+    /// In [builds with checks](crate#builds-with-checks), if it is no such block.
     ///
     /// # Examples
     ///

@@ -1,6 +1,6 @@
 //! Functions, values and exceptions of generated bindings, and what OCaml wants from Rust.
 
-/// Includes the bindings that the build script generated; see the [guide](crate::guide::bindings).
+/// Includes the bindings that the build script generated; see the guide (`docs/guide/bindings.md`).
 ///
 /// For each module with `external` functions that Rust provides, the type that implements its trait `Externals` is named:
 /// `include_bindings!(orders: crate::Audit)`.

@@ -152,7 +152,7 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     /// # Panics
     ///
     /// If this is a block with a Rust value of another type: two crates of a program may name different types for one type of
-    /// OCaml. In [builds with checks](crate::guide::debugging#wrong-types), if this is no block with a `T`.
+    /// OCaml. In [builds with checks](crate#builds-with-checks), if this is no block with a `T`.
     ///
     /// # Examples
     ///

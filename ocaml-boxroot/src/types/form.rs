@@ -19,7 +19,7 @@ pub(super) const CUSTOM_TAG: u8 = 255;
 
 /// A marker whose values can be told from others by what their memory says. The markers of this crate are such, and those that
 /// [`ocaml_type!`](crate::ocaml_type!) declares. A marker of your own may implement it, so that values of the type are
-/// checked, too; [`debugging`](crate::guide::debugging#wrong-types) says when.
+/// checked, too, in [builds with checks](crate#builds-with-checks).
 ///
 /// # Examples
 ///

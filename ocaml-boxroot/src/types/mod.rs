@@ -103,7 +103,7 @@ use std::marker::PhantomData;
 type Invariant<T> = PhantomData<fn(T) -> T>;
 
 /// A marker that is one type of OCaml, as all are but [`OCamlAny`](crate::OCamlAny), and unboxed types with such a part: the bound
-/// of the type variables of [bindings](crate::guide::bindings). OCaml's polymorphic functions rely on values of one type for each
+/// of the type variables of [bindings](crate::include_bindings). OCaml's polymorphic functions rely on values of one type for each
 /// variable: an array that was made with a float holds floats alone. [`ocaml_type!`](crate::ocaml_type!) implements it, and a marker
 /// of your own may.
 ///
@@ -345,7 +345,7 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     }
 
     /// `false` if the value is certainly not a `T`, which is then a [`Mismatch`](Error::Mismatch) in
-    /// [builds with checks](crate::guide::debugging#wrong-types): they ask before each conversion. To be implemented, as
+    /// [builds with checks](crate#builds-with-checks): they ask before each conversion. To be implemented, as
     /// `value.has_form()`, for a `T` that is a [`Form`].
     #[inline]
     fn has_form(value: Value<'_, T>) -> bool {

@@ -93,7 +93,7 @@ impl<'l, T> Value<'l, T> {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate::guide::debugging#wrong-types), if this is no record with such a field.
+    /// In [builds with checks](crate#builds-with-checks), if this is no record with such a field.
     ///
     /// # Examples
     ///

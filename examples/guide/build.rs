@@ -1,0 +1,16 @@
+use ocaml_boxroot_sys::build::{Error, OCaml, Program};
+
+fn main() -> Result<(), Error> {
+    let mut program = Program::new()
+        .library("threads")
+        .module("ocaml/greetings.ml")
+        .module("ocaml/stock.ml")
+        .bind("greetings")
+        .bind("stock");
+    println!("cargo::rustc-check-cfg=cfg(ocaml5)");
+    if !OCaml::find()?.version().starts_with('4') {
+        println!("cargo::rustc-cfg=ocaml5");
+        program = program.module("ocaml/questions.ml").bind("questions"); // has effects
+    }
+    program.link()
+}
