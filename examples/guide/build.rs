@@ -11,6 +11,7 @@ fn main() -> Result<(), Error> {
     if !OCaml::find()?.version().starts_with('4') {
         println!("cargo::rustc-cfg=ocaml5");
         program = program.module("ocaml/questions.ml").bind("questions"); // has effects
+        program = program.module("ocaml/parallel.ml").bind("parallel"); // has domains
     }
     program.link()
 }
