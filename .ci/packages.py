@@ -6,14 +6,15 @@
   ocaml    The OCaml package boxroot (boxroot-c/boxroot.opam), with dune: C stubs with roots in native code, bytecode and loaded
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
            tests/packages/dune. Needs cargo, and dune 3 or apt; uses opam and rsync, if they are there.
-  rust     The Rust crates: their .crate files are packaged and unpacked, and the project tests/packages/rust, with OCaml code
-           of its own, uses these alone, and so does tests/packages/yojson, if yojson is installed; licences of all that it
-           depends on; the guide's first steps. Needs cargo.
+  rust     The Rust crates: cargo would publish them, both at once; their .crate files are unpacked, and the project
+           tests/packages/rust, with OCaml code of its own, uses these alone, and so does tests/packages/yojson, if yojson is
+           installed; licences of all that it depends on; their documentation, as docs.rs makes it; the guide's first steps.
+           Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs tells every public item of that, and
            compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
            them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
 """
-import json, os, re, shutil, tarfile
+import json, os, re, shlex, shutil, tarfile, tomllib
 from pathlib import Path
 from support import ROOT, attempt, fail, main, need, ocaml, passed, run, say, scratch, version, where
 
@@ -56,17 +57,41 @@ def c():
 def c_install(folder):
     """Installs in `made` by make, static, and in `cmade` by CMake, shared."""
     make = ["make", "-C", ROOT / "boxroot-c", f"BUILD={folder}/build", "install"]
-    run(make, ["PREFIX=/opt/boxroot", f"DESTDIR={folder}/staged"])
-    staged = Path("staged/opt/boxroot")
+    status, output = attempt(make, ["PREFIX=made"])
+    if status == 0 or "PREFIX is 'made'. It must be an absolute path" not in output:
+        fail(f"a relative PREFIX is not refused\n{output}")
+    c_uninstall(folder, make)
+    run(make, [f"PREFIX={folder}/made"])
+    run("cmake -S", ROOT / "boxroot-c", "-B cmake-build", [f"-DCMAKE_INSTALL_PREFIX={folder}/cmade"],
+        "-DCMAKE_C_EXTENSIONS=OFF -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_LIBDIR=lib")
+    run("cmake --build cmake-build --target install")
+
+
+def c_uninstall(folder, make):
+    """Both flavours in a folder whose name has a space and a sign that means something to sed; and nothing is left of them."""
+    there = ["PREFIX=/opt/box & roots", f"DESTDIR={folder}/staged here"]
+    checked = ["make", "-C", ROOT / "boxroot-c", f"BUILD={folder}/build-checked", "CHECKED=1"]
+    run(make, there)
+    run(checked, ["install"], there)
+    staged = Path("staged here/opt/box & roots")
     if not (staged / "include/boxroot/inline.h").is_file():
         fail("DESTDIR is not respected")
     for file in [*staged.glob("lib/pkgconfig/*"), *staged.glob("lib/cmake/**/*.cmake")]:
         if str(folder) in file.read_text():
             fail(f"DESTDIR stands in {file}")
-    run(make, [f"PREFIX={folder}/made"])
-    run("cmake -S", ROOT / "boxroot-c", "-B cmake-build", [f"-DCMAKE_INSTALL_PREFIX={folder}/cmade"],
-        "-DCMAKE_C_EXTENSIONS=OFF -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_LIBDIR=lib")
-    run("cmake --build cmake-build --target install")
+    told = run("pkg-config --cflags --libs boxroot", env={"PKG_CONFIG_PATH": str(staged / "lib/pkgconfig")})
+    for flag in "-I/opt/box & roots/include", "-L/opt/box & roots/lib":
+        if flag not in shlex.split(told):
+            fail(f"pkg-config does not tell {flag}: {told}")
+    mine = staged / "include/boxroot/mine.h"
+    mine.touch()
+    run(make[:-1], ["uninstall"], there)
+    if not (staged / "include/boxroot-checked/boxroot.h").is_file():
+        fail("make uninstall removes the other flavour")
+    run(checked, ["uninstall"], there)
+    left = [path for path in staged.rglob("*") if not path.is_dir()]
+    if left != [mine]:
+        fail(f"make uninstall leaves {left}")
 
 
 def pkg_config(folder, installed, *question, package="boxroot"):
@@ -177,8 +202,11 @@ def c_cmake(folder):
         fail("the shared library is not used")
     consumer("find_package, installed by CMake", f"-DCMAKE_PREFIX_PATH={folder}/cmade")
     consumer("add_subdirectory", f"-DBOXROOT_SOURCE={ROOT}/boxroot-c")
+    others = [name for name in run("ar t consumer/boxroot/libboxroot.a").split() if not name.startswith("bxr_")]
+    if others:
+        fail(f"objects in CMake's archive have names that a program may have, too: {others}")
     lists = Path(ROOT, "tests/packages/c/CMakeLists.txt").read_text()
-    Path("CMakeLists.txt").write_text(lists.replace("find_package(boxroot 0.4", "find_package(boxroot 0.5"))
+    Path("CMakeLists.txt").write_text(lists.replace("find_package(boxroot 0.4", "find_package(boxroot 0.9"))
     status, output = attempt("cmake -S . -B refused", [made])
     if status == 0 or "compatible with requested version" not in output:
         fail(f"find_package takes a version that is not compatible\n{output}")
@@ -226,7 +254,11 @@ def c_stub_library(folder):
     os.chdir("stub_library")
     copy("tests/links/program.ml")
     run("gcc -O2 -fPIC", pkg_config(folder, "cmade", "--cflags"), "-c", ROOT / "tests/links/stubs.c")
+    Path("pool.c").write_text("int own_pool(void) { return 1; }\n")
+    run("gcc -O2 -fPIC -c pool.c")
     run("ar x ../made/lib/libboxroot.a")
+    if "own_pool" not in run("nm pool.o"):
+        fail("the archive has a pool.o, which replaces the program's")
     run(ocaml("ocamlmklib"), "-o program_stubs", sorted(Path().glob("*.o")))
     run(ocaml("ocamlc"), "-dllib dllprogram_stubs.so program.ml -o bytecode")
     run(ocaml("ocamlrun"), "bytecode", timeout=60, env={"CAML_LD_LIBRARY_PATH": "."})
@@ -299,6 +331,10 @@ def with_dune(folder, dune):
         "CAML_LD_LIBRARY_PATH": f"{folder}/installed/lib/stublibs:{Path.cwd()}/{built}/listeners",
     }
     build = [dune, "build", "--root", ".", "-j2"]
+    run(build, "./quiet.exe ./late.exe ./late.bc", env=installed)
+    prints("dune, a program that does not name Boxroot", "quiet: passed", f"{built}/quiet.exe", env=installed)
+    prints("dune, threads after boxroot", "late threads: passed", f"{built}/late.exe", env=installed)
+    prints("dune, threads after boxroot, bytecode", "late threads: passed", f"ocamlrun {built}/late.bc", env=installed)
     run(build, "./main.exe ./main.bc ./host.exe listeners/listeners.cmxs plugin/plugin.cmxs", env=installed)
     prints("dune, native", "native: passed", f"{built}/main.exe", env=installed)
     prints("dune, bytecode", "bytecode: passed", f"ocamlrun {built}/main.bc", env=installed)
@@ -329,8 +365,10 @@ def with_dune(folder, dune):
 
 def rust():
     with scratch() as folder:
-        run("cargo package --no-verify --allow-dirty -p ocaml-boxroot-sys -p ocaml-boxroot --target-dir", folder / "target",
-            "--manifest-path", ROOT / "Cargo.toml")
+        both = ["--allow-dirty", "-p", "ocaml-boxroot-sys", "-p", "ocaml-boxroot", "--target-dir", folder / "target",
+                "--manifest-path", ROOT / "Cargo.toml"]
+        run("cargo publish --dry-run --no-verify", both)
+        run("cargo package", both) # compiles what was packaged
         crates = dict(unpacked(file) for file in sorted(Path("target/package").glob("*.crate")))
         shutil.copytree(ROOT / "tests/packages/rust", "project")
         patch("project", crates)
@@ -338,6 +376,7 @@ def rust():
         run("cargo build")
         prints("the README's project, on the packaged crates", "Ada: 200 g are missing", "target/debug/uses-boxroot")
         licences()
+        documented(crates)
         follow(folder, "first-steps-rust")
         with_yojson(crates)
 
@@ -371,6 +410,25 @@ def unpacked(file):
         fail(f"{file.stem} contains links")
     say(f"{file.stem}: {file.stat().st_size // 1024}K, {count} files")
     return name, folder
+
+
+def documented(crates):
+    """As docs.rs does it: without OCaml, with the features that the manifests ask for."""
+    shown = {
+        "ocaml-boxroot-sys": ["fn.boxroot_create.html", "build/struct.Program.html", "fn.leak_report.html"],
+        "ocaml-boxroot": ["struct.Boxroot.html", "struct.Runtime.html", "fn.leaks.html"],
+    }
+    for name, folder in crates.items():
+        asked = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["metadata"]["docs"]["rs"]
+        features = ["--all-features"] if asked.get("all-features") else ["--features", ",".join(asked["features"])]
+        features += ["--no-default-features"] * asked.get("no-default-features", False)
+        patched = ["--config", f'patch.crates-io.ocaml-boxroot-sys.path="{crates["ocaml-boxroot-sys"]}"']
+        run("cargo doc --no-deps --manifest-path", folder / "Cargo.toml", "--target-dir docs", features, patched,
+            env={"DOCS_RS": "1", "OCAMLOPT": "/no/ocamlopt", "RUSTDOCFLAGS": "-D warnings"})
+        for page in shown[name]:
+            if not Path("docs/doc", name.replace("-", "_"), page).is_file():
+                fail(f"the documentation of {name} lacks {page}")
+        say(f"{name}: documented without OCaml, with {' '.join(features)}")
 
 
 def licences():

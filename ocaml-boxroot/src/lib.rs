@@ -90,11 +90,11 @@ mod types;
 mod value;
 
 pub use boxroot::{Boxroot, RootRef};
-pub use error::{Error, PartError};
+pub use error::{Error, PartError, Users};
 pub use lock::DomainLock;
 pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 #[cfg(any(feature = "startup", doc))]
-pub use runtime::{Builder, Busy, Runtime};
+pub use runtime::{Builder, Busy, Runtime, ShutdownOnDrop};
 pub use stats::{profile, stats, trim, write_profile, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks, Site};

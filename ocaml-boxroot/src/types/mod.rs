@@ -212,6 +212,7 @@ pub unsafe trait OneType {}
 /// # Ok(()) })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias("caml_copy_string", "caml_copy_double", "caml_alloc", "Val_int"))]
 #[diagnostic::on_unimplemented(
     message = "no OCaml value of type `{T}` is made from a `{Self}`",
     label = "this is no Rust value for an OCaml `{T}`",
@@ -229,6 +230,20 @@ pub trait ToOCaml<T: ?Sized> {
     /// [`OutOfRange`](Error::OutOfRange) if no `T` has this value; [`Mismatch`](Error::Mismatch) for an array of
     /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`TooDeep`](Error::TooDeep);
     /// [`OutOfMemory`](Error::OutOfMemory).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlString, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root: Boxroot<OCamlString> = "kept".to_ocaml(lock)?;
+    /// assert_eq!(root.get(lock).as_str()?, "kept");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_copy_string", "Val_int", "caml_copy_double"))]
     #[inline]
     #[track_caller]
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
@@ -258,6 +273,19 @@ pub trait ToOCaml<T: ?Sized> {
 
 /// A Rust value that can be copied from an OCaml `T`; see [`Value::to_rust`] and
 /// [`RootRef::to_rust`]. The table of types is in the documentation of [`ToOCaml`], and what is too deep, too.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{FromOCaml, OCamlInt, Value};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let n: u8 = FromOCaml::<OCamlInt>::from_ocaml(Value::int(7), lock)?; // or `Value::int(7).to_rust(lock)?`
+/// assert_eq!(n, 7);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an OCaml value of type `{T}` cannot be copied to a `{Self}`",
     label = "this is no Rust type for an OCaml `{T}`",
@@ -275,6 +303,18 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit;
     /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type; [`NotUtf8`](Error::NotUtf8);
     /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Error, FromOCaml, OCamlInt, Value};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(<u8 as FromOCaml<OCamlInt>>::from_ocaml(Value::int(300), lock), Err(Error::OutOfRange));
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
@@ -332,6 +372,19 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// [`OutOfRange`](Error::OutOfRange), [`Mismatch`](Error::Mismatch) and [`NotUtf8`](Error::NotUtf8) if `R` cannot
     /// represent the value;
     /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Value;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(Value::int(7).to_rust::<u8>(lock)?, 7);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("Int_val", "String_val", "Double_val"))]
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
         R::from_ocaml(self, lock)
@@ -344,6 +397,19 @@ impl<T: ?Sized> RootRef<T> {
     /// # Errors
     ///
     /// As [`Value::to_rust`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt, OCamlList, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let list = ToOCaml::<OCamlList<OCamlInt>>::to_ocaml(&[1, 2], lock)?;
+    /// assert_eq!(list.to_rust::<Vec<u8>>(lock)?, [1, 2]);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, Error> {
         R::from_ocaml(self.get(lock), lock)
