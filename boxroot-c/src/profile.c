@@ -120,7 +120,8 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *da
   if (address == 0 || trace->depth == DEPTH) return _URC_END_OF_STACK;
   if (address == trace->caller) trace->caller = trace->depth = 0; /* the others were our own */
   trace->frames[trace->depth++] = address;
-  return _URC_NO_REASON;
+  bool is_last = bxr_runtime_hides_callers((uintptr_t)_Unwind_GetRegionStart(context));
+  return is_last ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
 static struct stack *find_stack(struct stack *stack, uint32_t rate, struct trace const *trace) {

@@ -115,6 +115,11 @@ bool bxr_runtime_rests_after_forced_cycles(void);
    memory, or if the copies would take too much of it; then nothing has happened. */
 bool bxr_runtime_copy(uintptr_t const *words, size_t count);
 
+/* ---- call stacks (profile.c) ---- */
+
+/* Whether the callers of this function, which is given by where it begins, may be hidden: looking for them would read NULL. */
+bool bxr_runtime_hides_callers(uintptr_t function);
+
 /* ---- life cycle ---- */
 
 /* True if the first create may set the library up: the runtime can tell by itself

@@ -259,6 +259,7 @@ bool bxr_runtime_marking_done(void) { return true; }
 double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
 void bxr_runtime_owe(size_t words) { (void)words; }
 bool bxr_runtime_rests_after_forced_cycles(void) { return false; }
+bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, false; }
 
 /* ---- copies for the marker ---- */
 

@@ -212,6 +212,17 @@ static void domain_terminated(void) {
   *record = NULL;
 }
 
+/* caml_runstack calls OCaml code on a stack of its own, below an effect handler. What unwinds it follows the link from this stack
+   to the one around it, which is NULL while C code called OCaml on this stack. Bytecode programs have no such function. */
+#ifdef __ELF__
+extern char caml_runstack[] __attribute__((weak));
+bool bxr_runtime_hides_callers(uintptr_t function) {
+  return function != 0 && function == (uintptr_t)caml_runstack;
+}
+#else
+bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, false; }
+#endif
+
 void bxr_runtime_setup(void) {
   /* Each previous hook is stored before the hook that calls it is installed. */
   previous_domain_terminated = atomic_load(&caml_domain_terminated_hook);

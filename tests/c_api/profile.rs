@@ -168,3 +168,19 @@ test!(profile_in_a_child, || {
     delete_all(&all);
     all_are_gone();
 });
+
+// OCaml 5 hides what is around an effect handler while C code below it calls OCaml. The call stacks are short, so that they are
+// followed so far.
+test!(profile_below_an_effect_handler, || {
+    extern "C" fn make_root(_: Value) -> Value {
+        let root = unsafe { sys::boxroot_create(int(1)) }.unwrap();
+        assert_eq!(profiled(), 2); // with that of the C function
+        delete(root);
+        UNIT
+    }
+    start();
+    sys::boxroot_profile(1);
+    minor();
+    call_rust("call_below_a_handler", make_root, 0);
+    all_are_gone();
+});

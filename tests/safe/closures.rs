@@ -3,9 +3,10 @@
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, CallError, DomainLock, Error, Exception, Function, OCamlFloat,
-    OCamlInt, OCamlList, OCamlString, Value,
+    ocaml_functions, profile, Boxroot, CallError, DomainLock, Error, Exception, Function,
+    OCamlFloat, OCamlInt, OCamlList, OCamlString, Value,
 };
+use std::backtrace::Backtrace;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -30,6 +31,7 @@ ocaml_functions! {
         fn finalise_with(f: Function<(Cell,), I>) = "finalise_with";
         fn in_threads(f: Count, n: I) = "in_threads";
         fn in_domains(f: Count, n: I) = "in_domains";
+        fn in_fiber(f: Function<(), I>) -> I = "in_fiber";
         fn apply_to(f: Count, n: I) -> I = "apply1";
         fn full_major() = "full_major";
     }
@@ -267,4 +269,22 @@ test!(closures_in_threads, || {
 
 test!(closures_in_domains, ocaml = 5, || {
     run_everywhere(|lock, f| in_domains(lock, f, 5000).unwrap());
+});
+
+// OCaml 5 hides what is around an effect handler while C code below it calls OCaml. What looks at the call stack then would read
+// NULL.
+test!(call_stacks_below_effect_handlers, || {
+    with_ocaml(|lock| {
+        let inner = Function::<(), I>::from_rust(lock, |lock| {
+            assert_ne!(Backtrace::force_capture().to_string(), "");
+            let root = Boxroot::new(lock, Value::int(1)); // a sample of the profile
+            Ok::<isize, Error>(root.get(lock).to_int())
+        })
+        .unwrap();
+        let outer = Function::<(), I>::from_rust(lock, move |lock| in_fiber::<i32>(lock, &inner));
+        profile(1);
+        let outer = outer.unwrap();
+        assert_eq!(in_fiber::<i32>(lock, &outer).unwrap(), 1);
+        assert_eq!(apply0::<i32>(lock, &outer).unwrap(), 1);
+    })
 });

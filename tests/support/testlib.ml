@@ -208,6 +208,10 @@ let () =
   register "call_and_catch" (fun () ->
       match root_and_call (fun () -> raise Exit) with () -> failwith "returned" | exception Exit -> ())
 
+let () =
+  register "call_below_a_handler" (fun f argument ->
+      Multicore.in_fiber (fun () -> root_and_call (fun () -> call f argument)))
+
 let () = register "fail" (fun message -> failwith message)
 
 (* ---- for tests/safe ---- *)

@@ -207,6 +207,7 @@ let () =
   register "in_threads" (fun f n ->
       let run () = for i = 1 to n do ignore (f i) done in
       List.iter Thread.join (List.init 4 (fun _ -> Thread.create run ())));
+  register "in_fiber" Multicore.in_fiber;
   register "in_domains" (fun f n ->
       for _ = 1 to 3 do Multicore.spawn (fun () -> for i = 1 to n do ignore (f i) done) done;
       Multicore.join_all ())

@@ -47,6 +47,27 @@ fn records_and_variants() {
     ]);
 }
 
+/// OCaml's lists, `()` and `bool` are ordinary variants, and programs define others with these constructors.
+#[test]
+fn constructors_of_signs() {
+    bind(
+        "constructors_of_signs",
+        "type truth = true | false
+         type ends = [] | () of int
+         type id = (::) of { name : string } [@@unboxed]
+         type 'a more = (::) of 'a * 'a list
+         let first (x :: _ : 'a more) = x
+         exception ()",
+    )
+    .has(&[
+        "pub variant OCamlTruth for Truth { True constant 0, False constant 1, }",
+        "pub variant OCamlEnds for Ends { Nil constant 0, Unit block 0 (0 a0: OCamlInt), }",
+        "pub unboxed OCamlId for Id { Cons { 0 name: OCamlString } } is_float false",
+        "pub enum More<RA> { Cons(RA, Vec<RA>), }",
+        "// exception () // is left out: OCaml has no path to an exception with this name",
+    ]);
+}
+
 /// Whether a record is flat is not to be seen from its fields' types: one whose fields are unboxed floats is, and one that a
 /// functor made is not, although its fields are floats.
 #[test]

@@ -65,7 +65,7 @@
 /// }
 /// ```
 ///
-/// With generated [bindings](crate::include_bindings), exceptions are Rust types, and nothing is `unsafe`.
+/// With generated bindings (`docs/guide/bindings.md`), exceptions are Rust types, and nothing is `unsafe`.
 ///
 /// # Safety
 ///

@@ -47,7 +47,7 @@ let parts names = function
   | Positional l -> " of " ^ String.concat " * " (List.map (ty names) l)
   | Labelled l -> " of " ^ fields names l
 
-let constructors names l = String.concat " | " (List.map (fun c -> c.constructor ^ parts names c.parts) l)
+let constructors names l = String.concat " | " (List.map (fun c -> Names.constructor c.constructor ^ parts names c.parts) l)
 
 let parameters vars names = match vars with
   | [] -> ""
@@ -75,7 +75,7 @@ let type_ b number d =
   | Record (l, (`Regular | `Flat)) -> out b "%s = %s%s\n" here is_private (fields names l)
   | Unboxed (None, Labelled l) -> out b "%s = %s%s [@@unboxed]\n" here is_private (fields names l)
   | Unboxed (None, Positional _) -> assert false
-  | Unboxed (Some c, p) -> out b "%s = %s%s%s [@@unboxed]\n" here is_private c (parts names p)
+  | Unboxed (Some c, p) -> out b "%s = %s%s%s [@@unboxed]\n" here is_private (Names.constructor c) (parts names p)
   | Variant l -> out b "%s = %s%s\n" here is_private (constructors names l)
   | Row l ->
     let row = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l) in
@@ -101,8 +101,10 @@ let print b ~header ~abis ~digest ~types ~stated modules =
   out b "(* %s *)\n[@@@ocaml.warning \"-a@9\"]\n[@@@ocaml.alert \"-all\"]\n\n" header;
   List.iteri (fun i symbol -> out b "external abi_%d : unit -> unit = \"%s\"\nlet () = abi_%d ()\n" i symbol i) abis;
   out b "\n";
+  (* In a module, because a constructor may be called `()`. *)
+  out b "module _ = struct\n";
   List.iteri (type_ b) types;
-  out b "\n";
+  out b "end\n\n";
   let number = ref 0 in
   let next () = incr number; !number in
   List.iter (fun (path, e) -> value b ~digest:None (next ()) path e.parameters e.answer) stated;

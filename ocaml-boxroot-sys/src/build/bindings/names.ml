@@ -18,8 +18,15 @@ let identifier s =
 (* Without the `r#` of a keyword. *)
 let not_raw s = if String.length s > 2 && String.sub s 0 2 = "r#" then String.sub s 2 (String.length s - 2) else s
 
+(* Constructors that are signs; OCaml's lists have two of them. *)
+let signs = [ ("::", "Cons"); ("[]", "Nil"); ("()", "Unit") ]
+
+(* A constructor, as OCaml code declares it. *)
+let constructor s = if s = "::" then "(::)" else s
+
 (* order_line is OrderLine. *)
 let camel s =
+  let s = Option.value (List.assoc_opt s signs) ~default:s in
   let parts = String.split_on_char '_' (without_primes s) in
   let s = String.concat "" (List.map String.capitalize_ascii parts) in
   let s = if s = "" || (s.[0] >= '0' && s.[0] <= '9') then "T" ^ s else s in

@@ -165,6 +165,8 @@ let value r selection raw id comment =
 
 let exception_ r selection raw id extension comment =
   let name = Ident.name id in
+  if Names.is_operator name || name = "true" || name = "false" then
+    Reader.unsupported "OCaml has no path to an exception with this name";
   let path = Path.Pdot (raw.path, name) in
   let extension = Subst.extension_constructor (Reader.global raw.path raw.signature Subst.identity) extension in
   if extension.ext_ret_type <> None then Reader.unsupported "a GADT";
