@@ -6,7 +6,8 @@ fn main() -> Result<(), Error> {
         .module("ocaml/greetings.ml")
         .module("ocaml/stock.ml")
         .bind("greetings")
-        .bind("stock");
+        .bind("stock")
+        .bind("stdlib__Hashtbl"); // of the standard library
     println!("cargo::rustc-check-cfg=cfg(ocaml5)");
     if !OCaml::find()?.version().starts_with('4') {
         println!("cargo::rustc-cfg=ocaml5");
