@@ -6,8 +6,8 @@
            C++ compiler, pkg-config, cmake.
   ocaml    The OCaml package boxroot (boxroot-c/boxroot.opam), with dune: C stubs with roots in native code, bytecode and loaded
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
-           tests/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync,
-           if they are there.
+           tests/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
+           they are there.
   rust     The Rust crates: cargo would publish them, both at once; their .crate files are unpacked, and the project
            tests/packages/rust, with OCaml code of its own, uses these alone, and so does tests/packages/yojson, if yojson is
            installed; licences of all that it depends on; their documentation, as docs.rs makes it; the guide's first steps.
