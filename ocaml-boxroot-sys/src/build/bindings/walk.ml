@@ -89,7 +89,7 @@ let no_module name =
     if Filename.check_suffix file ".cmi" then Some (String.capitalize_ascii (Filename.chop_suffix file ".cmi")) else None)
     (Array.to_list (Sys.readdir folder)) in
   let there = List.sort_uniq compare (List.concat_map interfaces !Clflags.include_dirs) in
-  Printf.sprintf "there is no module %s. There are: %s" name (String.concat ", " there)
+  Printf.sprintf "there is no module %s. %s" name (Names.there_are there)
 
 (* The raw tree of a module that has a file. *)
 let bound (r : Reader.t) name =
