@@ -16,7 +16,7 @@
            compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
            them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
 """
-import json, os, re, shlex, shutil, tarfile, tomllib
+import json, os, re, shlex, shutil, tarfile
 from pathlib import Path
 from support import ROOT, attempt, fail, main, need, ocaml, passed, run, say, scratch, version, where
 
@@ -416,6 +416,7 @@ def unpacked(file):
 
 def documented(crates):
     """As docs.rs does it: without OCaml, with the features that the manifests ask for."""
+    import tomllib
     shown = {
         "ocaml-boxroot-sys": ["fn.boxroot_create.html", "build/struct.Program.html", "fn.leak_report.html"],
         "ocaml-boxroot": ["struct.Boxroot.html", "struct.Runtime.html", "fn.leaks.html"],

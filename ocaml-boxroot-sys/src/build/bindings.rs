@@ -236,6 +236,7 @@ impl Bindings {
         annotations.sort_by_key(|path| (path.extension().map(|e| e.to_owned()), path.clone()));
         let mut folders = self.folders.clone();
         folders.extend(Packages::find(&ocaml, &self.packages, &[])?.folders);
-        self.selection.write(&ocaml, &folders, &annotations, glue)
+        let selection = Selection { needs_glue: true, ..self.selection.clone() };
+        selection.write(&ocaml, &folders, &annotations, glue)
     }
 }

@@ -393,6 +393,25 @@ fn names() {
     ]);
 }
 
+/// OCaml's keywords are names as `\#let`, from 5.2 on.
+#[test]
+fn keywords_as_names() {
+    if is_before((5, 2)) {
+        return;
+    }
+    bind(
+        "keywords_as_names",
+        r#"let \#let x = x + 1
+         type \#end = { \#in : int; \#type : \#end option }
+         let start ~\#begin:(\#begin : \#end) ?\#to () = ignore (\#to : int option); \#begin"#,
+    )
+    .has(&[
+        "pub fn r#let / let_root (arg0: OCamlInt) -> OCamlInt as isize = \"X.let#DIGEST\"",
+        "pub record OCamlEnd for End { 0 r#in: OCamlInt, 1 r#type: Option<OCamlEnd>, }",
+        "pub fn start / start_root (begin: OCamlEnd, to: Option<OCamlInt> as Option<isize>, (): ()) -> OCamlEnd as End",
+    ]);
+}
+
 /// A module may be called as a keyword of Rust.
 #[test]
 fn a_module_called_type() {
