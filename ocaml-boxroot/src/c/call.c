@@ -31,7 +31,8 @@
 static int grow_stack(void) {
   struct stack_info *stack = Caml_state->current_stack;
   uintnat available = (uintnat)((value *)stack->sp - Stack_base(stack));
-  uintnat needed = Stack_threshold / sizeof(value) + 64; /* 64 words for what OCaml pushes for a callback */
+  /* 64 words are for what OCaml pushes for a callback. */
+  uintnat needed = Stack_threshold / sizeof(value) + 64;
   if (available < needed && !caml_try_realloc_stack(needed)) return 0;
   if (Caml_state->gc_regs_buckets == NULL) {
     /* Memory for OCaml's registers: at most 64 words on any processor. */
