@@ -6,7 +6,7 @@
 
 static void set_marking(struct bxr_pool *pool, enum bxr_marking marking) {
   struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
-  pool->marking = (uint16_t)marking;
+  pool->marking = (uint8_t)marking;
   bxr_publish(&pool->head.fast_owner, bxr_fast_owner(owner, marking));
   if (!bxr_marking_is_open(marking) && owner->uncounted == bxr_pool_start(pool))
     owner->uncounted = BXR_NO_POOL; /* both-ways */

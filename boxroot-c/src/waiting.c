@@ -11,10 +11,14 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
   return (struct bxr_pool *)((char *)link - offsetof(struct bxr_pool, waits));
 }
 
+static bool waits_since(struct bxr_pool *pool, uint32_t cycle) {
+  return pool->waits_since == (uint16_t)cycle;
+}
+
 /* Whether the slots that wait may be freed (ripe). */
 static bool is_ripe(struct bxr_pool *pool) {
   enum bxr_marking marking = bxr_barrier_update(pool);
-  bool in_snapshot = pool->waits_since == pool->cycle;
+  bool in_snapshot = waits_since(pool, pool->cycle);
   return bxr_marking_is_open(marking) || (marking == BXR_ACTIVE && !in_snapshot);
 }
 
@@ -29,23 +33,27 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
   memset(bits, 0, BXR_WAITING_SIZE);
 }
 
-/* Other slots of the pool are about to begin to wait. */
-static void prepare_pool(struct bxr_pool *pool) {
+/* Slots of the pool are about to begin to wait, in this cycle for the first time. */
+__attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool, uint32_t cycle) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
-  uint32_t cycle = bxr_runtime_cycle();
-  if (pool->waiting != 0 && pool->waits_since != cycle && is_ripe(pool))
-    free_slots(domain, pool); /* all-alike */
+  if (pool->waiting != 0 && is_ripe(pool)) free_slots(domain, pool); /* all-alike */
   if (pool->waiting == 0) {
     bxr_list_insert(domain->waiting.prev, &pool->waits);
     domain->waiting_count++;
   }
-  pool->waits_since = cycle;
+  pool->waits_since = (uint16_t)cycle;
+}
+
+/* These `count` slots of the pool, bits of word `word`, wait from now on, which is in this cycle. */
+static inline void begin(struct bxr_pool *pool, uint32_t cycle, size_t word, uint64_t bits,
+                         uint64_t count) {
+  if (pool->waiting == 0 || !waits_since(pool, cycle)) prepare_pool(pool, cycle);
+  bxr_pool_waiting(pool)[word] |= bits;
+  pool->waiting += (uint32_t)count;
 }
 
 void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
-  prepare_pool(pool);
-  bxr_pool_waiting(pool)[word] |= bits;
-  pool->waiting += (uint32_t)bxr_count_bits(bits);
+  begin(pool, bxr_runtime_cycle(), word, bits, bxr_count_bits(bits));
 }
 
 void bxr_waiting_begin(struct bxr_domain *self, struct bxr_batch batch) {
@@ -59,7 +67,7 @@ void bxr_waiting_delete(struct bxr_domain *self, boxroot r) {
   self->head.outgoing.start = batch.start;
 }
 
-/* Loads what bxr_waiting_begin writes. */
+/* Loads what is written when the delete of r begins to wait. */
 static void prefetch_pool(boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   __builtin_prefetch(&pool->waiting, 1);
@@ -67,10 +75,13 @@ static void prefetch_pool(boxroot r) {
 }
 
 void bxr_waiting_carry_out(struct bxr_domain *self) {
+  uint32_t cycle = bxr_runtime_cycle();
   for (uint32_t i = 0; i < self->noted; i++) {
     if (i + BXR_AHEAD < self->noted) prefetch_pool(self->notes[i + BXR_AHEAD]);
-    bxr_waiting_begin(self, bxr_batch_of(self->notes[i]));
+    struct bxr_batch batch = bxr_batch_of(self->notes[i]);
+    begin(bxr_pool_of_batch(batch), cycle, bxr_batch_word(batch), batch.bits, 1);
   }
+  bxr_domain_count(&self->barrier_hits, self->noted);
   self->noted = 0;
 }
 

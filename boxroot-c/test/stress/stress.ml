@@ -53,7 +53,7 @@ let lockless = setting "LOCKLESS" 2
 let lives = setting "LIVES" 1000
 let roots = setting "ROOTS" 40_000
 let hooks = setting "HOOKS" (-1) (* which hooks act: a set of bits, whose numbers are in hooks.c *)
-let periods = setting "PERIODS" 40 (* of random replacement after the walk (replace.c) *)
+let periods = setting "PERIODS" 40 (* of random replacement, before the walk (replace.c) *)
 let one_value = setting "ONE_VALUE" 0 <> 0 (* then most roots hold the same *)
 let tears_down = setting "TEARDOWN" 0 <> 0
 
@@ -229,6 +229,8 @@ let replace_and_count actor n =
 (* What the marker does besides: while it is at work, deletes must wait. *)
 let ballast = ref [||]
 
+(* Before the walk, which forces hundreds of cycles: OCaml then rests until as much was allocated as these have marked, and
+   its heap grows by gigabytes meanwhile. *)
 let replace_at_random () =
   Random.init seed;
   let n = max 16 (roots / domains) in
@@ -243,6 +245,7 @@ let replace_at_random () =
   lockless_end ();
   for _ = 1 to 3 do Gc.full_major () done;
   check_all_dead ();
+  ballast := [||];
   collect_until_small 10;
   validate ();
   check_profile ()
@@ -284,15 +287,13 @@ let () =
   statics [| "static"; "data"; "of"; "the"; "program" |];
   hooks_first ();
   setup ();
+  if periods > 0 && not tears_down then replace_at_random ();
   hooks_second ();
   Sys.set_signal (if Sys.win32 then Sys.sigint else Sys.sigusr1) (Sys.Signal_handle (fun _ -> handler ()));
   walk_all ();
   if not tears_down then print ();
   hooks_end ();
   if tears_down then end_torn_down ()
-  else begin
-    end_well ();
-    if periods > 0 then replace_at_random ()
-  end;
+  else end_well ();
   Printf.printf "stress: SEED=%d: passed, %d calls by actors, %d by hooks and lockless threads\n" seed
     (calls false) (calls true)
