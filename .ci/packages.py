@@ -8,13 +8,12 @@
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
            tests/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
            they are there.
-  rust     The Rust crates: cargo would publish them, both at once; their .crate files are unpacked, and the project
-           tests/packages/rust, with OCaml code of its own, uses these alone, and so does tests/packages/yojson, if yojson is
-           installed; licences of all that it depends on; their documentation, as docs.rs makes it; the guide's first steps.
-           Needs cargo.
-  drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs tells every public item of that, and
-           compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
-           them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
+  rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked; the project tests/packages/rust,
+           which has OCaml code of its own, uses these alone, and so does tests/packages/yojson, if yojson is installed. Also the
+           licences of all dependencies, the documentation as docs.rs makes it, and the guide's first steps. Needs cargo.
+  drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs names every public item of 0.4.0. It
+           is compiled against 0.4.0 here, and against ours in tests/interop. By rustdoc's lists, this part checks that the file
+           leaves no item out, and that ours has each. tests/interop/features.rs does the same for features. Needs cargo.
 """
 import json, os, re, shlex, shutil, tarfile, tomllib
 from pathlib import Path
