@@ -34,7 +34,7 @@
 #define BOXROOT_VERSION                                                                            \
   (BOXROOT_VERSION_MAJOR * 10000 + BOXROOT_VERSION_MINOR * 100 + BOXROOT_VERSION_PATCH)
 
-/* Users may turn on warnings that headers cannot avoid which are C and C++ at once. */
+/* Users may turn on warnings that headers for both C and C++ cannot avoid. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* boxroot_stats: a struct and a function */

@@ -40,7 +40,7 @@ struct bxr_listed {
 
 /* How much of a major cycle has passed (scan.c). A progress of 1 is a cycle as long as the collector plans it. */
 struct bxr_pacing {
-  size_t words;       /* the work that the pools add to this cycle, which were handed over in it */
+  size_t words;       /* the work that pools which were handed over add to this cycle */
   size_t carried;     /* the work of this kind that forced cycles have left */
   double progress;    /* since the pools were handed over */
   double expected;    /* the progress at the end of the cycle */
@@ -63,8 +63,8 @@ enum { BXR_NOTES = 128 };
    Invariants. A pool is young iff pool.epoch == head.epoch. While fast paths are open,
    every young pool other than `current` is in young or young_partial, by kind; every old pool other than
    `current` and `parked` is in old or old_partial, by kind, or in empty. Only young pools, and listed slots of
-   `current`, hold young values. `current` is young, or listed, or NULL; it is NULL from a minor scan to
-   the next create. head.free has slots of `current` only. head.uncounted is BXR_NO_POOL, or the start of `current`;
+   `current`, hold young values. `current` is young, or listed, or NULL; it is NULL from a minor scan, or
+   when it was retired, to the next create. head.free has slots of `current` only. head.uncounted is BXR_NO_POOL, or the start of `current`;
    in the second case `current` is open and young. */
 struct bxr_domain {
   /* The owner's. */

@@ -100,7 +100,7 @@ struct stack {
   uintptr_t frames[];
 };
 
-/* A stack has the last DEPTH calls. To find them is most of what a sample costs. */
+/* A stack has the last DEPTH calls. Finding them is most of what a sample costs. */
 enum { DEPTH = 20, STACK_BUCKETS = 1024, STACK_WORDS = 1 << 19 };
 
 /* Pages of this array that were never used take no memory. The index of its first word names a stack; 0 is no stack. */

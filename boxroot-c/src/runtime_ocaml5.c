@@ -56,7 +56,7 @@ static BXR_THREAD_LOCAL bool trusted;
 /* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers. This thread's Caml_state
    stays non-NULL when it gives the lock up, also while it ends and runs thread-local destructors, and then another domain may
    be using that state. So a backup thread is never trusted. It blocks all signals, from its start on, so a thread that blocks
-   SIGSEGV is taken for one. If that is wrong, the thread's deletes are remote, and its creates take the slow path, no more.
+   SIGSEGV is taken for one. If that is wrong, the thread's deletes are remote, and its creates take the slow path.
    Windows has no such signals; there the runtime is asked. */
 static bool is_backup_thread(void) {
 #ifdef _WIN32

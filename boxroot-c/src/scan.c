@@ -85,9 +85,9 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 /* Cycles that are much shorter than planned were forced, and say nothing of the next one. */
 #define SHORTEST 0.25
 
-/* Until pools are handed over, nothing is owed in this cycle. But if the collector counts the work of forced cycles as done
-   ahead, it would rest for as long as our words take. So what a forced cycle still owes, which is nearly all, is carried on to
-   the next cycles. */
+/* Until pools are handed over, nothing is owed in this cycle. But the collector may count our words that a forced cycle has
+   marked as work that was done ahead, and would then rest for as long as they take. So what the forced cycle still owes, which
+   is nearly all, is carried on to the next cycles. */
 static void begin_cycle(struct bxr_pacing *pacing, bool forced) {
   double left = pacing->expected - pacing->progress;
   bool carry = left > 0 && bxr_runtime_rests_after_forced_cycles();

@@ -25,7 +25,7 @@
 #define BXR_NAME(name) BXR_NAME_OF(name, BXR_ABI, BXR_POOL_LOG)
 
 /* Each object that includes boxroot.h refers to bxr_flavour. The library defines that name only if it is of the same flavour
-   and compiled for the same OCaml. The other names that inlined code refers to contain the flavour, too. */
+   and compiled for the same OCaml. The names of what the fast paths use contain the flavour, too. */
 #if BOXROOT_CHECKED
 #define BXR_FLAVOUR_NAME(name) BXR_NAME(name##_checked)
 #else
