@@ -83,7 +83,7 @@ def c_uninstall(folder, make):
     told = run("pkg-config --cflags --libs boxroot", env={"PKG_CONFIG_PATH": str(staged / "lib/pkgconfig")})
     for flag in "-I/opt/box & roots/include", "-L/opt/box & roots/lib":
         if flag not in shlex.split(told):
-            fail(f"pkg-config does not tell {flag}: {told}")
+            fail(f"pkg-config does not print {flag}: {told}")
     mine = staged / "include/boxroot/mine.h"
     mine.touch()
     run(make[:-1], ["uninstall"], there)
@@ -102,9 +102,9 @@ def pkg_config(folder, installed, *question, package="boxroot"):
 def c_pkg_config(folder, installed):
     release = re.search(r'^version = "(.*)"', Path(ROOT, "ocaml-boxroot-sys/Cargo.toml").read_text(), re.M).group(1)
     if pkg_config(folder, installed, "--modversion") != release:
-        fail("pkg-config tells another version than Cargo.toml")
+        fail("pkg-config and Cargo.toml name different versions")
     if pkg_config(folder, installed, "--variable=ocaml_version") != version():
-        fail("pkg-config tells another OCaml")
+        fail("pkg-config names another OCaml")
     copy("tests/packages/words.ml")
     run(ocaml(), "-output-complete-obj words.ml -o program.o")
     libraries = run(ocaml(), "-config-var native_c_libraries").strip()
@@ -406,7 +406,7 @@ def unpacked(file):
         if not (folder / needed).is_file():
             fail(f"{file.stem} has no {needed}")
     if f"\n## {release}" not in (folder / "CHANGELOG.md").read_text():
-        fail(f"{file.stem}: its CHANGELOG.md does not tell {release}")
+        fail(f"{file.stem}: its CHANGELOG.md does not have {release}")
     if any(path.is_symlink() for path in folder.rglob("*")):
         fail(f"{file.stem} contains links")
     say(f"{file.stem}: {file.stat().st_size // 1024}K, {count} files")
@@ -466,7 +466,7 @@ def drop_in():
         fail(f"not in ours: {sorted(missing)}")
     for kind, name in sorted(theirs):
         if not re.search(rf"sys::{name}\b", signatures):
-            fail(f"tests/interop/signatures.rs does not tell {kind} {name}")
+            fail(f"tests/interop/signatures.rs does not name {kind} {name}")
     say(f"drop-in: all {len(theirs)} public items of 0.4.0")
 
 

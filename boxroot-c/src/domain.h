@@ -57,15 +57,15 @@ enum { BXR_NOTES = 128 };
 
    Records are never unmapped: a remote delete may be about to push a pool on the drain list of a record whose
    domain ended long ago. Each record is in the registry. A record without a domain is also on the stack of
-   orphans (it may own pools) or of spares (it owns none). A shadow is on neither stack: it belongs to one record, which
-   has the same owner, and what is done for that record is done for its shadow next.
+   orphans, if it may own pools, or on that of spares, if it owns none. A shadow is on neither stack: it belongs to one
+   record, which has the same owner, and what is done for that record is done for its shadow next.
 
    Invariants. A pool is young iff pool.epoch == head.epoch. While fast paths are open,
    every young pool other than `current` is in young or young_partial, by kind; every old pool other than
    `current` and `parked` is in old or old_partial, by kind, or in empty. Only young pools, and listed slots of
-   `current`, hold young values. `current` is young, or listed, or NULL; it is NULL from a minor scan, or
-   when it was retired, to the next create. head.free has slots of `current` only. head.uncounted is BXR_NO_POOL, or the start of `current`;
-   in the second case `current` is open and young. */
+   `current`, hold young values. `current` is young or listed; after a minor scan, and after `current` was retired,
+   it is NULL until the next create. head.free has slots of `current` only. head.uncounted is BXR_NO_POOL, or the
+   start of `current`; in the second case `current` is open and young. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;

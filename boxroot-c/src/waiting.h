@@ -2,10 +2,11 @@
 /* Deletes that wait for the marker (OCaml 5): deletes of roots whose value must stay in its slot, because the marker
    may still have to visit it (barrier.h).
 
-   begin: If the owner deletes the root, outside scans, the slot begins to wait at once or a little later: the delete may first be
-      noted in the record (bxr_waiting_note), or, if its slot is beside the one before, be added to a batch. The slots of both begin
-      to wait when BXR_NOTES deletes are noted, when the batch has to be sent, and before the next minor scan at the latest.
-      After any other delete, the slot begins to wait when the owner takes the delete from the drain list (remote.c).
+   begin: If the owner deletes the root, outside scans, the slot begins to wait at once or a little later: the delete may
+      first be noted in the record (bxr_waiting_note), or, if its slot is beside the one before, be added to a batch. The
+      slots of both begin to wait when BXR_NOTES deletes are noted, when the batch has to be sent, and before the next minor
+      scan at the latest. After any other delete, the slot begins to wait when the owner takes the delete from the drain list
+      (remote.c).
    ripe: A slot that waits may be freed as soon as the snapshot that it is in has been visited, or as soon as a later
       snapshot was taken: a delete that was made before its pool was handed over belongs to no snapshot any more. So, when
       the pool is handed over again, the slot may become a link at any time, also while the marker visits the pool: a link
