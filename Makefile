@@ -57,6 +57,7 @@ test:
 	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
 	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
 	@$(with_ocaml) cargo test --features debug-checks --test safe
+	@$(with_ocaml) cargo test --release --test safe
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(call with_python,copies and closures in C; documents) \
 	.ci/builds.py copies closures && .ci/documents.py --compile

@@ -15,7 +15,7 @@
            is compiled against 0.4.0 here, and against ours in tests/interop. By rustdoc's lists, this part checks that the file
            leaves no item out, and that ours has each. tests/interop/features.rs does the same for features. Needs cargo.
 """
-import json, os, re, shlex, shutil, tarfile, tomllib
+import json, os, re, shlex, shutil, tarfile
 from pathlib import Path
 from support import ROOT, attempt, fail, main, need, ocaml, passed, run, say, scratch, version, where
 
@@ -415,6 +415,7 @@ def unpacked(file):
 
 def documented(crates):
     """As docs.rs does it: without OCaml, with the features that the manifests ask for."""
+    import tomllib
     shown = {
         "ocaml-boxroot-sys": ["fn.boxroot_create.html", "build/struct.Program.html", "fn.leak_report.html"],
         "ocaml-boxroot": ["struct.Boxroot.html", "struct.Runtime.html", "fn.leaks.html"],

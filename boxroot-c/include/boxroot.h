@@ -140,8 +140,9 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 
 /* Prepares the library. OCaml 4: required before the first create, with the lock
    held, after the Thread module (if the program links it) is initialised, and best
-   before other threads start. OCaml 5: allowed, but never needed, because the first
-   create does it. Returns true if the library is set up already. Failure: false, with errno
+   before other threads start. Boxroot.setup of the OCaml package may also be called before Thread is
+   initialised. OCaml 5: allowed, but never needed, because the first create does it. Returns true if the
+   library is set up already. Failure: false, with errno
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn
              down or invalid (see below);
      ENOMEM  out of memory. */

@@ -6,11 +6,13 @@ fn main() -> Result<(), Error> {
         .module("ocaml/greetings.ml")
         .module("ocaml/stock.ml")
         .bind("greetings")
-        .bind("stock");
+        .bind("stock")
+        .bind("stdlib__Hashtbl"); // of the standard library
     println!("cargo::rustc-check-cfg=cfg(ocaml5)");
     if !OCaml::find()?.version().starts_with('4') {
         println!("cargo::rustc-cfg=ocaml5");
         program = program.module("ocaml/questions.ml").bind("questions"); // has effects
+        program = program.module("ocaml/parallel.ml").bind("parallel"); // has domains
     }
     program.link()
 }

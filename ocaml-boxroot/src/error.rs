@@ -308,7 +308,7 @@ impl fmt::Display for Error {
             Error::TornDown => "the OCaml runtime was shut down",
             Error::Invalid => {
                 "boxroot cannot work here: the Thread module was initialised after boxroot was set up \
-                 (link the threads library into the OCaml program), or the process has a different copy \
+                 (link the threads library before what sets boxroot up), or the process has a different copy \
                  of the library, too"
             }
             Error::ThreadNotRegistered => {

@@ -31,6 +31,14 @@ extern "C" {
     pub fn ocaml_boxroot_finish(result: Value) -> Value;
 }
 
+// `c/handlers.c`.
+extern "C" {
+    /// Whether an unwinder cannot follow the callers of the OCaml code that called. Needs the lock.
+    pub fn obx_callers_are_hidden() -> c_int;
+    /// Calls `f(argument)`, which does not unwind, so that unwinders stop there.
+    pub fn obx_call_without_caller(f: unsafe extern "C" fn(*mut c_void), argument: *mut c_void);
+}
+
 // `c/stack.c`.
 extern "C" {
     /// Whether this thread has enough of its stack left for another level of calls or conversions.

@@ -93,13 +93,18 @@ pub use boxroot::{Boxroot, RootRef};
 pub use error::{Error, PartError, Users};
 pub use lock::DomainLock;
 pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
+#[doc(no_inline)]
+pub use markers::*;
 #[cfg(any(feature = "startup", doc))]
 pub use runtime::{Builder, Busy, Runtime, ShutdownOnDrop};
 pub use stats::{profile, stats, trim, write_profile, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks, Site};
-pub use types::*;
-pub use value::{Kind, OCamlAny, Value};
+pub use types::{
+    markers, set_depth_limit, BigarrayCell, BigarrayElement, CallError, Elements, Exception, Field,
+    Form, FromOCaml, OneType, ToOCaml,
+};
+pub use value::{Kind, Value};
 
 /// For [`export!`].
 #[doc(hidden)]

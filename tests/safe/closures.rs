@@ -32,6 +32,7 @@ ocaml_functions! {
         fn in_threads(f: Count, n: I) = "in_threads";
         fn in_domains(f: Count, n: I) = "in_domains";
         fn in_fiber(f: Function<(), I>) -> I = "in_fiber";
+        fn finalise_in_fiber(f: Function<(Cell,), I>) = "finalise_in_fiber";
         fn apply_to(f: Count, n: I) -> I = "apply1";
         fn full_major() = "full_major";
     }
@@ -271,20 +272,45 @@ test!(closures_in_domains, ocaml = 5, || {
     run_everywhere(|lock, f| in_domains(lock, f, 5000).unwrap());
 });
 
-// OCaml 5 hides what is around an effect handler while C code below it calls OCaml. What looks at the call stack then would read
-// NULL.
-test!(call_stacks_below_effect_handlers, || {
-    with_ocaml(|lock| {
-        let inner = Function::<(), I>::from_rust(lock, |lock| {
+// OCaml 5 hides what is around an effect handler while C code below it, or the collector for a finaliser, calls OCaml. What looks
+// at the call stack then would read NULL.
+test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
+    static LOOKED: AtomicUsize = AtomicUsize::new(0);
+    fn look(lock: &mut DomainLock) -> Result<isize, Error> {
+        assert_ne!(Backtrace::force_capture().to_string(), "");
+        LOOKED.fetch_add(1, Ordering::Relaxed);
+        let root = Boxroot::new(lock, Value::int(1)); // a sample of the profile
+        Ok(root.get(lock).to_int())
+    }
+    struct Looks;
+    impl Drop for Looks {
+        fn drop(&mut self) {
             assert_ne!(Backtrace::force_capture().to_string(), "");
-            let root = Boxroot::new(lock, Value::int(1)); // a sample of the profile
-            Ok::<isize, Error>(root.get(lock).to_int())
-        })
-        .unwrap();
-        let outer = Function::<(), I>::from_rust(lock, move |lock| in_fiber::<i32>(lock, &inner));
+            LOOKED.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    with_ocaml(|lock| {
         profile(1);
+        let inner = Function::<(), I>::from_rust(lock, look).unwrap();
+        let outer = Function::<(), I>::from_rust(lock, move |lock| in_fiber::<i32>(lock, &inner));
         let outer = outer.unwrap();
         assert_eq!(in_fiber::<i32>(lock, &outer).unwrap(), 1);
         assert_eq!(apply0::<i32>(lock, &outer).unwrap(), 1);
-    })
+        let finaliser = Function::<(Cell,), I>::from_rust(lock, |lock, _| look(lock)).unwrap();
+        finalise_in_fiber(lock, &finaliser).unwrap();
+        let collects = Function::<(), I>::from_rust(lock, |lock| {
+            lock.alloc_box(Looks)?;
+            full_major(lock).map(|()| 2)
+        });
+        let collects = collects.unwrap();
+        assert_eq!(in_fiber::<i32>(lock, &collects).unwrap(), 2);
+        let panics = Function::<(), I>::from_rust(lock, move |lock| {
+            let inner =
+                Function::<(), I>::from_rust(lock, |_| -> Result<isize, Error> { panic!() })?;
+            in_fiber::<i32>(lock, &inner)
+        });
+        let panics = panics.unwrap();
+        assert!(in_fiber::<i32>(lock, &panics).is_err());
+    });
+    assert_eq!(LOOKED.load(Ordering::Relaxed), 4);
 });

@@ -6,6 +6,7 @@ use ocaml_boxroot::{
     OCamlFloat, OCamlInt, OCamlList, OCamlMap, OCamlSet, OCamlString, ToOCaml,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -51,12 +52,17 @@ ocaml_functions! {
     unsafe {
         fn words(n: OCamlInt) -> OCamlMap<OCamlString, OCamlFloat> = "words";
         fn number_set(n: OCamlInt) -> OCamlSet<OCamlInt> = "number_set";
+        fn fail(text: OCamlString) = "fail";
     }
 }
 
 /// What `f` returns if there is little memory.
 fn with_little_memory<R>(f: impl FnOnce() -> R) -> R {
-    LARGEST.store(N / 2, Ordering::Relaxed);
+    with_memory(N / 2, f)
+}
+
+fn with_memory<R>(largest: usize, f: impl FnOnce() -> R) -> R {
+    LARGEST.store(largest, Ordering::Relaxed);
     let result = f();
     LARGEST.store(usize::MAX, Ordering::Relaxed);
     result
@@ -96,4 +102,31 @@ test!(conversions_where_memory_runs_out, || {
         assert_eq!(floats.err(), Some(Error::OutOfMemory));
     });
     assert_no_roots();
+});
+
+// A hash table takes more memory at once than the vector that is made first.
+test!(hash_tables_where_memory_runs_out, || {
+    with_ocaml(|lock| {
+        let numbers: Boxroot<OCamlSet<OCamlInt>> = number_set(lock, 1000).unwrap();
+        let copy = with_memory(10_000, || numbers.to_rust::<HashSet<i64>>(lock));
+        assert_eq!(copy, Err(Error::OutOfMemory));
+        let copy = with_memory(10_000, || numbers.to_rust::<BTreeSet<i64>>(lock));
+        assert_eq!(copy.unwrap().len(), 1000);
+        let pairs: Vec<(i64, i64)> = (0..1000).map(|i| (i, i)).collect();
+        let pairs: Boxroot<OCamlList<(OCamlInt, OCamlInt)>> = pairs.to_ocaml(lock).unwrap();
+        let copy = with_memory(20_000, || pairs.to_rust::<HashMap<i64, i64>>(lock));
+        assert_eq!(copy, Err(Error::OutOfMemory));
+        let copy = with_memory(20_000, || pairs.to_rust::<BTreeMap<i64, i64>>(lock));
+        assert_eq!(copy.unwrap().len(), 1000);
+    })
+});
+
+test!(exceptions_where_memory_runs_out, || {
+    with_ocaml(|lock| {
+        let text = "x".repeat(N).to_ocaml(lock).unwrap();
+        let error = with_little_memory(|| fail(lock, &text).unwrap_err());
+        assert_eq!(error.to_string(), "OCaml exception: Failure(_)");
+        let whole = fail(lock, &text).unwrap_err().to_string();
+        assert_eq!(whole.len(), "OCaml exception: Failure(\"\")".len() + N);
+    })
 });

@@ -208,6 +208,10 @@ let () =
       let run () = for i = 1 to n do ignore (f i) done in
       List.iter Thread.join (List.init 4 (fun _ -> Thread.create run ())));
   register "in_fiber" Multicore.in_fiber;
+  register "finalise_in_fiber" (fun f ->
+      Multicore.in_fiber (fun () ->
+          Gc.finalise f (ref 1);
+          Gc.full_major ()));
   register "in_domains" (fun f n ->
       for _ = 1 to 3 do Multicore.spawn (fun () -> for i = 1 to n do ignore (f i) done) done;
       Multicore.join_all ())

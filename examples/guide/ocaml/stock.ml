@@ -18,6 +18,7 @@ let rec insert x = function
   | Node (l, y, r) -> Node (l, y, insert x r)
 
 let by_name items = List.fold_left (fun names item -> Names.add item.name item.price names) Names.empty items
+let index items = List.to_seq items |> Seq.map (fun item -> (item.name, item)) |> Hashtbl.of_seq
 let count label left = { left; label }
 
 let take n count =

@@ -8,6 +8,8 @@ use std::error::Error;
 
 mod calls;
 mod exceptions;
+#[cfg(ocaml5)]
+mod threads;
 mod types;
 
 ocaml_boxroot::include_bindings!(greetings: calls::Host);
@@ -17,7 +19,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     ocaml_boxroot::DomainLock::attach(|lock| {
         calls::all(lock)?;
         types::all(lock)?;
-        exceptions::all(lock)
+        exceptions::all(lock)?;
+        #[cfg(ocaml5)]
+        threads::all(lock)?;
+        Ok::<_, Box<dyn Error>>(())
     })??;
     println!("the guide's programs run");
     Ok(())

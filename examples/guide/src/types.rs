@@ -1,5 +1,6 @@
 //! `types.md`: the types of bindings.
 
+use crate::hashtbl;
 use crate::stock::{self, Item, OCamlCount, OCamlItem, OCamlTree, Place, Size, Tree};
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, ToOCaml};
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ pub fn all(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     fields(lock)?;
     parameters(lock)?;
     maps(lock)?;
+    library(lock)?;
     mutable(lock)?;
     errors(lock)
 }
@@ -49,6 +51,13 @@ fn maps(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let prices = stock::by_name(lock, [tea()])?; // a root of the map
     let prices: BTreeMap<String, f64> = prices.to_rust(lock)?;
     assert_eq!(prices["tea"], 8.0);
+    Ok(())
+}
+
+fn library(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let index = stock::index(lock, [tea()])?; // a root of the table
+    let tea: Boxroot<OCamlItem> = hashtbl::find(lock, &index, "tea")?;
+    assert_eq!(tea.to_rust::<Item>(lock)?.price, 8.0);
     Ok(())
 }
 

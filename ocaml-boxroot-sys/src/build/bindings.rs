@@ -12,7 +12,8 @@ const GLUE: &str = "ocaml_boxroot_bindings.ml";
 
 impl Program {
     /// Makes Rust bindings to a module of the program, of a library, or of the standard library: `orders` for the module
-    /// `Orders`. The crate includes them by `ocaml_boxroot::include_bindings!()`; they are in a Rust module of this name.
+    /// `Orders`, `stdlib__Hashtbl` for `Hashtbl`. The crate includes them by `ocaml_boxroot::include_bindings!()`; they are in a
+    /// Rust module of this name, `orders` or `hashtbl`.
     ///
     /// OCaml's compiled interface is what they are made from, and another OCaml module that is compiled into the program
     /// states everything again that they rely on. So there is nothing to promise, and a mistake does not compile.
@@ -235,6 +236,7 @@ impl Bindings {
         annotations.sort_by_key(|path| (path.extension().map(|e| e.to_owned()), path.clone()));
         let mut folders = self.folders.clone();
         folders.extend(Packages::find(&ocaml, &self.packages, &[])?.folders);
-        self.selection.write(&ocaml, &folders, &annotations, glue)
+        let selection = Selection { needs_glue: true, ..self.selection.clone() };
+        selection.write(&ocaml, &folders, &annotations, glue)
     }
 }

@@ -56,6 +56,9 @@ pub(super) struct Selection {
     pub names: Vec<(String, String)>,
     pub only: Vec<String>,
     pub opaque: Vec<String>,
+    /// Whether Rust's functions refuse before OCaml has initialised the module `glue`. In a program of Rust, this module is always
+    /// there, and comes after the user's.
+    pub needs_glue: bool,
 }
 
 impl Selection {
@@ -105,6 +108,10 @@ impl Selection {
             for path in paths {
                 command.arg(option).arg(path);
             }
+        }
+        if self.needs_glue {
+            let name = glue.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+            command.arg("--register").arg(capitalized(name));
         }
         let output = command.output().map_err(|error| about(&generator, error))?;
         if !output.status.success() {

@@ -4,6 +4,7 @@
 
 use super::support::*;
 use std::fs;
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 
@@ -413,19 +414,7 @@ fn what_is_stale_does_not_link() {
         }
         ocaml_boxroot::include_bindings!(x: crate::Provider);";
     let modules = Modules::new("what_is_stale_does_not_link", &[("x.ml", before)]);
-    let link = |glue: &str| {
-        let mut ocamlopt = ocamlopt();
-        ocamlopt.args([
-            "x.cmx",
-            glue,
-            "libprogram.a",
-            "-cclib",
-            "-lpthread -ldl -lm",
-            "-o",
-            "program",
-        ]);
-        said(ocamlopt.current_dir(&modules.0).output().unwrap())
-    };
+    let link = |glue: &str| link(&modules, &["x.cmx", glue]);
     let old = modules.bind_in("module x", program);
     modules.rustc("program.rs", program, &["--crate-type", "staticlib"]).unwrap();
     link("glue.cmx").unwrap();
@@ -439,4 +428,43 @@ fn what_is_stale_does_not_link() {
     assert_says(&link("glue.cmx").unwrap_err(), &[&format!("boxroot_abi_x_{}", new.digest)]);
     // OCaml's is: ocamlopt.
     assert_says(&link("old_glue.cmx").unwrap_err(), &["inconsistent assumptions", "X"]);
+}
+
+/// A program of these files and of libprogram.a, which Rust made.
+fn link(modules: &Modules, files: &[&str]) -> Said {
+    let mut ocamlopt = ocamlopt();
+    ocamlopt.args(files).args(["libprogram.a", "-cclib", "-lpthread -ldl -lm", "-o", "program"]);
+    said(ocamlopt.current_dir(&modules.0).output().unwrap())
+}
+
+/// Without a call of `register`, OCaml does not link the module that compares the interfaces.
+#[test]
+fn register_is_forgotten() {
+    let text = "external audit : string -> unit = \"x_audit\"";
+    let modules = Modules::new("register_is_forgotten", &[("x.ml", text)]);
+    let program = "
+        use ocaml_boxroot::{DomainLock, OCamlString, RootRef};
+        pub struct Provider;
+        impl x::Externals for Provider {
+            fn audit(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<(), Box<dyn std::error::Error>> {
+                println!(\"Rust has {}\", text.to_rust::<String>(lock)?);
+                Ok(())
+            }
+        }
+        ocaml_boxroot::include_bindings!(x: crate::Provider);";
+    modules.bind_in("module x", program);
+    modules.rustc("program.rs", program, &["--crate-type", "staticlib"]).unwrap();
+    let main = "let () = try X.audit \"it\" with Failure text -> print_endline text";
+    // As a library's module, which is linked if something refers to it.
+    let mut library = ocamlopt();
+    library.args(["-a", "glue.cmx", "-o", "glue.cmxa"]).current_dir(&modules.0);
+    said(library.output().unwrap()).unwrap();
+    let run = |main: &str| {
+        modules.compile("main.ml", main).unwrap();
+        link(&modules, &["x.cmx", "glue.cmxa", "main.cmx"]).unwrap();
+        said(Command::new(modules.0.join("program")).output().unwrap()).unwrap()
+    };
+    let said = run(main);
+    assert_says(&said, &["before the module Glue", "say `let () = Glue.register ()`"]);
+    assert_eq!(run(&format!("let () = Glue.register ()\n{main}")), "Rust has it\n");
 }

@@ -218,6 +218,8 @@ fn a_program_with_packages() {
     said(command.output().unwrap()).unwrap();
     let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
     assert_says(&rust, &["pub fn last ((): ()) -> super::ocaml_types::shop::basics::OCamlOrder"]);
+    write("META", "requires = \"");
+    assert_says(&cargo(&package, &["build"]).unwrap_err(), &["META: a string has no end"]);
     fs::remove_file(shop.join("META")).unwrap();
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
 }

@@ -46,57 +46,10 @@ static int grow_stack(void) {
 static int grow_stack(void) { return 1; }
 #endif
 
-/* OCaml 5 runs what is below an effect handler on a stack of its own. While C code calls OCaml there, the runtime sets this stack's
-   link to the one around it to NULL. An unwinder, such as that of Rust's backtraces, would follow the link, and crash. So
-   C calls OCaml there by obx_callback_below_handler, which is caml_callbackN_exn, but tells unwinders that it has no caller. */
-#if OCAML_VERSION >= 50000 && defined(__ELF__) && defined(__x86_64__) && !defined(__ILP32__)
-#define CALLBACK_BELOW_HANDLER                                                                     \
-  "@function\n"                                                                                    \
-  "obx_callback_below_handler:\n"                                                                  \
-  ".cfi_startproc\n"                                                                               \
-  ".cfi_undefined rip\n"                                                                           \
-  "  subq $8, %rsp\n"                                                                              \
-  ".cfi_adjust_cfa_offset 8\n"                                                                     \
-  "  call *caml_callbackN_exn@GOTPCREL(%rip)\n"                                                    \
-  "  addq $8, %rsp\n"                                                                              \
-  ".cfi_adjust_cfa_offset -8\n"                                                                    \
-  "  ret\n"                                                                                        \
-  ".cfi_endproc\n"
-#elif OCAML_VERSION >= 50000 && defined(__ELF__) && defined(__aarch64__) && !defined(__ILP32__)
-#define CALLBACK_BELOW_HANDLER                                                                     \
-  "%function\n"                                                                                    \
-  "obx_callback_below_handler:\n"                                                                  \
-  ".cfi_startproc\n"                                                                               \
-  ".cfi_undefined x30\n"                                                                           \
-  "  stp x29, x30, [sp, #-16]!\n"                                                                  \
-  ".cfi_adjust_cfa_offset 16\n"                                                                    \
-  "  bl caml_callbackN_exn\n"                                                                      \
-  "  ldp x29, x30, [sp], #16\n"                                                                    \
-  ".cfi_adjust_cfa_offset -16\n"                                                                   \
-  "  ret\n"                                                                                        \
-  ".cfi_endproc\n"
-#endif
-
-#ifdef CALLBACK_BELOW_HANDLER
-__asm__(".pushsection .text\n"
-        ".hidden obx_callback_below_handler\n"
-        ".globl obx_callback_below_handler\n"
-        ".p2align 4\n"
-        ".type obx_callback_below_handler, " CALLBACK_BELOW_HANDLER
-        ".size obx_callback_below_handler, .-obx_callback_below_handler\n"
-        ".popsection\n");
-extern value obx_callback_below_handler(value closure, int count, value *arguments);
-static int is_below_handler(void) { return Stack_parent(Caml_state->current_stack) != NULL; }
-#else
-#define obx_callback_below_handler caml_callbackN_exn
-static int is_below_handler(void) { return 0; }
-#endif
-
 /* caml_callbackN_exn, but it never raises: if there is no stack left, neither C's nor OCaml's, the result is the encoded
    exception 0. */
 value obx_callback(value closure, int count, value *arguments) {
   if (!obx_has_stack_for_ocaml() || !grow_stack()) return Make_exception_result((value)0);
-  if (is_below_handler()) return obx_callback_below_handler(closure, count, arguments);
   return caml_callbackN_exn(closure, count, arguments);
 }
 

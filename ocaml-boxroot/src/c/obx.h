@@ -16,6 +16,11 @@ void obx_stop_ticks(void);
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
 
+/* Calls f, which does not unwind, so that an unwinder does not look for more callers; and whether that is needed where Rust is
+   called, because they are hidden. The latter is called with the lock. */
+void obx_call_without_caller(void (*f)(void *), void *argument);
+int obx_callers_are_hidden(void);
+
 /* Ends a function that OCaml called: raises `result` if it is an encoded exception, else returns it. The documentation of
    DomainLock::enter names this function. */
 value ocaml_boxroot_finish(value result);

@@ -281,6 +281,7 @@ macro_rules! bound_externals {
                 // `enter` goes to `finish` unchanged.
                 unsafe {
                     let result = $crate::export_support::enter::<$result>(|lock| {
+                        ocaml_boxroot_interface()?;
                         $($(
                             let $argument =
                                 $crate::Boxroot::<$type>::try_new(lock, $crate::Value::from_raw($argument))?;
@@ -319,14 +320,34 @@ macro_rules! bound_bytecode {
     };
 }
 
-/// For generated bindings: a symbol that says which interface they were generated from. OCaml's side calls it.
+/// For generated bindings: a symbol that says which interface they were generated from. OCaml's side calls it. With `needs`, the
+/// module's externals refuse until then, and name the module of OCaml that has to be initialised.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_abi {
     ($symbol:literal) => {
+        $crate::bound_abi! { @symbol $symbol {} }
+
+        /// For the externals.
+        fn ocaml_boxroot_interface() -> $crate::macro_support::Result<(), $crate::macro_support::Infallible> {
+            $crate::macro_support::Ok(())
+        }
+    };
+    ($symbol:literal needs $module:literal) => {
+        static OCAML_BOXROOT_COMPARED: $crate::bound_support::Compared = $crate::bound_support::Compared::new();
+
+        $crate::bound_abi! { @symbol $symbol { $crate::bound_support::Compared::set(&OCAML_BOXROOT_COMPARED) } }
+
+        /// For the externals.
+        fn ocaml_boxroot_interface() -> $crate::macro_support::Result<(), $crate::bound_support::NotCompared> {
+            $crate::bound_support::Compared::check(&OCAML_BOXROOT_COMPARED, $module)
+        }
+    };
+    (@symbol $symbol:literal $body:block) => {
         const _: () = {
             #[export_name = $symbol]
             extern "C" fn ocaml_boxroot_abi(unit: $crate::sys::Value) -> $crate::sys::Value {
+                $body
                 unit
             }
         };
@@ -339,6 +360,51 @@ pub mod bound_support {
     pub use crate::call::registered::Registered;
     pub use crate::types::unconverted::Unconverted;
     use crate::{CallError, DomainLock, Error, Exception, FromOCaml, OCamlAny, RootRef};
+    use std::fmt;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// Whether OCaml's side has called the symbol that says which interface these bindings were generated from. If there is none,
+    /// the program does not link.
+    pub struct Compared(AtomicBool);
+
+    impl Compared {
+        /// It has not.
+        #[allow(clippy::new_without_default)]
+        pub const fn new() -> Self {
+            Compared(AtomicBool::new(false))
+        }
+
+        /// It has.
+        pub fn set(&self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+
+        /// An error that names the OCaml module which does so, if it has not.
+        #[inline]
+        pub fn check(&self, module: &'static str) -> Result<(), NotCompared> {
+            match self.0.load(Ordering::Relaxed) {
+                true => Ok(()),
+                false => Err(NotCompared(module)),
+            }
+        }
+    }
+
+    /// OCaml called Rust too early.
+    #[derive(Debug)]
+    pub struct NotCompared(&'static str);
+
+    impl fmt::Display for NotCompared {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            let module = self.0;
+            write!(
+                f,
+                "OCaml calls Rust before the module {module}, which compares their interfaces, is initialised: say \
+                 `let () = {module}.register ()` in a module that is initialised before this call"
+            )
+        }
+    }
+
+    impl std::error::Error for NotCompared {}
 
     /// A value of type `T` for C.
     pub type Raw<T> = <T as AnyType>::Raw;

@@ -1,10 +1,12 @@
 //! The token, and what holds the lock.
 
 mod acquired;
+mod handlers;
 mod waiting;
 mod watchdog;
 
 pub(crate) use acquired::{finalise, set_up, Acquired};
+pub(crate) use handlers::below_handlers;
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
 use crate::{ffi, Error};
@@ -231,7 +233,8 @@ impl DomainLock {
         // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no other token of this
         // thread is used meanwhile (caller).
         let mut lock = unsafe { DomainLock::new(&used) }?;
-        Ok(f(&mut lock))
+        // SAFETY: the lock is held (caller).
+        Ok(unsafe { below_handlers(|| f(&mut lock)) })
     }
 
     /// The allocator of this domain.

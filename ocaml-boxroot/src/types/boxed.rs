@@ -2,7 +2,7 @@
 
 use super::form::{mismatch, Form};
 use super::Invariant;
-use crate::lock::finalise;
+use crate::lock::{below_handlers, finalise};
 use crate::{ffi, DomainLock, Error, OCamlAny, Value};
 use std::any::TypeId;
 use std::ffi::c_void;
@@ -196,7 +196,9 @@ unsafe extern "C" fn obx_drop_held(held: *mut c_void) {
     let held: *mut Held<()> = held.cast();
     finalise(|| {
         // SAFETY: `held` is a `Held<T>` for some `T`, and its `drop` is for this `T`. It is not used again (caller).
-        let result = catch_unwind(AssertUnwindSafe(|| unsafe { ((*held).drop)(held) }));
+        // The thread that runs finalisers holds the lock, or collects for one that does.
+        let drop = || unsafe { below_handlers(|| ((*held).drop)(held)) };
+        let result = catch_unwind(AssertUnwindSafe(drop));
         if let Err(payload) = result {
             // Not dropped, because the payload's own `drop` might panic, too.
             std::mem::forget(payload);

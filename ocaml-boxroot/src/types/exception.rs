@@ -2,6 +2,7 @@
 
 use super::block::block;
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
+use super::memory::collect;
 use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
@@ -56,7 +57,7 @@ marker! {
 pub struct Exception {
     /// `None` if there was no memory for the root.
     value: Option<Arc<Boxroot<OCamlException>>>,
-    text: Arc<str>,
+    text: Arc<String>,
 }
 
 impl Exception {
@@ -74,7 +75,7 @@ impl Exception {
         };
         // SAFETY: `raw` is a live exception (caller), or one of OCaml's own, which never dies.
         let value = unsafe { Value::from_raw(raw) };
-        let text = describe(value).into();
+        let text = Arc::new(describe(value));
         Exception { value: Boxroot::try_new(lock, value).ok().map(Arc::new), text }
     }
 
@@ -165,7 +166,7 @@ impl Exception {
     }
 
     /// The name and the arguments, as OCaml prints them for an exception that was not caught: integers and strings are
-    /// shown, other arguments are `_`.
+    /// shown, other arguments are `_`. Strings are `_`, too, if there is no memory for the whole text.
     ///
     /// # Examples
     ///
@@ -228,7 +229,7 @@ impl Exception {
             // (caller).
             unsafe { block(lock, 0, &fields) }?
         };
-        let text = describe(value.get(lock)).into();
+        let text = Arc::new(describe(value.get(lock)));
         Ok(Exception { value: Some(Arc::new(value)), text })
     }
 
@@ -487,35 +488,72 @@ fn constructor<'l>(lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constru
     matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }).then_some(value)
 }
 
-/// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes.
+/// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes. If there is no memory for it, it has
+/// `_` for strings.
 pub(crate) fn describe(exception: Value<'_, OCamlException>) -> String {
+    let [mut whole, mut short] = [const { String::new() }; 2];
+    match write_text(exception, &mut whole, true) {
+        Ok(()) => whole,
+        Err(_) => {
+            drop(whole);
+            let _ = write_text(exception, &mut short, false);
+            short
+        }
+    }
+}
+
+/// An error is that memory ran out.
+fn write_text(
+    exception: Value<'_, OCamlException>,
+    text: &mut String,
+    with_strings: bool,
+) -> Result<(), Error> {
     let constructor = constructor_of(exception);
     let name = constructor.name().to_string_lossy();
-    let Kind::Block { tag: 0, size } = exception.kind() else { return name };
+    write(text, &name)?;
+    let Kind::Block { tag: 0, size } = exception.kind() else { return Ok(()) };
     // SAFETY: the block has two fields (just checked).
     let argument = (size == 2).then(|| unsafe { exception.field::<OCamlAny>(1) });
     // These three have one argument, a tuple, whose elements OCaml prints as the arguments.
     let has_tuple = constructor.number() < 0
         && ["Match_failure", "Assert_failure", "Undefined_recursive_module"].contains(&&*name);
-    let arguments: Vec<String> = match argument.map(|argument| (argument, argument.kind())) {
-        Some((tuple, Kind::Block { tag: 0, size })) if has_tuple => {
-            // SAFETY: the tuple has `size` fields (just checked).
-            (0..size).map(|i| describe_argument(unsafe { tuple.field(i) })).collect()
-        }
-        // SAFETY: the exception's block has `size` fields (just checked).
-        _ => (1..size).map(|i| describe_argument(unsafe { exception.field(i) })).collect(),
+    let (block, fields) = match argument.map(|argument| (argument, argument.kind())) {
+        Some((tuple, Kind::Block { tag: 0, size })) if has_tuple => (tuple, 0..size),
+        _ => (exception.any(), 1..size),
     };
-    format!("{name}({})", arguments.join(", "))
+    let mut separator = "(";
+    for i in fields {
+        write(text, separator)?;
+        // SAFETY: the block has this field: `size` is that of the tuple or of the exception's block (just checked).
+        write_argument(unsafe { block.field(i) }, text, with_strings)?;
+        separator = ", ";
+    }
+    write(text, ")")
 }
 
-fn describe_argument(value: Value<'_, OCamlAny>) -> String {
+fn write_argument(
+    value: Value<'_, OCamlAny>,
+    text: &mut String,
+    with_strings: bool,
+) -> Result<(), Error> {
     match value.kind() {
-        Kind::Immediate(n) => n.to_string(),
-        Kind::Block { tag: STRING_TAG, .. } => {
+        Kind::Immediate(n) => write(text, &n.to_string()),
+        Kind::Block { tag: STRING_TAG, .. } if with_strings => {
             // SAFETY: strings and bytes have this tag, and both may be read as bytes, which other threads may be changing.
             let bytes: Value<'_, OCamlBytes> = unsafe { Value::from_raw(value.raw()) };
-            format!("\"{}\"", String::from_utf8_lossy(&bytes.to_bytes()))
+            write(text, "\"")?;
+            for chunk in collect(bytes.bytes())?.utf8_chunks() {
+                write(text, chunk.valid())?;
+                write(text, if chunk.invalid().is_empty() { "" } else { "\u{fffd}" })?;
+            }
+            write(text, "\"")
         }
-        Kind::Block { .. } => "_".to_string(),
+        Kind::Block { .. } => write(text, "_"),
     }
+}
+
+fn write(text: &mut String, part: &str) -> Result<(), Error> {
+    text.try_reserve(part.len()).map_err(|_| Error::OutOfMemory)?;
+    text.push_str(part);
+    Ok(())
 }

@@ -143,8 +143,49 @@ impl<'l, T> Value<'l, OCamlSet<T>> {
     }
 }
 
+/// The collections below, of what an iterator returns.
+mod made {
+    use super::*;
+
+    pub fn vector<T>(all: Vec<T>) -> Result<Vec<T>, Error> {
+        Ok(all)
+    }
+
+    /// Each binding is inserted, because to collect them takes memory to sort all.
+    pub fn tree_map<K: Ord, V>(
+        bindings: impl IntoIterator<Item = (K, V)>,
+    ) -> Result<BTreeMap<K, V>, Error> {
+        let mut map = BTreeMap::new();
+        map.extend(bindings);
+        Ok(map)
+    }
+
+    /// As [`tree_map`].
+    pub fn tree_set<T: Ord>(elements: Vec<T>) -> Result<BTreeSet<T>, Error> {
+        let mut set = BTreeSet::new();
+        set.extend(elements);
+        Ok(set)
+    }
+
+    pub fn hash_map<K: Eq + Hash, V>(
+        bindings: impl IntoIterator<Item = (K, V), IntoIter: ExactSizeIterator>,
+    ) -> Result<HashMap<K, V>, Error> {
+        let (bindings, mut map) = (bindings.into_iter(), HashMap::new());
+        map.try_reserve(bindings.len()).map_err(|_| Error::OutOfMemory)?;
+        map.extend(bindings);
+        Ok(map)
+    }
+
+    pub fn hash_set<T: Eq + Hash>(elements: Vec<T>) -> Result<HashSet<T>, Error> {
+        let mut set = HashSet::new();
+        set.try_reserve(elements.len()).map_err(|_| Error::OutOfMemory)?;
+        set.extend(elements);
+        Ok(set)
+    }
+}
+
 macro_rules! maps {
-    ($($rust:ty $(where $bounded:ident: $first:ident $(+ $second:ident)?)?;)*) => {$(
+    ($($rust:ty: $make:ident $(where $bounded:ident: $first:ident $(+ $second:ident)?)?;)*) => {$(
         impl<A, B, K: FromOCaml<A>, V: FromOCaml<B>> FromOCaml<OCamlMap<A, B>> for $rust
         $(where $bounded: $first $(+ $second)?)?
         {
@@ -156,7 +197,7 @@ macro_rules! maps {
                 for (key, value) in value.iter() {
                     push(&mut bindings, (K::from_ocaml(key, lock)?, V::from_ocaml(value, lock)?))?;
                 }
-                Ok(bindings.into_iter().collect())
+                made::$make(bindings)
             }
 
             with_form!(OCamlMap<A, B>);
@@ -165,13 +206,13 @@ macro_rules! maps {
 }
 
 maps! {
-    Vec<(K, V)>;
-    BTreeMap<K, V> where K: Ord;
-    HashMap<K, V> where K: Eq + Hash;
+    Vec<(K, V)>: vector;
+    BTreeMap<K, V>: tree_map where K: Ord;
+    HashMap<K, V>: hash_map where K: Eq + Hash;
 }
 
 macro_rules! sets {
-    ($($rust:ty $(where $bounded:ident: $first:ident $(+ $second:ident)?)?;)*) => {$(
+    ($($rust:ty: $make:ident $(where $bounded:ident: $first:ident $(+ $second:ident)?)?;)*) => {$(
         impl<A, T: FromOCaml<A>> FromOCaml<OCamlSet<A>> for $rust
         $(where $bounded: $first $(+ $second)?)?
         {
@@ -183,7 +224,7 @@ macro_rules! sets {
                 for element in value.iter() {
                     push(&mut elements, T::from_ocaml(element, lock)?)?;
                 }
-                Ok(elements.into_iter().collect())
+                made::$make(elements)
             }
 
             with_form!(OCamlSet<A>);
@@ -192,13 +233,13 @@ macro_rules! sets {
 }
 
 sets! {
-    Vec<T>;
-    BTreeSet<T> where T: Ord;
-    HashSet<T> where T: Eq + Hash;
+    Vec<T>: vector;
+    BTreeSet<T>: tree_set where T: Ord;
+    HashSet<T>: hash_set where T: Eq + Hash;
 }
 
 macro_rules! association_lists {
-    ($($rust:ident where $first:ident $(+ $second:ident)?;)*) => {$(
+    ($($rust:ident: $make:ident where $first:ident $(+ $second:ident)?;)*) => {$(
         /// A list of pairs, in the order of the Rust map's iterator.
         impl<A, B, K: ToOCaml<A>, V: ToOCaml<B>> ToOCaml<OCamlList<(A, B)>> for $rust<K, V> {
             fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlList<(A, B)>>, Error> {
@@ -215,7 +256,7 @@ macro_rules! association_lists {
                 lock: &'l DomainLock,
             ) -> Result<Self, Error> {
                 let pairs: Vec<(K, V)> = FromOCaml::convert_from(value, lock)?;
-                Ok(pairs.into_iter().rev().collect())
+                made::$make(pairs.into_iter().rev())
             }
 
             with_form!(OCamlList<(A, B)>);
@@ -224,6 +265,6 @@ macro_rules! association_lists {
 }
 
 association_lists! {
-    BTreeMap where Ord;
-    HashMap where Eq + Hash;
+    BTreeMap: tree_map where Ord;
+    HashMap: hash_map where Eq + Hash;
 }

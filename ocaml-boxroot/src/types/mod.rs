@@ -79,19 +79,49 @@ mod string;
 mod tuple;
 pub(crate) mod unconverted;
 
-pub use array::OCamlArray;
-pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
-pub use boxed::OCamlBox;
+pub use bigarray::{BigarrayCell, BigarrayElement};
 pub use declare::Field;
 pub use depth::set_depth_limit;
-pub use exception::{CallError, Exception, OCamlException};
+pub use exception::{CallError, Exception};
 pub use form::Form;
-pub use function::Function;
-pub use list::OCamlList;
-pub use map::{OCamlMap, OCamlSet};
-pub use number::{OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint};
-pub use seq::{Elements, OCamlSeq};
-pub use string::{OCamlBytes, OCamlString};
+pub use markers::*;
+pub use seq::Elements;
+
+/// The *markers*: Rust types that only name types of OCaml, for [`Value<'l, T>`](crate::Value) and
+/// [`Boxroot<T>`](crate::Boxroot). All of them are in the root of the crate, too.
+///
+/// OCaml's `unit`, `bool`, `'a option`, `('a, 'b) result` and tuples have Rust's own types as markers: `()`, `bool`, `Option<A>`,
+/// `Result<A, B>` and `(A, B)`. [`ocaml_type!`](crate::ocaml_type!) makes markers for records and variants, and bindings do. The
+/// table of [`ToOCaml`](crate::ToOCaml) says which Rust types each is converted to.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::markers::{OCamlInt, OCamlList, OCamlString};
+/// use ocaml_boxroot::{Boxroot, DomainLock, Error, ToOCaml};
+///
+/// /// An OCaml value of type `(string * int) list`.
+/// fn ages(lock: &mut DomainLock) -> Result<Boxroot<OCamlList<(OCamlString, OCamlInt)>>, Error> {
+///     [("Ada", 36), ("Blaise", 39)].to_ocaml(lock)
+/// }
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # DomainLock::attach(|lock| ages(lock).map(drop))?
+/// ```
+pub mod markers {
+    pub use super::array::OCamlArray;
+    pub use super::bigarray::OCamlBigarray;
+    pub use super::boxed::OCamlBox;
+    pub use super::exception::OCamlException;
+    pub use super::function::Function;
+    pub use super::list::OCamlList;
+    pub use super::map::{OCamlMap, OCamlSet};
+    pub use super::number::{
+        OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint,
+    };
+    pub use super::seq::OCamlSeq;
+    pub use super::string::{OCamlBytes, OCamlString};
+    pub use crate::value::OCamlAny;
+}
 
 use crate::value::CHECKS;
 use crate::{Boxroot, DomainLock, Error, RootRef, Value};

@@ -31,14 +31,14 @@ let rec ty names t =
 and arrows names arguments result =
   let argument a = match a.arg_label, a.arg with
     | Asttypes.Nolabel, t -> ty names t
-    | Labelled l, t -> l ^ ":" ^ ty names t
-    | Optional l, Builtin (Option, [ t ]) -> "?" ^ l ^ ":" ^ ty names t
+    | Labelled l, t -> Names.ocaml l ^ ":" ^ ty names t
+    | Optional l, Builtin (Option, [ t ]) -> "?" ^ Names.ocaml l ^ ":" ^ ty names t
     | Optional _, _ -> assert false in
   String.concat " -> " (List.map argument arguments @ [ ty names result ])
 
 let fields names l =
   let field f =
-    Printf.sprintf "%s%s : %s%s" (if f.is_mutable then "mutable " else "") f.label (ty names f.ty)
+    Printf.sprintf "%s%s : %s%s" (if f.is_mutable then "mutable " else "") (Names.ocaml f.label) (ty names f.ty)
       (if f.is_atomic then " [@atomic]" else "") in
   "{ " ^ String.concat "; " (List.map field l) ^ " }"
 
@@ -68,8 +68,8 @@ let type_ b number d =
   | Opaque -> out b "%s\n" here
   (* Here OCaml would make such a record flat. *)
   | Record (l, `Regular_of_floats) ->
-    let labels = String.concat "; " (List.map (fun f -> f.label) l) in
-    let checks = List.map (fun f -> Printf.sprintf "(%s : %s)" f.label (ty names f.ty)) l in
+    let labels = String.concat "; " (List.map (fun f -> Names.ocaml f.label) l) in
+    let checks = List.map (fun f -> Printf.sprintf "(%s : %s)" (Names.ocaml f.label) (ty names f.ty)) l in
     out b "%s\nlet _ = fun ({ %s } : %stype_%d) -> (%s)\n" here labels (parameters d.params names) number
       (String.concat ", " checks)
   | Record (l, (`Regular | `Flat)) -> out b "%s = %s%s\n" here is_private (fields names l)
@@ -85,7 +85,8 @@ let type_ b number d =
 let value b ~digest number path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in
   out b "let value_%d : %s = %s\n" number (for_all names (arrows names arguments result)) path;
-  Option.iter (fun digest -> out b "let () = Stdlib.Callback.register \"%s#%s\" value_%d\n" path digest number) digest
+  Option.iter (fun digest -> out b "let () = Stdlib.Callback.register \"%s#%s\" value_%d\n" (Names.registered path) digest number)
+    digest
 
 let exception_ b ~digest e =
   let path = e.exception_path in

@@ -12,11 +12,13 @@ type options = {
   opaque : string list;
   users : (string * string) list;
   names : (string * string) list;
+  register : string option;  (* the OCaml module without which Rust's functions refuse *)
 }
 
 let options () =
   let rust_file = ref "" and ocaml_file = ref "" and folders = ref [] and bound = ref [] and annotations = ref [] in
   let prefixes = ref [] and only = ref [] and opaque = ref [] and users = ref [] and names = ref [] in
+  let register = ref None in
   let add list = Arg.String (fun s -> list := s :: !list) in
   let add_item list = Arg.String (fun s -> list := Walk.uncapitalized s :: !list) in
   (* The last = is no part of an operator. *)
@@ -33,17 +35,19 @@ let options () =
     "--only", add_item only, "ITEM";
     "--opaque", add_item opaque, "TYPE";
     "--with", add_pair users, "TYPE=RUST a user's own Rust type";
+    "--register", Arg.String (fun s -> register := Some s), "MODULE that OCaml code must name";
     "--rename", add_pair names, "ITEM=NAME its name in Rust" ] (fun s -> raise (Arg.Bad s)) "bindings";
   let rev list = List.rev !list in
   { rust_file = !rust_file; ocaml_file = !ocaml_file; folders = rev folders; bound = rev bound; annotations = rev annotations;
-    prefixes = rev prefixes; only = rev only; opaque = rev opaque; users = rev users; names = rev names }
+    prefixes = rev prefixes; only = rev only; opaque = rev opaque; users = rev users; names = rev names;
+    register = !register }
 
 (* Names that build scripts use. *)
 let check_known what known names =
   List.iter (fun name -> if not (List.mem name known) then begin
     let near = List.sort_uniq compare (match Misc.spellcheck known name with [] -> known | l -> l) in
     let some = List.filteri (fun i _ -> i < 30) near @ if List.length near > 30 then [ "…" ] else [] in
-    failwith (Printf.sprintf "there is no %s `%s`. There are: %s" what name (String.concat ", " some))
+    failwith (Printf.sprintf "there is no %s `%s`. %s" what name (Names.there_are some))
   end) names
 
 (* The files .cmti of modules that are bound: a library's have documentation. *)
@@ -111,7 +115,7 @@ let write o understood =
   Printf.bprintf rust "// %s\n\n" header;
   Rust.missing_externals rust own;
   List.iter (fun m ->
-    let abi = if List.memq m own then Some (symbol m) else None in
+    let abi = if List.memq m own then Some (symbol m, o.register) else None in
     Rust.module_ rust ~abi ~digest:digest_place m) understood.modules;
   Glue.print glue ~header ~abis:(List.map symbol own) ~digest:digest_place ~types:understood.types ~stated:understood.stated own;
   let digest = String.sub (Digest.to_hex (Digest.string (Buffer.contents rust))) 0 16 in

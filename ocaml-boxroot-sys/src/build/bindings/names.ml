@@ -18,6 +18,16 @@ let identifier s =
 (* Without the `r#` of a keyword. *)
 let not_raw s = if String.length s > 2 && String.sub s 0 2 = "r#" then String.sub s 2 (String.length s - 2) else s
 
+(* Words that are names only as \#let and the like, from OCaml 5.2 on. *)
+let ocaml_keywords = Compat.new_keywords @ [
+  "and"; "as"; "assert"; "begin"; "class"; "constraint"; "do"; "done"; "downto"; "else"; "end"; "exception"; "external";
+  "false"; "for"; "fun"; "function"; "functor"; "if"; "in"; "include"; "inherit"; "initializer"; "lazy"; "let"; "match";
+  "method"; "module"; "mutable"; "new"; "nonrec"; "object"; "of"; "open"; "private"; "rec"; "sig"; "struct"; "then"; "to";
+  "true"; "try"; "type"; "val"; "virtual"; "when"; "while"; "with" ]
+
+(* A name of a value, a type, a label or a field, as OCaml code says it. *)
+let ocaml s = if List.mem s ocaml_keywords then "\\#" ^ s else s
+
 (* Constructors that are signs; OCaml's lists have two of them. *)
 let signs = [ ("::", "Cons"); ("[]", "Nil"); ("()", "Unit") ]
 
@@ -69,10 +79,16 @@ let replace before after s =
   go 0;
   Buffer.contents b
 
+(* The name under which an item is registered, by its path: without `\#`, which strings do not take. *)
+let registered path = replace "\\#" "" path
+
 let is_operator s =
   let is_letter = function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' | '\'' -> true | c -> Char.code c >= 128 in
   List.mem s [ "mod"; "land"; "lor"; "lxor"; "lsl"; "lsr"; "asr"; "or" ]
   || not (List.for_all is_letter (List.init (String.length s) (String.get s)))
+
+(* "There are: a, b". *)
+let there_are = function [] -> "There are none." | names -> "There are: " ^ String.concat ", " names
 
 (* A name that no other item has: underscores are added. *)
 let rec free is_taken name = if is_taken name then free is_taken (name ^ "_") else name

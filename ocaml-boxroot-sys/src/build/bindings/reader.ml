@@ -51,7 +51,7 @@ let ocaml_module r name =
 (* A path, as OCaml code names it. *)
 let rec ocaml r path = match path with
   | Path.Pident id -> ocaml_module r (Ident.name id)
-  | Pdot (path, name) -> ocaml r path ^ "." ^ name
+  | Pdot (path, name) -> ocaml r path ^ "." ^ Names.ocaml name
   | Papply (path, argument) -> Printf.sprintf "%s(%s)" (ocaml r path) (ocaml r argument)
   | _ -> Path.name path
 [@@ocaml.warning "-4-11"]

@@ -199,7 +199,7 @@ let value scope ~root_name ~digest v =
   doc scope "    " v.value_doc;
   out scope "    pub %sfn %s%s%s (%s) -> %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "")
     (Names.identifier v.value_name) (generics (List.map snd names)) (if has_root then " / " ^ root_name else "")
-    (String.concat ", " arguments) result v.value_path digest
+    (String.concat ", " arguments) result (Names.registered v.value_path) digest
 
 (* ---- Exceptions ---- *)
 
@@ -333,7 +333,9 @@ let rec module_ text ~abi ~digest m =
   let inside = Buffer.create 1000 in
   let add fmt = Printf.ksprintf (Buffer.add_string inside) fmt in
   if scope.imports <> [] then add "use ::ocaml_boxroot::{%s};\n\n" (String.concat ", " (List.sort compare scope.imports));
-  Option.iter (fun symbol -> add "::ocaml_boxroot::bound_abi! { \"%s\" }\n\n" symbol) abi;
+  Option.iter (fun (symbol, register) ->
+    let needs = match register with Some name -> Printf.sprintf " needs \"%s\"" name | None -> "" in
+    add "::ocaml_boxroot::bound_abi! { \"%s\"%s }\n\n" symbol needs) abi;
   Buffer.add_buffer inside scope.text;
   Buffer.add_buffer inside subs;
   if List.length m.rust_path = 1 then Printf.bprintf text "#[allow(%s)]\n" allowed;
