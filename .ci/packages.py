@@ -139,7 +139,7 @@ def c_readme(folder):
     os.chdir("commands")
     os.symlink(ROOT / "boxroot-c", "boxroot-c")
     copy("tests/links/stubs.c", "tests/links/program.ml main.ml")
-    if len(re.findall(r"^\+ timeout 60 ./main", commands(1), re.M)) != 3:
+    if len(re.findall(r"^\+ timeout 60 ./main", commands(1), re.M)) != 4:
         fail("not every command makes a program")
     copy("boxroot-c/test/cpp/stubs.cpp", "boxroot-c/test/cpp/program.ml main.ml")
     commands(2)

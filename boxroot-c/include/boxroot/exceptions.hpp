@@ -24,30 +24,44 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <string>
 
 #include <caml/callback.h>
 #include <caml/fail.h>
 #include <caml/memory.h>
+#include <caml/printexc.h>
 
 namespace boxroots {
+
+// Not an interface.
+namespace detail {
+// The text that OCaml prints of an exception that nobody caught. OCaml's heap is only read, so no value moves.
+inline std::string text_of(value exception) {
+  std::unique_ptr<char, void (*)(void *)> text(caml_format_exception(exception), caml_stat_free);
+  return text ? text.get() : "an exception of OCaml's";
+}
+} // namespace detail
 
 // An OCaml exception that passes C++ functions.
 class OCamlException : public std::exception {
 public:
   // Lock: required. Throws like Root's constructor.
-  explicit OCamlException(value v) : exception_(v) {}
+  explicit OCamlException(value v) : exception_(v), text_(detail::text_of(v)) {}
   OCamlException(OCamlException &&) noexcept = default;
   // What is thrown must be copyable. Lock: required. Throws like Root's constructor.
   OCamlException(OCamlException const &other)
-      : std::exception(other), exception_(*other.exception_) {}
+      : std::exception(other), exception_(*other.exception_), text_(other.text_) {}
   OCamlException &operator=(OCamlException const &) = delete;
 
   // The OCaml exception. Lock: required.
   value operator*() const noexcept { return *exception_; }
-  char const *what() const noexcept override { return "an exception of OCaml's"; }
+  // Its text, as OCaml prints an exception that nobody caught: Stock.Missing("tea", 2). Lock: none.
+  char const *what() const noexcept override { return text_.c_str(); }
 
 private:
   Root exception_;
+  std::string text_;
 };
 
 // Private. What `call` makes of its arguments.
