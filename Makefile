@@ -4,6 +4,7 @@
 # make examples  every program in examples/, by the command in its first comment
 # make bench   the benchmarks, one by one, under criterion, or two in turn
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
+# make book    the user guide, as HTML in target/book
 # make clients  crates and programs of users, on ours: ONLY=interop, async; projects that use the library as installed or
 #              packaged: ONLY=c, ocaml, rust, drop-in
 # make builds  compilers, levels, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv;
@@ -45,7 +46,7 @@ with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
   $(with_ocaml)
 
-.PHONY: demo test quick examples clients builds platforms bench bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc clean
+.PHONY: demo test quick examples clients builds platforms bench bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc book clean
 
 demo:
 	@$(call need_rust,85)
@@ -178,9 +179,15 @@ stress:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c stress
 
 # Needs no OCaml.
-FEATURES = startup,build
+FEATURES = startup,build,debug-checks
 doc:
 	DOCS_RS=1 cargo doc --no-deps -p ocaml-boxroot-sys -p ocaml-boxroot --no-default-features --features "$(FEATURES)"
+
+# Needs no OCaml.
+book:
+	@command -v mdbook >/dev/null || { echo "make book: mdbook must be on PATH: cargo install mdbook --locked" >&2; exit 1; }
+	mdbook build docs/guide
+	@.ci/documents.py --book target/book
 
 clean:
 	cargo clean

@@ -43,7 +43,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         .module("tests/support/exported.ml")
         .module("tests/support/mistakes.ml")
         .module("tests/support/values.ml")
-        .module("ocaml-boxroot/src/guide/words.ml")
+        .module("tests/interop/words/words.ml")
         .link_into("tests")?;
     Program::new().library("threads").link_into("benches")?;
     // Two programs: one without the threads library, and one that initialises it late.

@@ -17,7 +17,7 @@
 """
 import os, platform, re, resource, shutil
 from pathlib import Path
-from support import ROOT, attempt, fail, main, ocaml, passed, run, say, scratch, where
+from support import ROOT, attempt, fail, main, ocaml, passed, run, say, scratch, version, where
 
 CC = os.environ.get("CC", "cc")
 SOURCES = sorted(Path(ROOT, "boxroot-c/src").glob("*.c"))
@@ -155,7 +155,8 @@ def other_layouts():
 def visible_names():
     """A shared library shows the public names, and those of inlined code."""
     run(CC, "-shared -Wl,--whole-archive pool14/libboxroot.a -Wl,--no-whole-archive -o libboxroot.so")
-    known = {"bxr_copy"}
+    major, minor = version().split(".")[:2]
+    known = {"bxr_copy", f"bxr_flavour_abi2_pool14_for_ocaml_{major}_{minor}"}
     for header in Path(ROOT, "boxroot-c/include/boxroot").glob("*.h"):
         known |= {f"{name}_abi2_pool14" for name in re.findall(r"^#define (bxr_[a-z_]*) BXR_(?:FLAVOUR_)?NAME\(", header.read_text(), re.M)}
     known |= set(re.findall(r"^.*\b(boxroot_[a-z_]*)\(.*\);$", Path(ROOT, "boxroot-c/include/boxroot.h").read_text(), re.M))

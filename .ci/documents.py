@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
-"""Checks the documents (*.md): links between them and to files, their anchors, files and make targets that they name.
+"""Checks the documents (*.md): links between them and to files, their anchors, files, make targets and tests ("Tests:") that they
+name. The guide (docs/guide) is a book as well: its SUMMARY.md names each page, and its pages link to each other only, and name other files.
 
-With --compile: also that the blocks of code are right. Rust is rustdoc's (the README's by ocaml-boxroot/src/lib.rs), but a
-block that rustdoc ignores must be a part of some Rust file here, and lines of CMake and dune, of a file for them. C, C++ and OCaml are compiled; a block of C that is no whole
-file has a comment in front of it, <!-- in: int f(void) -->, that says in which function it is, and one of OCaml with Domain.spawn is for OCaml 5. Needs OCAMLOPT, gcc, g++.
+With --compile: also that the blocks of code are right. Rust is compiled and run by rustdoc (ocaml-boxroot/src/lib.rs includes these
+documents). A block of Rust or OCaml with `ignore` must be a part of some file here in that language, and lines of CMake and dune, of a file for them. C, C++ and
+other OCaml are compiled; a block of C that is no whole file has a comment in front of it, <!-- in: int f(void) -->, that says in
+which function it is, and one of OCaml with Domain.spawn is for OCaml 5. The files of pages that .ci/packages.py follows are compiled
+there. Needs OCAMLOPT, gcc, g++.
+
+With --book FOLDER: instead, that each link in the HTML pages of the book leads to a page and an anchor.
 """
-import os, re, sys, tempfile
+import html, os, re, sys, tempfile
 from pathlib import Path
 from support import attempt, ocaml, tracked, version, where
 
+GUIDE = Path("docs/guide")
 problems = []
 
 
@@ -42,6 +48,8 @@ def check_link(path, number, link):
         return
     file, _, anchor = link.partition("#")
     target = Path(os.path.normpath(path.parent / file)) if file else path
+    if path.is_relative_to(GUIDE) and not target.is_relative_to(GUIDE):
+        problem(f"{path}:{number}", f"{file} is not a part of the book: name it without a link")
     if not target.exists():
         problem(f"{path}:{number}", f"no file {file}")
     elif anchor and target.suffix == ".md" and anchor not in anchors(target):
@@ -52,6 +60,7 @@ TARGETS = {
     folder: set(re.findall(r"^([\w\-]+):", Path(folder, "Makefile").read_text(), re.M))
     for folder in (".", "boxroot-c", "examples")
 }
+TEST_SOURCES = "".join(path.read_text() for path in tracked("tests/c_api/*.rs", "tests/safe/*.rs"))
 FOLDERS = {path.parts[0] for path in tracked() if len(path.parts) > 1}
 
 
@@ -78,16 +87,65 @@ def check_named_file(path, number, name):
         problem(f"{path}:{number}", f"no file {name}")
 
 
+def check_tests(path, number, names):
+    """A line that begins with "Tests:" names tests, or commands."""
+    for name in names:
+        if not re.search(r"[ /]", name) and not re.search(rf"\btest!\(\s*{name}\b", TEST_SOURCES):
+            problem(f"{path}:{number}", f"no test {name}")
+
+
 def check_text(path):
-    is_rustdoc = path.is_relative_to("ocaml-boxroot/src")  # whose links rustdoc checks
     for number, line in lines_without_code(path.read_text()):
+        if line.startswith("Tests:"):
+            check_tests(path, number, re.findall(r"`(.*?)`", line))
         for code in re.findall(r"`([^`]+)`", line) + re.findall(r"^    (make .*)", line):
             if re.match(r"make [a-z\-]", code):
                 check_make(path, number, code)
             check_named_file(path, number, code)
-        if not is_rustdoc:
-            for link in re.findall(r"\]\(([^()\s]+)\)", re.sub(r"`[^`]*`", "", line)):
-                check_link(path, number, link)
+        for link in re.findall(r"\]\(([^()\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+            check_link(path, number, link)
+
+
+def check_errors():
+    """The page of questions and answers has each error of the two libraries."""
+    page = (GUIDE / "faq.md").read_text()
+    errors = Path("ocaml-boxroot/src/error.rs").read_text().split("pub enum Error {")[1].split("\n}")[0]
+    names = [f"`{name}`" for name in re.findall(r"^    ([A-Z]\w+)", errors, re.M)]
+    setup = Path("boxroot-c/src/setup.c").read_text()
+    texts = set(re.findall(r'return\s+"(boxroot: [^;,"]+)', setup)) - {"boxroot: no error on this thread", "boxroot: unknown error"}
+    for error in names + sorted(texts):
+        if error not in page:
+            problem(GUIDE / "faq.md", f"does not explain {error}")
+
+
+def check_summary():
+    named = re.findall(r"\]\(([^()\s]+)\)", (GUIDE / "SUMMARY.md").read_text())
+    for page in GUIDE.glob("**/*.md"):
+        times = named.count(str(page.relative_to(GUIDE)))
+        if times != (page.name != "SUMMARY.md"):
+            problem(GUIDE / "SUMMARY.md", f"names {page} {times} times")
+
+
+def check_book(folder):
+    """The links of mdBook's pages."""
+    def targets(page):
+        return set(re.findall(r'\bid="([^"]*)"', page.read_text()))
+    for page in folder.glob("**/*.html"):
+        if page.name in ("404.html", "toc.html"):  # whose links are for any folder, and for a frame
+            continue
+        for link in re.findall(r'\b(?:href|src)="([^"]*)"', page.read_text()):
+            file, _, anchor = html.unescape(link).partition("#")
+            target = page.parent / file if file else page
+            if re.match(r"[a-z]+:", link):
+                continue
+            if not target.exists():
+                problem(page, f"no file {file}")
+            elif anchor and anchor not in targets(target):
+                problem(page, f"no anchor {link}")
+
+
+FILE = "a file"  # the context of a block below its name
+FOLLOWED = {f"docs/guide/{name}.md" for name in re.findall(r'follow\(folder, "(.*?)"', Path(".ci/packages.py").read_text())}
 
 
 def blocks(path):
@@ -103,7 +161,7 @@ def blocks(path):
             code.append(line)
         elif line.strip():
             found = re.fullmatch(r"<!-- in: (.*) -->", line.strip())
-            context = found.group(1) if found else None
+            context = found.group(1) if found else FILE if re.fullmatch(r"`\S+`:", line.strip()) else None
 
 
 def compile_block(scratch, place, language, context, code):
@@ -127,17 +185,19 @@ def compile_block(scratch, place, language, context, code):
         problem(place, f"does not compile:\n{output}")
 
 
-def check_blocks(path, scratch, rust):
+def check_blocks(path, scratch, quoted):
     for number, language, context, code in blocks(path):
         place = f"{path}:{number}"
         words = re.split(r"[,\s]+", language) if language else []
-        if path.is_relative_to("ocaml-boxroot/src") and not words or words[:1] in (["no_run"], ["compile_fail"]):
-            continue  # rustdoc's
+        if context == FILE:
+            if str(path) in FOLLOWED:
+                continue
+            context = None
         if "ignore" in words:
-            if not any(code in text for text in rust):
-                problem(place, "is not a part of a Rust file of this repository")
-        elif words == ["rust"]:
-            if not path.is_relative_to("ocaml-boxroot/src") and str(path) not in doctested:
+            if not any(code in text for text in quoted[words[0]]):
+                problem(place, f"is not a part of a file of this repository in {words[0]}")
+        elif words[:1] == ["rust"]:
+            if str(path) not in doctested:
                 problem(place, "is not compiled: see ocaml-boxroot/src/lib.rs")
         elif words and words[0] in ("c", "cpp", "ocaml"):
             compile_block(scratch, place, words[0], context, code)
@@ -163,17 +223,23 @@ def check_blocks(path, scratch, rust):
 
 
 documents = [path for path in tracked("*.md") if not path.is_symlink() and "corpus" not in path.parts]
-for path in documents:
-    check_text(path)
+if sys.argv[1:2] == ["--book"]:
+    check_book(Path(sys.argv[2]))
+else:
+    check_summary()
+    check_errors()
+    for path in documents:
+        check_text(path)
 if sys.argv[1:] == ["--compile"]:
     has_domains = not version().startswith("4.")
     lib = Path("ocaml-boxroot/src/lib.rs").read_text()
     doctested = {os.path.normpath("ocaml-boxroot/src/" + name) for name in re.findall(r'include_str!\("([^"]*\.md)"\)', lib)}
-    rust = [path.read_text() for path in tracked("*.rs")]
+    quoted = {language: [path.read_text() for path in tracked(*names)]
+              for language, names in {"rust": ["*.rs"], "ocaml": ["*.ml", "*.mli"], "c": ["*.c"], "cpp": ["*.cpp"]}.items()}
     builds = [path.read_text().replace("${BOXROOT}", "boxroot").replace("${language}", "program").replace(" ${ocaml_libraries})", ")") for path in tracked("*CMakeLists.txt", "*/dune")]
     with tempfile.TemporaryDirectory() as scratch:
         for path in documents:
-            check_blocks(path, scratch, rust)
+            check_blocks(path, scratch, quoted)
 for text in problems:
     print(text, file=sys.stderr)
 sys.exit(1 if problems else 0)

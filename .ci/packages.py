@@ -2,17 +2,21 @@
 """Usage: .ci/packages.py [PART...]   The packages, as other projects get them. Needs OCAMLOPT.
 
   c        The C library, installed, found by pkg-config and by CMake, inside another CMake project, and in the stub library of
-           an OCaml library. The projects are tests/packages/c and tests/links. Needs a C and a C++ compiler, pkg-config, cmake.
+           an OCaml library. The projects are tests/packages/c and tests/links, and those of pages of docs/guide. Needs a C and a
+           C++ compiler, pkg-config, cmake.
   ocaml    The OCaml package boxroot (boxroot-c/boxroot.opam), with dune: C stubs with roots in native code, bytecode and loaded
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
-           tests/packages/dune. Needs cargo, and dune 3 or apt; uses opam and rsync, if they are there.
-  rust     The Rust crates: their .crate files are packaged and unpacked, and the project tests/packages/rust, with OCaml code
-           of its own, uses these alone; licences of all that it depends on. Needs cargo.
+           tests/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
+           they are there.
+  rust     The Rust crates: cargo would publish them, both at once; their .crate files are unpacked, and the project
+           tests/packages/rust, with OCaml code of its own, uses these alone, and so does tests/packages/yojson, if yojson is
+           installed; licences of all that it depends on; their documentation, as docs.rs makes it; the guide's first steps.
+           Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs tells every public item of that, and
            compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
            them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
 """
-import json, os, re, shutil, tarfile
+import json, os, re, shlex, shutil, tarfile
 from pathlib import Path
 from support import ROOT, attempt, fail, main, need, ocaml, passed, run, say, scratch, version, where
 
@@ -44,6 +48,9 @@ def c():
         for installed in "made", "cmade":
             c_pkg_config(folder, installed)
         c_readme(folder)
+        follow(folder, "first-steps-c")
+        follow(folder, "first-steps-cpp")
+        follow(folder, "porting-c")
         c_cmake(folder)
         c_checked(folder)
         c_stub_library(folder)
@@ -52,17 +59,41 @@ def c():
 def c_install(folder):
     """Installs in `made` by make, static, and in `cmade` by CMake, shared."""
     make = ["make", "-C", ROOT / "boxroot-c", f"BUILD={folder}/build", "install"]
-    run(make, ["PREFIX=/opt/boxroot", f"DESTDIR={folder}/staged"])
-    staged = Path("staged/opt/boxroot")
+    status, output = attempt(make, ["PREFIX=made"])
+    if status == 0 or "PREFIX is 'made'. It must be an absolute path" not in output:
+        fail(f"a relative PREFIX is not refused\n{output}")
+    c_uninstall(folder, make)
+    run(make, [f"PREFIX={folder}/made"])
+    run("cmake -S", ROOT / "boxroot-c", "-B cmake-build", [f"-DCMAKE_INSTALL_PREFIX={folder}/cmade"],
+        "-DCMAKE_C_EXTENSIONS=OFF -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_LIBDIR=lib")
+    run("cmake --build cmake-build --target install")
+
+
+def c_uninstall(folder, make):
+    """Both flavours in a folder whose name has a space and a sign that means something to sed; and nothing is left of them."""
+    there = ["PREFIX=/opt/box & roots", f"DESTDIR={folder}/staged here"]
+    checked = ["make", "-C", ROOT / "boxroot-c", f"BUILD={folder}/build-checked", "CHECKED=1"]
+    run(make, there)
+    run(checked, ["install"], there)
+    staged = Path("staged here/opt/box & roots")
     if not (staged / "include/boxroot/inline.h").is_file():
         fail("DESTDIR is not respected")
     for file in [*staged.glob("lib/pkgconfig/*"), *staged.glob("lib/cmake/**/*.cmake")]:
         if str(folder) in file.read_text():
             fail(f"DESTDIR stands in {file}")
-    run(make, [f"PREFIX={folder}/made"])
-    run("cmake -S", ROOT / "boxroot-c", "-B cmake-build", [f"-DCMAKE_INSTALL_PREFIX={folder}/cmade"],
-        "-DCMAKE_C_EXTENSIONS=OFF -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_LIBDIR=lib")
-    run("cmake --build cmake-build --target install")
+    told = run("pkg-config --cflags --libs boxroot", env={"PKG_CONFIG_PATH": str(staged / "lib/pkgconfig")})
+    for flag in "-I/opt/box & roots/include", "-L/opt/box & roots/lib":
+        if flag not in shlex.split(told):
+            fail(f"pkg-config does not tell {flag}: {told}")
+    mine = staged / "include/boxroot/mine.h"
+    mine.touch()
+    run(make[:-1], ["uninstall"], there)
+    if not (staged / "include/boxroot-checked/boxroot.h").is_file():
+        fail("make uninstall removes the other flavour")
+    run(checked, ["uninstall"], there)
+    left = [path for path in staged.rglob("*") if not path.is_dir()]
+    if left != [mine]:
+        fail(f"make uninstall leaves {left}")
 
 
 def pkg_config(folder, installed, *question, package="boxroot"):
@@ -126,6 +157,36 @@ def c_readme(folder):
     passed("the commands of boxroot-c/README.md")
 
 
+def follow(folder, page, *tools):
+    """A page of docs/guide, as a reader follows it in an empty folder beside the repository: a block below a line "`NAME`:" is a
+    file; commands are run, and print each line of the text that follows them at once. The folders of tools come first in PATH."""
+    place = Path(folder, page)
+    place.mkdir()
+    if not Path(folder, "ocaml-boxroot").exists():
+        os.symlink(ROOT, Path(folder, "ocaml-boxroot"))
+    block = r"^```{}\n(.*?)^```\n"
+    commands = block.format("sh") + "(?:\n" + block.format("text") + ")?"
+    text = Path(ROOT, "docs/guide", page + ".md").read_text()
+    script, expected = "set -eux\n", []
+    for match in re.finditer(rf"(?:^`(\S+)`:\n\n{block.format('[a-z,]+')}|{commands})", text, re.M | re.S):
+        name, contents, lines, printed = match.groups()
+        if name:
+            script += f"mkdir -p $(dirname {name}) && cat >{name} <<'END_OF_FILE'\n{contents}END_OF_FILE\n"
+        else:
+            script += lines
+            expected += (printed or "").splitlines()
+    if not expected:
+        fail(f"docs/guide/{page}.md has no commands that print")
+    env = {"HOME": str(folder), "PATH": ":".join(map(str, [*tools, ocaml().parent, os.environ["PATH"]]))}
+    for tool in "cargo", "rustup":  # which are not in that home
+        env[f"{tool.upper()}_HOME"] = os.environ.get(f"{tool.upper()}_HOME") or os.path.expanduser(f"~/.{tool}")
+    output = run("bash -c", [script], cwd=place, env=env, timeout=1200).splitlines()
+    for line in expected:
+        if line not in output:
+            fail(f"docs/guide/{page}.md: the commands do not print: {line}\n" + "\n".join(output))
+    passed(f"docs/guide/{page}.md")
+
+
 def c_cmake(folder):
     def consumer(name, *options):
         """Configures, builds and runs tests/packages/c; the result is what ldd says of it."""
@@ -143,8 +204,11 @@ def c_cmake(folder):
         fail("the shared library is not used")
     consumer("find_package, installed by CMake", f"-DCMAKE_PREFIX_PATH={folder}/cmade")
     consumer("add_subdirectory", f"-DBOXROOT_SOURCE={ROOT}/boxroot-c")
+    others = [name for name in run("ar t consumer/boxroot/libboxroot.a").split() if not name.startswith("bxr_")]
+    if others:
+        fail(f"objects in CMake's archive have names that a program may have, too: {others}")
     lists = Path(ROOT, "tests/packages/c/CMakeLists.txt").read_text()
-    Path("CMakeLists.txt").write_text(lists.replace("find_package(${BOXROOT} 0.4", "find_package(${BOXROOT} 0.5"))
+    Path("CMakeLists.txt").write_text(lists.replace("find_package(boxroot 0.4", "find_package(boxroot 0.9"))
     status, output = attempt("cmake -S . -B refused", [made])
     if status == 0 or "compatible with requested version" not in output:
         fail(f"find_package takes a version that is not compatible\n{output}")
@@ -192,7 +256,11 @@ def c_stub_library(folder):
     os.chdir("stub_library")
     copy("tests/links/program.ml")
     run("gcc -O2 -fPIC", pkg_config(folder, "cmade", "--cflags"), "-c", ROOT / "tests/links/stubs.c")
+    Path("pool.c").write_text("int own_pool(void) { return 1; }\n")
+    run("gcc -O2 -fPIC -c pool.c")
     run("ar x ../made/lib/libboxroot.a")
+    if "own_pool" not in run("nm pool.o"):
+        fail("the archive has a pool.o, which replaces the program's")
     run(ocaml("ocamlmklib"), "-o program_stubs", sorted(Path().glob("*.o")))
     run(ocaml("ocamlc"), "-dllib dllprogram_stubs.so program.ml -o bytecode")
     run(ocaml("ocamlrun"), "bytecode", timeout=60, env={"CAML_LD_LIBRARY_PATH": "."})
@@ -212,10 +280,13 @@ def ocaml_package():
         if Path("package/boxroot.opam").read_text() != Path(ROOT, "boxroot-c/boxroot.opam").read_text():
             fail("boxroot.opam is not what dune makes of dune-project")
         run(dune, "install --root . --prefix", folder / "installed", "boxroot", cwd="package")
+        Path("bin").mkdir()
+        os.symlink(dune, "bin/dune")
         if shutil.which("opam") and shutil.which("rsync"):
-            with_opam(folder, dune)
+            with_opam(folder)
         else:
             say("packages: opam or rsync is missing: 'opam lint' and 'opam install' are skipped")
+        follow(folder, "first-steps-ocaml", folder / "bin")
         shutil.copytree(ROOT / "tests/packages/dune", "project")
         patch("project", {name: ROOT / name for name in ("ocaml-boxroot", "ocaml-boxroot-sys")})
         os.chdir("project")
@@ -234,11 +305,9 @@ def patch(project, crates):
     Path(project, ".cargo/config.toml").write_text("[patch.crates-io]\n" + "".join(lines))
 
 
-def with_opam(folder, dune):
+def with_opam(folder):
     """In a switch whose compiler and dune are those that are found here."""
     run("opam lint package/boxroot.opam")
-    Path("bin").mkdir()
-    os.symlink(dune, "bin/dune")
     for package in "", f"packages/ocaml/ocaml.{version()}", "packages/dune/dune.3.17.2":
         path = Path("repository", package)
         path.mkdir(parents=True, exist_ok=True)
@@ -264,6 +333,10 @@ def with_dune(folder, dune):
         "CAML_LD_LIBRARY_PATH": f"{folder}/installed/lib/stublibs:{Path.cwd()}/{built}/listeners",
     }
     build = [dune, "build", "--root", ".", "-j2"]
+    run(build, "./quiet.exe ./late.exe ./late.bc", env=installed)
+    prints("dune, a program that does not name Boxroot", "quiet: passed", f"{built}/quiet.exe", env=installed)
+    prints("dune, threads after boxroot", "late threads: passed", f"{built}/late.exe", env=installed)
+    prints("dune, threads after boxroot, bytecode", "late threads: passed", f"ocamlrun {built}/late.bc", env=installed)
     run(build, "./main.exe ./main.bc ./host.exe listeners/listeners.cmxs plugin/plugin.cmxs", env=installed)
     prints("dune, native", "native: passed", f"{built}/main.exe", env=installed)
     prints("dune, bytecode", "bytecode: passed", f"ocamlrun {built}/main.bc", env=installed)
@@ -294,19 +367,33 @@ def with_dune(folder, dune):
 
 def rust():
     with scratch() as folder:
-        run("cargo package --no-verify --allow-dirty -p ocaml-boxroot-sys -p ocaml-boxroot --target-dir", folder / "target",
-            "--manifest-path", ROOT / "Cargo.toml")
+        both = ["--allow-dirty", "-p", "ocaml-boxroot-sys", "-p", "ocaml-boxroot", "--target-dir", folder / "target",
+                "--manifest-path", ROOT / "Cargo.toml"]
+        run("cargo publish --dry-run --no-verify", both)
+        run("cargo package", both) # compiles what was packaged
         crates = dict(unpacked(file) for file in sorted(Path("target/package").glob("*.crate")))
         shutil.copytree(ROOT / "tests/packages/rust", "project")
-        guide = ROOT / "ocaml-boxroot/src/guide/orders"
-        for file, place in ("build.rs", "."), ("main.rs", "src"), ("orders.ml", "ocaml"):
-            Path("project", place).mkdir(exist_ok=True)
-            shutil.copy(guide / file, Path("project", place))
         patch("project", crates)
         os.chdir("project")
         run("cargo build")
         prints("the README's project, on the packaged crates", "Ada: 200 g are missing", "target/debug/uses-boxroot")
         licences()
+        documented(crates)
+        follow(folder, "first-steps-rust")
+        with_yojson(crates)
+
+
+def with_yojson(crates):
+    """The guide's program with an installed OCaml library, if that is there."""
+    places = os.environ.get("OCAMLPATH", "").split(":") + [where(), Path(where()).parent]
+    if not any(place and Path(place, "yojson/META").is_file() for place in places):
+        say("the OCaml library yojson is missing (OCAMLPATH), and tests/packages/yojson not tested")
+        return
+    shutil.copytree(ROOT / "tests/packages/yojson", "../yojson")
+    patch("../yojson", crates)
+    os.chdir("../yojson")
+    run("cargo build")
+    prints("a project with yojson, on the packaged crates", '["Ada",1815]', "target/debug/uses-yojson")
 
 
 def unpacked(file):
@@ -325,6 +412,26 @@ def unpacked(file):
         fail(f"{file.stem} contains links")
     say(f"{file.stem}: {file.stat().st_size // 1024}K, {count} files")
     return name, folder
+
+
+def documented(crates):
+    """As docs.rs does it: without OCaml, with the features that the manifests ask for."""
+    import tomllib
+    shown = {
+        "ocaml-boxroot-sys": ["fn.boxroot_create.html", "build/struct.Program.html", "fn.leak_report.html"],
+        "ocaml-boxroot": ["struct.Boxroot.html", "struct.Runtime.html", "fn.leaks.html"],
+    }
+    for name, folder in crates.items():
+        asked = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["metadata"]["docs"]["rs"]
+        features = ["--all-features"] if asked.get("all-features") else ["--features", ",".join(asked["features"])]
+        features += ["--no-default-features"] * asked.get("no-default-features", False)
+        patched = ["--config", f'patch.crates-io.ocaml-boxroot-sys.path="{crates["ocaml-boxroot-sys"]}"']
+        run("cargo doc --no-deps --manifest-path", folder / "Cargo.toml", "--target-dir docs", features, patched,
+            env={"DOCS_RS": "1", "OCAMLOPT": "/no/ocamlopt", "RUSTDOCFLAGS": "-D warnings"})
+        for page in shown[name]:
+            if not Path("docs/doc", name.replace("-", "_"), page).is_file():
+                fail(f"the documentation of {name} lacks {page}")
+        say(f"{name}: documented without OCaml, with {' '.join(features)}")
 
 
 def licences():

@@ -1,6 +1,6 @@
 //! Compiles `src/c`, against the OCaml that `ocaml-boxroot-sys` found. Without OCaml (docs.rs) there is nothing to do.
 
-use std::{env, error::Error, fs, process::ExitCode};
+use std::{env, error::Error, fs, path::PathBuf, process::ExitCode};
 
 fn main() -> ExitCode {
     match build() {
@@ -26,10 +26,19 @@ fn build() -> Result<(), Box<dyn Error>> {
     if env::var_os("CARGO_FEATURE_DEBUG_CHECKS").is_some() {
         compiler.define("OBX_DEBUG_CHECKS", None);
     }
-    for entry in fs::read_dir("src/c")? {
+    // The name of an object is the first thing that users see if they link no runtime (build/main.rs of ocaml-boxroot-sys).
+    let prefix = env::var("DEP_OCAML_BOXROOT_OBJECT_PREFIX").unwrap_or_default();
+    let copies = PathBuf::from(env::var("OUT_DIR")?).join("src");
+    fs::create_dir_all(&copies)?;
+    let sources = env::current_dir()?.join("src/c");
+    compiler.include(&sources);
+    for entry in fs::read_dir(sources)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "c") {
-            compiler.file(path);
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if name.ends_with(".c") {
+            let copy = copies.join(format!("{prefix}{name}"));
+            fs::write(&copy, format!("#include \"{}\"\n", path.display()))?;
+            compiler.file(copy);
         }
     }
     Ok(compiler.try_compile("ocaml_boxroot_shim")?)

@@ -137,7 +137,8 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 
 /* Prepares the library. OCaml 4: required before the first create, with the lock
    held, after the Thread module (if the program links it) is initialised, and best
-   before other threads start. OCaml 5: never needed, because the first create does
+   before other threads start. (Boxroot.setup of the OCaml package may be called before Thread
+   is initialised.) OCaml 5: never needed, because the first create does
    it; harmless. Returns true if the library is set up already. Failure: false, with errno
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn
              down or invalid (see below);

@@ -1,7 +1,8 @@
 (** Roots of C, C++ and Rust code, watched from OCaml. They are made and deleted there: see [boxroot.h]. *)
 
-(** Prepares the library. OCaml 4: required before C code makes the first root, after [Thread] is initialised (if the
-    program uses it); a library whose stubs make roots calls it when it is initialised. OCaml 5: not needed.
+(** Prepares the library. OCaml 4: required before C code makes the first root; a library whose stubs make roots calls it
+    when it is initialised. If the program contains [Thread], which may be initialised later, its runtime lock is made, too.
+    OCaml 5: not needed.
     @raise Failure if it cannot be. *)
 val setup : unit -> unit
 

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* For boxroot.ml. As it uses all that the library has, boxroot.cmxs holds all of it. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#endif
 #define CAML_NAME_SPACE
 #include <boxroot.h>
 
 #include <caml/fail.h>
+#include <caml/version.h>
+#if OCAML_VERSION < 50000
+#include <dlfcn.h>
+#endif
 
 value boxroot_ocaml_setup(value unit);
 value boxroot_ocaml_live_roots(value unit);
@@ -16,7 +23,30 @@ boxroot (*const boxroot_ocaml_create)(value) = boxroot_create;
 void (*const boxroot_ocaml_delete_many)(boxroot_domain, boxroot const *,
                                         size_t) = boxroot_delete_many;
 
+/* OCaml 4: the Thread module must be initialised before the setup (boxroot.h). In a program whose libraries are linked in another
+   order this does it: Thread initialises itself by calling this function, which does nothing the second time. The collector may
+   run, so boxroot_setup, which C code calls while it has unrooted values, cannot do this. */
+#if OCAML_VERSION < 50000
+typedef value initialiser(value);
+#ifdef __ELF__
+extern initialiser caml_thread_initialize __attribute__((weak));
+static initialiser *linked_initialiser(void) { return &caml_thread_initialize; }
+#else
+static initialiser *linked_initialiser(void) { return NULL; }
+#endif
+
+static void initialise_threads(void) {
+  initialiser *initialise = linked_initialiser();
+  /* In bytecode, another shared object may have it. */
+  if (initialise == NULL) initialise = (initialiser *)dlsym(RTLD_DEFAULT, "caml_thread_initialize");
+  if (initialise != NULL) initialise(Val_unit);
+}
+#else
+static void initialise_threads(void) {}
+#endif
+
 value boxroot_ocaml_setup(value unit) {
+  initialise_threads();
   if (!boxroot_setup()) caml_failwith(boxroot_error_string());
   return unit;
 }

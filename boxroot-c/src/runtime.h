@@ -134,10 +134,13 @@ void bxr_runtime_setup(void);
 void bxr_runtime_teardown(void);
 
 /* Checks that our hooks are still in place (OCaml 4). If they are not, the lock cannot be followed
-   any more, and the library becomes invalid. With the lock. */
+   any more, and the library becomes invalid. With the lock. bxr_runtime_lost_track only says so: any thread, after
+   bxr_runtime_setup. */
 #if OCAML_VERSION >= 50000
+static inline bool bxr_runtime_lost_track(void) { return false; }
 static inline void bxr_runtime_check(void) {}
 #else
+bool bxr_runtime_lost_track(void);
 void bxr_runtime_check(void);
 #endif
 

@@ -15,6 +15,7 @@
 #include <caml/address_class.h>
 #include <caml/callback.h>
 #include <caml/custom.h>
+#include <caml/io.h>
 #include <caml/major_gc.h>
 #include <caml/minor_gc.h>
 #include <caml/roots.h>
@@ -66,7 +67,8 @@ static void (*previous_enter)(void);
 static void (*previous_leave)(void);
 static termination_hook previous_termination;
 
-static bool threads_initialised(void) { return caml_named_value("Thread.at_shutdown") != NULL; }
+/* caml_thread_initialize sets this hook, and no other function does. */
+static bool threads_initialised(void) { return caml_channel_mutex_lock != NULL; }
 
 static void set_cache(struct bxr_domain_head *head) {
   bxr_self = head;
@@ -380,11 +382,14 @@ static void main_thread_exit(void *context) {
   previous_termination(context);
 }
 
-void bxr_runtime_check(void) {
+bool bxr_runtime_lost_track(void) {
   /* A library whose hooks call ours does no harm; but the hooks of systhreads do not call ours. */
-  if (caml_enter_blocking_section_hook != enter_blocking_section && !threads_at_setup &&
-      threads_initialised())
-    bxr_setup_invalidate();
+  return caml_enter_blocking_section_hook != enter_blocking_section && !threads_at_setup &&
+         threads_initialised();
+}
+
+void bxr_runtime_check(void) {
+  if (bxr_runtime_lost_track()) bxr_setup_invalidate();
 }
 
 static void scan_roots(scanning_action action) {

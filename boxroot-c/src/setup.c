@@ -51,8 +51,10 @@ char const *boxroot_error_string(void) {
   case BXR_TORE_DOWN: return "boxroot: boxroot_teardown was called; no root can be made any more";
   case BXR_INVALID:
     return "boxroot: the Thread module was initialised after boxroot_setup, so the runtime "
-           "lock cannot be tracked; link systhreads into the program, and call "
-           "boxroot_setup after its initialisation";
+           "lock cannot be tracked; link the threads library before the one that calls "
+           "boxroot_setup "
+           "(in dune, name threads.posix first), or call Boxroot.setup () of the OCaml package "
+           "instead";
   case BXR_SECOND_COPY:
     return "boxroot: two different copies of this library are in the process, and the dynamic "
            "linker mixes them; build both alike, or hide the names of one of them (link it with "
@@ -203,7 +205,8 @@ struct bxr_domain *bxr_setup_enter(void) {
   struct bxr_domain **record = bxr_runtime_record();
   if (record != NULL) bxr_runtime_check();
   enum bxr_error error = not_running();
-  if (error == BXR_NO_ERROR && record == NULL) error = BXR_NO_LOCK;
+  if (error == BXR_NO_ERROR && record == NULL)
+    error = bxr_runtime_lost_track() ? BXR_INVALID : BXR_NO_LOCK;
   if (error == BXR_NO_ERROR && *record != NULL && (*record)->scanning) error = BXR_SCANNING;
   if (error == BXR_NO_ERROR && *record == NULL && (*record = bxr_orphans_obtain()) == NULL)
     error = BXR_OUT_OF_MEMORY;

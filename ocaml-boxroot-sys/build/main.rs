@@ -8,7 +8,8 @@
 //!    With `debug-checks`, that is the library's checked flavour.
 //! 4. Decide whether Rust inlines the fast paths, or calls C.
 //! 5. Tell dependants, through `links` metadata, where the C headers are
-//!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`).
+//!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`), and what the names of C objects begin
+//!    with (`_OBJECT_PREFIX`).
 //! 6. With `link-ocaml-runtime-and-dummy-program`: link a runtime with an empty program
 //!    (`../src/build/program.rs`), and tell dependants (`_RUNTIME`).
 
@@ -86,12 +87,18 @@ fn build() -> Result<(), Box<dyn Error>> {
         }
     }
     let source_folder = vendor.join("src");
+    let prefix = object_prefix(ocaml.version());
+    let copies = PathBuf::from(env::var("OUT_DIR")?).join("src");
+    fs::create_dir_all(&copies)?;
     let entries = fs::read_dir(&source_folder)
         .map_err(|error| format!("cannot read {}: {error}", source_folder.display()))?;
     for entry in entries {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "c") {
-            compiler.file(path);
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if name.ends_with(".c") {
+            let copy = copies.join(format!("{prefix}{name}"));
+            fs::write(&copy, format!("#include \"{}\"\n", path.display()))?;
+            compiler.file(copy);
         }
     }
     compiler.try_compile("boxroot").map_err(|error| format!("the C library: {error}"))?;
@@ -102,6 +109,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:include={}", include.display());
     println!("cargo:ocaml_where={}", ocaml.where_path().display());
     println!("cargo:ocaml_version={}", ocaml.version());
+    println!("cargo:object_prefix={prefix}");
     if !ocaml.version().starts_with('4') {
         println!("cargo::rustc-cfg=ocaml5");
     }
@@ -116,6 +124,14 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo:runtime=1");
     }
     Ok(())
+}
+
+/// What the names of C objects begin with. In a program without an OCaml runtime, or with one of another version, the linker
+/// reports every symbol of the runtime as undefined, each with the name of an object that needs it. So that name is
+/// the first thing that users see of us.
+fn object_prefix(version: &str) -> String {
+    let version = version.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
+    format!("if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_{version}__")
 }
 
 /// A copy of the headers for the checked flavour: its `config.h` says so.

@@ -70,13 +70,10 @@ fn another_runtime_is_named() {
 #[test]
 fn a_missing_runtime_is_named() {
     let said = run("no-runtime").unwrap_err();
-    assert_says(
-        &said,
-        &[
-            "caml_startup_exn",
-            "no_ocaml_runtime_is_linked_enable_link_runtime_or_use_build_program",
-        ],
-    );
+    // The linker lists dozens of symbols. The advice is in the name of one of the first objects that need one.
+    let advice = "if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_";
+    let before = said.split(advice).next().unwrap();
+    assert!(before.len() < said.len() && before.matches("undefined").count() <= 5, "{said}");
 }
 
 /// A package with a build script, and without dependencies that would be compiled for the target.

@@ -4,6 +4,17 @@ use std::fmt;
 
 /// Why an operation was refused. The operation has changed nothing, except for
 /// [`StartupException`](Error::StartupException).
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, Error, Runtime};
+///
+/// assert_eq!(DomainLock::attach(|_| ()), Err(Error::NotSetup));
+/// let _ocaml = Runtime::start()?;
+/// assert_eq!(DomainLock::attach(|_| DomainLock::attach(|_| ())), Ok(Err(Error::AlreadyHeld)));
+/// # Ok::<(), Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,7 +34,7 @@ pub enum Error {
     /// constructor that the Rust type does not name.
     Mismatch,
     /// One of [`Mismatch`](Error::Mismatch), [`OutOfRange`](Error::OutOfRange) and [`NotUtf8`](Error::NotUtf8), with its place: a
-    /// part of a value, an argument or a result. In [builds with checks](crate::guide::debugging#wrong-types), a `Mismatch`
+    /// part of a value, an argument or a result. In [builds with checks](crate#builds-with-checks), a `Mismatch`
     /// is one of these, too, if it says what is there instead.
     In(Box<PartError>),
     /// An OCaml string that is not UTF-8, for a Rust `String`.
@@ -56,7 +67,7 @@ pub enum Error {
     /// This thread is starting the OCaml runtime, whose modules are still being initialised.
     Starting,
     /// A runtime cannot be started or shut down on this thread: less than 320 KiB of its stack are left, and OCaml's modules and
-    /// `at_exit` functions may take 256 KiB without looking. See the [guide](crate::guide#embedding).
+    /// `at_exit` functions may take 256 KiB without looking. See the guide (`docs/guide/embedding.md`).
     StackTooSmall,
     /// An argument for OCaml contains a NUL.
     NulInArgument,
@@ -64,15 +75,69 @@ pub enum Error {
     /// been changing the heap at that moment, so it cannot be used; the child should exec or exit. To use OCaml in
     /// the child, fork under the lock.
     Forked,
-    /// The runtime cannot be shut down, because it is in use: by threads that are attached, wait for the lock, or run
-    /// functions that OCaml called, or by other domains.
+    /// The runtime cannot be shut down, because it is in use.
     Busy {
-        /// How many uses there are besides this one's; 1 if other domains run, however many.
-        uses: usize,
+        /// Who uses it. There may be more than those who were seen first.
+        by: Users,
     },
 }
 
+/// Who uses a runtime that cannot be shut down ([`Error::Busy`]).
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, Error, Runtime, Users};
+///
+/// let runtime = Runtime::start()?;
+/// let busy = DomainLock::attach(|lock| lock.release(|| runtime.shutdown().unwrap_err()))?;
+/// assert_eq!(busy.error, Error::Busy { by: Users::ThisThread });
+/// assert_eq!(busy.to_string(), "the OCaml runtime is still in use by this thread, which is in DomainLock::release");
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Users {
+    /// This many other threads, which are attached, wait for the lock, or run functions that OCaml called.
+    Threads(usize),
+    /// The thread that wants to shut it down, because it is in a [`release`](crate::DomainLock::release).
+    ThisThread,
+    /// Other domains, which run OCaml code, or wait.
+    Domains,
+}
+
+impl fmt::Display for Users {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Users::Threads(1) => f.write_str(
+                "another thread, which is attached, waits for the lock, or runs a function that OCaml called",
+            ),
+            Users::Threads(n) => write!(
+                f,
+                "{n} other threads, which are attached, wait for the lock, or run functions that OCaml called"
+            ),
+            Users::ThisThread => f.write_str("this thread, which is in DomainLock::release"),
+            Users::Domains => f.write_str("other domains; join them first (Domain.join)"),
+        }
+    }
+}
+
 /// An [`Error`] with its place, in a part of a value, an argument or a result, and with what is there instead, if that is known.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{CallError, Error, Function, OCamlInt};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock))?;
+/// let Err(CallError::Error(Error::In(part))) = same.call_converting::<u8>(lock, 300) else { panic!() };
+/// assert_eq!(part.error(), &Error::OutOfRange);
+/// println!("{part}"); // says that it is the result
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartError {
     /// Names of fields, and constructors with the numbers or labels of their arguments, from the outside; may be empty.
@@ -86,6 +151,20 @@ pub struct PartError {
 
 impl PartError {
     /// What is wrong there: never an [`In`](Error::In).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{CallError, Error, Function, OCamlInt};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock))?;
+    /// let Err(CallError::Error(Error::In(part))) = same.call_converting::<u8>(lock, 300) else { panic!() };
+    /// assert_eq!(part.error(), &Error::OutOfRange);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn error(&self) -> &Error {
         &self.error
     }
@@ -109,6 +188,20 @@ impl fmt::Display for PartError {
 
 impl Error {
     /// What is wrong, without regard to where: the error in the place for an [`In`](Error::In), otherwise the error itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{CallError, Error, Function, OCamlInt};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock))?;
+    /// let Err(CallError::Error(error)) = same.call_converting::<u8>(lock, 300) else { panic!() };
+    /// assert_eq!(error.reason(), &Error::OutOfRange); // wherever that was
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn reason(&self) -> &Error {
         match self {
             Error::In(part) => &part.error,
@@ -215,7 +308,7 @@ impl fmt::Display for Error {
             Error::TornDown => "the OCaml runtime was shut down",
             Error::Invalid => {
                 "boxroot cannot work here: the Thread module was initialised after boxroot was set up \
-                 (link the threads library into the OCaml program), or the process has a different copy \
+                 (link the threads library before what sets boxroot up), or the process has a different copy \
                  of the library, too"
             }
             Error::ThreadNotRegistered => {
@@ -235,14 +328,7 @@ impl fmt::Display for Error {
                 "this process was forked without the OCaml lock, or while other domains ran, and cannot \
                  use OCaml; fork inside DomainLock::attach"
             }
-            Error::Busy { uses } => {
-                let plural = if *uses == 1 { "" } else { "s" };
-                return write!(
-                    f,
-                    "the OCaml runtime is still in use ({uses} other use{plural}): by threads that are attached, or wait for the \
-                     lock, or by other domains"
-                );
-            }
+            Error::Busy { by } => return write!(f, "the OCaml runtime is still in use by {by}"),
         })
     }
 }

@@ -46,18 +46,36 @@
 //! | drop a root | nothing: any thread, at any time, also after shutdown |
 //! | allocate, call OCaml | `&mut DomainLock` |
 //!
-//! The [`guide`] explains the rest: calling OCaml and being called, conversions, finalisers,
-//! embedding, and crates that build on this one.
+//! # The guide
+//!
+//! This is the reference. The guide teaches, from first steps on: it is the folder `docs/guide` of the repository, a book in Markdown
+//! (`make book` makes HTML of it). Its pages:
+//!
+//! | page | about |
+//! |---|---|
+//! | `first-steps-rust.md` | a first program, with OCaml code of its own and without |
+//! | `lock.md`, `threads.md`, `async.md`, `forks.md`, `end.md` | the domain lock, threads and domains, `async`, processes |
+//! | `which-pointer.md`, `values-and-roots.md` | [`Value`], [`Boxroot`], [`RootRef`] |
+//! | `bindings.md`, `calls.md`, `types.md`, `exceptions.md` | calling OCaml and being called, conversions, errors |
+//! | `embedding.md` | building a program with OCaml in it, or an OCaml program with Rust in it |
+//! | `debugging.md`, `costs.md` | leaks, misuse, deadlocks; what roots cost |
+//! | `porting.md` | coming from other libraries |
+//!
+//! # Builds with checks
+//!
+//! Builds with the feature `debug-checks`, and debug builds of this crate, look whether a value can be of the type that Rust
+//! believes. If not, a conversion is the error [`Mismatch`](Error::Mismatch), and a method that reads the value panics. Release
+//! builds without the feature do not look. The guide's page `debugging.md` says what is found.
 //!
 //! # Features
 //!
 //! * `startup`: [`Runtime`], for programs where Rust starts OCaml.
 //! * `link-runtime`: links an OCaml runtime with an empty program. Without it, you link your own
-//!   OCaml program ([how](guide#embedding)), or OCaml links you.
+//!   OCaml program (the guide's page `embedding.md` says how), or OCaml links you.
 //! * `debug-checks`: every root is on record with the place in the program that created it. Misuse of
 //!   raw handles panics and names that place, `leaks` lists the live roots by place, and
-//!   [`Runtime::shutdown`] prints them. Values of [wrong types](guide::debugging#wrong-types) are errors, as in debug builds.
-//!   [Deadlocks](guide::debugging#deadlocks) are reported. It costs a `malloc` and two mutexes for each root.
+//!   [`Runtime::shutdown`] prints them. Values of [wrong types](crate#builds-with-checks) are errors, as in debug builds.
+//!   Deadlocks are reported. It costs a `malloc` and two mutexes for each root.
 
 mod boxroot;
 mod call;
@@ -72,16 +90,21 @@ mod types;
 mod value;
 
 pub use boxroot::{Boxroot, RootRef};
-pub use error::{Error, PartError};
+pub use error::{Error, PartError, Users};
 pub use lock::DomainLock;
 pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
+#[doc(no_inline)]
+pub use markers::*;
 #[cfg(any(feature = "startup", doc))]
-pub use runtime::{Builder, Busy, Runtime};
+pub use runtime::{Builder, Busy, Runtime, ShutdownOnDrop};
 pub use stats::{profile, stats, trim, write_profile, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks, Site};
-pub use types::*;
-pub use value::{Kind, OCamlAny, Value};
+pub use types::{
+    markers, set_depth_limit, BigarrayCell, BigarrayElement, CallError, Elements, Exception, Field,
+    Form, FromOCaml, OneType, ToOCaml,
+};
+pub use value::{Kind, Value};
 
 /// For [`export!`].
 #[doc(hidden)]
@@ -117,12 +140,39 @@ pub use call::bound::bound_support;
 #[doc(hidden)]
 pub use types::declare::type_support;
 
-pub mod guide;
-
-/// Makes tests of the examples in the READMEs.
+/// Makes tests of the examples in the READMEs and in the guide.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// The pages of the guide that have whole examples of Rust.
+#[cfg(doctest)]
+mod guide {
+    #[doc = include_str!("../../docs/guide/calls.md")]
+    mod calls {}
+    #[doc = include_str!("../../docs/guide/debugging.md")]
+    mod debugging {}
+    #[doc = include_str!("../../docs/guide/embedding.md")]
+    mod embedding {}
+    #[doc = include_str!("../../docs/guide/end.md")]
+    mod end {}
+    #[doc = include_str!("../../docs/guide/exceptions.md")]
+    mod exceptions {}
+    #[doc = include_str!("../../docs/guide/first-steps-rust.md")]
+    mod first_steps_rust {}
+    #[doc = include_str!("../../docs/guide/forks.md")]
+    mod forks {}
+    #[doc = include_str!("../../docs/guide/lock.md")]
+    mod lock {}
+    #[doc = include_str!("../../docs/guide/threads.md")]
+    mod threads {}
+    #[doc = include_str!("../../docs/guide/types.md")]
+    mod types {}
+    #[doc = include_str!("../../docs/guide/values-and-roots.md")]
+    mod values_and_roots {}
+    #[doc = include_str!("../../docs/guide/which-pointer.md")]
+    mod which_pointer {}
+}
 
 pub use ocaml_boxroot_sys as sys;

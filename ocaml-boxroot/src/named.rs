@@ -19,6 +19,19 @@ impl DomainLock {
     /// # Panics
     ///
     /// If memory runs out.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use ocaml_boxroot::{Boxroot, DomainLock, Function, OCamlInt, OCamlString};
+    ///
+    /// /// `let () = Callback.register "length" String.length`
+    /// fn length(lock: &DomainLock) -> Option<Boxroot<Function<(OCamlString,), OCamlInt>>> {
+    ///     // SAFETY: this is the type of the function in OCaml.
+    ///     unsafe { lock.named("length") }
+    /// }
+    /// ```
+    #[doc(alias("caml_named_value", "Callback.register"))]
     #[track_caller]
     pub unsafe fn named<T: ?Sized>(&self, name: &str) -> Option<Boxroot<T>> {
         let value = self.named_value(&CString::new(name).ok()?)?;

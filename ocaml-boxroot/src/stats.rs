@@ -8,6 +8,20 @@ use std::{fmt, io};
 /// calling thread's domain if the thread holds the lock; for every other domain they are those of its last major
 /// root scan. Roots that another domain dropped may count as live until that domain's next minor
 /// collection. After the runtime was shut down all counts are exact.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::stats;
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let now = stats();
+/// assert_eq!(now.live_roots, 0);
+/// assert!(now.is_exact); // under the lock
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -55,6 +69,21 @@ pub struct Stats {
 }
 
 /// Statistics of the allocator. Any thread may call this at any time; the counts are exact if it holds the lock.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{stats, Boxroot, Value};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let _root = Boxroot::new(lock, Value::int(7));
+/// assert_eq!(stats().live_roots, 1);
+/// println!("{}", stats());
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias("boxroot_stats", "boxroot_print_stats"))]
 pub fn stats() -> Stats {
     let gone = sys::uses::is_gone();
     // SAFETY: the token proves that the lock of its domain is held and that no root scan is running.
@@ -89,6 +118,21 @@ pub fn stats() -> Stats {
 ///
 /// There is no need to call this: the start of each major cycle gives back empty pools that were not needed
 /// during the last cycle, up to 16 MiB at a time.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{trim, Boxroot, Value};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let many: Vec<_> = (0..100_000).map(|i| Boxroot::new(lock, Value::int(i))).collect();
+/// drop(many);
+/// println!("{} bytes were given back", trim(lock));
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias = "boxroot_trim")]
 pub fn trim(lock: &DomainLock) -> usize {
     // SAFETY: the token proves that the lock of its domain is held and that no root scan is running.
     unsafe { sys::token::trim(lock.domain()) }
@@ -97,7 +141,22 @@ pub fn trim(lock: &DomainLock) -> usize {
 /// Begins a profile of live roots: from now on, one new root in `rate`, chosen at random, keeps the call stack that created it,
 /// until the root is dropped. 0 turns this off. With a rate of 1000 it costs so little that it can stay on. The
 /// environment variable `BOXROOT_PROFILE` does the same from the start.
-/// [How to read it](crate::guide::debugging#roots-that-are-never-dropped).
+/// The guide says how to read it, on its page `docs/guide/debugging.md`.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{profile, write_profile, Boxroot, Value};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// profile(1); // all roots; a program that runs for long takes 1000
+/// let _root = Boxroot::new(lock, Value::int(7));
+/// write_profile(std::io::stderr(), 0)?;
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias("boxroot_profile", "leak"))]
 pub fn profile(rate: u32) {
     sys::boxroot_profile(rate);
 }
@@ -105,6 +164,18 @@ pub fn profile(rate: u32) {
 /// Writes the profile to a file: which call stacks have created how many roots that are alive, without roots that are younger
 /// than `age` major collections. Any thread may call this at any time. An error is that of writing, or that
 /// another thread is writing the profile ([`ErrorKind::ResourceBusy`](io::ErrorKind::ResourceBusy)).
+///
+/// # Examples
+///
+/// ```no_run
+/// use ocaml_boxroot::write_profile;
+/// use std::fs::File;
+///
+/// fn on_request() -> std::io::Result<()> {
+///     write_profile(File::create("roots.txt")?, 2)
+/// }
+/// ```
+#[doc(alias("boxroot_profile_write", "leak"))]
 pub fn write_profile(file: impl AsFd, age: u32) -> io::Result<()> {
     let file = file.as_fd();
     // SAFETY: the file is open as long as it is borrowed.

@@ -14,6 +14,16 @@ pub(crate) const CHECKS: bool = cfg!(any(feature = "debug-checks", debug_asserti
 /// [`Boxroot`](crate::Boxroot).
 ///
 /// `T` names the OCaml type, for example [`OCamlInt`](crate::OCamlInt). No value of type `T` is ever created in Rust.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{OCamlInt, Value};
+///
+/// let seven: Value<OCamlInt> = Value::int(7);
+/// assert_eq!(seven.to_int(), 7);
+/// ```
+#[doc(alias("value", "OCamlRef"))]
 pub struct Value<'l, T: ?Sized> {
     raw: sys::Value,
     /// Ends with the shared borrow of the token, and makes the type neither `Send` nor `Sync`.
@@ -41,11 +51,28 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// `raw` is a valid OCaml value (an immediate, or a pointer to a block with a header) and a `T`. It stays valid for
     /// `'l`, because a token of this thread is borrowed shared for `'l`, or because `raw` is an immediate.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt, Value};
+    ///
+    /// // SAFETY: 15 is the immediate 7.
+    /// let seven: Value<OCamlInt> = unsafe { Value::from_raw(15) };
+    /// assert_eq!(seven.to_int(), 7);
+    /// ```
     pub unsafe fn from_raw(raw: sys::Value) -> Self {
         Value { raw, _life: PhantomData }
     }
 
     /// The value, for the raw interface. It must not be used after `'l`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::Value;
+    /// assert_eq!(Value::int(7).raw(), 15);
+    /// ```
     pub fn raw(self) -> sys::Value {
         self.raw
     }
@@ -58,7 +85,23 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate::guide::debugging#wrong-types), if it is no such block.
+    /// In [builds with checks](crate#builds-with-checks), if it is no such block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt, ToOCaml, Value};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let pair = ToOCaml::<(OCamlInt, OCamlInt)>::to_ocaml(&(1, 2), lock)?;
+    /// // SAFETY: a pair is a block of two fields, and this one is an integer.
+    /// let second: Value<OCamlInt> = unsafe { pair.get(lock).field(1) };
+    /// assert_eq!(second.to_int(), 2);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("Field", "caml_field"))]
     #[track_caller]
     pub unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U> {
         if CHECKS {
@@ -105,6 +148,21 @@ fn has_field(kind: Kind, index: usize) {
 }
 
 /// What [`Value::kind`] returns.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{Kind, OCamlInt, ToOCaml, Value};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let pair = ToOCaml::<(OCamlInt, OCamlInt)>::to_ocaml(&(1, 2), lock)?;
+/// assert_eq!(pair.get(lock).kind(), Kind::Block { tag: 0, size: 2 });
+/// assert_eq!(Value::int(7).kind(), Kind::Immediate(7));
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias("Is_block", "Is_long", "Tag_val", "Wosize_val"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// An integer, a character, a boolean, a constant constructor (by number), or `()`.
@@ -122,6 +180,21 @@ pub enum Kind {
 
 /// Any OCaml type: the type of a value of which nothing is known. Its roots are neither `Send` nor `Sync`, because the
 /// value's own type may not allow other threads to use it.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{Boxroot, Kind, OCamlAny, RootRef, Value};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let root = Boxroot::new(lock, Value::int(7));
+/// let any: &RootRef<OCamlAny> = root.as_any();
+/// assert_eq!(any.get(lock).kind(), Kind::Immediate(7));
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[doc(alias("Obj.t", "Obj.magic"))]
 pub struct OCamlAny(PhantomData<*const ()>, Infallible);
 
 impl fmt::Debug for OCamlAny {
@@ -138,6 +211,22 @@ impl DomainLock {
     ///
     /// `f` returns a valid OCaml value that is a `T`. It does not raise an OCaml exception, does
     /// not release the lock, and does not use another token.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use ocaml_boxroot::{sys, DomainLock, OCamlString, Value};
+    ///
+    /// extern "C" {
+    ///     fn caml_alloc_string(length: usize) -> sys::Value;
+    /// }
+    ///
+    /// fn blank(lock: &mut DomainLock) -> (Value<'_, OCamlString>, &DomainLock) {
+    ///     // SAFETY: the function returns a string, does not raise for a small one, and does not release the lock.
+    ///     unsafe { lock.alloc(|| caml_alloc_string(8)) }
+    /// }
+    /// ```
+    #[doc(alias("caml_alloc", "caml_alloc_small"))]
     pub unsafe fn alloc<'l, T: ?Sized>(
         &'l mut self,
         f: impl FnOnce() -> sys::Value,

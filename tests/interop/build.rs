@@ -24,7 +24,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     Ok(Program::new()
         .library("threads")
         .module("../stress.ml")
-        .module("../../../ocaml-boxroot/src/guide/words.ml")
+        .module("../words/words.ml")
         .module("program.ml")
         .link_into("tests")?)
 }

@@ -32,6 +32,22 @@ extern "C" fn late_threads_check(_: Value) -> Value {
     1
 }
 
+/// `external check_thread : unit -> unit = "late_threads_check_thread"`, on another thread.
+#[no_mangle]
+unsafe extern "C" fn late_threads_check_thread(unit: Value) -> Value {
+    // SAFETY: OCaml calls, with a live value.
+    let root = unsafe { sys::boxroot_create(unit) };
+    if cfg!(ocaml5) {
+        // SAFETY: nobody else deletes it.
+        unsafe { sys::boxroot_delete(root.expect("set up")) };
+    } else {
+        assert!(root.is_none());
+        let message = sys::error_message().to_string_lossy();
+        assert!(message.contains("Thread module"), "{message}");
+    }
+    unit
+}
+
 fn main() {
     let started = Runtime::start();
     if cfg!(ocaml5) {

@@ -31,7 +31,7 @@ mod startup;
 mod statistics;
 mod threads;
 mod types;
-#[path = "../../ocaml-boxroot/src/guide/ours.rs"]
+#[path = "../interop/words/ours.rs"]
 mod words;
 
 fn main() {

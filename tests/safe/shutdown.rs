@@ -2,9 +2,9 @@
 
 use crate::support::exported::Run;
 use crate::support::safe::*;
-use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml, Users};
 use std::cell::RefCell;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -37,12 +37,13 @@ test!(shutdown_under_a_token, || {
     // The token is lent, not gone.
     let busy = DomainLock::attach(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err()));
     let busy = busy.unwrap();
-    assert_eq!(busy.error, Error::Busy { uses: 1 });
+    assert_eq!(busy.error, Error::Busy { by: Users::ThisThread });
+    assert!(busy.to_string().ends_with("in use by this thread, which is in DomainLock::release"));
     let other = thread::spawn(|| {
         DomainLock::attach(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err())).unwrap()
     });
     let busy = other.join().unwrap();
-    assert_eq!(busy.error, Error::Busy { uses: 1 });
+    assert_eq!(busy.error, Error::Busy { by: Users::ThisThread });
     busy.runtime.shutdown().unwrap();
 });
 
@@ -205,6 +206,52 @@ test!(
     }
 );
 
+/// What the standard output, or the standard error, gets while `f` runs.
+fn written_to(output: impl AsRawFd, f: impl FnOnce()) -> String {
+    let (mut reader, writer) = UnixStream::pair().unwrap();
+    let number = output.as_raw_fd();
+    // SAFETY: the test is a process of its own, in which nothing else uses this descriptor meanwhile.
+    let kept = unsafe { libc::dup(number) };
+    // SAFETY: as above.
+    unsafe { libc::dup2(writer.as_raw_fd(), number) };
+    f();
+    // SAFETY: as above; `kept` is open.
+    unsafe { libc::dup2(kept, number) };
+    drop(writer);
+    let mut text = String::new();
+    reader.read_to_string(&mut text).unwrap();
+    text
+}
+
+test!(shutdown_on_drop_writes_what_is_buffered, || {
+    let text = written_to(std::io::stdout(), || {
+        let _runtime = start().shutdown_on_drop();
+        DomainLock::attach(|lock| through_ocaml(lock, "print", 42)).unwrap().unwrap();
+    });
+    assert_eq!(text, "42");
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+});
+
+test!(shutdown_on_drop_in_a_panic, || {
+    let text = written_to(std::io::stdout(), || {
+        let panicked = thread::spawn(|| {
+            let _runtime = start().shutdown_on_drop();
+            DomainLock::attach(|lock| through_ocaml(lock, "print", 42)).unwrap().unwrap();
+            panic!("on purpose");
+        });
+        panicked.join().unwrap_err();
+    });
+    assert_eq!(text, "42");
+});
+
+test!(shutdown_on_drop_says_why_it_cannot, || {
+    let runtime = start().shutdown_on_drop();
+    let text = written_to(std::io::stderr(), || DomainLock::attach(|_| drop(runtime)).unwrap());
+    assert!(text.contains("OCaml was not shut down"), "{text}");
+    assert!(text.contains(&Error::AlreadyHeld.to_string()), "{text}");
+    assert_eq!(DomainLock::attach(|_| ()), Ok(()));
+});
+
 test!(exit_under_the_lock, forbid(unsafe_code), || {
     start();
     thread::spawn(|| DomainLock::attach(|_| process::exit(0))).join().unwrap().unwrap();
@@ -324,7 +371,7 @@ test!(runtime_comes_back_and_goes, forbid(unsafe_code), || {
         });
         is_ready.recv().unwrap();
         let busy = runtime.shutdown().unwrap_err();
-        assert_eq!(busy.error, Error::Busy { uses: 1 });
+        assert_eq!(busy.error, Error::Busy { by: Users::Threads(1) });
         runtime = busy.runtime;
         DomainLock::attach(churn).unwrap();
         stop.send(()).unwrap();
@@ -484,9 +531,8 @@ test!(shutdown_in_a_closure, forbid(unsafe_code), || {
             assert_eq!(refused(), Error::AlreadyHeld);
             let here = lock.release(refused);
             let elsewhere = lock.release(|| thread::spawn(refused).join().unwrap());
-            for error in [here, elsewhere] {
-                assert!(matches!(error, Error::Busy { uses: 1.. }), "{error:?}");
-            }
+            assert_eq!(here, Error::Busy { by: Users::ThisThread });
+            assert_eq!(elsewhere, Error::Busy { by: Users::Threads(1) });
             Ok::<_, Error>(n.get(lock).to_int())
         });
         let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());

@@ -45,7 +45,8 @@ let () =
   register "run_at_exit" (fun n ->
       at_exit (fun () -> ignore (run n));
       n);
-  register "exit" (fun n -> exit n)
+  register "exit" (fun n -> exit n);
+  register "print" (fun n -> print_int n; n)
 
 (* Starts a thread that never ends, and returns when the thread is at what it does for ever. *)
 let endless body is_there =

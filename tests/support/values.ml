@@ -165,7 +165,7 @@ let () =
       done;
       Multicore.join_all ())
 
-(* What the program in the guide (ocaml-boxroot/src/guide) needs besides its words.ml. *)
+(* What the program in the guide (docs/guide/porting.md) needs besides tests/interop/words/words.ml. *)
 let () = register "stress" Compaction.compact
 
 (* ---- Rust functions ---- *)

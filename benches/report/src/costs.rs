@@ -1,8 +1,25 @@
-//! `costs.md`, a page of the guide of `ocaml-boxroot`: what users ask for, of the figures of a report on OCaml 5.
+//! `costs.md`, a page of the guide: what users ask for, of the figures of a report on OCaml 5.
 
 use crate::data::Report;
 use crate::parts::{named, Part};
 use crate::tables::format;
+
+/// What does not depend on figures.
+const ADVICE: &str = "\
+| instead of | do | why |
+|---|---|---|
+| a root in each function that a value passes through | root it in the caller, and pass `&RootRef<T>` (in C a `boxroot`) on | [below](#local-roots) |
+| `drop(root)` where a token is at hand | `root.delete_in(lock)`; in C `boxroot_delete_in` | it does not ask who holds the lock |
+| many roots of values that live and die together | one root of a list or an array of them | the collector visits one root |
+| many roots in one go, in C | `boxroot_create_many`, `boxroot_delete_many` | one call |
+| `attach` for each of many small steps | one `attach` around them, unless other threads wait for the lock | each `attach` takes and gives up the lock |
+| a copy of a result that only goes back to OCaml | the function with `_root`: `cheaper_root` | nothing is converted |
+| a copy of a large value of which little is read | `root.read(lock, OCamlItem::price)`, `iter`, `as_str`, `cells` | they read in place |
+| roots that other threads drop, one by one and far apart | let the domain that made them drop them | a drop elsewhere takes atomic operations |
+
+A root that stays costs the collector one visit in each major collection, and a young root one more in the next minor collection. [How the \
+allocator works](allocator.md) says why these visits are cheap.
+";
 
 pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
     let cell = |name: &str, program: &str, size: &str, implementation: &str, figure: &str| {
@@ -21,11 +38,13 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
         format!("| {text} | {} |\n", cells.join(" | "))
     };
     let mut text = format!(
-        "What boxroots cost, beside other kinds of roots.\n\n\
+        "# Costs\n\nWhat boxroots cost, beside other kinds of roots, and what to do where the cost matters.\n\n\
          `make report OCAML={version}` writes this page and `docs/benchmarks/{version}.md` of the repository, which describes\n\
          the machine and has the spread of each figure. `docs/benchmarks/README.md` there says how it is measured, and in which\n\
          cases boxroots are slower than the alternatives.\n\n\
-         # Single operations\n\n\
+         ## Where it matters\n\n\
+         {ADVICE}\n\
+         ## Single operations\n\n\
          Nanoseconds for each, where no other unit is given; OCaml {version}. \"Generational\" and \"global\" are the roots of\n\
          OCaml's runtime (`caml_register_generational_global_root`, `caml_register_global_root`), \"0.4.0\" is\n\
          `ocaml-boxroot-sys` 0.4.0.\n\n\
@@ -62,7 +81,7 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
         bulk("boxroot")
     );
 
-    text += "\n# Local roots\n\n\
+    text += "\n## Local roots\n\n\
              What is best depends on how many functions a value passes through: chains of N calls, nanoseconds for each call.\n\n\
              | | N = 1 | 3 | 10 | 100 |\n|---|---|---|---|---|\n";
     for (what, kind) in [

@@ -71,7 +71,7 @@ fn report() -> Result<()> {
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
     plots::all(&folder, version, &parts, &report)?;
     if !quick && version.starts_with("5.") {
-        let page = root.join("ocaml-boxroot/src/guide/costs.md");
+        let page = root.join("docs/guide/costs.md");
         std::fs::write(page, costs::page(version, &parts, &report))?;
     }
     println!("{}", folder.join(format!("{version}.md")).display());

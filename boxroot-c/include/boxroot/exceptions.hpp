@@ -4,8 +4,8 @@
 //
 //   extern "C" value sum_of_lengths(value f, value words) {
 //     return boxroots::entered_from_ocaml([&] {
-//       boxroots::Root root(words);
-//       ... boxroots::call(f, *root) ...
+//       boxroots::Root root(f);
+//       ... boxroots::call(root, caml_copy_string("word")) ...
 //       return Val_long(sum);
 //     });
 //   }
@@ -50,11 +50,27 @@ private:
   Root exception_;
 };
 
+// Not an interface: what call makes of its arguments.
+namespace detail {
+inline value value_of(value v) noexcept { return v; }
+inline value value_of(Root const &root) noexcept { return *root; }
+} // namespace detail
+
 // Calls an OCaml function with one argument or more. Throws OCamlException if the function raises an exception.
 // Lock: required. The collector may run.
-template <class... Values> value call(value function, value first, Values... others) {
-  value arguments[] = {first, others...};
-  value result = caml_callbackN_exn(function, 1 + static_cast<int>(sizeof...(others)), arguments);
+//
+// The function and each argument are a Root, or a value. Use Roots where an argument allocates, as in
+//
+//   boxroots::call(f, caml_copy_string("word"));
+//
+// for a Root f: call reads Roots when all arguments are there. C++ does not say in which order arguments are made, so
+// call(*f, caml_copy_string("word")) may read f's value first, and then move it. In the same way, only one
+// argument may be a value that allocates.
+template <class Function, class First, class... Others>
+value call(Function const &function, First const &first, Others const &...others) {
+  value arguments[] = {detail::value_of(first), detail::value_of(others)...};
+  value result = caml_callbackN_exn(detail::value_of(function),
+                                    1 + static_cast<int>(sizeof...(others)), arguments);
   if (Is_exception_result(result)) throw OCamlException(Extract_exception(result));
   return result;
 }

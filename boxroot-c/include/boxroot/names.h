@@ -5,6 +5,8 @@
 #ifndef BOXROOT_NAMES_H
 #define BOXROOT_NAMES_H
 
+#include <caml/version.h>
+
 #include "config.h"
 
 /* To be increased with every change of the structs of inline.h, of what the fast paths may do, and of the
@@ -22,14 +24,18 @@
 /* bxr_self_abi2_pool14 */
 #define BXR_NAME(name) BXR_NAME_OF(name, BXR_ABI, BXR_POOL_LOG)
 
-/* Each object that includes boxroot.h refers to bxr_flavour, which the library has. Of inlined code, the linker refuses other
-   flavours by these names, too. */
+/* Each object that includes boxroot.h refers to bxr_flavour, which the library has, if it is of the same flavour and compiled for
+   the same OCaml. Of inlined code, the linker refuses other flavours by these names, too. */
 #if BOXROOT_CHECKED
 #define BXR_FLAVOUR_NAME(name) BXR_NAME(name##_checked)
 #else
 #define BXR_FLAVOUR_NAME(name) BXR_NAME(name)
 #endif
-#define bxr_flavour BXR_FLAVOUR_NAME(bxr_flavour)
+#define BXR_PASTE_OCAML(name, major, minor) name##_for_ocaml_##major##_##minor
+#define BXR_OCAML_NAME_OF(name, major, minor) BXR_PASTE_OCAML(name, major, minor)
+/* bxr_flavour_abi2_pool14_for_ocaml_5_3 */
+#define bxr_flavour                                                                                \
+  BXR_OCAML_NAME_OF(BXR_FLAVOUR_NAME(bxr_flavour), OCAML_VERSION_MAJOR, OCAML_VERSION_MINOR)
 #define bxr_self BXR_FLAVOUR_NAME(bxr_self)
 #define bxr_create_slow BXR_FLAVOUR_NAME(bxr_create_slow)
 #define bxr_delete_slow BXR_FLAVOUR_NAME(bxr_delete_slow)

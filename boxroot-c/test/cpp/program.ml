@@ -4,6 +4,7 @@ external pointer : unit -> int = "cpp_pointer"
 external live : unit -> int = "cpp_live"
 external unguarded : (unit -> int) -> int = "cpp_unguarded"
 external guarded : (int -> int) -> int = "cpp_guarded"
+external moving : (string -> string -> string -> string) -> string = "cpp_moving"
 external throws : int -> int = "cpp_throws"
 external has_exceptions : unit -> bool = "cpp_has_exceptions"
 
@@ -30,12 +31,16 @@ let expect name wanted f =
   equal (name ^ ": live roots") (live ()) before
 
 let () =
+  Callback.register "collect" Gc.minor;
   setup ();
   check "pointer" (pointer ());
   if has_exceptions () then begin
     let before = live () in
     equal "a result" (guarded (fun depth -> depth + 1)) 15;
     equal "a result: live roots" (live ()) before;
+    let suffix = string_of_int (Sys.opaque_identity 1) in
+    let text = moving (fun a b c -> a ^ b ^ c ^ suffix) in
+    if text <> "abc1" then failwith ("roots are read before other arguments are made: " ^ text);
     for _ = 1 to 1000 do expect "OCaml's exception" "Local 12" (fun () -> guarded fails) done;
     expect "a C++ exception" "Failure a text" (fun () -> throws 0);
     expect "out of memory" "Out_of_memory" (fun () -> throws 1);

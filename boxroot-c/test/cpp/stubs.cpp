@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include <caml/alloc.h>
 #include <caml/callback.h>
 #include <caml/memory.h>
 
@@ -119,6 +120,18 @@ static value deeper(value f, long depth) {
   for (long i = 4; i >= 0; i--) sum += Long_val(boxroots::call(*root, Val_long(i)));
   CAMLreturn(Val_long(sum - 10));
 }
+// A new string. The collector moves all that is young before, and so all that was read of a Root too early.
+static value fresh(char const *text) {
+  caml_callback(*caml_named_value("collect"), Val_unit);
+  return caml_copy_string(text);
+}
+value cpp_moving(value f) {
+  return boxroots::entered_from_ocaml([&] {
+    Root function(f), first(caml_copy_string("a")), last(caml_copy_string("c"));
+    Root partial(boxroots::call(function, first));
+    return boxroots::call(partial, fresh("b"), last);
+  });
+}
 value cpp_guarded(value f) {
   return boxroots::entered_from_ocaml([&] {
     Root root(f);
@@ -138,6 +151,7 @@ value cpp_throws(value kind) {
 }
 #else
 value cpp_has_exceptions(value) { return Val_false; }
+value cpp_moving(value f) { return f; }
 value cpp_guarded(value f) { return f; }
 value cpp_throws(value kind) { return kind; }
 #endif

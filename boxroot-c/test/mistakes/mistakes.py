@@ -93,7 +93,7 @@ def main(plain, checked, asan, cpp=None):
             print(f"mistakes: {way} is missing and not tested")
     right = [is_seen(name, way, command, row[way]) for name, row in TABLE.items() for way, command in ways.items()]
     right += [is_seen(name, "C++", [cpp], expected) for name, expected in CPP.items() if cpp]
-    guide = Path(__file__).parents[3] / "ocaml-boxroot/src/guide/debugging.md"
+    guide = Path(__file__).parents[3] / "docs/guide/debugging.md"
     if guide.exists():
         right += [is_told(name, checked, guide.read_text()) for name in TABLE if name != "through_a_pointer"]
     if not all(right):

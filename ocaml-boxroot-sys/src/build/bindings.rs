@@ -12,7 +12,8 @@ const GLUE: &str = "ocaml_boxroot_bindings.ml";
 
 impl Program {
     /// Makes Rust bindings to a module of the program, of a library, or of the standard library: `orders` for the module
-    /// `Orders`. The crate includes them by `ocaml_boxroot::include_bindings!()`; they are in a Rust module of this name.
+    /// `Orders`, `stdlib__Hashtbl` for `Hashtbl`. The crate includes them by `ocaml_boxroot::include_bindings!()`; they are in a
+    /// Rust module of this name, `orders` or `hashtbl`.
     ///
     /// OCaml's compiled interface is what they are made from, and another OCaml module that is compiled into the program
     /// states everything again that they rely on. So there is nothing to promise, and a mistake does not compile.

@@ -25,10 +25,11 @@
 //!
 //! # What the linker may say
 //!
-//! * *`undefined symbol: caml_...`*, or *`undefined reference`*, a page of them, one in
-//!   `no_ocaml_runtime_is_linked_...`: the program has no OCaml runtime. Link one by [`Program::link`], or enable
-//!   the feature `link-runtime` of `ocaml-boxroot` if there is no OCaml code. (A program whose `main` is OCaml's
-//!   has one.)
+//! * *`undefined symbol: caml_...`*, or *`undefined reference`*, a page of them, in objects whose names begin with
+//!   `if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_...`: the program has no OCaml runtime. Link one
+//!   by [`Program::link`], or enable the feature `link-runtime` of `ocaml-boxroot` if there is no OCaml code. (A program
+//!   whose `main` is OCaml's has one.) If there is a runtime, it is of another version than the name says: the Rust library was
+//!   compiled with another OCaml than the program.
 //! * *`duplicate symbol: caml_...`*, or *`multiple definition`*: it has two. The names of the objects that the
 //!   linker shows say whose they are; a frequent one is that of the feature `link-runtime` of `ocaml-boxroot`
 //!   (`link-ocaml-runtime-and-dummy-program` of this crate), which is for programs without OCaml code. A program

@@ -492,6 +492,7 @@ fn selections() {
     );
     assert_says(&modules.try_bind("module x opaque x.cach").unwrap_err(), &["`x.cach`", "x.cache"]);
     assert_says(&modules.try_bind("module y").unwrap_err(), &["no module Y", "X"]);
+    assert_says(&modules.try_bind("module hashtbl").unwrap_err(), &["is bound as Stdlib__Hashtbl"]);
     let nothing = Modules::new("selections_of_nothing", &[]);
     assert_says(&nothing.try_bind("module y").unwrap_err(), &["no module Y. There are none."]);
 }

@@ -8,12 +8,6 @@
 
 #include <caml/callback.h>
 
-/* If the program has no OCaml runtime, the linker prints the name of this function, which uses it. */
-static __attribute__((noinline)) value
-no_ocaml_runtime_is_linked_enable_link_runtime_or_use_build_program(char_os **arguments) {
-  return caml_startup_exn(arguments);
-}
-
 /* caml_startup_exn. After the modules are initialised, OCaml resets the action for SIGSEGV to the default, and
    removes this thread's signal stack. This function restores what was there before: Rust's, which report stack
    overflows. */
@@ -22,7 +16,7 @@ value obx_start(char_os **arguments) {
   stack_t stack;
   int has_action = sigaction(SIGSEGV, NULL, &action) == 0;
   int has_stack = sigaltstack(NULL, &stack) == 0;
-  value result = no_ocaml_runtime_is_linked_enable_link_runtime_or_use_build_program(arguments);
+  value result = caml_startup_exn(arguments);
   if (has_action) sigaction(SIGSEGV, &action, NULL);
   if (has_stack) sigaltstack(&stack, NULL);
   return result;

@@ -1,9 +1,20 @@
 //! Functions, values and exceptions of generated bindings, and what OCaml wants from Rust.
 
-/// Includes the bindings that the build script generated; see the [guide](crate::guide::bindings).
+/// Includes the bindings that the build script generated; see the guide (`docs/guide/bindings.md`).
 ///
 /// For each module with `external` functions that Rust provides, the type that implements its trait `Externals` is named:
 /// `include_bindings!(orders: crate::Audit)`.
+///
+/// # Examples
+///
+/// ```ignore
+/// // src/main.rs; build.rs has made bindings to the OCaml module `Orders`.
+/// ocaml_boxroot::include_bindings!();
+///
+/// fn left(lock: &mut ocaml_boxroot::DomainLock, order: &orders::Order) -> Result<i64, ocaml_boxroot::CallError> {
+///     orders::reserve(lock, 500, order)
+/// }
+/// ```
 #[macro_export]
 macro_rules! include_bindings {
     ($($module:ident: $provider:ty),* $(,)?) => {

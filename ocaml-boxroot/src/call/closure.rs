@@ -81,6 +81,7 @@ macro_rules! from_rust {
             ///
             /// [`NoClosures`](Error::NoClosures) in bytecode programs, on processors other than x86-64 and arm64, and
             /// where object files are not ELF; [`OutOfMemory`](Error::OutOfMemory).
+            #[doc(alias = "closure")]
             #[track_caller]
             pub fn from_rust<F, X, E>(lock: &mut DomainLock, f: F) -> Result<Boxroot<Self>, Error>
             where

@@ -20,6 +20,30 @@ impl DomainLock {
     /// OCaml called this function, as an `external` without `[@@noalloc]`, and not as a finaliser of a custom block; the
     /// result goes to `ocaml_boxroot_finish`. `f` returns a valid value, or an exception that is encoded as in the results of the
     /// `_exn` functions of OCaml's C interface.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use ocaml_boxroot::{sys, DomainLock, OCamlInt, Value};
+    ///
+    /// extern "C" {
+    ///     fn ocaml_boxroot_finish(result: sys::Value) -> sys::Value;
+    /// }
+    ///
+    /// /// `external next : int -> int = "example_next"`
+    /// #[no_mangle]
+    /// unsafe extern "C" fn example_next(n: sys::Value) -> sys::Value {
+    ///     // SAFETY: OCaml calls, with an `int`; the result goes to `ocaml_boxroot_finish`.
+    ///     unsafe {
+    ///         let result = DomainLock::enter(|_lock| {
+    ///             let n: Value<OCamlInt> = Value::from_raw(n);
+    ///             Value::int(n.to_int() + 1).raw()
+    ///         });
+    ///         ocaml_boxroot_finish(result)
+    ///     }
+    /// }
+    /// ```
+    #[doc(alias("CAMLprim", "CAMLparam"))]
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
         // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling

@@ -15,9 +15,11 @@
 ///     }
 /// }
 ///
-/// fn use_them(lock: &mut DomainLock) -> Result<i64, CallError> {
+/// fn use_them(lock: &mut DomainLock) -> Result<(), CallError> {
 ///     reset(lock)?;
-///     count(lock, "so many words", 2)
+///     let words: i64 = count(lock, "so many words", 2)?;
+///     println!("{words}");
+///     Ok(())
 /// }
 /// ```
 ///
@@ -28,10 +30,48 @@
 /// OCaml's function is called with `()`. The name is looked up at the first call; if OCaml has registered nothing under it,
 /// the error is [`NotRegistered`](crate::Error::NotRegistered).
 ///
+/// # Exceptions
+///
+/// An exception of OCaml's function is [`CallError::Exception`](crate::CallError::Exception). It never jumps over Rust code. `?` hands
+/// it on; if it leaves a Rust function that OCaml called ([`export!`](crate::export!)), OCaml sees the same exception again.
+///
+/// [`Exception::is`](crate::Exception::is) tells which one it is. It knows OCaml's own by their names, and those of the program that
+/// register themselves, as in `exception Full of int` and `let () = Callback.register_exception "Full" (Full 0)`. An argument is
+/// read by [`Exception::argument`](crate::Exception::argument).
+///
+/// ```no_run
+/// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
+///
+/// ocaml_functions! {
+///     // SAFETY: this is the type of the function in OCaml.
+///     unsafe {
+///         /// `Callback.register "put" (fun (text : string) -> … : int)`, which may raise `Not_found` or `Full n`
+///         fn put(text: OCamlString) -> OCamlInt = "put";
+///     }
+/// }
+///
+/// fn put_or_skip(lock: &mut DomainLock, text: &str) -> Result<Option<i64>, CallError> {
+///     match put(lock, text) {
+///         Ok(place) => Ok(Some(place)),
+///         Err(CallError::Exception(e)) if e.is(lock, "Not_found") => Ok(None),
+///         Err(CallError::Exception(e)) if e.is(lock, "Full") => {
+///             // SAFETY: the argument of `Full` is an integer.
+///             let size = unsafe { e.argument::<OCamlInt>(lock, 0) }?;
+///             println!("full: {:?}", size.map(|size| size.get(lock).to_int()));
+///             Ok(None)
+///         }
+///         Err(error) => Err(error), // another exception, or an argument or result that cannot be converted
+///     }
+/// }
+/// ```
+///
+/// With generated bindings (`docs/guide/bindings.md`), exceptions are Rust types, and nothing is `unsafe`.
+///
 /// # Safety
 ///
 /// `unsafe` stands for the promise that every function that OCaml registers under the name takes such arguments, returns
 /// such a result, and on OCaml 4 does not call `Thread.exit`, which would jump over Rust frames.
+#[doc(alias("caml_named_value", "caml_callback", "Callback.register"))]
 #[macro_export]
 macro_rules! ocaml_functions {
     (unsafe {$(

@@ -136,6 +136,12 @@ impl Acquired {
         watched.is_now(State::Holds);
         Ok(Acquired { used, _watched: watched })
     }
+
+    /// Whether a calling frame of this thread has a use, too.
+    #[cfg(any(feature = "startup", doc))]
+    pub(crate) fn is_nested(&self) -> bool {
+        self.used.is_nested()
+    }
 }
 
 impl Drop for Acquired {

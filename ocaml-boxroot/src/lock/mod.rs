@@ -37,6 +37,7 @@ use watchdog::{State, Watched};
 /// fn is_send<T: Send>() {}
 /// is_send::<&DomainLock>();
 /// ```
+#[doc(alias("OCamlRuntime", "CAMLparam", "caml_acquire_runtime_system"))]
 pub struct DomainLock {
     domain: token::Domain,
     /// The number of the use under which the lock is held.
@@ -100,6 +101,12 @@ impl DomainLock {
     /// .unwrap()?;
     /// # Ok::<(), ocaml_boxroot::Error>(())
     /// ```
+    #[doc(alias(
+        "caml_c_thread_register",
+        "caml_acquire_runtime_system",
+        "caml_leave_blocking_section",
+        "with_runtime"
+    ))]
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub fn attach<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         let acquired = Acquired::new()?;
@@ -124,6 +131,12 @@ impl DomainLock {
     ///     Boxroot::new(lock, value); // the value may have moved
     /// }
     /// ```
+    #[doc(alias(
+        "caml_release_runtime_system",
+        "caml_enter_blocking_section",
+        "allow_threads",
+        "releasing_runtime"
+    ))]
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub fn release<R>(&mut self, f: impl FnOnce() -> R) -> R {
         /// The number of the use in which the lock was released.
@@ -151,6 +164,20 @@ impl DomainLock {
     /// down, and on OCaml 4 before boxroot was set up. It may be `true` in a thread-local destructor of a thread of OCaml's
     /// that does not hold the lock: on OCaml 4 of one that `Thread.create` made, if boxroot does not recognise the `Thread`
     /// module, or if memory was short; on OCaml 5 of one that has run finalisers for a domain that waited.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{DomainLock, Runtime};
+    ///
+    /// let _ocaml = Runtime::start()?;
+    /// assert!(!DomainLock::is_held());
+    /// DomainLock::attach(|lock| {
+    ///     assert!(DomainLock::is_held());
+    ///     lock.release(|| assert!(!DomainLock::is_held()));
+    /// })?;
+    /// # Ok::<(), ocaml_boxroot::Error>(())
+    /// ```
     pub fn is_held() -> bool {
         sys::status() != sys::Status::ToreDown
             && matches!(sys::lock_state(), sys::LockState::Held | sys::LockState::Uncertain)
@@ -183,6 +210,20 @@ impl DomainLock {
     /// This thread holds the lock of its domain. This is not a part of a collection: no finaliser of a custom block, and
     /// no root scan. No other token of this thread is used before `f` returns. No [`Value`](crate::Value) that was obtained before is
     /// used afterwards, because the collector may have moved it; that also holds for raw values.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use ocaml_boxroot::{sys, DomainLock, OCamlInt, Value};
+    ///
+    /// /// Called by C code that OCaml called, and that has no unrooted values.
+    /// #[no_mangle]
+    /// unsafe extern "C" fn example_length() -> isize {
+    ///     // SAFETY: this thread holds the lock, outside of collections, and nothing unrooted is used afterwards.
+    ///     let length = unsafe { DomainLock::assume_held(|lock| lock.alloc_string("text").map(|(text, _)| text.as_bytes().len())) };
+    ///     length.and_then(|length| length).map_or(-1, |length| length as isize)
+    /// }
+    /// ```
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.

@@ -28,6 +28,21 @@ use std::thread::{self, JoinHandle, ScopedJoinHandle};
 /// ```
 pub trait MutexExt<T: ?Sized> {
     /// [`Mutex::lock`], waiting with OCaml's lock released.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::MutexExt;
+    /// use std::sync::Mutex;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let counter = Mutex::new(0);
+    /// *counter.lock_released(lock).expect("no thread panics") += 1;
+    /// assert_eq!(counter.into_inner()?, 1);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn lock_released(&self, lock: &mut DomainLock) -> LockResult<MutexGuard<'_, T>>;
 }
 
@@ -51,11 +66,55 @@ impl<T: ?Sized> MutexExt<T> for Mutex<T> {
 }
 
 /// Readers and writers under OCaml's lock; see [`MutexExt`].
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::RwLockExt;
+/// use std::sync::RwLock;
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let names = RwLock::new(vec!["Ada"]);
+/// names.write_released(lock).expect("no thread panics").push("Blaise");
+/// assert_eq!(names.read_released(lock).expect("no thread panics").len(), 2);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait RwLockExt<T: ?Sized> {
     /// [`RwLock::read`], waiting with OCaml's lock released.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::RwLockExt;
+    /// use std::sync::RwLock;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let names = RwLock::new(vec!["Ada"]);
+    /// assert_eq!(names.read_released(lock).expect("no thread panics").len(), 1);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn read_released(&self, lock: &mut DomainLock) -> LockResult<RwLockReadGuard<'_, T>>;
 
     /// [`RwLock::write`], waiting with OCaml's lock released.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::RwLockExt;
+    /// use std::sync::RwLock;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let names = RwLock::new(vec!["Ada"]);
+    /// names.write_released(lock).expect("no thread panics").clear();
+    /// assert!(names.into_inner()?.is_empty());
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     fn write_released(&self, lock: &mut DomainLock) -> LockResult<RwLockWriteGuard<'_, T>>;
 }
 
@@ -70,6 +129,21 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
 }
 
 /// Values that are initialised once, under OCaml's lock; see [`MutexExt`].
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{Boxroot, OCamlString, OnceLockExt, ToOCaml};
+/// use std::sync::OnceLock;
+///
+/// static GREETING: OnceLock<Boxroot<OCamlString>> = OnceLock::new();
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let greeting = GREETING.get_or_init_released(lock, |lock| "hello".to_ocaml(lock).expect("there is memory"));
+/// assert_eq!(greeting.get(lock).as_str()?, "hello");
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait OnceLockExt<T> {
     /// [`OnceLock::get_or_init`], where `make` runs under OCaml's lock, and other threads wait for it with
     /// OCaml's lock released.
@@ -103,6 +177,28 @@ impl<T> OnceLockExt<T> for OnceLock<T> {
 }
 
 /// Condition variables in code that holds OCaml's lock; see [`MutexExt`].
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{CondvarExt, DomainLock, MutexExt};
+/// use std::sync::{Condvar, Mutex};
+/// use std::thread;
+///
+/// static READY: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// thread::spawn(|| {
+///     DomainLock::attach(|lock| *READY.0.lock_released(lock).unwrap() = true).unwrap();
+///     READY.1.notify_one();
+/// });
+/// let mut ready = READY.0.lock_released(lock)?;
+/// while !*ready {
+///     ready = READY.1.wait_released(lock, ready)?;
+/// }
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait CondvarExt {
     /// [`Condvar::wait`], with OCaml's lock released.
     fn wait_released<'a, T>(
@@ -123,6 +219,22 @@ impl CondvarExt for Condvar {
 }
 
 /// Joining a thread, which may need OCaml's lock, in code that holds it; see [`MutexExt`].
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, JoinHandleExt};
+/// use std::thread;
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let length = thread::spawn(|| {
+///     DomainLock::attach(|lock| lock.alloc_string("text").map(|(text, _)| text.as_bytes().len()))
+/// });
+/// assert_eq!(length.join_released(lock).expect("no panic")??, 4);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait JoinHandleExt<T> {
     /// [`JoinHandle::join`], with OCaml's lock released.
     fn join_released(self, lock: &mut DomainLock) -> thread::Result<T>;

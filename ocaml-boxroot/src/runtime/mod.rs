@@ -4,12 +4,11 @@ mod state;
 
 use crate::lock::{self, Acquired};
 use crate::types::exception::describe;
-use crate::{ffi, Error, Value};
+use crate::{ffi, Error, Users, Value};
 use ocaml_boxroot_sys as sys;
 use state::{state, State, StateGuard};
 use std::ffi::{c_char, CString, OsString};
 use std::fmt;
-#[cfg(feature = "debug-checks")]
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::process;
@@ -20,22 +19,25 @@ use std::thread;
 ///
 /// A process can start one runtime, once. A `Runtime` is the right to shut it down, and owns
 /// nothing: if it is dropped or forgotten, OCaml stays up until the process ends, and OCaml's `at_exit`
-/// functions do not run.
+/// functions do not run. One of them writes what OCaml has buffered: after `print_string`, nothing may be seen. So a program
+/// whose OCaml code prints, or has `at_exit` functions, calls [`shutdown`](Runtime::shutdown) at its end, or
+/// begins with [`shutdown_on_drop`](Runtime::shutdown_on_drop).
 ///
 /// # Examples
 ///
 /// ```
 /// use ocaml_boxroot::{DomainLock, Runtime};
 ///
-/// let runtime = Runtime::start()?;
-/// DomainLock::attach(|lock| {
-///     let (hello, _) = lock.alloc_string("hello")?;
-///     assert_eq!(hello.to_string_lossy(), "hello");
-///     Ok::<(), ocaml_boxroot::Error>(())
-/// })??;
-/// runtime.shutdown()?;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// fn main() -> Result<(), ocaml_boxroot::Error> {
+///     let _runtime = Runtime::start()?.shutdown_on_drop();
+///     DomainLock::attach(|lock| {
+///         let (hello, _) = lock.alloc_string("hello")?;
+///         assert_eq!(hello.to_string_lossy(), "hello");
+///         Ok(())
+///     })?
+/// }
 /// ```
+#[doc(alias("caml_startup", "caml_main", "caml_shutdown"))]
 #[derive(Debug)]
 pub struct Runtime(());
 
@@ -55,6 +57,18 @@ impl Runtime {
     /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
     /// can be used; [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack; [`Error::OutOfMemory`];
     /// [`Error::Invalid`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{DomainLock, Error, Runtime};
+    ///
+    /// let _ocaml = Runtime::start()?;
+    /// assert_eq!(DomainLock::attach(|_| 7), Ok(7));
+    /// assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[doc(alias("caml_startup", "caml_main"))]
     pub fn start() -> Result<Runtime, Error> {
         Runtime::builder().start()
     }
@@ -81,6 +95,20 @@ impl Runtime {
     /// [`export!`](crate::export!) defined; [`Error::NotSetup`] in a program that OCaml started, as long as OCaml
     /// has not called such a function; [`Error::TornDown`] after the runtime was shut down; [`Error::Forked`] in the child
     /// of a fork that was made while another thread was starting OCaml.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{DomainLock, Error, Runtime};
+    ///
+    /// fn length(text: &str) -> Result<usize, Error> {
+    ///     Runtime::get_or_start()?;
+    ///     DomainLock::attach(|lock| lock.alloc_string(text).map(|(text, _)| text.as_bytes().len()))?
+    /// }
+    ///
+    /// assert_eq!(length("text"), Ok(4));
+    /// assert_eq!(length("more text"), Ok(9));
+    /// ```
     pub fn get_or_start() -> Result<&'static Runtime, Error> {
         let mut state = state();
         loop {
@@ -120,12 +148,78 @@ impl Runtime {
     /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack. The others are those of
     /// [`DomainLock::attach`](crate::DomainLock::attach), such as [`Error::AlreadyHeld`] if this thread holds the lock. The
     /// [`Busy`] that is returned holds the error and the runtime, which is intact.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{DomainLock, Error, Runtime};
+    /// let runtime = Runtime::start()?;
+    /// runtime.shutdown()?;
+    /// assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn shutdown(self) -> Result<(), Busy> {
         shut_down().map_err(|error| Busy { error, runtime: self })
+    }
+
+    /// Shuts the runtime down when the result is dropped, usually at the end of `main`, also by `?` or a panic. (But
+    /// [`std::process::exit`] drops nothing.) If that is an error of [`shutdown`](Runtime::shutdown), the drop says so on the
+    /// standard error, and OCaml stays up. Like `shutdown`, the drop waits for the lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{DomainLock, Error, Runtime};
+    /// let runtime = Runtime::start()?.shutdown_on_drop();
+    /// assert_eq!(DomainLock::attach(|_| ()), Ok(()));
+    /// drop(runtime);
+    /// assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn shutdown_on_drop(self) -> ShutdownOnDrop {
+        ShutdownOnDrop(self)
+    }
+}
+
+/// Shuts the runtime down when it is dropped: [`Runtime::shutdown_on_drop`]. With the feature `startup`.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, Error, Runtime};
+///
+/// fn main() -> Result<(), Error> {
+///     let _runtime = Runtime::start()?.shutdown_on_drop();
+///     DomainLock::attach(|_lock| println!("OCaml runs"))
+/// }
+/// ```
+#[derive(Debug)]
+#[must_use = "the runtime is shut down when this is dropped: bind it to a variable that lives to the end, such as `_runtime`"]
+pub struct ShutdownOnDrop(Runtime);
+
+impl Drop for ShutdownOnDrop {
+    fn drop(&mut self) {
+        if let Err(error) = shut_down() {
+            // Perhaps nobody reads it.
+            let _ = writeln!(
+                io::stderr(),
+                "ocaml-boxroot: OCaml was not shut down, so its at_exit functions have not run, and what it has buffered is not \
+                 written: {error}"
+            );
+        }
     }
 }
 
 /// Settings for the start of the runtime, from [`Runtime::builder`]. With the feature `startup`.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::Runtime;
+///
+/// let _ocaml = Runtime::builder().args(["program", "--verbose"]).start()?;
+/// # Ok::<(), ocaml_boxroot::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Builder {
     arguments: Vec<OsString>,
@@ -133,6 +227,13 @@ pub struct Builder {
 
 impl Builder {
     /// The strings that OCaml sees as `Sys.argv`. The first one is the name of the program.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{Error, Runtime};
+    /// assert_eq!(Runtime::builder().args(["a\0b"]).start().err(), Some(Error::NulInArgument));
+    /// ```
     pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();
         self
@@ -143,6 +244,14 @@ impl Builder {
     /// # Errors
     ///
     /// As [`Runtime::start`], and [`Error::NulInArgument`] if an argument contains a NUL.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{Error, Runtime};
+    /// let _ocaml = Runtime::builder().start()?;
+    /// # Ok::<(), Error>(())
+    /// ```
     pub fn start(self) -> Result<Runtime, Error> {
         self.start_in(state())
     }
@@ -215,12 +324,13 @@ fn shut_down() -> Result<(), Error> {
     check_stack()?;
     let acquired = Acquired::new()?;
     // SAFETY: `acquired` holds the lock.
-    let domains = unsafe { ffi::obx_other_domains() };
-    if domains != 0 {
-        return Err(Error::Busy { uses: domains });
+    if unsafe { ffi::obx_other_domains() } != 0 {
+        return Err(Error::Busy { by: Users::Domains });
     }
     // SAFETY: `acquired` is this thread's use, and the runtime is shut down below.
-    unsafe { sys::uses::forbid() }.map_err(|uses| Error::Busy { uses })?;
+    unsafe { sys::uses::forbid() }.map_err(|uses| Error::Busy {
+        by: if acquired.is_nested() { Users::ThisThread } else { Users::Threads(uses) },
+    })?;
     // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
     // may call exported functions.
     std::mem::forget(acquired);
@@ -242,6 +352,18 @@ fn shut_down() -> Result<(), Error> {
 }
 
 /// A runtime that could not be shut down. With the feature `startup`.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{DomainLock, Error, Runtime};
+///
+/// let runtime = Runtime::start()?;
+/// let busy = DomainLock::attach(|_lock| runtime.shutdown().unwrap_err())?;
+/// assert_eq!(busy.error, Error::AlreadyHeld);
+/// busy.runtime.shutdown()?; // here, nothing uses it
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Busy {
     /// Why.
     pub error: Error,

@@ -44,6 +44,16 @@ marker! {
 }
 
 /// The types of elements that bigarrays have; see the table of [`OCamlBigarray`].
+///
+/// # Examples
+///
+/// ```no_run
+/// use ocaml_boxroot::{BigarrayElement, OCamlBigarray, Value};
+///
+/// fn length<E: BigarrayElement>(array: Value<OCamlBigarray<E>>) -> usize {
+///     array.cells().len()
+/// }
+/// ```
 pub trait BigarrayElement: sealed::Element {}
 
 mod sealed {
@@ -62,17 +72,59 @@ mod sealed {
 }
 
 /// An element of a bigarray in its place. Other threads may change it at any time.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+/// let cell = &root.get(lock).cells()[0];
+/// cell.set(cell.get() * 2.);
+/// assert_eq!(cell.get(), 1.);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[repr(transparent)]
 pub struct BigarrayCell<E: BigarrayElement>(E::Cell);
 
 impl<E: BigarrayElement> BigarrayCell<E> {
     /// The element. An atomic load, without ordering (`Relaxed`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// assert_eq!(root.get(lock).cells()[1].get(), 1.5);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn get(&self) -> E::Rust {
         E::load(&self.0)
     }
 
     /// Changes the element. An atomic store, without ordering (`Relaxed`).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// root.get(lock).cells()[1].set(2.5);
+    /// assert_eq!(root.to_rust::<Vec<f64>>(lock)?, [0.5, 2.5]);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     pub fn set(&self, element: E::Rust) {
         E::store(&self.0, element)
@@ -176,6 +228,20 @@ impl<E: BigarrayElement> Form for OCamlBigarray<E> {
 
 impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     /// The sizes of the dimensions, in OCaml's order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// assert_eq!(root.get(lock).dimensions(), [2]);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("Caml_ba_array_val", "caml_ba_alloc"))]
     #[track_caller]
     pub fn dimensions(self) -> Vec<usize> {
         self.checked();
@@ -192,6 +258,20 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     ///
     /// If the bigarray is of another kind than `E`, or its memory is not aligned for it, as that of a bigarray
     /// that C code made may be.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// assert_eq!(root.get(lock).cells().iter().map(|cell| cell.get()).sum::<f64>(), 2.);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Caml_ba_data_val")]
     #[track_caller]
     pub fn cells(self) -> &'l [BigarrayCell<E>] {
         // OCaml 4 takes sizes whose product overflows, if it is then the number of elements.
@@ -215,6 +295,22 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     ///
     /// The elements do not change in `'l`, neither through this bigarray nor through one that shares its memory, neither
     /// by another domain nor by code that runs without the lock.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// // SAFETY: nobody else knows of this bigarray.
+    /// let numbers = unsafe { root.get(lock).as_slice() };
+    /// assert_eq!(numbers, [0.5, 1.5]);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Caml_ba_data_val")]
     pub unsafe fn as_slice(self) -> &'l [E::Rust] {
         let cells = self.cells();
         // SAFETY: a cell has the size and alignment of its element (`sealed::Element`), and nothing changes it

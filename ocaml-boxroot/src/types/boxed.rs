@@ -65,6 +65,18 @@ impl DomainLock {
     /// # Errors
     ///
     /// Today there are none: where OCaml has no memory for a small block, OCaml ends the process.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (names, _now) = lock.alloc_box(vec!["Ada"])?;
+    /// assert_eq!(names.get()[0], "Ada");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_alloc_custom", "Data_custom_val"))]
     pub fn alloc_box<'l, T: Send + 'static>(
         &'l mut self,
         value: T,
@@ -114,6 +126,23 @@ unsafe fn downcast<T: 'static>(block: Value<'_, OCamlAny>) -> Option<&T> {
 impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     /// The Rust value, if this is indeed a block of this crate with a `T`; `None` for any other value of OCaml, and for a Rust
     /// value of another type.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlBox, Value};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (seven, now) = lock.alloc_box(7_i32)?;
+    /// assert_eq!(seven.try_get(), Some(&7));
+    /// // SAFETY: the value is a box of this crate; of which type, `try_get` looks.
+    /// let other: Value<OCamlBox<u8>> = unsafe { Value::from_raw(seven.raw()) };
+    /// assert_eq!(other.try_get(), None);
+    /// # let _ = now;
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn try_get(self) -> Option<&'l T> {
         find(self.any())
     }
@@ -123,7 +152,19 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     /// # Panics
     ///
     /// If this is a block with a Rust value of another type: two crates of a program may name different types for one type of
-    /// OCaml. In [builds with checks](crate::guide::debugging#wrong-types), if this is no block with a `T`.
+    /// OCaml. In [builds with checks](crate#builds-with-checks), if this is no block with a `T`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (seven, _now) = lock.alloc_box(7)?;
+    /// assert_eq!(*seven.get(), 7);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Data_custom_val")]
     #[track_caller]
     pub fn get(self) -> &'l T {
         self.checked();

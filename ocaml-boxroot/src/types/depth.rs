@@ -14,6 +14,20 @@ thread_local! {
 
 /// Sets how deep the values that are converted may be nested, on all threads: deeper ones are
 /// [`Error::TooDeep`](crate::Error::TooDeep). At first, that is 512 levels; see [`ToOCaml`](crate::ToOCaml#deep-values).
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{set_depth_limit, Error, OCamlInt, ToOCaml};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// set_depth_limit(1);
+/// let nested = Some(Some(7));
+/// assert_eq!(ToOCaml::<Option<Option<OCamlInt>>>::to_ocaml(&nested, lock).err(), Some(Error::TooDeep));
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn set_depth_limit(levels: usize) {
     LIMIT.store(levels, Ordering::Relaxed);
 }

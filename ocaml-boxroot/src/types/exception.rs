@@ -12,6 +12,21 @@ use std::sync::Arc;
 
 marker! {
     /// The type of OCaml's `exn`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Exception, OCamlException, RootRef};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let missing = Exception::not_found(lock)?;
+    /// let value: Option<&RootRef<OCamlException>> = missing.value();
+    /// assert!(value.is_some());
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "exn")]
     OCamlException;
 }
 
@@ -37,6 +52,7 @@ marker! {
 /// # Ok(()) })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias("caml_raise", "exn"))]
 #[derive(Clone)]
 pub struct Exception {
     /// `None` if there was no memory for the root.
@@ -64,6 +80,18 @@ impl Exception {
     }
 
     /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not be rooted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Exception;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert!(Exception::not_found(lock)?.value().is_some());
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn value(&self) -> Option<&RootRef<OCamlException>> {
         Some(self.value.as_ref()?)
     }
@@ -71,6 +99,20 @@ impl Exception {
     /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`, `"Failure"`, `"End_of_file"`,
     /// …), or one that the program registered under that name with `Callback.register_exception`. `false` if there is no
     /// such exception.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Exception;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let missing = Exception::not_found(lock)?;
+    /// assert!(missing.is(lock, "Not_found") && !missing.is(lock, "Failure"));
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "caml_callback_exn")]
     pub fn is(&self, lock: &DomainLock, name: &str) -> bool {
         match (&self.value, constructor(lock, name)) {
             (Some(value), Some(constructor)) => {
@@ -90,6 +132,22 @@ impl Exception {
     ///
     /// The argument is a `T`; [`is`](Exception::is) tells which exception this is. If `T` is not both `Send` and `Sync`,
     /// so that the value may not leave its thread, this is the thread that the exception was raised on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Exception, OCamlString};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let failure = Exception::failure(lock, "no such file")?;
+    /// assert!(failure.is(lock, "Failure"));
+    /// // SAFETY: the argument of `Failure` is a string.
+    /// let text = unsafe { failure.argument::<OCamlString>(lock, 0) }?;
+    /// assert_eq!(text.expect("it has one").get(lock).as_str()?, "no such file");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub unsafe fn argument<T: ?Sized>(
         &self,
@@ -109,6 +167,19 @@ impl Exception {
 
     /// The name and the arguments, as OCaml prints them for an exception that was not caught: integers and strings are
     /// shown, other arguments are `_`. Strings are `_`, too, if there is no memory for the whole text.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Exception;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(Exception::failure(lock, "no such file")?.text(), "Failure(\"no such file\")");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_format_exception", "Printexc.to_string"))]
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -123,6 +194,22 @@ impl Exception {
     /// # Safety
     ///
     /// The exception takes arguments of these types.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Exception, OCamlString, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let text = ToOCaml::<OCamlString>::to_ocaml("no such file", lock)?;
+    /// // SAFETY: `Failure` takes a string.
+    /// let failure = unsafe { Exception::new(lock, "Failure", &[text.as_any()]) }?;
+    /// assert_eq!(failure.text(), "Failure(\"no such file\")");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_raise", "caml_raise_with_arg"))]
     #[track_caller]
     pub unsafe fn new(
         lock: &mut DomainLock,
@@ -151,6 +238,19 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Exception;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(Exception::not_found(lock)?.text(), "Not_found");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "caml_raise_not_found")]
     #[track_caller]
     pub fn not_found(lock: &mut DomainLock) -> Result<Exception, Error> {
         // SAFETY: the exception takes no argument.
@@ -162,6 +262,19 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Exception;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(Exception::end_of_file(lock)?.text(), "End_of_file");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "caml_raise_end_of_file")]
     #[track_caller]
     pub fn end_of_file(lock: &mut DomainLock) -> Result<Exception, Error> {
         // SAFETY: the exception takes no argument.
@@ -173,6 +286,19 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Exception;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(Exception::failure(lock, "no")?.text(), "Failure(\"no\")");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "caml_failwith")]
     #[track_caller]
     pub fn failure(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
         Exception::with_text(lock, "Failure", text)
@@ -183,6 +309,19 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Exception;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(Exception::invalid_argument(lock, "no")?.text(), "Invalid_argument(\"no\")");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "caml_invalid_argument")]
     #[track_caller]
     pub fn invalid_argument(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
         Exception::with_text(lock, "Invalid_argument", text)
@@ -193,6 +332,19 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Exception;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(Exception::sys_error(lock, "no")?.text(), "Sys_error(\"no\")");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "caml_raise_sys_error")]
     #[track_caller]
     pub fn sys_error(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
         Exception::with_text(lock, "Sys_error", text)
@@ -222,6 +374,25 @@ impl fmt::Debug for Exception {
 impl std::error::Error for Exception {}
 
 /// Why a call of an OCaml function gave no result.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{CallError, Exception, Function, OCamlInt};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let find = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, _| -> Result<i64, Exception> {
+///     Err(Exception::not_found(lock).expect("there is memory"))
+/// })?;
+/// match find.call_converting::<i64>(lock, 7) {
+///     Ok(found) => println!("{found}"),
+///     Err(CallError::Exception(exception)) if exception.is(lock, "Not_found") => println!("not found"),
+///     Err(error) => return Err(error.into()),
+/// }
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum CallError {
     /// The function raised this exception.

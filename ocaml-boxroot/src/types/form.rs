@@ -19,7 +19,22 @@ pub(super) const CUSTOM_TAG: u8 = 255;
 
 /// A marker whose values can be told from others by what their memory says. The markers of this crate are such, and those that
 /// [`ocaml_type!`](crate::ocaml_type!) declares. A marker of your own may implement it, so that values of the type are
-/// checked, too; [`debugging`](crate::guide::debugging#wrong-types) says when.
+/// checked, too, in [builds with checks](crate#builds-with-checks).
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{Form, Kind, OCamlAny, Value};
+///
+/// /// The marker of `type connection`, a block of two fields.
+/// enum Connection {}
+///
+/// impl Form for Connection {
+///     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+///         matches!(value.kind(), Kind::Block { tag: 0, size: 2 })
+///     }
+/// }
+/// ```
 pub trait Form {
     /// `false` if the value is certainly not of this type. Looks at the value's own block, and not at its parts.
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool;
@@ -33,6 +48,17 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 
     /// `false` if the value is certainly not a `T`, by what its memory says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlChar, Value};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// let letter: Value<OCamlChar> = Value::char(b'a');
+    /// assert!(letter.has_form());
+    /// # Ok::<(), ocaml_boxroot::Error>(())
+    /// ```
     pub fn has_form(self) -> bool
     where
         T: Form,

@@ -39,6 +39,7 @@ use std::marker::PhantomData;
 /// # Ok(()) })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias("caml_callback", "closure"))]
 pub struct Function<Args, R: ?Sized>(
     PhantomData<fn(Args)>,
     PhantomData<*const R>, // neither `Send` nor `Sync` by itself: see the implementations below
@@ -311,6 +312,7 @@ macro_rules! callable {
             /// # Errors
             ///
             /// The exception that the function raised.
+            #[doc(alias("caml_callback", "caml_callback_exn"))]
             #[track_caller]
             pub fn call<'l>(
                 &self,
@@ -331,6 +333,7 @@ macro_rules! callable {
             /// # Errors
             ///
             /// The exception that the function raised; the error of a conversion, which says in what.
+            #[doc(alias("caml_callback", "caml_callback_exn"))]
             #[track_caller]
             pub fn call_converting<X: FromOCaml<R>>(
                 &self,
@@ -360,6 +363,21 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
     /// # Errors
     ///
     /// The exception that the function raised.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, Error, Function, OCamlInt};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let zero = Function::<(), OCamlInt>::from_rust(lock, |_lock| Ok::<_, Error>(0))?; // or a function of OCaml's
+    /// let (result, _now) = zero.call(lock)?;
+    /// assert_eq!(result.to_int(), 0);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_callback", "caml_callback_exn"))]
     #[track_caller]
     pub fn call<'l>(
         &self,
@@ -376,6 +394,20 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
     /// # Errors
     ///
     /// The exception that the function raised; the error of the conversion.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Error, Function, OCamlInt};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let zero = Function::<(), OCamlInt>::from_rust(lock, |_lock| Ok::<_, Error>(0))?; // or a function of OCaml's
+    /// assert_eq!(zero.call_converting::<i64>(lock)?, 0);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_callback", "caml_callback_exn"))]
     #[track_caller]
     pub fn call_converting<X: FromOCaml<R>>(&self, lock: &mut DomainLock) -> Result<X, CallError> {
         // SAFETY: the function takes `()`.

@@ -10,6 +10,20 @@ use std::marker::PhantomData;
 
 marker! {
     /// The type of OCaml's `T list`. Covariant.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlInt, OCamlList, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let list: Boxroot<OCamlList<OCamlInt>> = [1, 2, 3].to_ocaml(lock)?;
+    /// assert_eq!(list.to_rust::<Vec<i64>>(lock)?, [1, 2, 3]);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("Val_emptylist", "cons"))]
     OCamlList<T>(PhantomData<T>);
 }
 
@@ -21,6 +35,19 @@ impl<T> Form for OCamlList<T> {
 
 impl<'l, T> Value<'l, OCamlList<T>> {
     /// The elements, from the first to the last. Those of a cyclic list have no end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt, OCamlList, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let list = ToOCaml::<OCamlList<OCamlInt>>::to_ocaml(&[1, 2, 3], lock)?;
+    /// assert_eq!(list.get(lock).iter().map(|n| n.to_int()).sum::<isize>(), 6);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
         let mut list = self;
         std::iter::from_fn(move || {

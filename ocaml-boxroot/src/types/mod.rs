@@ -79,19 +79,49 @@ mod string;
 mod tuple;
 pub(crate) mod unconverted;
 
-pub use array::OCamlArray;
-pub use bigarray::{BigarrayCell, BigarrayElement, OCamlBigarray};
-pub use boxed::OCamlBox;
+pub use bigarray::{BigarrayCell, BigarrayElement};
 pub use declare::Field;
 pub use depth::set_depth_limit;
-pub use exception::{CallError, Exception, OCamlException};
+pub use exception::{CallError, Exception};
 pub use form::Form;
-pub use function::Function;
-pub use list::OCamlList;
-pub use map::{OCamlMap, OCamlSet};
-pub use number::{OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint};
-pub use seq::{Elements, OCamlSeq};
-pub use string::{OCamlBytes, OCamlString};
+pub use markers::*;
+pub use seq::Elements;
+
+/// The *markers*: Rust types that only name types of OCaml, for [`Value<'l, T>`](crate::Value) and
+/// [`Boxroot<T>`](crate::Boxroot). All of them are in the root of the crate, too.
+///
+/// OCaml's `unit`, `bool`, `'a option`, `('a, 'b) result` and tuples have Rust's own types as markers: `()`, `bool`, `Option<A>`,
+/// `Result<A, B>` and `(A, B)`. [`ocaml_type!`](crate::ocaml_type!) makes markers for records and variants, and bindings do. The
+/// table of [`ToOCaml`](crate::ToOCaml) says which Rust types each is converted to.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::markers::{OCamlInt, OCamlList, OCamlString};
+/// use ocaml_boxroot::{Boxroot, DomainLock, Error, ToOCaml};
+///
+/// /// An OCaml value of type `(string * int) list`.
+/// fn ages(lock: &mut DomainLock) -> Result<Boxroot<OCamlList<(OCamlString, OCamlInt)>>, Error> {
+///     [("Ada", 36), ("Blaise", 39)].to_ocaml(lock)
+/// }
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # DomainLock::attach(|lock| ages(lock).map(drop))?
+/// ```
+pub mod markers {
+    pub use super::array::OCamlArray;
+    pub use super::bigarray::OCamlBigarray;
+    pub use super::boxed::OCamlBox;
+    pub use super::exception::OCamlException;
+    pub use super::function::Function;
+    pub use super::list::OCamlList;
+    pub use super::map::{OCamlMap, OCamlSet};
+    pub use super::number::{
+        OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint,
+    };
+    pub use super::seq::OCamlSeq;
+    pub use super::string::{OCamlBytes, OCamlString};
+    pub use crate::value::OCamlAny;
+}
 
 use crate::value::CHECKS;
 use crate::{Boxroot, DomainLock, Error, RootRef, Value};
@@ -103,7 +133,7 @@ use std::marker::PhantomData;
 type Invariant<T> = PhantomData<fn(T) -> T>;
 
 /// A marker that is one type of OCaml, as all are but [`OCamlAny`](crate::OCamlAny), and unboxed types with such a part: the bound
-/// of the type variables of [bindings](crate::guide::bindings). OCaml's polymorphic functions rely on values of one type for each
+/// of the type variables of [bindings](crate::include_bindings). OCaml's polymorphic functions rely on values of one type for each
 /// variable: an array that was made with a float holds floats alone. [`ocaml_type!`](crate::ocaml_type!) implements it, and a marker
 /// of your own may.
 ///
@@ -212,6 +242,7 @@ pub unsafe trait OneType {}
 /// # Ok(()) })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[doc(alias("caml_copy_string", "caml_copy_double", "caml_alloc", "Val_int"))]
 #[diagnostic::on_unimplemented(
     message = "no OCaml value of type `{T}` is made from a `{Self}`",
     label = "this is no Rust value for an OCaml `{T}`",
@@ -229,6 +260,20 @@ pub trait ToOCaml<T: ?Sized> {
     /// [`OutOfRange`](Error::OutOfRange) if no `T` has this value; [`Mismatch`](Error::Mismatch) for an array of
     /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`TooDeep`](Error::TooDeep);
     /// [`OutOfMemory`](Error::OutOfMemory).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlString, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root: Boxroot<OCamlString> = "kept".to_ocaml(lock)?;
+    /// assert_eq!(root.get(lock).as_str()?, "kept");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_copy_string", "Val_int", "caml_copy_double"))]
     #[inline]
     #[track_caller]
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
@@ -258,6 +303,19 @@ pub trait ToOCaml<T: ?Sized> {
 
 /// A Rust value that can be copied from an OCaml `T`; see [`Value::to_rust`] and
 /// [`RootRef::to_rust`]. The table of types is in the documentation of [`ToOCaml`], and what is too deep, too.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{FromOCaml, OCamlInt, Value};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let n: u8 = FromOCaml::<OCamlInt>::from_ocaml(Value::int(7), lock)?; // or `Value::int(7).to_rust(lock)?`
+/// assert_eq!(n, 7);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an OCaml value of type `{T}` cannot be copied to a `{Self}`",
     label = "this is no Rust type for an OCaml `{T}`",
@@ -275,6 +333,18 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit;
     /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type; [`NotUtf8`](Error::NotUtf8);
     /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Error, FromOCaml, OCamlInt, Value};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(<u8 as FromOCaml<OCamlInt>>::from_ocaml(Value::int(300), lock), Err(Error::OutOfRange));
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[inline]
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
@@ -305,7 +375,7 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     }
 
     /// `false` if the value is certainly not a `T`, which is then a [`Mismatch`](Error::Mismatch) in
-    /// [builds with checks](crate::guide::debugging#wrong-types): they ask before each conversion. To be implemented, as
+    /// [builds with checks](crate#builds-with-checks): they ask before each conversion. To be implemented, as
     /// `value.has_form()`, for a `T` that is a [`Form`].
     #[inline]
     fn has_form(value: Value<'_, T>) -> bool {
@@ -332,6 +402,19 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// [`OutOfRange`](Error::OutOfRange), [`Mismatch`](Error::Mismatch) and [`NotUtf8`](Error::NotUtf8) if `R` cannot
     /// represent the value;
     /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::Value;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// assert_eq!(Value::int(7).to_rust::<u8>(lock)?, 7);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("Int_val", "String_val", "Double_val"))]
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
         R::from_ocaml(self, lock)
@@ -344,6 +427,19 @@ impl<T: ?Sized> RootRef<T> {
     /// # Errors
     ///
     /// As [`Value::to_rust`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt, OCamlList, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let list = ToOCaml::<OCamlList<OCamlInt>>::to_ocaml(&[1, 2], lock)?;
+    /// assert_eq!(list.to_rust::<Vec<u8>>(lock)?, [1, 2]);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, Error> {
         R::from_ocaml(self.get(lock), lock)

@@ -7,16 +7,98 @@ use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 
 marker! {
     /// The type of OCaml's `int`, for `Value<'l, OCamlInt>` and `Boxroot<OCamlInt>`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlInt, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let n: Boxroot<OCamlInt> = 7.to_ocaml(lock)?;
+    /// assert_eq!(n.get(lock).to_int(), 7);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     OCamlInt;
     /// The type of OCaml's `int32`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlInt32, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let n: Boxroot<OCamlInt32> = 7.to_ocaml(lock)?;
+    /// assert_eq!(n.get(lock).to_int32(), 7);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_copy_int32", "Int32_val"))]
     OCamlInt32;
     /// The type of OCaml's `int64`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlInt64, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let n: Boxroot<OCamlInt64> = 7.to_ocaml(lock)?;
+    /// assert_eq!(n.get(lock).to_int64(), 7);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_copy_int64", "Int64_val"))]
     OCamlInt64;
     /// The type of OCaml's `nativeint`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlNativeint, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let n: Boxroot<OCamlNativeint> = 7.to_ocaml(lock)?;
+    /// assert_eq!(n.get(lock).to_nativeint(), 7);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_copy_nativeint", "Nativeint_val"))]
     OCamlNativeint;
     /// The type of OCaml's `char`: a byte.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlChar, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let letter: Boxroot<OCamlChar> = 'a'.to_ocaml(lock)?;
+    /// assert_eq!(letter.get(lock).to_byte(), b'a');
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     OCamlChar;
     /// The type of OCaml's `float`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlFloat, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let x: Boxroot<OCamlFloat> = 0.5.to_ocaml(lock)?;
+    /// assert_eq!(x.get(lock).to_float(), 0.5);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_copy_double", "Double_val"))]
     OCamlFloat;
 }
 
@@ -68,6 +150,18 @@ impl Form for OCamlFloat {
 
 impl Value<'_, ()> {
     /// OCaml's `()`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # use ocaml_boxroot::{Boxroot, Value};
+    /// let unit: Boxroot<()> = Boxroot::new(lock, Value::unit());
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Val_unit")]
     pub fn unit() -> Value<'static, ()> {
         // SAFETY: 1 is the immediate 0, which is `()`.
         unsafe { Value::from_raw(1) }
@@ -77,12 +171,28 @@ impl Value<'_, ()> {
 impl Value<'_, OCamlInt> {
     /// An OCaml integer. It is an immediate, which is always valid. OCaml's integers have one bit less
     /// than `isize`: the highest bit of `n` is lost, as in OCaml's own arithmetic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::Value;
+    /// assert_eq!(Value::int(7).to_int(), 7);
+    /// ```
+    #[doc(alias("Val_int", "Val_long"))]
     pub fn int(n: isize) -> Value<'static, OCamlInt> {
         // SAFETY: an immediate, by its lowest bit, and so an `int`.
         unsafe { Value::from_raw((n << 1) | 1) }
     }
 
     /// The integer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::Value;
+    /// assert_eq!(Value::int(-7).to_int(), -7);
+    /// ```
+    #[doc(alias("Int_val", "Long_val"))]
     #[track_caller]
     pub fn to_int(self) -> isize {
         self.checked().raw() >> 1
@@ -91,12 +201,26 @@ impl Value<'_, OCamlInt> {
 
 impl Value<'_, OCamlChar> {
     /// An OCaml character, which is a byte.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::Value;
+    /// assert_eq!(Value::char(b'a').to_byte(), b'a');
+    /// ```
     pub fn char(byte: u8) -> Value<'static, OCamlChar> {
         // SAFETY: an immediate, by its lowest bit, from 0 to 255, and so a `char`.
         unsafe { Value::from_raw(isize::from(byte) << 1 | 1) }
     }
 
     /// The byte.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::Value;
+    /// assert_eq!(char::from(Value::char(b'a').to_byte()), 'a');
+    /// ```
     #[track_caller]
     pub fn to_byte(self) -> u8 {
         (self.checked().raw() >> 1) as u8
@@ -105,6 +229,19 @@ impl Value<'_, OCamlChar> {
 
 impl Value<'_, OCamlInt32> {
     /// The number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt32, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<OCamlInt32>::to_ocaml(&(-7), lock)?;
+    /// assert_eq!(root.get(lock).to_int32(), -7);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to_int32(self) -> i32 {
         // SAFETY: the value is a live `int32` (type and lifetime).
@@ -114,6 +251,19 @@ impl Value<'_, OCamlInt32> {
 
 impl Value<'_, OCamlInt64> {
     /// The number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt64, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<OCamlInt64>::to_ocaml(&(1 << 62), lock)?;
+    /// assert_eq!(root.get(lock).to_int64(), 1 << 62);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to_int64(self) -> i64 {
         // SAFETY: the value is a live `int64` (type and lifetime).
@@ -123,6 +273,19 @@ impl Value<'_, OCamlInt64> {
 
 impl Value<'_, OCamlNativeint> {
     /// The number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlNativeint, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<OCamlNativeint>::to_ocaml(&(-7), lock)?;
+    /// assert_eq!(root.get(lock).to_nativeint(), -7);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to_nativeint(self) -> isize {
         // SAFETY: the value is a live `nativeint` (type and lifetime).
@@ -132,6 +295,20 @@ impl Value<'_, OCamlNativeint> {
 
 impl Value<'_, bool> {
     /// The boolean.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::ToOCaml;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = true.to_ocaml(lock)?;
+    /// assert!(root.get(lock).to_bool());
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Bool_val")]
     #[track_caller]
     pub fn to_bool(self) -> bool {
         self.checked().raw() != 1
@@ -140,6 +317,20 @@ impl Value<'_, bool> {
 
 impl Value<'_, OCamlFloat> {
     /// The number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::ToOCaml;
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = 0.5.to_ocaml(lock)?;
+    /// assert_eq!(root.get(lock).to_float(), 0.5);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Double_val")]
     #[track_caller]
     pub fn to_float(self) -> f64 {
         // SAFETY: the value is a live float (type and lifetime).

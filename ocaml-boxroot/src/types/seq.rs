@@ -38,6 +38,16 @@ impl<T> RootRef<OCamlSeq<T>> {
     /// # Errors
     ///
     /// The exception that OCaml raised when it computed the element; [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use ocaml_boxroot::{CallError, DomainLock, OCamlInt, OCamlSeq, RootRef};
+    ///
+    /// fn first(lock: &mut DomainLock, seq: &RootRef<OCamlSeq<OCamlInt>>) -> Result<Option<isize>, CallError> {
+    ///     Ok(seq.uncons(lock)?.map(|(first, _rest)| first.get(lock).to_int()))
+    /// }
+    /// ```
     #[track_caller]
     #[allow(clippy::type_complexity)]
     pub fn uncons(
@@ -58,12 +68,34 @@ impl<T> RootRef<OCamlSeq<T>> {
 
     /// The elements, copied to Rust or rooted, in order. The iterator ends after the last element or the first error, and
     /// borrows the token as `&mut`, because each element is computed by OCaml code.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use ocaml_boxroot::{CallError, DomainLock, OCamlInt, OCamlSeq, RootRef};
+    ///
+    /// fn ten(lock: &mut DomainLock, seq: &RootRef<OCamlSeq<OCamlInt>>) -> Result<Vec<i64>, CallError> {
+    ///     seq.iter(lock).take(10).collect()
+    /// }
+    /// ```
     pub fn iter<'l, R: FromOCaml<T>>(&self, lock: &'l mut DomainLock) -> Elements<'l, T, R> {
         Elements { rest: Some(self.clone_in(lock)), lock, _result: PhantomData }
     }
 }
 
 /// An iterator over the elements of a sequence, from [`iter`](RootRef::<OCamlSeq<()>>::iter).
+///
+/// # Examples
+///
+/// ```no_run
+/// use ocaml_boxroot::{DomainLock, OCamlInt, OCamlSeq, RootRef};
+///
+/// fn print(lock: &mut DomainLock, seq: &RootRef<OCamlSeq<OCamlInt>>) {
+///     for n in seq.iter::<i64>(lock) {
+///         println!("{n:?}");
+///     }
+/// }
+/// ```
 pub struct Elements<'l, T, R> {
     /// The elements that are still to come. `None` after the end or an error.
     rest: Option<Result<Boxroot<OCamlSeq<T>>, Error>>,

@@ -9,8 +9,34 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 marker! {
     /// The type of OCaml's `string`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlString, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let text: Boxroot<OCamlString> = "kept".to_ocaml(lock)?;
+    /// assert_eq!(text.to_rust::<String>(lock)?, "kept");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     OCamlString;
     /// The type of OCaml's `bytes`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlBytes, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let bytes: Boxroot<OCamlBytes> = [0, 255].to_ocaml(lock)?;
+    /// assert_eq!(bytes.to_rust::<Vec<u8>>(lock)?, [0, 255]);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     OCamlBytes;
 }
 
@@ -29,6 +55,18 @@ impl Form for OCamlBytes {
 
 impl<'l> Value<'l, OCamlString> {
     /// The string's bytes, without a copy.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (text, _now) = lock.alloc_string("kept")?;
+    /// assert_eq!(text.as_bytes(), b"kept");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("String_val", "caml_string_length"))]
     #[track_caller]
     pub fn as_bytes(self) -> &'l [u8] {
         self.checked();
@@ -45,12 +83,35 @@ impl<'l> Value<'l, OCamlString> {
     /// # Errors
     ///
     /// If it is not UTF-8.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (text, _now) = lock.alloc_string("kept")?;
+    /// assert_eq!(text.as_str(), Ok("kept"));
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "String_val")]
     #[track_caller]
     pub fn as_str(self) -> Result<&'l str, Utf8Error> {
         std::str::from_utf8(self.as_bytes())
     }
 
     /// A copy of the string's bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (text, _now) = lock.alloc_string("kept")?;
+    /// assert_eq!(text.to_bytes(), b"kept");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
         self.as_bytes().to_vec()
@@ -58,6 +119,17 @@ impl<'l> Value<'l, OCamlString> {
 
     /// A copy of the string, where U+FFFD replaces what is not UTF-8. To a `String`, [`to_rust`](Value::to_rust) copies
     /// only what is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (text, _now) = lock.alloc_string(b"Ren\xe9")?;
+    /// assert_eq!(text.to_string_lossy(), "Ren\u{fffd}");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to_string_lossy(self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()
@@ -66,6 +138,20 @@ impl<'l> Value<'l, OCamlString> {
 
 impl<'l> Value<'l, OCamlBytes> {
     /// A copy of the bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlBytes, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<OCamlBytes>::to_ocaml(&[0, 255], lock)?;
+    /// assert_eq!(root.get(lock).to_bytes(), [0, 255]);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Bytes_val")]
     #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
         self.bytes().collect()
@@ -89,6 +175,18 @@ impl DomainLock {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (text, _now) = lock.alloc_string("kept")?; // `_now` is the token, while `text` lives
+    /// assert_eq!(text.as_bytes(), b"kept");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_copy_string", "caml_alloc_string", "caml_alloc_initialized_string"))]
     pub fn alloc_string<'l>(
         &'l mut self,
         bytes: impl AsRef<[u8]>,

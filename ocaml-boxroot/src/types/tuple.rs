@@ -24,6 +24,20 @@ impl<T, E> Form for Result<T, E> {
 
 impl<'l, T> Value<'l, Option<T>> {
     /// `Some` with the value in it, or `None`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<Option<OCamlInt>>::to_ocaml(&Some(7), lock)?;
+    /// assert_eq!(root.get(lock).to_option().map(|n| n.to_int()), Some(7));
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("Is_some", "Some_val"))]
     #[track_caller]
     pub fn to_option(self) -> Option<Value<'l, T>> {
         // SAFETY: a block is `Some x`, whose field 0 is x (type).
@@ -33,6 +47,20 @@ impl<'l, T> Value<'l, Option<T>> {
 
 impl<'l, T, E> Value<'l, Result<T, E>> {
     /// `Ok` or `Err`, with the value in it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt, OCamlString, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let result: Result<i64, String> = Err("none".into());
+    /// let root = ToOCaml::<Result<OCamlInt, OCamlString>>::to_ocaml(&result, lock)?;
+    /// assert_eq!(root.get(lock).to_result().unwrap_err().as_str()?, "none");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to_result(self) -> Result<Value<'l, T>, Value<'l, E>> {
         let is_ok = matches!(self.checked().kind(), Kind::Block { tag: 0, .. });
@@ -48,6 +76,20 @@ impl<'l, T, E> Value<'l, Result<T, E>> {
 
 impl<'l, A, B> Value<'l, (A, B)> {
     /// The two components.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlInt, OCamlString, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let root = ToOCaml::<(OCamlInt, OCamlString)>::to_ocaml(&(7, "seven"), lock)?;
+    /// let (number, name) = root.get(lock).to_pair();
+    /// assert_eq!((number.to_int(), name.as_str()?), (7, "seven"));
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[track_caller]
     pub fn to_pair(self) -> (Value<'l, A>, Value<'l, B>) {
         self.checked();

@@ -7,7 +7,7 @@ mod library;
 mod roots;
 mod shutdown;
 mod threads;
-#[path = "../../../ocaml-boxroot/src/guide/ocaml_interop.rs"]
+#[path = "../words/ocaml_interop.rs"]
 mod words;
 
 use ocaml_interop::{BoxRoot, OCaml, OCamlInt, OCamlRuntime, ToOCaml};

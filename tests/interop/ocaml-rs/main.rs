@@ -11,7 +11,7 @@ mod roots;
 #[path = "../signatures.rs"]
 mod signatures;
 mod threads;
-#[path = "../../../ocaml-boxroot/src/guide/ocaml_rs.rs"]
+#[path = "../words/ocaml_rs.rs"]
 mod words;
 
 use ocaml::{FromValue, Runtime, ToValue, Value};

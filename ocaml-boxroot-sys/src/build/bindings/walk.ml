@@ -91,10 +91,19 @@ let no_module name =
   let there = List.sort_uniq compare (List.concat_map interfaces !Clflags.include_dirs) in
   Printf.sprintf "there is no module %s. %s" name (Names.there_are there)
 
+(* A module has a file if it is no part of another one, as Hashtbl is of Stdlib. *)
+let has_file (r : Reader.t) name =
+  Env.bound_module name r.env
+  && (match Env.find_module (Path.Pident (Ident.create_persistent name)) r.env with _ -> true | exception Not_found -> false)
+
 (* The raw tree of a module that has a file. *)
 let bound (r : Reader.t) name =
   let path = Path.Pident (Ident.create_persistent name) in
-  if not (Env.bound_module name r.env) then failwith (no_module name);
+  if not (has_file r name) then begin
+    let of_library = "Stdlib__" ^ name in
+    failwith (if has_file r of_library then Printf.sprintf "the standard library's module %s is bound as %s" name of_library
+      else no_module name)
+  end;
   if is_excluded path then failwith (Printf.sprintf "module %s takes and makes values of any type" name);
   let own = List.hd (List.rev (Names.split "__" name)) in
   match signature_of r path with

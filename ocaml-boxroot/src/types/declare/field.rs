@@ -8,6 +8,28 @@ use std::marker::PhantomData;
 
 /// A field of type `F` of the records of type `T`; from [`ocaml_type!`](crate::ocaml_type!). Every `T` has this field.
 /// If `FLAT`, the record is in the flat form of floats: its fields are numbers in a row, and not values.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{ocaml_type, OCamlInt, OCamlString, ToOCaml};
+///
+/// ocaml_type! {
+///     /// `type city = { name : string; height : int }`
+///     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
+/// }
+///
+/// struct City {
+///     name: String,
+///     height: u16,
+/// }
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let city = City { name: "Bern".into(), height: 540 }.to_ocaml(lock)?;
+/// assert_eq!(city.get(lock).at(OCamlCity::name).as_str()?, "Bern"); // `OCamlCity::name` is a `Field`
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Field<T, F, const FLAT: bool> {
     index: usize,
     name: &'static str,
@@ -29,6 +51,26 @@ impl<'l, T> Value<'l, T> {
     /// # Errors
     ///
     /// As [`to_rust`](Value::to_rust).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{ocaml_type, OCamlInt, OCamlString, ToOCaml};
+    /// # ocaml_type! {
+    /// #     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
+    /// # }
+    /// # struct City {
+    /// #     name: String,
+    /// #     height: u16,
+    /// # }
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let city = City { name: "Bern".into(), height: 540 }.to_ocaml(lock)?;
+    /// assert_eq!(city.get(lock).read::<_, u16, false>(lock, OCamlCity::height)?, 540);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Field")]
     #[track_caller]
     pub fn read<F, R: FromOCaml<F>, const FLAT: bool>(
         self,
@@ -51,7 +93,27 @@ impl<'l, T> Value<'l, T> {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate::guide::debugging#wrong-types), if this is no record with such a field.
+    /// In [builds with checks](crate#builds-with-checks), if this is no record with such a field.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{ocaml_type, OCamlInt, OCamlString, ToOCaml};
+    /// # ocaml_type! {
+    /// #     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
+    /// # }
+    /// # struct City {
+    /// #     name: String,
+    /// #     height: u16,
+    /// # }
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let city = City { name: "Bern".into(), height: 540 }.to_ocaml(lock)?;
+    /// assert_eq!(city.get(lock).at(OCamlCity::height).to_int(), 540);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Field")]
     #[track_caller]
     pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {
         if let Err(error) = field.looks.check(self) {
@@ -68,6 +130,27 @@ impl<T> RootRef<T> {
     /// # Errors
     ///
     /// As [`Value::to_rust`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{ocaml_type, OCamlInt, OCamlString, ToOCaml};
+    /// # ocaml_type! {
+    /// #     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
+    /// # }
+    /// # struct City {
+    /// #     name: String,
+    /// #     height: u16,
+    /// # }
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let city = City { name: "Bern".into(), height: 540 }.to_ocaml(lock)?;
+    /// let height: u16 = city.read(lock, OCamlCity::height)?;
+    /// assert_eq!(height, 540);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "Field")]
     #[track_caller]
     pub fn read<F, R: FromOCaml<F>, const FLAT: bool>(
         &self,

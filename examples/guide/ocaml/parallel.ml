@@ -1,0 +1,4 @@
+let both f g =
+  let other = Domain.spawn f in
+  let mine = g () in
+  (Domain.join other, mine)

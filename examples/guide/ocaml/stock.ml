@@ -1,0 +1,28 @@
+type size = Small | Large | Custom of { grams : int }
+type item = { name : string; size : size; price : float; tags : string list }
+
+type place = [ `Shelf of int | `Cellar ]
+type 'a tree = Leaf | Node of 'a tree * 'a * 'a tree
+type count = { mutable left : int; label : string }
+
+exception Missing of string * int
+
+module Names = Map.Make (String)
+
+let grams = function Small -> 250 | Large -> 1000 | Custom { grams } -> grams
+let cheaper percent item = { item with price = item.price *. (1. -. (percent /. 100.)) }
+let place item : place = match item.size with Small -> `Shelf 2 | _ -> `Cellar
+let rec insert x = function
+  | Leaf -> Node (Leaf, x, Leaf)
+  | Node (l, y, r) when x < y -> Node (insert x l, y, r)
+  | Node (l, y, r) -> Node (l, y, insert x r)
+
+let by_name items = List.fold_left (fun names item -> Names.add item.name item.price names) Names.empty items
+let index items = List.to_seq items |> Seq.map (fun item -> (item.name, item)) |> Hashtbl.of_seq
+let count label left = { left; label }
+
+let take n count =
+  if n > count.left then raise (Missing (count.label, n - count.left));
+  count.left <- count.left - n
+
+let find name items = List.find (fun item -> item.name = name) items

@@ -1,0 +1,81 @@
+//! `types.md`: the types of bindings.
+
+use crate::hashtbl;
+use crate::stock::{self, Item, OCamlCount, OCamlItem, OCamlTree, Place, Size, Tree};
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, ToOCaml};
+use std::collections::BTreeMap;
+use std::error::Error;
+
+pub fn all(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    records(lock)?;
+    fields(lock)?;
+    parameters(lock)?;
+    maps(lock)?;
+    library(lock)?;
+    mutable(lock)?;
+    errors(lock)
+}
+
+fn tea() -> Item {
+    Item { name: "tea".into(), size: Size::Custom { grams: 400 }, price: 8.0, tags: vec![] }
+}
+
+fn records(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let tea = Item { name: "tea".into(), size: Size::Small, price: 8.0, tags: vec!["hot".into()] };
+    let cheaper: Item = stock::cheaper(lock, 25.0, &tea)?;
+    assert_eq!(cheaper, Item { price: 6.0, ..tea.clone() });
+    assert_eq!(stock::grams(lock, &Size::Custom { grams: 400 })?, 400);
+    assert_eq!(stock::place(lock, &tea)?, Place::Shelf(2));
+    Ok(())
+}
+
+fn fields(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    // The same function with a root as its result: the record stays in OCaml, and one field is read.
+    let cheaper: Boxroot<OCamlItem> = stock::cheaper_root(lock, 25.0, tea())?;
+    let price: f64 = cheaper.read(lock, OCamlItem::price)?;
+    assert_eq!(price, 6.0);
+    let name = cheaper.get(lock).at(OCamlItem::name); // a Value<OCamlString>: no copy
+    assert_eq!(name.as_str()?, "tea");
+    Ok(())
+}
+
+fn parameters(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let leaf: Boxroot<OCamlTree<OCamlInt>> = Tree::<i64>::Leaf.to_ocaml(lock)?;
+    let one = stock::insert_root(lock, 1, &leaf)?;
+    let tree: Tree<i64> = one.to_rust(lock)?;
+    assert_eq!(tree, Tree::Node(Box::new(Tree::Leaf), 1, Box::new(Tree::Leaf)));
+    Ok(())
+}
+
+fn maps(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let prices = stock::by_name(lock, [tea()])?; // a root of the map
+    let prices: BTreeMap<String, f64> = prices.to_rust(lock)?;
+    assert_eq!(prices["tea"], 8.0);
+    Ok(())
+}
+
+fn library(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let index = stock::index(lock, [tea()])?; // a root of the table
+    let tea: Boxroot<OCamlItem> = hashtbl::find(lock, &index, "tea")?;
+    assert_eq!(tea.to_rust::<Item>(lock)?.price, 8.0);
+    Ok(())
+}
+
+fn mutable(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let count: Boxroot<OCamlCount> = stock::count(lock, "tea", 5)?;
+    stock::take(lock, 2, &count)?; // OCaml changes the record
+    let left: i64 = count.read(lock, OCamlCount::left)?;
+    assert_eq!(left, 3);
+    Ok(())
+}
+
+fn errors(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let heavy = Item { size: Size::Custom { grams: isize::MAX }, ..tea() }; // OCaml's int has 63 bits
+    let error = stock::place(lock, &heavy).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`size.Custom.grams` of argument `item` of `place`: \
+         a number that the other side's type cannot hold"
+    );
+    Ok(())
+}
