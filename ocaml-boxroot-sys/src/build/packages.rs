@@ -61,7 +61,10 @@ impl Packages {
         })?;
         println!("cargo:rerun-if-changed={}", file.display());
         let text = fs::read_to_string(&file).map_err(|error| about(&file, error))?;
-        let mut meta = &Meta::parse(&text);
+        let meta = Meta::parse(&text).ok_or_else(|| {
+            Error(format!("{}: a string has no end, a `\"` is missing", file.display()))
+        })?;
+        let mut meta = &meta;
         let mut folder = meta.folder(ocaml, file.parent().unwrap_or(Path::new(".")));
         for part in parts {
             let found = meta.parts.iter().find(|(name, _)| name == part);
@@ -104,8 +107,9 @@ struct Definition {
 }
 
 impl Meta {
-    fn parse(text: &str) -> Meta {
-        parse_section(&mut tokens(text).into_iter().peekable())
+    /// `None` if a string has no end.
+    fn parse(text: &str) -> Option<Meta> {
+        Some(parse_section(&mut tokens(text)?.into_iter().peekable()))
     }
 
     /// The words of a variable: of the definition with the most predicates, and of all additions.
@@ -140,7 +144,8 @@ enum Token {
     Sign(char),
 }
 
-fn tokens(text: &str) -> Vec<Token> {
+/// `None` if a string has no end.
+fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -148,8 +153,12 @@ fn tokens(text: &str) -> Vec<Token> {
             '#' => while letters.next().is_some_and(|c| c != '\n') {},
             '"' => {
                 let mut word = String::new();
-                while let Some(c) = letters.next().filter(|c| *c != '"') {
-                    word.extend(if c == '\\' { letters.next() } else { Some(c) });
+                loop {
+                    match letters.next()? {
+                        '"' => break,
+                        '\\' => word.push(letters.next()?),
+                        c => word.push(c),
+                    }
                 }
                 tokens.push(Token::Word(word));
             }
@@ -165,7 +174,7 @@ fn tokens(text: &str) -> Vec<Token> {
             }
         }
     }
-    tokens
+    Some(tokens)
 }
 
 /// Until the section's `)`, or the end. What is not understood is passed over.

@@ -210,10 +210,25 @@ impl Program {
                     println!("cargo:rerun-if-changed={}", source.display());
                     fs::copy(&source, folder.join(&copy)).map_err(|error| about(&source, error))?;
                     names.push(copy);
+                } else {
+                    watch_for_interfaces(file);
                 }
             }
         }
         Ok(names)
+    }
+}
+
+/// Tells cargo to run the build script again when an interface is added beside a module without one: cargo takes a file that is not
+/// there for one that always changes, so it gets the folder. Not a folder with Rust code or with other folders, where much else changes.
+fn watch_for_interfaces(module: &Path) {
+    let Some(folder) = module.parent() else { return };
+    let Ok(files) = fs::read_dir(folder) else { return };
+    let is_ocaml = |path: PathBuf| {
+        path.is_file() && !path.extension().is_some_and(|e| e == "rs" || e == "toml")
+    };
+    if files.flatten().all(|entry| is_ocaml(entry.path())) {
+        println!("cargo:rerun-if-changed={}", folder.display());
     }
 }
 

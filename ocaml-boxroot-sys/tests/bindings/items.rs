@@ -187,6 +187,19 @@ fn externals() {
     assert_says(&bindings.said, &["cargo:warning=", "x_secret"]);
 }
 
+/// Rustc would only say that there is no trait `Externals`.
+#[test]
+fn an_external_whose_symbol_is_mistyped() {
+    let text = "external audit : int -> unit = \"ordres_audit\"
+                external other : int -> unit = \"unix_other\"
+                external length : string -> int = \"caml_ml_string_length\"";
+    let modules = Modules::new("an_external_whose_symbol_is_mistyped", &[("orders.ml", text)]);
+    let bindings = modules.bind("module orders");
+    let said = bindings.said.lines().find(|line| line.contains("ordres")).unwrap();
+    assert_says(said, &["cargo:warning=external audit", "begin with \"orders_\""]);
+    assert!(!bindings.said.contains("unix_other") && !bindings.said.contains("caml_ml"));
+}
+
 /// One symbol of two types would let either be taken for the other.
 #[test]
 fn an_external_of_two_types() {
@@ -480,4 +493,6 @@ fn selections() {
     assert_says(&modules.try_bind("module x opaque x.cach").unwrap_err(), &["`x.cach`", "x.cache"]);
     assert_says(&modules.try_bind("module y").unwrap_err(), &["no module Y", "X"]);
     assert_says(&modules.try_bind("module hashtbl").unwrap_err(), &["is bound as Stdlib__Hashtbl"]);
+    let nothing = Modules::new("selections_of_nothing", &[]);
+    assert_says(&nothing.try_bind("module y").unwrap_err(), &["no module Y. There are none."]);
 }

@@ -240,6 +240,8 @@ fn a_program_with_packages() {
     said(command.output().unwrap()).unwrap();
     let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
     assert_says(&rust, &["pub fn last ((): ()) -> super::ocaml_types::shop::basics::OCamlOrder"]);
+    write("META", "requires = \"");
+    assert_says(&cargo(&package, &["build"]).unwrap_err(), &["META: a string has no end"]);
     fs::remove_file(shop.join("META")).unwrap();
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
 }
@@ -269,4 +271,7 @@ fn a_program_with_other_names() {
                  let add' = List.fold_left ( + ) { cents = 0 }";
     fs::write(package.join("ocaml/money.ml"), money).unwrap();
     assert_says(&cargo(&package, &["run"]).unwrap(), &["15"]);
+    // Cargo notices an interface that was not there.
+    fs::write(package.join("ocaml/money.mli"), "type t = { cents : int }").unwrap();
+    assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no item `money.+`"]);
 }

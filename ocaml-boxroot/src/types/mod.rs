@@ -105,7 +105,8 @@ pub use seq::Elements;
 ///     [("Ada", 36), ("Blaise", 39)].to_ocaml(lock)
 /// }
 /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # DomainLock::attach(|lock| ages(lock).map(drop))?
+/// # DomainLock::attach(|lock| ages(lock).map(drop))??;
+/// # Ok::<(), Error>(())
 /// ```
 pub mod markers {
     pub use super::array::OCamlArray;

@@ -111,6 +111,13 @@ let owner modules symbol =
   if List.exists (fun prefix -> Names.starts_with prefix symbol) [ "caml_"; "boxroot_"; "bxr_"; "obx_" ] then None
   else List.find_opt (fun m -> Names.starts_with (Names.not_raw m ^ "_") symbol) (List.sort longest modules)
 
+(* The module of those, if any, whose name the symbol nearly begins with. *)
+let nearly_owner modules symbol =
+  let ends = List.filter (fun i -> symbol.[i] = '_') (List.init (String.length symbol) Fun.id) in
+  let beginnings = List.map (String.sub symbol 0) ends in
+  let is_near m = List.exists (fun s -> Misc.spellcheck [ Names.not_raw m ] s <> []) beginnings in
+  if List.mem "caml" beginnings then None else List.find_opt is_near modules
+
 let is_c_name s =
   List.for_all (function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false)
     (List.init (String.length s) (String.get s))
@@ -167,7 +174,12 @@ let check_symbols e others =
    provide, with a comment. *)
 let externals (r : Reader.t) scanned modules =
   let add (provided, left_out) f = match owner modules (symbol f.primitive) with
-    | None -> (provided, left_out)
+    | None ->
+      (match nearly_owner modules (symbol f.primitive) with
+       | None -> (provided, left_out)
+       | Some m ->
+         let reason = Printf.sprintf "Rust provides symbols that begin with \"%s_\"; is that a mistake?" (Names.not_raw m) in
+         (provided, (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (symbol f.primitive) reason) :: left_out))
     | Some m ->
       match external_ r f (fun symbol -> owner modules symbol = Some m) with
       | exception Reader.Unsupported reason ->

@@ -47,7 +47,7 @@ let check_known what known names =
   List.iter (fun name -> if not (List.mem name known) then begin
     let near = List.sort_uniq compare (match Misc.spellcheck known name with [] -> known | l -> l) in
     let some = List.filteri (fun i _ -> i < 30) near @ if List.length near > 30 then [ "…" ] else [] in
-    failwith (Printf.sprintf "there is no %s `%s`. There are: %s" what name (String.concat ", " some))
+    failwith (Printf.sprintf "there is no %s `%s`. %s" what name (Names.there_are some))
   end) names
 
 (* The files .cmti of modules that are bound: a library's have documentation. *)

@@ -87,5 +87,8 @@ let is_operator s =
   List.mem s [ "mod"; "land"; "lor"; "lxor"; "lsl"; "lsr"; "asr"; "or" ]
   || not (List.for_all is_letter (List.init (String.length s) (String.get s)))
 
+(* "There are: a, b". *)
+let there_are = function [] -> "There are none." | names -> "There are: " ^ String.concat ", " names
+
 (* A name that no other item has: underscores are added. *)
 let rec free is_taken name = if is_taken name then free is_taken (name ^ "_") else name

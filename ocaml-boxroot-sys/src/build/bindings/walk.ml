@@ -89,7 +89,7 @@ let no_module name =
     if Filename.check_suffix file ".cmi" then Some (String.capitalize_ascii (Filename.chop_suffix file ".cmi")) else None)
     (Array.to_list (Sys.readdir folder)) in
   let there = List.sort_uniq compare (List.concat_map interfaces !Clflags.include_dirs) in
-  Printf.sprintf "there is no module %s. There are: %s" name (String.concat ", " there)
+  Printf.sprintf "there is no module %s. %s" name (Names.there_are there)
 
 (* A module has a file if it is no part of another one, as Hashtbl is of Stdlib. *)
 let has_file (r : Reader.t) name =
