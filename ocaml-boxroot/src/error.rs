@@ -15,7 +15,7 @@ use std::fmt;
 /// assert_eq!(DomainLock::attach(|_| DomainLock::attach(|_| ())), Ok(Err(Error::AlreadyHeld)));
 /// # Ok::<(), Error>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
     /// This thread does not hold the lock.
@@ -319,8 +319,8 @@ impl fmt::Display for Error {
                 "OCaml could not register this thread; it may be registered elsewhere, or its domain ended"
             }
             Error::SystemThreadsMissing => {
-                "the OCaml program does not link the threads library (threads.cmxa; in a build script, \
-                 Program::library(\"threads\")), which is needed to use OCaml from several threads"
+                "the OCaml program does not link the threads library (in a build script, Program::library(\"threads\"); \
+                 with dune, threads.posix; with ocamlopt, threads.cmxa), which is needed to use OCaml from several threads"
             }
             Error::AlreadyStarted => "an OCaml runtime was already started in this process",
             Error::StartupException(exception) => {
@@ -334,6 +334,25 @@ impl fmt::Display for Error {
             }
             Error::Busy { by } => return write!(f, "the OCaml runtime is still in use by {by}"),
         })
+    }
+}
+
+/// The name of the variant, which the guide lists, and the text. `unwrap` and a `main` that returns the error print it so.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        macro_rules! name {
+            ($($variant:ident)*) => {
+                match self.reason() {
+                    $(Error::$variant { .. } => stringify!($variant),)*
+                }
+            };
+        }
+        let name = name! {
+            LockNotHeld AlreadyHeld InFinaliser OutOfMemory OutOfRange Mismatch In NotUtf8 TooDeep NotRegistered NoClosures
+            NotSetup TornDown Invalid ThreadNotRegistered SystemThreadsMissing AlreadyStarted StartupException Starting
+            StackTooSmall NulInArgument Forked Busy
+        };
+        write!(f, "{name}: {self}")
     }
 }
 

@@ -11,6 +11,8 @@ use ocaml_boxroot::{
 };
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::rc::Rc;
+use std::sync::Arc;
 
 test!(strings_of_all_lengths, || {
     with_ocaml(|lock| {
@@ -186,7 +188,11 @@ test!(lists_of_existing_roots, || {
         let other: Boxroot<OCamlString> = "one string".to_ocaml(lock).unwrap();
         assert!(same::<bool>(lock, [&text, &text]).unwrap());
         assert!(!same::<bool>(lock, vec![&text, &other]).unwrap());
-        let array: Boxroot<OCamlArray<OCamlString>> = [&text, &other].to_ocaml(lock).unwrap();
+        let (shared, local) = (Arc::new(text), Rc::new(other));
+        assert!(same::<bool>(lock, [Arc::clone(&shared), shared.clone()]).unwrap());
+        let (text, other) = (&*shared, &*local);
+        assert!(!same::<bool>(lock, [&local, &Rc::new(text.clone_in(lock).unwrap())]).unwrap());
+        let array: Boxroot<OCamlArray<OCamlString>> = [text, other].to_ocaml(lock).unwrap();
         let roots: Vec<Boxroot<OCamlString>> = array.to_rust(lock).unwrap();
         assert_eq!(roots[1].get(lock).raw(), other.get(lock).raw());
         let short: Result<[String; 3], Error> = array.to_rust(lock);

@@ -184,6 +184,22 @@ impl Drop for Bomb {
     }
 }
 
+// `unwrap` and `fn main() -> Result<(), Error>` print errors by `Debug`.
+test!(debug_of_errors_has_the_text, forbid(unsafe_code), || {
+    let not_setup = "NotSetup: no OCaml runtime is running; start one with Runtime::start";
+    assert_eq!(format!("{:?}", DomainLock::attach(|_| ()).unwrap_err()), not_setup);
+    assert_eq!(format!("{:?}", CallError::from(Error::NotSetup)), not_setup);
+    with_ocaml(|lock| {
+        let same =
+            Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock));
+        let error = same.unwrap().call_converting::<u8>(lock, 300).unwrap_err();
+        assert!(format!("{error:?}").starts_with("OutOfRange: "), "{error:?}");
+        assert!(format!("{error:?}").ends_with(&error.to_string()), "{error:?}");
+        let exception = Exception::failure(lock, "no tea").unwrap();
+        assert_eq!(format!("{:?}", CallError::from(exception)), "Exception(Failure(\"no tea\"))");
+    });
+});
+
 test!(panic_with_a_payload_that_panics, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let exception = ocaml(lock, "run", 0, |_, _| panic_any(Bomb)).unwrap_err();

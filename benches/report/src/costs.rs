@@ -19,6 +19,16 @@ const ADVICE: &str = "\
 
 A root that stays costs the collector one visit in each major collection, and a young root one more in the next minor collection. [How the \
 allocator works](allocator.md) says why these visits are cheap.
+
+## What a call does
+
+A call of OCaml from Rust makes a root for each argument, calls the function, copies the result or makes a root of it, and deletes the roots of the
+arguments. A call of Rust from OCaml makes a root for each argument, too, and one for the result. Each root costs what
+[creating and deleting one](#single-operations) does. The function's name is looked up once, in its first call.
+
+What counts is mostly the copies: of a string all bytes, of a list all elements. An argument that is a root is not copied, nor is the result of a
+function with `_root`. Taking the lock is not a part of a call: `attach` does it, once for all calls in its closure. `docs/benchmarks/README.md` of the
+repository says what entering Rust from OCaml and `attach` take.
 ";
 
 pub fn page(version: &str, parts: &[Part], report: &Report) -> String {

@@ -222,7 +222,14 @@ impl Bindings {
         let ocaml = OCaml::find()?;
         let mut annotations = Vec::new();
         for folder in &self.folders {
-            for entry in fs::read_dir(folder).map_err(|error| about(folder, error))? {
+            let entries = fs::read_dir(folder).map_err(|error| {
+                Error(format!(
+                    "cmi_dir: {}: {error}. It is the folder with the compiled interfaces: with dune, .NAME.eobjs/byte for an \
+                     executable, .NAME.objs/byte for a library",
+                    folder.display()
+                ))
+            })?;
+            for entry in entries {
                 let path = entry.map_err(|error| about(folder, error))?.path();
                 let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
                 if ["cmi", "cmt", "cmti"].contains(&extension) {

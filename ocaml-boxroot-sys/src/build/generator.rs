@@ -4,6 +4,7 @@ use super::find_ocaml::sibling;
 use super::program::{about, out_dir, run};
 use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::{fs, process::Command};
 
 /// Modules that cannot be bound, because the bindings have Rust modules of these names.
@@ -11,6 +12,26 @@ const RESERVED: [&str; 3] = ["Ocaml_types", "Ocaml_externals", "Ocaml_externals_
 
 /// The file that `ocaml_boxroot::include_bindings!` includes.
 const RUST_FILE: &str = "ocaml_bindings.rs";
+
+/// What that file says if nothing is bound.
+const NO_BINDINGS: &str = "\
+compile_error!(\"the build script (build.rs) binds no OCaml module: call Program::bind, or Bindings::module\");
+mod ocaml_externals_missing {}
+";
+
+/// Whether this process, a build script, has made bindings.
+static HAS_BINDINGS: AtomicBool = AtomicBool::new(false);
+
+/// For a program that binds nothing. Bindings that an earlier version of the build script made would compile, and be those of a
+/// module that the program may not have.
+pub(super) fn no_bindings() -> Result<(), Error> {
+    let file = out_dir()?.join(RUST_FILE);
+    if HAS_BINDINGS.load(Relaxed) || fs::read_to_string(&file).is_ok_and(|text| text == NO_BINDINGS)
+    {
+        return Ok(());
+    }
+    fs::write(&file, NO_BINDINGS).map_err(|error| about(&file, error))
+}
 
 /// The generator's modules, each after the modules that it uses.
 const SOURCES: &[(&str, &str)] = &[
@@ -84,6 +105,7 @@ impl Selection {
                 "the module {name} cannot be bound: the bindings have a Rust module of that name; rename the module"
             )));
         }
+        HAS_BINDINGS.store(true, Relaxed);
         let generator = compile(ocaml)?;
         let new_glue = generator.with_file_name("glue_new.ml");
         let mut command = Command::new(&generator);

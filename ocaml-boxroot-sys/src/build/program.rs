@@ -1,5 +1,5 @@
 use super::find_ocaml::{answer, sibling};
-use super::generator::Selection;
+use super::generator::{no_bindings, Selection};
 use super::packages::Packages;
 use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
@@ -165,7 +165,9 @@ impl Program {
             _ => fs::create_dir_all(&folder).map_err(|error| about(&folder, error))?,
         }
         let mut sources = sort(&ocamlopt, &folder, self.copy_sources(&folder)?)?;
-        if !self.bound.modules.is_empty() {
+        if self.bound.modules.is_empty() {
+            no_bindings()?;
+        } else {
             sources = self.bind_modules(ocaml, &folder, sources)?;
         }
         let object = folder.join(format!("{name}.o"));

@@ -162,6 +162,28 @@ fn a_program_with_bindings() {
     assert_says(&said, &["boxroot_abi_orders_", "orders_audit"]);
 }
 
+/// What a program without bindings says: without a build script, and with one that bound a module before, but does not any more.
+#[test]
+fn a_program_that_binds_nothing() {
+    let script = |bind: &str| {
+        format!(
+            "use ocaml_boxroot_sys::build::{{Error, Program}};
+            fn main() -> Result<(), Error> {{ Program::new().module(\"orders.ml\"){bind}.link() }}"
+        )
+    };
+    let main = "ocaml_boxroot::include_bindings!();
+                fn main() { println!(\"{:?}\", orders::Order { count: 1 }) }";
+    let files = [("src/main.rs", main), ("orders.ml", "type order = { count : int }")];
+    let package = package("a_program_that_binds_nothing", &build_and_run(), &files);
+    let said = cargo(&package, &["check"]).unwrap_err();
+    assert_says(&said, &["include_bindings! needs a build script"]);
+    fs::write(package.join("build.rs"), script(".bind(\"orders\")")).unwrap();
+    cargo(&package, &["check"]).unwrap();
+    fs::write(package.join("build.rs"), script("")).unwrap();
+    let said = cargo(&package, &["check"]).unwrap_err();
+    assert_says(&said, &["binds no OCaml module", "Program::bind"]);
+}
+
 /// OCaml libraries that are installed as dune and ocamlfind do it, and a program that calls one. The package `shop.extra` needs
 /// `shop` and `str`.
 #[test]

@@ -52,7 +52,7 @@ pub fn build_and_run() -> String {
 
 pub fn cargo(package: &Path, arguments: &[&str]) -> Said {
     let mut cargo = Command::new(env!("CARGO"));
-    cargo.args(arguments).current_dir(package).arg("--target-dir");
+    cargo.args(arguments).current_dir(package).env_remove("OUT_DIR").arg("--target-dir");
     cargo.arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("bindings/target"));
     said(cargo.output().unwrap())
 }

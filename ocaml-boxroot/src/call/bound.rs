@@ -32,7 +32,10 @@ macro_rules! include_bindings {
         }
 
         $crate::macro_support::include!($crate::macro_support::concat!(
-            $crate::macro_support::env!("OUT_DIR"),
+            $crate::macro_support::env!(
+                "OUT_DIR",
+                "include_bindings! needs a build script, which makes the bindings: build.rs, beside Cargo.toml"
+            ),
             "/ocaml_bindings.rs"
         ));
     };

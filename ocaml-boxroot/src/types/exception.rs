@@ -393,7 +393,7 @@ impl std::error::Error for Exception {}
 /// # Ok(()) })??;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub enum CallError {
     /// The function raised this exception.
     Exception(Exception),
@@ -429,6 +429,16 @@ impl fmt::Display for CallError {
         match self {
             CallError::Exception(exception) => exception.fmt(f),
             CallError::Error(error) => error.fmt(f),
+        }
+    }
+}
+
+/// As the exception or the error does it.
+impl fmt::Debug for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CallError::Exception(exception) => fmt::Debug::fmt(exception, f),
+            CallError::Error(error) => fmt::Debug::fmt(error, f),
         }
     }
 }

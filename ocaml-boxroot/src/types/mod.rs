@@ -129,6 +129,8 @@ use crate::{Boxroot, DomainLock, Error, RootRef, Value};
 use depth::Level;
 use form::mismatch;
 use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::Arc;
 
 /// A struct with such a field is invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
@@ -171,11 +173,11 @@ pub unsafe trait OneType {}
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
 /// | `[A]`, `[A; N]`, `Vec<A>` | `'a list`, `'a array` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray) |
 /// | `BTreeMap<A, B>`, `HashMap<A, B>` | `('a * 'b) list`; from OCaml, also maps of `Map.Make` | [`OCamlList<(A, B)>`](crate::OCamlList), [`OCamlMap<A, B>`](crate::OCamlMap) |
-/// | `&A`, `Box<A>` | as `A` | as `A` |
+/// | `&A`, `Box<A>`, `Rc<A>`, `Arc<A>` | as `A` | as `A` |
 /// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///
 /// The last line means that existing roots can be elements of lists and tuples, and arguments of calls. Slices (`str`, `[A]`),
-/// references and `RootRef` can only be copied to OCaml, not from it. [`ocaml_type!`](crate::ocaml_type!) adds records
+/// references, `Rc`, `Arc` and `RootRef` can only be copied to OCaml, not from it. [`ocaml_type!`](crate::ocaml_type!) adds records
 /// and variants, [`OCamlBigarray`](crate::OCamlBigarray) bigarrays.
 ///
 /// # Deep values
@@ -472,31 +474,24 @@ impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
     without_parts!();
 }
 
-impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for &R {
-    #[inline]
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
-        (**self).to_ocaml(lock)
-    }
+macro_rules! pointers {
+    ($($pointer:ty),+) => {$(
+        impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for $pointer {
+            #[inline]
+            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+                (**self).to_ocaml(lock)
+            }
 
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
-        (**self).to_ocaml(lock)
-    }
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+                (**self).to_ocaml(lock)
+            }
 
-    without_parts!(&self);
+            without_parts!(&self);
+        }
+    )+};
 }
 
-impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for Box<R> {
-    #[inline]
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
-        (**self).to_ocaml(lock)
-    }
-
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
-        (**self).to_ocaml(lock)
-    }
-
-    without_parts!(&self);
-}
+pointers!(&R, Box<R>, Rc<R>, Arc<R>);
 
 impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Box<R> {
     fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
