@@ -5,9 +5,9 @@
 # make bench   the benchmarks, one by one, under criterion, or two in turn
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make book    the user guide, as HTML in target/book
-# make clients  crates and programs of users, on ours: ONLY=interop, async; projects that use the library as installed or
+# make clients  other crates and programs, on our crates: ONLY=interop, async; projects that use the library as installed or
 #              packaged: ONLY=c, ocaml, rust, drop-in
-# make builds  compilers, levels, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv;
+# make builds  compilers, levels of optimisation, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv;
 #              ONLY=compile-time prints how long rustc takes for bindings
 # make platforms  other systems and processors: ONLY=musl, arm64, arm64-rust, riscv64, s390x, ppc64el, windows, cross
 # make campaign  all versions of OCaml, with the longer campaigns (an hour)
@@ -35,7 +35,7 @@ RUNS ?= 200
 # What `make campaign` runs.
 VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 
-# Used as $(call need_rust,91), for Rust 1.91, before OCaml is installed in vain.
+# Used as $(call need_rust,91), for Rust 1.91. It comes first, so that no OCaml is installed in vain.
 need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >= $(1) } END { exit !new }' || \
   { echo "make $@: cargo 1.$(1) or later must be on PATH; https://rustup.rs has it" >&2; exit 1; }
 
@@ -70,9 +70,9 @@ quick:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c
 	@$(with_ocaml) cargo test --test safe --test model
 
-# The crates ocaml-interop and ocaml, as published, on our ocaml-boxroot-sys, and ours beside the published one, item by item;
-# the first crate is for OCaml 5 only. And programs of users of tokio, axum and hyper. The other projects need cmake, pkg-config
-# and python3, and dune 3 or apt.
+# `interop` has the crates ocaml-interop, which is for OCaml 5 only, and ocaml, as published, on our ocaml-boxroot-sys; and it
+# compares ours with the published one, item by item. `async` has programs that use tokio, axum and hyper. The other parts need
+# cmake, pkg-config and python3, and dune 3 or apt.
 clients: $(addprefix clients-,$(or $(ONLY),interop async))
 clients-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
@@ -115,9 +115,10 @@ report:
 bench-instructions:
 	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
 
-# Breaks the allocator in one place at a time, and expects a test to fail. ONLY=named: rules of the allocator, by the patches of
-# boxroot-c/test/mutants, in three minutes, or those that FILTER picks; else faults that .ci/mutants makes, first on OCaml 5, then, what survived, on OCaml 4:
-# half an hour on two cores; COUNT=all takes more than two. Settings are in .ci/mutants/__main__.py.
+# Breaks the allocator in one place at a time, and expects a test to fail. ONLY=named takes the patches of boxroot-c/test/mutants,
+# or those that FILTER picks: three minutes. Otherwise .ci/mutants makes faults, first on OCaml 5; those that survive are tried
+# on OCaml 4. That takes half an hour on two cores, and with COUNT=all more than two hours. .ci/mutants/__main__.py explains the
+# settings.
 mutants: mutants-$(or $(ONLY),made)
 mutants-named:
 	@$(call with_python,mutants) FILTER="$(FILTER)" python3 .ci/mutants --named
@@ -143,10 +144,11 @@ sanitize: $(addprefix sanitize-,$(or $(ONLY),debug address threads memcheck))
 sanitize-debug:
 	@$(with_ocaml) BOXROOT_RUNTIME_VARIANT=d OCAMLRUNPARAM=V=1,v=0 cargo test --target-dir target/debug-runtime
 
-# Under the address and undefined-behaviour sanitizers: the tests (Rust, and the C of this project; needs
-# a nightly compiler, and clang), then the unit tests and the walk. What live roots keep is no leak. OCaml 5 gives each
-# thread a stack for signals, which the sanitizer would take for its own. OCaml 4's Tag_val has an index that is
-# negative and unsigned. Two tests are about Rust's stack for signals, and the size of the process.
+# Under the address and undefined-behaviour sanitizers: the tests, in Rust and in the C of this project, then the unit
+# tests and the walk. Needs a nightly compiler, and clang. Leaks are not looked for, because what live roots keep would
+# count as leaked. OCaml 5 gives each thread a stack for signals, which the sanitizer would take for its own
+# (use_sigaltstack). OCaml 4's Tag_val has an index that is negative and unsigned (pointer-overflow). Two tests are left
+# out, which are about Rust's stack for signals, and about the size of the process.
 sanitize = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
   $(if $(filter 4.%,$(OCAML)),-fno-sanitize=pointer-overflow)
 sanitize-address:
@@ -167,8 +169,8 @@ sanitize-threads:
 	$(MAKE) --no-print-directory -C boxroot-c $$with CC="$$("$$OCAMLOPT" -config-var native_c_compiler)" \
 	  check-c stress
 
-# The unit tests and the walk under valgrind's memory checker. (Not the Rust tests: where a thread other
-# than the first runs OCaml 5, its changes of stack confuse valgrind. ONLY=address has them.)
+# The unit tests and the walk under valgrind's memory checker. The Rust tests are left to ONLY=address: where a thread other
+# than the first runs OCaml 5, its changes of stack confuse valgrind.
 sanitize-memcheck:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c stress \
 	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"

@@ -1,5 +1,5 @@
-//! Compiles the OCaml side of the tests, and that of the examples, each with a runtime into one object, which is linked
-//! into all tests or all examples. (`benches/executables/build.rs` compiles that of the benchmarks.)
+//! Compiles the OCaml side of the tests, and the OCaml side of the examples, each with a runtime into one object, which is linked
+//! into all tests or all examples. The OCaml side of the benchmarks is compiled by `benches/executables/build.rs`.
 //!
 //! `BOXROOT_RUNTIME_VARIANT=d` links OCaml's debug runtime.
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: .ci/coverage.py VERSION...   Which lines of boxroot-c/src and of its inlined functions the tests run.
 
-These are the tests of `make test` that compile these files, on each version of OCaml, and the unit tests. Prints a table for
-docs/testing.md, and the lines that are not run: the union of the versions. Fails below 97 %. Needs gcc and gcov.
+These are the tests of `make test` that compile these files, on each version of OCaml, and the unit tests. A line counts as run
+if it ran on one of the versions. Prints a table, and the lines that are not run. Fails below 97 %. Needs gcc and gcov.
 """
 import json, os, re, sys
 from pathlib import Path

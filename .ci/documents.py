@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Checks the documents (*.md): links between them and to files, their anchors, files, make targets and tests ("Tests:") that they
-name. The guide (docs/guide) is a book as well: its SUMMARY.md names each page, and its pages link to each other only, and name other files.
+name. The guide (docs/guide) is a book as well: its SUMMARY.md names each page, and its pages link to each other only. They name
+other files, and do not link to them.
 
-With --compile: also that the blocks of code are right. Rust is compiled and run by rustdoc (ocaml-boxroot/src/lib.rs includes these
-documents). A block of Rust or OCaml with `ignore` must be a part of some file here in that language, and lines of CMake and dune, of a file for them. C, C++ and
-other OCaml are compiled; a block of C that is no whole file has a comment in front of it, <!-- in: int f(void) -->, that says in
-which function it is, and one of OCaml with Domain.spawn is for OCaml 5. The files of pages that .ci/packages.py follows are compiled
-there. Needs OCAMLOPT, gcc, g++.
+With --compile: also checks that the blocks of code are right. rustdoc compiles and runs Rust (ocaml-boxroot/src/lib.rs includes
+these documents). A block of Rust or OCaml with `ignore` must be a part of some file here in that language. Lines of CMake and dune
+must be lines of some file for these. C, C++ and other OCaml are compiled. A block of C that is no whole file has a comment in front
+of it, <!-- in: int f(void) -->, that says in which function it is. A block of OCaml with Domain.spawn is for OCaml 5. The files of
+pages that .ci/packages.py follows are compiled there. Needs OCAMLOPT, gcc, g++.
 
-With --book FOLDER: instead, that each link in the HTML pages of the book leads to a page and an anchor.
+With --book FOLDER: instead, checks that each link in the HTML pages of the book leads to a page and an anchor.
 """
 import html, os, re, sys, tempfile
 from pathlib import Path

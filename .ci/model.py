@@ -92,7 +92,7 @@ def check_spin(expected, model, definitions):
             status, output = attempt(command, cwd=folder)
             if status != 0:
                 return "does not compile", "", output
-        options = "-E" if "FORK=1" in definitions else ""  # in the child, others stay where they were
+        options = "-E" if "FORK=1" in definitions else ""  # in the child, other processes stay where they were
         _, output = attempt(f"{folder}/verifier", options, "-m15000000 -w24", timeout=LIMIT, cwd=folder)
     states = re.search(r"^ *([0-9.e+]+) states, stored", output, re.M)
     violated = re.search(r"assertion violated *(.*) \(at depth", output)
@@ -111,7 +111,7 @@ def check_loom(scenario, mutant):
     last = "\n".join(output.splitlines()[-5:])
     if status == 0:
         return "holds", f"{output.splitlines()[-1]} executions", last
-    # 101 is a panic. Without a reason that is known, it is for another one.
+    # 101 is a panic. It must say why in one of the known ways: a panic for another reason is a failure.
     return "found" if status == 101 and why else "failed", why.group(1) if why else "", last
 
 

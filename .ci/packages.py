@@ -8,13 +8,12 @@
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
            tests/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
            they are there.
-  rust     The Rust crates: cargo would publish them, both at once; their .crate files are unpacked, and the project
-           tests/packages/rust, with OCaml code of its own, uses these alone, and so does tests/packages/yojson, if yojson is
-           installed; licences of all that it depends on; their documentation, as docs.rs makes it; the guide's first steps.
-           Needs cargo.
-  drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs tells every public item of that, and
-           compiles against both (here; and in tests/interop, where ours is in use). Here: it leaves none out, as rustdoc lists
-           them; and ours has each of them. Features: tests/interop/features.rs. Needs cargo.
+  rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked; the project tests/packages/rust,
+           which has OCaml code of its own, uses these alone, and so does tests/packages/yojson, if yojson is installed. Also the
+           licences of all dependencies, the documentation as docs.rs makes it, and the guide's first steps. Needs cargo.
+  drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs names every public item of 0.4.0. It
+           is compiled against 0.4.0 here, and against ours in tests/interop. By rustdoc's lists, this part checks that the file
+           leaves no item out, and that ours has each. tests/interop/features.rs does the same for features. Needs cargo.
 """
 import json, os, re, shlex, shutil, tarfile
 from pathlib import Path
@@ -84,7 +83,7 @@ def c_uninstall(folder, make):
     told = run("pkg-config --cflags --libs boxroot", env={"PKG_CONFIG_PATH": str(staged / "lib/pkgconfig")})
     for flag in "-I/opt/box & roots/include", "-L/opt/box & roots/lib":
         if flag not in shlex.split(told):
-            fail(f"pkg-config does not tell {flag}: {told}")
+            fail(f"pkg-config does not print {flag}: {told}")
     mine = staged / "include/boxroot/mine.h"
     mine.touch()
     run(make[:-1], ["uninstall"], there)
@@ -103,9 +102,9 @@ def pkg_config(folder, installed, *question, package="boxroot"):
 def c_pkg_config(folder, installed):
     release = re.search(r'^version = "(.*)"', Path(ROOT, "ocaml-boxroot-sys/Cargo.toml").read_text(), re.M).group(1)
     if pkg_config(folder, installed, "--modversion") != release:
-        fail("pkg-config tells another version than Cargo.toml")
+        fail("pkg-config and Cargo.toml name different versions")
     if pkg_config(folder, installed, "--variable=ocaml_version") != version():
-        fail("pkg-config tells another OCaml")
+        fail("pkg-config names another OCaml")
     copy("tests/packages/words.ml")
     run(ocaml(), "-output-complete-obj words.ml -o program.o")
     libraries = run(ocaml(), "-config-var native_c_libraries").strip()
@@ -140,7 +139,7 @@ def c_readme(folder):
     os.chdir("commands")
     os.symlink(ROOT / "boxroot-c", "boxroot-c")
     copy("tests/links/stubs.c", "tests/links/program.ml main.ml")
-    if len(re.findall(r"^\+ timeout 60 ./main", commands(1), re.M)) != 3:
+    if len(re.findall(r"^\+ timeout 60 ./main", commands(1), re.M)) != 4:
         fail("not every command makes a program")
     copy("boxroot-c/test/cpp/stubs.cpp", "boxroot-c/test/cpp/program.ml main.ml")
     commands(2)
@@ -407,7 +406,7 @@ def unpacked(file):
         if not (folder / needed).is_file():
             fail(f"{file.stem} has no {needed}")
     if f"\n## {release}" not in (folder / "CHANGELOG.md").read_text():
-        fail(f"{file.stem}: its CHANGELOG.md does not tell {release}")
+        fail(f"{file.stem}: its CHANGELOG.md does not have {release}")
     if any(path.is_symlink() for path in folder.rglob("*")):
         fail(f"{file.stem} contains links")
     say(f"{file.stem}: {file.stat().st_size // 1024}K, {count} files")
@@ -468,7 +467,7 @@ def drop_in():
         fail(f"not in ours: {sorted(missing)}")
     for kind, name in sorted(theirs):
         if not re.search(rf"sys::{name}\b", signatures):
-            fail(f"tests/interop/signatures.rs does not tell {kind} {name}")
+            fail(f"tests/interop/signatures.rs does not name {kind} {name}")
     say(f"drop-in: all {len(theirs)} public items of 0.4.0")
 
 

@@ -6,9 +6,9 @@
          x86_64-unknown-linux-musl).
   arm64, riscv64, s390x (big endian), ppc64el
          The C library under qemu's user mode: its unit tests, and a random walk; on arm64 also OCaml closures of Rust functions.
-         qemu on another processor keeps that one's order of memory: what is weaker elsewhere cannot be seen here. SEED, RUNS,
-         OPERATIONS, … are as in boxroot-c/Makefile. Needs qemu-user-static, and gcc-aarch64-linux-gnu or what it is called for
-         the others. An ORIGIN says which OCaml; without one, each that there is for the processor:
+         qemu keeps the order of memory of the processor that it runs on, so the weaker order of another one cannot be seen here.
+         SEED, RUNS, OPERATIONS, … are as in boxroot-c/Makefile. Needs qemu-user-static, and gcc-aarch64-linux-gnu or the same for
+         another processor. An ORIGIN says which OCaml; without one, each that there is for the processor is used:
            bookworm, sid  that of a suite of Debian. Its packages are downloaded by apt and unpacked, not installed, in
                           ${XDG_CACHE_HOME:-~/.cache}/ocaml-boxroot.
            5.5.2          a cross compiler (.ci/toolchain 5.5.2+arm64).
@@ -20,8 +20,9 @@
   cross  Compiles by `zig cc`, which brings the headers and libraries of other systems; nothing is run. For macOS and BSDs, the C
          library and the C of the safe crate. For macOS they are linked as well: OCaml's symbols are zeros, and those of its
          `threads` library are missing, so what links in this way needs no flag for the linker. For macOS and Linux on arm64,
-         the Rust crates (cargo check). The headers are those of OCAMLOPT's OCaml, 4 or 5. Needs zig on PATH or as python's package (pip install
-         ziglang), llvm-nm, and rustup's targets (rustup target add aarch64-apple-darwin aarch64-unknown-linux-gnu).
+         the Rust crates (cargo check). The headers are those of OCAMLOPT's OCaml, 4 or 5. Needs zig on PATH or as python's
+         package (pip install ziglang), llvm-nm, and rustup's targets (rustup target add aarch64-apple-darwin
+         aarch64-unknown-linux-gnu).
 """
 import functools, os, re, shutil, sys
 from pathlib import Path

@@ -15,8 +15,8 @@ use support::exported::HANDED_OVER;
 use support::raw;
 use support::safe::through_ocaml;
 
-/// One operation. Indices are taken modulo the number of live roots, or of places on the shelf; several roots are those from
-/// an index on.
+/// One operation. Indices are taken modulo the number of live roots, or of places on the shelf; an operation on several roots takes
+/// them from an index on.
 #[derive(Clone, Debug)]
 enum Op {
     Create(usize),
@@ -260,7 +260,7 @@ fn agrees_with_the_model(lock: &mut DomainLock, ops: &[Op]) -> Result<(), CallEr
         model.run(lock, op)?;
     }
     model.check_all(lock);
-    // What was lost has other contents then.
+    // A value that was lost has other contents then.
     full_major(lock)?;
     churn(lock, 5000)?;
     model.check_all(lock);

@@ -130,7 +130,7 @@ def main(only_list):
     done = {} if os.environ.get("AGAIN") else read_results(VERSION)
     results = {}
     waiting = [f for f in todo if key(f) not in done]
-    random.Random(1).shuffle(waiting)  # a run that is stopped has seen a bit of everything
+    random.Random(1).shuffle(waiting)  # a run that is stopped has then tried some of each kind
     for fault in todo:
         if key(fault) in done:
             results[fault[0]] = tuple(done[key(fault)])

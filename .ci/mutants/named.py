@@ -14,7 +14,7 @@ from support import attempt
 
 PATCHES = C / "test/mutants"
 CLEAN = WORK / "clean-named"
-# Few pools are handed over, too, since many tests have few roots.
+# Pools are handed over if there are two, because many tests have few roots.
 FLAGS = ["-DBXR_HAND_OVER_FROM=2"]
 RUNS = 3
 
@@ -153,7 +153,7 @@ def stress(mutant):
 
 
 def without_ranges():
-    """Roots are as safe where each is marked alone; only the barrier is never hit."""
+    """The tests pass where each root is marked alone, too, except those that need the barrier to be hit."""
     folder = WORK / "slot-by-slot"
     program = link(compile_all(folder, ["-DBXR_MARK_SLOT_BY_SLOT"]), folder)
     skipped = "barrier_hits_are_counted", "deletes_wait_for_the_marker", "modify_moves_a_root"
@@ -164,7 +164,7 @@ def without_ranges():
 
 
 def main(tester=None):
-    """With the tests; or with a random tester, and the mutants that it should find."""
+    """Tries the mutants with the tests; or with a random tester, those that it should find."""
     mutants = [Mutant(path) for path in sorted(PATCHES.glob("*.patch"))]
     if not applying(mutants):
         return 1

@@ -1,4 +1,4 @@
-//! Of some figures or ratios.
+//! Statistics of some figures or ratios.
 
 pub fn median(figures: Vec<f64>) -> f64 {
     quantile(figures, 0.5)

@@ -48,8 +48,8 @@ impl std::fmt::Display for Crash {
 impl Error for Crash {}
 
 /// All the executables: one with our crate, one with the registry crate, and one with our crate and the
-/// implementations that the other two do not have. The first two differ in the crate only. All have one layout; only
-/// what was measured in all of them should be compared.
+/// implementations that the other two do not have. The first two differ in the crate only. A suite has one of the layouts, so
+/// only figures that were measured in all layouts should be compared.
 pub struct Suite {
     pub ocaml_version: String,
     /// The list of implementations, in its order.
@@ -191,8 +191,8 @@ fn build(
         )
         .into());
     }
-    // The next layout is built in the same place. All paths are of one length, because OCaml's heap holds the path, and how
-    // full the minor heap is changes what `synthetic` does.
+    // The next layout is built in the same place. All paths have the same length: OCaml's heap holds the path, and what `synthetic`
+    // does depends on how full the minor heap is.
     let path = target.join(format!("layout-{layout:02}"));
     std::fs::copy(target.join("release/boxroot-programs"), &path)?;
     let list = output(&mut Command::new(&path), "list", "", &[])?;

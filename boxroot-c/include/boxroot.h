@@ -34,7 +34,7 @@
 #define BOXROOT_VERSION                                                                            \
   (BOXROOT_VERSION_MAJOR * 10000 + BOXROOT_VERSION_MINOR * 100 + BOXROOT_VERSION_PATCH)
 
-/* Users may ask for more warnings than these headers, which are C and C++ at once, can do without. */
+/* Users may turn on warnings that headers for both C and C++ cannot avoid. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* boxroot_stats: a struct and a function */
@@ -54,7 +54,7 @@
 extern "C" {
 #endif
 
-/* With GNU C, small functions are inlined, and are in the library as functions too. */
+/* With GNU C, small functions are inlined. The library also has each of them as a function. */
 #if defined(__GNUC_GNU_INLINE__) && !defined(__cplusplus)
 #error "boxroot.h needs the inline functions of C99: -std=gnu99 or later, no -fgnu89-inline"
 #endif
@@ -69,10 +69,10 @@ typedef struct boxroot_private *boxroot;
 
 /* boxroot_create(v) is a new boxroot that owns v.
    Lock: required. Cost: about 15 instructions; a slow path once in a few dozen calls.
-   Not in the finaliser of a custom block: the collector may be at work. (A function of Gc.finalise is
-   ordinary OCaml code, and may call it.) In a hook that runs inside
-   a collection (at the end of a minor one, around slices, in a root scan), v must not be a block of the
-   minor heap: the collection has scanned the roots already.
+   Do not call it in the finaliser of a custom block, where the collector may be at work. A function of
+   Gc.finalise is ordinary OCaml code, and may call it. In a hook that runs inside a collection (at the
+   end of a minor one, around slices, in a root scan), v must not be a block of the minor heap, because
+   the collection has scanned the roots already.
    Failure: NULL, with errno
      EPERM   the lock is not held, the library is not set up (OCaml 4) or is torn
              down, or the call comes from a finaliser that runs inside a root scan.
@@ -83,8 +83,8 @@ BOXROOT_INLINE boxroot boxroot_create(value v);
 
 /* boxroot_get(r) is the value that r owns; r must not be NULL.
    Lock: required. Cost: one load. The result is an ordinary unrooted value: it is
-   valid until the next point where the garbage collector may run. Not for a root that another domain
-   made, in a hook that runs inside a collection: that domain may be moving the value. */
+   valid until the next point where the garbage collector may run. In a hook that runs inside a
+   collection, do not read a root that another domain made: that domain may be moving the value. */
 BOXROOT_INLINE value boxroot_get(boxroot r);
 
 /* boxroot_get_ref(r) is the address where r keeps its value; r must not be NULL.
@@ -93,15 +93,17 @@ BOXROOT_INLINE value boxroot_get(boxroot r);
 BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
 
 /* boxroot_delete(r) gives up r and its value. NULL is a no-op.
-   Lock: none. Any thread may call it at any time: another domain, a thread unknown
-   to OCaml, a finaliser, after boxroot_teardown, after caml_shutdown (if the program started with
-   caml_startup_pooled, only after boxroot_teardown: the shutdown frees all memory of the runtime).
-   Cost: about 15 instructions on the domain that owns r, or 25 if r is not in the pool that the domain creates roots
-   in. Elsewhere two or three atomic operations; a
-   thread that holds a domain's lock collects deletes of neighbouring roots, which share these operations,
-   and sends them at its domain's next minor collection at the latest. OCaml 5: a root that the collector
-   still has to mark in the current cycle costs about 40 instructions, and its memory is used again
-   after it has been marked. It never fails. Deleting the same boxroot twice is undefined. */
+   Lock: none. Any thread may call it at any time: another domain, a thread unknown to OCaml, a
+   finaliser, after boxroot_teardown, after caml_shutdown. If the program started with
+   caml_startup_pooled, boxroot_teardown must come before deletes that follow caml_shutdown, which frees
+   all memory of the runtime then.
+   Cost on the domain that owns r: about 15 instructions, or 25 if r is not in the pool in which the
+   domain creates roots. Cost elsewhere: two or three atomic operations. A thread that holds a domain's
+   lock collects deletes of neighbouring roots, so that they share these operations, and sends them at
+   its domain's next minor collection at the latest. OCaml 5: if the collector still has to mark the root
+   in the current cycle, the delete costs about 40 instructions, and the root's slot is used again after
+   it has been marked.
+   It never fails. Deleting the same boxroot twice is undefined. */
 BOXROOT_INLINE void boxroot_delete(boxroot r);
 
 /* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root:
@@ -111,19 +113,20 @@ BOXROOT_INLINE void boxroot_delete(boxroot r);
    value are intact. */
 BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
 
-/* A domain whose lock this thread was seen to hold. The functions below take it, so that they need not look
-   for the holder of the lock in every call. Valid until the domain ends. It may be used only while this
-   thread holds its lock, and not in a root scan, nor in the finaliser of a custom block. OCaml 4 has one
-   domain. */
+/* A domain whose lock this thread was seen to hold. The functions below take one, so that they need not
+   ask in every call who holds the lock. It is valid until the domain ends. It may be used only while this
+   thread holds the domain's lock, and neither in a root scan nor in the finaliser of a custom block.
+   OCaml 4 has one domain. */
 typedef struct bxr_domain_head *boxroot_domain;
 
-/* The domain whose lock this thread holds. Sets the library up on OCaml 5. It is enough to call it once
-   in each C function that OCaml calls.
+/* The domain whose lock this thread holds. On OCaml 5 this function sets the library up if need be. It is
+   enough to call it once in each C function that OCaml calls.
    Lock: required. Failure: NULL, with errno as for boxroot_create. */
 BOXROOT_INLINE boxroot_domain boxroot_domain_self(void);
 
-/* The same as boxroot_create, boxroot_delete and boxroot_modify, without the look for the holder of the lock, which takes
-   about 6 instructions on OCaml 5. Any domain may delete and modify any root; its own roots are faster. */
+/* These do the same as boxroot_create, boxroot_delete and boxroot_modify, but do not ask who holds the lock,
+   which takes about 6 instructions on OCaml 5. Any domain may delete and modify any root; with its own
+   roots this is faster. */
 BOXROOT_INLINE boxroot boxroot_create_in(boxroot_domain domain, value v);
 BOXROOT_INLINE void boxroot_delete_in(boxroot_domain domain, boxroot r);
 BOXROOT_INLINE bool boxroot_modify_in(boxroot_domain domain, boxroot *r, value v);
@@ -137,18 +140,18 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 
 /* Prepares the library. OCaml 4: required before the first create, with the lock
    held, after the Thread module (if the program links it) is initialised, and best
-   before other threads start. (Boxroot.setup of the OCaml package may be called before Thread
-   is initialised.) OCaml 5: never needed, because the first create does
-   it; harmless. Returns true if the library is set up already. Failure: false, with errno
+   before other threads start. Boxroot.setup of the OCaml package may also be called before Thread is
+   initialised. OCaml 5: allowed, but never needed, because the first create does it. Returns true if the
+   library is set up already. Failure: false, with errno
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn
              down or invalid (see below);
      ENOMEM  out of memory. */
 BOXROOT_INLINE bool boxroot_setup(void);
 
-/* Ends the use of the library and gives its memory back, except pools that hold roots: at once, or, if
-   the collector may be marking a pool, at the start of its next cycle, if there is one.
-   It may be called before caml_shutdown, with the lock, or after it; once or more often. No other domain
-   may be running, and no other thread may be creating, reading or modifying boxroots. Afterwards create
+/* Ends the use of the library, and gives its memory back, except pools that hold roots. A pool that the
+   collector may be marking is given back at the start of the next major cycle, if there is one.
+   Call it before caml_shutdown, with the lock, or after caml_shutdown. A second call does nothing. No other
+   domain may be running, and no other thread may be creating, reading or modifying boxroots. Afterwards create
    and modify fail, live boxroots are no longer roots and must not be read, and deleting them
    remains safe from any thread. */
 void boxroot_teardown(void);
@@ -169,10 +172,11 @@ int boxroot_status(void);
    what to do. Never NULL; the string is static. Any thread. */
 char const *boxroot_error_string(void);
 
-/* Statistics. The counts of roots and of pools by state are exact for the calling domain, except
-   for deletes that have not arrived yet (see boxroot_delete); those of another domain are as of its
-   last major root scan, or, before the first one, of its minor root scan number 1, 2, 4, 8 and so on. longest_... are in nanoseconds of wall-clock time, the longest of any
-   domain. The counts of events (scans, deletes, adoptions) are since the library was loaded. */
+/* Statistics. For the calling domain, the counts of roots and of pools by state are exact, except for
+   deletes that have not arrived yet (see boxroot_delete). For another domain they are as of its last major
+   root scan; before the first one, as of its minor root scan number 1, 2, 4, 8 and so on.
+   longest_minor_scan and longest_major_scan are in nanoseconds of wall-clock time, the longest of all
+   domains. The counts of events (scans, deletes, adoptions) begin when the library is loaded. */
 struct boxroot_stats {
   size_t live_roots;     /* roots created and not yet deleted */
   size_t pools;          /* pools in memory, in all states */
@@ -189,12 +193,13 @@ struct boxroot_stats {
   uint64_t longest_major_scan;
   /* Deletes carried out later: by a non-owner, during a root scan, or counted in barrier_hits. */
   uint64_t deferred_deletes;
-  /* Deletes of roots, and modify calls that moved a root, because the collector had to mark its value first. */
+  /* Deletes that had to wait until the collector has marked the root's value, and calls of modify that
+     moved a root for this reason. */
   uint64_t barrier_hits;
   uint64_t pools_adopted; /* pools taken over from domains that ended */
-  /* Deletes that were made, whose slots cannot be used again yet: their owner has not carried them out, or the collector must
-     mark the value first. They keep pools in use, and do not count as live_roots. A number that grows without end means that
-     the owner runs no collections. */
+  /* Deletes whose slots cannot be used again yet, because the owner has not carried them out, or because the
+     collector must mark the value first. They keep pools in use, and do not count as live_roots. A number that
+     grows without end means that the owner runs no collections. */
   size_t waiting_deletes;
 };
 
@@ -202,9 +207,9 @@ struct boxroot_stats {
    in C++ too, where the function's name hides it. */
 void boxroot_stats(struct boxroot_stats *s);
 
-/* Fills the first `size` bytes of *s. Later versions may append fields to the struct, and this function is told which of them the
-   caller knows. So boxroot_stats is a macro that calls it. The function boxroot_stats itself fills the fields up to
-   pools_adopted, and never more. */
+/* Fills the first `size` bytes of *s. Later versions may append fields to the struct; `size` tells which fields
+   the caller knows. So boxroot_stats is a macro that calls this function. The function boxroot_stats fills the
+   fields up to pools_adopted, and never more. */
 void boxroot_stats_of_size(struct boxroot_stats *s, size_t size);
 #define boxroot_stats(s) boxroot_stats_of_size((s), sizeof(struct boxroot_stats))
 
@@ -213,18 +218,21 @@ void boxroot_print_stats(void);
 
 /* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Empty pools
    that the collector may still be visiting are kept until the next major collection starts.
-   Without this function, each start of a major collection gives back the empty pools that were not
-   needed since the start before, at most 16 MiB and a sixteenth of them. Where the system's pages are larger than
-   pools, the pools that share a page are given back when all of them are empty.
-   Lock: required. Does nothing without it, or on OCaml 4 where the library cannot tell whether this thread holds it:
-   on a thread of the Thread module, but the main one, if another thread was waiting for the end of the one
-   that called boxroot_setup, if memory was short, or if the module is not as the library knows it. */
+   The library does something like this by itself: each start of a major collection gives back the empty pools
+   that were not needed since the start before, but no more than 16 MiB plus a sixteenth of them. Where the
+   system's pages are larger than pools, the pools that share a page are given back when all of them are empty.
+   Lock: required; without it, nothing happens. On OCaml 4 nothing happens either where the library cannot tell
+   whether this thread holds the lock. Threads of the Thread module, except the main one, are such threads if
+   another thread was waiting for the end of the one that called boxroot_setup, if memory was short, or if the
+   module is not as the library knows it. */
 size_t boxroot_trim(void);
 
-/* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call stack until the root is deleted.
-   0 turns this off; roots that were sampled stay in the profile. Each domain follows at its next minor collection at the
-   latest. BOXROOT_PROFILE=rate in the environment does the same at boxroot_setup.
-   Lock: none. Cost: two nanoseconds more for a create and a delete, and up to 6 microseconds for a create that is sampled. */
+/* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call stack until the
+   root is deleted. A rate of 0 turns this off; roots that were sampled stay in the profile. Each domain uses the
+   new rate after its next minor collection at the latest. BOXROOT_PROFILE=rate in the environment sets the rate
+   when the library is set up.
+   Lock: none. Cost: two nanoseconds more for a create and a delete, and up to 6 microseconds for a create that is
+   sampled. */
 void boxroot_profile(uint32_t rate);
 
 /* Writes the profile to a file: how many roots are alive, estimated from the samples, by the call stack that created them.
@@ -237,12 +245,13 @@ bool boxroot_profile_write(int file, uint32_t age);
 /* Checks every internal invariant of the calling domain's pools, in time linear in
    their size. NULL if all hold, else a static string that names the broken one, and the misuse that may
    have broken it.
-   Lock: required. Checks nothing without it, or where boxroot_trim does nothing. For tests and debugging. */
+   Lock: required. Where boxroot_trim does nothing, this function checks nothing, and returns NULL. For tests and
+   debugging. */
 char const *boxroot_validate(void);
 
-/* Prints to standard error how many live roots each line of the program created, the most first. Any thread; as it takes no
-   argument, it may be given to atexit. That is what the checked flavour knows: without it, this prints
-   their number alone. */
+/* Prints to standard error how many live roots each line of the program created, the most first. Only the checked
+   flavour knows these lines; the other flavour prints the number of live roots alone. Any thread. This function
+   takes no argument, so it may be given to atexit. */
 void boxroot_print_leaks(void);
 
 /* Not for programs: a library of another flavour lacks this name, so the linker refuses it (boxroot/names.h). */

@@ -21,7 +21,8 @@
 
 namespace boxroots {
 
-// In the checked flavour, messages name the place that calls these functions; of destructors and operators, its address.
+// In the checked flavour, messages name the line that calls one of these functions. For destructors and operators, which
+// cannot be told their line, they name an address.
 #if BOXROOT_CHECKED
 constexpr bxr_site bxr_place(char const *file = __builtin_FILE(),
                              uint32_t line = __builtin_LINE()) {
@@ -70,7 +71,7 @@ public:
   void swap(Root &other) noexcept { std::swap(handle_, other.handle_); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  // Gives the value up, and owns nothing then.
+  // Gives the value up. The Root owns nothing then.
   void reset() noexcept { (boxroot_delete)(release()); }
 
   // Lock: required; the Root must own something. The results are as boxroot_get's and boxroot_get_ref's:
@@ -79,15 +80,15 @@ public:
   value get(BXR_PLACE) const noexcept { return BXR_CALL(get, handle_); }
   value const *get_ref(BXR_PLACE) const noexcept { return BXR_CALL(get_ref, handle_); }
 
-  // Lock: required. Owns v instead of its value, if it has one. False: nothing changed, and
-  // boxroot_error_string() tells why.
+  // Lock: required. The Root owns v from now on, instead of the value that it had, if any. False: nothing has
+  // changed, and boxroot_error_string() tells why.
   bool try_set(BXR_WITH_PLACE(value v)) noexcept {
     if (handle_ != nullptr) return BXR_CALL(modify, &handle_, v);
     handle_ = BXR_CALL(create, v);
     return handle_ != nullptr;
   }
 #if defined(__cpp_exceptions)
-  // The same. Throws like the constructor.
+  // The same as try_set, but throws like the constructor.
   void set(BXR_WITH_PLACE(value v)) {
     if (!BXR_AT(try_set, v)) fail();
   }
@@ -117,7 +118,7 @@ private:
 
 inline void swap(Root &a, Root &b) noexcept { a.swap(b); }
 
-// Lock: required. Owns nothing on failure; boxroot_error_string() tells why.
+// Lock: required. On failure the result owns nothing, and boxroot_error_string() tells why.
 [[nodiscard]] inline Root try_make_root(BXR_WITH_PLACE(value v)) noexcept {
   return Root::adopt(BXR_CALL(create, v));
 }

@@ -29,7 +29,7 @@
      TEARDOWN 1: the library may be torn down
      BATCHES  1: the owner may send its own deletes, and carry out those that it has noted, later
      LIVENESS 1: it is proved that deletes are freed
-     ONE_POOL 1: there is no other one
+     ONE_POOL 1: there is pool 1 only
    A mutant is one of the names that #ifdefs below test, such as FREE_AT_ONCE. */
 
 #define POOLS 2 /* numbered from 1; 0: none */

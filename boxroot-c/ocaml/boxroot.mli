@@ -1,12 +1,12 @@
-(** Roots of C, C++ and Rust code, watched from OCaml. They are made and deleted there: see [boxroot.h]. *)
+(** Roots of C, C++ and Rust code, watched from OCaml. That code makes and deletes them: see [boxroot.h]. *)
 
 (** Prepares the library. OCaml 4: required before C code makes the first root; a library whose stubs make roots calls it
-    when it is initialised. If the program contains [Thread], which may be initialised later, its runtime lock is made, too.
-    OCaml 5: not needed.
-    @raise Failure if it cannot be. *)
+    when it is initialised. If the program contains [Thread], which may be linked after that library, this function initialises [Thread]
+    first. OCaml 5: not needed.
+    @raise Failure if the library cannot be prepared. *)
 val setup : unit -> unit
 
-(** Roots that were created and not deleted; exact for the calling domain. *)
+(** The number of roots that were created and not deleted; exact for the calling domain. *)
 val live_roots : unit -> int
 
 (** Prints statistics of roots and memory to standard output. *)

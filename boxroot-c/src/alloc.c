@@ -44,7 +44,7 @@ static boxroot create_sampled(struct bxr_domain *domain, value v, uint64_t sampl
   return bxr_pop(&shadow->head.free, v);
 }
 
-/* A slot for v that is not sampled, and brings the next sample no nearer. */
+/* A root for v that is not sampled. It brings the next sample no nearer. */
 static boxroot take_slot(struct bxr_domain *domain, value v) {
   if (bxr_peek(&bxr_profile_rate) != 0) bxr_profile_skip(domain);
   if (domain->head.free == BXR_NO_SLOT) {

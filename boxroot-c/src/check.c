@@ -2,10 +2,11 @@
 /* The checked flavour: handles that know where their root was created and deleted. It stands above the allocator,
    which knows nothing of it (names.h).
 
-   What is found: each use of a handle whose record is not live, while the record is kept: 64 deleted ones in each of 64
-   shards, which a hash of the address picks. What is no record is recognised by its alignment or its first word. What is not
-   found: a stale result of boxroot_get_ref; a handle that was deleted long ago, if another record was made there; a wild
-   handle may end the program when it is looked at.
+   What is found: each use of a handle whose record is not live, as long as the record is kept. There are 64 shards, of which
+   each keeps the last 64 deleted records; a hash of a record's address picks its shard. A handle that is no record's address is
+   recognised by its alignment, or by the word at that address. A wild handle may end the program when that word is read.
+   What is not found: a stale result of boxroot_get_ref, and a handle that was deleted long ago, if another record was made at
+   its address since.
 
    Under the address sanitizer, if this file is compiled with it, and under valgrind, records are freed at once: these tools
    report each later use, with the stacks that created and deleted the root.
@@ -46,14 +47,14 @@ void boxroot_print_leaks(void) {
 boxroot bxr_core_create(value v);
 void bxr_core_delete(boxroot r);
 
-/* Numbers that other memory hardly holds. */
+/* Numbers that other memory is unlikely to hold. */
 enum state { LIVE = 0x6c697665, DELETED = 0x64656c65, MODIFIED = 0x6d6f6469 };
 
 struct record {
   uint32_t state; /* first: malloc overwrites it when the record is freed */
   boxroot root;
   struct bxr_site created, deleted;
-  struct record *next;  /* among the live ones of the shard, or the deleted ones */
+  struct record *next;  /* the next live, or the next deleted, record of the shard */
   struct record **link; /* what points to a live record */
 };
 
@@ -182,7 +183,7 @@ static bool is_live(struct record *record) {
   return record != NULL && bxr_load(&record->state) == LIVE;
 }
 
-/* Of a record that is not live; under its mutex. Always false. */
+/* Describes the use of a handle that is not live. Called under its shard's mutex. Always false. */
 static bool not_live(char *text, char const *operation, struct bxr_site site, boxroot r) {
   struct record *record = record_of(r);
   if (r == NULL) return mistake(text, operation, site, "of NULL");
@@ -424,7 +425,7 @@ struct leak {
 static int by_site(void const *a, void const *b) {
   struct bxr_site const *x = &((struct leak const *)a)->site, *y = &((struct leak const *)b)->site;
   if (x->line != y->line) return x->line < y->line ? -1 : 1;
-  /* One line of a header, in several objects, has as many strings. */
+  /* Each object that includes a header has a string of its own for the header's name. */
   if (x->line == 0 || x->file == y->file) return (x->file > y->file) - (x->file < y->file);
   size_t m = x->length ? x->length : strlen(x->file), n = y->length ? y->length : strlen(y->file);
   return m != n ? (m < n ? -1 : 1) : memcmp(x->file, y->file, n);

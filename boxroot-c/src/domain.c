@@ -150,7 +150,7 @@ void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_
     return;
   }
   uint32_t left = bxr_pool_used(pool) - (uint32_t)count;
-  /* No slot is touched if no root is left. Not if a marker may visit the pool: it would find values, not links. */
+  /* If no root is left, no slot is touched. But if a marker may visit the pool, it must find links, not values. */
   if (left != 0 || pool->marking != BXR_IDLE)
     push_slots(&pool->head.free, (uintptr_t *)start, bits);
   pool->head.countdown -= (intptr_t)count;
@@ -197,7 +197,7 @@ static bool take_free_slots(struct bxr_domain *domain) {
   return true;
 }
 
-/* There is no current pool any more. Returns the one that was, which gets its free slots back. */
+/* Gives the current pool its free slots back, and returns it. It is not current any more. */
 static struct bxr_pool *dismiss_current(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   uint32_t length = 0;
@@ -271,8 +271,8 @@ void bxr_domain_retire(struct bxr_domain *domain) {
     if (pools[i] != NULL) file_pool(domain, pools[i], bxr_pool_used(pools[i]));
 }
 
-/* The first pool of a list, if there is one and its marking state is at most `most`. The others are not
-   tried: if the first one is being marked, then most others are, too. */
+/* Removes and returns the first pool of a list, if there is one and its marking state is at most `most`. The pools
+   behind it are not tried: if the first one is being marked, then most of them are, too. */
 static struct bxr_pool *pop_pool(struct bxr_link *list, enum bxr_marking most) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);
@@ -321,7 +321,7 @@ void bxr_domain_promote(struct bxr_domain *domain) {
   bxr_list_splice(&domain->old_partial, &domain->young_partial);
   domain->head.epoch++;
   domain->left = BXR_UNDRAWN; /* slots that were handed out are taken back */
-  /* The current pool has become old like the others. It is parked, and does not stay current, so that
+  /* The current pool has become old, like all pools. It is parked, and does not stay current, so that
      a domain that creates nothing before the next minor scan has nothing to scan. */
   if (domain->current != NULL) {
     BXR_ASSERT(domain->parked == NULL);

@@ -35,15 +35,15 @@ struct bxr_listed {
   boxroot slots[BXR_LISTED];
 };
 
-/* No number of creates: when the next sample comes was not drawn yet. */
+/* Stands for a number of creates that has not been drawn yet. */
 #define BXR_UNDRAWN UINT32_MAX
 
-/* How much of a major cycle has passed (scan.c), in parts of a cycle as the collector plans it. */
+/* How much of a major cycle has passed (scan.c). A progress of 1 is a cycle as long as the collector plans it. */
 struct bxr_pacing {
-  size_t words;       /* what the pools that were handed over add to the work of this cycle */
-  size_t carried;     /* what forced cycles left of that */
-  double progress;    /* since they were handed over */
-  double expected;    /* at the end of the cycle */
+  size_t words;       /* the work that pools which were handed over add to this cycle */
+  size_t carried;     /* the work of this kind that forced cycles have left */
+  double progress;    /* since the pools were handed over */
+  double expected;    /* the progress at the end of the cycle */
   uint64_t allocated; /* for bxr_runtime_progress */
 };
 
@@ -57,15 +57,15 @@ enum { BXR_NOTES = 128 };
 
    Records are never unmapped: a remote delete may be about to push a pool on the drain list of a record whose
    domain ended long ago. Each record is in the registry. A record without a domain is also on the stack of
-   orphans (it may own pools) or of spares (it owns none). Only a shadow is on neither: it belongs to one record, which has the
-   same owner, and what is done for that record is done for its shadow next.
+   orphans, if it may own pools, or on that of spares, if it owns none. A shadow is on neither stack: it belongs to one
+   record, which has the same owner, and what is done for that record is done for its shadow next.
 
    Invariants. A pool is young iff pool.epoch == head.epoch. While fast paths are open,
    every young pool other than `current` is in young or young_partial, by kind; every old pool other than
    `current` and `parked` is in old or old_partial, by kind, or in empty. Only young pools, and listed slots of
-   `current`, hold young values. `current` is young, or listed, or (until the first create after a minor
-   scan) NULL. head.free has slots of `current` only. head.uncounted is BXR_NO_POOL, or `current`, and then that
-   is open and young. */
+   `current`, hold young values. `current` is young or listed; after a minor scan, and after `current` was retired,
+   it is NULL until the next create. head.free has slots of `current` only. head.uncounted is BXR_NO_POOL, or the
+   start of `current`; in the second case `current` is open and young. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
@@ -79,7 +79,7 @@ struct bxr_domain {
   uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
   uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
   struct bxr_link waiting; /* pools with deletes that wait for the marker, the oldest first */
-  size_t waiting_count;    /* how many */
+  size_t waiting_count;    /* the number of these pools */
   struct bxr_pool *taken;  /* pools of the drain list that were not looked at yet */
   size_t empty_count;
   size_t empty_low;          /* the least empty_count since the last bxr_release_unneeded */
@@ -92,13 +92,13 @@ struct bxr_domain {
 
   /* Which creates are sampled (profile.h). */
   uint32_t left; /* creates before the next sample, beyond the slots of head.free; or BXR_UNDRAWN */
-  uint64_t random;           /* what draws it */
+  uint64_t random;           /* the state of the random numbers, by which `left` is drawn */
   struct bxr_domain *shadow; /* the record of the sampled roots, or NULL; atomic */
   bool is_shadow;            /* atomic */
 
   /* Written by the owner, read by any thread for statistics. Atomic. */
   size_t pool_count;
-  struct bxr_census census; /* as of the last major scan, or of some minor ones before the first */
+  struct bxr_census census; /* of the last major scan, or, before the first one, of a minor scan */
   uint64_t minor_scans, major_scans, longest_minor_scan, longest_major_scan;
   uint64_t deferred_deletes, barrier_hits, pools_adopted;
 
@@ -161,8 +161,8 @@ void bxr_domain_promote(struct bxr_domain *domain);
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                           void *context);
 
-/* Moves all pools of `from` to the domain: young ones stay young, old ones old, and their deletes wait on. `from`
-   has no current and no parked pool, and no other thread uses its lists. */
+/* Moves all pools of `from` to the domain. Young pools stay young, old ones stay old, and their deletes go on waiting.
+   `from` has no current and no parked pool, and no other thread uses its lists. */
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);
 
 /* To be called when all mark stacks are empty: makes all pools idle, and unmaps the directory. */
@@ -184,7 +184,7 @@ void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
 /* A census of all the domain's pools. */
 struct bxr_census bxr_domain_census(struct bxr_domain *domain);
 
-/* Publishes it. */
+/* Publishes a census, for statistics. */
 void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census);
 
 #pragma GCC visibility pop

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Records without a domain, and domains that end.
 
-   When a domain ends, its record goes, with its pools, on the stack of orphans (or of spares, if it has
-   no pools). The next minor scan of any domain takes the whole stack of orphans. If the scanned domain has no
+   When a domain ends, its record goes on the stack of orphans, with its pools. A record without pools goes on
+   the stack of spares. The next minor scan of any domain takes the whole stack of orphans. If the scanned domain has no
    record, one orphan becomes its record. The pools of the other orphans move to the domain's record.
 
    always-scanned: Orphans are always scanned. A record is pushed by code of a running domain, that is, between
@@ -12,8 +12,8 @@
       no orphans any more: our hooks recognise it (runtime_ocaml5.c). A major cycle starts with a minor scan,
       so orphans are marked.
    scans-adopt: Only minor scans take orphans, and they put none back. A domain that needs a record at another time, to make
-      its first root for instance, takes a spare or a new one: that may be inside a stop-the-world section (in a hook, or
-      in a finaliser), where other domains scan at the same time, and would not see an orphan that it holds. Orphans
+      its first root for instance, takes a spare or a new one. It may do so in a hook or a finaliser inside a
+      stop-the-world section, where other domains scan at the same time, and would not see an orphan that it holds. Orphans
       do not pile up meanwhile: the end of a domain includes a minor collection, in which the other domains adopt its pools.
    no-ABA: The stacks are only pushed on, and taken as a whole. */
 #ifndef BXR_ORPHANS_H
@@ -36,7 +36,7 @@ bool bxr_orphans_exist(void);
 
 /* Takes all orphans over, during a minor scan. `domain` may be NULL: then one of the
    orphans becomes the caller's record. Returns the caller's record, or NULL if there
-   was none and no orphan. */
+   was neither a record nor an orphan. */
 struct bxr_domain *bxr_orphans_adopt(struct bxr_domain *domain);
 
 #pragma GCC visibility pop

@@ -20,8 +20,8 @@ static inline size_t bxr_os_whole_pages(size_t size) {
   return (size + page - 1) & ~(page - 1);
 }
 
-/* Zeroed memory, aligned to `align` (a power of two), or NULL. Both are in bytes; `size` is a multiple
-   of `align`. Both are rounded up to pages. Any thread. */
+/* Zeroed memory, aligned to `align`, which is a power of two; or NULL. `size` is a multiple of `align`. Both are in
+   bytes, and are rounded up to pages. Any thread. */
 void *bxr_os_map(size_t size, size_t align);
 
 /* Gives back a part of what bxr_os_map returned. Any thread. False if the part is not whole pages, or
@@ -31,7 +31,8 @@ bool bxr_os_unmap(void *start, size_t size);
 /* A clock that never goes back, in nanoseconds. Any thread. */
 uint64_t bxr_os_nanoseconds(void);
 
-/* Runs `child` in the child process after every later fork. False on failure. Where no process forks, does nothing. */
+/* Runs `child` in the child process after every later fork. False on failure. On a system without fork, does
+   nothing, and returns true. */
 bool bxr_os_at_fork(void (*child)(void));
 
 /* Keeps the shared object that holds `address` in the process, also after dlclose, where the system can

@@ -31,7 +31,7 @@ enum bxr_marking {
   BXR_IDLE, /* the marker does not visit the pool any more */
   BXR_REOPENED, /* the marker may visit it, but it is empty, or was at some time since it was handed over */
   BXR_ACTIVE, /* its owner handed it over in this cycle */
-  BXR_FOREIGN /* a domain that has ended handed it over in this cycle; until the cycle has ended */
+  BXR_FOREIGN /* a domain that has ended handed it over in this cycle, which has not ended */
 };
 
 /* Whether the owner may use the slots as it likes. If not, the pool is closed: its fast_owner is no record. */
@@ -90,13 +90,14 @@ struct bxr_pool {
   uintptr_t slots[]; /* BXR_SLOTS of them */
 };
 
-/* The bits of slots that wait lie beside the rest of the pool, where they take no memory of small pools: in front of
-   it, if there is room because it begins further on, or behind its last slot. Large pools have more room, to hold them. */
+/* The bits of slots that wait lie in front of struct bxr_pool, if it begins far enough from the start of the pool's
+   memory, otherwise behind the last slot. In small pools they fit into the room that the varying place of the struct
+   leaves there anyway. Large pools have more room, to hold them. */
 #define BXR_WAITING_SIZE (BXR_PENDING_WORDS * sizeof(uint64_t))
 #define BXR_ROOM                                                                                   \
   (BXR_WAITING_SIZE <= 256 ? (uintptr_t)BXR_HEAD_OFFSETS : BXR_HEAD_OFFSETS + BXR_WAITING_SIZE)
 
-/* All pools have the same number, wherever their heads are. */
+/* All pools have the same number of slots, wherever their heads are. */
 #define BXR_SLOTS                                                                                  \
   ((uint32_t)((BXR_POOL_SIZE - BXR_ROOM - offsetof(struct bxr_pool, slots)) / sizeof(value)))
 
@@ -140,8 +141,8 @@ static inline size_t bxr_batch_word(struct bxr_batch batch) {
   return (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));
 }
 
-/* The number of bits that are set; at least one is. Where the processor may lack an instruction for that, it is a call, and
-   most deletes come alone. */
+/* The number of bits that are set, which is 1 or more. Where the processor may lack an instruction for that, the compiler
+   makes a call. Most deletes come alone, and do without it. */
 static inline uint64_t bxr_count_bits(uint64_t bits) {
   return (bits & (bits - 1)) == 0 ? 1 : (uint64_t)__builtin_popcountll(bits);
 }

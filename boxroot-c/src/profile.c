@@ -28,7 +28,7 @@ void bxr_profile_setup(void) {
   if (rate != NULL) boxroot_profile((uint32_t)strtoul(rate, NULL, 10));
 }
 
-/* For x from 0 (excluded) to 1. The libraries of some systems have this function apart. */
+/* For x from 0 (excluded) to 1. On some systems, C's own function is in a library of its own. */
 static double logarithm(double x) {
   int halvings = 0;
   for (; x < 0.7; x *= 2) halvings++;
@@ -92,7 +92,7 @@ struct bxr_domain *bxr_profile_shadow(struct bxr_domain *domain) {
 
 /* ---- stacks ---- */
 
-/* A stack that roots of this rate have. It is never freed. */
+/* A call stack of roots that were sampled at this rate. It is never freed. */
 struct stack {
   struct stack *next; /* in its bucket */
   uint32_t rate, depth;
@@ -100,16 +100,16 @@ struct stack {
   uintptr_t frames[];
 };
 
-/* So many calls are kept, the last ones. Most of what a sample costs is to find them. */
+/* A stack has the last DEPTH calls. Finding them is most of what a sample costs. */
 enum { DEPTH = 20, STACK_BUCKETS = 1024, STACK_WORDS = 1 << 19 };
 
-/* Pages of this that were never used take no memory. A stack is known by where it begins; 0 is none. */
+/* Pages of this array that were never used take no memory. The index of its first word names a stack; 0 is no stack. */
 static uint64_t stack_words[STACK_WORDS];
 static uint64_t used_words = 1; /* atomic */
 static struct stack *stacks[STACK_BUCKETS];
 
 struct trace {
-  uintptr_t caller; /* until it was found */
+  uintptr_t caller; /* 0 when it was found */
   uint32_t depth;
   uintptr_t frames[DEPTH];
 };
@@ -118,7 +118,7 @@ static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *da
   struct trace *trace = data;
   uintptr_t address = (uintptr_t)_Unwind_GetIP(context);
   if (address == 0 || trace->depth == DEPTH) return _URC_END_OF_STACK;
-  if (address == trace->caller) trace->caller = trace->depth = 0; /* the others were our own */
+  if (address == trace->caller) trace->caller = trace->depth = 0; /* frames before it are ours */
   trace->frames[trace->depth++] = address;
   bool is_last = bxr_runtime_hides_callers((uintptr_t)_Unwind_GetRegionStart(context));
   return is_last ? _URC_END_OF_STACK : _URC_NO_REASON;
@@ -145,7 +145,7 @@ static struct stack *add_stack(struct stack **bucket, uint32_t rate, struct trac
   return stack;
 }
 
-/* A sample: the stack, and above it the cycle of its birth. */
+/* A sample is the index of a stack, and in the upper 32 bits the major cycle in which the root was created. */
 static struct stack *stack_of(uint64_t sample) {
   return (struct stack *)&stack_words[(uint32_t)sample];
 }
@@ -171,8 +171,8 @@ uint64_t bxr_profile_sample(void const *caller) {
 /* ---- the table of samples ---- */
 
 /* A mirror has a word for each word of a pool: the samples of the pool's slots, 0 for none. Its first words, where no pool has
-   slots, are this struct. Mirrors are never unmapped. One without samples may become another pool's. So their number is
-   limited by the most pools that had samples at the same time. */
+   slots, are this struct. Mirrors are never unmapped. A mirror without samples may become another pool's. So there are
+   no more mirrors than pools that had samples at the same time. */
 struct mirror {
   uint64_t pool; /* where the pool starts, plus the number of its samples; atomic */
   struct mirror *next;
@@ -194,7 +194,7 @@ static uint64_t *word_of(struct mirror *mirror, boxroot r) {
 
 static bool has_samples(uint64_t pool) { return pool % BXR_POOL_SIZE != 0; }
 
-/* Where the root's sample is, or NULL. If the root has a sample, the mirror stays its pool's meanwhile. */
+/* The mirror of the root's pool, or NULL. As long as the root has a sample, the mirror does not become another pool's. */
 static struct mirror *find_mirror(boxroot r) {
   uintptr_t start = bxr_start_of(r);
   for (struct mirror *m = bxr_load(bucket_of(start)); m != NULL; m = m->next) {
@@ -204,7 +204,8 @@ static struct mirror *find_mirror(boxroot r) {
   return NULL;
 }
 
-/* Counts a sample more for a pool, in its mirror, or in one that becomes its mirror. Only the pool's owner does so. */
+/* Finds the mirror of a pool (is_its), or one without samples, which becomes the pool's, and counts one more sample in it.
+   NULL if there is none. Only the pool's owner does so. */
 static struct mirror *claim_mirror(uintptr_t start, bool is_its) {
   for (struct mirror *m = bxr_load(bucket_of(start)); m != NULL; m = m->next) {
     uint64_t pool = bxr_load(&m->pool);
@@ -246,7 +247,7 @@ bool bxr_profile_forget(boxroot r) {
 
 /* ---- the profile, as a heap profile of gperftools ---- */
 
-static int is_writing; /* whether; atomic; it guards `live` of the stacks */
+static int is_writing; /* whether a thread writes; atomic; it guards `live` of the stacks */
 
 void bxr_profile_after_fork(void) { bxr_publish(&is_writing, false); }
 
@@ -281,7 +282,8 @@ static void put_number(struct writer *w, uint64_t n, unsigned base) {
   put(w, at);
 }
 
-/* Roots, and the memory of their slots, twice: the format also has what was freed. */
+/* The number of roots, and the memory of their slots. The format has both twice: of what is alive, and of what was ever
+   allocated, which is not known here. */
 static void put_counts(struct writer *w, uint64_t roots) {
   for (int i = 0; i < 2; i++) {
     put(w, i == 0 ? "" : " [");
@@ -328,7 +330,7 @@ static void put_stacks(struct writer *w) {
 static void put_maps(struct writer *w) {
   put(w, "\nMAPPED_LIBRARIES:\n");
   int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-  if (maps < 0) return; /* a system without */
+  if (maps < 0) return; /* this system has no such file */
   for (ssize_t n = 1; n > 0 || (n < 0 && errno == EINTR);) {
     write_out(w);
     n = read(maps, w->text, sizeof w->text);

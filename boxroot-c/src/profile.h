@@ -10,7 +10,7 @@
       sampled with the same probability, whatever else the program does.
    uncounted: While the rate is on, no pool is `uncounted`. Otherwise slots of deleted roots would be taken again without a draw.
    alone: A sampled root is deleted alone, never in a batch, and bxr_delete_slow forgets its sample first. A batch would take up
-      deletes of its neighbours that bxr_delete_slow does not see.
+      deletes of neighbouring roots, inlined, and bxr_delete_slow would not see them.
    moves: Modify takes slots without a draw. If it moves a sampled root, the sample moves, too.
    signals: What boxroot_profile_write reads is never unmapped, and written by atomic operations. */
 #ifndef BXR_PROFILE_H
@@ -24,10 +24,10 @@
    it up. */
 bool bxr_profile_is_due(struct bxr_domain *domain);
 
-/* Before one slot is taken by what is no create, or by a create that cannot be sampled. */
+/* To be called before modify takes a slot, or a create whose sample could not be kept. */
 void bxr_profile_skip(struct bxr_domain *domain);
 
-/* When head.free was filled: gives back to the current pool what lies beyond the next sample. */
+/* To be called when head.free was filled: gives what lies beyond the next sample back to the current pool. */
 void bxr_profile_limit(struct bxr_domain *domain);
 
 /* The domain's shadow, which is made when it is first needed. NULL if out of memory. */

@@ -73,7 +73,7 @@ static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t wo
   return before - domain->empty_count;
 }
 
-/* The limit of pools and system calls together, of n pools that were not needed: a millisecond's work, and a share, so that
+/* The limit of pools and system calls together, if n pools were not needed: a millisecond's work, plus a share of n, so that
    all are unmapped after a few cycles, however many they are. */
 static size_t share_of(size_t n) { return (1 << 10) + n / 16; }
 

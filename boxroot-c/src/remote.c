@@ -172,7 +172,7 @@ static bool harvest_pool(struct bxr_domain *domain, struct bxr_pool *pool, bool 
   return announced != count;
 }
 
-/* What it costs to free slots of a pool, where to let them wait costs 1. */
+/* The cost of freeing slots of a pool. The cost of letting them wait is 1. */
 enum { TO_FREE = 4 };
 
 /* Drains pools that were taken from the drain list, until that has cost more than *work. */
@@ -203,7 +203,7 @@ static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting)
   bxr_waiting_free(domain, waiting);
 }
 
-/* No more pools than the domain has are on its drain list, except some that late deletes have pushed. */
+/* The drain list holds no more pools than the domain has, except some that late deletes have pushed. */
 void bxr_remote_drain(struct bxr_domain *domain) {
   drain_both(domain, bxr_waiting_share(domain->pool_count),
              bxr_waiting_share(domain->waiting_count));
@@ -211,7 +211,8 @@ void bxr_remote_drain(struct bxr_domain *domain) {
 
 void bxr_remote_drain_all(struct bxr_domain *domain) { drain_both(domain, SIZE_MAX, SIZE_MAX); }
 
-/* The pools that a create drains before it takes another pool. It fills one of half their size or more meanwhile. */
+/* The number of pools that a create drains before it takes another pool. Between two such drains, creates fill at least
+   half a pool. */
 enum { A_FEW = 8 };
 
 void bxr_remote_drain_a_few(struct bxr_domain *domain) { drain_both(domain, A_FEW, A_FEW); }

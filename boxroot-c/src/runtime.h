@@ -23,8 +23,8 @@ static inline struct bxr_range bxr_minor_heap(void) {
   return (struct bxr_range){start, (uintptr_t)BXR_MINOR_HEAP_END - start};
 }
 
-/* Whether a word is a block with an address in the range, by one comparison: its offset there, rotated, so that the
-   lowest bit of an immediate or a link makes it larger than any offset. */
+/* Whether a word is a block with an address in the range. One comparison tells: the word's offset is rotated, so that
+   the lowest bit of an immediate or a link makes it larger than any offset in the range. */
 static inline bool bxr_is_block_in(struct bxr_range range, uintptr_t word) {
   uintptr_t offset = word - range.start;
   return (offset >> 1 | offset << 63) < range.size >> 1;
@@ -98,14 +98,16 @@ bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
 
-/* Pacing. The collector plans a cycle without what our roots add to it. Programs that darken roots one by one do a part of
-   that beside the slices: for each root's value, a block of one field, header included, or what comes before the first
-   pointer of a larger block. This many words of each value are taken to be extra work. */
+/* Pacing. The collector plans a cycle without the work that our roots add to it. Where roots are darkened one by one, a part
+   of that work is done outside of slices: darkening a root visits the header of its value, and the fields before the first
+   pointer. If the pools are handed over, the slices do this part, too. It is taken to be this many words for each value, as
+   of a block with one field. */
 enum { BXR_WORDS_OF_A_VALUE = 2 };
 /* The part of a major cycle, at most 1, that the collector plans to do for what this domain has allocated since the
-   last call; *allocated is for this function. 0 if the runtime takes no orders (OCaml 4 and 5.0). In minor scans. */
+   last call. *allocated belongs to this function. 0 if the runtime takes no orders (OCaml 4 and 5.0). Called in minor
+   scans. */
 double bxr_runtime_progress(uint64_t *allocated);
-/* Makes the next slice of this domain do so much more work. */
+/* Makes the next slice of this domain do this much more work. */
 void bxr_runtime_owe(size_t words);
 /* Whether the work of forced cycles counts for this domain's next cycles, and for those of no other domain. */
 bool bxr_runtime_rests_after_forced_cycles(void);
@@ -117,7 +119,7 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count);
 
 /* ---- call stacks (profile.c) ---- */
 
-/* Whether the callers of this function, which is given by where it begins, may be hidden: looking for them would read NULL. */
+/* Whether the callers of the function that begins at this address may be hidden: looking for them would follow NULL. */
 bool bxr_runtime_hides_callers(uintptr_t function);
 
 /* ---- life cycle ---- */
@@ -134,8 +136,8 @@ void bxr_runtime_setup(void);
 void bxr_runtime_teardown(void);
 
 /* Checks that our hooks are still in place (OCaml 4). If they are not, the lock cannot be followed
-   any more, and the library becomes invalid. With the lock. bxr_runtime_lost_track only says so: any thread, after
-   bxr_runtime_setup. */
+   any more, and the library becomes invalid. With the lock. bxr_runtime_lost_track only tells whether that is so. Any
+   thread may call it, after bxr_runtime_setup. */
 #if OCAML_VERSION >= 50000
 static inline bool bxr_runtime_lost_track(void) { return false; }
 static inline void bxr_runtime_check(void) {}
@@ -154,7 +156,7 @@ struct bxr_domain **bxr_runtime_record(void);
 bool bxr_runtime_is_trusted(void);
 
 #if OCAML_VERSION < 50000
-/* A thread. If it is not the main one: its termination event (runtime_ocaml4.c). */
+/* A thread, and, if it is not the main one, its termination event (runtime_ocaml4.c). */
 struct bxr_thread {
   value wrapper;
   int const *status; /* atomic */

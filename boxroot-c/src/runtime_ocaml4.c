@@ -29,9 +29,9 @@
 #include "scan.h"
 #include "setup.h"
 
-/* FIND(type, name) is the address of a symbol, or NULL if the program lacks it: functions of the systhreads
-   library; the hook by which the main thread ends after Thread.exit, which only native programs have; and functions that
-   some systems have in a library of their own, -lpthread.
+/* FIND(type, name) is the address of a symbol, or NULL if the program lacks it. It is for functions of the systhreads
+   library; for the hook by which the main thread ends after Thread.exit, which only native programs have; and for
+   functions that some systems have in a library of their own, -lpthread.
    Object files other than ELF's have no weak references without flags to the linker. */
 typedef value thread_function(value);
 typedef void (*termination_hook)(void *);
@@ -55,8 +55,8 @@ BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner = &bxr_no_domain;
 static struct bxr_domain *the_domain;
 static BXR_THREAD_LOCAL bool holds_lock;
 
-/* The thread that started the runtime, the only one with fast paths to delete and modify: it ends through
-   caml_termination_hook, if it ends before the process does. If the program has the Thread module but
+/* Whether this is the main thread, which started the runtime. Only the main thread has fast paths to delete and modify,
+   because it ends through caml_termination_hook, if it ends before the process does. If the program has the Thread module but
    not that hook (bytecode), no thread counts as the main one. */
 static BXR_THREAD_LOCAL bool is_main;
 
@@ -86,14 +86,14 @@ static void forget_lock(void) {
 /* A thread of the Thread module releases the lock at its end without passing through a hook, so that holds_lock
    stays set while its thread-local destructors run.
 
-   1. Just before, it triggers its *termination event*, for which Thread.join waits: it sets the event's
-      status. Nobody else does. So a thread whose holds_lock is set holds the lock if that status is 0.
+   1. Just before it releases the lock, it triggers its *termination event*, for which Thread.join waits: it sets the
+      event's status. No other thread does. So a thread whose holds_lock is set holds the lock if that status is 0.
    2. OCaml frees the event when it collects the event's *wrapper*, a custom block to which the thread's descriptor refers.
       So the wrapper is a root until the thread has ended, as far as we can know: until the destructor of a
       thread-specific key. From then on the thread is not trusted.
    3. caml_shutdown finalises blocks that are roots, too. So wrappers get a finaliser of ours, which frees no event at
-      which a thread may look. (If the runtime has a pool, the shutdown frees all events. So this finaliser also ends the
-      trust.)
+      which a thread may look. If the program started with caml_startup_pooled, the shutdown frees all events. So this
+      finaliser also ends the trust.
    4. A thread that was registered by caml_c_thread_register may be registered anew, with another event. So each
       time a thread takes the lock, it looks which event is its own.
    5. All this is private to systhreads, and the same in all versions from 4.13 on. If it looks different at setup
@@ -203,8 +203,8 @@ static bool is_new_event(struct event const *event) {
          memcmp(&event->triggered, &new_event.triggered, sizeof event->triggered) == 0;
 }
 
-/* Finds out whether threads have events of the layout above, as far as this thread's tells. (If another thread waits for
-   the end of this one, its event is not new.) */
+/* Finds out whether threads have events of the layout above, as far as this thread's event tells. It tells nothing if
+   another thread waits for the end of this one, because the event is not new then. */
 static void know_events(void) {
   thread_function *self = FIND(thread_function, caml_thread_self);
   if (self == NULL || FIND(create_key, pthread_key_create) == NULL ||
@@ -283,8 +283,8 @@ static void forget_copies(void) {
 extern uintnat caml_percent_free;
 
 #if defined(NO_NAKED_POINTERS) || OCAML_VERSION < 41400
-/* There is no page table that tells what is in the heap; or the marker may store young values in fields that it
-   visits, and remember these fields for longer than a copy lives. */
+/* Without naked pointers there is no page table that tells what is in the heap. The marker of 4.13 may store young
+   values in fields that it visits, and remember these fields for longer than a copy lives. */
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   (void)words, (void)count;
   return false;
@@ -329,9 +329,9 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 }
 #endif
 
-/* How much faster than planned the cycle must go, so that it is as long as it would be without copies. The collector
-   plans its length by the size of the heap, which they make larger. While it marks, it visits them, and
-   BXR_WORDS_OF_A_VALUE for each. How much else there is to mark, the last cycle tells. */
+/* How much faster than planned the cycle must go, so that it becomes as long as it would be without copies. The collector
+   plans its length by the size of the heap, which the copies make larger. While it marks, it visits each word of the
+   copies, and BXR_WORDS_OF_A_VALUE more for each of them. The last cycle tells how much else there is to mark. */
 static double haste(void) {
   double heap = (double)Caml_state->stat_heap_wsz, copied = (double)copied_words;
   double factor = heap / (heap - copied);
@@ -398,7 +398,7 @@ static void scan_roots(scanning_action action) {
   enum bxr_scan_kind kind = action == &caml_oldify_one ? BXR_SCAN_MINOR
                             : action == &caml_darken   ? BXR_SCAN_DARKEN
                                                        : BXR_SCAN_OTHER;
-  /* Those of the last cycle are left if another library has taken the hook away that frees them. */
+  /* Copies of the last cycle are left if another library has taken away the hook that frees them. */
   if (kind == BXR_SCAN_DARKEN) forget_copies();
   int status = bxr_setup_status();
   if (status == BOXROOT_NOT_SETUP || status == BOXROOT_TORE_DOWN) return;

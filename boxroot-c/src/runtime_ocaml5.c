@@ -53,11 +53,11 @@ static BXR_THREAD_LOCAL bool domain_ended;
    ending. So its domain will end after our hook was installed, and the hook will set domain_ended. */
 static BXR_THREAD_LOCAL bool trusted;
 
-/* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers. Its Caml_state stays
-   non-NULL when it gives the lock up, also while it ends and runs thread-local destructors, and then another domain may be
-   using that state. So a backup thread is never trusted. It blocks all signals, from its start on: a thread that blocks
-   SIGSEGV is taken for one. (If it is another, its deletes are remote, and creates take the slow path.) Windows has no such
-   signals; there the runtime is asked. */
+/* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers. This thread's Caml_state
+   stays non-NULL when it gives the lock up, also while it ends and runs thread-local destructors, and then another domain may
+   be using that state. So a backup thread is never trusted. It blocks all signals, from its start on, so a thread that blocks
+   SIGSEGV is taken for one. If that is wrong, the thread's deletes are remote, and its creates take the slow path.
+   Windows has no such signals; there the runtime is asked. */
 static bool is_backup_thread(void) {
 #ifdef _WIN32
   return caml_bt_is_self() != 0;
@@ -212,8 +212,8 @@ static void domain_terminated(void) {
   *record = NULL;
 }
 
-/* caml_runstack calls OCaml code on a stack of its own, below an effect handler. What unwinds it follows the link from this stack
-   to the one around it, which is NULL while C code called OCaml on this stack. Bytecode programs have no such function. */
+/* caml_runstack calls OCaml code on a stack of its own, below an effect handler. An unwinder follows the link from this stack to
+   the one around it. That link is NULL while C code on this stack calls OCaml. Bytecode programs have no such function. */
 #ifdef __ELF__
 extern char caml_runstack[] __attribute__((weak));
 bool bxr_runtime_hides_callers(uintptr_t function) {

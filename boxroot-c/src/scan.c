@@ -14,8 +14,8 @@
 /* Roots may be deleted while these loops run (a finaliser may run inside the action).
    Such deletes are remote, so only the action changes slots meanwhile. */
 
-/* Where roots are replaced at random, no processor predicts which of them are young. So the young ones of so many
-   slots are found first, by additions instead of jumps. */
+/* Where roots are replaced at random, no processor predicts which of them are young. So the young values of CHUNK slots
+   are found first, by additions instead of jumps. */
 enum { CHUNK = 64 };
 
 static void scan_pool(struct bxr_pool *pool, struct bxr_range minor_heap,
@@ -76,16 +76,18 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 
 /* ---- pacing ---- */
 
-/* The collector makes its slices as long as it takes to end a cycle while the program allocates so many words; that
-   depends on the size of its heap. It does not know of our pools. If their marking came on top, cycles would be longer,
-   and there would be more garbage: about two words for each word that is marked. So the slices owe this work, in
-   proportion to the progress of the cycle, on which the allocations decide: each slot, and BXR_WORDS_OF_A_VALUE. */
+/* The collector makes its slices so long that a cycle ends while the program allocates a certain number of words, which
+   depends on the size of the heap. It does not know of our pools. If their marking came on top, cycles would be longer,
+   and there would be more garbage: about two words for each word that is marked. So the slices are made to do this work,
+   too: a word for each slot, and BXR_WORDS_OF_A_VALUE for each root. Each slice owes a part of it, in proportion to the
+   progress of the cycle, which the program's allocations decide. */
 
 /* Cycles that are much shorter than planned were forced, and say nothing of the next one. */
 #define SHORTEST 0.25
 
-/* Nothing is owed in this cycle, until pools are handed over. But what forced cycles still owe, which is nearly all, is carried
-   on where the collector counts our words as work that was done, and would rest as long as this takes. */
+/* Until pools are handed over, nothing is owed in this cycle. But the collector may count our words that a forced cycle has
+   marked as work that was done ahead, and would then rest for as long as they take. So what the forced cycle still owes, which
+   is nearly all, is carried on to the next cycles. */
 static void begin_cycle(struct bxr_pacing *pacing, bool forced) {
   double left = pacing->expected - pacing->progress;
   bool carry = left > 0 && bxr_runtime_rests_after_forced_cycles();
@@ -220,12 +222,12 @@ static void finish_what_waits(struct bxr_domain *domain) {
   bxr_waiting_free(domain, SIZE_MAX);
 }
 
-/* A forced cycle has minor scans when it is forced, and when it ends. That of Gc.major has one more than those of
+/* A forced cycle has minor scans when it is forced, and when it ends. A cycle of Gc.major has one more than a cycle of
    Gc.full_major. */
 enum { SCANS_OF_A_FORCED_CYCLE = 3 };
 
-/* All mark stacks are empty: now everything that was handed over in the last cycle may be unmapped or used
-   for something else (the directory, only now). */
+/* All mark stacks are empty. So everything that was handed over in the last cycle may be unmapped now, or used for
+   something else. This is the first moment at which that holds for the directory. */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
   uint64_t scans = domain->minor_scans - domain->scans_before_darkening;
   domain->forced = scans <= SCANS_OF_A_FORCED_CYCLE;

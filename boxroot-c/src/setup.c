@@ -12,7 +12,7 @@
 #include "uses.h"
 
 static int status = BOXROOT_NOT_SETUP;
-static int installing;  /* whether a thread is */
+static int installing;  /* whether a thread is installing the hooks */
 static int memory_left; /* after teardown: there may be memory that the marker was visiting */
 static bool gone;       /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
@@ -127,7 +127,8 @@ bool bxr_setup(void) {
       bxr_setup_fail(BXR_NO_LOCK);
       return false;
     }
-    /* Our hooks stay installed. Not under `installing`: the dynamic linker has a lock of its own. */
+    /* Our hooks stay installed, so our code must stay, too. This comes before `installing` is set, because the dynamic
+       linker has a lock of its own. */
     bxr_os_pin(&status);
     /* One domain installs the hooks. Others wait for the few instructions that this takes: no root
        must be made, and no domain with roots must end, before the hooks are in place. */

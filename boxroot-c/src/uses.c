@@ -12,7 +12,7 @@ static uintptr_t uses;
 /* The number of this thread's uses, each nested in the one before; `uses` counts the outermost one. */
 static BXR_THREAD_LOCAL int own;
 
-/* Added to `own` when uses become FORKED, so that those which there are do not go on (bxr_uses_go_on). */
+/* Added to `own` when uses become FORKED, so that uses which began before do not go on (bxr_uses_go_on). */
 #define LEFT_BEHIND (1 << 30)
 
 bool bxr_uses_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }

@@ -2,9 +2,11 @@
 /* Deletes that wait for the marker (OCaml 5): deletes of roots whose value must stay in its slot, because the marker
    may still have to visit it (barrier.h).
 
-   begin: A slot waits from its delete on. If the owner deletes the root, outside scans, the slot begins to wait when a hundred such
-      deletes are noted, or, if it is beside the one before, when the batch is sent, and before the next minor scan at the latest;
-      otherwise when the owner takes the delete from the drain list (remote.c).
+   begin: If the owner deletes the root, outside scans, the slot begins to wait at once or a little later: the delete may
+      first be noted in the record (bxr_waiting_note), or, if its slot is beside the one before, be added to a batch. The
+      slots of both begin to wait when BXR_NOTES deletes are noted, when the batch has to be sent, and before the next minor
+      scan at the latest. After any other delete, the slot begins to wait when the owner takes the delete from the drain list
+      (remote.c).
    ripe: A slot that waits may be freed as soon as the snapshot that it is in has been visited, or as soon as a later
       snapshot was taken: a delete that was made before its pool was handed over belongs to no snapshot any more. So, when
       the pool is handed over again, the slot may become a link at any time, also while the marker visits the pool: a link
@@ -16,8 +18,8 @@
       foreign until the end of that cycle. Each minor scan frees a share of the pools, the oldest first. Creates that look
       for slots, and deletes (all-alike), free others, so that no new memory is mapped while old memory is ripe. If a whole
       cycle had no minor scans but those of its own end, it was forced, or there is nearly nothing to collect. Then
-      all ripe pools are freed before the next hand-over, and all in the minor scans of the next cycle, so that
-      Gc.full_major finds all garbage.
+      the slots of all ripe pools are freed before the next hand-over, and also in each minor scan of the next cycle, so
+      that Gc.full_major finds all garbage.
    share: A minor scan frees no more than a share, so that no pause is long. It counts pools: to look at one, or to free one that
       becomes empty at once, takes some cache misses; to free all slots of one takes a few microseconds.
 
@@ -41,8 +43,8 @@ void bxr_waiting_delete(struct bxr_domain *self, boxroot r);
 
 /* Notes the delete of r, if it is certain at a glance that r must wait: r is old, and in an active pool. So a delete among many
    old roots touches one cache line of the pool, and the processor goes on to what the program does next. Returns false,
-   and does nothing, if it is not certain. (If the marker has visited the pool since the last scan, then r waits
-   a little longer than it must.) */
+   and does nothing, if it is not certain. If the marker has visited the pool since the last scan, then r waits
+   a little longer than it must. */
 static inline bool bxr_waiting_note(struct bxr_domain *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   if (bxr_peek(&pool->head.fast_owner) != bxr_owner_of_active(&self->head) ||

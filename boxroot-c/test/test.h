@@ -5,7 +5,7 @@
 #include "check.h"
 #include "orphans.h"
 
-/* Those that fork, or send signals. */
+/* Tests that fork, or send signals. */
 #ifdef _WIN32
 #define POSIX_TESTS(TEST)
 #else

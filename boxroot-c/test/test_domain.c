@@ -134,7 +134,7 @@ void test_domain_releases_a_share(void) {
   CHECK(domain->empty_count > 2900);
   bxr_release_unneeded(domain); /* from now on they are not needed */
   for (int i = 0; i < CYCLES; i++) {
-    /* The calls of the system count, too, but they are few. */
+    /* System calls count, too, but they are few. */
     size_t unneeded = domain->empty_count, enough = 1024 + unneeded / 32;
     bxr_release_unneeded(domain);
     CHECK(unneeded - domain->empty_count >= (unneeded < enough ? unneeded : enough));

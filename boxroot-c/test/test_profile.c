@@ -68,7 +68,7 @@ static void start(uint32_t rate) {
   boxroot_profile(rate);
 }
 
-/* The running domain becomes another one, whose record this is. Returns that of the domain before. */
+/* From now on another domain runs, which has this record. Returns the record of the domain that ran before. */
 static struct bxr_domain *switch_to(struct bxr_domain *record) {
   struct bxr_domain **current = bxr_runtime_record(), *before = *current;
   if (before != NULL) bxr_domain_close(before);
@@ -252,12 +252,12 @@ void test_profile_after_fork(void) {
   CHECK(pthread_join(writer, NULL) == 0);
 }
 
-/* Without memory for samples, roots are made that are not sampled; those that are stay so, or do not change. */
+/* Without memory for samples, roots are made that are not sampled. A sampled root stays sampled, or modify fails. */
 void test_profile_without_memory(void) {
   start(0);
   boxroot plain = root_of(Val_unit);
   boxroot_profile(1);
-  /* The record of the shadow fails, its region, a mirror; then there is all. */
+  /* There is no memory for the record of the shadow, then for its region, then for a mirror; then there is enough. */
   size_t const failing[] = {1, 2, 2, 2};
   for (int i = 0; i < 4; i++) {
     caml_minor_collection();

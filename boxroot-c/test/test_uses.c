@@ -42,7 +42,7 @@ static void *begin_to_lock(void *answers) {
   return NULL;
 }
 
-/* What two uses of a new thread are, which does not hold the lock. */
+/* Whether a new thread, which does not hold the lock, gets these answers when it begins two uses. */
 static bool are_to_lock(int first, int second) {
   pthread_t thread;
   int answers[2];

@@ -59,14 +59,14 @@ void test_waiting_until_the_next_snapshot(void) {
   for (int i = 0; i < 100; i++) CHECK((*bxr_slot(roots[i]) & 1) != 0);
 }
 
-/* A delete is noted only where a slot must wait, and only so many. */
+/* A delete is noted only where a slot must wait, and no more than BXR_NOTES are. */
 void test_waiting_notes(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain(), *other = bxr_orphans_obtain();
   struct bxr_pool *pool = handed_over(domain, roots);
   CHECK(bxr_waiting_note(domain, roots[0]) && bxr_waiting_note(domain, roots[100]));
   CHECK(pool->waiting == 0 && boxroot_get(roots[100]) == Val_long(100));
-  /* Those beside it go into the batch, which must be sent first. */
+  /* Deletes beside the one that was noted last go into the batch, which must be sent before another is noted. */
   CHECK(bxr_delete_beside(&domain->head, roots[101]) && !bxr_waiting_note(domain, roots[1]));
   bxr_remote_flush(domain);
   CHECK(pool->waiting == 3 && domain->barrier_hits == 3 && domain->noted == 0);

@@ -11,8 +11,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// `main.ml` uses allow it.
 enum Element {}
 
-/// The roots are in the table, so an element lives as long as it is there. (If an element refers to the table, neither
-/// is ever collected.)
+/// The roots are in the table, so an element lives as long as it is in the table. If an element refers to the table, neither
+/// is ever collected.
 type Table = Mutex<BTreeMap<String, Boxroot<Element>>>;
 
 /// The entries. A thread holds the mutex only for a moment, and neither waits for OCaml's lock nor allocates in OCaml meanwhile.

@@ -1,12 +1,11 @@
 //! Builds the C library of `vendor/` against the OCaml that is installed.
 //!
-//! 1. Without the feature `bundle-boxroot` there is nothing to do: the crate and its
-//!    documentation need no OCaml. For Windows, stop here with an error.
-//! 2. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here without an error.
-//! 3. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are the
-//!    point of this crate.
-//!    With `debug-checks`, that is the library's checked flavour.
-//! 4. Decide whether Rust inlines the fast paths, or calls C.
+//! 1. Decide whether Rust inlines the fast paths, or calls C.
+//! 2. Without the feature `bundle-boxroot`, stop here: the crate and its documentation need no OCaml. For Windows, stop here
+//!    with an error.
+//! 3. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here without an error.
+//! 4. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are the
+//!    point of this crate. With `debug-checks`, compile the library's checked flavour.
 //! 5. Tell dependants, through `links` metadata, where the C headers are
 //!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`), and what the names of C objects begin
 //!    with (`_OBJECT_PREFIX`).
@@ -81,7 +80,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
     if feature("FAULT_INJECTION") {
         compiler.define("BXR_FAULT_INJECTION", None);
-        // Without assertions in this project's benchmarks, which are release builds.
+        // This project's benchmarks are release builds, which have no assertions.
         if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
             compiler.define("BXR_DEBUG", None);
         }
@@ -127,8 +126,8 @@ fn build() -> Result<(), Box<dyn Error>> {
 }
 
 /// What the names of C objects begin with. In a program without an OCaml runtime, or with one of another version, the linker
-/// reports every symbol of the runtime as undefined, each with the name of an object that needs it. So that name is
-/// the first thing that users see of us.
+/// reports every symbol of the runtime as undefined, each with the name of an object that needs it. So users see these names
+/// first, and the names say what to do.
 fn object_prefix(version: &str) -> String {
     let version = version.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
     format!("if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_{version}__")
@@ -154,10 +153,11 @@ fn checked_headers(include: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(copy)
 }
 
-/// Whether `../src/fast.rs` is compiled. Inlined paths are compiled in the crates that use them. Without optimisation they take several times as long as a call of
-/// C, which is optimised in every profile. A build script does not learn how those crates are compiled: only how this crate
-/// is, and which profile the build began with. Profiles like `dev` often optimise dependencies and nothing else. There, a call
-/// costs little if the guess is wrong.
+/// Whether `../src/fast.rs` is compiled. Inlined paths are compiled in the crates that use them. Without optimisation they take
+/// several times as long as a call of C, which is optimised in every profile. A build script does not learn how the crates that use
+/// this one are compiled: only how this crate is, and which profile the build began with. Profiles like `dev` often optimise
+/// dependencies and nothing else. So in all profiles that inherit from `dev`, C is called, which costs little if inlining would
+/// have been better.
 fn is_inlined(feature: &dyn Fn(&str) -> bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     // This project's own tests are about the inlined paths, in every profile.

@@ -1,4 +1,4 @@
-//! The operations on roots, without the feature `debug-checks`: calls of C, where they are not inlined (`fast.rs`).
+//! The operations on roots, without the feature `debug-checks`: calls of C, or the inlined operations of `fast.rs`.
 
 #[cfg(not(inlined_thread_locals))]
 use crate::bindings;
@@ -11,9 +11,9 @@ use crate::{slot, BoxRoot, Value, ValueCell};
 ///
 /// # Safety
 ///
-/// `init` is a valid OCaml value. This is not the finaliser of a custom block. In a hook that runs inside a
-/// collection, `init` is not a block of the minor heap. On OCaml 4, this is not a thread-local destructor of a
-/// thread that `Thread.create` made: it does not hold the lock, which cannot be detected.
+/// `init` is a valid OCaml value. The call is not made in the finaliser of a custom block. In a hook that runs inside a
+/// collection, `init` is not a block of the minor heap. On OCaml 4, the call is not made in a thread-local destructor of a
+/// thread that `Thread.create` made: such a thread does not hold the lock, which cannot be detected.
 #[inline]
 pub unsafe extern "C" fn boxroot_create(init: Value) -> Option<BoxRoot> {
     // SAFETY: as promised by the caller; both functions check everything else.
@@ -54,8 +54,8 @@ pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
 /// # Safety
 ///
 /// `root` is live, and neither it nor a copy of the handle is used afterwards. If the program started OCaml by
-/// `caml_startup_pooled`, this is not between `caml_shutdown` and [`boxroot_teardown`](crate::boxroot_teardown): the
-/// shutdown frees all memory of the runtime.
+/// `caml_startup_pooled`, the call is not made between `caml_shutdown` and
+/// [`boxroot_teardown`](crate::boxroot_teardown): the shutdown frees all memory of the runtime.
 #[inline]
 pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
     // SAFETY: `root` is live, and not used again (caller).

@@ -1,6 +1,6 @@
-//! The operations on roots under the feature `debug-checks`: those of the C library's checked flavour, which this crate compiles
-//! then (`vendor/src/check.c`). A handle is the address of a record, which says where the root was created and deleted. A misuse
-//! panics with a message that names these places. Roots of C code in the same program are on record, too.
+//! The operations on roots under the feature `debug-checks`. They are those of the C library's checked flavour
+//! (`vendor/src/check.c`), which this feature compiles. A handle is the address of a record, which says where the root was created
+//! and deleted. A misuse panics with a message that names these places. Roots of C code in the same program are on record, too.
 
 extern crate std;
 
@@ -25,7 +25,7 @@ pub struct Site {
 
 // SAFETY: a site points to static memory.
 unsafe impl Send for Site {}
-// SAFETY: the same.
+// SAFETY: a site points to static memory.
 unsafe impl Sync for Site {}
 
 const TEXT: usize = 1000; // BXR_TEXT
@@ -64,7 +64,8 @@ impl Site {
         Site { file: file.as_ptr().cast(), line: caller.line(), length: file.len() as u32 }
     }
 
-    /// The file's name. Empty if only the address of the code is known, because OCaml code or the like called C.
+    /// The file's name. Empty if only the address of the code is known, as when the program calls C's `boxroot_create` itself, and
+    /// not by the header's macro.
     pub fn file(&self) -> &'static str {
         // SAFETY: unless `line` is 0, `file` points to `length` bytes, or, if that is 0, to a string of C. Both are static.
         let name = unsafe {
@@ -114,7 +115,7 @@ impl fmt::Debug for Site {
     }
 }
 
-/// Panics if `check` says so, which then describes the mistake.
+/// Panics if `check` returns false, with the description of the mistake that it has written.
 #[track_caller]
 #[inline]
 fn require(check: impl FnOnce(*mut c_char) -> bool) {
@@ -136,9 +137,9 @@ fn misused(text: &CStr) -> ! {
 ///
 /// # Safety
 ///
-/// `init` is a valid OCaml value. This is not the finaliser of a custom block. In a hook that runs inside a
-/// collection, `init` is not a block of the minor heap. On OCaml 4, this is not a thread-local destructor of a
-/// thread that `Thread.create` made: it does not hold the lock, which cannot be detected.
+/// `init` is a valid OCaml value. The call is not made in the finaliser of a custom block. In a hook that runs inside a
+/// collection, `init` is not a block of the minor heap. On OCaml 4, the call is not made in a thread-local destructor of a
+/// thread that `Thread.create` made: such a thread does not hold the lock, which cannot be detected.
 ///
 /// # Panics
 ///
@@ -192,8 +193,8 @@ pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
 /// # Safety
 ///
 /// `root` is live, and neither it nor a copy of the handle is used afterwards. If the program started OCaml by
-/// `caml_startup_pooled`, this is not between `caml_shutdown` and [`boxroot_teardown`](crate::boxroot_teardown): the
-/// shutdown frees all memory of the runtime.
+/// `caml_startup_pooled`, the call is not made between `caml_shutdown` and
+/// [`boxroot_teardown`](crate::boxroot_teardown): the shutdown frees all memory of the runtime.
 ///
 /// # Panics
 ///
@@ -225,7 +226,7 @@ pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
     done
 }
 
-/// The live roots, grouped by the place in the program that created them: the most first. With the
+/// The places in the program that created live roots, each with the number of these roots, the largest number first. With the
 /// feature `debug-checks`.
 pub fn live_roots_by_site() -> Vec<(Site, usize)> {
     extern "C" fn each(sites: *mut c_void, site: Site, live: usize) {

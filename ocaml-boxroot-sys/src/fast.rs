@@ -1,5 +1,6 @@
-//! The fast paths of `boxroot/inline.h`, in Rust: with a domain's record, which a token has, and below without one. The
-//! layouts that they rely on are asserted in `bindings.rs` and in `boxroot/inline.h`.
+//! The fast paths of `boxroot/inline.h`, in Rust. The first functions take a domain's record, which a token has; those in
+//! `without_token` find the record themselves. The layouts that they rely on are asserted in `bindings.rs` and in
+//! `boxroot/inline.h`.
 
 use crate::bindings::{self, bxr_domain_head, bxr_pool_head};
 use crate::{slot, BoxRoot, Value};
@@ -45,8 +46,8 @@ pub unsafe fn delete(domain: *mut bxr_domain_head, root: BoxRoot) {
     }
 }
 
-/// [`delete`], of which only the path for most young roots is inlined. What drops a root stays small, so that
-/// compilers inline that, too.
+/// [`delete`], of which only the path for most young roots is inlined. So the functions that drop a root stay small, and
+/// compilers inline them, too.
 ///
 /// # Safety
 ///
@@ -106,7 +107,7 @@ unsafe fn delete_elsewhere(domain: *mut bxr_domain_head, root: BoxRoot) {
             return;
         }
         unlikely();
-        // Deletes of neighbouring roots of other domains are collected.
+        // Deletes of neighbouring roots of other domains are collected in one batch.
         let outgoing = &raw mut (*domain).outgoing;
         let bit = slot(root).addr().wrapping_sub((*outgoing).start) / size_of::<Value>();
         if bit < 64 {
@@ -142,7 +143,7 @@ pub unsafe fn modify(domain: *mut bxr_domain_head, root: &mut BoxRoot, value: Va
     }
 }
 
-/// Whether the value may be a block of a minor heap. True for all of these, and for some other values.
+/// Whether the value may be a block of a minor heap. True for all such blocks, and for some other values.
 ///
 /// # Safety
 ///
@@ -205,12 +206,12 @@ unsafe fn is_fast_owner(domain: *mut bxr_domain_head, pool: *mut bxr_pool_head) 
     owner.load(Ordering::Relaxed) == domain
 }
 
-/// Compilers put a branch that calls this behind the other one.
+/// Called in a branch that is rarely taken: compilers put the code of that branch behind the code of the other one.
 #[cold]
 #[inline]
 fn unlikely() {}
 
-/// The general path of C. The attribute makes compilers lay out the fast path as the straight one.
+/// The general path of create, in C. The attribute `cold` makes compilers lay out the fast path as the straight one.
 ///
 /// # Safety
 ///
@@ -221,7 +222,7 @@ unsafe fn create_slow(value: Value) -> Option<BoxRoot> {
     unsafe { bindings::bxr_create_slow(value) }
 }
 
-/// The same of a delete.
+/// The general path of delete, in C.
 ///
 /// # Safety
 ///
@@ -232,9 +233,9 @@ unsafe fn delete_slow(root: BoxRoot) {
     unsafe { bindings::bxr_delete_slow(Some(root)) }
 }
 
-/// Each call looks at who holds the lock, and then takes the fast path above. For this it reads thread-local variables
-/// of C, as C compilers do in the initial-exec model (`boxroot/lock.h`). Stable Rust cannot name such variables, so this is
-/// assembly.
+/// The operations without a token. Each call checks whether this thread holds the lock, and then takes the fast path above. For
+/// this it reads thread-local variables of C, as C compilers do in the initial-exec model (`boxroot/lock.h`). Stable Rust cannot
+/// name such variables, so they are read by assembly.
 #[cfg(inlined_thread_locals)]
 mod without_token {
     use super::*;
@@ -263,7 +264,7 @@ mod without_token {
                 );
             }
             #[cfg(target_arch = "aarch64")]
-            // SAFETY: the same as on x86-64.
+            // SAFETY: as on x86-64.
             unsafe {
                 asm!(
                     concat!("adrp {0}, :gottprel:", $name),
@@ -308,7 +309,7 @@ mod without_token {
         Some(thread_local_pointer!("bxr_self_abi2_pool14"))
     }
 
-    /// The same, on the main thread only; the slow paths ask more.
+    /// The record of the only domain, as for `to_create`, but on the main thread only: on other threads, the slow paths decide.
     #[cfg(not(ocaml5))]
     #[inline(always)]
     fn to_delete() -> Option<*mut bxr_domain_head> {

@@ -11,7 +11,7 @@
 //!
 //! *The lock* is the lock of an OCaml domain (OCaml 5) or the runtime lock (OCaml 4), which
 //! a thread holds while it runs OCaml code or code called from OCaml outside a blocking
-//! section. Creating, reading and modifying need it; deleting does not. On OCaml 4, call
+//! section. Creating, reading and modifying need the lock; deleting does not. On OCaml 4, call
 //! [`boxroot_setup`] first. On failure a function changes nothing and sets `errno` to
 //! `EPERM` or `ENOMEM`; [`error_message`] says what went wrong. Nothing here raises
 //! an OCaml exception, runs the garbage collector, or blocks.
@@ -31,11 +31,10 @@
 //! * `bundle-boxroot` (default): compile and link the C library.
 //! * `link-ocaml-runtime-and-dummy-program`: link an OCaml runtime with an empty program.
 //! * `build`: for build scripts, `build::Program`, which compiles OCaml code, links it into a Rust program, and makes Rust
-//!   bindings to it.
-//!   Uses `std`.
-//! * `debug-checks`: compiles the checked flavour of the C library, which keeps a record of each root. A double delete, a use
-//!   after delete, a stale handle, a handle that is no root, what is no OCaml value, and a read without the lock panic. The
-//!   message names the places in the program that created and deleted the root. Uses `std`.
+//!   bindings to it. Uses `std`.
+//! * `debug-checks`: compiles the checked flavour of the C library, which keeps a record of each root. These mistakes panic: a
+//!   double delete, a use after delete, a stale handle, a handle that is no root, a root for a word that is no OCaml value, and
+//!   a read without the lock. The message names the places in the program that created and deleted the root. Uses `std`.
 
 #![cfg_attr(not(feature = "build"), no_std)]
 
@@ -91,8 +90,9 @@ pub enum Status {
     Running = bindings::BOXROOT_RUNNING as isize,
     /// [`boxroot_teardown`] has run.
     ToreDown = bindings::BOXROOT_TORE_DOWN as isize,
-    /// No root can be created. OCaml 4: the `Thread` module was initialised after [`boxroot_setup`]. Any
-    /// version: another, different copy of the library hides names of this one.
+    /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was initialised after
+    /// [`boxroot_setup`]. On any version, it may be that the process has a different copy of the library, too, which hides
+    /// names of this copy.
     Invalid = bindings::BOXROOT_INVALID as isize,
 }
 
@@ -103,8 +103,8 @@ fn slot(root: BoxRoot) -> *mut Value {
     root.0.as_ptr().cast()
 }
 
-/// Prepares the library. Needed on OCaml 4 before the first root is created, and after the `Thread` module is
-/// initialised. Harmless on OCaml 5, where the first create does it. `true` if the library is set up, also if
+/// Prepares the library. On OCaml 4, call it before the first root is created, and after the `Thread` module was
+/// initialised. On OCaml 5 it is harmless, because the first create does the same. `true` if the library is set up, also if
 /// it was before. `false` on failure: with `errno` `EPERM` if the lock is not held or the library was torn down or is
 /// [invalid](Status::Invalid), and `ENOMEM` if memory ran out.
 ///
@@ -201,8 +201,8 @@ pub fn boxroot_stats() -> Stats {
 
 /// Gives the memory of the calling domain's empty pools back to the system, and returns how many bytes. Empty
 /// pools that the collector may still be visiting are given back at the start of its next major cycle. Does
-/// nothing on a thread that does not hold the lock, or where that is [`Uncertain`](LockState::Uncertain) (there,
-/// [`token::trim`] works).
+/// nothing on a thread that does not hold the lock, or where that is [`Uncertain`](LockState::Uncertain). In the latter
+/// case, [`token::trim`] works.
 #[inline]
 pub fn boxroot_trim() -> usize {
     // SAFETY: no precondition.
@@ -217,9 +217,9 @@ pub fn boxroot_profile(rate: u32) {
     unsafe { bindings::boxroot_profile(rate) }
 }
 
-/// Writes which call stacks have created how many live roots, as a heap profile that `pprof` reads, without roots that are
-/// younger than `age` major collections. Any thread, also in a signal handler. If the result is false, `errno` is that of
-/// `write`, or `EBUSY` while another call is writing.
+/// Writes the call stacks that created the live roots, with the number of roots that each created, as a heap profile that
+/// `pprof` reads. Roots younger than `age` major collections are left out. Any thread, also in a signal handler. If the result is
+/// false, `errno` is that of `write`, or `EBUSY` while another call is writing.
 ///
 /// # Safety
 ///
@@ -248,9 +248,10 @@ pub enum LockState {
     Held,
     /// This thread's domain has ended: it holds no lock, and never will again.
     Ended,
-    /// This thread holds the lock, unless it has ended and is running its thread-local destructors. On OCaml 4, on a thread
-    /// other than the main one, if the library does not recognise OCaml's `Thread` module, or memory was short. On OCaml 5,
-    /// on the thread that runs finalisers for a domain that waits, and on one that blocks all signals.
+    /// This thread holds the lock, unless it has ended and is running its thread-local destructors. On OCaml 4, this is the
+    /// answer on every thread but the main one, if the library does not recognise OCaml's `Thread` module, or if memory was
+    /// short. On OCaml 5, it is the answer on the thread that runs finalisers for a domain that waits, and on a thread that
+    /// blocks all signals.
     Uncertain,
 }
 

@@ -3,10 +3,10 @@
 //! `boxroot_create`, `boxroot_delete` and `boxroot_modify` check on every call that this thread holds the lock,
 //! and look up its domain. [`attach`] does both once; the functions here then take the [`Domain`], and
 //! need no function call and no thread-local access in the common case. The `DomainLock` of `ocaml-boxroot`
-//! is made of this.
+//! contains a [`Domain`].
 //!
-//! Under `debug-checks`, and in builds without optimisation, nothing is inlined: these functions call those without a
-//! token, with their checks.
+//! Under `debug-checks`, and in builds without optimisation, nothing is inlined: the functions here call the functions
+//! that take no [`Domain`], with their checks.
 
 use crate::bindings::{self, bxr_domain_head};
 #[cfg(inlined)]
@@ -20,13 +20,13 @@ use core::ptr::NonNull;
 pub struct Domain(NonNull<bxr_domain_head>);
 
 /// The allocator of this thread's domain. Sets the library up on OCaml 5. `None` on failure: with `errno` `EPERM`
-/// if this thread does not hold the lock, or the library is not running, or a root scan is, and `ENOMEM` if
+/// if this thread does not hold the lock, if the library is not running, or during a root scan; and with `ENOMEM` if
 /// memory ran out.
 ///
 /// # Safety
 ///
-/// On OCaml 4, this is not a thread-local destructor of a thread that `Thread.create` made: it does not
-/// hold the lock, which cannot be detected.
+/// On OCaml 4, the call is not made in a thread-local destructor of a thread that `Thread.create` made: such a thread does
+/// not hold the lock, which cannot be detected.
 #[inline]
 pub unsafe fn attach() -> Option<Domain> {
     // SAFETY: where the function cannot detect that the lock is not held, it is held (caller).
@@ -50,7 +50,7 @@ pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
         }
         #[cfg(not(inlined))]
         {
-            let _ = domain; // the call finds it by itself
+            let _ = domain; // the function that is called finds the domain by itself
             crate::boxroot_create(value)
         }
     }
@@ -73,7 +73,7 @@ pub unsafe fn delete(domain: Domain, root: BoxRoot) {
         }
         #[cfg(not(inlined))]
         {
-            let _ = domain; // the call finds it by itself
+            let _ = domain; // the function that is called finds the domain by itself
             crate::boxroot_delete(root)
         }
     }
@@ -97,7 +97,7 @@ pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
         }
         #[cfg(not(inlined))]
         {
-            let _ = domain; // the call finds it by itself
+            let _ = domain; // the function that is called finds the domain by itself
             crate::boxroot_modify(root, value)
         }
     }

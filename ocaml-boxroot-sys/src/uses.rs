@@ -6,11 +6,11 @@
 
 use crate::bindings;
 
-/// Why a use was refused.
+/// Why no use could begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The runtime was shut down, or is being.
+    /// The runtime was shut down, or is being shut down.
     Down,
     /// This process is the child of a fork that was made without the lock, or while other domains ran.
     Forked,
@@ -44,8 +44,8 @@ fn refused(refusal: bindings::bxr_use) -> Refused {
     }
 }
 
-/// Begins a use of this thread, and returns its number: 1, or more if it is nested in other uses of this thread. Needs no
-/// lock, and never blocks.
+/// Begins a use of this thread, and returns its number: 1 for the outermost use of this thread, and one more for each use that it
+/// is nested in. Needs no lock, and never blocks.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub unsafe fn begin() -> Result<i32, Refused> {
 ///
 /// # Errors
 ///
-/// All [`Refused`]: no use has begun. [`Refused::Down`] also after [`boxroot_teardown`](crate::boxroot_teardown).
+/// Each [`Refused`]: no use has begun. [`Refused::Down`] also after [`boxroot_teardown`](crate::boxroot_teardown).
 ///
 /// # Safety
 ///
@@ -83,7 +83,7 @@ pub fn is_forked() -> bool {
     unsafe { bindings::bxr_uses_forked() }
 }
 
-/// Whether the use with this number is the one that this thread began last, and uses are not [refused](Refused::Forked). Any
+/// Whether the use with this number is the innermost one of this thread, and uses are not [refused](Refused::Forked). Any
 /// thread, at any time.
 #[inline]
 pub fn go_on(number: i32) -> bool {
@@ -91,7 +91,7 @@ pub fn go_on(number: i32) -> bool {
     unsafe { bindings::bxr_uses_go_on(number) }
 }
 
-/// Ends the use that this thread began last.
+/// Ends this thread's innermost use.
 ///
 /// # Safety
 ///
@@ -120,12 +120,12 @@ pub fn is_gone() -> bool {
     unsafe { bindings::bxr_is_gone() }
 }
 
-/// Forbids uses for ever if this thread has exactly one, and no other thread has any. Only uses that are nested
-/// in that one can still begin. Never blocks.
+/// Forbids uses for ever, if this thread has exactly one use, and no other thread has any. From then on, only uses that are
+/// nested in this one can begin. Never blocks.
 ///
 /// # Errors
 ///
-/// How many other uses there are: those of this thread, if it has more than one; else one for each other thread.
+/// The number of other uses: of this thread's, if it has several; otherwise the number of other threads that have any.
 ///
 /// # Safety
 ///

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 type Said = Result<String, String>;
 
 fn cargo(package: &Path, arguments: &[&str]) -> Said {
-    // One build at a time: they share a folder, in which each set of features replaces another one.
+    // One build at a time: the builds share a folder, in which each set of features replaces the one before.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(env!("CARGO"))

@@ -116,7 +116,7 @@ impl<T: ?Sized> RootRef<T> {
 }
 
 // SAFETY: threads with a shared reference only read the cell, under a lock (`get`). A thread that reads the value can
-// create another root for it, so `T` must be as for `Boxroot`.
+// create another root for it, so `T` must allow what it allows for `Boxroot`.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 
 /// An owned root: keeps one OCaml value alive until it is dropped.
@@ -125,7 +125,7 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 /// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own it, share it
 ///   and drop it, with or without the lock, also after the runtime was shut down. Reading needs a token, of any domain.
 /// * It does not depend on the domain that created it: when that domain ends, another one takes its roots over.
-/// * Dropping is inlined on Linux (x86-64 and arm64), elsewhere a call. Where there is a token,
+/// * Dropping is inlined on Linux (x86-64 and arm64), and a call elsewhere. Where there is a token,
 ///   [`delete_in`](Boxroot::delete_in) is faster, because it need not check who holds the lock.
 ///
 /// # Examples
@@ -306,7 +306,7 @@ impl<T: ?Sized> Boxroot<T> {
         unsafe { token::modify(lock.domain(), &mut self.root, value.raw()) }
     }
 
-    /// Drops the root. Inlined: no call and no thread-local access in the common case. It never fails.
+    /// Drops the root, under a token. Inlined: no call and no thread-local access in the common case. It never fails.
     ///
     /// # Examples
     ///
@@ -341,7 +341,7 @@ impl<T: ?Sized> Boxroot<T> {
         unsafe { self.cast_into() }
     }
 
-    /// The root, as one of another type.
+    /// The root, under another type.
     ///
     /// # Safety
     ///

@@ -20,11 +20,12 @@ use std::fmt;
 pub enum Error {
     /// This thread does not hold the lock.
     LockNotHeld,
-    /// This thread holds the lock already: in a function that OCaml called, in a finaliser of other code, or in another
-    /// [`attach`](crate::DomainLock::attach). Use the token that is there.
+    /// This thread holds the lock already: in a function that OCaml called, in a finaliser that other code defined, or in
+    /// another [`attach`](crate::DomainLock::attach). Use the token that is there.
     AlreadyHeld,
-    /// This thread drops the Rust value of an [`OCamlBox`](crate::OCamlBox) inside a collection, where OCaml cannot be used, except to drop roots. To
-    /// use OCaml then, send what is left to a thread that attaches.
+    /// This thread is dropping the Rust value of an [`OCamlBox`](crate::OCamlBox) inside a collection, where roots can be
+    /// dropped, and OCaml cannot be used in any other way. If the `drop` needs OCaml, let it send the work to a thread that
+    /// attaches.
     InFinaliser,
     /// Memory ran out. Existing roots are intact.
     OutOfMemory,
@@ -33,26 +34,27 @@ pub enum Error {
     /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
     /// constructor that the Rust type does not name.
     Mismatch,
-    /// One of [`Mismatch`](Error::Mismatch), [`OutOfRange`](Error::OutOfRange) and [`NotUtf8`](Error::NotUtf8), with its place: a
-    /// part of a value, an argument or a result. In [builds with checks](crate#builds-with-checks), a `Mismatch`
-    /// is one of these, too, if it says what is there instead.
+    /// A [`Mismatch`](Error::Mismatch), [`OutOfRange`](Error::OutOfRange) or [`NotUtf8`](Error::NotUtf8), with its place: a
+    /// part of a value, an argument or a result. [Builds with checks](crate#builds-with-checks) also return this for a
+    /// `Mismatch` of which they say what was found instead.
     In(Box<PartError>),
     /// An OCaml string that is not UTF-8, for a Rust `String`.
     NotUtf8,
-    /// A value that is nested deeper than conversions go, or so deep that the stack nearly ran out. See
+    /// A value is nested more deeply than conversions may go, or the stack nearly ran out during a conversion. See
     /// [`ToOCaml`](crate::ToOCaml#deep-values).
     TooDeep,
     /// OCaml registered no function, or no exception, under this name.
     NotRegistered(String),
-    /// Rust functions cannot be OCaml functions in this program: that needs native code, on x86-64 or arm64, in ELF
-    /// object files. See [`Function`](crate::Function#rust-functions).
+    /// Rust functions cannot be OCaml functions in this program, which would have to be native code on x86-64 or arm64, in
+    /// ELF object files. See [`Function`](crate::Function#rust-functions).
     NoClosures,
     /// No OCaml runtime was started, or `boxroot_setup` did not run.
     NotSetup,
     /// The runtime was shut down, or boxroot was torn down.
     TornDown,
-    /// No root can be created. OCaml 4: the `Thread` module was initialised after `boxroot_setup`. Any version:
-    /// another, different copy of the C library hides names of this one.
+    /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was initialised after
+    /// `boxroot_setup`. On any version, it may be that the process has a different copy of the C library, too, which hides
+    /// names of this copy.
     Invalid,
     /// This thread cannot attach: OCaml refused to register it, another library has registered it, or it is the
     /// thread of a domain that has ended.
@@ -62,22 +64,22 @@ pub enum Error {
     /// An OCaml runtime was started in this process before.
     AlreadyStarted,
     /// A module of the OCaml program raised this exception while it was initialised. The runtime is up, with the modules
-    /// that were initialised before.
+    /// that were initialised before that one.
     StartupException(String),
     /// This thread is starting the OCaml runtime, whose modules are still being initialised.
     Starting,
     /// A runtime cannot be started or shut down on this thread: less than 320 KiB of its stack are left, and OCaml's modules and
-    /// `at_exit` functions may take 256 KiB without looking. See the guide (`docs/guide/embedding.md`).
+    /// `at_exit` functions may take 256 KiB without checking for room. See the guide (`docs/guide/embedding.md`).
     StackTooSmall,
     /// An argument for OCaml contains a NUL.
     NulInArgument,
     /// This process was forked by a thread that did not hold the lock, or while other domains ran. Another thread may have
-    /// been changing the heap at that moment, so it cannot be used; the child should exec or exit. To use OCaml in
-    /// the child, fork under the lock.
+    /// been changing the heap at that moment, so the heap cannot be used; the child should exec or exit. To use OCaml in
+    /// the child, fork under the lock, while no other domain runs.
     Forked,
     /// The runtime cannot be shut down, because it is in use.
     Busy {
-        /// Who uses it. There may be more than those who were seen first.
+        /// Who uses the runtime. Only the first kind of users that was found is named; there may be others.
         by: Users,
     },
 }
@@ -100,7 +102,7 @@ pub enum Error {
 pub enum Users {
     /// This many other threads, which are attached, wait for the lock, or run functions that OCaml called.
     Threads(usize),
-    /// The thread that wants to shut it down, because it is in a [`release`](crate::DomainLock::release).
+    /// The thread that wants to shut the runtime down, because it is in a [`release`](crate::DomainLock::release).
     ThisThread,
     /// Other domains, which run OCaml code, or wait.
     Domains,
@@ -122,7 +124,8 @@ impl fmt::Display for Users {
     }
 }
 
-/// An [`Error`] with its place, in a part of a value, an argument or a result, and with what is there instead, if that is known.
+/// An [`Error`] with its place: a part of a value, an argument or a result. Its text also says what was found there, if that is
+/// known.
 ///
 /// # Examples
 ///
@@ -140,7 +143,8 @@ impl fmt::Display for Users {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartError {
-    /// Names of fields, and constructors with the numbers or labels of their arguments, from the outside; may be empty.
+    /// The way to the part, from the outermost value inwards: names of fields, and constructors with the numbers or labels of
+    /// their arguments. May be empty.
     path: String,
     /// The argument, the result or the function; may be empty.
     of: String,
@@ -150,7 +154,7 @@ pub struct PartError {
 }
 
 impl PartError {
-    /// What is wrong there: never an [`In`](Error::In).
+    /// What is wrong at that place: never an [`In`](Error::In).
     ///
     /// # Examples
     ///
@@ -258,8 +262,8 @@ impl Error {
         Error::In(part)
     }
 
-    /// Why the last call of the raw interface on this thread failed, by the state of the library and of the lock. The
-    /// order is that of the reasons that last longest.
+    /// Why the last call of the raw interface on this thread failed, by the state of the library and of the lock. If there
+    /// are several reasons, this is the one that lasts longest.
     pub(crate) fn last() -> Error {
         match sys::status() {
             sys::Status::NotSetup => Error::NotSetup,

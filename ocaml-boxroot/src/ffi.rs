@@ -20,8 +20,8 @@ extern "C" {
 
 // `c/call.c`.
 extern "C" {
-    /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that there
-    /// is no stack left.
+    /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that too little of the stack
+    /// is left.
     pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
     /// The constructor of OCaml's own exception of this name, or 0.
     pub fn obx_predefined_exception(name: *const c_char) -> Value;
@@ -33,7 +33,7 @@ extern "C" {
 
 // `c/handlers.c`.
 extern "C" {
-    /// Whether an unwinder cannot follow the callers of the OCaml code that called. Needs the lock.
+    /// Whether an unwinder cannot follow the callers of the OCaml code that called Rust. Needs the lock.
     pub fn obx_callers_are_hidden() -> c_int;
     /// Calls `f(argument)`, which does not unwind, so that unwinders stop there.
     pub fn obx_call_without_caller(f: unsafe extern "C" fn(*mut c_void), argument: *mut c_void);
@@ -43,7 +43,7 @@ extern "C" {
 extern "C" {
     /// Whether this thread has enough of its stack left for another level of calls or conversions.
     pub fn obx_has_stack() -> c_int;
-    /// The same, and more of it than OCaml code may take without looking.
+    /// Whether, besides, more of the stack is left than OCaml code may take without checking for room.
     #[cfg(any(feature = "startup", doc))]
     pub fn obx_has_stack_for_ocaml() -> c_int;
 }
@@ -80,7 +80,7 @@ extern "C" {
     pub fn obx_nativeint(value: Value) -> isize;
 
     pub fn obx_size(block: Value) -> usize;
-    /// The tag of what is no immediate, and its size.
+    /// The tag of a value that is no immediate, and its size.
     pub fn obx_kind(value: Value, size: &mut usize) -> c_int;
     /// A block whose fields are copied from roots.
     pub fn obx_alloc_block(tag: c_int, size: usize, fields: *const *const Value) -> Value;
@@ -95,7 +95,7 @@ extern "C" {
 
     /// A custom block that owns `held`, which takes `size` bytes. Its finaliser calls `obx_drop_held`. Never 0.
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
-    /// Whether a value is such a block.
+    /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
 }
 
@@ -131,7 +131,7 @@ extern "C" {
 
 // `c/runtime.c`.
 extern "C" {
-    /// Sees to it that OCaml's `exit` does not free the heap. Needs the lock.
+    /// Makes sure that OCaml's `exit` does not free the heap. Needs the lock.
     pub fn obx_keep_heap();
 }
 
@@ -156,7 +156,7 @@ extern "C" {
     pub fn obx_wait_for_state();
     /// Wakes the threads that wait.
     pub fn obx_state_has_changed();
-    /// The same when boxroot was set up, on a thread that does not hold the mutex.
+    /// Wakes them, too, when boxroot was set up, on a thread that does not hold the mutex.
     pub fn obx_was_set_up();
 }
 

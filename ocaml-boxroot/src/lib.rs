@@ -48,8 +48,8 @@
 //!
 //! # The guide
 //!
-//! This is the reference. The guide teaches, from first steps on: it is the folder `docs/guide` of the repository, a book in Markdown
-//! (`make book` makes HTML of it). Its pages:
+//! This is the reference. The guide teaches, beginning with first steps. It is a book in Markdown, in the folder `docs/guide` of the
+//! repository, and `make book` makes HTML of it. Its pages:
 //!
 //! | page | about |
 //! |---|---|
@@ -63,19 +63,19 @@
 //!
 //! # Builds with checks
 //!
-//! Builds with the feature `debug-checks`, and debug builds of this crate, look whether a value can be of the type that Rust
-//! believes. If not, a conversion is the error [`Mismatch`](Error::Mismatch), and a method that reads the value panics. Release
-//! builds without the feature do not look. The guide's page `debugging.md` says what is found.
+//! Builds with the feature `debug-checks`, and debug builds of this crate, check whether a value can have the type that Rust
+//! gives it. If it cannot, a conversion returns the error [`Mismatch`](Error::Mismatch), and a method that reads the value, or
+//! calls it, panics. Release builds without the feature do not check. The guide's page `debugging.md` says what is found.
 //!
 //! # Features
 //!
 //! * `startup`: [`Runtime`], for programs where Rust starts OCaml.
-//! * `link-runtime`: links an OCaml runtime with an empty program. Without it, you link your own
-//!   OCaml program (the guide's page `embedding.md` says how), or OCaml links you.
+//! * `link-runtime`: links an OCaml runtime with an empty program. Without this feature, you link your own
+//!   OCaml program, or an OCaml program links your crate. The guide's page `embedding.md` says how.
 //! * `debug-checks`: every root is on record with the place in the program that created it. Misuse of
 //!   raw handles panics and names that place, `leaks` lists the live roots by place, and
 //!   [`Runtime::shutdown`] prints them. Values of [wrong types](crate#builds-with-checks) are errors, as in debug builds.
-//!   Deadlocks are reported. It costs a `malloc` and two mutexes for each root.
+//!   Deadlocks are reported. This feature costs a `malloc` and two mutexes for each root.
 
 mod boxroot;
 mod call;

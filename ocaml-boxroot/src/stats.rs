@@ -25,9 +25,9 @@ use std::{fmt, io};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Whether the counts are exact, at least for the calling thread's domain. If not, because the thread does not hold the
-    /// lock, they are those of each domain's last major root scan, or, before the first one, of its minor root scan number 1, 2, 4,
-    /// 8 and so on.
+    /// Whether the counts are exact, at least for the calling thread's domain. They are not if the thread does not hold the
+    /// lock. The counts of each domain are then those of its last major root scan; before the first of these, they are those of
+    /// its first, second, fourth, eighth … minor root scan.
     pub is_exact: bool,
     /// Roots created and not yet deleted.
     pub live_roots: usize,
@@ -55,16 +55,16 @@ pub struct Stats {
     pub longest_minor_scan: Duration,
     /// The longest root scan of a major collection, in any domain: the pause that roots cause.
     pub longest_major_scan: Duration,
-    /// Deletes that were carried out later: those made outside of the owning domain or inside a root scan, and those
-    /// of `barrier_hits`.
+    /// Deletes that were carried out later: deletes made outside of the owning domain or inside a root scan, and the
+    /// deletes that `barrier_hits` counts.
     pub deferred_deletes: u64,
     /// Deletes that had to wait until the collector had marked the root's value. A change of such a root counts, too.
     pub barrier_hits: u64,
     /// Pools taken over from domains that ended.
     pub pools_adopted: u64,
-    /// Deletes that were made, whose slots cannot be used again yet: their owner has not carried them out, or the collector must
-    /// mark the value first. They keep pools in use, and do not count as `live_roots`. A number that grows without end means
-    /// that the owner runs no collections.
+    /// Deletes whose slots cannot be used again yet, because the owning domain has not carried them out, or the collector must
+    /// mark the value first. They keep pools in use, and do not count as `live_roots`. If this number grows without end, the
+    /// owning domain runs no collections.
     pub waiting_deletes: usize,
 }
 
@@ -112,7 +112,7 @@ pub fn stats() -> Stats {
     }
 }
 
-/// Gives the memory of the empty pools of this thread's domain back to the system, and returns how many
+/// Gives the memory of the empty pools of this thread's domain back to the system, and returns its size in
 /// bytes. Empty pools that the collector may still be visiting are given back at the start of the next
 /// major cycle.
 ///
@@ -139,9 +139,9 @@ pub fn trim(lock: &DomainLock) -> usize {
 }
 
 /// Begins a profile of live roots: from now on, one new root in `rate`, chosen at random, keeps the call stack that created it,
-/// until the root is dropped. 0 turns this off. With a rate of 1000 it costs so little that it can stay on. The
-/// environment variable `BOXROOT_PROFILE` does the same from the start.
-/// The guide says how to read it, on its page `docs/guide/debugging.md`.
+/// until the root is dropped. A rate of 0 turns the profile off. At a rate of 1000 it costs so little that it can stay on. The
+/// environment variable `BOXROOT_PROFILE` sets the rate from the start. Any thread may call this.
+/// The guide says how to read a profile, on its page `docs/guide/debugging.md`.
 ///
 /// # Examples
 ///
@@ -161,9 +161,13 @@ pub fn profile(rate: u32) {
     sys::boxroot_profile(rate);
 }
 
-/// Writes the profile to a file: which call stacks have created how many roots that are alive, without roots that are younger
-/// than `age` major collections. Any thread may call this at any time. An error is that of writing, or that
-/// another thread is writing the profile ([`ErrorKind::ResourceBusy`](io::ErrorKind::ResourceBusy)).
+/// Writes the profile to a file: the call stacks that created the live roots, and how many roots each of them created. Roots
+/// younger than `age` major collections are left out. Any thread may call this at any time.
+///
+/// # Errors
+///
+/// The error of writing to the file; or [`ErrorKind::ResourceBusy`](io::ErrorKind::ResourceBusy), if another thread is writing
+/// the profile.
 ///
 /// # Examples
 ///

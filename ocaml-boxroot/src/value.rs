@@ -5,8 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// Whether this build checks that values look like those of their types: under the feature `debug-checks`, and in debug builds of
-/// this crate.
+/// Whether this build checks that values look like values of their types. It does under the feature `debug-checks`, and in debug
+/// builds of this crate.
 pub(crate) const CHECKS: bool = cfg!(any(feature = "debug-checks", debug_assertions));
 
 /// An OCaml value that is not rooted. It is valid until the garbage collector may run, that is, until the
@@ -85,7 +85,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate#builds-with-checks), if it is no such block.
+    /// In [builds with checks](crate#builds-with-checks), if the value is no block with such a field.
     ///
     /// # Examples
     ///
@@ -140,7 +140,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
 /// Panics if a value of this kind is no block with that field.
 #[track_caller]
 fn has_field(kind: Kind, index: usize) {
-    const NO_FIELDS: u8 = 251; // this and higher tags
+    const NO_FIELDS: u8 = 251; // blocks with this tag or a higher one have no fields
     match kind {
         Kind::Block { tag: ..NO_FIELDS, size } if index < size => {}
         kind => panic!("boxroot: there is no field {index} in {kind:?}"),
@@ -167,8 +167,8 @@ fn has_field(kind: Kind, index: usize) {
 pub enum Kind {
     /// An integer, a character, a boolean, a constant constructor (by number), or `()`.
     Immediate(isize),
-    /// A block of the heap; or a pointer out of the heap, which values of abstract types may be on OCaml 4, as a block of
-    /// tag 251 and size 0.
+    /// A block of the heap. On OCaml 4, values of abstract types may also be pointers out of the heap, each of which counts
+    /// as a block of tag 251 and size 0.
     Block {
         /// Below 244, the constructor's number (0 for tuples and records). Otherwise the kind of block, as in OCaml's module
         /// `Obj`: 252 is a string, 253 a float, 254 an array or record of floats in the flat form, 255 a custom block.

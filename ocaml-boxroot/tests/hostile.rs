@@ -1,12 +1,12 @@
-//! What a program can give to the exported macros, and what that may do to what they expand to. The program below, which
-//! `tests/async` compiles as one of edition 2024, tries each; what the compiler must refuse is in `tests/compile_fail`.
+//! What a program can give to the exported macros, and what effect that has on the expansions. The program below, which
+//! `tests/async` also compiles under edition 2024, tries each; what the compiler must refuse is in `tests/compile_fail`.
 //!
 //! All macros:
 //!
-//! * *What names mean at the place of the call* does nothing. `macro_rules` protects only local variables from it. So all
-//!   paths and macros begin with `$crate`, and nothing is called as a method (`.ci/sources.py macros` looks for that). A
-//!   static, constant or unit struct with the name of a local variable, a trait that gives everything an `IS_FLOAT`, and attributes of the
-//!   program with the names of the language's, which the expansions have, are errors.
+//! * *What names mean at the place of the call* has no effect. `macro_rules` protects only local variables from it. So all
+//!   paths and macros begin with `$crate`, and nothing is called as a method; `.ci/sources.py macros` checks both. These are
+//!   errors: a static, constant or unit struct with the name of a local variable; a trait that gives everything an `IS_FLOAT`; and
+//!   attributes of the program with the names of the language's attributes that the expansions have.
 //! * *Visibilities* are those of the items. A type may be more private than the marker it is a part of.
 //! * *Direct calls of the inner macros* declare a new marker with all that belongs to it, or expand to safe code, or need
 //!   the word `unsafe` and are refused under `forbid(unsafe_code)` (`parts_of_…`, `argument_of_export_without_unsafe`).

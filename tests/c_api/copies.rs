@@ -91,7 +91,7 @@ test!(copies_are_forgotten_after_a_teardown, ocaml = 4, || {
     assert_eq!(ocaml("kept_strings_are_right", &[UNIT]), int(1));
 });
 
-// If copies counted more than their words as marked, the collector would take the heap for full of garbage, and
+// If copies counted as more marked words than they have, the collector would believe that the heap is full of garbage, and
 // compact it, again and again.
 test!(copies_do_not_count_twice, ocaml = 4, || {
     start_with_words(ENOUGH);
@@ -107,7 +107,7 @@ test!(copies_do_not_count_twice, ocaml = 4, || {
     delete_all(&all);
 });
 
-// What copies leave free would be compacted after each full major collection, if they were most of the heap.
+// If copies were most of the heap, the memory that they leave free would be compacted after each full major collection.
 test!(roots_that_outnumber_values, ocaml = 4, || {
     start_with_words(N / 10);
     let all = roots_of_one_pair();

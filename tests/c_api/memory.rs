@@ -30,8 +30,8 @@ test!(trim_gives_memory_back, || {
     validate();
 });
 
-// Without the lock, the counts are those of minor scans until the collector has begun a major cycle. (On OCaml 4, the first minor
-// collection begins one.)
+// Without the lock, the counts are those of minor scans until the collector has begun a major cycle. On OCaml 4, the first minor
+// collection begins one.
 test!(counts_before_the_first_major_collection, ocaml = 5, || {
     start();
     let all = roots(0..10_000);

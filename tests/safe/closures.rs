@@ -7,6 +7,7 @@ use ocaml_boxroot::{
     OCamlFloat, OCamlInt, OCamlList, OCamlString, Value,
 };
 use std::backtrace::Backtrace;
+use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -311,6 +312,15 @@ test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
         });
         let panics = panics.unwrap();
         assert!(in_fiber::<i32>(lock, &panics).is_err());
+        // The value that a panic leaves is dropped when the function has ended.
+        let panics = Function::<(), I>::from_rust(lock, |lock| {
+            let inner = Function::<(), I>::from_rust(lock, |_| -> Result<isize, Error> {
+                panic_any(Looks)
+            })?;
+            apply0::<i32>(lock, &inner)
+        });
+        let panics = panics.unwrap();
+        assert!(in_fiber::<i32>(lock, &panics).is_err());
     });
-    assert_eq!(LOOKED.load(Ordering::Relaxed), 4);
+    assert_eq!(LOOKED.load(Ordering::Relaxed), 5);
 });

@@ -46,7 +46,7 @@ test!(association_lists, || {
     assert_no_roots();
 });
 
-// It filled the memory.
+// Such a list once filled the memory.
 test!(a_list_that_goes_round_is_a_mismatch, || {
     with_ocaml(|lock| {
         for length_before in [0, 1, 2, 7, 100] {

@@ -1,7 +1,7 @@
 //! Mistakes in declarations by hand, each in a process of its own: builds with checks end with an error that says what is wrong,
-//! and not with wrong data or a signal. What tests/support/mistakes.ml has is declared wrongly here.
+//! and not with wrong data or a signal. The items of tests/support/mistakes.ml are declared wrongly here.
 //!
-//! The compiler finds other mistakes: [`FOUND_BY_THE_COMPILER`]. Not found are those in [`NOT_FOUND`].
+//! The compiler finds the mistakes in [`FOUND_BY_THE_COMPILER`]. No check finds the mistakes in [`NOT_FOUND`].
 
 use crate::support::mistakes::*;
 use crate::support::safe::*;

@@ -206,7 +206,7 @@ test!(
     }
 );
 
-/// What the standard output, or the standard error, gets while `f` runs.
+/// What is written to standard output, or to standard error, while `f` runs.
 fn written_to(output: impl AsRawFd, f: impl FnOnce()) -> String {
     let (mut reader, writer) = UnixStream::pair().unwrap();
     let number = output.as_raw_fd();
@@ -464,7 +464,7 @@ fn room() -> usize {
     (0..).take_while(|_| unread.write(&BLOCK).is_ok()).count()
 }
 
-// The memory that the thread reads into must not become that of others.
+// The memory that the thread reads into must not be given to anything else.
 test!(shutdown_with_a_thread_that_reads, forbid(unsafe_code), || {
     let (mut here, there) = UnixStream::pair().unwrap();
     let descriptor = there.as_raw_fd() as isize;

@@ -70,7 +70,7 @@ test!(first_calls_of_many_domains, ocaml = 5, environment = &[("OCAMLRUNPARAM", 
     }
     raw::ocaml("join_all", &[raw::UNIT]);
     assert_eq!(RAN.load(Ordering::SeqCst), DOMAINS);
-    // There were two starts, so only the second shutdown is one. It goes no further than this: freeing the heap while threads of
+    // There were two starts, so only the second shutdown has an effect. It goes no further than this: freeing the heap while threads of
     // domains end is a race of OCaml's.
     static SHUTDOWNS: AtomicUsize = AtomicUsize::new(0);
     let at_exit: Run = |_, _| process::exit(i32::from(SHUTDOWNS.load(Ordering::SeqCst) != 2));

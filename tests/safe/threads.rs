@@ -90,8 +90,8 @@ test!(a_hundred_thousand_short_threads, || {
     Runtime::start().unwrap();
     let first = largest_id(1000, 4);
     let before = memory();
-    // OCaml knows no more threads than lived at the same time, so minor collections scan no more of them. (A
-    // thread may end a little after it was joined.)
+    // OCaml knows no more threads than lived at the same time, so minor collections scan no more of them. A
+    // thread may end a little after it was joined.
     assert!(largest_id(100_000, 4) <= first + 40);
     let after = memory();
     assert!(after < before + (16 << 20), "{before} bytes have become {after}");
@@ -205,7 +205,7 @@ fn signal_stack() -> Option<usize> {
     }
 }
 
-/// Attaches on a new thread, which has no signal stack, like Rust's threads in programs that OCaml started. Returns the one
+/// Attaches on a new thread, which has no signal stack, like Rust's threads in programs that OCaml started. Returns the signal stack
 /// that it has then, and had while another thread was attached.
 fn signal_stack_of_a_thread(attached: &Barrier) -> usize {
     // SAFETY: a stack that is disabled needs no memory.

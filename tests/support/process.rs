@@ -47,8 +47,8 @@ pub fn text_of(output: &Output) -> String {
     format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr))
 }
 
-/// Runs `child` in the child of a fork, which must end by itself, without a panic. (A child that hangs, also inside of fork,
-/// is killed.)
+/// Runs `child` in the child of a fork, which must end by itself, without a panic. A child that hangs, also inside of fork,
+/// is killed.
 pub fn in_a_child(child: impl FnOnce()) {
     const LIMIT: Duration = Duration::from_secs(60);
     // SAFETY: the child runs `child`, whose behaviour after a fork is the subject of the test, and ends.

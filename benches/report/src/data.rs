@@ -27,8 +27,7 @@ pub struct Series {
     pub program: String,
     pub implementation: String,
     pub settings: BTreeMap<String, String>,
-    /// A run that crashed has no figures. There is none of what this repository has the code of: a crash of that ends the
-    /// report.
+    /// A run that crashed has no figures. Only code that is not in this repository may crash: any other crash ends the report.
     pub runs: Vec<Figures>,
 }
 
@@ -59,8 +58,8 @@ impl Report {
     }
 
     /// Counts that differ between two runs of a deterministic program; and numbers of creates and of pools that
-    /// differ between two runs of any program. But not those of the registry crate on OCaml 4 in a program whose creates
-    /// depend on the implementation: there they also depend on where the system places memory, which it draws at random.
+    /// differ between two runs of any program. An exception is the registry crate on OCaml 4 in a program whose creates
+    /// depend on the implementation: there, the counts also depend on where the system places memory, which is random.
     pub fn varying_counts(&self, suite: &Suite) -> Vec<String> {
         let mut varying = Vec::new();
         let is_ocaml4 = suite.ocaml_version.starts_with("4.");
@@ -104,7 +103,7 @@ impl Series {
         self.runs.iter().filter_map(|run| run.get(figure).copied()).collect()
     }
 
-    /// Those of the runs of one pass.
+    /// The values of a figure in the runs of one pass.
     pub fn in_pass(&self, figure: &str, pass: usize) -> Vec<f64> {
         let runs = &self.runs[of_pass(self.runs.len(), pass)];
         runs.iter().filter_map(|run| run.get(figure).copied()).collect()

@@ -1,4 +1,4 @@
-//! Where and when it was measured.
+//! Where and when a report was measured.
 
 use crate::harness::Result;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use crate::parts::{of_pass, Part, Point, PASSES};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// What takes longer than this is not repeated, unless it is compared.
+/// Runs that take longer than this are not repeated, unless they are compared.
 const SLOW: Duration = Duration::from_secs(4);
 
 /// A part, and what was measured of it.

@@ -11,8 +11,8 @@
 //   }
 //
 // A C++ exception does not undo the CAMLparam of functions that it passes; entered_from_ocaml does that at its end.
-// So in between, do not catch an exception that has passed functions with CAMLparam and then go on: in such
-// functions, hold values in Roots instead of CAMLparam.
+// So code in between must not catch an exception that has passed functions with CAMLparam, and then go on. Where it has
+// to go on, let these functions hold values in Roots instead of CAMLparam.
 #ifndef BOXROOT_EXCEPTIONS_HPP
 #define BOXROOT_EXCEPTIONS_HPP
 
@@ -24,33 +24,47 @@
 
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <string>
 
 #include <caml/callback.h>
 #include <caml/fail.h>
 #include <caml/memory.h>
+#include <caml/printexc.h>
 
 namespace boxroots {
+
+// Not an interface.
+namespace detail {
+// The text that OCaml prints of an exception that nobody caught. OCaml's heap is only read, so no value moves.
+inline std::string text_of(value exception) {
+  std::unique_ptr<char, void (*)(void *)> text(caml_format_exception(exception), caml_stat_free);
+  return text ? text.get() : "an exception of OCaml's";
+}
+} // namespace detail
 
 // An OCaml exception that passes C++ functions.
 class OCamlException : public std::exception {
 public:
   // Lock: required. Throws like Root's constructor.
-  explicit OCamlException(value v) : exception_(v) {}
+  explicit OCamlException(value v) : exception_(v), text_(detail::text_of(v)) {}
   OCamlException(OCamlException &&) noexcept = default;
   // What is thrown must be copyable. Lock: required. Throws like Root's constructor.
   OCamlException(OCamlException const &other)
-      : std::exception(other), exception_(*other.exception_) {}
+      : std::exception(other), exception_(*other.exception_), text_(other.text_) {}
   OCamlException &operator=(OCamlException const &) = delete;
 
   // The OCaml exception. Lock: required.
   value operator*() const noexcept { return *exception_; }
-  char const *what() const noexcept override { return "an exception of OCaml's"; }
+  // Its text, as OCaml prints an exception that nobody caught: Stock.Missing("tea", 2). Lock: none.
+  char const *what() const noexcept override { return text_.c_str(); }
 
 private:
   Root exception_;
+  std::string text_;
 };
 
-// Not an interface: what call makes of its arguments.
+// Private. What `call` makes of its arguments.
 namespace detail {
 inline value value_of(value v) noexcept { return v; }
 inline value value_of(Root const &root) noexcept { return *root; }
@@ -64,8 +78,8 @@ inline value value_of(Root const &root) noexcept { return *root; }
 //   boxroots::call(f, caml_copy_string("word"));
 //
 // for a Root f: call reads Roots when all arguments are there. C++ does not say in which order arguments are made, so
-// call(*f, caml_copy_string("word")) may read f's value first, and then move it. In the same way, only one
-// argument may be a value that allocates.
+// call(*f, caml_copy_string("word")) may read f's value first, and then move it. For the same reason, no two
+// arguments may be expressions that allocate and result in a value.
 template <class Function, class First, class... Others>
 value call(Function const &function, First const &first, Others const &...others) {
   value arguments[] = {detail::value_of(first), detail::value_of(others)...};
@@ -76,8 +90,8 @@ value call(Function const &function, First const &first, Others const &...others
 }
 
 // Runs the body of a function that OCaml calls. OCaml gets the body's result, or the exception that ended the body:
-// OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory, others as Failure, with what() as
-// text, cut after 250 bytes. All destructors of the body have run by then.
+// OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory, any other as Failure, whose text
+// is what(), cut after 250 bytes. All destructors of the body have run by then.
 template <class Body> value entered_from_ocaml(Body &&body) {
   enum { RETURNS, RAISES, OUT_OF_MEMORY, FAILS } end = FAILS;
   value result = Val_unit;

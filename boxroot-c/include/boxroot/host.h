@@ -14,7 +14,7 @@ size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s, size_t size);
 
 /* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its domain ended. UNCERTAIN:
-   yes, unless it is running its thread-local destructors; this is a thread that the library does not trust
+   yes, unless it is running its thread-local destructors. The library does not trust such a thread
    (DESIGN.md, "Who may take the fast paths"). On OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
 enum bxr_lock {
   BXR_LOCK_NOT_HELD = 0,
@@ -29,7 +29,7 @@ int bxr_lock_state(void);
    nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody shuts the
    runtime down while others use it.
 
-   What bxr_use_begin answers. A number above 0: the use has begun, and is the thread's first, second, and so on. DOWN: the
+   Results of bxr_use_begin. A number above 0: the use has begun, and is the thread's first, second, and so on. DOWN: the
    use is refused, because bxr_uses_forbid has succeeded. FORKED: the use is refused, because this is the child of a fork that
    was made without the lock, or while other domains ran.
 
@@ -43,7 +43,7 @@ enum bxr_use {
   BXR_USE_ENDED = -3,
   BXR_USE_NOT_RUNNING = -4
 };
-/* The first two answer by such a number, or by an enum bxr_use. Any thread. */
+/* bxr_use_begin and bxr_use_begin_to_lock return such a number, or an enum bxr_use. Any thread. */
 int bxr_use_begin(void);
 int bxr_use_begin_to_lock(void);
 void bxr_use_end(void);
@@ -61,7 +61,7 @@ bool bxr_uses_go_on(int number);
 /* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives back the
    memory that the collector might have been visiting. From now on statistics count all pools that are left. */
 void bxr_runtime_gone(void);
-/* Whether bxr_runtime_gone was called: lists of pools do not change any more. Any thread. */
+/* Whether bxr_runtime_gone was called. Then lists of pools do not change any more. Any thread. */
 bool bxr_is_gone(void);
 
 #ifdef __cplusplus

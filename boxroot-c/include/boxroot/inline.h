@@ -19,8 +19,8 @@ extern "C" {
 #define BXR_HEAD_SHIFT (BXR_POOL_LOG - 6) /* moves a pool's number to these bits */
 
 /* A handle is the address of its slot. A free list is a link: the handle of its first slot, plus 1, or
-   BXR_NO_SLOT. Each of its slots holds the link to the rest. A link looks like an OCaml immediate: all the
-   slots that were ever used hold valid OCaml values, free or not. */
+   BXR_NO_SLOT. Each of its slots holds the link to the rest. A link looks like an OCaml immediate, so each
+   slot that was ever used holds a valid OCaml value, also if it is free. */
 #define BXR_NO_SLOT ((uintptr_t)1)
 
 struct bxr_domain_head;
@@ -33,7 +33,7 @@ struct bxr_batch {
 
 /* The head of a pool. Owner: the domain in fast_owner, under its lock. */
 struct bxr_pool_head {
-  struct bxr_domain_head *fast_owner; /* the record that may take the fast paths; else closed */
+  struct bxr_domain_head *fast_owner; /* the owner if the pool is open; otherwise no record */
   uintptr_t free;                     /* the list of free slots that create does not take yet */
   uint64_t epoch;                     /* young iff equal to the owner's epoch */
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
@@ -71,14 +71,14 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, outgoing) == 32);
 /* The general paths: what the fast paths call when they do not apply. */
 boxroot bxr_create_slow(value v);
 void bxr_delete_slow(boxroot r);
-/* The root after the change, which may have moved. NULL: an error, and no change. */
+/* Returns the root, which may have moved. NULL after an error, when nothing has changed. */
 boxroot bxr_modify_slow(boxroot r, value v);
 /* A pool's countdown reached 0. Called with the lock, after the slot was freed. */
 void bxr_domain_refile(struct bxr_pool_head *pool);
 
-/* What boxroot_setup and boxroot_domain_self do. The linker's names of these tell the layout (names.h). So a caller
-   with inlined code for another layout than the first copy of the library sets its own copy up, which
-   refuses that (src/setup.c); and the caller and the library agree about the domain. */
+/* What boxroot_setup and boxroot_domain_self do. The linker's names of these two contain the layout (names.h), so a
+   caller reaches functions of the layout of its own inlined code, and agrees with them about the domain. If the
+   first copy of the library has another layout, these functions refuse to work (src/setup.c). */
 bool bxr_setup(void);
 struct bxr_domain_head *bxr_domain_attach(void);
 
@@ -103,9 +103,9 @@ inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head
   return __atomic_load_n(&pool->fast_owner, __ATOMIC_RELAXED) == self;
 }
 
-/* Stores to slots, free lists and counts are plain: only the owner writes them. Only the owner's own
-   scans and marking read them, all under one lock, and boxroot_get, for the slot of a live root. A
-   loop of creates or deletes can keep most of this in registers. */
+/* Stores to slots, free lists and counts are plain, because only the owner writes them. The owner's own scans
+   and marking read them, under the same lock, and boxroot_get reads the slot of a live root. So a loop of
+   creates or deletes can keep most of this in registers. */
 
 /* Puts a slot on a free list. */
 inline void bxr_push(uintptr_t *free, boxroot r) {
@@ -121,7 +121,7 @@ inline boxroot bxr_pop(uintptr_t *free, value v) {
   return r;
 }
 
-/* Adds a delete to the domain's batch. False, and nothing was done, if the slot is not among the batch's 64. */
+/* Adds a delete to the domain's batch. Returns false, and does nothing, if the slot is not among the batch's 64. */
 inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r) {
   uintptr_t offset = (uintptr_t)r - self->outgoing.start;
   if (offset >= 64 * sizeof(value)) return false;
@@ -129,7 +129,7 @@ inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r) {
   return true;
 }
 
-/* The root moved, or there was an error. */
+/* Stores the new handle of a root that has moved. False if `moved` is NULL, after an error. */
 inline bool bxr_modify_moved(boxroot *r, boxroot moved) {
   if (moved == NULL) return false;
   *r = moved;
@@ -164,8 +164,8 @@ inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   if (!BXR_LIKELY(bxr_delete_beside(self, r))) bxr_delete_slow(r);
 }
 
-/* In an open pool of the domain, any value may be stored if the pool is young, as the one of `uncounted` is,
-   and an old value or an immediate if it is not. Other cases take the slow path. */
+/* In an open pool of the domain that is young, any value may be stored. In one that is old, an old value or an
+   immediate may. Other cases take the slow path. The pool of `uncounted` is open and young. */
 inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   boxroot root = *r;
   uintptr_t start = bxr_start_of(root);

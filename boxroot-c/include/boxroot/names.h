@@ -24,8 +24,8 @@
 /* bxr_self_abi2_pool14 */
 #define BXR_NAME(name) BXR_NAME_OF(name, BXR_ABI, BXR_POOL_LOG)
 
-/* Each object that includes boxroot.h refers to bxr_flavour, which the library has, if it is of the same flavour and compiled for
-   the same OCaml. Of inlined code, the linker refuses other flavours by these names, too. */
+/* Each object that includes boxroot.h refers to bxr_flavour. The library defines that name only if it is of the same flavour
+   and compiled for the same OCaml. The names of what the fast paths use contain the flavour, too. */
 #if BOXROOT_CHECKED
 #define BXR_FLAVOUR_NAME(name) BXR_NAME(name##_checked)
 #else
@@ -56,7 +56,7 @@
 #define bxr_runtime_gone BXR_NAME(bxr_runtime_gone)
 #define bxr_is_gone BXR_NAME(bxr_is_gone)
 
-/* Functions of the library where a compiler does not inline them. */
+/* Inline functions. Where a compiler does not inline one, the library's is called. */
 #define bxr_slot BXR_NAME(bxr_slot)
 #define bxr_start_of BXR_NAME(bxr_start_of)
 #define bxr_pool_at BXR_NAME(bxr_pool_at)
@@ -67,7 +67,7 @@
 #define bxr_pop BXR_NAME(bxr_pop)
 #define bxr_may_be_young BXR_NAME(bxr_may_be_young)
 
-/* In the checked flavour, the public functions are those of check.c, which call the allocator's. */
+/* In the checked flavour, the public functions are those of check.c. They call the allocator's by these names. */
 #if BOXROOT_CHECKED
 #define bxr_core_create BXR_NAME(bxr_core_create)
 #define bxr_core_delete BXR_NAME(bxr_core_delete)

@@ -5,6 +5,7 @@ external live : unit -> int = "cpp_live"
 external unguarded : (unit -> int) -> int = "cpp_unguarded"
 external guarded : (int -> int) -> int = "cpp_guarded"
 external moving : (string -> string -> string -> string) -> string = "cpp_moving"
+external text_of : (unit -> string) -> string = "cpp_text"
 external throws : int -> int = "cpp_throws"
 external has_exceptions : unit -> bool = "cpp_has_exceptions"
 
@@ -42,6 +43,8 @@ let () =
     let text = moving (fun a b c -> a ^ b ^ c ^ suffix) in
     if text <> "abc1" then failwith ("roots are read before other arguments are made: " ^ text);
     for _ = 1 to 1000 do expect "OCaml's exception" "Local 12" (fun () -> guarded fails) done;
+    let written = text_of (fun () -> failwith "12") in
+    if written <> {|Failure("12") Failure("12")|} then failwith ("what(): " ^ written);
     expect "a C++ exception" "Failure a text" (fun () -> throws 0);
     expect "out of memory" "Out_of_memory" (fun () -> throws 1);
     expect "not an std::exception" "Failure a C++ exception" (fun () -> throws 2);

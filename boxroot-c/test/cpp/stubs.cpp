@@ -138,6 +138,17 @@ value cpp_guarded(value f) {
     return deeper(*root, 4);
   });
 }
+// What a C++ program prints of an exception of OCaml's.
+value cpp_text(value f) {
+  return boxroots::entered_from_ocaml([&]() -> value {
+    try {
+      return boxroots::call(f, Val_unit);
+    } catch (boxroots::OCamlException const &exception) {
+      boxroots::OCamlException copy = exception;
+      return caml_copy_string((std::string(exception.what()) + " " + copy.what()).c_str());
+    }
+  });
+}
 value cpp_throws(value kind) {
   return boxroots::entered_from_ocaml([&]() -> value {
     Root root(kind);
@@ -153,6 +164,7 @@ value cpp_throws(value kind) {
 value cpp_has_exceptions(value) { return Val_false; }
 value cpp_moving(value f) { return f; }
 value cpp_guarded(value f) { return f; }
+value cpp_text(value f) { return f; }
 value cpp_throws(value kind) { return kind; }
 #endif
 }

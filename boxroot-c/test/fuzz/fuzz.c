@@ -431,7 +431,7 @@ static void fork_process(void) {
   int d = fake_domain_of_thread();
   if (depth != 0 || world.stopped || !bxr_runtime_is_alone() || fake.after_fork == NULL) return;
   if (d < 0) return;
-  /* Nobody deletes such a root again, which has no sample any more. */
+  /* A sampled root whose delete is under way has lost its sample, and could not be deleted again as a sampled one. */
   for (unsigned i = 0; i < shadow.delete_count; i++)
     if (shadow.deletes[i].sampled) return;
   fuzz_countdown = 0; /* no other thread is left */

@@ -12,13 +12,13 @@
       needs it; its slot is free when they are handed over again, which is in the third period after it at the latest.
       So the slots in use are those of live roots, and of deletes in this period and the two before.
    2. A domain makes no new pool while it has one that is half free. So when it made its last pool, more than half of each
-      one was in use, except its current pool and the one before, and, until the end of the cycle, those of a domain that
-      has ended. Of these more than half is in use if the roots that the domain left count as deleted, too. (All domains
-      have most roots in the same periods.)
+      of its pools was in use. There are two exceptions: its current pool and the one before; and, until the end of the
+      cycle, the pools of a domain that has ended. More than half of those is in use if the roots that the domain left
+      count as deleted, too. All domains have most roots in the same periods.
    3. A value may be marked in the last of the cycles of (1). It is not in the next one, and is swept in the one after,
       in the fifth period after the delete at the latest.
 
-   Each has one period more, for a delete that reaches the owner when its roots were handed over. */
+   The test allows one period more for each, because a delete may reach the owner after its roots were handed over. */
 #include "stress.h"
 
 #include <caml/alloc.h>
@@ -29,7 +29,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* In periods: how long a delete may wait (1), and its value may live (3). */
+/* In periods: how long a delete may wait (1), and how long its value may live (3). */
 enum { SLOT_LASTS = 4, VALUE_LASTS = 6 };
 
 /* What happens in a period. After half of the roots were deleted, nothing happens until their values must be dead. */
@@ -47,7 +47,7 @@ static struct period *periods; /* numbered from 1 */
 static uint32_t last_period, roots;
 static uint32_t now;           /* the period; last_period + 1: the end. Atomic */
 static uint64_t live, domains; /* Atomic */
-static uint64_t most_pools;    /* that there may be, according to the periods so far */
+static uint64_t most_pools;    /* how many there may be, according to the periods so far */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct random chance;
@@ -300,7 +300,7 @@ static void begin_period(void) {
   pthread_mutex_unlock(&lock);
 }
 
-/* 1 and 2 */
+/* Rules 1 and 2. */
 static void check_pools(struct boxroot_stats const *s) {
   uint64_t used = GET(live), owners = GET(domains);
   uint64_t deletes = 0;
@@ -319,7 +319,7 @@ static void check_pools(struct boxroot_stats const *s) {
       (unsigned long long)most_pools);
 }
 
-/* 3 */
+/* Rule 3. */
 static void check_deaths(uint32_t before) {
   for (uint32_t i = 1; i < before; i++)
     if (GET(periods[i].finalised) != GET(periods[i].deaths))

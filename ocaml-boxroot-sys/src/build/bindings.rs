@@ -15,8 +15,8 @@ impl Program {
     /// `Orders`, `stdlib__Hashtbl` for `Hashtbl`. The crate includes them by `ocaml_boxroot::include_bindings!()`; they are in a
     /// Rust module of this name, `orders` or `hashtbl`.
     ///
-    /// OCaml's compiled interface is what they are made from, and another OCaml module that is compiled into the program
-    /// states everything again that they rely on. So there is nothing to promise, and a mistake does not compile.
+    /// The bindings are made from OCaml's compiled interface. A generated OCaml module, which is compiled into the program, states
+    /// again everything that they rely on. So there is nothing to promise, and a mistake does not compile.
     ///
     /// ```no_run
     /// # use ocaml_boxroot_sys::build::{Error, Program};
@@ -36,27 +36,27 @@ impl Program {
         self
     }
 
-    /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a generated one. Its path begins with
-    /// `crate::`. It has the fields or constructors of the OCaml type, under the names and with the types that the
-    /// generated one would have, and derives `Clone`, `Debug` and `PartialEq`.
+    /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a generated Rust type. Its path begins
+    /// with `crate::`. It must have the fields or constructors of the OCaml type, under the names and with the types that the
+    /// generated type would have, and derive `Clone`, `Debug` and `PartialEq`.
     ///
-    /// An abstract type is implemented by the Rust type: in Rust its values are roots of an `OCamlBox` of it, which externals make
-    /// and take. The implementation of its module says `type handle`, too, without a definition, so that OCaml makes no values of
-    /// it. A Rust type implements one OCaml type.
+    /// If the OCaml type is abstract, the Rust type implements it: in Rust, its values are roots of an `OCamlBox` of the Rust type,
+    /// which externals make and take. The implementation of the OCaml module must declare the type without a definition, too
+    /// (`type handle`), so that OCaml code makes no values of it. A Rust type implements one OCaml type.
     pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Program {
         self.bound.users.push((ocaml_type.to_string(), rust_type.to_string()));
         self
     }
 
-    /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`. A function that is an operator has no
-    /// other name: `rename("orders.+", "add")`. A name that begins with a capital letter is one of a type or an exception.
+    /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`. An operator has no name in Rust unless it
+    /// gets one here: `rename("orders.+", "add")`. A Rust name that begins with a capital letter is for a type or an exception.
     pub fn rename(mut self, item: &str, rust_name: &str) -> Program {
         self.bound.names.push((item.to_string(), rust_name.to_string()));
         self
     }
 
-    /// Binds nothing but these items, and the types that they use: `orders.reserve`, or `orders.archive` for all of a
-    /// module in the module.
+    /// Binds nothing but these items, and the types that they use: `orders.reserve` for one item, or `orders.archive` for all items
+    /// of the module `Archive` in `Orders`.
     pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Program {
         self.bound.only.extend(items.into_iter().map(|item| item.as_ref().to_string()));
         self
@@ -116,8 +116,8 @@ impl Program {
     }
 }
 
-/// Rust bindings to modules that another build compiled: for a Rust library in an OCaml program, which dune builds. (Where
-/// Rust has `main`, [`Program::bind`] does this.)
+/// Rust bindings to modules that another build compiled: for a Rust library in an OCaml program, which dune builds. Where
+/// Rust has `main`, [`Program::bind`] makes such bindings.
 ///
 /// ```no_run
 /// // build.rs
@@ -133,7 +133,7 @@ impl Program {
 /// ```
 ///
 /// The Rust library includes the bindings by `ocaml_boxroot::include_bindings!()`. The OCaml module that
-/// [`glue`](Bindings::glue) names is a part of the same dune library or executable as the modules that it binds.
+/// [`glue`](Bindings::glue) names must be a part of the same dune library or executable as the modules that are bound.
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
     selection: Selection,
@@ -148,15 +148,15 @@ impl Bindings {
         Bindings::default()
     }
 
-    /// Adds a folder with compiled interfaces: files `.cmi`, and `.cmt` and `.cmti`, which have what no interface has. The
-    /// path is relative to the package. Dune's folders are `.NAME.objs/byte` for a library, `.NAME.eobjs/byte` for an
-    /// executable.
+    /// Adds a folder with compiled interfaces: files `.cmi`; and files `.cmt` and `.cmti`, which have the documentation, and
+    /// externals that are in no interface. The path is relative to the Rust package. Dune's folders are `.NAME.objs/byte` for a
+    /// library, `.NAME.eobjs/byte` for an executable.
     pub fn cmi_dir(mut self, folder: impl AsRef<Path>) -> Bindings {
         self.folders.push(folder.as_ref().to_path_buf());
         self
     }
 
-    /// Adds an installed OCaml library, whose types the interfaces name, with those that it needs. It is found as by
+    /// Adds an installed OCaml library whose types the interfaces name, and the libraries that it needs. They are found as by
     /// [`Program::package`].
     pub fn package(mut self, name: &str) -> Bindings {
         self.packages.push(name.to_string());
@@ -164,7 +164,8 @@ impl Bindings {
     }
 
     /// Binds a module. Its name is that of its file `.cmi`: `Foo__Bar` for the module `Bar` of the dune library `foo`,
-    /// `Dune__exe__Bar` for that of an executable. In Rust it is `bar`. `Foo` is all of a library, for code outside of it.
+    /// `Dune__exe__Bar` for the module `Bar` of an executable. In Rust it is `bar`. `Foo` binds the whole library, as code outside
+    /// of it sees it.
     pub fn module(mut self, name: &str) -> Bindings {
         if let Some(end) = name.rfind("__") {
             self.selection.prefixes.push(capitalized(&name[..end + 2]));
@@ -197,17 +198,17 @@ impl Bindings {
         self
     }
 
-    /// The OCaml file to write, `.ml`. It is a module of the OCaml program, and registers what Rust calls, when it is
-    /// initialised. Some module that is initialised before Rust is called must say `let () = Rust_bindings.register ()` (for
-    /// a file `rust_bindings.ml`), so that OCaml links it.
+    /// The OCaml file to write, `.ml`. It is a module of the OCaml program, which registers what Rust calls when it is
+    /// initialised. So that OCaml links it, a module that is initialised before Rust is called must say, for a file
+    /// `rust_bindings.ml`: `let () = Rust_bindings.register ()`.
     pub fn glue(mut self, file: impl AsRef<Path>) -> Bindings {
         self.glue = Some(file.as_ref().to_path_buf());
         self
     }
 
     /// Writes `$OUT_DIR/ocaml_bindings.rs` and the OCaml file. Tells cargo to run the build script again when one of the
-    /// compiled interfaces or the OCaml file changes, or is removed. A build script that runs the other build itself names the
-    /// sources, too: `cargo:rerun-if-changed`.
+    /// compiled interfaces or the OCaml file changes, or is removed. A build script that runs the other build itself should also
+    /// name the sources, by `cargo:rerun-if-changed`.
     ///
     /// # Errors
     ///

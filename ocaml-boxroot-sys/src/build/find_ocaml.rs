@@ -1,4 +1,4 @@
-//! Finds OCaml. The first of these that is there decides:
+//! Finds OCaml. The first of these that there is decides:
 //!
 //! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler is run; one is needed only where OCaml code
 //!    is compiled;
@@ -83,8 +83,8 @@ impl OCaml {
         let version = answer(&command, &["-version"])?;
         if version != self.version {
             return Err(Error(format!(
-                "OCAML_WHERE_PATH is that of OCaml {}, and `{}` is OCaml {version}. Set OCAMLOPT to the \
-                 compiler that belongs to it, or unset OCAML_WHERE_PATH.",
+                "OCAML_WHERE_PATH names the folder of OCaml {}, and `{}` is OCaml {version}. Set OCAMLOPT to the \
+                 compiler that belongs to the folder, or unset OCAML_WHERE_PATH.",
                 self.version,
                 command.join(" ")
             )));

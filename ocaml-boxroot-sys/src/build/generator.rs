@@ -6,13 +6,13 @@ use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
 use std::{fs, process::Command};
 
-/// Modules that are called as those that the bindings have for other purposes.
+/// Modules that cannot be bound, because the bindings have Rust modules of these names.
 const RESERVED: [&str; 3] = ["Ocaml_types", "Ocaml_externals", "Ocaml_externals_missing"];
 
 /// The file that `ocaml_boxroot::include_bindings!` includes.
 const RUST_FILE: &str = "ocaml_bindings.rs";
 
-/// The generator's modules, each after those that it uses.
+/// The generator's modules, each after the modules that it uses.
 const SOURCES: &[(&str, &str)] = &[
     ("names.ml", include_str!("bindings/names.ml")),
     ("model.ml", include_str!("bindings/model.ml")),
@@ -46,9 +46,9 @@ fn compat(version: (u32, u32)) -> String {
 /// Which modules are bound, and how.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selection {
-    /// Names of modules, as those of their interface files.
+    /// Names of modules, which are those of their interface files.
     pub modules: Vec<String>,
-    /// What OCaml's paths begin with where they name a bound module, and what OCaml code leaves out.
+    /// What the compiler's names of bound modules begin with, and OCaml code leaves out: dune's `Foo__`.
     pub prefixes: Vec<String>,
     /// OCaml types, and the user's Rust types for them.
     pub users: Vec<(String, String)>,
@@ -56,8 +56,8 @@ pub(super) struct Selection {
     pub names: Vec<(String, String)>,
     pub only: Vec<String>,
     pub opaque: Vec<String>,
-    /// Whether Rust's functions refuse before OCaml has initialised the module `glue`. In a program of Rust, this module is always
-    /// there, and comes after the user's.
+    /// Whether Rust's functions refuse calls before OCaml has initialised the module `glue`. They need not where Rust starts OCaml:
+    /// there, this module is always in the program, after the user's modules.
     pub needs_glue: bool,
 }
 

@@ -27,11 +27,11 @@
 //!
 //! * *`undefined symbol: caml_...`*, or *`undefined reference`*, a page of them, in objects whose names begin with
 //!   `if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_...`: the program has no OCaml runtime. Link one
-//!   by [`Program::link`], or enable the feature `link-runtime` of `ocaml-boxroot` if there is no OCaml code. (A program
-//!   whose `main` is OCaml's has one.) If there is a runtime, it is of another version than the name says: the Rust library was
+//!   by [`Program::link`], or enable the feature `link-runtime` of `ocaml-boxroot` if there is no OCaml code. If there is a
+//!   runtime, as in a program whose `main` is OCaml's, it is of another version than the name says: the Rust library was
 //!   compiled with another OCaml than the program.
-//! * *`duplicate symbol: caml_...`*, or *`multiple definition`*: it has two. The names of the objects that the
-//!   linker shows say whose they are; a frequent one is that of the feature `link-runtime` of `ocaml-boxroot`
+//! * *`duplicate symbol: caml_...`*, or *`multiple definition`*: the program has two runtimes. The names of the objects that
+//!   the linker shows say where they come from; often, one is from the feature `link-runtime` of `ocaml-boxroot`
 //!   (`link-ocaml-runtime-and-dummy-program` of this crate), which is for programs without OCaml code. A program
 //!   has one runtime: put all modules into one [`Program`].
 //! * *`undefined symbol: boxroot_abi_NAME_...`*: the Rust program was compiled with other bindings to an OCaml module than

@@ -1,33 +1,33 @@
-//! Installed OCaml libraries: what their META files say, which ocamlfind and dune write and read.
+//! Installed OCaml libraries, by their META files, which ocamlfind and dune write and read.
 
 use super::program::about;
 use super::{Error, OCaml};
 use std::path::{self, Path, PathBuf};
 use std::{env, fs};
 
-/// What holds of a program: META files say which file belongs to which of these.
+/// The predicates that hold for a program. A META file says for which predicates each of its definitions counts.
 const PREDICATES: &[&str] = &["native", "mt", "mt_posix"];
 
 /// Libraries of the OCaml distribution that are in all programs.
 const ALWAYS_THERE: &[&str] = &["bytes", "bigarray", "stdlib", "stdlib-shims"];
 
-/// What the linker needs of some packages and of those that they need.
+/// What the linker needs of some packages, and of the packages that they need.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packages {
     /// Libraries of the OCaml distribution, for [`Program::library`](super::Program::library).
     pub libraries: Vec<String>,
     /// Folders of interfaces, and of the archives.
     pub folders: Vec<PathBuf>,
-    /// Files `.cmxa`, each after those that it needs.
+    /// Files `.cmxa`, each after the files that it needs.
     pub archives: Vec<PathBuf>,
     seen: Vec<String>,
 }
 
 impl Packages {
-    /// Finds packages by name, in these folders, in those of `OCAMLPATH`, and beside OCaml.
+    /// Finds packages by name, in these folders, in the folders of `OCAMLPATH`, and beside OCaml.
     pub fn find(ocaml: &OCaml, names: &[String], folders: &[PathBuf]) -> Result<Packages, Error> {
         println!("cargo:rerun-if-env-changed=OCAMLPATH");
-        // OCaml's compiler runs in another folder.
+        // Absolute, because OCaml's compiler runs in another folder.
         let absolute = |folder: &PathBuf| path::absolute(folder).map_err(|e| about(folder, e));
         let mut places = folders.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
         places.extend(env::var_os("OCAMLPATH").iter().flat_map(env::split_paths));
@@ -97,10 +97,10 @@ struct Meta {
     parts: Vec<(String, Meta)>,
 }
 
-/// `name(predicates) = "value"`, or with `+=`.
+/// A line `name(predicates) = "value"`, or with `+=`.
 struct Definition {
     name: String,
-    /// Each with whether it must hold.
+    /// Each predicate, and whether it must hold.
     predicates: Vec<(String, bool)>,
     is_addition: bool,
     value: String,
@@ -119,7 +119,7 @@ impl Meta {
             d.name == name && d.predicates.iter().all(fits)
         };
         let fitting: Vec<&Definition> = self.definitions.iter().filter(holds).collect();
-        // Of several with as many predicates, the first.
+        // If several definitions have as many predicates, the first one counts.
         let plain = fitting.iter().rev().filter(|d| !d.is_addition);
         let chosen = plain.max_by_key(|d| d.predicates.len()).into_iter();
         let values = chosen.chain(fitting.iter().filter(|d| d.is_addition));
@@ -128,7 +128,7 @@ impl Meta {
         words.filter(|word| !word.is_empty()).map(String::from).collect()
     }
 
-    /// `around` is the folder of the file, or of the section around.
+    /// The package's folder. `around` is the folder of the file, or of the section around.
     fn folder(&self, ocaml: &OCaml, around: &Path) -> PathBuf {
         match self.words("directory").first() {
             Some(name) if name.starts_with(['+', '^']) => ocaml.where_path().join(&name[1..]),
@@ -177,7 +177,7 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Until the section's `)`, or the end. What is not understood is passed over.
+/// Parses a section until its `)`, or a file until its end. Passes over what it does not understand.
 fn parse_section(tokens: &mut std::iter::Peekable<std::vec::IntoIter<Token>>) -> Meta {
     let mut meta = Meta::default();
     while let Some(token) = tokens.next() {

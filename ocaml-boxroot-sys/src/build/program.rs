@@ -17,7 +17,7 @@ pub struct Program {
     pub(super) flags: Vec<String>,
     packages: Vec<String>,
     package_folders: Vec<PathBuf>,
-    /// What there is of the packages: found when the program is compiled.
+    /// What the linker needs of the packages, which are found when the program is compiled.
     pub(super) found: Packages,
     pub(super) bound: Selection,
 }
@@ -29,8 +29,8 @@ impl Program {
     }
 
     /// Adds the module of this source file, whose name ends in `.ml`. The path is relative to the package. If there is an
-    /// interface (`.mli`) beside it, that is used, too. Modules may be added in any order: each is initialised
-    /// after those that it uses.
+    /// interface (`.mli`) beside it, the interface is used, too. Modules may be added in any order: each is initialised
+    /// after the modules that it uses.
     pub fn module(self, file: impl AsRef<Path>) -> Program {
         let name = file.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         self.module_named(&name, file)
@@ -54,17 +54,17 @@ impl Program {
         self
     }
 
-    /// Adds an installed OCaml library, with those that it needs, under the name that `ocamlfind` and dune know it by: `yojson`,
-    /// `foo.bar`. It is found by its file `META`: in the folders of [`package_dir`](Program::package_dir), in those that
-    /// `OCAMLPATH` names, and beside OCaml, where opam and Debian install libraries. A C library that it needs must be there as
-    /// an archive (`.a`).
+    /// Adds an installed OCaml library, and the libraries that it needs, under the name that `ocamlfind` and dune know it by:
+    /// `yojson`, `foo.bar`. It is found by its file `META`: in the folders of [`package_dir`](Program::package_dir), in the
+    /// folders that `OCAMLPATH` names, and beside OCaml, where opam and Debian install libraries. A C library that it needs must
+    /// be there as an archive (`.a`).
     pub fn package(mut self, name: &str) -> Program {
         self.packages.push(name.to_string());
         self
     }
 
-    /// Searches packages in this folder first. For libraries that dune builds in the same repository, the folder is
-    /// `_build/install/default/lib`, after `dune build @install`. The path is relative to the package of Rust.
+    /// Looks for OCaml packages in this folder first. For libraries that dune builds in the same repository, the folder is
+    /// `_build/install/default/lib`, after `dune build @install`. The path is relative to the Rust package.
     pub fn package_dir(mut self, folder: impl AsRef<Path>) -> Program {
         self.package_folders.push(folder.as_ref().to_path_buf());
         self
@@ -93,9 +93,9 @@ impl Program {
     /// Links an OCaml program that another build compiled, with its runtime, into one object file:
     /// `ocamlopt -output-complete-obj`, or dune's `(modes object)`. Otherwise as [`link`](Program::link).
     ///
-    /// If Rust calls it by bindings, the build script makes these before ([`Bindings`](super::Bindings)), so that the module that
-    /// they need can be compiled into the object. If OCaml 4 says that it cannot find `-lpthread`, which `threads.cmxa` asks for,
-    /// `-I` has to name the folder that `cc -print-file-name=libpthread.a` prints.
+    /// If Rust calls the program by bindings, the build script makes the bindings first, by [`Bindings`](super::Bindings): the
+    /// OCaml module that they need has to be compiled into the object. If OCaml 4 says that it cannot find `-lpthread`, which
+    /// `threads.cmxa` asks for, give ocamlopt `-I` with the folder of the file that `cc -print-file-name=libpthread.a` prints.
     ///
     /// # Errors
     ///
@@ -107,9 +107,9 @@ impl Program {
         link_archive(&OCaml::find()?, file, &name_of_program()?, WHOLE)
     }
 
-    /// As [`link`](Program::link), but only into some of the things that this package makes: `bins`, `tests`, `examples`,
+    /// As [`link`](Program::link), but only into some of the programs that this package makes: `bins`, `tests`, `examples`,
     /// `benches`, or `bin=NAME`, as in cargo's `rustc-link-arg-bins` and similar instructions. So a package can, for
-    /// example, link one program into its tests, and another one into its examples.
+    /// example, link one OCaml program into its tests, and another one into its examples.
     ///
     /// # Errors
     ///
@@ -208,10 +208,25 @@ impl Program {
                     println!("cargo:rerun-if-changed={}", source.display());
                     fs::copy(&source, folder.join(&copy)).map_err(|error| about(&source, error))?;
                     names.push(copy);
+                } else {
+                    watch_for_interfaces(file);
                 }
             }
         }
         Ok(names)
+    }
+}
+
+/// Tells cargo to run the build script again when an interface is added beside a module without one: cargo takes a file that is not
+/// there for one that always changes, so it gets the folder. Not a folder with Rust code or with other folders, where much else changes.
+fn watch_for_interfaces(module: &Path) {
+    let Some(folder) = module.parent() else { return };
+    let Ok(files) = fs::read_dir(folder) else { return };
+    let is_ocaml = |path: PathBuf| {
+        path.is_file() && !path.extension().is_some_and(|e| e == "rs" || e == "toml")
+    };
+    if files.flatten().all(|entry| is_ocaml(entry.path())) {
+        println!("cargo:rerun-if-changed={}", folder.display());
     }
 }
 
@@ -284,7 +299,7 @@ fn check_architecture(ocamlopt: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The sources, in an order in which each follows those that it uses.
+/// The sources, in an order in which each follows the sources that it uses.
 fn sort(ocamlopt: &[String], folder: &Path, sources: Vec<String>) -> Result<Vec<String>, Error> {
     if sources.len() < 2 {
         return Ok(sources);
@@ -309,7 +324,7 @@ fn name_of_program() -> Result<String, Error> {
     Ok(format!("ocaml_program_of_{}", variable("CARGO_PKG_NAME")?.replace('-', "_")))
 }
 
-/// `kind` is one of those of cargo's `rustc-link-lib`.
+/// Links an object, as an archive of this name. `kind` is a kind of cargo's `rustc-link-lib`.
 fn link_archive(ocaml: &OCaml, object: &Path, name: &str, kind: &str) -> Result<(), Error> {
     archive(object, name)?;
     println!("cargo:rustc-link-lib={kind}={name}");
@@ -330,7 +345,7 @@ fn archive(object: &Path, name: &str) -> Result<(), Error> {
 
 /// The names of the C libraries that OCaml's runtime needs.
 fn c_libraries(ocaml: &OCaml) -> Result<Vec<String>, Error> {
-    // These libraries are parts of musl's libc. By these names the linker would find those of the machine that builds.
+    // These libraries are parts of musl's libc. By these names the linker would find the libraries of the machine that builds.
     let is_musl = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "musl");
     let is_in_libc = |name: &str| is_musl && ["m", "pthread", "dl"].contains(&name);
     let flags = answer(&ocaml.ocamlopt()?, &["-config-var", "native_c_libraries"])?;

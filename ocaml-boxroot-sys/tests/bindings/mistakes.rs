@@ -218,8 +218,8 @@ const IN_RUST: &[Mistake] = &[
     ("a type that does not provide the externals", "include_bindings!(orders: crate::Provider)", "include_bindings!(orders: crate::Supplier)", &["`Externals` is not implemented for `Supplier`"]),
 ];
 
-/// In OCaml, where the Rust code stays as it was; the error is rustc's, with new bindings. With the old ones, it is OCaml's, and
-/// that of the linker.
+/// In OCaml, where the Rust code stays as it was. With new bindings, the error is rustc's. With the old bindings, there are an error
+/// of OCaml's compiler and one of the linker.
 #[rustfmt::skip]
 const IN_OCAML: &[Mistake] = &[
     // Records and variants.
@@ -289,7 +289,7 @@ const IN_OCAML: &[Mistake] = &[
     ("a symbol that is not the module's", "\"orders_rate\"", "\"order_rate\"", &["method `rate` is not a member"]),
 ];
 
-/// Changes of OCaml after which the Rust code is right as it is, with new bindings. With the old ones, there are errors as above.
+/// Changes of OCaml after which the Rust code is right as it is, with new bindings. With the old bindings, there are errors as above.
 const RIGHT_WITH_NEW_BINDINGS: &[(&str, &str, &str)] = &[
     (
         "two fields in another order",
@@ -303,12 +303,13 @@ const RIGHT_WITH_NEW_BINDINGS: &[(&str, &str, &str)] = &[
     ("a value becomes a function of unit", "val limit : int", "val limit : unit -> int"),
 ];
 
-/// Changes after which the old bindings still say the truth for OCaml; the linker misses the symbol that nobody provides.
+/// Changes after which OCaml's compiler accepts the old bindings. The linker then misses the symbol that the new bindings would
+/// provide.
 const STILL_TRUE: &[&str] = &["an abstract type is a record", "a symbol that is not the module's"];
 
-/// Mistakes that neither compiler notices, because the types are right. Others are: values of one type that are swapped in Rust,
-/// and a function that does something else than before. Labels are only names of arguments in Rust. With the old bindings, there
-/// are errors as above.
+/// Mistakes that neither compiler notices, because the types are right. Two more that are not tried here: values of one type that are
+/// swapped in Rust, and a function that does something else than before. Labels are only names of arguments in Rust. With the old
+/// bindings, there are errors as above.
 const NOT_NOTICED: &[(&str, &str, &str)] = &[(
     "two labelled arguments of one type change places",
     "left:int -> right:int",

@@ -249,4 +249,7 @@ fn a_program_with_other_names() {
                  let add' = List.fold_left ( + ) { cents = 0 }";
     fs::write(package.join("ocaml/money.ml"), money).unwrap();
     assert_says(&cargo(&package, &["run"]).unwrap(), &["15"]);
+    // Cargo notices an interface that was not there.
+    fs::write(package.join("ocaml/money.mli"), "type t = { cents : int }").unwrap();
+    assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no item `money.+`"]);
 }

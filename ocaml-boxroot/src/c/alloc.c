@@ -16,7 +16,7 @@
 
 #include "obx.h"
 
-/* Whether what is no immediate is a block. On OCaml 4, values of abstract types may also be pointers out of the heap. */
+/* Whether a value that is no immediate is a block. On OCaml 4, values of abstract types may also be pointers out of the heap. */
 #if OCAML_VERSION >= 50000
 #define has_header(v) 1
 #else
@@ -126,8 +126,8 @@ int obx_is_flat_floats(value array) { return Tag_val(array) == Double_array_tag;
 
 static void drop_held(value box) { obx_drop_held(*(void **)Data_custom_val(box)); }
 
-/* Without functions for comparison and marshalling, which then raise exceptions in OCaml; and without one for hashing, so
-   that all blocks have the same hash. */
+/* OCaml raises exceptions for comparison and marshalling, because there are no functions for them. There is no function for
+   hashing either, so all blocks have the same hash. */
 static struct custom_operations const box_operations = {
   .identifier = "ocaml_boxroot.rust",
   .finalize = drop_held,
@@ -141,7 +141,7 @@ value obx_alloc_box(void *held, size_t size) {
   return box;
 }
 
-/* Whether the value is such a block. */
+/* Whether the value is a block from obx_alloc_box. */
 int obx_is_box(value v) {
   return Is_block(v) && has_header(v) && Tag_val(v) == Custom_tag &&
          Custom_ops_val(v) == &box_operations;

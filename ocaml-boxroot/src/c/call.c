@@ -27,11 +27,12 @@
 
 #if OCAML_VERSION >= 50000
 /* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This function grows
-   the stack before, so that they need not. Returns 0 if that fails. Does not raise. */
+   the stack first, so that they need not. Returns 0 if that fails. Does not raise. */
 static int grow_stack(void) {
   struct stack_info *stack = Caml_state->current_stack;
   uintnat available = (uintnat)((value *)stack->sp - Stack_base(stack));
-  uintnat needed = Stack_threshold / sizeof(value) + 64; /* and what OCaml pushes for a callback */
+  /* 64 words are for what OCaml pushes for a callback. */
+  uintnat needed = Stack_threshold / sizeof(value) + 64;
   if (available < needed && !caml_try_realloc_stack(needed)) return 0;
   if (Caml_state->gc_regs_buckets == NULL) {
     /* Memory for OCaml's registers: at most 64 words on any processor. */
@@ -46,7 +47,7 @@ static int grow_stack(void) {
 static int grow_stack(void) { return 1; }
 #endif
 
-/* caml_callbackN_exn, but it never raises: if there is no stack left, neither C's nor OCaml's, the result is the encoded
+/* caml_callbackN_exn, but it never raises: if too little is left of C's or OCaml's stack, the result is the encoded
    exception 0. */
 value obx_callback(value closure, int count, value *arguments) {
   if (!obx_has_stack_for_ocaml() || !grow_stack()) return Make_exception_result((value)0);

@@ -3,8 +3,8 @@
    instructions of assembly for each processor. On other processors, and in bytecode, there are no such closures.
 
    Fields of a closure: the code; its arity, 1, and where the environment starts; the box with the Rust function; how
-   many arguments are still missing; the arguments so far. To OCaml, each closure has one argument. If more than one is
-   missing, a call makes a new closure that has this argument, too; the call with the last one runs the function. */
+   many arguments are still missing; the arguments so far. To OCaml, each closure has one argument. If more than one
+   argument is missing, a call makes a new closure that has the given one, too; the call with the last one runs the function. */
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
 
@@ -115,8 +115,8 @@ __asm__(".pushsection .text\n"
 extern char obx_closure_code[];
 extern void caml_c_call(void) __attribute__((weak)); /* not NULL in native programs */
 
-/* A closure that calls the Rust function in the box, a value that the caller keeps in the cell `box`, once it has `count`
-   arguments. 0 if there can be no closures in this program. Does not raise. May run the GC. */
+/* A closure that, once it has `count` arguments, calls the Rust function in a box. The caller keeps the box in the cell `box`.
+   0 if there can be no closures in this program. Does not raise. May run the GC. */
 value obx_alloc_closure(value const *box, size_t count) {
   if (caml_c_call == NULL || count > MAX_ARGUMENTS) return 0;
   value closure = caml_alloc_small(ARGUMENTS, Closure_tag);

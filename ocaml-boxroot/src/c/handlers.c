@@ -55,8 +55,8 @@ __asm__(".pushsection .text\n"
         ".size obx_call_without_caller, .-obx_call_without_caller\n"
         ".popsection\n");
 
-/* Whether a link between stacks below this one is NULL. The stack of a thread has no link; the others have a function for the result
-   of what runs on them. Called with the lock. */
+/* Whether a link between stacks below this one is NULL. It is if the last stack that the links reach is not the stack of a thread:
+   every other stack has a function for the result of what runs on it. Called with the lock. */
 int obx_callers_are_hidden(void) {
   struct stack_info *stack = Caml_state->current_stack;
   if (stack == NULL) return 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What more than one file of this crate uses from C. The names begin with obx_, but for the one that users see. */
+/* C functions that several files of this crate use. Their names begin with obx_, except for the one that users see. */
 #ifndef OBX_H
 #define OBX_H
 
 #include <caml/mlvalues.h>
 
-/* Whether this thread has more than a quarter of its stack left; and, as well, more than OCaml's functions may take without
-   looking. Any thread, at any time. */
+/* obx_has_stack: whether this thread has more than a quarter of its stack left. obx_has_stack_for_ocaml: whether it also has more
+   left than OCaml's functions may take without checking for room. Any thread, at any time. */
 int obx_has_stack(void);
 int obx_has_stack_for_ocaml(void);
 
@@ -16,8 +16,8 @@ void obx_stop_ticks(void);
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
 
-/* Calls f, which does not unwind, so that an unwinder does not look for more callers; and whether that is needed where Rust is
-   called, because they are hidden. The latter is called with the lock. */
+/* Calls f, which does not unwind, so that an unwinder does not look for more callers. Needed where Rust is called if
+   obx_callers_are_hidden, which is called with the lock. */
 void obx_call_without_caller(void (*f)(void *), void *argument);
 int obx_callers_are_hidden(void);
 

@@ -21,7 +21,7 @@ struct stack {
 };
 
 #ifdef MAIN_STACK_BY_LIMIT
-/* The main thread's stack grows until its limit. glibc answers with that, musl with the present size. */
+/* The main thread's stack grows until its limit. glibc gives the limit as its size, musl the present size. */
 static void limit_of_main_thread(struct stack *stack) {
   struct rlimit limit;
   if ((pid_t)syscall(SYS_gettid) != getpid()) return;
@@ -60,15 +60,15 @@ out:
   return stack;
 }
 
-/* What stays free of this thread's stack ends here: for conversions a quarter of it, for calls of OCaml at least
-   OCAML_NEEDS as well. At first both are the highest address, so that the first call looks for the stack. */
+/* The addresses where the part of this thread's stack ends that stays free: a quarter for conversions; a quarter, and at least
+   OCAML_NEEDS, for calls of OCaml. At first both are the highest address, so that the first call looks for the stack. */
 static __thread uintptr_t quarter_end = UINTPTR_MAX, ocaml_end = UINTPTR_MAX;
 
 /* OCaml's libraries have functions with large arrays on the stack, and do not probe it: unix_read takes 64 KiB,
    unix_getgroups 256 KiB. On a stack with less room than that they would write beyond its guard page. */
 #define OCAML_NEEDS ((uintptr_t)320 << 10)
 
-/* What a stack without a limit counts as: it may meet other memory as it grows. */
+/* The size that a stack without a limit counts as: it may meet other memory as it grows. */
 #define LARGEST ((uintptr_t)1 << 30)
 
 /* Stacks that the thread library does not know, those of coroutines, count as endless. */

@@ -9,8 +9,9 @@
    thread that held the lock last.) A thread that attaches once executes 1100 instructions more than one that
    does not (OCaml 5.3; 1000 on 4.14); with registering and unregistering, it would be 5700 and 4000.
 
-   A destructor of a thread-specific key hands the record on, and not one of a thread-local variable: exit runs the
-   latter on the thread that calls it, where calling frames may hold the lock. exit never runs the former. */
+   The destructor of a thread-specific key hands the record on, because exit never runs such a destructor. The destructor
+   of a thread-local variable would not do: exit runs it on the thread that calls exit, where calling frames may hold the
+   lock. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <limits.h>
@@ -111,7 +112,7 @@ static pthread_key_t legacy_key; /* set on threads that we registered */
 static bool has_legacy_key;
 
 static pthread_mutex_t idle_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct legacy *idle; /* those of threads that ended */
+static struct legacy *idle; /* the legacies of threads that ended */
 
 /* Whether OCaml knows this thread until the thread ends. */
 static __thread bool known;
@@ -143,7 +144,7 @@ static void leave_signal_stack(struct legacy const *legacy) {
     (void)sigaltstack(&none, NULL);
 }
 
-/* For a thread that takes the record over. It may have a signal stack already: in a program that Rust started. */
+/* For a thread that takes the record over. The thread may have a signal stack already, from Rust. */
 static void take_signal_stack(struct legacy const *legacy) {
   if (signal_stack().ss_flags & SS_DISABLE) (void)sigaltstack(&legacy->signal_stack, NULL);
 }
@@ -227,9 +228,9 @@ void obx_block_signals(void) {
   (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-/* Makes a record for this thread. False if OCaml refuses. On OCaml 4 this would run OCaml's signal handlers, perhaps on a
-   small stack, and an exception of theirs would end the process. It leaves alone what this thread blocks, and
-   caml_leave_blocking_section finds it again. */
+/* Makes a record for this thread. False if OCaml refuses. On OCaml 4, caml_c_thread_register would run OCaml's signal handlers,
+   perhaps on a small stack, and an exception of theirs would end the process. It leaves signals pending that this thread blocks,
+   so all are blocked meanwhile; caml_leave_blocking_section finds them later. */
 static bool make_record(void) {
   thread_function *make = FIND(thread_function, caml_c_thread_register);
 #if OCAML_VERSION >= 50000
@@ -252,7 +253,7 @@ static bool acquire_with_new_record(void) {
     legacy = NULL;
   }
   stack_t before_registering = signal_stack();
-  /* From before and after. Not on the stack, whose guard page may be smaller. */
+  /* The values of the keys before and after. Not on the stack, whose guard page may be smaller than this. */
   struct keys *keys = knows_record_key() ? NULL : malloc(2 * sizeof *keys);
   if (keys != NULL) look_at_keys(&keys[0]);
   if (!make_record()) {

@@ -21,7 +21,7 @@ macro_rules! include_bindings {
         /// The types that provide what OCaml's modules want from Rust.
         mod ocaml_externals {
             #![allow(non_camel_case_types, unused_imports)]
-            // What is named here hides these.
+            // The types that are named below hide these.
             pub use super::ocaml_externals_missing::*;
             $(pub use super::ocaml_externals::named::$module;)*
 
@@ -363,23 +363,23 @@ pub mod bound_support {
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Whether OCaml's side has called the symbol that says which interface these bindings were generated from. If there is none,
-    /// the program does not link.
+    /// Whether OCaml's side has called the symbol that says which interface these bindings were generated from. A program whose
+    /// OCaml side has another interface calls a symbol that does not exist, and does not link.
     pub struct Compared(AtomicBool);
 
     impl Compared {
-        /// It has not.
+        /// OCaml's side has not called the symbol yet.
         #[allow(clippy::new_without_default)]
         pub const fn new() -> Self {
             Compared(AtomicBool::new(false))
         }
 
-        /// It has.
+        /// OCaml's side has called the symbol.
         pub fn set(&self) {
             self.0.store(true, Ordering::Relaxed);
         }
 
-        /// An error that names the OCaml module which does so, if it has not.
+        /// If OCaml's side has not called the symbol, an error that names the OCaml module which calls it.
         #[inline]
         pub fn check(&self, module: &'static str) -> Result<(), NotCompared> {
             match self.0.load(Ordering::Relaxed) {

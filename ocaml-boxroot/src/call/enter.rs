@@ -48,11 +48,15 @@ impl DomainLock {
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
         // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling
         // frame has a token, it was borrowed as `&mut` by the function that called OCaml.
-        let result =
-            unsafe { DomainLock::assume_held(|lock| catch_unwind(AssertUnwindSafe(|| f(lock)))) };
+        // The payload of a panic is dropped inside, too: its `drop` is code of the program, which may look at the call stack.
+        let result = unsafe {
+            DomainLock::assume_held(|lock| {
+                catch_unwind(AssertUnwindSafe(|| f(lock))).map_err(panic_message)
+            })
+        };
         let message = match result {
             Ok(Ok(value)) => return value,
-            Ok(Err(payload)) => panic_message(payload),
+            Ok(Err(message)) => message,
             Err(error) => error.to_string(),
         };
         // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, and with it

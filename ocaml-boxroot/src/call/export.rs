@@ -26,8 +26,8 @@
 /// gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml). The result is a
 /// [`Boxroot`](crate::Boxroot) of its type or, with `as`, of a Rust type that is [`ToOCaml`](crate::ToOCaml). The first
 /// name is that of the token (`&mut DomainLock`): the body may allocate and call OCaml. The body's error is of any type
-/// that `?` turns into a `Box<dyn std::error::Error>` (a named one: not `impl …`). If it is an
-/// [`Exception`](crate::Exception), or a [`CallError`](crate::CallError) that holds one, OCaml sees this exception; it
+/// with a name, not `impl …`, that `?` turns into a `Box<dyn std::error::Error>`. If it is an
+/// [`Exception`](crate::Exception), or a [`CallError`](crate::CallError) that holds one, OCaml sees this exception. OCaml
 /// sees any other error, and a panic, as the exception `Failure` with the whole text.
 ///
 /// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more than five arguments,
@@ -40,9 +40,9 @@
 ///
 /// `unsafe` stands for the promise that OCaml declares `external name : … = "name"` with these
 /// types, without the attributes `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other library defines the symbol.
-/// (Under the first one, OCaml does not expect a collection or an exception; the others pass bare numbers instead of
-/// values.) The function must not be the finaliser of a custom block, where nothing may be allocated. On OCaml 4, functions
-/// among the arguments do not call `Thread.exit`, which would jump over Rust frames.
+/// With `[@@noalloc]`, OCaml does not expect a collection or an exception; with `[@unboxed]` and `[@untagged]`, it passes bare
+/// numbers instead of values. The function must not be the finaliser of a custom block, where nothing may be allocated. On OCaml 4,
+/// functions among the arguments do not call `Thread.exit`, which would jump over Rust frames.
 ///
 /// # How the exception is raised
 ///
@@ -64,8 +64,8 @@ macro_rules! export {
             $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
         ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> $body
 
-        // In the inner block, the function with the symbol's name hides the user's function, and so may an argument. So the
-        // constant refers to it.
+        // The constant refers to the user's function. In the inner block, the function with the symbol's name hides the user's
+        // function, and an argument may hide it, too.
         #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
         const _: () = {
             const OCAML_BOXROOT_BODY: fn(

@@ -23,7 +23,7 @@
 /// }
 /// ```
 ///
-/// Each becomes a Rust function. It takes the token (`&mut DomainLock`), and for each argument a Rust value or a root that
+/// Each declaration becomes a Rust function. It takes the token (`&mut DomainLock`), and for each argument a Rust value or a root that
 /// is [`ToOCaml`](crate::ToOCaml) the argument's type. It returns a Rust value or a root (`Boxroot<…>`) that is
 /// [`FromOCaml`](crate::FromOCaml) the result's type, as the caller chooses, or a [`CallError`](crate::CallError). Without
 /// `->`, OCaml's function returns `()`, and the Rust function, too. There may be any number of arguments; without any,
@@ -35,9 +35,10 @@
 /// An exception of OCaml's function is [`CallError::Exception`](crate::CallError::Exception). It never jumps over Rust code. `?` hands
 /// it on; if it leaves a Rust function that OCaml called ([`export!`](crate::export!)), OCaml sees the same exception again.
 ///
-/// [`Exception::is`](crate::Exception::is) tells which one it is. It knows OCaml's own by their names, and those of the program that
-/// register themselves, as in `exception Full of int` and `let () = Callback.register_exception "Full" (Full 0)`. An argument is
-/// read by [`Exception::argument`](crate::Exception::argument).
+/// [`Exception::is`](crate::Exception::is) tells which exception it is. It knows OCaml's own exceptions by their names, and those
+/// exceptions of the program that are registered, as in `exception Full of int` and
+/// `let () = Callback.register_exception "Full" (Full 0)`. An argument is read by
+/// [`Exception::argument`](crate::Exception::argument).
 ///
 /// ```no_run
 /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};

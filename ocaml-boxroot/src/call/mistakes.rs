@@ -1,5 +1,5 @@
-//! What the compiler says of declarations that the macros for functions do not take. Each macro skips declarations that are
-//! right, and says what is wrong with the first other one, or else what the form is.
+//! What the compiler says of declarations that the macros for functions do not take. Each macro skips the declarations that are
+//! right, and says what is wrong with the first declaration that is not, or else what the form is.
 
 /// For [`ocaml_functions!`](crate::ocaml_functions!).
 #[doc(hidden)]

@@ -67,7 +67,7 @@ impl<Args, T: ?Sized> Named<Args, T> {
 /// A value that OCaml registers under a name.
 pub struct Registered {
     name: &'static str,
-    /// What errors call it.
+    /// The name that errors give it.
     shown: &'static str,
     /// From `named_cell`; NULL until the name was found.
     cell: AtomicPtr<sys::Value>,
@@ -155,7 +155,7 @@ impl Registered {
         unsafe { self.call_with(lock, N, roots.iter().flatten()) }
     }
 
-    /// Calls the function with the values of these roots, which are as many; with `()` if there are none.
+    /// Calls the function with the values of these roots, of which there are `count`; with `()` if there are none.
     ///
     /// # Safety
     ///
@@ -174,7 +174,7 @@ impl Registered {
         result.map_err(|error| error.of(format_args!("the function `{}`", self.shown)))
     }
 
-    /// The copy of a result. An error says of which function.
+    /// The copy of a result. An error says of which function the result is.
     fn result<R>(&self, copy: Result<R, Error>) -> Result<R, CallError> {
         match copy {
             Ok(result) => Ok(result),

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// One use of the runtime (`ocaml_boxroot_sys::uses`). Invariant: while it exists, `Runtime::shutdown` fails.
 pub(super) struct Use {
-    /// 1, or more if it is nested in others of this thread.
+    /// 1 for the outermost use of this thread, and one more for each use that it is nested in.
     pub(super) number: i32,
     _not_send: PhantomData<*mut ()>,
 }
@@ -22,7 +22,7 @@ impl Use {
         Use::begun(unsafe { uses::begin() })
     }
 
-    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds the lock.
+    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds the lock already.
     #[inline]
     fn to_lock() -> Result<Use, Error> {
         // SAFETY: no other use begins on this thread before it holds the lock, or ends this use because it cannot
@@ -38,7 +38,7 @@ impl Use {
         }
     }
 
-    /// A calling frame of this thread has a use, too: so OCaml knows this thread.
+    /// Whether a calling frame of this thread has a use, too. If so, OCaml knows this thread.
     #[inline]
     pub(super) fn is_nested(&self) -> bool {
         self.number > 1
@@ -66,7 +66,7 @@ fn refusal(refused: uses::Refused) -> Error {
         uses::Refused::AlreadyHeld => Error::AlreadyHeld,
         uses::Refused::Ended => Error::ThreadNotRegistered,
         _ => match Error::last() {
-            // Boxroot was set up since.
+            // Boxroot has been set up since it refused the use.
             Error::LockNotHeld | Error::OutOfMemory => Error::NotSetup,
             error => error,
         },
@@ -81,8 +81,8 @@ impl Drop for Use {
     }
 }
 
-/// Sets boxroot up, if that was not done yet. Before that, while no other thread can attach, asks the runtime what
-/// OCaml 4 answers only under the lock.
+/// Sets boxroot up, if that was not done yet. Before it does, while no other thread can attach, it asks the runtime for what
+/// OCaml 4 tells only under the lock.
 ///
 /// # Safety
 ///
@@ -95,7 +95,7 @@ pub(crate) unsafe fn set_up() {
     // SAFETY: this thread holds the lock of a started runtime (caller).
     let is_set_up = unsafe {
         ffi::obx_look_for_threads();
-        ffi::obx_has_stack(); // the main thread looks for its own while there are file descriptors for that
+        ffi::obx_has_stack(); // the main thread finds its stack now, while there is a file descriptor for that
         ffi::obx_keep_heap();
         sys::boxroot_setup()
     };

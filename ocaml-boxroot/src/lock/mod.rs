@@ -120,8 +120,9 @@ impl DomainLock {
     /// it afterwards, also if `f` panics. OCaml's signal handlers do not run here.
     ///
     /// If `f` forks the process without the lock, the child cannot go on after `f`, because it cannot take the
-    /// lock: it is aborted when `f` returns. So is a process in which `f` returns before what this thread began
-    /// meanwhile has ended, which coroutines with stacks of their own can do.
+    /// lock: it is aborted when `f` returns. A process is also aborted if `f` returns before an
+    /// [`attach`](DomainLock::attach) that this thread began meanwhile has ended. Coroutines with stacks of their own can
+    /// do that.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, DomainLock};
@@ -161,9 +162,11 @@ impl DomainLock {
     }
 
     /// Whether this thread holds the lock of an OCaml domain. `false` after the runtime was shut
-    /// down, and on OCaml 4 before boxroot was set up. It may be `true` in a thread-local destructor of a thread of OCaml's
-    /// that does not hold the lock: on OCaml 4 of one that `Thread.create` made, if boxroot does not recognise the `Thread`
-    /// module, or if memory was short; on OCaml 5 of one that has run finalisers for a domain that waited.
+    /// down, and on OCaml 4 before boxroot was set up.
+    ///
+    /// In the thread-local destructors of a thread that OCaml made, the result may be `true` although the thread does not hold
+    /// the lock. On OCaml 4, this concerns threads that `Thread.create` made, if boxroot does not recognise the `Thread`
+    /// module, or if memory was short. On OCaml 5, it concerns threads that have run finalisers for a domain that waited.
     ///
     /// # Examples
     ///
@@ -197,8 +200,8 @@ impl DomainLock {
         Some(f(&unsafe { DomainLock::new(&used) }.ok()?))
     }
 
-    /// Calls `f` with a token, in code that holds the lock by other means, such as a library that tracks it in a
-    /// way of its own. The lock stays held, also if `f` panics.
+    /// Calls `f` with a token, in code that holds the lock by other means, such as a library that tracks the lock in
+    /// its own way. The lock stays held, also if `f` panics.
     ///
     /// # Errors
     ///
@@ -207,9 +210,9 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// This thread holds the lock of its domain. This is not a part of a collection: no finaliser of a custom block, and
-    /// no root scan. No other token of this thread is used before `f` returns. No [`Value`](crate::Value) that was obtained before is
-    /// used afterwards, because the collector may have moved it; that also holds for raw values.
+    /// This thread holds the lock of its domain. The call is not made inside a collection, that is, in a finaliser of a custom
+    /// block or in a root scan. No other token of this thread is used before `f` returns. No [`Value`](crate::Value) and no raw
+    /// value that was obtained before is used afterwards, because the collector may have moved it.
     ///
     /// # Examples
     ///
@@ -250,7 +253,7 @@ fn cannot_go_on() -> ! {
     let why: &dyn fmt::Display = if uses::is_forked() {
         &Error::Forked
     } else {
-        &"what a thread began while it had released the lock did not end first: coroutines went on in another order"
+        &"DomainLock::release ended before a DomainLock::attach that the same thread began in it: coroutines went on in another order"
     };
     let _ = writeln!(io::stderr(), "boxroot: {why}");
     std::process::abort()

@@ -1,7 +1,7 @@
-//! Under the feature `debug-checks`: a thread that looks for threads that wait for OCaml's lock, and says of those that have waited for
-//! seconds where they wait, and where the lock is held. It never uses OCaml itself, and no signal is handled on it.
+//! Under the feature `debug-checks`: a thread that reports which threads have waited for OCaml's lock for seconds, where they wait,
+//! and where the lock is held. The reporting thread never uses OCaml itself, and handles no signals.
 //!
-//! What it cannot see: OCaml or C code that holds the lock; a thread that waits for a mutex under the lock while another domain
+//! It does not see OCaml or C code that holds the lock, nor a thread that waits for a mutex under the lock while another domain
 //! waits for a collection.
 
 /// What a thread does about OCaml's lock.
@@ -40,7 +40,7 @@ mod record {
     use std::thread::{self, Thread};
     use std::time::{Duration, Instant};
 
-    /// How long a wait may be before it is reported, and how often the threads are looked at.
+    /// A wait is reported when it has taken this long, and this is how often waits are looked for.
     const LONG: Duration = Duration::from_secs(3);
     const OFTEN: Duration = Duration::from_secs(1);
 
@@ -53,7 +53,7 @@ mod record {
         is_reported: bool,
     }
 
-    /// The entries of all threads of a process. The last of a thread says what that thread does now.
+    /// The entries of all threads of a process. The last entry of a thread says what that thread does now.
     struct Table {
         process: u32,
         entries: Mutex<Vec<Entry>>,
@@ -102,13 +102,13 @@ mod record {
             loop {
                 thread::sleep(OFTEN);
                 let report = report(&mut self.entries());
-                // Perhaps nobody reads the report.
+                // An error says that nobody reads the report.
                 let _ = std::io::stderr().write_all(report.as_bytes());
             }
         }
     }
 
-    /// What is to be said of the waits that have become long.
+    /// The report on the waits that have become long since the last report.
     fn report(entries: &mut [Entry]) -> String {
         let mut report = String::new();
         for i in 0..entries.len() {
@@ -156,7 +156,8 @@ mod record {
             Watched(number)
         }
 
-        /// The thread does something else now. (After a fork, the entry may be that of the parent.)
+        /// Records that the thread does something else now. After a fork, the entry may be in the table of the parent alone;
+        /// then nothing is recorded.
         pub(in crate::lock) fn is_now(&self, state: State) {
             if let Some(entry) = Table::get().entries().iter_mut().find(|e| e.number == self.0) {
                 entry.state = state;

@@ -19,9 +19,9 @@ use std::thread;
 ///
 /// A process can start one runtime, once. A `Runtime` is the right to shut it down, and owns
 /// nothing: if it is dropped or forgotten, OCaml stays up until the process ends, and OCaml's `at_exit`
-/// functions do not run. One of them writes what OCaml has buffered: after `print_string`, nothing may be seen. So a program
-/// whose OCaml code prints, or has `at_exit` functions, calls [`shutdown`](Runtime::shutdown) at its end, or
-/// begins with [`shutdown_on_drop`](Runtime::shutdown_on_drop).
+/// functions do not run. One of them writes what OCaml has buffered, so the output of `print_string` may be lost. A program
+/// whose OCaml code prints, or has `at_exit` functions, should therefore call [`shutdown`](Runtime::shutdown) at its end, or
+/// begin with [`shutdown_on_drop`](Runtime::shutdown_on_drop).
 ///
 /// # Examples
 ///
@@ -41,7 +41,7 @@ use std::thread;
 #[derive(Debug)]
 pub struct Runtime(());
 
-/// What `get_or_start` returns: it cannot be moved out of a reference, and so not be shut down.
+/// What `get_or_start` returns a reference to. A `Runtime` cannot be moved out of a reference, so nobody can shut this one down.
 static SHARED: Runtime = Runtime(());
 
 impl Runtime {
@@ -55,7 +55,7 @@ impl Runtime {
     ///
     /// [`Error::AlreadyStarted`] the second time, and in a program that OCaml started;
     /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
-    /// can be used; [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack; [`Error::OutOfMemory`];
+    /// can be used; [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left; [`Error::OutOfMemory`];
     /// [`Error::Invalid`].
     ///
     /// # Examples
@@ -145,7 +145,7 @@ impl Runtime {
     ///
     /// [`Error::Busy`] while other threads are attached, wait for the lock, or are in functions that OCaml
     /// called, while other domains run, and in a [`release`](crate::DomainLock::release) on this thread.
-    /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack. The others are those of
+    /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left. The other errors are those of
     /// [`DomainLock::attach`](crate::DomainLock::attach), such as [`Error::AlreadyHeld`] if this thread holds the lock. The
     /// [`Busy`] that is returned holds the error and the runtime, which is intact.
     ///
@@ -162,9 +162,9 @@ impl Runtime {
         shut_down().map_err(|error| Busy { error, runtime: self })
     }
 
-    /// Shuts the runtime down when the result is dropped, usually at the end of `main`, also by `?` or a panic. (But
-    /// [`std::process::exit`] drops nothing.) If that is an error of [`shutdown`](Runtime::shutdown), the drop says so on the
-    /// standard error, and OCaml stays up. Like `shutdown`, the drop waits for the lock.
+    /// Shuts the runtime down when the result is dropped, usually at the end of `main`, also by `?` or a panic, but not by
+    /// [`std::process::exit`], which drops nothing. If the runtime cannot be shut down, the drop writes the error of
+    /// [`shutdown`](Runtime::shutdown) to standard error, and OCaml stays up. Like `shutdown`, the drop waits for the lock.
     ///
     /// # Examples
     ///
@@ -200,7 +200,7 @@ pub struct ShutdownOnDrop(Runtime);
 impl Drop for ShutdownOnDrop {
     fn drop(&mut self) {
         if let Err(error) = shut_down() {
-            // Perhaps nobody reads it.
+            // A second error says that nobody reads the first one.
             let _ = writeln!(
                 io::stderr(),
                 "ocaml-boxroot: OCaml was not shut down, so its at_exit functions have not run, and what it has buffered is not \
@@ -285,7 +285,8 @@ impl Builder {
     }
 }
 
-/// Whether OCaml code can run without a call, which would look.
+/// An error if the stack may be too small for OCaml code. A call of an OCaml function checks this by itself; a start and a shutdown
+/// do not.
 fn check_stack() -> Result<(), Error> {
     // SAFETY: the function has no precondition.
     let has_stack = unsafe { ffi::obx_has_stack_for_ocaml() != 0 };
@@ -334,13 +335,13 @@ fn shut_down() -> Result<(), Error> {
     // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
     // may call exported functions.
     std::mem::forget(acquired);
-    // Perhaps nobody reads the report.
+    // An error says that nobody reads the report.
     #[cfg(feature = "debug-checks")]
     let _ = write!(io::stderr(), "{}", sys::leak_report());
     // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
     // no token exists anywhere, and no root is read after `boxroot_teardown`. OCaml's own threads do not run then, because the
-    // lock is not given back. An `at_exit` function may have made a domain,
-    // whose finalisers may still delete roots, and whose collector may run: then the runtime is not gone.
+    // lock is not given back. If an `at_exit` function has made a domain, the runtime is not gone: finalisers of that domain
+    // may still delete roots, and its collector may run.
     unsafe {
         ffi::obx_shut_down();
         sys::boxroot_teardown();
@@ -365,7 +366,7 @@ fn shut_down() -> Result<(), Error> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Busy {
-    /// Why.
+    /// Why the runtime could not be shut down.
     pub error: Error,
     /// The runtime, which is intact.
     pub runtime: Runtime,

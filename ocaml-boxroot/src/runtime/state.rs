@@ -9,7 +9,7 @@ use std::thread::ThreadId;
 /// Whether this process has started its runtime by `Runtime`.
 pub(super) enum State {
     NotStarted,
-    /// By this thread, in the process with this id.
+    /// This thread is starting the runtime, in the process with this id.
     Starting(ThreadId, u32),
     Started,
     Failed(Error),

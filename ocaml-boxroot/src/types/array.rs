@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 marker! {
-    /// The type of OCaml's `T array`, also for arrays of floats. Invariant: arrays change.
+    /// The type of OCaml's `T array`, also for arrays of floats. Invariant, because arrays change.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, OCamlArray};
@@ -50,7 +50,7 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
         unsafe { ffi::obx_size(self.checked().raw()) }
     }
 
-    /// Whether there are none.
+    /// Whether there are no elements.
     ///
     /// # Examples
     ///
@@ -93,8 +93,8 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
         is_there.then(|| unsafe { self.field(index) })
     }
 
-    /// The elements, from the first to the last. None for an array in the flat form of floats, which has
-    /// [`floats`](Value::floats). Each element is read when it is asked for; another domain may change it before.
+    /// The elements, from the first to the last. For an array in the flat form of floats, the iterator is empty; use
+    /// [`floats`](Value::floats) there. Each element is read when it is asked for; another domain may change it before.
     ///
     /// # Examples
     ///

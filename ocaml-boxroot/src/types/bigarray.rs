@@ -274,7 +274,7 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     #[doc(alias = "Caml_ba_data_val")]
     #[track_caller]
     pub fn cells(self) -> &'l [BigarrayCell<E>] {
-        // OCaml 4 takes sizes whose product overflows, if it is then the number of elements.
+        // On OCaml 4, the product of the sizes may overflow. The number of elements is what is left of it.
         let length = self.dimensions().iter().fold(1, |n: usize, size| n.wrapping_mul(*size));
         let data: *const BigarrayCell<E> = self.data().cast();
         if length == 0 {

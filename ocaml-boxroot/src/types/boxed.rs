@@ -17,9 +17,9 @@ marker! {
     ///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`InFinaliser`](Error::InFinaliser)
     ///   there. A panic in `drop` does not leave the finaliser. `drop` must not wait for a mutex that some thread
     ///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
-    /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; to change it, use a `Mutex`, for example.
-    /// * OCaml cannot compare or marshal it: both raise exceptions. `Hashtbl.hash` treats all of them as equal.
-    /// * Those that are left when the runtime is shut down are not dropped.
+    /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; if it has to change, use a `Mutex`, for example.
+    /// * OCaml cannot compare or marshal the block: both raise exceptions. `Hashtbl.hash` gives all these blocks the same hash.
+    /// * Values that are left when the runtime is shut down are not dropped.
     ///
     /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that refers to the block, is
     /// never dropped.
@@ -42,8 +42,8 @@ marker! {
     OCamlBox<T>(PhantomData<T>, Invariant<T>);
 }
 
-/// For generated bindings: a Rust type that implements an abstract type of OCaml. It implements this trait once, so it does not
-/// implement another type: OCaml may know that they differ, and OCaml code may rely on that.
+/// For generated bindings: a Rust type that implements an abstract type of OCaml. A Rust type can implement this trait only once,
+/// and so only one abstract type: OCaml may know that two abstract types differ, and OCaml code may rely on that.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` implements an OCaml type, so it must be Send, Sync and 'static"
 )]
@@ -54,7 +54,7 @@ pub trait Implements: Send + Sync + 'static {}
 struct Held<T> {
     /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`.
     drop: unsafe fn(*mut Held<()>),
-    /// That of `T`.
+    /// The id of `T`.
     id: TypeId,
     value: T,
 }

@@ -12,8 +12,8 @@ thread_local! {
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Sets how deep the values that are converted may be nested, on all threads: deeper ones are
-/// [`Error::TooDeep`](crate::Error::TooDeep). At first, that is 512 levels; see [`ToOCaml`](crate::ToOCaml#deep-values).
+/// Sets how many levels deep the values that are converted may be nested, on all threads. Conversions of deeper values are
+/// [`Error::TooDeep`](crate::Error::TooDeep). The limit is 512 levels at first; see [`ToOCaml`](crate::ToOCaml#deep-values).
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ pub fn set_depth_limit(levels: usize) {
 pub(super) struct Level(PhantomData<*mut ()>);
 
 impl Level {
-    /// `None` if that is too deep.
+    /// One more level. `None` if that is too deep.
     #[inline]
     pub(super) fn new() -> Option<Level> {
         let depth = DEPTH.get();

@@ -502,7 +502,7 @@ pub(crate) fn describe(exception: Value<'_, OCamlException>) -> String {
     }
 }
 
-/// An error is that memory ran out.
+/// Writes the text of an exception. The only error is [`Error::OutOfMemory`].
 fn write_text(
     exception: Value<'_, OCamlException>,
     text: &mut String,

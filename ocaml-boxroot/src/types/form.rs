@@ -1,7 +1,9 @@
-//! Whether a value looks like one of its type. Builds with checks ask that in three places: each conversion, before it reads the
-//! value ([`FromOCaml::from_ocaml`](super::FromOCaml::from_ocaml)), where the answer no is a [`Mismatch`](Error::Mismatch); the
-//! macros, for values that they only root, where it is a `Mismatch`, too; and the methods that read a value of a certain type
-//! (`Value::checked`), which panic.
+//! Whether a value looks like a value of its type. Builds with checks ask this in three places, and report the answer no:
+//!
+//! * each conversion, before it reads the value ([`FromOCaml::from_ocaml`](super::FromOCaml::from_ocaml)), by a
+//!   [`Mismatch`](Error::Mismatch);
+//! * the macros, for values that they only root, by a `Mismatch`, too;
+//! * the methods that read a value of a certain type (`Value::checked`), by a panic.
 
 use crate::value::CHECKS;
 use crate::{ffi, Error, Kind, OCamlAny, Value};
@@ -17,9 +19,9 @@ pub(super) const DOUBLE_TAG: u8 = 253;
 pub(super) const DOUBLE_ARRAY_TAG: u8 = 254;
 pub(super) const CUSTOM_TAG: u8 = 255;
 
-/// A marker whose values can be told from others by what their memory says. The markers of this crate are such, and those that
-/// [`ocaml_type!`](crate::ocaml_type!) declares. A marker of your own may implement it, so that values of the type are
-/// checked, too, in [builds with checks](crate#builds-with-checks).
+/// A marker whose values can be told from other values by what their memory says. It is implemented for the markers of this crate,
+/// except [`OCamlAny`](crate::OCamlAny), and for markers that [`ocaml_type!`](crate::ocaml_type!) declares. Implement it for a
+/// marker of your own, so that [builds with checks](crate#builds-with-checks) check values of that type, too.
 ///
 /// # Examples
 ///
@@ -80,13 +82,13 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 }
 
-/// That this value does not have the form of a `T`.
+/// The error that this value does not have the form of a `T`.
 #[cold]
 pub(crate) fn mismatch<T: ?Sized>(value: Value<'_, T>) -> Error {
     does_not_belong(value.any(), type_name::<T>())
 }
 
-/// That this value does not have the form of the type with this name.
+/// The error that this value does not have the form of the type with this name.
 #[cold]
 fn does_not_belong(value: Value<'_, OCamlAny>, type_name: &str) -> Error {
     let hint = match is_closure(value) {
@@ -140,13 +142,13 @@ pub(crate) fn describe(value: Value<'_, OCamlAny>) -> String {
     }
 }
 
-/// Whether it is a function.
+/// Whether the value is a function.
 pub(crate) fn is_closure(value: Value<'_, OCamlAny>) -> bool {
     matches!(value.kind(), Kind::Block { tag: CLOSURE_TAG | INFIX_TAG, .. })
 }
 
-/// How many arguments the code of a function takes at once; `-n` if it takes one, a tuple of `n`. `None` if it is no function, or
-/// in bytecode, which does not say.
+/// How many arguments the code of a function takes at once; `-n` if the function takes one argument, a tuple of `n`. `None` if the
+/// value is no function, and in bytecode, where closures do not say this.
 pub(crate) fn arity(value: Value<'_, OCamlAny>) -> Option<isize> {
     // SAFETY: the value is a live closure (just checked).
     let arity = is_closure(value).then(|| unsafe { ffi::obx_arity(value.raw()) })?;
@@ -179,7 +181,7 @@ impl<T: ?Sized> Clone for Looks<T> {
 impl<T: ?Sized> Copy for Looks<T> {}
 
 impl<T: ?Sized> Looks<T> {
-    /// Nothing is known.
+    /// For a type of which nothing is known.
     pub(crate) const UNKNOWN: Looks<T> = Looks(None, PhantomData);
 
     /// A `Mismatch` if the value is certainly not a `T`.
@@ -202,7 +204,7 @@ impl<T: Form + ?Sized> Look<T> {
 
 /// The constant for all other types.
 pub trait Unknown<T: ?Sized> {
-    /// Nothing is known.
+    /// Nothing is known of such a type.
     const LOOKS: Looks<T> = Looks::UNKNOWN;
 }
 

@@ -100,8 +100,9 @@ impl DomainLock {
         Ok((unsafe { Value::from_raw(result) }, self))
     }
 
-    /// Calls a closure, but looks at it before: whether it is one, and whether it takes as many arguments. OCaml allows that it
-    /// takes fewer, and returns a function of the others; or more, so that the result is a function. The result is live.
+    /// Calls a closure, but checks before whether it is a closure, and how many arguments it takes. OCaml also allows a closure
+    /// that takes fewer arguments, and returns a function of the others; and one that takes more, of which the result is a
+    /// function. The result is live.
     ///
     /// # Errors
     ///
@@ -190,12 +191,13 @@ impl DomainLock {
         Ok(result)
     }
 
-    /// Calls a closure with the values of these roots, which are as many; with `()` if there are none. The result has no type, so
-    /// that a program with many functions has this once.
+    /// Calls a closure with the values of these roots, of which there are `count`; with `()` if there are none. The result has no
+    /// type, so that a program contains this function once, however many functions it calls.
     ///
     /// # Errors
     ///
-    /// The exception that the function raised; in builds with checks, [`Mismatch`](Error::Mismatch) if it cannot be called so.
+    /// The exception that the function raised; in builds with checks, [`Mismatch`](Error::Mismatch) if it cannot be called with
+    /// these arguments.
     ///
     /// # Safety
     ///
@@ -237,7 +239,7 @@ impl DomainLock {
 ///
 /// # Errors
 ///
-/// [`Mismatch`](Error::Mismatch) if it is no function, or one that expects another tuple.
+/// [`Mismatch`](Error::Mismatch) if the value is no function, or a function that expects another tuple.
 fn takes(
     function: Value<'_, OCamlAny>,
     first: Value<'_, OCamlAny>,
@@ -260,7 +262,7 @@ fn takes(
     }
 }
 
-/// For errors of `call_converting`.
+/// The numbers of arguments, in errors of `call_converting`.
 const ORDINALS: [&str; 8] =
     ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
@@ -284,7 +286,7 @@ impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
     ///
     /// # Safety
     ///
-    /// The function takes these arguments; none stands for `()`.
+    /// The function takes these arguments, or `()` if there are none.
     #[track_caller]
     unsafe fn convert_result<X: FromOCaml<R>>(
         &self,
@@ -312,6 +314,10 @@ macro_rules! callable {
             /// # Errors
             ///
             /// The exception that the function raised.
+            ///
+            /// # Panics
+            ///
+            /// In [builds with checks](crate#builds-with-checks), if the value cannot be called with these arguments.
             #[doc(alias("caml_callback", "caml_callback_exn"))]
             #[track_caller]
             pub fn call<'l>(
@@ -332,7 +338,8 @@ macro_rules! callable {
             ///
             /// # Errors
             ///
-            /// The exception that the function raised; the error of a conversion, which says in what.
+            /// The exception that the function raised; or the error of a conversion, which says of which argument, or that it is
+            /// of the result.
             #[doc(alias("caml_callback", "caml_callback_exn"))]
             #[track_caller]
             pub fn call_converting<X: FromOCaml<R>>(
@@ -363,6 +370,10 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
     /// # Errors
     ///
     /// The exception that the function raised.
+    ///
+    /// # Panics
+    ///
+    /// In [builds with checks](crate#builds-with-checks), if the value cannot be called with `()`.
     ///
     /// # Examples
     ///

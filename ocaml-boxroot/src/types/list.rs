@@ -34,7 +34,7 @@ impl<T> Form for OCamlList<T> {
 }
 
 impl<'l, T> Value<'l, OCamlList<T>> {
-    /// The elements, from the first to the last. Those of a cyclic list have no end.
+    /// The elements, from the first to the last. For a cyclic list, the iterator does not end.
     ///
     /// # Examples
     ///
@@ -64,8 +64,9 @@ impl<'l, T> Value<'l, OCamlList<T>> {
     }
 }
 
-/// Finds out that a list goes round, before it was followed three times as far as it has cells (R. P. Brent, "An improved
-/// Monte Carlo factorization algorithm", 1980): some cell is remembered, each time for twice as many cells.
+/// Finds out that a list is cyclic, at the latest when it was followed three times as far as it has cells (R. P. Brent, "An
+/// improved Monte Carlo factorization algorithm", 1980). It remembers one cell at a time, each for twice as many steps as the
+/// last one.
 struct CycleFinder {
     remembered: sys::Value,
     cells: usize,
@@ -76,7 +77,8 @@ impl CycleFinder {
         CycleFinder { remembered: list.raw(), cells: 0 }
     }
 
-    /// Whether this, the next cell or the end, was there before. No value moves meanwhile, because the token is borrowed.
+    /// Whether this, the next cell or the end, is the cell that is remembered. No value moves meanwhile, because the token is
+    /// borrowed.
     fn closes_at<T>(&mut self, list: Value<'_, OCamlList<T>>) -> bool {
         let was_there = list.raw() == self.remembered;
         self.cells += 1;

@@ -143,7 +143,7 @@ impl<'l, T> Value<'l, OCamlSet<T>> {
     }
 }
 
-/// The collections below, of what an iterator returns.
+/// Makes the collections below from the elements.
 mod made {
     use super::*;
 
@@ -151,7 +151,7 @@ mod made {
         Ok(all)
     }
 
-    /// Each binding is inserted, because to collect them takes memory to sort all.
+    /// Inserts the bindings one by one, because collecting them would take memory to sort them all.
     pub fn tree_map<K: Ord, V>(
         bindings: impl IntoIterator<Item = (K, V)>,
     ) -> Result<BTreeMap<K, V>, Error> {

@@ -10,7 +10,7 @@
 //!   arguments of functions). They stay as they are where OCaml does both (invariant: arrays and references, which
 //!   change).
 
-/// Markers. What stands in parentheses says on which parameters the marker's thread-safety and variance depend.
+/// Declares markers. The types in parentheses say on which parameters the marker's thread-safety and variance depend.
 macro_rules! marker {
     ($($(#[$attribute:meta])* $name:ident;)+) => {$(
         $(#[$attribute])*
@@ -105,7 +105,8 @@ pub use seq::Elements;
 ///     [("Ada", 36), ("Blaise", 39)].to_ocaml(lock)
 /// }
 /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # DomainLock::attach(|lock| ages(lock).map(drop))?
+/// # DomainLock::attach(|lock| ages(lock).map(drop))??;
+/// # Ok::<(), Error>(())
 /// ```
 pub mod markers {
     pub use super::array::OCamlArray;
@@ -132,10 +133,10 @@ use std::marker::PhantomData;
 /// A struct with such a field is invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
 
-/// A marker that is one type of OCaml, as all are but [`OCamlAny`](crate::OCamlAny), and unboxed types with such a part: the bound
-/// of the type variables of [bindings](crate::include_bindings). OCaml's polymorphic functions rely on values of one type for each
-/// variable: an array that was made with a float holds floats alone. [`ocaml_type!`](crate::ocaml_type!) implements it, and a marker
-/// of your own may.
+/// A marker whose values are all of one OCaml type. All markers are such, except [`OCamlAny`](crate::OCamlAny) and unboxed types
+/// with a part of that type. The trait is the bound of the type variables of [bindings](crate::include_bindings), because OCaml's
+/// polymorphic functions rely on one type for each variable: an array that was made with a float holds floats alone.
+/// [`ocaml_type!`](crate::ocaml_type!) implements the trait, and you may implement it for a marker of your own.
 ///
 /// # Safety
 ///
@@ -173,7 +174,7 @@ pub unsafe trait OneType {}
 /// | `&A`, `Box<A>` | as `A` | as `A` |
 /// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///
-/// By the last line, existing roots can be elements of lists and tuples, and arguments of calls. Slices (`str`, `[A]`),
+/// The last line means that existing roots can be elements of lists and tuples, and arguments of calls. Slices (`str`, `[A]`),
 /// references and `RootRef` can only be copied to OCaml, not from it. [`ocaml_type!`](crate::ocaml_type!) adds records
 /// and variants, [`OCamlBigarray`](crate::OCamlBigarray) bigarrays.
 ///
@@ -181,15 +182,16 @@ pub unsafe trait OneType {}
 ///
 /// Conversions of nested values recurse, so the data could exhaust the stack. Therefore nesting beyond 512 levels is the
 /// error [`TooDeep`](Error::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
-/// list, array, map, tuple, option, result, record and variant is a level, and so is each type with an implementation of
-/// its own, but no number, string or root. The elements of a list are side by side, however many there are; a list that goes
-/// round is a [`Mismatch`](Error::Mismatch).
-/// [`set_depth_limit`](crate::set_depth_limit) sets another number. It has to fit what the program does with the Rust
-/// values, too: dropping, printing and comparing them recurses as well. A part that a value shares is converted as often as it is
-/// reached, so a small value that shares much may become a very large one.
+/// list, array, map, tuple, option, result, record and variant is a level, and so is each type that you implement the
+/// conversions for. Numbers, strings and roots are no levels. A list is one level, however many elements it has; a cyclic
+/// list is a [`Mismatch`](Error::Mismatch).
 ///
-/// The quarter, and at least 320 KiB, also stay free where Rust calls OCaml: if less is left, the call raises
-/// `Stack_overflow`. So Rust and OCaml that call each other without end do not end the process.
+/// [`set_depth_limit`](crate::set_depth_limit) sets another limit. It has to suit what the program does with the Rust
+/// values, too: dropping, printing and comparing them recurses as well. A part that occurs several times in a value is converted
+/// each time, so a small value that shares much may become a very large one.
+///
+/// A call from Rust to OCaml also needs a quarter of the stack, and at least 320 KiB: if less is left, the call raises
+/// `Stack_overflow`. So endless calls between Rust and OCaml do not end the process.
 ///
 /// # Conversions of other types
 ///
@@ -284,7 +286,7 @@ pub trait ToOCaml<T: ?Sized> {
         self.convert_to(lock)
     }
 
-    /// The conversion, to be implemented, and called by [`to_ocaml`](ToOCaml::to_ocaml). It converts the parts of the
+    /// The conversion, which you implement, and which [`to_ocaml`](ToOCaml::to_ocaml) calls. It must convert the parts of the
     /// value by *their* `to_ocaml`, which counts the levels.
     ///
     /// # Errors
@@ -293,8 +295,8 @@ pub trait ToOCaml<T: ?Sized> {
     #[track_caller]
     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error>;
 
-    /// Whether `to_ocaml` counts a level for this value. To be implemented, as `false`, for a type without parts: so its
-    /// conversion takes no time for the count.
+    /// Whether `to_ocaml` counts a level for this value. Implement it, as `false`, for a type without parts, whose
+    /// conversion then spends no time on the count.
     #[inline]
     fn has_parts(&self) -> bool {
         true
@@ -302,7 +304,7 @@ pub trait ToOCaml<T: ?Sized> {
 }
 
 /// A Rust value that can be copied from an OCaml `T`; see [`Value::to_rust`] and
-/// [`RootRef::to_rust`]. The table of types is in the documentation of [`ToOCaml`], and what is too deep, too.
+/// [`RootRef::to_rust`]. The documentation of [`ToOCaml`] has the table of types, and says which values are too deep.
 ///
 /// # Examples
 ///
@@ -358,7 +360,7 @@ pub trait FromOCaml<T: ?Sized>: Sized {
         Self::convert_from(value, lock)
     }
 
-    /// The conversion, to be implemented, and called by [`from_ocaml`](FromOCaml::from_ocaml). It converts the parts of
+    /// The conversion, which you implement, and which [`from_ocaml`](FromOCaml::from_ocaml) calls. It must convert the parts of
     /// the value by [`Value::to_rust`], [`Value::read`] or their `from_ocaml`, which count the levels.
     ///
     /// # Errors
@@ -367,16 +369,16 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     #[track_caller]
     fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error>;
 
-    /// Whether `from_ocaml` counts a level for this type. To be implemented, as `false`, for a type without parts: so its
-    /// conversion takes no time for the count.
+    /// Whether `from_ocaml` counts a level for this type. Implement it, as `false`, for a type without parts, whose
+    /// conversion then spends no time on the count.
     #[inline]
     fn has_parts() -> bool {
         true
     }
 
-    /// `false` if the value is certainly not a `T`, which is then a [`Mismatch`](Error::Mismatch) in
-    /// [builds with checks](crate#builds-with-checks): they ask before each conversion. To be implemented, as
-    /// `value.has_form()`, for a `T` that is a [`Form`].
+    /// `false` if the value is certainly not a `T`. [Builds with checks](crate#builds-with-checks) call this before each
+    /// conversion, and `false` makes the conversion a [`Mismatch`](Error::Mismatch). Implement it, as `value.has_form()`,
+    /// for a `T` that is a [`Form`].
     #[inline]
     fn has_form(value: Value<'_, T>) -> bool {
         let _ = value;
@@ -384,7 +386,7 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     }
 
     /// The copy of an element of an OCaml array or record in the flat form of floats, whose elements are numbers and
-    /// not values. To be implemented for a `T` that is OCaml's `float` under another name.
+    /// not values. Implement it for a `T` that is OCaml's `float` under another name.
     ///
     /// # Errors
     ///

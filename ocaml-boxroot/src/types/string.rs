@@ -117,8 +117,8 @@ impl<'l> Value<'l, OCamlString> {
         self.as_bytes().to_vec()
     }
 
-    /// A copy of the string, where U+FFFD replaces what is not UTF-8. To a `String`, [`to_rust`](Value::to_rust) copies
-    /// only what is.
+    /// A copy of the string, where U+FFFD replaces what is not UTF-8. For such a string, [`to_rust`](Value::to_rust) to a
+    /// `String` is an error instead.
     ///
     /// # Examples
     ///

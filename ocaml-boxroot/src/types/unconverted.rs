@@ -1,11 +1,11 @@
-//! Rust values that are to be converted by functions that are not generic. A program with many types and functions has these once,
-//! so it compiles faster.
+//! Rust values that are to be converted by functions that are not generic. A program contains such a function once, however many
+//! types it converts, so it compiles faster.
 
 use super::ToOCaml;
 use crate::{Boxroot, DomainLock, Error, OCamlAny};
 use std::marker::PhantomData;
 
-/// A Rust value, how to convert it, and what errors call it.
+/// A Rust value, how to convert it, and the name that errors give it.
 pub struct Unconverted<'a> {
     pub(crate) name: &'static str,
     /// Points to a value that is borrowed for `'a`.
@@ -16,7 +16,7 @@ pub struct Unconverted<'a> {
 }
 
 impl<'a> Unconverted<'a> {
-    /// The value, which becomes a `T`.
+    /// A value that is to become a `T`.
     #[inline]
     pub fn new<T: ?Sized, R: ToOCaml<T>>(value: &'a R, name: &'static str) -> Self {
         let value: *const R = value;

@@ -1,4 +1,4 @@
-//! Forms that OCaml has not.
+//! Forms that OCaml does not have.
 
 use ocaml_boxroot::type_support::{Constructor, Declared};
 use ocaml_boxroot::{bound_type, ocaml_items, OCamlInt, OCamlString};

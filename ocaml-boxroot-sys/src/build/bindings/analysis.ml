@@ -1,4 +1,4 @@
-(* Which types have conversions, and how Rust represents them. All questions about a type that more than one file asks. *)
+(* Which types have conversions, and how Rust represents them. This file answers all questions about a type that several files ask. *)
 open Model
 
 (* ---- Floats: an array of a type whose values are blocks of floats is flat. ---- *)
@@ -70,7 +70,7 @@ let without_conversion d reason ~keep_fields =
 
 let is_record d = match d.kind with Record _ -> true | _ -> false
 
-(* A root in a Rust type names the marker, and so its parameters. The Rust type does not have these. *)
+(* A root in a Rust type names the marker, and so the marker's parameters, which the Rust type does not have. *)
 let has_parameter_under_root d =
   List.exists (any_part ~to_ocaml:true (fun ty -> is_root ~to_ocaml:true ty && vars ty <> [])) (kind_types d.kind)
 
@@ -83,7 +83,7 @@ let rec used_vars ty = match ty with
     List.concat (List.map2 (fun p t -> if mem p d.used then used_vars t else []) d.params l)
   | _ -> List.concat_map used_vars (children ty)
 
-(* Types that the natural form contains without a pointer. A Vec is one. *)
+(* Types that the natural form contains without a pointer. A Vec counts as a pointer. *)
 let rec inline ty = match ty with
   | _ when is_root ~to_ocaml:true ty -> []
   | Builtin ((List | Array), _) -> []

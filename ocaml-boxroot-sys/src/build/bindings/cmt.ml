@@ -25,7 +25,7 @@ let doc attributes =
     | _ -> None) attributes
 [@@ocaml.warning "-4"]
 
-(* Not what is included, which may hide a definition. *)
+(* The types that this structure declares itself without a definition. An included structure does not count: it may hide one. *)
 let without_definition name s =
   let of_declaration d = match d.typ_kind, d.typ_manifest, d.typ_type.type_immediate with
     | Ttype_abstract, None, Unknown -> Some (name ^ "." ^ Ident.name d.typ_id)
@@ -68,7 +68,7 @@ let scan (infos : Cmt_format.cmt_infos) =
       | Tmty_functor _ -> inside None (fun () -> default.module_type it m)
       | _ -> default.module_type it m);
     structure_item = (fun it i -> match i.str_desc with
-      (* What is included may be shadowed by what follows. *)
+      (* Later items may hide those of an included or opened structure. *)
       | Tstr_include _ | Tstr_open _ -> inside None (fun () -> default.structure_item it i)
       | _ -> default.structure_item it i);
     value_description = (fun it v ->
@@ -98,20 +98,20 @@ let scan (infos : Cmt_format.cmt_infos) =
 
 let read file = scan (Cmt_format.read_cmt file)
 
-(* The interface's documentation is that of the later files. *)
+(* The documentation of all items. That of an interface counts more than that of its implementation, and is in a later file. *)
 let documentation scanned =
   let table = Hashtbl.create 100 in
   List.iter (fun s -> List.iter (fun (key, doc) -> Hashtbl.replace table key doc) s.docs) scanned;
   table
 
-(* The bound module, of these Rust names, whose name the symbol begins with. Not the symbols of the runtime and of boxroot: Rust
-   could replace a function of theirs. *)
+(* The bound module, of these Rust names, whose name the symbol begins with. The symbols of the runtime and of boxroot belong to no
+   module, because Rust could replace a function of theirs. *)
 let owner modules symbol =
   let longest a b = compare (String.length b) (String.length a) in
   if List.exists (fun prefix -> Names.starts_with prefix symbol) [ "caml_"; "boxroot_"; "bxr_"; "obx_" ] then None
   else List.find_opt (fun m -> Names.starts_with (Names.not_raw m ^ "_") symbol) (List.sort longest modules)
 
-(* The module of those, if any, whose name the symbol nearly begins with. *)
+(* The bound module, if any, whose name the symbol nearly begins with. *)
 let nearly_owner modules symbol =
   let ends = List.filter (fun i -> symbol.[i] = '_') (List.init (String.length symbol) Fun.id) in
   let beginnings = List.map (String.sub symbol 0) ends in
@@ -160,7 +160,7 @@ let same a b =
 
 let symbols e = e.symbol :: Option.to_list e.bytecode_symbol
 
-(* Rust defines each symbol once. *)
+(* Fails if Rust would have to define a symbol twice. *)
 let check_symbols e others =
   let fail symbol a b =
     failwith (Printf.sprintf "two functions would have the symbol \"%s\":\n  %s\n  %s" symbol a b) in
@@ -170,8 +170,8 @@ let check_symbols e others =
     List.iter (fun other ->
       if List.mem symbol (symbols other) then fail symbol other.external_comment e.external_comment) others) (symbols e)
 
-(* What Rust provides: for each symbol the module, the external, and its path if the interface has it. And what it does not
-   provide, with a comment. *)
+(* The externals that Rust provides, each with its module, and with its path if the interface has it; and those that Rust does not
+   provide, each with a comment. *)
 let externals (r : Reader.t) scanned modules =
   let add (provided, left_out) f = match owner modules (symbol f.primitive) with
     | None ->

@@ -53,12 +53,12 @@ let parameters vars names = match vars with
   | [] -> ""
   | l -> Printf.sprintf "(%s) " (String.concat ", " (List.map (fun v -> List.assoc v.id names) l))
 
-(* `'a. t`: not less general than that. *)
+(* `'a. t`, so that a value of a less general type is an error. *)
 let for_all names t = match names with
   | [] -> t
   | l -> Printf.sprintf "%s. %s" (String.concat " " (List.map snd l)) t
 
-(* The same type, constructor by constructor, or with the same number of parameters at least. *)
+(* Declares the same type again, constructor by constructor; if its constructors are not known, with the same number of parameters. *)
 let type_ b number d =
   let names = names d.params in
   let here = Printf.sprintf "type %stype_%d = %s%s" (parameters d.params names) number (parameters d.params names) d.ocaml in
@@ -66,7 +66,7 @@ let type_ b number d =
   match d.kind with
   | _ when d.has_constraints -> ()
   | Opaque -> out b "%s\n" here
-  (* Here OCaml would make such a record flat. *)
+  (* If it were declared again here, OCaml would make such a record flat. *)
   | Record (l, `Regular_of_floats) ->
     let labels = String.concat "; " (List.map (fun f -> Names.ocaml f.label) l) in
     let checks = List.map (fun f -> Printf.sprintf "(%s : %s)" (Names.ocaml f.label) (ty names f.ty)) l in
@@ -96,8 +96,8 @@ let exception_ b ~digest e =
 
 let rec items m = List.concat_map (function Module m -> items m | i -> [ i ]) m.items
 
-(* `abis`: symbols that Rust defines if it was compiled with the same digest. `stated`: functions that Rust provides, and that the
-   interface has, with the types that were understood. *)
+(* `abis`: symbols that Rust defines if it was compiled with the same digest. `stated`: functions that Rust provides and that the
+   interface has, with their types as the generator understood them. *)
 let print b ~header ~abis ~digest ~types ~stated modules =
   out b "(* %s *)\n[@@@ocaml.warning \"-a@9\"]\n[@@@ocaml.alert \"-all\"]\n\n" header;
   List.iteri (fun i symbol -> out b "external abi_%d : unit -> unit = \"%s\"\nlet () = abi_%d ()\n" i symbol i) abis;

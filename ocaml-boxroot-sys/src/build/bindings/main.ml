@@ -12,7 +12,7 @@ type options = {
   opaque : string list;
   users : (string * string) list;
   names : (string * string) list;
-  register : string option;  (* the OCaml module without which Rust's functions refuse *)
+  register : string option;  (* the OCaml module that must be initialised before Rust's functions accept calls *)
 }
 
 let options () =
@@ -42,7 +42,7 @@ let options () =
     prefixes = rev prefixes; only = rev only; opaque = rev opaque; users = rev users; names = rev names;
     register = !register }
 
-(* Names that build scripts use. *)
+(* Fails if a build script uses a name that there is not. *)
 let check_known what known names =
   List.iter (fun name -> if not (List.mem name known) then begin
     let near = List.sort_uniq compare (match Misc.spellcheck known name with [] -> known | l -> l) in
@@ -50,7 +50,7 @@ let check_known what known names =
     failwith (Printf.sprintf "there is no %s `%s`. %s" what name (Names.there_are some))
   end) names
 
-(* The files .cmti of modules that are bound: a library's have documentation. *)
+(* The files .cmti of modules that are bound. Those of a library have its documentation. *)
 let interfaces folders modules =
   let file folder name = Filename.concat folder (name ^ ".cmti") in
   let find name =
@@ -58,7 +58,7 @@ let interfaces folders modules =
       (List.concat_map (fun folder -> [ file folder (String.uncapitalize_ascii name); file folder name ]) folders) in
   List.filter_map find modules
 
-(* Each Rust type that the build script names has an effect. *)
+(* Fails if a Rust type that the build script names has no effect. *)
 let check_users (r : Reader.t) =
   Hashtbl.iter (fun path home -> match Hashtbl.find_opt r.decls path, List.assoc_opt home.Reader.qualified r.users with
     | Some d, Some rust when d.rust = Marker_only && d.boxed = None ->
@@ -67,7 +67,7 @@ let check_users (r : Reader.t) =
     | _ -> ()) r.homes
 
 type understood = {
-  modules : module_ list;  (* also one of types that no bound module declares *)
+  modules : module_ list;  (* with a module for the types that no bound module declares *)
   types : decl list;
   stated : (string * external_) list;  (* externals that Rust provides and that the interface has *)
   left_out : string list;  (* externals that Rust does not provide *)
@@ -75,7 +75,7 @@ type understood = {
 
 let read o =
   Clflags.include_dirs := List.rev o.folders;
-  (* The compiler searches one folder first, which would be the current one. *)
+  (* The compiler searches this folder first. Without it, that would be the current folder. *)
   Compmisc.init_path ~dir:(match o.folders with first :: _ -> first | [] -> Filename.dirname o.rust_file) ();
   let r = Reader.create (Compmisc.initial_env ()) ~opaque:o.opaque ~users:o.users ~prefixes:o.prefixes in
   let raws = List.map (Walk.bound r) o.bound in

@@ -23,7 +23,7 @@ and field = { label : string; ty : ty; is_mutable : bool; is_atomic : bool }
 
 and parts = Positional of ty list | Labelled of field list
 
-(* How a constructor is represented. `Hash` and `Tagged`: of a polymorphic variant. *)
+(* How a constructor is represented. `Hash` and `Tagged` are for polymorphic variants, without and with an argument. *)
 and tag = Constant of int | Block of int | Hash of int | Tagged of int
 
 and constructor = { constructor : string; parts : parts; tag : tag }
@@ -66,7 +66,7 @@ type value = {
   value : string;  (* its name, in OCaml *)
   value_name : string;  (* in Rust *)
   value_path : string;  (* as OCaml code names it *)
-  arguments : argument list;  (* none: it is no function *)
+  arguments : argument list;  (* empty if the value is no function *)
   result : ty;
   is_unsafe : bool;
   value_comment : string;
@@ -81,7 +81,7 @@ type exception_ = {
   exception_doc : string option;
 }
 
-(* What Rust provides. *)
+(* A function that Rust provides. *)
 type external_ = {
   external_ : string;
   symbol : string;

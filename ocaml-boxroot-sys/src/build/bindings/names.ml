@@ -61,7 +61,7 @@ let starts_with prefix s = is_at s 0 prefix
 
 let contains s part = List.exists (fun i -> is_at s i part) (List.init (String.length s) Fun.id)
 
-(* Splits at a separator of any length, but not at one at the beginning of a piece. *)
+(* Splits at a separator of any length. A separator at the beginning of a piece belongs to the piece. *)
 let split separator s =
   let n = String.length separator in
   let rec pieces start i =

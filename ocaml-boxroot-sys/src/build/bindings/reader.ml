@@ -73,8 +73,8 @@ let builtin path =
     | _ -> None
 [@@ocaml.warning "-4"]
 
-(* `Map.Make (String).t` and the like, with the type of the keys. Each functor's application makes a type of its own, and a module
-   of the standard library stands for each of these types of keys. So different types stay different. *)
+(* `Map.Make (String).t` and the like, with the type of the keys. OCaml has a type for each module of keys, and here each type of
+   keys has one such module, of the standard library. So different types stay different. *)
 let collection path =
   let keys = [
     "Stdlib__String", String; "Stdlib__Int", Int; "Stdlib__Char", Char; "Stdlib__Bytes", Bytes; "Stdlib__Bool", Bool;
@@ -117,8 +117,8 @@ let rec canonical r path =
       | Tconstr (other, _, _) when has_definition d -> canonical r other
       | _ -> None
 
-(* In a declaration of a signature, the signature's items stand under their bare names. This replaces these by paths. An item
-   that another one of its name follows has no path. *)
+(* In a declaration of a signature, the signature's items stand under their bare names. This replaces the bare names by paths. An
+   item that a later item of the same name hides has no path. *)
 let global path signature subst =
   let add (subst, seen) item =
     let add kind id by = if List.mem (kind, Ident.name id) seen then (subst, seen)
@@ -264,7 +264,7 @@ and kind r d = match d.type_kind with
     | Some (Tvariant row) when d.type_private = Public -> Row (row_constructors r row)
     | Some _ -> unsupported "a private abbreviation"
 
-(* Constant constructors are numbered, and the others, too. *)
+(* Constant constructors are numbered, and constructors with arguments are numbered separately. *)
 and constructors r l =
   let constants = ref 0 and blocks = ref 0 in
   let next counter = let n = !counter in incr counter; n in

@@ -54,7 +54,7 @@ let parts_decl ~visibility ty = function
     let field f = Printf.sprintf "%s%s: %s" visibility (Names.identifier f.label) (ty f.ty) in
     " { " ^ String.concat ", " (List.map field l) ^ " }"
 
-(* The same for the macro, which has to number and to name them: ` (0 a0: MARKER, …)` or ` { 0 label: MARKER, … }`. *)
+(* The parts for the macro, which needs a number and a name for each: ` (0 a0: MARKER, …)` or ` { 0 label: MARKER, … }`. *)
 let parts_macro marker parts =
   let numbered l = String.concat ", " (List.mapi (fun i (name, t) -> Printf.sprintf "%d %s: %s" i name (marker t)) l) in
   match parts with
@@ -242,7 +242,7 @@ let externals scope m =
     out scope "    }\n}\n\n"
   end
 
-(* For `include_bindings!`: types that do not provide anything, for the modules that it does not name. *)
+(* For the modules that `include_bindings!` does not name: types that provide nothing. *)
 let missing_externals text modules =
   let wanting = List.filter (fun m -> m.externals <> []) modules in
   Printf.bprintf text "/// Stands for the types that `include_bindings!` does not name.\n#[allow(dead_code, non_camel_case_types)]\n";
@@ -294,7 +294,7 @@ let indented text =
   let line l = if l = "" then l else "    " ^ l in
   String.concat "\n" (List.map line (String.split_on_char '\n' text))
 
-(* The names of types, with those of abbreviations, which give way to the others. *)
+(* The names of types and of abbreviations. An abbreviation does not count if a type has its name. *)
 let with_aliases types m =
   List.fold_left (fun types -> function
     | Abbreviation a when not (List.mem_assoc ("OCaml" ^ a.alias) types) -> ("OCaml" ^ a.alias, "type " ^ a.alias_path) :: types

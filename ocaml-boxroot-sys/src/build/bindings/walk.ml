@@ -20,7 +20,7 @@ type raw = {
 
 let uncapitalized qualified = String.concat "." (List.map String.uncapitalize_ascii (String.split_on_char '.' qualified))
 
-(* Of capital letters, those at the beginning of a word do not count. *)
+(* An item, as build scripts name it. A capital letter at the beginning of a name becomes a small one. *)
 let qualify raw name = raw.qualified ^ "." ^ String.uncapitalize_ascii name
 
 let given_name selection raw name ~is_capital =
@@ -38,7 +38,8 @@ let is_excluded path =
   let name = Path.name path in
   List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO" ]
 
-(* Functions of the standard library that are unsafe, though their names do not say so: C code that does not check the tables. *)
+(* Functions of the standard library that are unsafe, though their names do not say so: C code, which does not check the tables that it
+   is given. *)
 let is_unchecked path = List.mem (Path.name path) [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine" ]
 
 let signature_of (r : Reader.t) path =
@@ -52,7 +53,7 @@ let own_file base target = match target with
   | Path.Pident id when Ident.persistent id && Names.starts_with (base ^ "__") (Ident.name id) -> true
   | _ -> false
 
-(* A private module of a library has no interface beside the others'. *)
+(* Whether the interface of a module is there. That of a library's private module is not beside the other interfaces. *)
 let has_interface (r : Reader.t) path = match Env.find_module path r.env with
   | _ -> true
   | exception Not_found -> false
@@ -119,7 +120,7 @@ let rec files raw =
 
 let documentation selection kind path = Hashtbl.find_opt selection.documentation (kind ^ " " ^ path)
 
-(* Types of this module that no other bound module declares. `own`: only those whose own path is here. *)
+(* Gives homes to the types of this module that no other bound module declares; if `own`, only to those whose own path is here. *)
 let rec homes (r : Reader.t) selection ~own raw =
   List.iter (function
     | Sig_type (id, d, _, Exported) when not (String.contains (Ident.name id) '#') ->
@@ -242,7 +243,7 @@ and type_ r selection raw id d =
       | _ -> [ Comment (comment () ^ "\nis left out: an abbreviation that does not use all its parameters") ]
   with Reader.Unsupported reason -> [ Comment (comment () ^ "\nis left out: " ^ reason) ]
 
-(* Adds the types that are found, and are no items of a module that is bound: those of other modules, for example. *)
+(* Adds the types that were found but are no items of a bound module, such as types of other modules. *)
 let with_types modules types =
   let rec declared m = List.concat_map (function
     | Type d -> [ d ] | Module m -> declared m | Abbreviation _ | Reexport _ | Value _ | Exception _ | Comment _ -> []) m.items in

@@ -9,7 +9,8 @@
 /// * `variant`: `Leaf constant 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or `Node block 1 { 0 label: T }` a block with
 ///   that tag, ``A tagged 65 (0 a: T)`` a constructor of a polymorphic variant with that hash and an argument.
 /// * `abstract`: only a marker.
-/// * `boxed`: `OCamlHandle for crate::Handle`, an abstract type whose values are boxes of that Rust type. No two are of one.
+/// * `boxed`: `OCamlHandle for crate::Handle`, an abstract type whose values are boxes of that Rust type. No two abstract types
+///   have the same Rust type.
 /// * `private` before these: no conversion to OCaml.
 #[doc(hidden)]
 #[macro_export]
@@ -157,7 +158,7 @@ macro_rules! bound_type {
     };
 }
 
-/// For [`bound_type!`](crate::bound_type!): the number by which a constructor is named. It is even for constants, odd for others.
+/// For [`bound_type!`](crate::bound_type!): the number by which a constructor is named. It is even for constants, odd for other constructors.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_number {

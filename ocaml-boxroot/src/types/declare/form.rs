@@ -7,12 +7,12 @@ use std::marker::PhantomData;
 /// How OCaml represents a constructor of a type. A record is a type with one constructor.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Constructor {
-    /// Without arguments: an immediate.
+    /// A constructor without arguments: an immediate.
     Constant(isize),
-    /// With arguments, or a record: a block with this tag and this number of fields.
+    /// A constructor with arguments, or a record: a block with this tag and this number of fields.
     Block(u8, usize),
-    /// Of a polymorphic variant, with this hash and this number of arguments: a block with the hash and the argument, or,
-    /// for several arguments, a tuple of them.
+    /// A constructor of a polymorphic variant, with this hash and this number of arguments: a block with the hash and the
+    /// argument, or, for several arguments, a tuple of them.
     Tagged(isize, usize),
     /// A record of this number of floats: a block of numbers in a row.
     Flat(usize),
@@ -49,7 +49,7 @@ pub(super) const fn size(constructor: Constructor) -> usize {
 pub unsafe trait Declared: Sized {
     /// The constructors, as OCaml represents them.
     const CONSTRUCTORS: Constructors;
-    /// Does not compile if they cannot be.
+    /// Does not compile if no OCaml type has these constructors.
     const CHECKED: ();
     /// Whether the values are floats.
     const IS_FLOAT: bool = false;
@@ -61,7 +61,7 @@ pub(super) const fn constructors<M: Declared>() -> Constructors {
     M::CONSTRUCTORS
 }
 
-/// Whether the type is a polymorphic variant: constants of other types are numbered in order.
+/// Whether the type is a polymorphic variant, which its constants tell: those of other types are numbered in order.
 pub(super) fn is_polymorphic(constructors: Constructors) -> bool {
     let mut constants = 0..;
     constructors.iter().any(|(_, constructor)| match constructor {
@@ -76,7 +76,7 @@ pub const fn is_flat<M: Declared>() -> bool {
     matches!(constructors::<M>(), [(_, Constructor::Flat(_))])
 }
 
-/// Whether the values are records, in one form or the other.
+/// Whether the values are records, be they flat or not.
 pub(super) const fn is_record<M: Declared>() -> bool {
     matches!(constructors::<M>(), [(0, Constructor::Flat(_) | Constructor::Block(0, _))])
 }
@@ -91,7 +91,7 @@ pub(super) const fn constructor<M: Declared>(number: isize) -> Constructor {
     constructors[i].1
 }
 
-/// A part, which is a field or an argument of a constructor, has this type.
+/// Says that a part of a declared type, which is a field or an argument of a constructor, has this type.
 ///
 /// # Safety
 ///
@@ -117,8 +117,8 @@ unsafe impl<M, Parts> OneType for Whole<'_, M, Parts, false> {}
 // SAFETY: no value of OCaml has this type. By the bound on `M`, `T` is the type of its part (see `PartType`).
 unsafe impl<M: Part<0, 0, T>, T: OneType> OneType for Whole<'_, M, (T,), true> {}
 
-/// Checks that the constructors have different numbers and representations, that these can be, and that there are as many parts
-/// (given by the numbers of their constructors and their own) as they say, in order. And whether the type is unboxed.
+/// Checks that the constructors have different numbers, and different representations, which OCaml has; that their parts are these,
+/// in this order, each given by the number of its constructor and its own; and that `is_unboxed` is right.
 pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unboxed: bool) {
     assert!(is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)]));
     let (mut i, mut next) = (0, 0);
@@ -176,7 +176,7 @@ impl<T: Declared> Probe<T> {
 
 /// The constant for all other types.
 pub trait NotFloat<T> {
-    /// It is not.
+    /// Such a type is not represented as a float.
     const IS_FLOAT: IsFloat<T> = IsFloat(false, PhantomData);
 }
 

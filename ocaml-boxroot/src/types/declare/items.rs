@@ -1,11 +1,11 @@
 //! The items that [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!) make of a declaration.
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a marker, and all that unsafe code believes of it, and the conversions, which are
-/// safe code. Each type of the declaration means what it means here, in items, where it is not inferred. Where it stands
-/// elsewhere, the compiler compares it with this one.
+/// For [`ocaml_type!`](crate::ocaml_type!): a marker, all that unsafe code believes of it, and the conversions, which are
+/// safe code. The types of the declaration stand in items here, where Rust infers nothing, so these types count. Where a type of the
+/// declaration stands elsewhere, the compiler compares it with the type here.
 ///
 /// A part is `(number of the constructor, its own number, [parameters of the marker], type)`. A number is a literal, or an
-/// expression in braces. Conversions are there if they are given: `to_struct` and `to_enum` to OCaml, `from` from it, and
+/// expression in braces. There are only the conversions that are given: `to_struct` and `to_enum` to OCaml, `from` from it, and
 /// `from_float` for an unboxed type.
 #[doc(hidden)]
 #[macro_export]
@@ -29,9 +29,9 @@ macro_rules! ocaml_items {
         $(#[doc $(($($doc_list)*))? $(= $doc)?])*
         $visibility struct $name<$($a),*> {
             never: $crate::macro_support::Infallible,
-            // A parameter may be a type that OCaml gives and one that it takes.
+            // Invariant: OCaml may both give and take values of a parameter.
             _parameters: ($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)*),
-            // So the marker is `Send` and `Sync` if those of all parts are.
+            // The marker is `Send` and `Sync` if the markers of all parts are.
             _parts: ($($crate::type_support::PartType<$name<$($b),*>, $number, $index, $type>,)*),
         }
 
@@ -126,7 +126,7 @@ macro_rules! ocaml_items {
                                 ),
                                 lock,
                             ) {
-                                // As `?`, which takes longer to compile.
+                                // This does what `?` does, which takes longer to compile.
                                 $crate::macro_support::Ok(part) => part,
                                 $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
                             }),*

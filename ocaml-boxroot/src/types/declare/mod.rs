@@ -10,8 +10,8 @@ mod parts;
 
 pub use field::Field;
 
-/// For [`ocaml_type!`](crate::ocaml_type!). What is safe here is safe for all arguments: it relies on `Declared` and
-/// `Part` only.
+/// For [`ocaml_type!`](crate::ocaml_type!). The safe functions here are safe for all arguments, because they rely on `Declared`
+/// and `Part` only.
 pub mod type_support {
     pub use super::field::field;
     pub use super::form::{
@@ -83,32 +83,32 @@ pub mod type_support {
 /// fields or constructors. Their Rust types may be any types with the conversions; a [`Boxroot`](crate::Boxroot) leaves
 /// the value in OCaml. Without `for`, the macro declares only the marker and the fields.
 ///
-/// * Fields and constructors stand in the *order* of OCaml's declaration. Their names may be others than in OCaml, except
-///   those of polymorphic variants.
+/// * Fields and constructors stand in the *order* of OCaml's declaration. Their names may differ from OCaml's, except for the
+///   constructors of polymorphic variants.
 /// * A `struct` has a constant for each field, for [`Value::read`](crate::Value::read) and [`Value::at`](crate::Value::at).
 /// * An `unboxed struct` is a type with `[@@unboxed]`: a record of one field, or a variant of one constructor with one
 ///   argument, which OCaml represents as this field. `type metres = { metres : float } [@@unboxed]` is
 ///   `unboxed struct OCamlMetres for Metres { metres: OCamlFloat }`. It has no constants.
 /// * OCaml stores a record in the flat form if all fields are floats, and the macro assumes this form if all fields are
-///   [`OCamlFloat`](crate::OCamlFloat), or an `unboxed struct` of such a field. So the type of a field must be one of
-///   these where OCaml knows that it is `float`, also by an abbreviation or an unboxed type; and it must be another
-///   marker where OCaml's declaration of the record does not know that, because the type is a variable or abstract
-///   there.
+///   [`OCamlFloat`](crate::OCamlFloat), or an `unboxed struct` of such a field. So a field must have one of these types
+///   where OCaml knows that the field is a `float`, also by an abbreviation or an unboxed type. The field must have another
+///   marker where OCaml's declaration of the record does not know this, because the type of the field is a variable or
+///   abstract there.
 /// * A constructor with several arguments (`of int * int`) has as many here, at most eight; one whose argument is a
 ///   tuple (`of (int * int)`) has one argument, a tuple.
 /// * A type with parameters has type parameters: ``type ('k, 'v) table = Tip of 'v | Fork of ('k, 'v) table * 'k`` is
 ///   `enum OCamlTable<K, V> for Table<K as RK, V as RV> { Tip(V), Fork(OCamlTable<K, V>, K) }`, for a Rust type
 ///   `enum Table<RK, RV> { Tip(RV), Fork(Box<Table<RK, RV>>, RK) }`. After `for` stand the parameters of the Rust type, in its
-///   order, each after the parameter of the marker that it is converted from. An `unboxed struct` has none, and neither has a record of
-///   nothing but floats.
-/// * Converting an OCaml value whose constructor is not in the list, as open types have them, is
+///   order, each after the parameter of the marker that it is converted from. An `unboxed struct` has no parameters, and neither has
+///   a record of nothing but floats.
+/// * An open polymorphic variant may have values whose constructor is not in the list. Converting such a value is
 ///   [`Error::Mismatch`](crate::Error::Mismatch).
 ///
-/// A marker is `Send` and `Sync` if those of all its fields and arguments are.
+/// A marker is `Send` and `Sync` if the markers of all its fields and arguments are.
 ///
 /// An error in a field or an argument says where it is: ``` `Fork.1`: a number that … ```.
 ///
-/// Comments are the only attributes that the macro takes. Types are written out: `_` stands for none.
+/// Comments are the only attributes that the macro takes. Types are written out, without `_`.
 ///
 /// The macro needs no `unsafe`: the promise that an OCaml value *has* this type is made where the value comes to Rust,
 /// in [`export!`](crate::export!), [`ocaml_functions!`](crate::ocaml_functions!) or

@@ -44,7 +44,7 @@ pub const fn check_names(form: Form) {
     }
 }
 
-/// A name without Rust's `r#`, which makes no other name of it.
+/// A name without Rust's prefix `r#`: with and without it, the name is the same.
 const fn plain(name: &str) -> &[u8] {
     match name.as_bytes() {
         [b'r', b'#', plain @ ..] => plain,

@@ -10,10 +10,10 @@ use crate::types::{FromOCaml, OCamlFloat, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use std::marker::PhantomData;
 
-// Types with many parts make many instances of the generic functions here, so these are short, and call others that are generic in
-// less or in nothing.
+// Types with many parts make many instances of the generic functions here, so these are short, and call functions with fewer
+// parameters or none.
 
-/// A Rust value for a part of a new value: of that constructor of an `M`.
+/// A Rust value for a part of a new value, of that constructor of an `M`.
 #[repr(transparent)]
 pub struct PartOf<'a, M, const CONSTRUCTOR: isize>(Source<'a>, PhantomData<M>);
 
@@ -184,7 +184,7 @@ enum Fields<'l> {
 /// A value, and what its memory says.
 pub struct Opened<'l, M>(Value<'l, OCamlAny>, Kind, PhantomData<M>);
 
-/// Looks at a value, to take it apart.
+/// Reads what a value's memory says, so that the value can be taken apart.
 #[inline]
 pub fn open<M: Declared>(value: Value<'_, M>) -> Opened<'_, M> {
     let value = value.any();
@@ -259,8 +259,8 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
     }
 }
 
-/// A copy of the part with that number. An error says that it is in the part of this name. It depends on these types alone, so all
-/// declared types share it.
+/// A copy of the part with that number. An error says that it is in the part of this name. The function depends on the types of the
+/// part alone, so all declared types share it.
 ///
 /// # Safety
 ///
