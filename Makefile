@@ -9,7 +9,7 @@
 #              packaged: ONLY=c, ocaml, rust, drop-in
 # make builds  compilers, levels of optimisation, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv;
 #              ONLY=compile-time prints how long rustc takes for bindings
-# make platforms  other systems and processors: ONLY=musl, arm64, riscv64, s390x, ppc64el, windows, cross
+# make platforms  other systems and processors: ONLY=musl, arm64, arm64-rust, riscv64, s390x, ppc64el, windows, cross
 # make campaign  all versions of OCaml, with the longer campaigns (an hour)
 # make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
 #              of libFuzzer

@@ -12,6 +12,9 @@
            bookworm, sid  that of a suite of Debian. Its packages are downloaded by apt and unpacked, not installed, in
                           ${XDG_CACHE_HOME:-~/.cache}/ocaml-boxroot.
            5.5.2          a cross compiler (.ci/toolchain 5.5.2+arm64).
+  arm64-rust
+         The tests of the Rust crates that embed a runtime (tests/c_api and tests/safe), in the same way. Needs rustup's target, too
+         (rustup target add aarch64-unknown-linux-gnu).
   windows  The C library, compiled by mingw-w64, under wine: its unit tests, and a random walk, without what forks. OCaml is a cross
          compiler (.ci/toolchain 5.5.2+windows). Needs wine and gcc-mingw-w64-x86-64-posix.
   cross  Compiles by `zig cc`, which brings the headers and libraries of other systems; nothing is run. For macOS and BSDs, the C
@@ -57,13 +60,11 @@ PROCESSORS = {
 }
 
 
-def emulated(processor, *chosen):
+def emulated(processor, *chosen, tests):
     triple, name, origins = PROCESSORS[processor]
     qemu = f"qemu-{name}-static"
     need(qemu, "apt-get install qemu-user-static")
     need(f"{triple}-gcc", f"apt-get install gcc-{triple.replace('_', '-')} libc6-dev-{processor}-cross")
-    for setting, value in ("OPERATIONS", "100000"), ("ROOTS", "4000"), ("LIVES", "20"):
-        os.environ.setdefault(setting, value)
     for origin in chosen or origins:
         if origin not in origins:
             fail(f"no OCaml '{origin}' for {processor}; there are {', '.join(origins)}")
@@ -74,20 +75,37 @@ def emulated(processor, *chosen):
             folder = debian(processor, triple, qemu, origin)
             os.environ["OCAMLOPT"] = str(folder / "ocamlopt")
             cc, files = str(folder / "cc"), f"{folder}/root"
-        compiler = {"CC": cc, "RUN": f"{qemu} -L {files}"}
         say(f"{processor}: OCaml {version()}")
-        run(["make", "-s", "-C", "boxroot-c", f"BUILD=build/{version()}+{processor}", f"AR={triple}-ar", "CXX=none"],
-            [f"{setting}={value}" for setting, value in compiler.items()], "check-c check-memory stress", shown=True)
-        if processor == "arm64":
-            run(".ci/builds.py closures", env=compiler, shown=True)
-        passed(f"{processor}: the C library, its unit tests and a walk")
+        tests(processor, triple, cc, f"{qemu} -L {files}")
+
+
+def c_library(processor, triple, cc, start):
+    for setting, value in ("OPERATIONS", "100000"), ("ROOTS", "4000"), ("LIVES", "20"):
+        os.environ.setdefault(setting, value)
+    compiler = {"CC": cc, "RUN": start}
+    run(["make", "-s", "-C", "boxroot-c", f"BUILD=build/{version()}+{processor}", f"AR={triple}-ar", "CXX=none"],
+        [f"{setting}={value}" for setting, value in compiler.items()], "check-c check-memory stress", shown=True)
+    if processor == "arm64":
+        run(".ci/builds.py closures", env=compiler, shown=True)
+    passed(f"{processor}: the C library, its unit tests and a walk")
+
+
+def crates(processor, triple, cc, start):
+    target = triple.replace("-", "-unknown-", 1)
+    setting = f"CARGO_TARGET_{target.upper().replace('-', '_')}"
+    # Without a C++ compiler, and the test of what C++ programs do: there is none with the C library of that suite.
+    env = {"TARGET_CC": cc, "TARGET_AR": f"{triple}-ar", "TARGET_CXX": "none", "RUN": start,
+           f"{setting}_LINKER": cc, f"{setting}_RUNNER": start}
+    run(f"cargo test --no-fail-fast --target {target} --target-dir target/{processor} --test c_api --test safe --",
+        "--skip cpp_pointer_and_unwinding", env=env, shown=True)
+    passed(f"{processor}: the tests of the Rust crates")
 
 
 def debian(processor, triple, qemu, suite):
-    """A folder with what Debian's packages of OCaml hold for the processor, and with `ocamlopt`, `ocamlc` and `cc`: the first two
-    run in qemu, and the third is the cross compiler of this machine with the C library of that suite."""
+    """A folder with what Debian's packages of OCaml hold for the processor, and with `cc`, `ocamlopt`, `ocamlc` and `ocamldep`:
+    those of OCaml run in qemu, and `cc` is the cross compiler of this machine with the C library of that suite."""
     folder = CACHE / f"debian-{suite}-{processor}"
-    if (folder / "cc").exists():
+    if (folder / "ocamldep").exists():
         return folder
     say(f"{processor}: getting the OCaml of Debian {suite} (log: {folder}.log)")
     shutil.rmtree(folder, ignore_errors=True)
@@ -110,9 +128,12 @@ def debian(processor, triple, qemu, suite):
     libraries = root / told_in(start, "standard_library_default").lstrip("/")
     places = [f"--sysroot={root}", f"-B{root}/usr/lib/{triple}", f"-L{root}/usr/lib/{triple}",
               f"-isystem {root}/usr/include/{triple}", f"-isystem {root}/usr/include"]
-    for tool in "ocamlopt", "ocamlc":
-        script(folder / tool, f"OCAMLLIB={libraries} {start}/{tool}.opt -cc {folder}/cc")
     script(folder / "cc", f"exec {triple}-gcc {' '.join(places)}")
+    # Programs of bytecode name what runs them: without that option, an ocamlrun of this machine's OCaml, if it has one.
+    script(folder / "ocamlrun", f"{start}/ocamlrun")
+    cc = f"-cc {folder}/cc"
+    for tool, options in ("ocamlopt", cc), ("ocamlc", f"{cc} -use-runtime {folder}/ocamlrun"), ("ocamldep", ""):
+        script(folder / tool, f"OCAMLLIB={libraries} {start}/{tool}.opt {options}")
     return folder
 
 
@@ -231,7 +252,10 @@ def defined_as_zeros(nm, objects):
                     "int main(void) { return 0; }\n"])
 
 
-if sys.argv[1:2] and sys.argv[1] in PROCESSORS:
-    emulated(*sys.argv[1:])
+EMULATED = {name: functools.partial(emulated, name, tests=c_library) for name in PROCESSORS}
+EMULATED["arm64-rust"] = functools.partial(emulated, "arm64", tests=crates)
+
+if sys.argv[1:2] and sys.argv[1] in EMULATED:
+    EMULATED[sys.argv[1]](*sys.argv[2:])
 else:
-    main({"cross": cross, "windows": windows, "musl": musl, **{name: functools.partial(emulated, name) for name in PROCESSORS}})
+    main({"cross": cross, "windows": windows, "musl": musl, **EMULATED})

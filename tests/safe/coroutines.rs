@@ -2,11 +2,10 @@
 
 use crate::support::coroutine::{suspend, Coroutine};
 use crate::support::exported::Run;
-use crate::support::process::{output_within, text_of};
+use crate::support::process::{output_within, text_of, this_program};
 use crate::support::safe::*;
 use ocaml_boxroot::DomainLock;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
 use std::time::Duration;
 
 /// Is suspended in a release, with OCaml's frames on its stack.
@@ -55,7 +54,7 @@ test!(coroutines_out_of_order, || {
         Ok(_) => run_out_of_order(release),
         Err(_) => {
             for inner in ["release", "hold"] {
-                let mut program = Command::new(std::env::current_exe().unwrap());
+                let mut program = this_program();
                 let output =
                     output_within(Duration::from_secs(60), program.env(INNER, inner)).unwrap();
                 let text = text_of(&output);

@@ -1,11 +1,12 @@
 //! Starts of the runtime, and what threads do meanwhile.
 
 use crate::support::exported::{Run, RUN};
+use crate::support::process::{command, this_program};
 use crate::support::raw;
 use crate::support::safe::*;
 use ocaml_boxroot::{sys, DomainLock, Error, Runtime};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{self, Command};
+use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Barrier;
 use std::thread;
@@ -233,8 +234,7 @@ test!(stack_overflow_in_ocaml, environment = &[("OCAMLRUNPARAM", "l=1M")], || {
         }
         Err(_) => {
             for place in ["main", "thread"] {
-                let program = std::env::current_exe().unwrap();
-                let output = Command::new(program).env(INNER, place).output().unwrap();
+                let output = this_program().env(INNER, place).output().unwrap();
                 let text = String::from_utf8_lossy(&output.stderr);
                 if cfg!(ocaml5) {
                     assert!(output.status.success(), "{place}: {} {text}", output.status);
@@ -248,6 +248,6 @@ test!(stack_overflow_in_ocaml, environment = &[("OCAMLRUNPARAM", "l=1M")], || {
 });
 
 test!(threads_initialised_after_setup, || {
-    let program = Command::new(env!("CARGO_BIN_EXE_late_threads")).status();
+    let program = command(env!("CARGO_BIN_EXE_late_threads")).status();
     assert!(program.unwrap().success());
 });

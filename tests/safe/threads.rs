@@ -1,11 +1,11 @@
 //! Threads that come and go, and what they do at their end.
 
 use crate::support::exported::Run;
+use crate::support::process::command;
 use crate::support::raw::{caml_c_thread_register, caml_c_thread_unregister};
 use crate::support::safe::*;
 use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
 use std::cell::RefCell;
-use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
 use std::sync::{mpsc, Barrier, Mutex};
 use std::thread;
@@ -343,6 +343,6 @@ test!(roots_at_the_end_of_threads_of_ocaml, forbid(unsafe_code), || {
 });
 
 test!(without_the_threads_library, || {
-    let program = Command::new(env!("CARGO_BIN_EXE_no_threads")).status();
+    let program = command(env!("CARGO_BIN_EXE_no_threads")).status();
     assert!(program.unwrap().success());
 });

@@ -1,12 +1,12 @@
 //! Records and variants.
 
+use crate::support::process::command;
 use crate::support::safe::*;
 use ocaml_boxroot::{
     ocaml_functions, ocaml_type, set_depth_limit, Boxroot, DomainLock, Error, FromOCaml, Kind,
     OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
 };
 use std::mem::ManuallyDrop;
-use std::process::Command;
 use std::rc::Rc;
 use std::thread;
 
@@ -333,7 +333,7 @@ test!(errors_say_where, || {
 });
 
 test!(generated_bindings, || {
-    let program = Command::new(env!("CARGO_BIN_EXE_bindings")).status();
+    let program = command(env!("CARGO_BIN_EXE_bindings")).status();
     assert!(program.unwrap().success());
 });
 

@@ -1,10 +1,31 @@
 //! Running processes with a time limit.
 
+use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
+
+/// A program of these tests. As for the unit tests in C, the variable RUN can name what runs it, with arguments: an emulator, where
+/// the system starts only programs for its own processor.
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let run = std::env::var("RUN").unwrap_or_default();
+    let mut words = run.split_whitespace();
+    match words.next() {
+        Some(first) => {
+            let mut command = Command::new(first);
+            command.args(words).arg(program);
+            command
+        }
+        None => Command::new(program),
+    }
+}
+
+/// This program.
+pub fn this_program() -> Command {
+    command(std::env::current_exe().expect("a program has a path"))
+}
 
 /// Runs a program without input. If it takes longer than `limit`, it is killed.
 pub fn output_within(limit: Duration, command: &mut Command) -> Result<Output, Error> {

@@ -1,7 +1,6 @@
 //! Tests that run in a process of their own each, because a process can have one OCaml runtime.
 
-use super::process::{output_within, text_of};
-use std::process::Command;
+use super::process::{output_within, text_of, this_program};
 use std::time::Duration;
 
 /// Tells a process which test it is for.
@@ -43,8 +42,7 @@ impl Test {
     }
 
     fn run_in_a_process(&self, limit: Duration) -> Result<(), String> {
-        let program = std::env::current_exe().map_err(|e| e.to_string())?;
-        let mut command = Command::new(program);
+        let mut command = this_program();
         command.env(TEST, self.name()).envs(self.variables.iter().copied());
         match output_within(limit, &mut command) {
             Ok(output) if output.status.success() => Ok(()),
@@ -96,6 +94,8 @@ pub fn run_tests_within(limit: Duration) -> ! {
         (test.run)();
         std::process::exit(0);
     }
+    // In an emulator everything takes several times as long.
+    let limit = if std::env::var_os("RUN").is_some() { 5 * limit } else { limit };
     let mut arguments = libtest_mimic::Arguments::from_args();
     // One at a time: tests with several domains use all cores by themselves.
     arguments.test_threads.get_or_insert(1);
