@@ -158,7 +158,7 @@ fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
     if !library.exists() {
         return Err(Error(format!(
             "bindings need the libraries of OCaml's compiler, and there is no {}. Debian and Ubuntu have them in the \
-             packages `ocaml` and `libcompiler-libs-ocaml-dev`; opam installs them with the compiler.",
+             packages `ocaml` and `libcompiler-libs-ocaml-dev` (Debian 12: `ocaml-compiler-libs`); opam installs them with the compiler.",
             library.display()
         )));
     }
