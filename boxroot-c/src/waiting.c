@@ -11,6 +11,8 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
   return (struct bxr_pool *)((char *)link - offsetof(struct bxr_pool, waits));
 }
 
+/* Whether the last slot began to wait in this cycle. The pool knows the cycle modulo 2^16. If a cycle that many cycles ago is taken for
+   this one, slots only wait for one hand-over more than they must. */
 static bool waits_since(struct bxr_pool *pool, uint32_t cycle) {
   return pool->waits_since == (uint16_t)cycle;
 }
@@ -57,8 +59,9 @@ void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
 }
 
 void bxr_waiting_begin(struct bxr_domain *self, struct bxr_batch batch) {
-  bxr_waiting_add(bxr_pool_of_batch(batch), bxr_batch_word(batch), batch.bits);
-  bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));
+  uint64_t count = bxr_count_bits(batch.bits);
+  begin(bxr_pool_of_batch(batch), bxr_runtime_cycle(), bxr_batch_word(batch), batch.bits, count);
+  bxr_domain_count(&self->barrier_hits, count);
 }
 
 void bxr_waiting_delete(struct bxr_domain *self, boxroot r) {

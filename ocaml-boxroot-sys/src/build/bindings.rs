@@ -98,7 +98,7 @@ impl Program {
                 .extend(implementations.iter().map(|name| folder.join(format!("{name}.{kind}"))));
         }
         annotations.retain(|file| file.exists());
-        self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE))?;
+        self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE), false)?;
         // Without the user's flags, which may change what names mean (`-open`).
         let mut command = self.ocamlopt(&ocamlopt, folder);
         command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));
@@ -244,7 +244,6 @@ impl Bindings {
         annotations.sort_by_key(|path| (path.extension().map(|e| e.to_owned()), path.clone()));
         let mut folders = self.folders.clone();
         folders.extend(Packages::find(&ocaml, &self.packages, &[])?.folders);
-        let selection = Selection { needs_glue: true, ..self.selection.clone() };
-        selection.write(&ocaml, &folders, &annotations, glue)
+        self.selection.write(&ocaml, &folders, &annotations, glue, true)
     }
 }

@@ -77,9 +77,6 @@ pub(super) struct Selection {
     pub names: Vec<(String, String)>,
     pub only: Vec<String>,
     pub opaque: Vec<String>,
-    /// Whether Rust's functions refuse calls before OCaml has initialised the module `glue`. They need not where Rust starts OCaml:
-    /// there, this module is always in the program, after the user's modules.
-    pub needs_glue: bool,
 }
 
 impl Selection {
@@ -92,13 +89,16 @@ impl Selection {
     }
 
     /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces; `annotations` are the files `.cmt` and
-    /// `.cmti` of all modules that may want something from Rust.
+    /// `.cmti` of all modules that may want something from Rust. With `refuses_first`, Rust's functions refuse calls before OCaml
+    /// has initialised the module `glue`. They need not where Rust starts OCaml: there, this module is always in the program, after
+    /// the user's modules.
     pub fn write(
         &self,
         ocaml: &OCaml,
         folders: &[PathBuf],
         annotations: &[PathBuf],
         glue: &Path,
+        refuses_first: bool,
     ) -> Result<(), Error> {
         if let Some(name) = self.modules.iter().find(|m| RESERVED.contains(&m.as_str())) {
             return Err(Error(format!(
@@ -131,7 +131,7 @@ impl Selection {
                 command.arg(option).arg(path);
             }
         }
-        if self.needs_glue {
+        if refuses_first {
             let name = glue.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
             command.arg("--register").arg(capitalized(name));
         }
