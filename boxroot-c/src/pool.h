@@ -68,12 +68,12 @@ struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
   struct bxr_link link;
-  uint32_t high_water;  /* slots at and above it were never used */
-  uint8_t kind;         /* enum bxr_kind */
-  uint8_t marking;      /* enum bxr_marking */
-  uint16_t waits_since; /* waiting > 0: the cycle in which the last one began (waiting.c) */
-  uint32_t waiting;     /* how many slots wait (waiting.h) */
-  uint32_t cycle;       /* not IDLE: the major cycle in which it was handed over */
+  uint32_t high_water;    /* slots at and above it were never used */
+  uint8_t kind;           /* enum bxr_kind */
+  uint8_t marking;        /* enum bxr_marking */
+  bool waits_in_snapshot; /* a slot waits that began to wait since the pool was handed over last */
+  uint32_t waiting;       /* how many slots wait (waiting.h) */
+  uint32_t cycle;         /* not IDLE: the major cycle in which it was handed over */
 
   /* The second cache line begins with what is shared with threads that delete remotely: atomic, except next_to_drain. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */

@@ -39,7 +39,7 @@ static struct bxr_pool *handed_over(struct bxr_domain *domain, boxroot *roots) {
 }
 
 /* As if the pool had been handed over again, and what waits had begun to wait before. */
-static void hand_over_again(struct bxr_pool *pool) { pool->waits_since--; }
+static void hand_over_again(struct bxr_pool *pool) { pool->waits_in_snapshot = false; }
 
 void test_waiting_until_the_next_snapshot(void) {
   static boxroot roots[MANY];
