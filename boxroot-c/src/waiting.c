@@ -19,14 +19,14 @@ static bool is_ripe(struct bxr_pool *pool) {
 
 /* The pool does not wait any more. */
 static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
-  uint64_t *bits = bxr_pool_waiting(pool);
+  uint64_t *bits = pool->waiting_bits;
   bxr_list_unlink(&pool->waits);
   domain->waiting_count--;
   bxr_domain_count(&domain->deferred_deletes, pool->waiting);
   bxr_domain_free_all(pool, bits, pool->waiting);
   pool->waiting = 0;
   pool->waits_in_snapshot = false;
-  memset(bits, 0, BXR_WAITING_SIZE);
+  memset(bits, 0, BXR_BITS_SIZE);
 }
 
 /* Slots of the pool are about to begin to wait, for the first time since it was handed over last. */
@@ -43,7 +43,7 @@ __attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool) {
 /* These `count` slots of the pool, bits of word `word`, wait from now on. */
 static inline void begin(struct bxr_pool *pool, size_t word, uint64_t bits, uint64_t count) {
   if (!pool->waits_in_snapshot) prepare_pool(pool);
-  bxr_pool_waiting(pool)[word] |= bits;
+  pool->waiting_bits[word] |= bits;
   pool->waiting += (uint32_t)count;
 }
 
@@ -63,16 +63,8 @@ void bxr_waiting_delete(struct bxr_domain *self, boxroot r) {
   self->head.outgoing.start = batch.start;
 }
 
-/* Loads what is written when the delete of r begins to wait. */
-static void prefetch_pool(boxroot r) {
-  struct bxr_pool *pool = bxr_pool_of_root(r);
-  __builtin_prefetch(&pool->waiting, 1);
-  __builtin_prefetch(&bxr_pool_waiting(pool)[bxr_batch_word(bxr_batch_of(r))], 1);
-}
-
 void bxr_waiting_carry_out(struct bxr_domain *self) {
   for (uint32_t i = 0; i < self->noted; i++) {
-    if (i + BXR_AHEAD < self->noted) prefetch_pool(self->notes[i + BXR_AHEAD]);
     struct bxr_batch batch = bxr_batch_of(self->notes[i]);
     begin(bxr_pool_of_batch(batch), bxr_batch_word(batch), batch.bits, 1);
   }

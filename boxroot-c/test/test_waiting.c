@@ -5,19 +5,6 @@
 #include "remote.h"
 #include "test.h"
 
-/* Every pool has room for its bits, between its neighbours and beside its own slots. */
-void test_waiting_bits_have_room(void) {
-  static boxroot roots[MANY];
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  for (int i = 0; i < 16; i++) {
-    struct bxr_pool *pool = fill(domain, roots);
-    uintptr_t start = bxr_pool_start(pool), bits = (uintptr_t)bxr_pool_waiting(pool);
-    CHECK(bits >= start && bits + BXR_WAITING_SIZE <= start + BXR_POOL_SIZE);
-    CHECK(bits + BXR_WAITING_SIZE <= (uintptr_t)pool ||
-          bits >= (uintptr_t)(pool->slots + BXR_SLOTS));
-  }
-}
-
 #if OCAML_VERSION >= 50000
 #include <caml/domain_state.h>
 
