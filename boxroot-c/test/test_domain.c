@@ -80,6 +80,24 @@ void test_domain_lists_what_modify_stores(void) {
   CHECK(is_full(domain, pool));
 }
 
+/* The list has room for BXR_LISTED slots. */
+void test_domain_lists_as_many_as_fit(void) {
+  static boxroot roots[MANY];
+  enum { FREE = 100, AT_A_TIME = 16 };
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = fill(domain, roots);
+  for (uint32_t i = 0; i < FREE; i++) bxr_domain_free(roots[i]);
+  bxr_domain_promote(domain);
+  create(domain);
+  CHECK(domain->listed.count == AT_A_TIME);
+  for (uint32_t i = FREE; domain->listed.count < BXR_LISTED - AT_A_TIME; i++)
+    CHECK(bxr_domain_admit_young(domain, roots[i]));
+  for (int i = 0; i < AT_A_TIME; i++) create(domain);
+  CHECK(domain->listed.count == BXR_LISTED && pool->head.epoch < domain->head.epoch);
+  CHECK(bxr_domain_admit_young(domain, roots[BXR_SLOTS - 1]));
+  CHECK(domain->listed.count == 0 && pool->head.epoch == domain->head.epoch);
+}
+
 /* A listed pool becomes young when it is filed, and when very many roots are made in it. */
 void test_domain_lists_no_more(void) {
   static boxroot roots[MANY];

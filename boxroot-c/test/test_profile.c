@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -128,6 +129,19 @@ void test_profile_of_moves(void) {
   CHECK(profiled(0) == 0);
 }
 
+/* A root that is not sampled moves after a sample. The creates that follow are sampled, except the one that modify stands for. */
+void test_profile_after_moves(void) {
+  enum { N = 20 };
+  start(0);
+  boxroot r = root_of(Val_unit), before = r;
+  boxroot_profile(1);
+  caml_minor_collection();
+  root_of(Val_unit);
+  CHECK(boxroot_modify(&r, caml_alloc_small(1, 0)) && r != before);
+  for (int i = 0; i < N; i++) root_of(Val_long(i));
+  CHECK(profiled(0) == 1 + N);
+}
+
 /* Domains that end leave sampled roots to others: to one that has some of its own, and to one that has none. */
 void test_profile_of_orphans(void) {
   enum { N = 5000, PARTS = 3 };
@@ -184,6 +198,43 @@ void test_profile_of_old_roots(void) {
   for (int i = 0; i < 5; i++) root_of(Val_long(i));
   CHECK(profiled(0) == 15 && profiled(2) == 10 && profiled(1000) == 0);
   CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
+}
+
+/* Memory for samples is used again by another pool, when its pool has no sample any more. */
+void test_profile_mirrors(void) {
+  /* The pools are so far apart that the same mirrors come into question for all of them. Nobody reads the roots. */
+  enum { POOLS = 3, APART = 256 };
+  boxroot roots[POOLS][2];
+  for (uintptr_t i = 0; i < POOLS; i++)
+    for (uintptr_t j = 0; j < 2; j++)
+      roots[i][j] = (boxroot)((1 + i) * APART * BXR_POOL_SIZE + 1024 * (1 + j));
+  bxr_os_fail(0, false);
+  CHECK(bxr_profile_keep(roots[0][0], 1) && bxr_profile_keep(roots[0][1], 2));
+  CHECK(bxr_os_fail(0, false) == 1);
+  CHECK(bxr_profile_keep(roots[1][0], 3) && bxr_os_fail(0, false) == 1);
+  CHECK(bxr_profile_forget(roots[0][0]) && !bxr_profile_forget(roots[0][0]));
+  CHECK(bxr_profile_forget(roots[0][1]));
+  CHECK(bxr_profile_keep(roots[2][0], 4) && bxr_os_fail(0, false) == 0);
+  CHECK(bxr_profile_of(roots[0][0]) == 0 && bxr_profile_of(roots[1][0]) == 3);
+  CHECK(bxr_profile_of(roots[2][0]) == 4 && bxr_profile_of(roots[2][1]) == 0);
+}
+
+/* Where no file can be opened, the profile does not tell what is mapped where. That is no failure, so errno stays. */
+void test_profile_without_files(void) {
+  struct rlimit none = {0, 0};
+  char text[4096] = "";
+  start(1);
+  root_of(Val_unit);
+  int next = dup(2);
+  CHECK(close(next) == 0 && profiled(0) == 1);
+  CHECK(dup(2) == next); /* no file was left open */
+  FILE *file = tmpfile();
+  CHECK(file != NULL && setrlimit(RLIMIT_NOFILE, &none) == 0);
+  errno = 50;
+  CHECK(boxroot_profile_write(fileno(file), 0) && errno == 50);
+  rewind(file);
+  CHECK(fread(text, 1, sizeof text - 1, file) > 0);
+  CHECK(strcmp(strstr(text, "\nMAPPED"), "\nMAPPED_LIBRARIES:\n") == 0);
 }
 
 static bool volatile goes_on = true;

@@ -7,6 +7,7 @@
 #include <caml/alloc.h>
 #include <caml/roots.h>
 
+#include "barrier.h"
 #include "os.h"
 #include "remote.h"
 #include "scan.h"
@@ -117,6 +118,29 @@ void test_scan_owes_the_work_of_forced_cycles(void) {
 #endif
 }
 
+/* If a cycle was forced, what waits is freed before its pools are handed over again. Otherwise minor scans free shares of it. */
+void test_scan_frees_what_waits(void) {
+  enum { WAITING = 320 };
+  static boxroot roots[MANY];
+  for (int forced = 0; forced < 2; forced++) {
+    struct bxr_domain *domain = bxr_orphans_obtain();
+    struct bxr_pool *pools[WAITING];
+    Caml_state->marking_done = 0;
+    for (int i = 0; i < WAITING; i++) {
+      pools[i] = fill(domain, roots);
+      bxr_domain_retire(domain);
+      bxr_barrier_hand_over(pools[i]);
+      bxr_waiting_delete(domain, roots[0]);
+    }
+    for (int i = 0; i < WAITING; i++) pools[i]->waits_since--; /* as if handed over again */
+    for (int i = 0; i < 4 && !forced; i++) visited_in_scan(BXR_SCAN_MINOR, domain);
+    size_t waiting = domain->waiting_count;
+    CHECK(forced ? waiting == WAITING : waiting > WAITING / 2);
+    visited_in_scan(BXR_SCAN_DARKEN, domain);
+    CHECK(domain->waiting_count == (forced ? 0 : waiting));
+  }
+}
+
 /* The system takes back whole pages only, and the directory is given back when it has become too small. */
 void test_scan_with_large_pages(void) {
   bxr_os_pretend_page_size(4 * BXR_POOL_SIZE);
@@ -135,6 +159,7 @@ void test_scan_hands_pools_over(void) {}
 void test_scan_of_a_runtime_with_other_headers(void) {}
 void test_scan_progress_of_another_domain(void) {}
 void test_scan_owes_the_work_of_forced_cycles(void) {}
+void test_scan_frees_what_waits(void) {}
 void test_scan_with_large_pages(void) {}
 #endif
 
@@ -152,6 +177,7 @@ static void visit(void *data, value v, value volatile *root) {
   (void)data, (void)v, (void)root;
   delete_one();
 }
+static struct bxr_action const visiting = {visit, NULL};
 static void call_hook(void) {
   caml_scan_roots_hook(visit, SCANNING_ONLY_YOUNG_VALUES, NULL, Caml_state);
 }
@@ -160,6 +186,7 @@ static void visit(value v, value *root) {
   (void)v, (void)root;
   delete_one();
 }
+static struct bxr_action const visiting = {visit};
 static void call_hook(void) { caml_scan_roots_hook(visit); }
 #endif
 
@@ -174,4 +201,17 @@ void test_scan_defers_deletes(void) {
   CHECK(pool->announced == 1 && bxr_pool_posted(pool) == 1 && bxr_pool_used(pool) == 2);
   bxr_remote_drain(bxr_setup_enter());
   CHECK(pool->announced == 0 && bxr_pool_used(pool) == 1);
+}
+
+/* Before the first major scan, few minor scans count the roots for statistics: the first, the second, the fourth and so on. */
+void test_scan_counts_early(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  size_t counted = 0;
+  for (size_t scans = 1; scans <= 20; scans++) {
+    if (scans == 17) bxr_scan(BXR_SCAN_DARKEN, &domain, NULL, visiting);
+    create(domain);
+    bxr_scan(BXR_SCAN_MINOR, &domain, NULL, visiting);
+    if (scans == 1 || scans == 2 || scans == 4 || scans == 8 || scans == 16) counted = scans;
+    CHECK(domain->census.live_roots == counted);
+  }
 }
