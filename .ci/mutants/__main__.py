@@ -20,6 +20,7 @@ Settings, in the environment:
     MUTANTS=1-40    only these numbers of the choice
     AFTER=5.3.0     what survived on that version, and the files that are for this version of OCaml only
     JOBS=2          how many at a time
+    EXPLAINED=1     also those that boxroot-c/test/mutants.txt explains, and says which of them a test notices nevertheless
     AGAIN=1         also those that target/mutants/VERSION/results has: without it, a run goes on there
 """
 import sys

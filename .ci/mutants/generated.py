@@ -9,6 +9,7 @@ from programs import (C, RUST_TESTS, VERSION, WORK, build_c_tests, build_rust_te
 CLEAN = WORK / "clean"
 
 AFTER = os.environ.get("AFTER")
+EXPLAINED = bool(os.environ.get("EXPLAINED"))
 
 
 def read_results(version):
@@ -54,7 +55,8 @@ def suites(folder, times):
     yield "rust", lambda objects: link_rust_tests(objects, folder / RUST_TESTS), [
         (name, [folder / RUST_TESTS, "--exact", name], {}) for name in names]
     yield "stress", c_test("stress"), [
-        ("stress", [folder / "stress.exe"], WALK)]
+        ("stress", [folder / "stress.exe"], WALK),
+    ]
 
 
 def baseline(objects):
@@ -128,7 +130,7 @@ def main(only_list):
     build_rust_tests()
     times = baseline(objects)
     done = {} if os.environ.get("AGAIN") else read_results(VERSION)
-    known = {} if os.environ.get("EXPLAINED") else reasons()
+    known = {} if EXPLAINED else reasons()
     results = {f[0]: ("survived", "") for f in todo if reason(f, known)}
     waiting = [f for f in todo if key(f) not in done and f[0] not in results]
     random.Random(1).shuffle(waiting)  # a run that is stopped has then tried some of each kind
@@ -157,6 +159,8 @@ def report(todo, results):
             kind = "explained"
         if kind == "survived":
             survivors.append(fault)
+        elif EXPLAINED and kind in ("unit", "rust", "stress") and reason(fault, known):
+            print(f"{fault[1]} needs no reason, because {results[fault[0]][1]} fails: {fault[5].strip()}")
         if kind in kinds:
             row = table.setdefault(path, dict.fromkeys(kinds, 0))
             row[kind] += 1
