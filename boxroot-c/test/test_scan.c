@@ -63,6 +63,7 @@ void test_scan_hands_pools_over(void) {
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
   for (int cycle = 0; cycle < 2; cycle++) CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
   CHECK(bxr_list_pool(domain->old.next)->marking == BXR_ACTIVE);
+  CHECK(domain->marking && domain->census.live_roots == POOLS * BXR_SLOTS);
   /* More pools than the directory of the first cycles has room for. */
   for (uint32_t i = 0; i < 2000 * BXR_SLOTS; i++) create(domain);
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
@@ -84,6 +85,21 @@ void test_scan_of_a_runtime_with_other_headers(void) {
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == POOLS * BXR_SLOTS);
   caml_global_heap_state = state;
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
+}
+
+static void ignore(void *data, value v, value volatile *root) {
+  (void)data, (void)v, (void)root;
+  visited++;
+}
+
+/* Nor are pools handed over if the directory is not marked when it was darkened. */
+void test_scan_of_a_runtime_that_does_not_mark(void) {
+  struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
+  visited_in_scan(BXR_SCAN_MINOR, domain);
+  visited = 0;
+  bxr_scan(BXR_SCAN_DARKEN, &domain, NULL, (struct bxr_action){ignore, NULL});
+  CHECK(visited == 1 + POOLS * BXR_SLOTS);
+  CHECK(bxr_list_pool(domain->old.next)->marking == BXR_IDLE && !domain->marking);
 }
 
 /* A domain may get the record of one that has ended, and that had allocated more than it. */
@@ -157,6 +173,7 @@ void test_scan_with_large_pages(void) {
 void test_scan_of_few_pools(void) {}
 void test_scan_hands_pools_over(void) {}
 void test_scan_of_a_runtime_with_other_headers(void) {}
+void test_scan_of_a_runtime_that_does_not_mark(void) {}
 void test_scan_progress_of_another_domain(void) {}
 void test_scan_owes_the_work_of_forced_cycles(void) {}
 void test_scan_frees_what_waits(void) {}
