@@ -18,7 +18,7 @@ Settings, in the environment:
     COUNT=200       how many: those with the least hashes, so that the choice stays when lines move; or all
     FILES="a.c …"   all those of these files
     MUTANTS=1-40    only these numbers of the choice
-    AFTER=5.3.0     what survived on that version, and the files that are for this version of OCaml only
+    AFTER=5.3.0     what survived on that version, or is the same there, and the files that are for this version only
     JOBS=2          how many at a time
     EXPLAINED=1     also those that boxroot-c/test/mutants.txt explains, and says which of them a test notices nevertheless
     AGAIN=1         also those that target/mutants/VERSION/results has: without it, a run goes on there

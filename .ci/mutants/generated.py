@@ -18,7 +18,7 @@ def read_results(version):
     return {line.split("\t")[0]: line.split("\t")[1:] for line in lines}
 
 
-SURVIVED = {name for name, result in read_results(AFTER).items() if result[0] == "survived"} if AFTER else set()
+BEFORE = {name: result[0] for name, result in (read_results(AFTER) if AFTER else {}).items()}
 
 
 def chosen():
@@ -35,7 +35,7 @@ def chosen():
         least = sorted(map(digest, found))[: int(count)]
         found = [f for f in found if digest(f) <= least[-1]]
     if AFTER:
-        found = [f for f in every if key(f) in SURVIVED or (f in found and f[1].name == mine)]
+        found = [f for f in every if BEFORE.get(key(f)) in ("survived", "same") or (f in found and f[1].name == mine)]
     first, _, last = (os.environ.get("MUTANTS") or f"1-{len(found)}").partition("-")
     return [(n, *f) for n, f in enumerate(found, 1) if int(first) <= n <= int(last or first)]
 
@@ -105,7 +105,7 @@ def check(fault, times):
                     return "does not compile", ""
                 changed |= target.read_bytes() != (WORK / name / target.name).read_bytes()
         if not changed:
-            return ("survived" if key(fault) in SURVIVED else "same"), ""
+            return ("survived" if BEFORE.get(key(fault)) == "survived" else "same"), ""
         for kind, link, programs in suites(folder, times):
             if not link(objects):
                 return "does not compile", kind

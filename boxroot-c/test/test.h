@@ -19,6 +19,9 @@
   TEST(profile_of_values)                                                                          \
   TEST(profile_of_old_roots)                                                                       \
   TEST(profile_mirrors)                                                                            \
+  TEST(profile_of_many_stacks)                                                                     \
+  TEST(profile_of_deep_stacks)                                                                     \
+  TEST(profile_of_an_age)                                                                          \
   TEST(profile_without_files)                                                                      \
   TEST(profile_in_signal_handlers)                                                                 \
   TEST(profile_after_fork)                                                                         \

@@ -32,6 +32,9 @@ static boxroot root_of(value v) {
   return r;
 }
 
+/* The stacks of the last profile, and the frames of the deepest one. */
+static size_t stacks, deepest;
+
 /* How many roots are alive, by the profile. */
 static size_t profiled(uint32_t age) {
   FILE *file = tmpfile();
@@ -42,6 +45,7 @@ static size_t profiled(uint32_t age) {
   CHECK(fgets(line, sizeof line, file) != NULL);
   CHECK(sscanf(line, "heap profile: %zu: %*u [%zu: %*u] @ heapprofile", &roots, &again) == 2);
   CHECK(roots == again);
+  stacks = deepest = 0;
   while (fgets(line, sizeof line, file) != NULL && sscanf(line, "%zu: ", &of_stack) == 1) {
     sum += of_stack;
     /* It begins in this file, and goes on. */
@@ -49,6 +53,10 @@ static size_t profiled(uint32_t age) {
     CHECK(sscanf(strchr(line, '@'), "@ 0x%zx 0x%zx", &frames[0], &frames[1]) == 2);
     CHECK(frames[0] - (uintptr_t)root_of < 100000 || (uintptr_t)root_of - frames[0] < 100000);
     CHECK(frames[1] != 0);
+    size_t depth = 0;
+    for (char *at = line; (at = strstr(at, " 0x")) != NULL; at++) depth++;
+    if (depth > deepest) deepest = depth;
+    stacks++;
   }
   CHECK(sum == roots && fgets(line, sizeof line, file) != NULL);
   CHECK(strcmp(line, "MAPPED_LIBRARIES:\n") == 0);
@@ -90,8 +98,9 @@ void test_profile_draws(void) {
     if (i % 50 == 0) caml_minor_collection();
   }
   size_t found = profiled(0);
-
   CHECK(found > N / 10 * 9 && found < N / 10 * 11);
+  CHECK(stacks <=
+        2); /* create has two calls of the general path, for the first root and for the others */
   for (int i = 0; i < N; i++) boxroot_delete(roots[i]);
   CHECK(profiled(0) == 0 && live_roots() == 0);
 }
@@ -129,7 +138,7 @@ void test_profile_of_moves(void) {
   CHECK(profiled(0) == 0);
 }
 
-/* A root that is not sampled moves after a sample. The creates that follow are sampled, except the one that modify stands for. */
+/* A root that is not sampled moves after a sample. The creates that follow are sampled all the same. */
 void test_profile_after_moves(void) {
   enum { N = 20 };
   start(0);
@@ -183,6 +192,9 @@ void test_profile_of_values(void) {
     for (int i = round; i < N; i += 7) CHECK(boxroot_modify(&roots[i], caml_copy_double(i)));
     caml_gc_full_major(Val_unit);
     CHECK(live_roots() == N);
+    struct boxroot_stats s;
+    boxroot_stats(&s);
+    CHECK(s.domains == 1);
   }
   for (int i = 0; i < N; i++) {
     CHECK(Double_val(boxroot_get(roots[i])) == i);
@@ -218,6 +230,64 @@ void test_profile_mirrors(void) {
   CHECK(bxr_profile_keep(roots[2][0], 4) && bxr_os_fail(0, false) == 0);
   CHECK(bxr_profile_of(roots[0][0]) == 0 && bxr_profile_of(roots[1][0]) == 3);
   CHECK(bxr_profile_of(roots[2][0]) == 4 && bxr_profile_of(roots[2][1]) == 0);
+}
+
+/* A root that nobody reads. Its pool has 99 others. */
+static boxroot root_number(uintptr_t i) {
+  return (boxroot)((1 + i / 100) * BXR_POOL_SIZE + 1024 + 8 * (i % 100));
+}
+
+__attribute__((noinline)) static uint64_t sample(void) {
+  return bxr_profile_sample(__builtin_return_address(0));
+}
+
+/* Roots of each rate count by that rate. When there is no room for another stack, the stacks that are there are still found,
+   and a root with another stack is made without a sample. */
+void test_profile_of_many_stacks(void) {
+  start(0);
+  uint32_t rate = 0;
+  size_t sum = 0;
+  for (;;) {
+    boxroot_profile(++rate);
+    uint64_t new_sample = sample();
+    if (new_sample == 0) break;
+    CHECK(bxr_profile_keep(root_number(rate), new_sample));
+    sum += rate;
+  }
+  CHECK(rate > 10000);
+  CHECK(profiled(0) == sum && stacks == rate - 1);
+  boxroot_profile(1);
+  boxroot_delete(root_of(Val_unit));
+  root_of(Val_unit);
+  CHECK(profiled(0) == sum && live_roots() == 1);
+}
+
+__attribute__((noinline)) static boxroot root_in(int depth) {
+  boxroot volatile r = depth == 0 ? root_of(Val_unit) : root_in(depth - 1);
+  return r;
+}
+
+/* A profile has the last twenty calls of each stack. Its text, longer than the memory in which it is put together, is
+   written to the end, or to the first failure. */
+void test_profile_of_deep_stacks(void) {
+  start(1);
+  for (int depth = 0; depth < 40; depth++) root_in(depth);
+  CHECK(profiled(0) == 40 && deepest == 20 && stacks > 10);
+  CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
+  signal(SIGXFSZ, SIG_IGN);
+  struct rlimit few_bytes = {300, 300};
+  FILE *file = tmpfile();
+  CHECK(file != NULL && setrlimit(RLIMIT_FSIZE, &few_bytes) == 0);
+  CHECK(!boxroot_profile_write(fileno(file), 0) && errno == EFBIG);
+  CHECK(lseek(fileno(file), 0, SEEK_END) == 300);
+}
+
+/* A root of three cycles ago is three cycles old. */
+void test_profile_of_an_age(void) {
+  start(1);
+  CHECK(bxr_profile_keep(root_number(0), sample() - ((uint64_t)3 << 32)));
+  bxr_profile_begin_cycle();
+  CHECK(profiled(3) == 1 && profiled(4) == 0);
 }
 
 /* Where no file can be opened, the profile does not tell what is mapped where. That is no failure, so errno stays. */

@@ -134,7 +134,8 @@ void test_scan_owes_the_work_of_forced_cycles(void) {
 #endif
 }
 
-/* If a cycle was forced, what waits is freed before its pools are handed over again. Otherwise minor scans free shares of it. */
+/* If a cycle was forced, what waits or was deleted remotely is freed before its pools are handed over again. Otherwise minor
+   scans free shares of it. */
 void test_scan_frees_what_waits(void) {
   enum { WAITING = 320 };
   static boxroot roots[MANY];
@@ -148,12 +149,15 @@ void test_scan_frees_what_waits(void) {
       bxr_barrier_hand_over(pools[i]);
       bxr_waiting_delete(domain, roots[0]);
     }
+    boxroot remote = create(domain);
     for (int i = 0; i < WAITING; i++) pools[i]->waits_since--; /* as if handed over again */
     for (int i = 0; i < 4 && !forced; i++) visited_in_scan(BXR_SCAN_MINOR, domain);
     size_t waiting = domain->waiting_count;
     CHECK(forced ? waiting == WAITING : waiting > WAITING / 2);
+    bxr_remote_delete(remote);
     visited_in_scan(BXR_SCAN_DARKEN, domain);
     CHECK(domain->waiting_count == (forced ? 0 : waiting));
+    CHECK(bxr_pool_of_root(remote)->announced == !forced);
   }
 }
 
