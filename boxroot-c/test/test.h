@@ -42,6 +42,7 @@
   TEST(domain_avoids_foreign_pools)                                                                \
   TEST(domain_releases_a_share)                                                                    \
   TEST(domain_trim)                                                                                \
+  TEST(domain_trim_remote_deletes)                                                                 \
   TEST(domain_trim_neighbours)                                                                     \
   TEST(domain_trim_by_parts)                                                                       \
   TEST(domain_tear_down_twice)                                                                     \

@@ -6,6 +6,7 @@
 
 #include "barrier.h"
 #include "os.h"
+#include "remote.h"
 #include "test.h"
 #include "release.h"
 
@@ -182,6 +183,13 @@ void test_domain_trim(void) {
   CHECK(domain->pool_count == pools - 1 && domain->empty_low == domain->empty_count);
   bxr_release_unneeded(domain);
   CHECK(domain->empty_count == 0);
+}
+
+/* Trimming carries out remote deletes first. */
+void test_domain_trim_remote_deletes(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  bxr_remote_delete(create(domain));
+  CHECK(bxr_domain_trim_empty(&domain->head) == BXR_POOL_SIZE && domain->pool_count == 0);
 }
 
 /* Pools that are neighbours in memory are unmapped by one call, in whatever order they became empty. */
