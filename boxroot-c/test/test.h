@@ -75,6 +75,7 @@
   TEST(scan_owes_the_work_of_forced_cycles)                                                        \
   TEST(scan_frees_what_waits)                                                                      \
   TEST(scan_with_large_pages)                                                                      \
+  TEST(scan_hastens_slices)                                                                        \
   TEST(scan_defers_deletes)                                                                        \
   TEST(scan_counts_early)                                                                          \
   TEST(uses)                                                                                       \

@@ -4,6 +4,7 @@
 #define BXR_FAULT_INJECTION
 #endif
 #define CAML_INTERNALS
+#define CAML_NAME_SPACE
 #include <caml/alloc.h>
 #include <caml/roots.h>
 
@@ -172,8 +173,9 @@ void test_scan_with_large_pages(void) {
   CHECK(domain->directory_size == 0);
   bxr_os_pretend_page_size(0);
 }
+void test_scan_hastens_slices(void) {}
 #else
-/* OCaml 4 marks roots slot by slot. */
+/* OCaml 4 marks roots slot by slot, or copies them. */
 void test_scan_of_few_pools(void) {}
 void test_scan_hands_pools_over(void) {}
 void test_scan_of_a_runtime_with_other_headers(void) {}
@@ -182,6 +184,65 @@ void test_scan_progress_of_another_domain(void) {}
 void test_scan_owes_the_work_of_forced_cycles(void) {}
 void test_scan_frees_what_waits(void) {}
 void test_scan_with_large_pages(void) {}
+#endif
+
+#if OCAML_VERSION < 50000
+#if OCAML_VERSION >= 41400 && !defined(NO_NAKED_POINTERS)
+#include <caml/major_gc.h>
+#include <caml/memory.h>
+#include <caml/minor_gc.h>
+
+extern uintnat caml_percent_free; /* in no header */
+
+static int slices, markings;
+static void count_slice(void) { slices++; }
+static void count_marking(void) { markings++; }
+
+/* How many words a slice counts beyond those that were allocated. They do not count in Gc.stat. */
+static double words_beyond(uintnat allocated) {
+  double before = Caml_state->stat_major_words;
+  caml_allocated_words = allocated;
+  caml_major_slice_begin_hook();
+  double beyond = (double)caml_allocated_words - (double)allocated;
+  CHECK(before - Caml_state->stat_major_words >= beyond);
+  CHECK(before - Caml_state->stat_major_words < beyond + 1);
+  caml_allocated_words = 0;
+  return beyond;
+}
+
+static void begin_cycle(void) {
+  caml_finish_major_cycle();
+  caml_minor_collection();
+  if (caml_gc_phase == Phase_idle) caml_major_collection_slice(0);
+  CHECK(caml_gc_phase == Phase_mark);
+}
+
+/* Copies make the heap larger, and are marked, too. So that a cycle is not longer than without them, slices do more in
+   proportion, from the second cycle on also for the marking. Hooks that were there before are called. */
+void test_scan_hastens_slices(void) {
+  enum { POOLS = 100, ALLOCATED = 1000000 };
+  caml_major_slice_begin_hook = count_slice;
+  caml_major_gc_hook = count_marking;
+  CHECK(boxroot_setup());
+  value large = caml_alloc_shr((mlsize_t)20 * POOLS * BXR_SLOTS, String_tag);
+  for (uint32_t i = 0; i < POOLS * BXR_SLOTS; i++) CHECK(boxroot_create(large) != NULL);
+  CHECK(words_beyond(ALLOCATED) == 0 && slices == 1);
+  begin_cycle();
+  double copied = POOLS * BXR_SLOTS, heap = (double)Caml_state->stat_heap_wsz;
+  double first = words_beyond(ALLOCATED), by_heap = ALLOCATED * copied / (heap - copied);
+  CHECK(first > by_heap * 0.99 && first < by_heap * 1.01);
+  CHECK(words_beyond(ALLOCATED) == first);
+  int before = markings;
+  begin_cycle();
+  CHECK(markings == before + 1);
+  double marked = 2 * (ALLOCATED + first) * 250 * 1.5 / (double)caml_percent_free;
+  double second = words_beyond(ALLOCATED), all = ALLOCATED + first;
+  double by_marking = all * marked / (marked - 3 * copied) - ALLOCATED;
+  CHECK(second > by_marking * 0.99 && second < by_marking * 1.01);
+}
+#else
+void test_scan_hastens_slices(void) {}
+#endif
 #endif
 
 /* The collector's action may run a finaliser that deletes a root. The library's hook is called as by a minor
