@@ -2,14 +2,14 @@
 """Usage: .ci/coverage.py VERSION...   Which lines of boxroot-c/src and of its inlined functions the tests run.
 
 These are the tests of `make test` that compile these files, on each version of OCaml, the unit tests, and the mistakes. A line
-counts as run if it ran on one of the versions. Prints a table, and the lines that are not run. Fails below 97 %. Needs gcc and gcov.
+counts as run if it ran on one of the versions. Prints a table, and the lines that are not run. Fails below 98 %. Needs gcc and gcov.
 """
 import json, os, re, sys
 from pathlib import Path
 from subprocess import DEVNULL
 from support import ROOT, run, say
 
-LEAST = 97
+LEAST = 98
 FOLDER = ROOT / "target/coverage"
 LIBRARY = ROOT / "boxroot-c"
 FLAGS = "-O0 --coverage -fprofile-update=atomic"

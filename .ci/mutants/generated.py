@@ -111,7 +111,7 @@ def check(fault, times):
                 return "does not compile", kind
             for test, command, environment in programs:
                 cpu, wall = times["all"][test]
-                end, _, _ = run(command, max(8, 10 * cpu), max(60, 12 * wall), environment, folder)
+                end, _, _ = run(command, max(8, 10 * cpu), max(300, 12 * wall), environment, folder)
                 if end:
                     return kind, test + (" (time-out)" if end == "time-out" else "")
         return "survived", ""
