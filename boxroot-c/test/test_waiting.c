@@ -8,6 +8,30 @@
 #if OCAML_VERSION >= 50000
 #include <caml/domain_state.h>
 
+/* In a pool that is being marked, blocks of the major heap stay in their slots, and in a foreign pool all values stay. */
+void test_waiting_depends_on_the_value(void) {
+  static struct {
+    header_t header;
+    value field;
+  } block = {0, Val_unit};
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  boxroot number = create(domain), old = create(domain);
+  struct bxr_pool *pool = bxr_pool_of_root(old);
+  *bxr_slot(old) = (uintptr_t)&block.field;
+  Caml_state->marking_done = 0;
+  CHECK(!bxr_barrier_keeps(pool, number) && !bxr_barrier_keeps(pool, old));
+  bxr_barrier_hand_over(pool);
+  CHECK(!bxr_barrier_keeps(pool, number) && bxr_barrier_keeps(pool, old));
+  pool->cycle--; /* as if the next cycle had begun */
+  CHECK(!bxr_barrier_keeps(pool, old) && pool->marking == BXR_IDLE);
+  bxr_barrier_hand_over(pool);
+  bxr_barrier_make_foreign(pool);
+  Caml_state->marking_done = 1;
+  CHECK(bxr_barrier_keeps(pool, number) && bxr_barrier_keeps(pool, old));
+  pool->cycle--;
+  CHECK(!bxr_barrier_keeps(pool, number) && !bxr_barrier_keeps(pool, old));
+}
+
 /* The owner deletes a root whose value must stay in its slot. */
 static void delete (struct bxr_domain *domain, boxroot r) {
   if (!bxr_waiting_note(domain, r)) bxr_waiting_delete(domain, r);
@@ -161,6 +185,7 @@ void test_waiting_is_freed_by_shares(void) {
 }
 #else
 /* OCaml 4 marks no ranges, so nothing waits. */
+void test_waiting_depends_on_the_value(void) {}
 void test_waiting_until_the_next_snapshot(void) {}
 void test_waiting_notes(void) {}
 void test_waiting_is_ripe_or_not(void) {}
