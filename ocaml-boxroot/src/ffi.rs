@@ -50,7 +50,7 @@ extern "C" {
 
 // `c/threads.c`.
 extern "C" {
-    /// Looks whether the program has the threads library. Needs the lock.
+    /// Looks whether the program has the threads library.
     pub fn obx_look_for_threads();
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.
     /// 0 if this thread holds the lock now; else [`NO_THREADS`], or another number if the thread cannot be
