@@ -90,14 +90,19 @@ def c_library(processor, triple, cc, start):
     passed(f"{processor}: the C library, its unit tests and a walk")
 
 
+# What the crates' tests leave out under qemu, and why: there is no C++ compiler with the C library of Debian's other suites; qemu
+# 7.2 loses 280 KB for each thread that has ended, whatever the program, and this test makes a hundred thousand.
+NOT_EMULATED = "cpp_pointer_and_unwinding", "a_hundred_thousand_short_threads"
+
+
 def crates(processor, triple, cc, start):
     target = triple.replace("-", "-unknown-", 1)
     setting = f"CARGO_TARGET_{target.upper().replace('-', '_')}"
-    # Without a C++ compiler, and the test of what C++ programs do: there is none with the C library of that suite.
     env = {"TARGET_CC": cc, "TARGET_AR": f"{triple}-ar", "TARGET_CXX": "none", "RUN": start,
            f"{setting}_LINKER": cc, f"{setting}_RUNNER": start}
+    skipped = [word for test in NOT_EMULATED for word in ("--skip", test)]
     run(f"cargo test --no-fail-fast --target {target} --target-dir target/{processor} --test c_api --test safe --",
-        "--skip cpp_pointer_and_unwinding", env=env, shown=True)
+        skipped, env=env, shown=True)
     passed(f"{processor}: the tests of the Rust crates")
 
 
