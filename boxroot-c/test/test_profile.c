@@ -280,6 +280,10 @@ void test_profile_of_deep_stacks(void) {
   CHECK(file != NULL && setrlimit(RLIMIT_FSIZE, &few_bytes) == 0);
   CHECK(!boxroot_profile_write(fileno(file), 0) && errno == EFBIG);
   CHECK(lseek(fileno(file), 0, SEEK_END) == 300);
+  /* The errno is that of the failure, also where no other file can be opened. */
+  struct rlimit none = {0, 0};
+  CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
 }
 
 /* A root of three cycles ago is three cycles old. */
