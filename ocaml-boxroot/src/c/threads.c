@@ -180,6 +180,9 @@ static void thread_ends(void *p) {
     add_idle(legacy);
 }
 
+/* Whether this process is the child of a fork, in which OCaml 5 still believes that its tick thread runs. */
+static bool ticks_were_lost;
+
 static void before_fork(void) { pthread_mutex_lock(&idle_mutex); }
 static void after_fork(void) { pthread_mutex_unlock(&idle_mutex); }
 
@@ -190,7 +193,10 @@ static void after_fork_in_child(void) {
   idle = NULL;
   after_fork();
 #if OCAML_VERSION >= 50000
-  if (Caml_state_opt != NULL && caml_domain_alone()) caml_atfork_hook();
+  if (Caml_state_opt != NULL && caml_domain_alone()) {
+    caml_atfork_hook();
+    ticks_were_lost = true;
+  }
 #endif
 }
 
@@ -326,7 +332,9 @@ int obx_acquire(void) {
 
 /* ---- shutting down ---- */
 
+/* caml_thread_cleanup waits for the end of the tick thread. In the child of a fork, OCaml 5 would wait for the parent's tick
+   thread, which the child does not have: in glibc 2.36 pthread_join returns at once then, in glibc 2.43 it never returns. */
 void obx_stop_ticks(void) {
   value_function *cleanup = FIND(value_function, caml_thread_cleanup);
-  if (cleanup != NULL) (void)cleanup(Val_unit);
+  if (cleanup != NULL && !ticks_were_lost) (void)cleanup(Val_unit);
 }
