@@ -90,14 +90,19 @@ def c_library(processor, triple, cc, start):
     passed(f"{processor}: the C library, its unit tests and a walk")
 
 
+# What the crates' tests leave out under qemu, and why: there is no C++ compiler with the C library of Debian's other suites; qemu
+# 7.2 loses 280 KB for each thread that has ended, whatever the program, and this test makes a hundred thousand.
+NOT_EMULATED = "cpp_pointer_and_unwinding", "a_hundred_thousand_short_threads"
+
+
 def crates(processor, triple, cc, start):
     target = triple.replace("-", "-unknown-", 1)
     setting = f"CARGO_TARGET_{target.upper().replace('-', '_')}"
-    # Without a C++ compiler, and the test of what C++ programs do: there is none with the C library of that suite.
     env = {"TARGET_CC": cc, "TARGET_AR": f"{triple}-ar", "TARGET_CXX": "none", "RUN": start,
            f"{setting}_LINKER": cc, f"{setting}_RUNNER": start}
+    skipped = [word for test in NOT_EMULATED for word in ("--skip", test)]
     run(f"cargo test --no-fail-fast --target {target} --target-dir target/{processor} --test c_api --test safe --",
-        "--skip cpp_pointer_and_unwinding", env=env, shown=True)
+        skipped, env=env, shown=True)
     passed(f"{processor}: the tests of the Rust crates")
 
 
@@ -105,8 +110,27 @@ def debian(processor, triple, qemu, suite):
     """A folder with what Debian's packages of OCaml hold for the processor, and with `cc`, `ocamlopt`, `ocamlc` and `ocamldep`:
     those of OCaml run in qemu, and `cc` is the cross compiler of this machine with the C library of that suite."""
     folder = CACHE / f"debian-{suite}-{processor}"
-    if (folder / "ocamldep").exists():
-        return folder
+    root = folder / "root"
+    # The packages are removed when all of them are unpacked.
+    if not root.exists() or (folder / "apt").exists():
+        unpack(processor, suite, folder)
+    # A program, when it runs in qemu, finds its files below that folder, and C compilers are told the folders.
+    start = f"exec {qemu} -L {root} {root}/usr/bin"
+    libraries = root / told_in(start, "standard_library_default").lstrip("/")
+    places = [f"--sysroot={root}", f"-B{root}/usr/lib/{triple}", f"-L{root}/usr/lib/{triple}",
+              f"-isystem {root}/usr/include/{triple}", f"-isystem {root}/usr/include"]
+    script(folder / "cc", f"exec {triple}-gcc {' '.join(places)}")
+    # A program of bytecode names what runs it: without -use-runtime, an ocamlrun of this machine's OCaml, if it has one. One
+    # with a runtime of its own (-custom) needs none, and with -use-runtime it would lack the C libraries.
+    script(folder / "ocamlrun", f"{start}/ocamlrun")
+    runtime = f'case " $* " in *" -custom "*) ;; *) set -- -use-runtime {folder}/ocamlrun "$@" ;; esac\n'
+    cc = f"-cc {folder}/cc"
+    for tool, before, options in ("ocamlopt", "", cc), ("ocamlc", runtime, cc), ("ocamldep", "", ""):
+        script(folder / tool, f"{before}OCAMLLIB={libraries} {start}/{tool}.opt {options}")
+    return folder
+
+
+def unpack(processor, suite, folder):
     say(f"{processor}: getting the OCaml of Debian {suite} (log: {folder}.log)")
     shutil.rmtree(folder, ignore_errors=True)
     root = folder / "root"
@@ -117,24 +141,12 @@ def debian(processor, triple, qemu, suite):
     with Path(f"{folder}.log").open("w") as log:
         for package in packages(processor, suite, folder / "apt", log):
             run("dpkg-deb -x", package, root, stdout=log)
-    shutil.rmtree(folder / "apt")
     for link in root.rglob("*.so*"):
         if link.is_symlink() and link.readlink().is_absolute():
             aim = root / str(link.readlink()).lstrip("/")
             link.unlink()
             link.symlink_to(aim)
-    # A program, when it runs in qemu, finds its files below that folder, and C compilers are told the folders.
-    start = f"exec {qemu} -L {root} {root}/usr/bin"
-    libraries = root / told_in(start, "standard_library_default").lstrip("/")
-    places = [f"--sysroot={root}", f"-B{root}/usr/lib/{triple}", f"-L{root}/usr/lib/{triple}",
-              f"-isystem {root}/usr/include/{triple}", f"-isystem {root}/usr/include"]
-    script(folder / "cc", f"exec {triple}-gcc {' '.join(places)}")
-    # Programs of bytecode name what runs them: without that option, an ocamlrun of this machine's OCaml, if it has one.
-    script(folder / "ocamlrun", f"{start}/ocamlrun")
-    cc = f"-cc {folder}/cc"
-    for tool, options in ("ocamlopt", cc), ("ocamlc", f"{cc} -use-runtime {folder}/ocamlrun"), ("ocamldep", ""):
-        script(folder / tool, f"OCAMLLIB={libraries} {start}/{tool}.opt {options}")
-    return folder
+    shutil.rmtree(folder / "apt")
 
 
 def told_in(start, variable):

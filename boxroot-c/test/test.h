@@ -48,6 +48,7 @@
   TEST(domain_tear_down_twice)                                                                     \
   TEST(domain_trim_refused)                                                                        \
   TEST(pages_larger_than_pools)                                                                    \
+  TEST(remote_bits_have_room)                                                                      \
   TEST(remote_deletes)                                                                             \
   TEST(remote_batches)                                                                             \
   TEST(remote_late_delete)                                                                         \
@@ -66,7 +67,6 @@
   TEST(waiting_for_a_foreign_marker)                                                               \
   TEST(waiting_remote_deletes)                                                                     \
   TEST(waiting_is_freed_by_shares)                                                                 \
-  TEST(waiting_bits_have_room)                                                                     \
   TEST(scan_of_few_pools)                                                                          \
   TEST(scan_hands_pools_over)                                                                      \
   TEST(scan_of_a_runtime_with_other_headers)                                                       \

@@ -151,7 +151,8 @@ void test_scan_frees_what_waits(void) {
       bxr_waiting_delete(domain, roots[0]);
     }
     boxroot remote = create(domain);
-    for (int i = 0; i < WAITING; i++) pools[i]->waits_since--; /* as if handed over again */
+    for (int i = 0; i < WAITING; i++)
+      pools[i]->waits_in_snapshot = false; /* as if handed over again */
     for (int i = 0; i < 4 && !forced; i++) visited_in_scan(BXR_SCAN_MINOR, domain);
     size_t waiting = domain->waiting_count;
     CHECK(forced ? waiting == WAITING : waiting > WAITING / 2);

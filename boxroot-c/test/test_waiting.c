@@ -5,19 +5,6 @@
 #include "remote.h"
 #include "test.h"
 
-/* Every pool has room for its bits, between its neighbours and beside its own slots. */
-void test_waiting_bits_have_room(void) {
-  static boxroot roots[MANY];
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  for (int i = 0; i < 16; i++) {
-    struct bxr_pool *pool = fill(domain, roots);
-    uintptr_t start = bxr_pool_start(pool), bits = (uintptr_t)bxr_pool_waiting(pool);
-    CHECK(bits >= start && bits + BXR_WAITING_SIZE <= start + BXR_POOL_SIZE);
-    CHECK(bits + BXR_WAITING_SIZE <= (uintptr_t)pool ||
-          bits >= (uintptr_t)(pool->slots + BXR_SLOTS));
-  }
-}
-
 #if OCAML_VERSION >= 50000
 #include <caml/domain_state.h>
 
@@ -63,7 +50,7 @@ static struct bxr_pool *handed_over(struct bxr_domain *domain, boxroot *roots) {
 }
 
 /* As if the pool had been handed over again, and what waits had begun to wait before. */
-static void hand_over_again(struct bxr_pool *pool) { pool->waits_since--; }
+static void hand_over_again(struct bxr_pool *pool) { pool->waits_in_snapshot = false; }
 
 void test_waiting_until_the_next_snapshot(void) {
   static boxroot roots[MANY];

@@ -1,7 +1,7 @@
 //! Children of forks.
 
 use crate::support::exported::Run;
-use crate::support::process::in_a_child;
+use crate::support::process::{in_a_child, patience};
 use crate::support::safe::*;
 use ocaml_boxroot::{DomainLock, Error, Runtime};
 use std::io::{Read, Write};
@@ -12,6 +12,7 @@ use std::panic::catch_unwind;
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 fn attach_on_another_thread() {
     thread::spawn(|| DomainLock::attach(churn)).join().unwrap().unwrap();
@@ -62,31 +63,33 @@ test!(fork_under_the_lock, || {
                 }
             });
         }
-        let is_child = DomainLock::attach(|lock| {
+        let forked = DomainLock::attach(|lock| {
             // SAFETY: the child goes on as a process of its own.
             let id = unsafe { libc::fork() };
             if id == 0 {
                 // SAFETY: the function has no precondition.
-                unsafe { libc::alarm(60) };
+                unsafe { libc::alarm(patience(Duration::from_secs(60)).as_secs() as u32) };
                 let runtime = runtime.take().unwrap();
                 churn(lock);
                 assert_eq!(kept[999].get(lock).to_string_lossy(), "999");
                 lock.release(|| ());
-                return Some(runtime);
+                return Err(runtime);
             }
             let mut status = 0;
             // SAFETY: `id` is a child of this process, and `status` is valid.
-            lock.release(|| assert_eq!(unsafe { libc::waitpid(id, &mut status, 0) }, id));
-            assert_eq!(status, 0, "the child's status");
-            None
+            let ended = lock.release(|| unsafe { libc::waitpid(id, &mut status, 0) });
+            Ok((ended == id, status))
         });
-        if let Some(runtime) = is_child.unwrap() {
-            DomainLock::attach(churn).unwrap();
-            runtime.shutdown().unwrap();
-            // SAFETY: the function has no precondition; only the child gets here.
-            unsafe { libc::_exit(0) }
-        }
         stop.store(true, Ordering::SeqCst);
+        match forked.unwrap() {
+            Ok(end) => assert_eq!(end, (true, 0), "the child's status"),
+            Err(runtime) => {
+                DomainLock::attach(churn).unwrap();
+                runtime.shutdown().unwrap();
+                // SAFETY: the function has no precondition; only the child gets here.
+                unsafe { libc::_exit(0) }
+            }
+        }
     });
     runtime.unwrap().shutdown().unwrap();
 });

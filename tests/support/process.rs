@@ -27,6 +27,15 @@ pub fn this_program() -> Command {
     command(std::env::current_exe().expect("a program has a path"))
 }
 
+/// A time limit, where the processor may be an emulated one: there everything takes several times as long.
+pub fn patience(limit: Duration) -> Duration {
+    if std::env::var_os("RUN").is_some() {
+        5 * limit
+    } else {
+        limit
+    }
+}
+
 /// Runs a program without input. If it takes longer than `limit`, it is killed.
 pub fn output_within(limit: Duration, command: &mut Command) -> Result<Output, Error> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -50,7 +59,7 @@ pub fn text_of(output: &Output) -> String {
 /// Runs `child` in the child of a fork, which must end by itself, without a panic. A child that hangs, also inside of fork,
 /// is killed.
 pub fn in_a_child(child: impl FnOnce()) {
-    const LIMIT: Duration = Duration::from_secs(60);
+    let limit = patience(Duration::from_secs(60));
     // SAFETY: the child runs `child`, whose behaviour after a fork is the subject of the test, and ends.
     let id = unsafe { libc::fork() };
     if id == 0 {
@@ -62,7 +71,7 @@ pub fn in_a_child(child: impl FnOnce()) {
     let mut status = 0;
     // SAFETY: `id` is a child of this process that was not waited for yet, and `status` is valid.
     while unsafe { libc::waitpid(id, &mut status, libc::WNOHANG) } == 0 {
-        if started.elapsed() > LIMIT {
+        if started.elapsed() > limit {
             // SAFETY: as above.
             unsafe { libc::kill(id, libc::SIGKILL) };
         }

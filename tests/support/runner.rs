@@ -1,6 +1,6 @@
 //! Tests that run in a process of their own each, because a process can have one OCaml runtime.
 
-use super::process::{output_within, text_of, this_program};
+use super::process::{output_within, patience, text_of, this_program};
 use std::time::Duration;
 
 /// Tells a process which test it is for.
@@ -94,8 +94,7 @@ pub fn run_tests_within(limit: Duration) -> ! {
         (test.run)();
         std::process::exit(0);
     }
-    // In an emulator everything takes several times as long.
-    let limit = if std::env::var_os("RUN").is_some() { 5 * limit } else { limit };
+    let limit = patience(limit);
     let mut arguments = libtest_mimic::Arguments::from_args();
     // One at a time: tests with several domains use all cores by themselves.
     arguments.test_threads.get_or_insert(1);

@@ -161,10 +161,13 @@ let () =
   register "on_signal" (fun f x ->
       Sys.set_signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> call f x)))
 
+(* Ends a child that hangs. With RUN an emulator runs it, in which everything takes several times as long. *)
+let end_in_time () = ignore (Unix.alarm (if Sys.getenv_opt "RUN" = None then 60 else 300))
+
 (* Returns true in the child, and then, if the child ended well, false in the parent. *)
 let fork_and_go_on () =
   match Unix.fork () with
-  | 0 -> ignore (Unix.alarm 60); true
+  | 0 -> end_in_time (); true
   | pid -> if snd (Unix.waitpid [] pid) <> Unix.WEXITED 0 then Unix._exit 1; false
 
 (* A thread that forks. Its child has no other thread, and ends when the thread does. *)
@@ -177,7 +180,7 @@ let () = register "raise_signal" (fun () -> Unix.kill (Unix.getpid ()) Sys.sigus
 let in_a_child f =
   match Unix.fork () with
   | 0 ->
-    ignore (Unix.alarm 60);
+    end_in_time ();
     Unix._exit (match f () with () -> 0 | exception _ -> 1)
   | pid -> (
     match Unix.waitpid [] pid with

@@ -30,6 +30,8 @@
 
 #if OCAML_VERSION >= 50000
 #include <caml/domain.h>
+#else
+#include <caml/io.h>
 #endif
 
 /* FIND(f) is the function f of the systhreads library, or NULL if the program does not link it.
@@ -111,7 +113,7 @@ struct legacy {
 static pthread_key_t legacy_key; /* set on threads that we registered */
 static bool has_legacy_key;
 
-static pthread_mutex_t idle_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t idle_mutex = PTHREAD_MUTEX_INITIALIZER; /* held during a fork */
 static struct legacy *idle; /* the legacies of threads that ended */
 
 /* Whether OCaml knows this thread until the thread ends. */
@@ -178,6 +180,9 @@ static void thread_ends(void *p) {
     add_idle(legacy);
 }
 
+/* Whether this process is the child of a fork, in which OCaml 5 still believes that its tick thread runs. */
+static bool ticks_were_lost;
+
 static void before_fork(void) { pthread_mutex_lock(&idle_mutex); }
 static void after_fork(void) { pthread_mutex_unlock(&idle_mutex); }
 
@@ -188,7 +193,10 @@ static void after_fork_in_child(void) {
   idle = NULL;
   after_fork();
 #if OCAML_VERSION >= 50000
-  if (Caml_state_opt != NULL && caml_domain_alone()) caml_atfork_hook();
+  if (Caml_state_opt != NULL && caml_domain_alone()) {
+    caml_atfork_hook();
+    ticks_were_lost = true;
+  }
 #endif
 }
 
@@ -278,13 +286,25 @@ static bool acquire_with_new_record(void) {
 enum { NOT_LOOKED = 0, NOT_FOUND, FOUND };
 static int threads; /* one of these */
 
-/* Looks whether the program has the threads library, and whether it was initialised. Called with the lock, because on
-   OCaml 4 the table of names has no lock of its own. */
+/* Whether the threads library was initialised. This thread may be without the lock. So on OCaml 4, whose table of names has no lock
+   of its own, and may be changing, this is not asked of the table: caml_thread_initialize sets this hook, and no other
+   function does. On OCaml 5 the table has a mutex, which must not be held by a thread that a fork leaves behind. */
+static bool threads_initialised(void) {
+#if OCAML_VERSION >= 50000
+  pthread_mutex_lock(&idle_mutex); /* before_fork waits for it */
+  bool found = caml_named_value("Thread.at_shutdown") != NULL;
+  pthread_mutex_unlock(&idle_mutex);
+  return found;
+#else
+  return __atomic_load_n(&caml_channel_mutex_lock, __ATOMIC_ACQUIRE) != NULL;
+#endif
+}
+
+/* Looks whether the program has the threads library, and whether it was initialised. Needs no lock. */
 void obx_look_for_threads(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);
-  bool found = FIND(thread_function, caml_c_thread_register) != NULL &&
-               caml_named_value("Thread.at_shutdown") != NULL;
+  bool found = FIND(thread_function, caml_c_thread_register) != NULL && threads_initialised();
   __atomic_store_n(&threads, found ? FOUND : NOT_FOUND, __ATOMIC_RELEASE);
 }
 
@@ -312,7 +332,9 @@ int obx_acquire(void) {
 
 /* ---- shutting down ---- */
 
+/* caml_thread_cleanup waits for the end of the tick thread. In the child of a fork, OCaml 5 would wait for the parent's tick
+   thread, which the child does not have: in glibc 2.36 pthread_join returns at once then, in glibc 2.43 it never returns. */
 void obx_stop_ticks(void) {
   value_function *cleanup = FIND(value_function, caml_thread_cleanup);
-  if (cleanup != NULL) (void)cleanup(Val_unit);
+  if (cleanup != NULL && !ticks_were_lost) (void)cleanup(Val_unit);
 }
