@@ -116,9 +116,9 @@ bench-instructions:
 	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
 
 # Breaks the allocator in one place at a time, and expects a test to fail. ONLY=named takes the patches of boxroot-c/test/mutants,
-# or those that FILTER picks: three minutes. Otherwise .ci/mutants makes faults, first on OCaml 5; those that survive are tried
-# on OCaml 4. That takes half an hour on two cores, and with COUNT=all more than two hours. .ci/mutants/__main__.py explains the
-# settings.
+# or those that FILTER picks: three minutes. Otherwise .ci/mutants makes faults, first on OCaml 5; what survives, or is not
+# compiled there, is tried on OCaml 4. That takes half an hour on two cores, and with COUNT=all more than two hours.
+# .ci/mutants/__main__.py explains the settings.
 mutants: mutants-$(or $(ONLY),made)
 mutants-named:
 	@$(call with_python,mutants) FILTER="$(FILTER)" python3 .ci/mutants --named

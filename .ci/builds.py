@@ -6,8 +6,8 @@
             fast paths read thread-local variables of C: linkers, LTO, position-independent or not, a shared library. Needs gcc,
             clang, cargo, lld and mold.
   copies    Several copies of the C library in one process, users that were compiled for another layout, and shared objects
-            that are loaded and unloaded. The programs are in tests/copies and tests/links. Needs a C compiler, CC, on an ELF
-            system.
+            that are loaded and unloaded. Two Rust libraries in one program. The programs are in tests/copies and tests/links.
+            Needs a C compiler, CC, and cargo, on an ELF system.
   closures  The instructions of ocaml-boxroot/src/c/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
             for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
   msrv      The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml). Needs rustup.
@@ -237,6 +237,17 @@ def opened_under_musl():
     passed("dlopen under musl, with -DBXR_DYNAMIC_TLS only")
 
 
+def two_rust_libraries():
+    """Each has the safe crate, and a copy of the C library whose names are hidden. The panics of finalisers are reported."""
+    target = ROOT / "target/links"
+    run("cargo build -q --release --examples --manifest-path", ROOT / "tests/copies/rust/Cargo.toml", "--target-dir", target)
+    libraries = target / "release/examples"
+    run(ocaml(), "copies/rust/program.ml -cclib -lfirst -cclib -lsecond", ["-ccopt", f"-L{libraries} -Wl,-rpath,{libraries}"],
+        "-o two_libraries")
+    run("./two_libraries", timeout=60)
+    passed("two Rust libraries with closures and boxes")
+
+
 def copies():
     if not is_elf("copies"):
         return
@@ -252,6 +263,7 @@ def copies():
         several_copies()
         closed_plugins()
         opened_under_musl()
+        two_rust_libraries()
 
 
 # ---- closures ----

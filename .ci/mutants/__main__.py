@@ -13,13 +13,14 @@ makes others by rules (faults.py), in the order of files and lines; none is stor
 (for a header: all, and those of the tests, into which it is inlined) is compiled, and linked with the rest into the
 unit tests, the tests in Rust (each alone, the fast ones first), and the random walk of boxroot-c/test/stress. The
 first failure, or a time-out, catches it. What does not compile, or compiles to the same object, does not count.
-Prints a table, and the survivors. Fails if there is one that boxroot-c/test/mutants.txt does not explain.
+Prints a table, and the survivors. Those that boxroot-c/test/mutants.txt explains are not run; others make it fail.
 Settings, in the environment:
     COUNT=200       how many: those with the least hashes, so that the choice stays when lines move; or all
     FILES="a.c …"   all those of these files
     MUTANTS=1-40    only these numbers of the choice
-    AFTER=5.3.0     what survived on that version, and the files that are for this version of OCaml only
+    AFTER=5.3.0     what survived on that version, or is the same there, and the files that are for this version only
     JOBS=2          how many at a time
+    EXPLAINED=1     also those that boxroot-c/test/mutants.txt explains, and says which of them a test notices nevertheless
     AGAIN=1         also those that target/mutants/VERSION/results has: without it, a run goes on there
 """
 import sys

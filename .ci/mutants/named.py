@@ -88,7 +88,7 @@ class Baseline:
 
     def limits(self, test):
         cpu, wall = self.times[test]
-        return max(8, 10 * cpu), max(60, 12 * wall)
+        return max(8, 10 * cpu), max(300, 12 * wall)
 
 
 def notice(mutant, baseline):

@@ -20,8 +20,9 @@ RUST_TESTS = "c_api"
 
 
 def compile_object(source, target, include=C, flags=()):
-    """False if that fails. `include` is boxroot-c, or a copy of it."""
-    command = [CC, *FLAGS, *flags, f"-I{include}/src", f"-I{include}/include", "-c", source, "-o", target]
+    """False if that fails. `include` is boxroot-c, or a copy of it; objects do not tell which."""
+    command = [CC, *FLAGS, *flags, f"-fmacro-prefix-map={include}={C}", f"-I{include}/src", f"-I{include}/include", "-c", source,
+               "-o", target]
     return attempt(command)[0] == 0
 
 

@@ -100,8 +100,11 @@ __attribute__((noinline)) static void delete_slowly(boxroot r) {
 
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
-  struct bxr_domain *self = bxr_setup_entered();
-  if (self == NULL || !bxr_waiting_note(self, r)) delete_slowly(r);
+  /* On OCaml 4, where this does not tell whether the record is open, no pool is active. */
+  bxr_witness witness = BXR_WITNESS();
+  struct bxr_domain_head *self = bxr_runtime_cached();
+  if (!BXR_IS_OPEN(self, witness) || !bxr_waiting_note((struct bxr_domain *)self, r))
+    delete_slowly(r);
 }
 
 static bool is_young_block(value v) { return Is_block(v) && bxr_may_be_young(v); }

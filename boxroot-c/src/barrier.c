@@ -16,6 +16,7 @@ uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool) {
   pool->block_header = bxr_runtime_unmarked_header(pool->high_water);
   pool->cycle = bxr_runtime_cycle();
   set_marking(pool, BXR_ACTIVE);
+  pool->waits_in_snapshot = false;
   return (uintptr_t)pool->slots;
 }
 

@@ -132,15 +132,15 @@ void bxr_domain_free(boxroot r) {
 }
 
 /* Bit i of bits[j] is slot i of the 64 from words[64 * j] on. */
-static void push_slots(uintptr_t *free, uintptr_t *words, uint64_t const bits[BXR_PENDING_WORDS]) {
+static void push_slots(uintptr_t *free, uintptr_t *words, uint64_t const bits[BXR_BITS_WORDS]) {
   uintptr_t list = *free;
-  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
+  for (size_t i = 0; i < BXR_BITS_WORDS; i++)
     for (uint64_t rest = bits[i]; rest != 0; rest &= rest - 1)
       bxr_push(&list, (boxroot)(words + 64 * i + __builtin_ctzll(rest)));
   *free = list;
 }
 
-void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
+void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_BITS_WORDS],
                          uint64_t count) {
   struct bxr_domain *owner = bxr_pool_owner(pool);
   uintptr_t start = bxr_pool_start(pool);

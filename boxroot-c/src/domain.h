@@ -151,7 +151,7 @@ bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r);
 void bxr_domain_free(boxroot r);
 
 /* Deletes those `count` roots of one of the owner's pools whose bits are set. */
-void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_PENDING_WORDS],
+void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_BITS_WORDS],
                          uint64_t count);
 
 /* Makes all young pools old. They must not hold a young value any more. */

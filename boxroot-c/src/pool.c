@@ -118,8 +118,8 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
 
 uint64_t bxr_pool_posted(struct bxr_pool *pool) {
   uint64_t posted = 0;
-  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
-    posted += (uint64_t)__builtin_popcountll(bxr_load(&pool->pending[i]));
+  for (size_t i = 0; i < BXR_BITS_WORDS; i++)
+    posted += (uint64_t)__builtin_popcountll(bxr_load(&bxr_pool_pending(pool)[i]));
   return posted;
 }
 

@@ -48,7 +48,7 @@ static inline struct bxr_domain_head *bxr_fast_owner(struct bxr_domain_head *own
 }
 
 /* There is one bit for each word of the pool, so the number of a slot's bit is its offset in words. */
-#define BXR_PENDING_WORDS (BXR_POOL_SIZE / sizeof(value) / 64)
+#define BXR_BITS_WORDS (BXR_POOL_SIZE / sizeof(value) / 64)
 
 struct bxr_domain;
 
@@ -61,40 +61,41 @@ struct bxr_domain;
      EMPTY    used == 0, high_water == 0
      slots[0..high_water) were initialised: each holds a root's value or a link
      `free`, and the owner's `free` if that is in this pool, list exactly the unused slots below high_water
-     announced >= bits set in pending; announced > 0 iff the pool is on a drain list, was taken from one and not
+     announced >= bits set in bxr_pool_pending; announced > 0 iff the pool is on a drain list, was taken from one and not
      looked at yet, or is held by a thread that is about to put it on a drain list (remote.c)
-     waiting == bits set in bxr_pool_waiting; waiting > 0 iff the pool is in its owner's list of waiting pools */
+     waiting == bits set in waiting_bits; waiting > 0 iff the pool is in its owner's list of waiting pools */
 struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
   struct bxr_link link;
-  uint32_t high_water;  /* slots at and above it were never used */
-  uint8_t kind;         /* enum bxr_kind */
-  uint8_t marking;      /* enum bxr_marking */
-  uint16_t waits_since; /* waiting > 0: the cycle in which the last one began (waiting.c) */
-  uint32_t waiting;     /* how many slots wait (waiting.h) */
-  uint32_t cycle;       /* not IDLE: the major cycle in which it was handed over */
+  uint32_t high_water;    /* slots at and above it were never used */
+  uint8_t kind;           /* enum bxr_kind */
+  uint8_t marking;        /* enum bxr_marking */
+  bool waits_in_snapshot; /* a slot waits that began to wait since the pool was handed over last */
+  uint32_t waiting;       /* how many slots wait (waiting.h) */
+  uint32_t cycle;         /* not IDLE: the major cycle in which it was handed over */
 
   /* The second cache line begins with what is shared with threads that delete remotely: atomic, except next_to_drain. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */
   struct bxr_pool *next_to_drain;        /* written by the thread that may put the pool on a list */
   uint64_t announced;                    /* remote deletes begun and not yet drained */
-  struct bxr_link waits;                 /* the owner's again: in its list of waiting pools */
 
-  /* Shared again, and atomic: slots deleted remotely, and not yet drained. */
-  uint64_t pending[BXR_PENDING_WORDS];
+  /* The owner's again. Where roots are replaced at random, most deletes wait. So these bits are in the page of the
+     first cache line. */
+  struct bxr_link waits;                 /* in its list of waiting pools */
+  uint64_t waiting_bits[BXR_BITS_WORDS]; /* the slots that wait */
 
   /* Makes the slots look like an OCaml block to the marker (scan.h). */
   uintptr_t block_header;
   uintptr_t slots[]; /* BXR_SLOTS of them */
 };
 
-/* The bits of slots that wait lie in front of struct bxr_pool, if it begins far enough from the start of the pool's
-   memory, otherwise behind the last slot. In small pools they fit into the room that the varying place of the struct
+/* The bits of slots that were deleted remotely lie in front of struct bxr_pool, if it begins far enough from the start of the
+   pool's memory, otherwise behind the last slot. In small pools they fit into the room that the varying place of the struct
    leaves there anyway. Large pools have more room, to hold them. */
-#define BXR_WAITING_SIZE (BXR_PENDING_WORDS * sizeof(uint64_t))
+#define BXR_BITS_SIZE (BXR_BITS_WORDS * sizeof(uint64_t))
 #define BXR_ROOM                                                                                   \
-  (BXR_WAITING_SIZE <= 256 ? (uintptr_t)BXR_HEAD_OFFSETS : BXR_HEAD_OFFSETS + BXR_WAITING_SIZE)
+  (BXR_BITS_SIZE <= 256 ? (uintptr_t)BXR_HEAD_OFFSETS : BXR_HEAD_OFFSETS + BXR_BITS_SIZE)
 
 /* All pools have the same number of slots, wherever their heads are. */
 #define BXR_SLOTS                                                                                  \
@@ -121,11 +122,12 @@ static inline struct bxr_pool *bxr_pool_of_root(boxroot r) {
   return bxr_pool_from(bxr_start_of(r));
 }
 
-/* The bits of the slots that wait, in the same order as those of `pending`. */
-static inline uint64_t *bxr_pool_waiting(struct bxr_pool *pool) {
+/* The bits of the slots that were deleted remotely and are not drained yet, in the same order as those of the slots that
+   wait. Shared, and atomic. */
+static inline uint64_t *bxr_pool_pending(struct bxr_pool *pool) {
   uintptr_t in_front = (uintptr_t)pool & BXR_HEAD_OFFSETS;
-  return in_front >= BXR_WAITING_SIZE ? (uint64_t *)pool - BXR_PENDING_WORDS
-                                      : (uint64_t *)(pool->slots + BXR_SLOTS);
+  return in_front >= BXR_BITS_SIZE ? (uint64_t *)pool - BXR_BITS_WORDS
+                                   : (uint64_t *)(pool->slots + BXR_SLOTS);
 }
 
 /* A delete as a batch; the pool of a batch, and which word of the pool's bits it is. */

@@ -75,7 +75,6 @@ void bxr_profile_limit(struct bxr_domain *domain) {
   uintptr_t rest = *end;
   uint32_t length = 0;
   *end = BXR_NO_SLOT;
-  if (rest == BXR_NO_SLOT) return;
   if (pool->head.free != BXR_NO_SLOT) *bxr_free_list_end(&rest, &length) = pool->head.free;
   pool->head.free = rest;
 }

@@ -115,7 +115,7 @@ bool bxr_remote_announce(struct bxr_batch batch) {
 }
 
 void bxr_remote_post(struct bxr_batch batch) {
-  bxr_or(&bxr_pool_of_batch(batch)->pending[bxr_batch_word(batch)], batch.bits); /* post */
+  bxr_or(&bxr_pool_pending(bxr_pool_of_batch(batch))[bxr_batch_word(batch)], batch.bits); /* post */
 }
 
 static void deliver_batch(struct bxr_batch batch) {
@@ -146,19 +146,19 @@ void bxr_remote_flush(struct bxr_domain *self) {
 /* ---- owners ---- */
 
 /* Lets slots that were deleted remotely wait for the marker. */
-static void let_slots_wait(struct bxr_pool *pool, uint64_t const posted[BXR_PENDING_WORDS]) {
-  for (size_t i = 0; i < BXR_PENDING_WORDS; i++)
+static void let_slots_wait(struct bxr_pool *pool, uint64_t const posted[BXR_BITS_WORDS]) {
+  for (size_t i = 0; i < BXR_BITS_WORDS; i++)
     if (posted[i] != 0) bxr_waiting_add(pool, i, posted[i]);
 }
 
 /* Frees the slots posted so far, or lets them wait if the pool is closed. True if deletes remain that are announced and
    not posted. */
 static bool harvest_pool(struct bxr_domain *domain, struct bxr_pool *pool, bool open) {
-  uint64_t posted[BXR_PENDING_WORDS], count = 0;
-  for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
-    posted[i] = bxr_peek(&pool->pending[i]);
+  uint64_t posted[BXR_BITS_WORDS], count = 0;
+  for (size_t i = 0; i < BXR_BITS_WORDS; i++) {
+    posted[i] = bxr_peek(&bxr_pool_pending(pool)[i]);
     if (posted[i] == 0) continue;
-    posted[i] = bxr_exchange(&pool->pending[i], 0); /* clear */
+    posted[i] = bxr_exchange(&bxr_pool_pending(pool)[i], 0); /* clear */
     count += bxr_count_bits(posted[i]);
   }
   if (open) {

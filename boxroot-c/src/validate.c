@@ -40,11 +40,11 @@ static bool is_listed_slot(struct bxr_listed *listed, uintptr_t *slot) {
 }
 
 static void check_waiting(struct check *check, struct bxr_pool *pool) {
-  uint64_t const *bits = bxr_pool_waiting(pool);
+  uint64_t const *bits = pool->waiting_bits;
   uint32_t waiting = 0;
-  for (size_t i = 0; i < BXR_PENDING_WORDS; i++) {
+  for (size_t i = 0; i < BXR_BITS_WORDS; i++) {
     waiting += (uint32_t)__builtin_popcountll(bits[i]);
-    require(check, (bits[i] & bxr_peek(&pool->pending[i])) == 0,
+    require(check, (bits[i] & bxr_peek(&bxr_pool_pending(pool)[i])) == 0,
             "no delete that waits is a remote one as well");
   }
   require(check, waiting == pool->waiting, "the deletes that wait are counted");

@@ -11,56 +11,49 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
   return (struct bxr_pool *)((char *)link - offsetof(struct bxr_pool, waits));
 }
 
-/* Whether the last slot began to wait in this cycle. The pool knows the cycle modulo 2^16. If a cycle that many cycles ago is taken for
-   this one, slots only wait for one hand-over more than they must. */
-static bool waits_since(struct bxr_pool *pool, uint32_t cycle) {
-  return pool->waits_since == (uint16_t)cycle;
-}
-
 /* Whether the slots that wait may be freed (ripe). */
 static bool is_ripe(struct bxr_pool *pool) {
   enum bxr_marking marking = bxr_barrier_update(pool);
-  bool in_snapshot = waits_since(pool, pool->cycle);
-  return bxr_marking_is_open(marking) || (marking == BXR_ACTIVE && !in_snapshot);
+  return bxr_marking_is_open(marking) || (marking == BXR_ACTIVE && !pool->waits_in_snapshot);
 }
 
 /* The pool does not wait any more. */
 static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
-  uint64_t *bits = bxr_pool_waiting(pool);
+  uint64_t *bits = pool->waiting_bits;
   bxr_list_unlink(&pool->waits);
   domain->waiting_count--;
   bxr_domain_count(&domain->deferred_deletes, pool->waiting);
   bxr_domain_free_all(pool, bits, pool->waiting);
   pool->waiting = 0;
-  memset(bits, 0, BXR_WAITING_SIZE);
+  pool->waits_in_snapshot = false;
+  memset(bits, 0, BXR_BITS_SIZE);
 }
 
-/* Slots of the pool are about to begin to wait, in this cycle for the first time. */
-__attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool, uint32_t cycle) {
+/* Slots of the pool are about to begin to wait, for the first time since it was handed over last. */
+__attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
   if (pool->waiting != 0 && is_ripe(pool)) free_slots(domain, pool); /* all-alike */
   if (pool->waiting == 0) {
     bxr_list_insert(domain->waiting.prev, &pool->waits);
     domain->waiting_count++;
   }
-  pool->waits_since = (uint16_t)cycle;
+  pool->waits_in_snapshot = true;
 }
 
-/* These `count` slots of the pool, bits of word `word`, wait from now on, which is in this cycle. */
-static inline void begin(struct bxr_pool *pool, uint32_t cycle, size_t word, uint64_t bits,
-                         uint64_t count) {
-  if (pool->waiting == 0 || !waits_since(pool, cycle)) prepare_pool(pool, cycle);
-  bxr_pool_waiting(pool)[word] |= bits;
+/* These `count` slots of the pool, bits of word `word`, wait from now on. */
+static inline void begin(struct bxr_pool *pool, size_t word, uint64_t bits, uint64_t count) {
+  if (!pool->waits_in_snapshot) prepare_pool(pool);
+  pool->waiting_bits[word] |= bits;
   pool->waiting += (uint32_t)count;
 }
 
 void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
-  begin(pool, bxr_runtime_cycle(), word, bits, bxr_count_bits(bits));
+  begin(pool, word, bits, bxr_count_bits(bits));
 }
 
 void bxr_waiting_begin(struct bxr_domain *self, struct bxr_batch batch) {
   uint64_t count = bxr_count_bits(batch.bits);
-  begin(bxr_pool_of_batch(batch), bxr_runtime_cycle(), bxr_batch_word(batch), batch.bits, count);
+  begin(bxr_pool_of_batch(batch), bxr_batch_word(batch), batch.bits, count);
   bxr_domain_count(&self->barrier_hits, count);
 }
 
@@ -70,19 +63,10 @@ void bxr_waiting_delete(struct bxr_domain *self, boxroot r) {
   self->head.outgoing.start = batch.start;
 }
 
-/* Loads what is written when the delete of r begins to wait. */
-static void prefetch_pool(boxroot r) {
-  struct bxr_pool *pool = bxr_pool_of_root(r);
-  __builtin_prefetch(&pool->waiting, 1);
-  __builtin_prefetch(&bxr_pool_waiting(pool)[bxr_batch_word(bxr_batch_of(r))], 1);
-}
-
 void bxr_waiting_carry_out(struct bxr_domain *self) {
-  uint32_t cycle = bxr_runtime_cycle();
   for (uint32_t i = 0; i < self->noted; i++) {
-    if (i + BXR_AHEAD < self->noted) prefetch_pool(self->notes[i + BXR_AHEAD]);
     struct bxr_batch batch = bxr_batch_of(self->notes[i]);
-    begin(bxr_pool_of_batch(batch), cycle, bxr_batch_word(batch), batch.bits, 1);
+    begin(bxr_pool_of_batch(batch), bxr_batch_word(batch), batch.bits, 1);
   }
   bxr_domain_count(&self->barrier_hits, self->noted);
   self->noted = 0;

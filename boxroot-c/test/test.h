@@ -14,9 +14,15 @@
   TEST(profile_draws)                                                                              \
   TEST(profile_of_batches)                                                                         \
   TEST(profile_of_moves)                                                                           \
+  TEST(profile_after_moves)                                                                        \
   TEST(profile_of_orphans)                                                                         \
   TEST(profile_of_values)                                                                          \
   TEST(profile_of_old_roots)                                                                       \
+  TEST(profile_mirrors)                                                                            \
+  TEST(profile_of_many_stacks)                                                                     \
+  TEST(profile_of_deep_stacks)                                                                     \
+  TEST(profile_of_an_age)                                                                          \
+  TEST(profile_without_files)                                                                      \
   TEST(profile_in_signal_handlers)                                                                 \
   TEST(profile_after_fork)                                                                         \
   TEST(profile_without_memory)
@@ -31,15 +37,18 @@
   TEST(domain_promotion)                                                                           \
   TEST(domain_lists_few_roots)                                                                     \
   TEST(domain_lists_what_modify_stores)                                                            \
+  TEST(domain_lists_as_many_as_fit)                                                                \
   TEST(domain_lists_no_more)                                                                       \
   TEST(domain_avoids_foreign_pools)                                                                \
   TEST(domain_releases_a_share)                                                                    \
   TEST(domain_trim)                                                                                \
+  TEST(domain_trim_remote_deletes)                                                                 \
   TEST(domain_trim_neighbours)                                                                     \
   TEST(domain_trim_by_parts)                                                                       \
   TEST(domain_tear_down_twice)                                                                     \
   TEST(domain_trim_refused)                                                                        \
   TEST(pages_larger_than_pools)                                                                    \
+  TEST(remote_bits_have_room)                                                                      \
   TEST(remote_deletes)                                                                             \
   TEST(remote_batches)                                                                             \
   TEST(remote_late_delete)                                                                         \
@@ -51,20 +60,24 @@
   TEST(orphans_without_pools)                                                                      \
   TEST(barrier_closes_both_ways)                                                                   \
   TEST(barrier_foreign)                                                                            \
+  TEST(waiting_depends_on_the_value)                                                               \
   TEST(waiting_until_the_next_snapshot)                                                            \
   TEST(waiting_notes)                                                                              \
   TEST(waiting_is_ripe_or_not)                                                                     \
   TEST(waiting_for_a_foreign_marker)                                                               \
   TEST(waiting_remote_deletes)                                                                     \
   TEST(waiting_is_freed_by_shares)                                                                 \
-  TEST(waiting_bits_have_room)                                                                     \
   TEST(scan_of_few_pools)                                                                          \
   TEST(scan_hands_pools_over)                                                                      \
   TEST(scan_of_a_runtime_with_other_headers)                                                       \
+  TEST(scan_of_a_runtime_that_does_not_mark)                                                       \
   TEST(scan_progress_of_another_domain)                                                            \
   TEST(scan_owes_the_work_of_forced_cycles)                                                        \
+  TEST(scan_frees_what_waits)                                                                      \
   TEST(scan_with_large_pages)                                                                      \
+  TEST(scan_hastens_slices)                                                                        \
   TEST(scan_defers_deletes)                                                                        \
+  TEST(scan_counts_early)                                                                          \
   TEST(uses)                                                                                       \
   TEST(uses_to_lock)                                                                               \
   TEST(uses_after_fork)                                                                            \

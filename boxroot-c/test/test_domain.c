@@ -6,6 +6,7 @@
 
 #include "barrier.h"
 #include "os.h"
+#include "remote.h"
 #include "test.h"
 #include "release.h"
 
@@ -78,6 +79,24 @@ void test_domain_lists_what_modify_stores(void) {
   CHECK(domain->listed.count == 0 && domain->head.uncounted == bxr_pool_start(pool));
   for (uint32_t i = 0; i < 21; i++) create(domain);
   CHECK(is_full(domain, pool));
+}
+
+/* The list has room for BXR_LISTED slots. */
+void test_domain_lists_as_many_as_fit(void) {
+  static boxroot roots[MANY];
+  enum { FREE = 100, AT_A_TIME = 16 };
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = fill(domain, roots);
+  for (uint32_t i = 0; i < FREE; i++) bxr_domain_free(roots[i]);
+  bxr_domain_promote(domain);
+  create(domain);
+  CHECK(domain->listed.count == AT_A_TIME);
+  for (uint32_t i = FREE; domain->listed.count < BXR_LISTED - AT_A_TIME; i++)
+    CHECK(bxr_domain_admit_young(domain, roots[i]));
+  for (int i = 0; i < AT_A_TIME; i++) create(domain);
+  CHECK(domain->listed.count == BXR_LISTED && pool->head.epoch < domain->head.epoch);
+  CHECK(bxr_domain_admit_young(domain, roots[BXR_SLOTS - 1]));
+  CHECK(domain->listed.count == 0 && pool->head.epoch == domain->head.epoch);
 }
 
 /* A listed pool becomes young when it is filed, and when very many roots are made in it. */
@@ -164,6 +183,13 @@ void test_domain_trim(void) {
   CHECK(domain->pool_count == pools - 1 && domain->empty_low == domain->empty_count);
   bxr_release_unneeded(domain);
   CHECK(domain->empty_count == 0);
+}
+
+/* Trimming carries out remote deletes first. */
+void test_domain_trim_remote_deletes(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  bxr_remote_delete(create(domain));
+  CHECK(bxr_domain_trim_empty(&domain->head) == BXR_POOL_SIZE && domain->pool_count == 0);
 }
 
 /* Pools that are neighbours in memory are unmapped by one call, in whatever order they became empty. */

@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,9 @@ static boxroot root_of(value v) {
   return r;
 }
 
+/* The stacks of the last profile, and the frames of the deepest one. */
+static size_t stacks, deepest;
+
 /* How many roots are alive, by the profile. */
 static size_t profiled(uint32_t age) {
   FILE *file = tmpfile();
@@ -41,13 +45,18 @@ static size_t profiled(uint32_t age) {
   CHECK(fgets(line, sizeof line, file) != NULL);
   CHECK(sscanf(line, "heap profile: %zu: %*u [%zu: %*u] @ heapprofile", &roots, &again) == 2);
   CHECK(roots == again);
+  stacks = deepest = 0;
   while (fgets(line, sizeof line, file) != NULL && sscanf(line, "%zu: ", &of_stack) == 1) {
     sum += of_stack;
-    /* It begins in this file, and goes on. */
+    /* It begins in this file, and not in the library, and goes on. */
     size_t frames[2] = {0};
     CHECK(sscanf(strchr(line, '@'), "@ 0x%zx 0x%zx", &frames[0], &frames[1]) == 2);
     CHECK(frames[0] - (uintptr_t)root_of < 100000 || (uintptr_t)root_of - frames[0] < 100000);
-    CHECK(frames[1] != 0);
+    CHECK(frames[0] - (uintptr_t)bxr_profile_sample > 1000 && frames[1] != 0);
+    size_t depth = 0;
+    for (char *at = line; (at = strstr(at, " 0x")) != NULL; at++) depth++;
+    if (depth > deepest) deepest = depth;
+    stacks++;
   }
   CHECK(sum == roots && fgets(line, sizeof line, file) != NULL);
   CHECK(strcmp(line, "MAPPED_LIBRARIES:\n") == 0);
@@ -89,8 +98,9 @@ void test_profile_draws(void) {
     if (i % 50 == 0) caml_minor_collection();
   }
   size_t found = profiled(0);
-
   CHECK(found > N / 10 * 9 && found < N / 10 * 11);
+  CHECK(stacks <=
+        2); /* create has two calls of the general path, for the first root and for the others */
   for (int i = 0; i < N; i++) boxroot_delete(roots[i]);
   CHECK(profiled(0) == 0 && live_roots() == 0);
 }
@@ -128,15 +138,29 @@ void test_profile_of_moves(void) {
   CHECK(profiled(0) == 0);
 }
 
+/* A root that is not sampled moves after a sample. The creates that follow are sampled all the same. */
+void test_profile_after_moves(void) {
+  enum { N = 20 };
+  start(0);
+  boxroot r = root_of(Val_unit), before = r;
+  boxroot_profile(1);
+  caml_minor_collection();
+  root_of(Val_unit);
+  CHECK(boxroot_modify(&r, caml_alloc_small(1, 0)) && r != before);
+  for (int i = 0; i < N; i++) root_of(Val_long(i));
+  CHECK(profiled(0) == 1 + N);
+}
+
 /* Domains that end leave sampled roots to others: to one that has some of its own, and to one that has none. */
 void test_profile_of_orphans(void) {
   enum { N = 5000, PARTS = 3 };
   static boxroot roots[PARTS][N];
   start(1);
   for (int part = 0; part < PARTS; part++) {
+    if (part == 2) caml_minor_collection(); /* this domain adopts before it has a sampled root */
     for (int i = 0; i < N; i++) roots[part][i] = root_of(caml_copy_double(i));
-    if (part == 1) caml_minor_collection();
-    struct bxr_domain *next = bxr_orphans_obtain();
+    if (part == 1) caml_minor_collection();     /* this one adopts when it has some */
+    struct bxr_domain *next = bxr_domain_new(); /* a spare record may have a shadow */
     if (part < PARTS - 1) bxr_orphans_add(switch_to(next));
   }
   boxroot_delete(roots[0][0]); /* as an orphan's */
@@ -168,6 +192,9 @@ void test_profile_of_values(void) {
     for (int i = round; i < N; i += 7) CHECK(boxroot_modify(&roots[i], caml_copy_double(i)));
     caml_gc_full_major(Val_unit);
     CHECK(live_roots() == N);
+    struct boxroot_stats s;
+    boxroot_stats(&s);
+    CHECK(s.domains == 1);
   }
   for (int i = 0; i < N; i++) {
     CHECK(Double_val(boxroot_get(roots[i])) == i);
@@ -184,6 +211,101 @@ void test_profile_of_old_roots(void) {
   for (int i = 0; i < 5; i++) root_of(Val_long(i));
   CHECK(profiled(0) == 15 && profiled(2) == 10 && profiled(1000) == 0);
   CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
+}
+
+/* Memory for samples is used again by another pool, when its pool has no sample any more. */
+void test_profile_mirrors(void) {
+  /* The pools are so far apart that the same mirrors come into question for all of them. Nobody reads the roots. */
+  enum { POOLS = 3, APART = 256 };
+  boxroot roots[POOLS][2];
+  for (uintptr_t i = 0; i < POOLS; i++)
+    for (uintptr_t j = 0; j < 2; j++)
+      roots[i][j] = (boxroot)((1 + i) * APART * BXR_POOL_SIZE + 1024 * (1 + j));
+  bxr_os_fail(0, false);
+  CHECK(bxr_profile_keep(roots[0][0], 1) && bxr_profile_keep(roots[0][1], 2));
+  CHECK(bxr_os_fail(0, false) == 1);
+  CHECK(bxr_profile_keep(roots[1][0], 3) && bxr_os_fail(0, false) == 1);
+  CHECK(bxr_profile_forget(roots[0][0]) && !bxr_profile_forget(roots[0][0]));
+  CHECK(bxr_profile_forget(roots[0][1]));
+  CHECK(bxr_profile_keep(roots[2][0], 4) && bxr_os_fail(0, false) == 0);
+  CHECK(bxr_profile_of(roots[0][0]) == 0 && bxr_profile_of(roots[1][0]) == 3);
+  CHECK(bxr_profile_of(roots[2][0]) == 4 && bxr_profile_of(roots[2][1]) == 0);
+}
+
+/* A root that nobody reads. Its pool has 99 others. */
+static boxroot root_number(uintptr_t i) {
+  return (boxroot)((1 + i / 100) * BXR_POOL_SIZE + 1024 + 8 * (i % 100));
+}
+
+__attribute__((noinline)) static uint64_t sample(void) {
+  return bxr_profile_sample(__builtin_return_address(0));
+}
+
+/* Roots of each rate count by that rate. When there is no room for another stack, the stacks that are there are still found,
+   and a root with another stack is made without a sample. */
+void test_profile_of_many_stacks(void) {
+  start(0);
+  uint32_t rate = 0;
+  size_t sum = 0;
+  for (;;) {
+    boxroot_profile(++rate);
+    uint64_t new_sample = sample();
+    if (new_sample == 0) break;
+    CHECK(bxr_profile_keep(root_number(rate), new_sample));
+    sum += rate;
+  }
+  CHECK(rate > 10000);
+  CHECK(profiled(0) == sum && stacks == rate - 1);
+  boxroot_profile(1);
+  boxroot_delete(root_of(Val_unit));
+  root_of(Val_unit);
+  CHECK(profiled(0) == sum && live_roots() == 1);
+}
+
+__attribute__((noinline)) static boxroot root_in(int depth) {
+  boxroot volatile r = depth == 0 ? root_of(Val_unit) : root_in(depth - 1);
+  return r;
+}
+
+/* A profile has the last twenty calls of each stack. Its text, longer than the memory in which it is put together, is
+   written to the end, or to the first failure. */
+void test_profile_of_deep_stacks(void) {
+  start(1);
+  for (int depth = 0; depth < 40; depth++) root_in(depth);
+  CHECK(profiled(0) == 40 && deepest == 20 && stacks > 10);
+  CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
+  signal(SIGXFSZ, SIG_IGN);
+  struct rlimit few_bytes = {300, 300};
+  FILE *file = tmpfile();
+  CHECK(file != NULL && setrlimit(RLIMIT_FSIZE, &few_bytes) == 0);
+  CHECK(!boxroot_profile_write(fileno(file), 0) && errno == EFBIG);
+  CHECK(lseek(fileno(file), 0, SEEK_END) == 300);
+}
+
+/* A root of three cycles ago is three cycles old. */
+void test_profile_of_an_age(void) {
+  start(1);
+  CHECK(bxr_profile_keep(root_number(0), sample() - ((uint64_t)3 << 32)));
+  bxr_profile_begin_cycle();
+  CHECK(profiled(3) == 1 && profiled(4) == 0);
+}
+
+/* Where no file can be opened, the profile does not tell what is mapped where. That is no failure, so errno stays. */
+void test_profile_without_files(void) {
+  struct rlimit none = {0, 0};
+  char text[4096] = "";
+  start(1);
+  root_of(Val_unit);
+  int next = dup(2);
+  CHECK(close(next) == 0 && profiled(0) == 1);
+  CHECK(dup(2) == next && dup(2) == next + 1); /* no file was left open */
+  FILE *file = tmpfile();
+  CHECK(file != NULL && setrlimit(RLIMIT_NOFILE, &none) == 0);
+  errno = 50;
+  CHECK(boxroot_profile_write(fileno(file), 0) && errno == 50);
+  rewind(file);
+  CHECK(fread(text, 1, sizeof text - 1, file) > 0);
+  CHECK(strcmp(strstr(text, "\nMAPPED"), "\nMAPPED_LIBRARIES:\n") == 0);
 }
 
 static bool volatile goes_on = true;

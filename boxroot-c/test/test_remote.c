@@ -12,6 +12,18 @@ static size_t places(struct bxr_pool *list) {
   return n;
 }
 
+/* Every pool has room for the bits of remote deletes, between its neighbours and beside its own slots. */
+void test_remote_bits_have_room(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (int i = 0; i < 16; i++) {
+    struct bxr_pool *pool = fill(domain, roots);
+    uintptr_t start = bxr_pool_start(pool), bits = (uintptr_t)bxr_pool_pending(pool);
+    CHECK(bits >= start && bits + BXR_BITS_SIZE <= start + BXR_POOL_SIZE);
+    CHECK(bits + BXR_BITS_SIZE <= (uintptr_t)pool || bits >= (uintptr_t)(pool->slots + BXR_SLOTS));
+  }
+}
+
 void test_remote_deletes(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();

@@ -4,9 +4,11 @@
 #define BXR_FAULT_INJECTION
 #endif
 #define CAML_INTERNALS
+#define CAML_NAME_SPACE
 #include <caml/alloc.h>
 #include <caml/roots.h>
 
+#include "barrier.h"
 #include "os.h"
 #include "remote.h"
 #include "scan.h"
@@ -62,6 +64,7 @@ void test_scan_hands_pools_over(void) {
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
   for (int cycle = 0; cycle < 2; cycle++) CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
   CHECK(bxr_list_pool(domain->old.next)->marking == BXR_ACTIVE);
+  CHECK(domain->marking && domain->census.live_roots == POOLS * BXR_SLOTS);
   /* More pools than the directory of the first cycles has room for. */
   for (uint32_t i = 0; i < 2000 * BXR_SLOTS; i++) create(domain);
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
@@ -83,6 +86,21 @@ void test_scan_of_a_runtime_with_other_headers(void) {
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == POOLS * BXR_SLOTS);
   caml_global_heap_state = state;
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
+}
+
+static void ignore(void *data, value v, value volatile *root) {
+  (void)data, (void)v, (void)root;
+  visited++;
+}
+
+/* Nor are pools handed over if the directory is not marked when it was darkened. */
+void test_scan_of_a_runtime_that_does_not_mark(void) {
+  struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
+  visited_in_scan(BXR_SCAN_MINOR, domain);
+  visited = 0;
+  bxr_scan(BXR_SCAN_DARKEN, &domain, NULL, (struct bxr_action){ignore, NULL});
+  CHECK(visited == 1 + POOLS * BXR_SLOTS);
+  CHECK(bxr_list_pool(domain->old.next)->marking == BXR_IDLE && !domain->marking);
 }
 
 /* A domain may get the record of one that has ended, and that had allocated more than it. */
@@ -117,6 +135,34 @@ void test_scan_owes_the_work_of_forced_cycles(void) {
 #endif
 }
 
+/* If a cycle was forced, what waits or was deleted remotely is freed before its pools are handed over again. Otherwise minor
+   scans free shares of it. */
+void test_scan_frees_what_waits(void) {
+  enum { WAITING = 320 };
+  static boxroot roots[MANY];
+  for (int forced = 0; forced < 2; forced++) {
+    struct bxr_domain *domain = bxr_orphans_obtain();
+    struct bxr_pool *pools[WAITING];
+    Caml_state->marking_done = 0;
+    for (int i = 0; i < WAITING; i++) {
+      pools[i] = fill(domain, roots);
+      bxr_domain_retire(domain);
+      bxr_barrier_hand_over(pools[i]);
+      bxr_waiting_delete(domain, roots[0]);
+    }
+    boxroot remote = create(domain);
+    for (int i = 0; i < WAITING; i++)
+      pools[i]->waits_in_snapshot = false; /* as if handed over again */
+    for (int i = 0; i < 4 && !forced; i++) visited_in_scan(BXR_SCAN_MINOR, domain);
+    size_t waiting = domain->waiting_count;
+    CHECK(forced ? waiting == WAITING : waiting > WAITING / 2);
+    bxr_remote_delete(remote);
+    visited_in_scan(BXR_SCAN_DARKEN, domain);
+    CHECK(domain->waiting_count == (forced ? 0 : waiting));
+    CHECK(bxr_pool_of_root(remote)->announced == !forced);
+  }
+}
+
 /* The system takes back whole pages only, and the directory is given back when it has become too small. */
 void test_scan_with_large_pages(void) {
   bxr_os_pretend_page_size(4 * BXR_POOL_SIZE);
@@ -128,14 +174,76 @@ void test_scan_with_large_pages(void) {
   CHECK(domain->directory_size == 0);
   bxr_os_pretend_page_size(0);
 }
+void test_scan_hastens_slices(void) {}
 #else
-/* OCaml 4 marks roots slot by slot. */
+/* OCaml 4 marks roots slot by slot, or copies them. */
 void test_scan_of_few_pools(void) {}
 void test_scan_hands_pools_over(void) {}
 void test_scan_of_a_runtime_with_other_headers(void) {}
+void test_scan_of_a_runtime_that_does_not_mark(void) {}
 void test_scan_progress_of_another_domain(void) {}
 void test_scan_owes_the_work_of_forced_cycles(void) {}
+void test_scan_frees_what_waits(void) {}
 void test_scan_with_large_pages(void) {}
+#endif
+
+#if OCAML_VERSION < 50000
+#if OCAML_VERSION >= 41400 && !defined(NO_NAKED_POINTERS)
+#include <caml/major_gc.h>
+#include <caml/memory.h>
+#include <caml/minor_gc.h>
+
+extern uintnat caml_percent_free; /* in no header */
+
+static int slices, markings;
+static void count_slice(void) { slices++; }
+static void count_marking(void) { markings++; }
+
+/* How many words a slice counts beyond those that were allocated. They do not count in Gc.stat. */
+static double words_beyond(uintnat allocated) {
+  double before = Caml_state->stat_major_words;
+  caml_allocated_words = allocated;
+  caml_major_slice_begin_hook();
+  double beyond = (double)caml_allocated_words - (double)allocated;
+  CHECK(before - Caml_state->stat_major_words >= beyond);
+  CHECK(before - Caml_state->stat_major_words < beyond + 1);
+  caml_allocated_words = 0;
+  return beyond;
+}
+
+static void begin_cycle(void) {
+  caml_finish_major_cycle();
+  caml_minor_collection();
+  if (caml_gc_phase == Phase_idle) caml_major_collection_slice(0);
+  CHECK(caml_gc_phase == Phase_mark);
+}
+
+/* Copies make the heap larger, and are marked, too. So that a cycle is not longer than without them, slices do more in
+   proportion, from the second cycle on also for the marking. Hooks that were there before are called. */
+void test_scan_hastens_slices(void) {
+  enum { POOLS = 100, ALLOCATED = 1000000 };
+  caml_major_slice_begin_hook = count_slice;
+  caml_major_gc_hook = count_marking;
+  CHECK(boxroot_setup());
+  value large = caml_alloc_shr((mlsize_t)20 * POOLS * BXR_SLOTS, String_tag);
+  for (uint32_t i = 0; i < POOLS * BXR_SLOTS; i++) CHECK(boxroot_create(large) != NULL);
+  CHECK(words_beyond(ALLOCATED) == 0 && slices == 1);
+  begin_cycle();
+  double copied = POOLS * BXR_SLOTS, heap = (double)Caml_state->stat_heap_wsz;
+  double first = words_beyond(ALLOCATED), by_heap = ALLOCATED * copied / (heap - copied);
+  CHECK(first > by_heap * 0.99 && first < by_heap * 1.01);
+  CHECK(words_beyond(ALLOCATED) == first);
+  int before = markings;
+  begin_cycle();
+  CHECK(markings == before + 1);
+  double marked = 2 * (ALLOCATED + first) * 250 * 1.5 / (double)caml_percent_free;
+  double second = words_beyond(ALLOCATED), all = ALLOCATED + first;
+  double by_marking = all * marked / (marked - 3 * copied) - ALLOCATED;
+  CHECK(second > by_marking * 0.99 && second < by_marking * 1.01);
+}
+#else
+void test_scan_hastens_slices(void) {}
+#endif
 #endif
 
 /* The collector's action may run a finaliser that deletes a root. The library's hook is called as by a minor
@@ -152,6 +260,7 @@ static void visit(void *data, value v, value volatile *root) {
   (void)data, (void)v, (void)root;
   delete_one();
 }
+static struct bxr_action const visiting = {visit, NULL};
 static void call_hook(void) {
   caml_scan_roots_hook(visit, SCANNING_ONLY_YOUNG_VALUES, NULL, Caml_state);
 }
@@ -160,6 +269,7 @@ static void visit(value v, value *root) {
   (void)v, (void)root;
   delete_one();
 }
+static struct bxr_action const visiting = {visit};
 static void call_hook(void) { caml_scan_roots_hook(visit); }
 #endif
 
@@ -174,4 +284,17 @@ void test_scan_defers_deletes(void) {
   CHECK(pool->announced == 1 && bxr_pool_posted(pool) == 1 && bxr_pool_used(pool) == 2);
   bxr_remote_drain(bxr_setup_enter());
   CHECK(pool->announced == 0 && bxr_pool_used(pool) == 1);
+}
+
+/* Before the first major scan, few minor scans count the roots for statistics: the first, the second, the fourth and so on. */
+void test_scan_counts_early(void) {
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  size_t counted = 0;
+  for (size_t scans = 1; scans <= 20; scans++) {
+    if (scans == 17) bxr_scan(BXR_SCAN_DARKEN, &domain, NULL, visiting);
+    create(domain);
+    bxr_scan(BXR_SCAN_MINOR, &domain, NULL, visiting);
+    if (scans == 1 || scans == 2 || scans == 4 || scans == 8 || scans == 16) counted = scans;
+    CHECK(domain->census.live_roots == counted);
+  }
 }

@@ -5,21 +5,32 @@
 #include "remote.h"
 #include "test.h"
 
-/* Every pool has room for its bits, between its neighbours and beside its own slots. */
-void test_waiting_bits_have_room(void) {
-  static boxroot roots[MANY];
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  for (int i = 0; i < 16; i++) {
-    struct bxr_pool *pool = fill(domain, roots);
-    uintptr_t start = bxr_pool_start(pool), bits = (uintptr_t)bxr_pool_waiting(pool);
-    CHECK(bits >= start && bits + BXR_WAITING_SIZE <= start + BXR_POOL_SIZE);
-    CHECK(bits + BXR_WAITING_SIZE <= (uintptr_t)pool ||
-          bits >= (uintptr_t)(pool->slots + BXR_SLOTS));
-  }
-}
-
 #if OCAML_VERSION >= 50000
 #include <caml/domain_state.h>
+
+/* In a pool that is being marked, blocks of the major heap stay in their slots, and in a foreign pool all values stay. */
+void test_waiting_depends_on_the_value(void) {
+  static struct {
+    header_t header;
+    value field;
+  } block = {0, Val_unit};
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  boxroot number = create(domain), old = create(domain);
+  struct bxr_pool *pool = bxr_pool_of_root(old);
+  *bxr_slot(old) = (uintptr_t)&block.field;
+  Caml_state->marking_done = 0;
+  CHECK(!bxr_barrier_keeps(pool, number) && !bxr_barrier_keeps(pool, old));
+  bxr_barrier_hand_over(pool);
+  CHECK(!bxr_barrier_keeps(pool, number) && bxr_barrier_keeps(pool, old));
+  pool->cycle--; /* as if the next cycle had begun */
+  CHECK(!bxr_barrier_keeps(pool, old) && pool->marking == BXR_IDLE);
+  bxr_barrier_hand_over(pool);
+  bxr_barrier_make_foreign(pool);
+  Caml_state->marking_done = 1;
+  CHECK(bxr_barrier_keeps(pool, number) && bxr_barrier_keeps(pool, old));
+  pool->cycle--;
+  CHECK(!bxr_barrier_keeps(pool, number) && !bxr_barrier_keeps(pool, old));
+}
 
 /* The owner deletes a root whose value must stay in its slot. */
 static void delete (struct bxr_domain *domain, boxroot r) {
@@ -39,7 +50,7 @@ static struct bxr_pool *handed_over(struct bxr_domain *domain, boxroot *roots) {
 }
 
 /* As if the pool had been handed over again, and what waits had begun to wait before. */
-static void hand_over_again(struct bxr_pool *pool) { pool->waits_since--; }
+static void hand_over_again(struct bxr_pool *pool) { pool->waits_in_snapshot = false; }
 
 void test_waiting_until_the_next_snapshot(void) {
   static boxroot roots[MANY];
@@ -174,6 +185,7 @@ void test_waiting_is_freed_by_shares(void) {
 }
 #else
 /* OCaml 4 marks no ranges, so nothing waits. */
+void test_waiting_depends_on_the_value(void) {}
 void test_waiting_until_the_next_snapshot(void) {}
 void test_waiting_notes(void) {}
 void test_waiting_is_ripe_or_not(void) {}

@@ -50,7 +50,7 @@ extern "C" {
 
 // `c/threads.c`.
 extern "C" {
-    /// Looks whether the program has the threads library. Needs the lock.
+    /// Looks whether the program has the threads library.
     pub fn obx_look_for_threads();
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.
     /// 0 if this thread holds the lock now; else [`NO_THREADS`], or another number if the thread cannot be
@@ -93,7 +93,8 @@ extern "C" {
     pub fn obx_alloc_flat_floats(floats: *const f64, length: usize) -> Value;
     pub fn obx_is_flat_floats(block: Value) -> c_int;
 
-    /// A custom block that owns `held`, which takes `size` bytes. Its finaliser calls `obx_drop_held`. Never 0.
+    /// A custom block that owns `held`, which takes `size` bytes, and begins with a pointer to the function that drops it. The
+    /// block's finaliser calls that function. Never 0.
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
@@ -109,9 +110,13 @@ extern "C" {
 
 // `c/closure.c`.
 extern "C" {
-    /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`; 0 if there can be no
+    /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`, by `call`; 0 if there can be no
     /// closures in this program.
-    pub fn obx_alloc_closure(body: *const Value, count: usize) -> Value;
+    pub fn obx_alloc_closure(
+        body: *const Value,
+        call: unsafe extern "C" fn(Value, *const Value, usize) -> Value,
+        count: usize,
+    ) -> Value;
 }
 
 // `c/bigarray.c`.

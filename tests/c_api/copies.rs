@@ -124,11 +124,14 @@ test!(roots_that_outnumber_values, ocaml = 4, || {
 test!(nothing_is_copied_if_the_collector_is_off, ocaml = 4, || {
     start_with_words(ENOUGH);
     ocaml("space_overhead", &[int(1_000_000)]);
+    let kept = roots(0..1000);
     let all = roots_of_one_pair();
     let before = live_words();
     unsafe { test_take_major_hook(true) } // copies would be left
     full_major();
     assert!(live_words() < before + N / 2);
+    stress();
+    check_all(&kept, 0);
     delete_all(&all);
 });
 

@@ -6,12 +6,13 @@
 #include <caml/fail.h>
 #include <caml/memory.h>
 
-extern value obx_alloc_closure(value const *box, size_t count);
+typedef value obx_call(value box, value const *arguments, size_t count);
+extern value obx_alloc_closure(value const *box, obx_call *call, size_t count);
 extern void caml_minor_collection(void);
 
 #define NOT_FOUND 2 /* an encoded exception */
 
-value obx_call_boxed(value box, value const *arguments, size_t count) {
+static value call(value box, value const *arguments, size_t count) {
   long number = Long_val(Field(box, 0));
   for (size_t i = 0; i < count; i++) number = number * 10 + Long_val(arguments[i]);
   for (int i = 0; i < 100; i++) caml_alloc_string(80);
@@ -29,7 +30,7 @@ value test_make(value digit, value count) {
   CAMLlocal1(box);
   box = caml_alloc_small(1, 0);
   Field(box, 0) = digit;
-  value closure = obx_alloc_closure(&box, (size_t)Long_val(count));
+  value closure = obx_alloc_closure(&box, call, (size_t)Long_val(count));
   if (closure == 0) caml_failwith("no closures here");
   CAMLreturn(closure);
 }

@@ -26,6 +26,17 @@ test!(start_where_ocaml_runs_already, || {
     assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
 });
 
+// Whether the program has the Thread module is found out by the first thread that attaches, without the lock, while OCaml may be
+// registering names.
+test!(attach_where_another_library_has_set_boxroot_up, || {
+    raw::start_runtime();
+    // SAFETY: this thread holds the lock of a runtime that was started.
+    assert!(unsafe { sys::boxroot_setup() });
+    let threads = [(); 4].map(|()| thread::spawn(|| DomainLock::attach(churn)));
+    raw::ocaml("register_names", &[raw::int(10_000)]);
+    raw::without_lock(|| threads.map(|thread| assert_eq!(thread.join().unwrap(), Ok(()))));
+});
+
 test!(start_on_many_threads, || {
     let together = Barrier::new(8);
     let start = || {

@@ -101,6 +101,8 @@ let () =
       Bytes.set b 0 'x';
       Multicore.join_all ())
 
+let () = register "register_names" (fun n -> for i = 1 to n do register (string_of_int i) i done)
+
 let rec depth n = if n = 0 then 0 else 1 + depth (n - 1)
 let () = register "depth" depth
 let () = register "thread_id" (fun _ -> Thread.id (Thread.self ()))

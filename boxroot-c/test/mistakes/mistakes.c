@@ -96,6 +96,49 @@ static void through_a_pointer(void) {
   delete (r);                   /* through_a_pointer here */
 }
 
+/* Each object that includes a header has a string of its own for the header's name. */
+static void leaked_in_headers(void) {
+#if BOXROOT_CHECKED
+  static char const names[4][5] = {"a.h", "b.h", "ab.h", "a.h"};
+  for (int i = 0; i < 4; i++) bxr_checked_create(Val_true, (struct bxr_site){names[i], 1, 0});
+  bxr_checked_create(Val_true, (struct bxr_site){names[0], 2, 0});
+#endif
+  boxroot_print_leaks();
+}
+
+#define CHECK(e)                                                                                   \
+  if (!(e)) fprintf(stderr, "not true: %s\n", #e)
+
+/* All operations, once as they are, and once as in another language. */
+static void no_mistake(void) {
+  value const values[] = {Val_long(0), Val_long(1), Val_long(2)};
+  boxroot (*volatile create_in)(boxroot_domain, value) = boxroot_create_in;
+  void (*volatile delete_in)(boxroot_domain, boxroot) = boxroot_delete_in;
+  bool (*volatile modify_in)(boxroot_domain, boxroot *, value) = boxroot_modify_in;
+  bool (*volatile create_many)(boxroot_domain, boxroot *, value const *, size_t) =
+    boxroot_create_many;
+  void (*volatile delete_many)(boxroot_domain, boxroot const *, size_t) = boxroot_delete_many;
+  bool (*volatile modify)(boxroot *, value) = boxroot_modify;
+  value (*volatile get)(boxroot) = boxroot_get;
+  value const *(*volatile get_ref)(boxroot) = boxroot_get_ref;
+  boxroot_domain self = boxroot_domain_self();
+  boxroot many[3], r = boxroot_create_in(self, values[0]), s = create_in(self, values[0]);
+  CHECK(boxroot_get(r) == values[0] && get(s) == values[0]);
+  CHECK(boxroot_modify_in(self, &r, values[1]) && modify_in(self, &s, values[1]));
+  CHECK(*boxroot_get_ref(r) == values[1] && *get_ref(s) == values[1]);
+  CHECK(boxroot_modify(&r, values[2]) && modify(&s, values[2]));
+  CHECK(boxroot_get(r) == values[2] && get(s) == values[2]);
+  boxroot_delete_in(self, r);
+  delete_in(self, s);
+  CHECK(boxroot_create_many(self, many, values, 3));
+  for (int i = 0; i < 3; i++) CHECK(boxroot_get(many[i]) == values[i]);
+  boxroot_delete_many(self, many, 3);
+  CHECK(create_many(self, many, values, 3));
+  for (int i = 0; i < 3; i++) CHECK(get(many[i]) == values[i]);
+  delete_many(self, many, 3);
+  boxroot_print_leaks();
+}
+
 #define MISTAKE(name)                                                                              \
   { #name, name }
 static struct {
@@ -106,7 +149,7 @@ static struct {
   MISTAKE(copied_before_modify), MISTAKE(read_of_null),        MISTAKE(deleted_pointer),
   MISTAKE(root_of_exception),    MISTAKE(root_of_zero),        MISTAKE(read_without_lock),
   MISTAKE(domain_without_lock),  MISTAKE(read_after_teardown), MISTAKE(leaked),
-  MISTAKE(through_a_pointer),
+  MISTAKE(through_a_pointer),    MISTAKE(leaked_in_headers),   MISTAKE(no_mistake),
 };
 
 value make_mistake(value name) {

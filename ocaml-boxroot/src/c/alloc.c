@@ -124,7 +124,12 @@ int obx_is_flat_floats(value array) { return Tag_val(array) == Double_array_tag;
 
 /* ---- Rust values in the OCaml heap ---- */
 
-static void drop_held(value box) { obx_drop_held(*(void **)Data_custom_val(box)); }
+static struct obx_held **held_by(value box) { return (struct obx_held **)Data_custom_val(box); }
+
+static void drop_held(value box) {
+  struct obx_held *held = *held_by(box);
+  held->drop(held);
+}
 
 /* OCaml raises exceptions for comparison and marshalling, because there are no functions for them. There is no function for
    hashing either, so all blocks have the same hash. */
@@ -134,10 +139,9 @@ static struct custom_operations const box_operations = {
 };
 
 /* A block that owns the Rust value `held`, which takes `size` bytes. May run the GC. */
-value obx_alloc_box(void *held, size_t size) {
-  value box =
-    caml_alloc_custom_mem((struct custom_operations *)&box_operations, sizeof(void *), size);
-  *(void **)Data_custom_val(box) = held;
+value obx_alloc_box(struct obx_held *held, size_t size) {
+  value box = caml_alloc_custom_mem((struct custom_operations *)&box_operations, sizeof held, size);
+  *held_by(box) = held;
   return box;
 }
 

@@ -2,9 +2,10 @@
 /* Rust functions as OCaml closures. OCaml calls closures by a calling convention of its own, so their code is a few
    instructions of assembly for each processor. On other processors, and in bytecode, there are no such closures.
 
-   Fields of a closure: the code; its arity, 1, and where the environment starts; the box with the Rust function; how
-   many arguments are still missing; the arguments so far. To OCaml, each closure has one argument. If more than one
-   argument is missing, a call makes a new closure that has the given one, too; the call with the last one runs the function. */
+   Fields of a closure: the code; its arity, 1, and where the environment starts; the box with the Rust function; the address of
+   what calls it, as an OCaml integer; how many arguments are still missing; the arguments so far. To OCaml, each closure has one
+   argument. If more than one argument is missing, a call makes a new closure that has the given one, too; the call with the last
+   one runs the function. */
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
 
@@ -14,7 +15,7 @@
 
 #include "obx.h"
 
-enum { CODE, INFO, BOX, MISSING, ARGUMENTS };
+enum { CODE, INFO, BOX, CALL, MISSING, ARGUMENTS };
 
 #define START_OF_ENVIRONMENT BOX
 #define MAX_ARGUMENTS 8
@@ -24,23 +25,22 @@ static value with_argument(value closure, value argument) {
   CAMLparam2(closure, argument);
   mlsize_t size = Wosize_val(closure);
   value more = caml_alloc_small(size + 1, Closure_tag);
-  Field(more, CODE) = Field(closure, CODE);
-  Field(more, INFO) = Field(closure, INFO);
-  Field(more, BOX) = Field(closure, BOX);
-  Field(more, MISSING) = Field(closure, MISSING) - 2; /* one less, as an OCaml integer */
-  for (mlsize_t i = ARGUMENTS; i < size; i++) Field(more, i) = Field(closure, i);
+  for (mlsize_t i = 0; i < size; i++) Field(more, i) = Field(closure, i);
+  Field(more, MISSING) -= 2; /* one less, as an OCaml integer */
   Field(more, size) = argument;
   CAMLreturn(more);
 }
 
-/* A call of a closure, from the assembly below. May raise. */
-value obx_apply(value argument, value closure) {
+/* A call of a closure, from the assembly below, which a closure keeps to: so the name is hidden from other copies of this file. May
+   raise. */
+__attribute__((visibility("hidden"))) value obx_apply(value argument, value closure) {
   if (Long_val(Field(closure, MISSING)) > 1) return with_argument(closure, argument);
   value arguments[MAX_ARGUMENTS];
   size_t count = Wosize_val(closure) - ARGUMENTS;
   for (size_t i = 0; i < count; i++) arguments[i] = Field(closure, ARGUMENTS + i);
   arguments[count] = argument;
-  return ocaml_boxroot_finish(obx_call_boxed(Field(closure, BOX), arguments, count + 1));
+  obx_call *call = (obx_call *)Long_val(Field(closure, CALL));
+  return ocaml_boxroot_finish(call(Field(closure, BOX), arguments, count + 1));
 }
 
 /* OCaml's compiled code passes the argument and the closure in its first two argument registers. Code that calls C has
@@ -115,20 +115,21 @@ __asm__(".pushsection .text\n"
 extern char obx_closure_code[];
 extern void caml_c_call(void) __attribute__((weak)); /* not NULL in native programs */
 
-/* A closure that, once it has `count` arguments, calls the Rust function in a box. The caller keeps the box in the cell `box`.
-   0 if there can be no closures in this program. Does not raise. May run the GC. */
-value obx_alloc_closure(value const *box, size_t count) {
+/* A closure that, once it has `count` arguments, calls the Rust function in a box, by `call`. The caller keeps the box in the cell
+   `box`. 0 if there can be no closures in this program. Does not raise. May run the GC. */
+value obx_alloc_closure(value const *box, obx_call *call, size_t count) {
   if (caml_c_call == NULL || count > MAX_ARGUMENTS) return 0;
   value closure = caml_alloc_small(ARGUMENTS, Closure_tag);
   Field(closure, CODE) = (value)obx_closure_code;
   Field(closure, INFO) = CLOSURE_INFO;
   Field(closure, BOX) = *box;
+  Field(closure, CALL) = Val_long((intnat)call);
   Field(closure, MISSING) = Val_long(count);
   return closure;
 }
 #else
-value obx_alloc_closure(value const *box, size_t count) {
-  (void)box, (void)count;
+value obx_alloc_closure(value const *box, obx_call *call, size_t count) {
+  (void)box, (void)call, (void)count;
   return 0;
 }
 #endif

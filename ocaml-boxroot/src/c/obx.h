@@ -27,10 +27,15 @@ value ocaml_boxroot_finish(value result);
 
 /* ---- defined in Rust ---- */
 
-/* Calls the Rust function in a box. The result is for ocaml_boxroot_finish. */
-value obx_call_boxed(value box, value const *arguments, size_t count);
+/* Rust's functions are called by pointers that belong to a box or to a closure, and not by names: several Rust libraries of one
+   program may have this crate, each with roots of its own, and the dynamic linker binds a name to the function of the first. */
 
-/* Drops the Rust value that a box owns. Does not unwind. */
-void obx_drop_held(void *held);
+/* Calls the Rust function in a box. The result is for ocaml_boxroot_finish. */
+typedef value obx_call(value box, value const *arguments, size_t count);
+
+/* The first part of what a box owns. */
+struct obx_held {
+  void (*drop)(struct obx_held *); /* drops the whole. Does not unwind */
+};
 
 #endif

@@ -30,6 +30,8 @@
 
 #if OCAML_VERSION >= 50000
 #include <caml/domain.h>
+#else
+#include <caml/io.h>
 #endif
 
 /* FIND(f) is the function f of the systhreads library, or NULL if the program does not link it.
@@ -111,7 +113,7 @@ struct legacy {
 static pthread_key_t legacy_key; /* set on threads that we registered */
 static bool has_legacy_key;
 
-static pthread_mutex_t idle_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t idle_mutex = PTHREAD_MUTEX_INITIALIZER; /* held during a fork */
 static struct legacy *idle; /* the legacies of threads that ended */
 
 /* Whether OCaml knows this thread until the thread ends. */
@@ -284,13 +286,25 @@ static bool acquire_with_new_record(void) {
 enum { NOT_LOOKED = 0, NOT_FOUND, FOUND };
 static int threads; /* one of these */
 
-/* Looks whether the program has the threads library, and whether it was initialised. Called with the lock, because on
-   OCaml 4 the table of names has no lock of its own. */
+/* Whether the threads library was initialised. This thread may be without the lock. So on OCaml 4, whose table of names has no lock
+   of its own, and may be changing, this is not asked of the table: caml_thread_initialize sets this hook, and no other
+   function does. On OCaml 5 the table has a mutex, which must not be held by a thread that a fork leaves behind. */
+static bool threads_initialised(void) {
+#if OCAML_VERSION >= 50000
+  pthread_mutex_lock(&idle_mutex); /* before_fork waits for it */
+  bool found = caml_named_value("Thread.at_shutdown") != NULL;
+  pthread_mutex_unlock(&idle_mutex);
+  return found;
+#else
+  return __atomic_load_n(&caml_channel_mutex_lock, __ATOMIC_ACQUIRE) != NULL;
+#endif
+}
+
+/* Looks whether the program has the threads library, and whether it was initialised. Needs no lock. */
 void obx_look_for_threads(void) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);
-  bool found = FIND(thread_function, caml_c_thread_register) != NULL &&
-               caml_named_value("Thread.at_shutdown") != NULL;
+  bool found = FIND(thread_function, caml_c_thread_register) != NULL && threads_initialised();
   __atomic_store_n(&threads, found ? FOUND : NOT_FOUND, __ATOMIC_RELEASE);
 }
 

@@ -26,7 +26,7 @@ unsafe fn closure<F>(
     let cell = body.as_any() as *const RootRef<OCamlAny>;
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The cell is that
     // of `body`, a live root.
-    let raw = unsafe { ffi::obx_alloc_closure(cell.cast(), count) };
+    let raw = unsafe { ffi::obx_alloc_closure(cell.cast(), call_boxed, count) };
     if raw == 0 {
         return Err(Error::NoClosures);
     }
@@ -40,8 +40,7 @@ unsafe fn closure<F>(
 ///
 /// OCaml called the closure, and the caller passes the result to `ocaml_boxroot_finish`. The box and the arguments
 /// are live values, and are those of a closure from [`closure`].
-#[no_mangle]
-unsafe extern "C" fn obx_call_boxed(
+unsafe extern "C" fn call_boxed(
     body: sys::Value,
     arguments: *const sys::Value,
     count: usize,

@@ -81,8 +81,7 @@ impl Drop for Use {
     }
 }
 
-/// Sets boxroot up, if that was not done yet. Before it does, while no other thread can attach, it asks the runtime for what
-/// OCaml 4 tells only under the lock.
+/// Sets boxroot up, if that was not done yet. What the threads that attach later need comes before.
 ///
 /// # Safety
 ///

@@ -5,7 +5,6 @@ use super::Invariant;
 use crate::lock::{below_handlers, finalise};
 use crate::{ffi, DomainLock, Error, OCamlAny, Value};
 use std::any::TypeId;
-use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
@@ -52,8 +51,8 @@ pub trait Implements: Send + Sync + 'static {}
 /// What a custom block owns, and points to.
 #[repr(C)]
 struct Held<T> {
-    /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`.
-    drop: unsafe fn(*mut Held<()>),
+    /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`. C reads this part (`struct obx_held`).
+    drop: unsafe extern "C" fn(*mut Held<()>),
     /// The id of `T`.
     id: TypeId,
     value: T,
@@ -176,28 +175,30 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     }
 }
 
-/// Drops a `Held<T>`.
+/// Drops a `Held<T>`, as the finaliser of its block (`c/alloc.c`).
 ///
 /// # Safety
 ///
 /// `held` is a `Held<T>` from `alloc_box`, and is not used again.
-unsafe fn drop_held<T>(held: *mut Held<()>) {
-    // SAFETY: `held` is a `Held<T>` that `alloc_box` made from a `Box`, and is not used again (caller).
-    drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
+unsafe extern "C" fn drop_held<T>(held: *mut Held<()>) {
+    unsafe fn drop_it<T>(held: *mut Held<()>) {
+        // SAFETY: `held` is a `Held<T>` that `alloc_box` made from a `Box`, and is not used again (caller).
+        drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { drop_in_finaliser(held, drop_it::<T>) }
 }
 
-/// For `c/alloc.c`: the finaliser of the blocks. A panic in `T::drop` ends here; the panic hook has reported it.
+/// A panic in `T::drop` ends here; the panic hook has reported it.
 ///
 /// # Safety
 ///
-/// `held` is a `Held<T>` from `alloc_box`, and is not used again.
-#[no_mangle]
-unsafe extern "C" fn obx_drop_held(held: *mut c_void) {
-    let held: *mut Held<()> = held.cast();
+/// `drop_it` may be called with `held`.
+unsafe fn drop_in_finaliser(held: *mut Held<()>, drop_it: unsafe fn(*mut Held<()>)) {
     finalise(|| {
-        // SAFETY: `held` is a `Held<T>` for some `T`, and its `drop` is for this `T`. It is not used again (caller).
-        // The thread that runs finalisers holds the lock, or collects for one that does.
-        let drop = || unsafe { below_handlers(|| ((*held).drop)(held)) };
+        // SAFETY: the function may be called (caller). The thread that runs finalisers holds the lock, or collects for one
+        // that does.
+        let drop = || unsafe { below_handlers(|| drop_it(held)) };
         let result = catch_unwind(AssertUnwindSafe(drop));
         if let Err(payload) = result {
             // Not dropped, because the payload's own `drop` might panic, too.

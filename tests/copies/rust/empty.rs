@@ -1,0 +1,1 @@
+//! Examples belong to a library.

@@ -1,0 +1,6 @@
+//! The first library.
+
+#[macro_use]
+mod library;
+
+library!("first", first_greet, first_boxed, first_dropped);

@@ -1,0 +1,47 @@
+//! What both libraries have, under names of their own.
+
+macro_rules! library {
+    ($name:literal, $greet:ident, $boxed:ident, $dropped:ident) => {
+        use ocaml_boxroot::{
+            export, Boxroot, DomainLock, Error, Function, OCamlBox, OCamlInt, OCamlString, ToOCaml,
+        };
+        use std::sync::atomic::{AtomicUsize, Ordering};
+
+        static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+        pub struct Owner(Vec<Boxroot<OCamlString>>);
+
+        impl Drop for Owner {
+            fn drop(&mut self) {
+                if DomainLock::attach(|_| ()) == Err(Error::InFinaliser) {
+                    DROPPED.fetch_add(self.0.len(), Ordering::SeqCst);
+                }
+                panic!("a panic that ends in the finaliser");
+            }
+        }
+
+        export! {
+            unsafe fn $greet(lock, _unit: () as ())
+                -> Result<Function<(OCamlString, OCamlInt), OCamlString>, Error>
+            {
+                let own: Boxroot<OCamlString> = $name.to_ocaml(lock)?;
+                Function::<(OCamlString, OCamlInt), OCamlString>::from_rust(lock, move |lock, name, n| {
+                    let copies: Result<Vec<_>, Error> = (0..100).map(|_| name.clone_in(lock)).collect();
+                    let (own, n) = (own.get(lock).to_string_lossy(), n.get(lock).to_int());
+                    let last = copies?.pop().expect("a hundred copies");
+                    Ok::<_, Error>(format!("{own} {} {n}", last.get(lock).to_string_lossy()))
+                })
+            }
+
+            unsafe fn $boxed(lock, roots: OCamlInt as usize) -> Result<OCamlBox<Owner>, Error> {
+                let roots = (0..roots).map(|n| n.to_string().to_ocaml(lock)).collect::<Result<_, _>>()?;
+                let (owner, lock) = lock.alloc_box(Owner(roots))?;
+                Boxroot::try_new(lock, owner)
+            }
+
+            unsafe fn $dropped(_lock, _unit: () as ()) -> Result<OCamlInt as usize, Error> {
+                Ok(DROPPED.load(Ordering::SeqCst))
+            }
+        }
+    };
+}

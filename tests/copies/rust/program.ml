@@ -1,0 +1,26 @@
+(* Uses two Rust libraries. Closures and boxes of each call that library, and not the one whose names the dynamic linker found first. *)
+type greet = string -> int -> string
+type owner
+
+external first_greet : unit -> greet = "first_greet"
+external second_greet : unit -> greet = "second_greet"
+external first_boxed : int -> owner = "first_boxed"
+external second_boxed : int -> owner = "second_boxed"
+external first_dropped : unit -> int = "first_dropped"
+external second_dropped : unit -> int = "second_dropped"
+
+let use name greet boxed dropped =
+  let greet : greet = greet () in
+  for i = 1 to 1000 do
+    let greet_one = greet (string_of_int i) in
+    if i mod 100 = 0 then Gc.full_major ();
+    if greet_one i <> Printf.sprintf "%s %d %d" name i i then failwith (greet_one i)
+  done;
+  for _ = 1 to 1000 do ignore (Sys.opaque_identity (boxed 10 : owner)) done;
+  Gc.full_major ();
+  Gc.full_major ();
+  if dropped () <> 10_000 then failwith (Printf.sprintf "%d roots of %s were dropped" (dropped ()) name)
+
+let () =
+  use "first" first_greet first_boxed first_dropped;
+  use "second" second_greet second_boxed second_dropped

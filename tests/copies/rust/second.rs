@@ -1,0 +1,6 @@
+//! The second library.
+
+#[macro_use]
+mod library;
+
+library!("second", second_greet, second_boxed, second_dropped);
