@@ -1,9 +1,7 @@
 //! `types.md`: the types of bindings.
 
 use crate::hashtbl;
-use crate::stock::{
-    self, Item, OCamlCount, OCamlGuess, OCamlItem, OCamlTree, Place, Size, Tree,
-};
+use crate::stock::{self, Item, OCamlCount, OCamlGuess, OCamlItem, OCamlTree, Place, Size, Tree};
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlArray, OCamlFloat, OCamlInt, ToOCaml};
 use std::collections::BTreeMap;
 use std::error::Error;
