@@ -113,8 +113,38 @@ fn all_of_the_standard_library() {
         "pub unsafe fn engine / engine_root (lex_tables: OCamlLexTables, arg1: OCamlInt, lexbuf: OCamlLexbuf) -> OCamlInt",
         "pub unsafe fn new_engine /",
     ]);
+    if is_before((5, 0)) {
+        bindings.has(&[
+            // A format of C's `printf`: "%s" would read any memory.
+            "pub unsafe fn format / format_root (arg0: OCamlString, arg1: OCamlInt32) -> OCamlString",
+            "pub unsafe fn format / format_root (arg0: OCamlString, arg1: OCamlInt64) -> OCamlString",
+            "pub unsafe fn format / format_root (arg0: OCamlString, arg1: OCamlNativeint) -> OCamlString",
+            // The product of the sizes may overflow.
+            "pub unsafe fn reshape<A, B, C> (",
+            "pub unsafe fn reshape_2<A, B, C> (",
+            "pub unsafe fn reshape_3<A, B, C> (",
+        ]);
+    }
     bindings.lacks(&["fn input_value", "Obj.repr"]);
     assert!(bindings.rust.matches("bound_function!").count() > 1500);
+}
+
+/// `Str` has a function that does not check whether its string is the one that was searched. On OCaml 4, `Thread.exit` would jump over
+/// Rust's frames.
+#[test]
+fn functions_of_other_libraries_that_are_unsafe() {
+    let modules = Modules::new(
+        "functions_of_other_libraries_that_are_unsafe",
+        &[
+            ("str.ml", "let replace_matched template string : string = template ^ string"),
+            ("thread.ml", "let exit () = ()"),
+            ("own.ml", "external format : string -> int -> string = \"caml_format_int\""),
+        ],
+    );
+    modules.bind("module str").has(&["pub unsafe fn replace_matched /"]);
+    let exit = if is_before((5, 0)) { "pub unsafe fn exit (" } else { "pub fn exit (" };
+    modules.bind("module thread").has(&[exit]);
+    modules.bind("module own").has(&["pub unsafe fn format /"]);
 }
 
 #[test]

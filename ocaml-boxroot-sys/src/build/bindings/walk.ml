@@ -38,9 +38,16 @@ let is_excluded path =
   let name = Path.name path in
   List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO" ]
 
-(* Functions of the standard library that are unsafe, though their names do not say so: C code, which does not check the tables that it
-   is given. *)
-let is_unchecked path = List.mem (Path.name path) [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine" ]
+(* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string or the
+   sizes that it is given. On OCaml 4, `Thread.exit` jumps over the frames of the Rust code that calls it. *)
+let unchecked =
+  [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Str.replace_matched" ]
+  @ if Sys.ocaml_version.[0] <> '4' then [] else [
+    "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Thread.exit" ]
+
+(* Primitives that give a string to C's `printf` as its format. OCaml 4 has some of them in `Int32`, `Int64` and `Nativeint`. *)
+let unchecked_primitives =
+  [ "caml_format_int"; "caml_format_float"; "caml_int32_format"; "caml_int64_format"; "caml_nativeint_format" ]
 
 let signature_of (r : Reader.t) path =
   match Mtype.scrape r.env (Env.find_module path r.env).md_type with
@@ -162,7 +169,8 @@ let value r selection raw id comment =
      Reader.unsupported "its result is of any type"
    | _ -> ());
   let primitive = match v.val_kind with Val_prim p -> p.prim_name | _ -> "" in
-  let is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe" || is_unchecked path in
+  let is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe"
+    || List.mem primitive unchecked_primitives || List.mem (Path.name path) unchecked in
   (match arguments, result with
    | [], Arrow _ when is_unsafe -> Reader.unsupported "an unsafe function whose type is an abbreviation"
    | _ -> ());
