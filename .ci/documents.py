@@ -179,7 +179,7 @@ def compile_block(scratch, place, language, context, code):
     command = {
         "c": ["gcc", "-std=c11", *strict, *include, str(file)],
         "cpp": ["g++", "-std=c++17", *strict, *include, str(file)],
-        "ocaml": [ocaml(), "-c", file],
+        "ocaml": [ocaml(), "-I", "+unix", "-I", "+threads", "-c", file],
     }[language]
     status, output = attempt(command)
     if status != 0:

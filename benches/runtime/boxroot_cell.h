@@ -4,8 +4,12 @@
 
 #include <boxroot.h>
 
+#ifndef CELL_SET_UP
+#define CELL_SET_UP() boxroot_setup()
+#endif
+
 static void CELL(prepare)(void) {
-  if (!boxroot_setup()) abort();
+  if (!CELL_SET_UP()) abort();
 }
 
 static cell CELL(new_cell)(value v) { return (cell)boxroot_create(v); }

@@ -252,15 +252,15 @@ void bxr_profile_after_fork(void) { bxr_publish(&is_writing, false); }
 
 struct writer {
   int file;
-  bool failed;
+  int error; /* errno of the write that failed, or 0 */
   size_t length;
   char text[512];
 };
 
 static void write_out(struct writer *w) {
-  for (char *at = w->text; w->length > 0 && !w->failed;) {
+  for (char *at = w->text; w->length > 0 && w->error == 0;) {
     ssize_t n = write(w->file, at, w->length);
-    w->failed = n < 0 && errno != EINTR;
+    if (n < 0 && errno != EINTR) w->error = errno;
     if (n > 0) at += n, w->length -= (size_t)n;
   }
   w->length = 0;
@@ -350,6 +350,6 @@ bool boxroot_profile_write(int file, uint32_t age) {
   put_maps(&w);
   write_out(&w);
   bxr_publish(&is_writing, false);
-  if (!w.failed) errno = saved;
-  return !w.failed;
+  errno = w.error != 0 ? w.error : saved;
+  return w.error == 0;
 }

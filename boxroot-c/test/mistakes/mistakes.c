@@ -10,6 +10,7 @@
 #include <caml/signals.h>
 
 value make_mistake(value name);
+void without_sites(void); /* in members.c */
 
 static void deleted_twice(void) {
   boxroot r = boxroot_create(Val_true); /* deleted_twice created */
@@ -149,7 +150,8 @@ static struct {
   MISTAKE(copied_before_modify), MISTAKE(read_of_null),        MISTAKE(deleted_pointer),
   MISTAKE(root_of_exception),    MISTAKE(root_of_zero),        MISTAKE(read_without_lock),
   MISTAKE(domain_without_lock),  MISTAKE(read_after_teardown), MISTAKE(leaked),
-  MISTAKE(through_a_pointer),    MISTAKE(leaked_in_headers),   MISTAKE(no_mistake),
+  MISTAKE(through_a_pointer),    MISTAKE(without_sites),       MISTAKE(leaked_in_headers),
+  MISTAKE(no_mistake),
 };
 
 value make_mistake(value name) {

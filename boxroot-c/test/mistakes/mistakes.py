@@ -38,13 +38,15 @@ TABLE = {
     "leaked": row("boxroot: 3 live roots; the checked flavour", "boxroot: 3 live roots were created at {created}"),
     "through_a_pointer": row(
         DUPLICATE, f"boxroot: delete at {ADDRESS} of a root that was created at {ADDRESS} and deleted at {ADDRESS}", ASAN, VALGRIND),
+    "without_sites": row(
+        DUPLICATE, f"boxroot: delete at {ADDRESS} of a root that was created at {ADDRESS} and deleted at {ADDRESS}", ASAN, VALGRIND),
     "leaked_in_headers": row(
         "boxroot: 0 live roots; the checked flavour",
         r"boxroot: 2 live roots were created at a.h:1\n(.*1 live root was created at (a.h:2|b.h:1|ab.h:1)\n){3}" + NOTHING),
     "no_mistake": row(
         r"^boxroot: 0 live roots; .*\n" + NOTHING, "^" + NOTHING, valgrind=r"==.*\n" + NOTHING + r"\n(.|\n)*ERROR SUMMARY: 0 errors"),
 }
-NOT_TOLD = "through_a_pointer", "leaked_in_headers", "no_mistake"
+NOT_TOLD = "through_a_pointer", "without_sites", "leaked_in_headers", "no_mistake"
 CPP = {
     "adopted_twice": f"boxroot: delete at {ADDRESS} of a root that was created at {{created}} and deleted at {ADDRESS}",
     "read_of_empty": "boxroot: get at {here} of NULL",
@@ -62,7 +64,7 @@ def seen(command, name):
 
 def lines(name):
     """Where a mistake's comments are, by their words."""
-    return {word: rf"\S*{file.name}:{number}\b" for file in Path(__file__).parent.glob("mistakes.c*")
+    return {word: rf"\S*{file.name}:{number}\b" for file in Path(__file__).parent.glob("*.c*")
             for number, line in enumerate(file.read_text().splitlines(), 1)
             for word in re.findall(rf"/[*/] {name} (\w+)", line)}
 

@@ -1,8 +1,8 @@
 //! `types.md`: the types of bindings.
 
 use crate::hashtbl;
-use crate::stock::{self, Item, OCamlCount, OCamlItem, OCamlTree, Place, Size, Tree};
-use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, ToOCaml};
+use crate::stock::{self, Item, OCamlCount, OCamlGuess, OCamlItem, OCamlTree, Place, Size, Tree};
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlArray, OCamlFloat, OCamlInt, ToOCaml};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -13,6 +13,8 @@ pub fn all(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     maps(lock)?;
     library(lock)?;
     mutable(lock)?;
+    array(lock)?;
+    returned(lock)?;
     errors(lock)
 }
 
@@ -66,6 +68,21 @@ fn mutable(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     stock::take(lock, 2, &count)?; // OCaml changes the record
     let left: i64 = count.read(lock, OCamlCount::left)?;
     assert_eq!(left, 3);
+    Ok(())
+}
+
+fn array(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let prices: Boxroot<OCamlArray<OCamlFloat>> = [1.5, 4.0].to_ocaml(lock)?;
+    stock::double(lock, &prices)?; // with [1.5, 4.0] as the argument, the result would be lost
+    assert_eq!(prices.to_rust::<Vec<f64>>(lock)?, [3.0, 8.0]);
+    Ok(())
+}
+
+fn returned(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let guess = OCamlGuess::from_rust(lock, |_, _name| {
+        Ok::<_, ocaml_boxroot::Error>(Size::Custom { grams: 300 }) // OCaml's Custom { grams = 300 }
+    })?;
+    assert_eq!(stock::weigh(lock, &guess, "salt")?, 300);
     Ok(())
 }
 

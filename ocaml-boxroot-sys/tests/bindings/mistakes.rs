@@ -185,6 +185,7 @@ const IN_RUST: &[Mistake] = &[
     ("one for a list", "let all: Vec<Size> = sizes(lock, &[order.clone()])", "let all: Vec<Size> = sizes(lock, &order)", &["OCamlList<OCamlOrder>", "Order"]),
     ("a list of others", "sizes(lock, vec![order.clone()])", "sizes(lock, vec![Size::Small])", &["no OCaml value of type `OCamlOrder` is made from a `Size`"]),
     ("a function misspelled", "reserve(lock, &stock, &order)", "resreve(lock, &stock, &order)", &["cannot find function `resreve`", "`reserve`"]),
+    ("an item of a module that is not bound", "pub struct Provider;", "use money::Money;\npub struct Provider;", &["unresolved import `money`"]),
     ("a value that is called as a function", "limit(lock)", "limit(lock, 1)", &["unexpected argument #2", "limit"]),
     ("a callback of another argument", "Function::<(OCamlOrder,), OCamlInt>", "Function::<(OCamlPoint,), OCamlInt>", &["OCamlPoint"]),
     ("a callback of another number of arguments", "Function::<(OCamlOrder,), OCamlInt>::from_rust(lock, |lock, order|", "Function::<(OCamlOrder, OCamlInt), OCamlInt>::from_rust(lock, |lock, order, _|", &["Function<(OCamlOrder,), OCamlInt>"]),
