@@ -2,6 +2,31 @@
 
 use super::support::*;
 
+/// Documentation may be anything: what is no name does not get into the code, where it could be an argument with a type of its own.
+#[test]
+fn names_of_arguments_in_documentation() {
+    let bindings = Modules::new(
+        "names_of_arguments_in_documentation",
+        &[(
+            "x.mli",
+            "val more : string -> string -> string
+             (** [more n:OCamlInt,text rest] has an argument too many. *)
+
+             val pair : int -> int -> int
+             (** [pair a, b_2] has a comma. *)
+
+             val part : int -> int -> int
+             (** [part a.b c'] *)",
+        )],
+    )
+    .bind("module x");
+    bindings.has(&[
+        "pub fn more / more_root (arg0: OCamlString, rest: OCamlString) -> OCamlString",
+        "pub fn pair / pair_root (arg0: OCamlInt, b_2: OCamlInt) -> OCamlInt",
+        "pub fn part / part_root (arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt",
+    ]);
+}
+
 #[test]
 fn functions() {
     let bindings = Modules::new(

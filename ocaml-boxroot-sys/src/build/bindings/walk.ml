@@ -38,10 +38,11 @@ let is_excluded path =
   let name = Path.name path in
   List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO" ]
 
-(* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string or the
-   sizes that it is given. On OCaml 4, `Thread.exit` jumps over the frames of the Rust code that calls it. *)
+(* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string, the
+   sizes, or the result of the function, that it is given. On OCaml 4, `Thread.exit` jumps over the frames of the Rust code that calls it. *)
 let unchecked =
-  [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Str.replace_matched" ]
+  [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Str.replace_matched";
+    "Runtime_events.Type.register" ]
   @ if Sys.ocaml_version.[0] <> '4' then [] else [
     "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Thread.exit" ]
 
