@@ -4,7 +4,7 @@ import concurrent.futures, json, os, random, shutil, sys
 import faults
 from faults import digest, key, reason, reasons
 from programs import (C, RUST_TESTS, VERSION, WORK, build_c_tests, build_rust_tests, c_tests, compile_all, compile_copy,
-                      compile_object, copy_sources, link_c_tests, link_rust_tests, run, rust_tests)
+                      compile_object, copy_sources, limits, link_c_tests, link_rust_tests, run, rust_tests)
 
 CLEAN = WORK / "clean"
 
@@ -110,8 +110,7 @@ def check(fault, times):
             if not link(objects):
                 return "does not compile", kind
             for test, command, environment in programs:
-                cpu, wall = times["all"][test]
-                end, _, _ = run(command, max(8, 10 * cpu), max(300, 12 * wall), environment, folder)
+                end, _, _ = run(command, *limits(*times["all"][test]), environment, folder)
                 if end:
                     return kind, test + (" (time-out)" if end == "time-out" else "")
         return "survived", ""

@@ -9,7 +9,7 @@ import concurrent.futures, os, shutil, sys, time
 
 import support
 from programs import (C, OCAMLOPT, VERSION, WORK, build_c_tests, build_rust_tests, compile_all, compile_copy, copy_sources,
-                      link_c_tests, link_rust_tests, run, rust_tests)
+                      limits, link_c_tests, link_rust_tests, run, rust_tests)
 from support import attempt
 
 PATCHES = C / "test/mutants"
@@ -87,8 +87,7 @@ class Baseline:
         return [program, "--exact", self.names[test]]
 
     def limits(self, test):
-        cpu, wall = self.times[test]
-        return max(8, 10 * cpu), max(300, 12 * wall)
+        return limits(*self.times[test])
 
 
 def notice(mutant, baseline):

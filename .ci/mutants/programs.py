@@ -133,6 +133,11 @@ def link_c_tests(name, objects, program):
 
 # ---- running ----
 
+def limits(cpu, wall):
+    """How long a test may take with a fault that takes so long without: on the processors, and in all."""
+    return max(8, 10 * cpu), max(300, 12 * wall)
+
+
 def run(command, cpu, wall, environment={}, folder=None, memory=6 << 30):
     """None if it succeeds, else how it ended; and the time it took on the processors, and in all."""
     def limit():

@@ -51,9 +51,8 @@ static inline bool bxr_waiting_note(struct bxr_domain *self, boxroot r) {
       pool->head.epoch == self->head.epoch || pool->kind == BXR_CURRENT || !self->marking ||
       self->head.outgoing.bits != 0 || self->noted == BXR_NOTES)
     return false;
-  struct bxr_batch batch = bxr_batch_of(r);
   self->notes[self->noted++] = r;
-  self->head.outgoing.start = batch.start;
+  self->head.outgoing.start = bxr_batch_of(r).start;
   return true;
 }
 
