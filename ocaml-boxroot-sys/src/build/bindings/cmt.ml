@@ -118,15 +118,11 @@ let nearly_owner modules symbol =
   let is_near m = List.exists (fun s -> Misc.spellcheck [ Names.not_raw m ] s <> []) beginnings in
   if List.mem "caml" beginnings then None else List.find_opt is_near modules
 
-let is_c_name s =
-  List.for_all (function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false)
-    (List.init (String.length s) (String.get s))
-
 let external_ r f is_own =
   let p = f.primitive in
   if p.prim_arity > 5 && not (is_own p.prim_name) then
     Reader.unsupported "its symbol for bytecode, \"%s\", does not begin with the module's name" p.prim_name;
-  if not (is_c_name (symbol p) && is_c_name p.prim_name) then Reader.unsupported "a symbol that is no name in C";
+  if not (Names.is_c_name (symbol p) && Names.is_c_name p.prim_name) then Reader.unsupported "a symbol that is no name in C";
   if not p.prim_alloc then Reader.unsupported "[@@noalloc]";
   if List.exists (fun repr -> repr <> Primitive.Same_as_ocaml_repr) (p.prim_native_repr_res :: p.prim_native_repr_args) then
     Reader.unsupported "unboxed or untagged arguments";

@@ -82,6 +82,9 @@ let replace before after s =
 (* The name under which an item is registered, by its path: without `\#`, which strings do not take. *)
 let registered path = replace "\\#" "" path
 
+(* Whether all characters may stand in a name of C. *)
+let is_c_name = String.for_all (function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false)
+
 let is_operator s =
   let is_letter = function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' | '\'' -> true | c -> Char.code c >= 128 in
   List.mem s [ "mod"; "land"; "lor"; "lxor"; "lsl"; "lsr"; "asr"; "or" ]

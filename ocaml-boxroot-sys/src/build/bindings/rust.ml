@@ -142,7 +142,7 @@ let documented_names v =
 
 (* Whether a word of documentation, which may be anything, can be the name of an argument. *)
 let is_name s = s <> "" && (match s.[0] with 'a' .. 'z' -> true | _ -> false)
-  && String.for_all (function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false) s
+  && Names.is_c_name s
 
 (* A name that a type suggests. *)
 let name_of_type = function
