@@ -312,8 +312,8 @@ enum { LARGE_PERCENTAGE = 1000 };
 
 /* Copies take a twelfth of the heap at most: then programs take less memory with us than with the registry crate
    (benchmarks `cache` and `churn`), and what is free after a full major collection is not so much that the heap is
-   compacted. With a sixteenth, `cache` takes as much memory, and pauses are a little longer; with less than a 24th,
-   `perm_count` is slower. */
+   compacted. With a sixteenth, `cache` takes as much memory, and pauses are a little longer; with a 24th, `perm_count` is
+   slower. */
 enum { PART_OF_HEAP = 12 };
 static bool is_room_for(size_t words) {
   size_t allocated = (size_t)Caml_state->stat_heap_wsz - caml_fl_cur_wsz;
