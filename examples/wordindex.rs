@@ -32,7 +32,7 @@ struct Functions {
 }
 
 impl Functions {
-    fn new(lock: &DomainLock) -> Option<Functions> {
+    fn new(lock: &mut DomainLock) -> Option<Functions> {
         // SAFETY: these are the names and the types of wordindex.ml.
         unsafe {
             Some(Functions {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 
 impl DomainLock {
     /// Roots the value that OCaml code registered with `Callback.register name`. `None` if there
-    /// is none. For functions, [`ocaml_functions!`](crate::ocaml_functions!) does this.
+    /// is none. For functions, [`ocaml_functions!`](crate::ocaml_functions!) does this. The collector may run.
     ///
     /// # Safety
     ///
@@ -26,31 +26,35 @@ impl DomainLock {
     /// use ocaml_boxroot::{Boxroot, DomainLock, Function, OCamlInt, OCamlString};
     ///
     /// /// `let () = Callback.register "length" String.length`
-    /// fn length(lock: &DomainLock) -> Option<Boxroot<Function<(OCamlString,), OCamlInt>>> {
+    /// fn length(lock: &mut DomainLock) -> Option<Boxroot<Function<(OCamlString,), OCamlInt>>> {
     ///     // SAFETY: this is the type of the function in OCaml.
     ///     unsafe { lock.named("length") }
     /// }
     /// ```
     #[doc(alias("caml_named_value", "Callback.register"))]
     #[track_caller]
-    pub unsafe fn named<T: ?Sized>(&self, name: &str) -> Option<Boxroot<T>> {
-        let value = self.named_value(&CString::new(name).ok()?)?;
+    pub unsafe fn named<T: ?Sized>(&mut self, name: &str) -> Option<Boxroot<T>> {
+        let (value, lock) = self.named_value(&CString::new(name).ok()?)?;
         // SAFETY: the value is live, and a `T` (caller).
-        Some(Boxroot::new(self, unsafe { Value::from_raw(value.raw()) }))
+        Some(Boxroot::new(lock, unsafe { Value::from_raw(value.raw()) }))
     }
 
     /// The value that OCaml registered under this name, as a value of no particular type.
-    pub(crate) fn named_value(&self, name: &CStr) -> Option<Value<'_, ()>> {
+    pub(crate) fn named_value(&mut self, name: &CStr) -> Option<(Value<'_, ()>, &DomainLock)> {
         let cell = named_cell(self, name)?;
         // SAFETY: the cell is from `named_cell`. Its value is rooted, and the collector does not run while the token is
         // borrowed shared.
-        unsafe { Some(Value::from_raw(load(self, cell))) }
+        unsafe { Some((Value::from_raw(load(self, cell)), self)) }
     }
 }
 
 /// The cell where OCaml keeps a registered value. It is never freed, and is a root.
-pub(crate) fn named_cell(_lock: &DomainLock, name: &CStr) -> Option<NonNull<sys::Value>> {
-    // SAFETY: the name is a C string. The token proves that the lock is held, which protects OCaml 4's table of names.
+///
+/// From OCaml 5.4 on, if another domain is using the table of names, OCaml releases the domain's lock and waits: the collector
+/// may run.
+pub(crate) fn named_cell(_lock: &mut DomainLock, name: &CStr) -> Option<NonNull<sys::Value>> {
+    // SAFETY: the name is a C string. The token proves that the lock is held, which protects OCaml 4's table of names, and is
+    // borrowed mutably, so the collector may run.
     NonNull::new(unsafe { ffi::caml_named_value(name.as_ptr()) }.cast_mut())
 }
 

@@ -32,7 +32,12 @@ test!(attach_where_another_library_has_set_boxroot_up, || {
     raw::start_runtime();
     // SAFETY: this thread holds the lock of a runtime that was started.
     assert!(unsafe { sys::boxroot_setup() });
-    let threads = [(); 4].map(|()| thread::spawn(|| DomainLock::attach(churn)));
+    let threads = [(); 4].map(|()| {
+        thread::spawn(|| {
+            assert_eq!(Runtime::start().map(drop), Err(Error::AlreadyStarted));
+            DomainLock::attach(churn)
+        })
+    });
     raw::ocaml("register_names", &[raw::int(10_000)]);
     raw::without_lock(|| threads.map(|thread| assert_eq!(thread.join().unwrap(), Ok(()))));
 });

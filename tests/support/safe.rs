@@ -25,7 +25,7 @@ pub fn churn(lock: &mut DomainLock) {
 }
 
 /// A function of testlib.ml.
-pub fn function<Args, R>(lock: &DomainLock, name: &str) -> Boxroot<Function<Args, R>> {
+pub fn function<Args, R>(lock: &mut DomainLock, name: &str) -> Boxroot<Function<Args, R>> {
     // SAFETY: each caller uses the types that the function has in testlib.ml.
     unsafe { lock.named(name) }.unwrap()
 }

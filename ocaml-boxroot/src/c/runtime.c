@@ -6,6 +6,7 @@
 
 #include <caml/mlvalues.h>
 
+#include <caml/address_class.h>
 #include <caml/callback.h>
 #include <caml/startup_aux.h>
 #include <caml/version.h>
@@ -16,10 +17,10 @@
 
 #include "obx.h"
 
-/* Whether OCaml was started in this process. */
+/* Whether OCaml was started in this process. Needs no lock. */
 int obx_is_started(void) {
 #if OCAML_VERSION >= 50000
-  return caml_named_value("Pervasives.do_at_exit") != NULL;
+  return __atomic_load_n(&caml_minor_heaps_start, __ATOMIC_ACQUIRE) != 0;
 #else
   return Caml_state != NULL;
 #endif

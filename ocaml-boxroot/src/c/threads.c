@@ -38,10 +38,12 @@
    Object files other than ELF's have no weak references without flags to the linker. */
 typedef int thread_function(void);
 typedef value value_function(value);
+typedef void interrupt_function(void);
 #ifdef __ELF__
 extern thread_function caml_c_thread_register __attribute__((weak));
 extern value_function caml_thread_self __attribute__((weak));
 extern value_function caml_thread_cleanup __attribute__((weak));
+extern interrupt_function caml_thread_interrupt_hook __attribute__((weak));
 #define FIND(type, f) f
 #else
 #include <dlfcn.h>
@@ -286,15 +288,14 @@ static bool acquire_with_new_record(void) {
 enum { NOT_LOOKED = 0, NOT_FOUND, FOUND };
 static int threads; /* one of these */
 
-/* Whether the threads library was initialised. This thread may be without the lock. So on OCaml 4, whose table of names has no lock
-   of its own, and may be changing, this is not asked of the table: caml_thread_initialize sets this hook, and no other
-   function does. On OCaml 5 the table has a mutex, which must not be held by a thread that a fork leaves behind. */
+/* Whether the threads library was initialised: caml_thread_initialize sets this hook, and no other function does. This thread
+   may be without the lock. So this is not asked of OCaml's table of names: on OCaml 4 the table may be changing, and from 5.4 on
+   who waits for it releases the lock. */
 static bool threads_initialised(void) {
 #if OCAML_VERSION >= 50000
-  pthread_mutex_lock(&idle_mutex); /* before_fork waits for it */
-  bool found = caml_named_value("Thread.at_shutdown") != NULL;
-  pthread_mutex_unlock(&idle_mutex);
-  return found;
+  interrupt_function *handler = FIND(interrupt_function, caml_thread_interrupt_hook);
+  return handler != NULL &&
+         __atomic_load_n(&caml_domain_external_interrupt_hook, __ATOMIC_ACQUIRE) == handler;
 #else
   return __atomic_load_n(&caml_channel_mutex_lock, __ATOMIC_ACQUIRE) != NULL;
 #endif

@@ -192,7 +192,7 @@ macro_rules! bound_exception {
             /// The arguments cannot be converted, as for [`to_rust`](::ocaml_boxroot::Value::to_rust).
             #[track_caller]
             pub fn of(
-                lock: &$crate::DomainLock,
+                lock: &mut $crate::DomainLock,
                 error: &impl $crate::bound_support::MayBeException,
             ) -> $crate::macro_support::Result<$crate::macro_support::Option<Self>, $crate::Error> {
                 let $crate::macro_support::Some(exception) =
@@ -445,7 +445,7 @@ pub mod bound_support {
 
     /// The exception, if it is the one with that name.
     pub fn exception<'e>(
-        lock: &DomainLock,
+        lock: &mut DomainLock,
         error: &'e impl MayBeException,
         name: &str,
     ) -> Option<&'e Exception> {

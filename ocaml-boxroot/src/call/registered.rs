@@ -79,14 +79,14 @@ impl Registered {
         Registered { name, shown, cell: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    fn cell(&self, lock: &DomainLock) -> Result<NonNull<sys::Value>, Error> {
+    fn cell(&self, lock: &mut DomainLock) -> Result<NonNull<sys::Value>, Error> {
         match NonNull::new(self.cell.load(Ordering::Acquire)) {
             Some(cell) => Ok(cell),
             None => self.find(lock).ok_or_else(|| Error::NotRegistered(self.name.into())),
         }
     }
 
-    fn find(&self, lock: &DomainLock) -> Option<NonNull<sys::Value>> {
+    fn find(&self, lock: &mut DomainLock) -> Option<NonNull<sys::Value>> {
         let cell = named_cell(lock, &CString::new(self.name).ok()?)?;
         self.cell.store(cell.as_ptr(), Ordering::Release);
         Some(cell)

@@ -98,7 +98,7 @@ impl Exception {
 
     /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`, `"Failure"`, `"End_of_file"`,
     /// …), or one that the program registered under that name with `Callback.register_exception`. `false` if there is no
-    /// such exception.
+    /// such exception. The collector may run, because OCaml may have to wait for its table of names.
     ///
     /// # Examples
     ///
@@ -113,9 +113,9 @@ impl Exception {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[doc(alias = "caml_callback_exn")]
-    pub fn is(&self, lock: &DomainLock, name: &str) -> bool {
+    pub fn is(&self, lock: &mut DomainLock, name: &str) -> bool {
         match (&self.value, constructor(lock, name)) {
-            (Some(value), Some(constructor)) => {
+            (Some(value), Some((constructor, lock))) => {
                 constructor_of(value.get(lock)).raw() == constructor.raw()
             }
             _ => false,
@@ -216,9 +216,9 @@ impl Exception {
         name: &str,
         arguments: &[&RootRef<OCamlAny>],
     ) -> Result<Exception, Error> {
-        let constructor =
+        let (constructor, now) =
             constructor(lock, name).ok_or_else(|| Error::NotRegistered(name.into()))?;
-        let constructor = Boxroot::try_new(lock, constructor)?;
+        let constructor = Boxroot::try_new(now, constructor)?;
         let mut fields = vec![constructor.as_any()];
         fields.extend(arguments);
         let value = if arguments.is_empty() {
@@ -484,18 +484,22 @@ impl<'l> Value<'l, Constructor> {
 }
 
 /// The constructor with that name: one of OCaml's own, or a registered one.
-fn constructor<'l>(lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constructor>> {
+fn constructor<'l>(
+    lock: &'l mut DomainLock,
+    name: &str,
+) -> Option<(Value<'l, Constructor>, &'l DomainLock)> {
     let name = CString::new(name).ok()?;
     // SAFETY: the token proves that the lock is held, and the name is a C string.
     let raw = unsafe { ffi::obx_predefined_exception(name.as_ptr()) };
     if raw != 0 {
         // SAFETY: `raw` is the constructor of one of OCaml's own exceptions, which never dies.
-        return Some(unsafe { Value::from_raw(raw) });
+        return Some((unsafe { Value::from_raw(raw) }, lock));
     }
     // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only if its block has the
     // form of one.
-    let value = unsafe { Value::<Constructor>::from_raw(lock.named_value(&name)?.raw()) };
-    matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }).then_some(value)
+    let (value, lock) = lock.named_value(&name)?;
+    let value = unsafe { Value::<Constructor>::from_raw(value.raw()) };
+    matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }).then_some((value, lock))
 }
 
 /// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes. If there is no memory for it, it has

@@ -2,7 +2,7 @@
 
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlString};
 
-fn wrong(lock: &DomainLock) -> Option<Boxroot<OCamlString>> {
+fn wrong(lock: &mut DomainLock) -> Option<Boxroot<OCamlString>> {
     lock.named("an integer")
 }
 
