@@ -103,7 +103,10 @@ void bxr_delete_slow(boxroot r) {
   /* On OCaml 4, where this does not tell whether the record is open, no pool is active. */
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_runtime_cached();
-  if (!BXR_IS_OPEN(self, witness) || !bxr_waiting_note((struct bxr_domain *)self, r))
+  /* OCaml 4, on a trusted thread other than the main one. boxroot_delete_in takes one of its fast paths. */
+  if (self != bxr_owner && bxr_is_fast_owner(self, bxr_pool_at(bxr_start_of(r))))
+    boxroot_delete_in(self, r);
+  else if (!BXR_IS_OPEN(self, witness) || !bxr_waiting_note((struct bxr_domain *)self, r))
     delete_slowly(r);
 }
 

@@ -13,8 +13,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -349,7 +351,7 @@ void test_profile_in_signal_handlers(void) {
 static int pipe_ends[2];
 
 static void *write_to_pipe(void *unused) {
-  while (!boxroot_profile_write(pipe_ends[1], 0)) CHECK(errno == EBUSY);
+  CHECK(boxroot_profile_write(pipe_ends[1], 0));
   CHECK(close(pipe_ends[1]) == 0);
   return unused;
 }
@@ -357,15 +359,16 @@ static void *write_to_pipe(void *unused) {
 /* A thread is writing the profile when another one forks. */
 void test_profile_after_fork(void) {
   pthread_t writer;
-  char text[1000] = {0};
+  char text[4096] = {0};
   start(1);
   root_of(Val_unit);
   CHECK(pipe(pipe_ends) == 0);
-  /* The pipe is full, but for some bytes. */
-  for (int i = 0; i < 65; i++) CHECK(i == 64 || write(pipe_ends[1], text, 1000) == 1000);
+  /* The pipe has 16 pages. A part of the profile fits into the last one. */
+  int before = 0, length = 0;
+  for (int i = 0; i < 16; i++) before += (int)write(pipe_ends[1], text, i < 15 ? 4096 : 3000);
   CHECK(pthread_create(&writer, NULL, write_to_pipe, NULL) == 0);
-  CHECK(read(pipe_ends[0], text, 1000) == 1000);
-  while (boxroot_profile_write(pipe_ends[0], 0) || errno != EBUSY) {}
+  while (length <= before) CHECK(ioctl(pipe_ends[0], FIONREAD, &length) == 0 && sched_yield() == 0);
+  CHECK(!boxroot_profile_write(pipe_ends[0], 0) && errno == EBUSY);
   pid_t child = fork();
   if (child == 0) {
     root_of(Val_unit);

@@ -20,13 +20,13 @@ fn roots_of(v: Value) -> Vec<BoxRoot> {
     (0..N).map(|_| root_of(v)).collect()
 }
 
-/// Copies take an eighth of the heap at most.
+/// Copies take a twelfth of the heap at most.
 fn start_with_words(n: usize) {
     start();
     root_of(ocaml("block", &[int(n)]));
 }
 
-const ENOUGH: usize = 9 * N;
+const ENOUGH: usize = 13 * N;
 
 fn roots_of_one_pair() -> Vec<BoxRoot> {
     minor();

@@ -100,7 +100,8 @@ impl<'l> Value<'l, OCamlString> {
         std::str::from_utf8(self.as_bytes())
     }
 
-    /// A copy of the string's bytes.
+    /// A copy of the string's bytes. Without memory for it, the process ends, as it does in [`slice::to_vec`];
+    /// [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
     ///
     /// # Examples
     ///
@@ -118,7 +119,8 @@ impl<'l> Value<'l, OCamlString> {
     }
 
     /// A copy of the string, where U+FFFD replaces what is not UTF-8. For such a string, [`to_rust`](Value::to_rust) to a
-    /// `String` is an error instead.
+    /// `String` is an error instead. It is also an error if there is no memory, where this function ends the process, as
+    /// [`String::from_utf8_lossy`] does.
     ///
     /// # Examples
     ///
@@ -137,7 +139,8 @@ impl<'l> Value<'l, OCamlString> {
 }
 
 impl<'l> Value<'l, OCamlBytes> {
-    /// A copy of the bytes.
+    /// A copy of the bytes. Without memory for it, the process ends, as it does in [`slice::to_vec`];
+    /// [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
     ///
     /// # Examples
     ///
