@@ -45,6 +45,21 @@ test!(profile_of_the_environment, environment = &[("BOXROOT_PROFILE", "1")], || 
     all_are_gone();
 });
 
+// Its roots are in two records.
+test!(profile_of_a_thread_of_ocaml, || {
+    start();
+    sys::boxroot_profile(2);
+    extern "C" fn body(n: Value) -> Value {
+        let all = roots(0..to_int(n));
+        assert!(profiled().abs_diff(to_int(n)) < 1000);
+        delete_all(&all);
+        UNIT
+    }
+    call_rust("thread", body, 10_000);
+    ocaml("join_threads", &[UNIT]);
+    all_are_gone();
+});
+
 test!(profile_of_leaks, || {
     start();
     sys::boxroot_profile(1000);
