@@ -39,6 +39,10 @@ bool bxr_os_at_fork(void (*child)(void));
    do so. Does nothing if the address is in the program itself. Any thread. */
 void bxr_os_pin(void const *address);
 
+/* Whether the program, or the shared library, that this is linked into has a table of frames. Without one, some unwinders end
+   the process. Any thread. */
+bool bxr_os_can_unwind(void);
+
 /* Fault injection, for tests; compiled in only with -DBXR_FAULT_INJECTION. */
 #ifdef BXR_FAULT_INJECTION
 /* Makes the k-th next call of bxr_os_map fail (1 is the next one), and, if for_good, all

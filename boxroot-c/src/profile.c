@@ -155,7 +155,10 @@ void bxr_profile_begin_cycle(void) { bxr_publish(&now, bxr_runtime_cycle()); }
 
 uint64_t bxr_profile_sample(void const *caller) {
   struct trace trace = {.caller = (uintptr_t)caller};
-  (void)_Unwind_Backtrace(visit_frame, &trace);
+  if (bxr_os_can_unwind())
+    (void)_Unwind_Backtrace(visit_frame, &trace);
+  else
+    trace.frames[trace.depth++] = trace.caller;
   uint32_t rate = bxr_peek(&bxr_profile_rate);
   uint64_t hash = rate;
   for (uint32_t i = 0; i < trace.depth; i++)

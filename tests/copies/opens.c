@@ -10,10 +10,6 @@
 /* This process has no library besides the plugin's, and no linker has to tell its flavour. */
 char const bxr_flavour = 0;
 
-/* musl-gcc of Debian links the unwinder of a system with glibc. It finds nothing here. */
-int _dl_find_object(void *address, void *result);
-int _dl_find_object(void *address, void *result) { return (void)address, (void)result, -1; }
-
 int main(int argc, char **argv) {
   void *handle = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
   if (handle == NULL) {
