@@ -149,7 +149,8 @@ impl Bindings {
     }
 
     /// Adds a folder with compiled interfaces: files `.cmi`; and files `.cmt` and `.cmti`, which have the documentation, and
-    /// externals that are in no interface. The path is relative to the Rust package. Dune's folders are `.NAME.objs/byte` for a
+    /// externals that are in no interface. Rust provides externals of modules that are bound; the other build must have compiled the
+    /// present source of these, both `.mli` and `.ml`. The path is relative to the Rust package. Dune's folders are `.NAME.objs/byte` for a
     /// library, `.NAME.eobjs/byte` for an executable.
     pub fn cmi_dir(mut self, folder: impl AsRef<Path>) -> Bindings {
         self.folders.push(folder.as_ref().to_path_buf());

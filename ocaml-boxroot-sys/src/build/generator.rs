@@ -89,16 +89,17 @@ impl Selection {
     }
 
     /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces; `annotations` are the files `.cmt` and
-    /// `.cmti` of all modules that may want something from Rust. With `refuses_first`, Rust's functions refuse calls before OCaml
-    /// has initialised the module `glue`. They need not where Rust starts OCaml: there, this module is always in the program, after
-    /// the user's modules.
+    /// `.cmti` of all modules that may want something from Rust. With `is_built_elsewhere`, another build compiles the program. Then
+    /// these files may be older than the sources of modules that are not bound, so Rust provides nothing for such modules; and Rust's
+    /// functions refuse calls before OCaml has initialised the module `glue`. Where Rust starts OCaml, this module is always in the
+    /// program, after the user's modules.
     pub fn write(
         &self,
         ocaml: &OCaml,
         folders: &[PathBuf],
         annotations: &[PathBuf],
         glue: &Path,
-        refuses_first: bool,
+        is_built_elsewhere: bool,
     ) -> Result<(), Error> {
         if let Some(name) = self.modules.iter().find(|m| RESERVED.contains(&m.as_str())) {
             return Err(Error(format!(
@@ -131,7 +132,7 @@ impl Selection {
                 command.arg(option).arg(path);
             }
         }
-        if refuses_first {
+        if is_built_elsewhere {
             let name = glue.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
             command.arg("--register").arg(capitalized(name));
         }

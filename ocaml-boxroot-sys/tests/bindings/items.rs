@@ -1,6 +1,7 @@
 //! Functions, exceptions, externals, modules, and their names.
 
 use super::support::*;
+use std::fs;
 
 /// Documentation may be anything: what is no name does not get into the code, where it could be an argument with a type of its own.
 #[test]
@@ -124,7 +125,7 @@ fn exceptions() {
     ]);
 }
 
-/// Rust provides the symbols that begin with the module's name, in any module; not those of C libraries.
+/// Rust provides the symbols that begin with the module's name, in any module that is bound; not those of C libraries.
 #[test]
 fn externals() {
     let provider = "
@@ -145,7 +146,10 @@ fn externals() {
             fn wrapped(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<()> { Ok(()) }
             fn of_helper(_: &mut DomainLock, _: &RootRef<OCamlOrder>) -> Answer<isize> { Ok(1) }
         }
-        ocaml_boxroot::include_bindings!(x: crate::Provider);";
+        impl helper::Externals for Provider {
+            fn own(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
+        }
+        ocaml_boxroot::include_bindings!(x: crate::Provider, helper: crate::Provider);";
     let bindings = Modules::new(
         "externals",
         &[
@@ -189,7 +193,7 @@ fn externals() {
             ("helper.ml", "external of_helper : X.order -> int = \"x_of_helper\" external own : int -> int = \"helper_own\""),
         ],
     )
-    .bind_in("module x", provider);
+    .bind_in("module x module helper", provider);
     bindings.has(&[
         "bound_externals! { /// What OCaml's module wants of Rust. #[diagnostic::on_unimplemented(",
         "pub trait Externals for super::ocaml_externals::x {",
@@ -208,8 +212,28 @@ fn externals() {
         "fn wrapped = \"x_wrapped\" (arg0: OCamlInt) -> () as ();",
         "pub fn wrapped (arg0: OCamlString) -> () as () = \"X.wrapped#DIGEST\"",
     ]);
-    bindings.lacks(&["caml_x", "boxroot_x", "helper_own", "pub fn audit", "fn secret"]);
+    bindings.lacks(&["caml_x", "boxroot_x", "pub fn audit", "fn secret"]);
     assert_says(&bindings.said, &["cargo:warning=", "x_secret"]);
+}
+
+/// Another build may compile such a module again when the bindings are made already, and its interface may be the same then.
+#[test]
+fn externals_of_modules_that_are_not_bound() {
+    let modules = Modules::new(
+        "externals_of_modules_that_are_not_bound",
+        &[
+            ("x.ml", "let twice n = n + n"),
+            ("helper.mli", ""),
+            ("helper.ml", "external log : string -> unit = \"x_log\""),
+        ],
+    );
+    let bindings = modules.bind("module x");
+    bindings.lacks(&["bound_externals"]);
+    bindings.has(&["// external log = \"x_log\" // is left out: the module Helper is not bound"]);
+    assert_says(&bindings.said, &["cargo:warning=external log = \"x_log\" is left out"]);
+    modules.try_bind("module x module helper").unwrap();
+    let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
+    assert_says(&rust, &["fn log = \"x_log\" (arg0: OCamlString)"]);
 }
 
 /// Rustc would only say that there is no trait `Externals`.
@@ -236,7 +260,7 @@ fn an_external_of_two_types() {
         ],
     );
     assert_says(
-        &modules.try_bind("module x").unwrap_err(),
+        &modules.try_bind("module x module y").unwrap_err(),
         &["\"x_audit\"", "audit : int -> unit", "other : string -> unit"],
     );
 }

@@ -141,13 +141,27 @@ fn functions_of_other_libraries_that_are_unsafe() {
             ("thread.ml", "let exit () = ()"),
             (
                 "runtime_events.ml",
-                "module Type = struct let register (encode : bytes -> int -> int) = ignore encode end",
+                "module Type = struct let register (encode : bytes -> int -> int) = ignore encode end
+                 type cursor let free_cursor (c : cursor) = ignore c",
+            ),
+            (
+                "unix.ml",
+                "type dir_handle let closedir (d : dir_handle) = ignore d let rewinddir (d : dir_handle) = ignore d
+                 let putenv (name : string) (value : string) = ignore (name, value) let map_file (size : int) = ignore size",
             ),
             ("own.ml", "external format : string -> int -> string = \"caml_format_int\""),
         ],
     );
     modules.bind("module str").has(&["pub unsafe fn replace_matched /"]);
-    modules.bind("module runtime_events").has(&["pub unsafe fn register ("]);
+    modules
+        .bind("module runtime_events")
+        .has(&["pub unsafe fn register (", "pub unsafe fn free_cursor ("]);
+    modules.bind("module unix").has(&[
+        "pub unsafe fn closedir (",
+        "pub fn rewinddir (",
+        "pub unsafe fn putenv (",
+        "pub unsafe fn map_file (",
+    ]);
     let exit = if is_before((5, 0)) { "pub unsafe fn exit (" } else { "pub fn exit (" };
     modules.bind("module thread").has(&[exit]);
     modules.bind("module own").has(&["pub unsafe fn format /"]);

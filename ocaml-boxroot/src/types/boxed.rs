@@ -63,7 +63,8 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// Today there are none: where OCaml has no memory for a small block, OCaml ends the process.
+    /// Today there are none: where there is no memory for the value, Rust ends the process, and where there is none for a small block,
+    /// OCaml does.
     ///
     /// # Examples
     ///

@@ -11,6 +11,7 @@ type found = {
 }
 
 type scanned = {
+  unit_name : string;
   found : found list;
   docs : (string * string) list;
   without_definition : string list;  (* types that the module itself implements as `type t` *)
@@ -93,7 +94,7 @@ let scan (infos : Cmt_format.cmt_infos) =
     | Implementation s -> iterator.structure iterator s; without_definition infos.cmt_modname s
     | Interface s -> iterator.signature iterator s; []
     | Packed _ | Partial_implementation _ | Partial_interface _ -> [] in
-  { found = List.rev !found; docs = !docs; without_definition }
+  { unit_name = infos.cmt_modname; found = List.rev !found; docs = !docs; without_definition }
 [@@ocaml.warning "-4"]
 
 let read file = scan (Cmt_format.read_cmt file)
@@ -167,19 +168,22 @@ let check_symbols e others =
       if List.mem symbol (symbols other) then fail symbol other.external_comment e.external_comment) others) (symbols e)
 
 (* The externals that Rust provides, each with its module, and with its path if the interface has it; and those that Rust does not
-   provide, each with a comment. *)
-let externals (r : Reader.t) scanned modules =
-  let add (provided, left_out) f = match owner modules (symbol f.primitive) with
+   provide, each with a comment. Of `others`, which may be of older sources, Rust provides none. *)
+let externals (r : Reader.t) scanned ~others modules =
+  let comment f m reason =
+    (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (symbol f.primitive) reason) in
+  let add (provided, left_out) f =
+    let left_out_of m reason = (provided, comment f m reason :: left_out) in
+    match owner modules (symbol f.primitive) with
     | None ->
       (match nearly_owner modules (symbol f.primitive) with
        | None -> (provided, left_out)
        | Some m ->
-         let reason = Printf.sprintf "Rust provides symbols that begin with \"%s_\"; is that a mistake?" (Names.not_raw m) in
-         (provided, (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (symbol f.primitive) reason) :: left_out))
+         left_out_of m
+           (Printf.sprintf "Rust provides symbols that begin with \"%s_\"; is that a mistake?" (Names.not_raw m)))
     | Some m ->
       match external_ r f (fun symbol -> owner modules symbol = Some m) with
-      | exception Reader.Unsupported reason ->
-        (provided, (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (symbol f.primitive) reason) :: left_out)
+      | exception Reader.Unsupported reason -> left_out_of m reason
       | e ->
         (* The module may hide it behind a function of the same name. *)
         let is_public p = match (Env.find_value p r.env).val_kind with
@@ -198,4 +202,7 @@ let externals (r : Reader.t) scanned modules =
           failwith (Printf.sprintf "two declarations of the symbol \"%s\" have different types:\n  %s\n  %s" e.symbol
             other.external_comment e.external_comment) in
   let provided, left_out = List.fold_left add ([], []) (List.concat_map (fun s -> s.found) scanned) in
-  (List.rev provided, List.rev left_out)
+  let of_other s =
+    let reason = Printf.sprintf "the module %s is not bound, so it may have changed since OCaml compiled it; bind it, too" s.unit_name in
+    List.filter_map (fun f -> Option.map (fun m -> comment f m reason) (owner modules (symbol f.primitive))) s.found in
+  (List.rev provided, List.rev left_out @ List.concat_map of_other others)

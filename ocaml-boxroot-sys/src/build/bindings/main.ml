@@ -12,7 +12,8 @@ type options = {
   opaque : string list;
   users : (string * string) list;
   names : (string * string) list;
-  register : string option;  (* the OCaml module that must be initialised before Rust's functions accept calls *)
+  register : string option;  (* where another build compiles the program: the OCaml module that must be initialised before
+                                Rust's functions accept calls *)
 }
 
 let options () =
@@ -92,7 +93,10 @@ let read o =
   check_known "item" (List.concat_map Walk.names raws) (o.only @ List.map fst o.names);
   let with_home = Hashtbl.fold (fun _ home l -> home.Reader.qualified :: l) r.homes [] in
   check_known "type that may have conversions" with_home (o.opaque @ List.map fst o.users);
-  let externals, left_out = Cmt.externals r scanned (List.map (fun raw -> raw.Walk.raw_name) raws) in
+  (* Where another build compiles the program, it may compile a module that is not bound later than it runs this. *)
+  let is_current s = o.register = None || List.mem s.Cmt.unit_name (List.concat_map Walk.files raws) in
+  let current, others = List.partition is_current scanned in
+  let externals, left_out = Cmt.externals r current ~others (List.map (fun raw -> raw.Walk.raw_name) raws) in
   let is_external p = List.exists (fun (_, (e, _)) -> e.symbol = Cmt.symbol p) externals in
   let of_module raw l = List.filter_map (fun (name, x) -> if name = raw.Walk.raw_name then Some x else None) l in
   let modules = List.map (fun raw ->

@@ -39,10 +39,13 @@ let is_excluded path =
   List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO" ]
 
 (* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string, the
-   sizes, or the result of the function, that it is given. On OCaml 4, `Thread.exit` jumps over the frames of the Rust code that calls it. *)
+   sizes, or the result of the function, that it is given; or whether somebody is reading the cursor, or reading or closing the folder,
+   that it frees. `putenv` frees memory that Rust and C read without OCaml's lock. Memory of `map_file` is gone when the file becomes
+   shorter. On OCaml 4, `Thread.exit` jumps over the frames of the Rust code that calls it. *)
 let unchecked =
   [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Str.replace_matched";
-    "Runtime_events.Type.register" ]
+    "Runtime_events.Type.register"; "Runtime_events.free_cursor" ]
+  @ List.concat_map (fun f -> [ "Unix." ^ f; "UnixLabels." ^ f ]) [ "closedir"; "putenv"; "map_file" ]
   @ if Sys.ocaml_version.[0] <> '4' then [] else [
     "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Thread.exit" ]
 
