@@ -495,9 +495,9 @@ fn constructor<'l>(
         // SAFETY: `raw` is the constructor of one of OCaml's own exceptions, which never dies.
         return Some((unsafe { Value::from_raw(raw) }, lock));
     }
+    let (value, lock) = lock.named_value(&name)?;
     // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only if its block has the
     // form of one.
-    let (value, lock) = lock.named_value(&name)?;
     let value = unsafe { Value::<Constructor>::from_raw(value.raw()) };
     matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }).then_some((value, lock))
 }
