@@ -106,7 +106,7 @@ void bxr_delete_slow(boxroot r) {
   /* OCaml 4, on a trusted thread other than the main one. boxroot_delete_in takes one of its fast paths. */
   if (self != bxr_owner && bxr_is_fast_owner(self, bxr_pool_at(bxr_start_of(r))))
     boxroot_delete_in(self, r);
-  else if (!BXR_IS_OPEN(self, witness) || !bxr_waiting_note((struct bxr_domain *)self, r))
+  else if (!BXR_IS_OPEN(self, witness) || !bxr_waiting_note(self, r))
     delete_slowly(r);
 }
 

@@ -45,12 +45,14 @@ void bxr_waiting_delete(struct bxr_domain *self, boxroot r);
    old roots touches one cache line of the pool, and the processor goes on to what the program does next. Returns false,
    and does nothing, if it is not certain. If the marker has visited the pool since the last scan, then r waits
    a little longer than it must. */
-static inline bool bxr_waiting_note(struct bxr_domain *self, boxroot r) {
+static inline bool bxr_waiting_note(struct bxr_domain_head *head, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (bxr_peek(&pool->head.fast_owner) != bxr_owner_of_active(&self->head) ||
-      pool->head.epoch == self->head.epoch || pool->kind == BXR_CURRENT || !self->marking ||
-      self->head.outgoing.bits != 0 || self->noted == BXR_NOTES)
+  if (bxr_peek(&pool->head.fast_owner) != bxr_owner_of_active(head) ||
+      pool->head.epoch == head->epoch || pool->kind == BXR_CURRENT)
     return false;
+  struct bxr_domain *self =
+    (struct bxr_domain *)head; /* which bxr_no_domain, without pools, is not */
+  if (!self->marking || self->head.outgoing.bits != 0 || self->noted == BXR_NOTES) return false;
   self->notes[self->noted++] = r;
   self->head.outgoing.start = bxr_batch_of(r).start;
   return true;

@@ -34,7 +34,7 @@ void test_waiting_depends_on_the_value(void) {
 
 /* The owner deletes a root whose value must stay in its slot. */
 static void delete (struct bxr_domain *domain, boxroot r) {
-  if (!bxr_waiting_note(domain, r)) bxr_waiting_delete(domain, r);
+  if (!bxr_waiting_note(&domain->head, r)) bxr_waiting_delete(domain, r);
   bxr_waiting_carry_out(domain);
 }
 
@@ -75,31 +75,31 @@ void test_waiting_notes(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain(), *other = bxr_orphans_obtain();
   struct bxr_pool *pool = handed_over(domain, roots);
-  CHECK(bxr_waiting_note(domain, roots[0]) && bxr_waiting_note(domain, roots[100]));
+  CHECK(bxr_waiting_note(&domain->head, roots[0]) && bxr_waiting_note(&domain->head, roots[100]));
   CHECK(pool->waiting == 0 && boxroot_get(roots[100]) == Val_long(100));
   /* Deletes beside the one that was noted last go into the batch, which must be sent before another is noted. */
-  CHECK(bxr_delete_beside(&domain->head, roots[101]) && !bxr_waiting_note(domain, roots[1]));
+  CHECK(bxr_delete_beside(&domain->head, roots[101]) && !bxr_waiting_note(&domain->head, roots[1]));
   bxr_remote_flush(domain);
   CHECK(pool->waiting == 3 && domain->barrier_hits == 3 && domain->noted == 0);
-  for (int i = 0; i < BXR_NOTES; i++) CHECK(bxr_waiting_note(domain, roots[200 + i]));
-  CHECK(!bxr_waiting_note(domain, roots[1]));
+  for (int i = 0; i < BXR_NOTES; i++) CHECK(bxr_waiting_note(&domain->head, roots[200 + i]));
+  CHECK(!bxr_waiting_note(&domain->head, roots[1]));
   bxr_waiting_carry_out(domain);
   CHECK(pool->waiting == 3 + BXR_NOTES && domain->barrier_hits == 3 + BXR_NOTES);
   other->marking = true;
   other->head.epoch = domain->head.epoch + 1;
-  CHECK(!bxr_waiting_note(other, roots[1]));
+  CHECK(!bxr_waiting_note(&other->head, roots[1]));
   domain->marking = false;
-  CHECK(!bxr_waiting_note(domain, roots[1]));
+  CHECK(!bxr_waiting_note(&domain->head, roots[1]));
   domain->marking = true;
   pool->head.epoch++; /* it is young, and so may be the value */
-  CHECK(!bxr_waiting_note(domain, roots[1]));
+  CHECK(!bxr_waiting_note(&domain->head, roots[1]));
   pool->head.epoch--;
   enum bxr_kind kind = pool->kind;
   pool->kind = BXR_CURRENT;
-  CHECK(!bxr_waiting_note(domain, roots[1]));
+  CHECK(!bxr_waiting_note(&domain->head, roots[1]));
   pool->kind = kind;
   bxr_barrier_make_foreign(pool);
-  CHECK(!bxr_waiting_note(domain, roots[1]) && domain->noted == 0);
+  CHECK(!bxr_waiting_note(&domain->head, roots[1]) && domain->noted == 0);
 }
 
 /* A slot that must wait does not join slots that are ripe. */
