@@ -156,7 +156,8 @@ sanitize-address:
 	  CFLAGS="$(sanitize)" cargo +nightly test \
 	  --target $$(rustc -vV | sed -n 's/^host: //p') --target-dir target/asan \
 	  --test c_api --test safe --test model -- \
-	  --skip rust_handles_stack_overflows_again --skip a_hundred_thousand_short_threads && \
+	  --skip rust_handles_stack_overflows_again --skip a_hundred_thousand_short_threads \
+	  $(if $(filter 4.%,$(OCAML)),--skip stack_overflow_in_ocaml) && \
 	$(MAKE) --no-print-directory -C boxroot-c BUILD=build/asan CFLAGS="-g -O1 $(sanitize)" LDFLAGS="$(sanitize)" \
 	  check-c stress
 
