@@ -147,8 +147,8 @@ sanitize-debug:
 # Under the address and undefined-behaviour sanitizers: the tests, in Rust and in the C of this project, then the unit
 # tests and the walk. Needs a nightly compiler, and clang. Leaks are not looked for, because what live roots keep would
 # count as leaked. OCaml 5 gives each thread a stack for signals, which the sanitizer would take for its own
-# (use_sigaltstack). OCaml 4's Tag_val has an index that is negative and unsigned (pointer-overflow). Two tests are left
-# out, which are about Rust's stack for signals, and about the size of the process.
+# (use_sigaltstack). OCaml 4's Tag_val has an index that is negative and unsigned (pointer-overflow). Three tests are left
+# out, which are about stacks for signals (one of them on OCaml 4 only), and about the size of the process.
 sanitize = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
   $(if $(filter 4.%,$(OCAML)),-fno-sanitize=pointer-overflow)
 sanitize-address:
