@@ -147,7 +147,8 @@ fn functions_of_other_libraries_that_are_unsafe() {
             (
                 "unix.ml",
                 "type dir_handle let closedir (d : dir_handle) = ignore d let rewinddir (d : dir_handle) = ignore d
-                 let putenv (name : string) (value : string) = ignore (name, value) let map_file (size : int) = ignore size",
+                 let putenv (name : string) (value : string) = ignore (name, value) let map_file (size : int) = ignore size
+                 let getpwnam (name : string) = name",
             ),
             ("own.ml", "external format : string -> int -> string = \"caml_format_int\""),
         ],
@@ -162,8 +163,12 @@ fn functions_of_other_libraries_that_are_unsafe() {
         "pub unsafe fn putenv (",
         "pub unsafe fn map_file (",
     ]);
-    let exit = if is_before((5, 0)) { "pub unsafe fn exit (" } else { "pub fn exit (" };
+    let [exit, users] = match is_before((5, 0)) {
+        true => ["pub unsafe fn exit (", "pub fn getpwnam /"],
+        false => ["pub fn exit (", "pub unsafe fn getpwnam /"],
+    };
     modules.bind("module thread").has(&[exit]);
+    modules.bind("module unix").has(&[users]);
     modules.bind("module own").has(&["pub unsafe fn format /"]);
 }
 

@@ -41,13 +41,16 @@ let is_excluded path =
 (* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string, the
    sizes, or the result of the function, that it is given; or whether somebody is reading the cursor, or reading or closing the folder,
    that it frees. `putenv` frees memory that Rust and C read without OCaml's lock. Memory of `map_file` is gone when the file becomes
-   shorter. On OCaml 4, `Thread.exit` jumps over the frames of the Rust code that calls it. *)
+   shorter. On OCaml 4, `Thread.exit` jumps over the frames of the Rust code that calls it. On OCaml 5, two domains may ask C's
+   data bases of users, groups, services and protocols at the same time, and C gives both the same memory. *)
 let unchecked =
+  let of_unix = List.concat_map (fun f -> [ "Unix." ^ f; "UnixLabels." ^ f ]) in
   [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Str.replace_matched";
     "Runtime_events.Type.register"; "Runtime_events.free_cursor" ]
-  @ List.concat_map (fun f -> [ "Unix." ^ f; "UnixLabels." ^ f ]) [ "closedir"; "putenv"; "map_file" ]
-  @ if Sys.ocaml_version.[0] <> '4' then [] else [
-    "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Thread.exit" ]
+  @ of_unix [ "closedir"; "putenv"; "map_file" ]
+  @ if Sys.ocaml_version.[0] <> '4' then
+      of_unix [ "getpwnam"; "getpwuid"; "getgrnam"; "getgrgid"; "getservbyname"; "getservbyport"; "getprotobyname"; "getprotobynumber" ]
+    else [ "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Thread.exit" ]
 
 (* Primitives that give a string to C's `printf` as its format. OCaml 4 has some of them in `Int32`, `Int64` and `Nativeint`. *)
 let unchecked_primitives =
