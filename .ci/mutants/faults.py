@@ -3,8 +3,8 @@ import hashlib, re
 
 from programs import C, SOURCES
 
-# Files without faults: what looks for faults itself, and what is not compiled into the tests' programs: the checked flavour
-# and the system functions of Windows.
+# Files without faults: what looks for faults itself, and what is not compiled into the tests' programs: the checked flavour,
+# and what is for Windows and for musl.
 LEFT_OUT = "validate.c", "check.c", "os_windows.c", "os_unwind.c"
 HEADERS = [C / "include/boxroot/inline.h", C / "include/boxroot/lock.h", C / "src/runtime.h", C / "src/setup.h"]
 

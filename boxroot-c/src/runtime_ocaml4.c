@@ -284,12 +284,9 @@ static double progress_for_copies(void) {
   return words * (100 + (double)caml_percent_free) / 250 / heap_words();
 }
 
-/* Cycles that are much shorter than planned were forced, and say nothing of the next one. */
-#define SHORTEST 0.25
-
 static void forget_copies(void) {
   double others = progress - progress_for_copies();
-  if (others > SHORTEST) expected = others;
+  if (others > BXR_SHORTEST) expected = others;
   progress = 0;
   copies = Val_unit;
   copied_words = 0;

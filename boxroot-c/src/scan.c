@@ -82,9 +82,6 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
    too: a word for each slot, and BXR_WORDS_OF_A_VALUE for each root. Each slice owes a part of it, in proportion to the
    progress of the cycle, which the program's allocations decide. */
 
-/* Cycles that are much shorter than planned were forced, and say nothing of the next one. */
-#define SHORTEST 0.25
-
 /* Until pools are handed over, nothing is owed in this cycle. But the collector may count our words that a forced cycle has
    marked as work that was done ahead, and would then rest for as long as they take. So what the forced cycle still owes, which
    is nearly all, is carried on to the next cycles. */
@@ -94,7 +91,7 @@ static void begin_cycle(struct bxr_pacing *pacing, bool forced) {
   double words = (double)pacing->carried + (forced ? (double)pacing->words : 0);
   pacing->carried = carry ? (size_t)(words * left / pacing->expected) : 0;
   pacing->words = 0;
-  if (pacing->progress > SHORTEST) pacing->expected = pacing->progress;
+  if (pacing->progress > BXR_SHORTEST) pacing->expected = pacing->progress;
   pacing->progress = 0;
 }
 

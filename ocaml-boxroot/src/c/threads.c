@@ -23,7 +23,6 @@
 
 #include <caml/mlvalues.h>
 
-#include <caml/callback.h>
 #include <caml/domain_state.h>
 #include <caml/signals.h>
 #include <caml/version.h>
