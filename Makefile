@@ -71,8 +71,8 @@ quick:
 	@$(with_ocaml) cargo test --test safe --test model
 
 # `interop` has the crates ocaml-interop, which is for OCaml 5 only, and ocaml, as published, on our ocaml-boxroot-sys; and it
-# compares ours with the published one, item by item. `async` has programs that use tokio, axum and hyper. The other parts need
-# cmake, pkg-config and python3, and dune 3 or apt.
+# compares ours with the published one, item by item. `async` has programs that use tokio, axum and hyper; `leak` loads one of
+# them for a minute. The other parts need cmake, pkg-config and python3, and dune 3 or apt.
 clients: $(addprefix clients-,$(or $(ONLY),interop async))
 clients-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
@@ -80,6 +80,9 @@ clients-interop:
 	@$(call with_python,what 0.4.0 has) .ci/packages.py drop-in
 clients-async:
 	@$(with_ocaml) cargo test --manifest-path tests/async/Cargo.toml --target-dir target/async
+clients-leak:
+	@$(with_ocaml) LOAD_SECONDS=60 CARGO_PROFILE_RELEASE_DEBUG=1 \
+	cargo test --release --manifest-path tests/async/Cargo.toml --target-dir target/async --test leak
 clients-c clients-ocaml clients-rust clients-drop-in: clients-%:
 	@$(with_ocaml) .ci/packages.py $*
 
