@@ -231,6 +231,25 @@ test!(boxes_dropped_by_another_thread, ocaml = 5, || {
     assert_no_roots();
 });
 
+// The last collections of a domain drop boxes after boxroot has taken note of the domain's end.
+test!(boxes_dropped_at_the_end_of_a_domain, ocaml = 5, || {
+    with_ocaml(|lock| {
+        for _ in 0..ROUNDS {
+            ocaml(lock, "run_in_a_domain", 0, |lock, _| {
+                for i in 0..50 {
+                    let root = Some(i.to_string().to_ocaml(lock)?);
+                    boxed(lock, Elsewhere { threads: DROPPED_BY.clone(), root });
+                }
+                Ok(())
+            })
+            .unwrap();
+        }
+        full_major(lock).unwrap();
+    });
+    assert_eq!(DROPPED_BY.lock().unwrap().len(), 50 * ROUNDS);
+    assert_no_roots();
+});
+
 test!(boxes_at_shutdown, || {
     let ocaml = Runtime::start().unwrap();
     let roots = DomainLock::attach(|lock| {

@@ -4,13 +4,15 @@ use crate::support::exported::Run;
 use crate::support::process::{in_a_child, patience};
 use crate::support::safe::*;
 use ocaml_boxroot::{DomainLock, Error, Runtime};
+use std::cell::OnceCell;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::panic::catch_unwind;
-use std::process::{self, Command};
+use std::process::{self, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{mpsc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -35,6 +37,37 @@ test!(command_with_pre_exec_after_a_worker_ended, || {
         churn(lock);
     })
     .unwrap();
+});
+
+/// When a thread ends, starts a process that is copied by fork.
+struct RunsACommand(mpsc::Sender<ExitStatus>);
+
+impl Drop for RunsACommand {
+    fn drop(&mut self) {
+        let mut command = Command::new("true");
+        // SAFETY: the function does nothing.
+        unsafe { command.pre_exec(|| Ok(())) };
+        self.0.send(command.status().unwrap()).unwrap();
+    }
+}
+
+// The thread seems to hold a lock, because OCaml does not clear what it knows of the domain.
+test!(command_after_the_end_of_a_domain, ocaml = 5, || {
+    thread_local!(static AT_THE_END: OnceCell<RunsACommand> = const { OnceCell::new() });
+    static SENDER: Mutex<Option<mpsc::Sender<ExitStatus>>> = Mutex::new(None);
+    let (sender, results) = mpsc::channel();
+    *SENDER.lock().unwrap() = Some(sender);
+    with_ocaml(|lock| {
+        ocaml(lock, "run_in_a_domain", 0, |_, _| {
+            let sender = SENDER.lock().unwrap().take().unwrap();
+            AT_THE_END.with(|command| assert!(command.set(RunsACommand(sender)).is_ok()));
+            Ok(())
+        })
+        .unwrap();
+        // OCaml does not wait for the thread's destructors.
+        assert!(lock.release(|| results.recv().unwrap()).success());
+        churn(lock);
+    });
 });
 
 test!(fork_without_the_lock, || {

@@ -62,7 +62,8 @@ fn refusal(refused: uses::Refused) -> Error {
     match refused {
         uses::Refused::Down => Error::TornDown,
         uses::Refused::Forked => Error::Forked,
-        uses::Refused::AlreadyHeld if FINALISES.get() => Error::InFinaliser,
+        // Ended: in the last collections of a domain.
+        uses::Refused::AlreadyHeld | uses::Refused::Ended if FINALISES.get() => Error::InFinaliser,
         uses::Refused::AlreadyHeld => Error::AlreadyHeld,
         uses::Refused::Ended => Error::ThreadNotRegistered,
         _ => match Error::last() {
