@@ -3,12 +3,15 @@
 use ocaml_boxroot_sys as sys;
 use ocaml_sys::{caml_callbackN_exn, caml_named_value, caml_string_length};
 pub use ocaml_sys::{caml_enter_blocking_section, caml_leave_blocking_section, caml_shutdown};
+use std::collections::HashMap;
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{LazyLock, Mutex};
 use sys::{BoxRoot, Value};
 
 extern "C" {
     fn caml_startup_exn(argv: *const *const c_char) -> Value;
+    fn caml_iterate_named_values(f: extern "C" fn(Value, *const c_char));
     pub fn caml_finish_major_cycle(force_compaction: c_int);
     pub fn test_finish_marking();
     pub fn caml_c_thread_register() -> c_int;
@@ -76,19 +79,29 @@ pub fn start_runtime() {
     let arguments = [c"test".as_ptr(), std::ptr::null()];
     let result = unsafe { caml_startup_exn(arguments.as_ptr()) };
     assert_ne!(result & 3, 2, "the OCaml side could not start");
+    LazyLock::force(&FUNCTIONS);
 }
+
+/// What testlib.ml registers. Later, `caml_named_value` might wait for other domains and release the lock meanwhile, and the
+/// caller's values might move.
+static FUNCTIONS: LazyLock<HashMap<&CStr, &Value>> = LazyLock::new(|| {
+    static NAMES: Mutex<Vec<&CStr>> = Mutex::new(Vec::new());
+    extern "C" fn add(_: Value, name: *const c_char) {
+        NAMES.lock().unwrap().push(unsafe { CStr::from_ptr(name) });
+    }
+    unsafe { caml_iterate_named_values(add) };
+    let address = |name: &CStr| unsafe { &*caml_named_value(name.as_ptr()) };
+    NAMES.lock().unwrap().drain(..).map(|name| (name, address(name))).collect()
+});
 
 /// Calls a function of testlib.ml. The caller holds the lock, as for most functions here.
 pub fn ocaml(name: &str, arguments: &[Value]) -> Value {
     let mut arguments = arguments.to_vec();
     let c_name = CString::new(name).unwrap();
-    unsafe {
-        let f = caml_named_value(c_name.as_ptr());
-        assert!(!f.is_null(), "testlib.ml registers no {name}");
-        let result = caml_callbackN_exn(*f, arguments.len(), arguments.as_mut_ptr());
-        assert_ne!(result & 3, 2, "{name} raised an exception");
-        result
-    }
+    let f = FUNCTIONS.get(&*c_name).unwrap_or_else(|| panic!("testlib.ml registers no {name}"));
+    let result = unsafe { caml_callbackN_exn(**f, arguments.len(), arguments.as_mut_ptr()) };
+    assert_ne!(result & 3, 2, "{name} raised an exception");
+    result
 }
 
 /// A function that OCaml calls; see `call_rust`.
