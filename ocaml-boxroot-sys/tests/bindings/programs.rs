@@ -129,20 +129,23 @@ fn all_of_the_standard_library() {
     assert!(bindings.rust.matches("bound_function!").count() > 1500);
 }
 
-/// `Str` has a function that does not check whether its string is the one that was searched, and `Runtime_events` one that believes how
-/// much a function has written. On OCaml 4, `Thread.exit` would jump over
-/// Rust's frames.
+/// Libraries with C code that does not check what it is given, or what other threads and processes do meanwhile.
 #[test]
 fn functions_of_other_libraries_that_are_unsafe() {
     let modules = Modules::new(
         "functions_of_other_libraries_that_are_unsafe",
         &[
-            ("str.ml", "let replace_matched template string : string = template ^ string"),
+            (
+                "str.ml",
+                "let replace_matched template string : string = template ^ string
+                 let replace_first = replace_matched let global_replace = replace_matched let quote (s : string) = s",
+            ),
+            ("dynlink.ml", "let loadfile (file : string) = ignore file"),
             ("thread.ml", "let exit () = ()"),
             (
                 "runtime_events.ml",
                 "module Type = struct let register (encode : bytes -> int -> int) = ignore encode end
-                 type cursor let free_cursor (c : cursor) = ignore c",
+                 let create_cursor (process : int) = ignore process",
             ),
             (
                 "unix.ml",
@@ -153,10 +156,16 @@ fn functions_of_other_libraries_that_are_unsafe() {
             ("own.ml", "external format : string -> int -> string = \"caml_format_int\""),
         ],
     );
-    modules.bind("module str").has(&["pub unsafe fn replace_matched /"]);
+    modules.bind("module str").has(&[
+        "pub unsafe fn replace_matched /",
+        "pub unsafe fn replace_first /",
+        "pub unsafe fn global_replace /",
+        "pub fn quote /",
+    ]);
+    modules.bind("module dynlink").has(&["pub unsafe fn loadfile ("]);
     modules
         .bind("module runtime_events")
-        .has(&["pub unsafe fn register (", "pub unsafe fn free_cursor ("]);
+        .has(&["pub unsafe fn register (", "pub unsafe fn create_cursor ("]);
     modules.bind("module unix").has(&[
         "pub unsafe fn closedir (",
         "pub fn rewinddir (",

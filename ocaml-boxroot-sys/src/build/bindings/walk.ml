@@ -38,19 +38,25 @@ let is_excluded path =
   let name = Path.name path in
   List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO" ]
 
-(* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string, the
-   sizes, or the result of the function, that it is given; or whether somebody is reading the cursor, or reading or closing the folder,
-   that it frees. `putenv` frees memory that Rust and C read without OCaml's lock. Memory of `map_file` is gone when the file becomes
-   shorter. On OCaml 4, `Thread.exit` jumps over the frames of the Rust code that calls it. On OCaml 5, two domains may ask C's
-   data bases of users, groups, services and protocols at the same time, and C gives both the same memory. *)
+(* Modules that run code of any kind, or read memory that other processes write. *)
+let unchecked_modules = [ "Dynlink"; "Runtime_events" ]
+
+(* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string or
+   the sizes that it is given; or whether somebody is reading or closing the folder that it frees. Three functions of `Str` have C code
+   copy groups of the last match, which another thread may have made in a longer string. `putenv` frees memory that Rust and C read
+   without OCaml's lock. Memory of `map_file` is gone when the file becomes shorter. On OCaml 4, `Thread.exit` jumps over the frames
+   of the Rust code that calls it. On OCaml 5, two domains may ask C's data bases of users, groups, services and protocols at the same
+   time, and C gives both the same memory. *)
 let unchecked =
   let of_unix = List.concat_map (fun f -> [ "Unix." ^ f; "UnixLabels." ^ f ]) in
-  [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Str.replace_matched";
-    "Runtime_events.Type.register"; "Runtime_events.free_cursor" ]
+  [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Str.global_replace"; "Str.replace_first"; "Str.replace_matched" ]
   @ of_unix [ "closedir"; "putenv"; "map_file" ]
   @ if Sys.ocaml_version.[0] <> '4' then
       of_unix [ "getpwnam"; "getpwuid"; "getgrnam"; "getgrgid"; "getservbyname"; "getservbyport"; "getprotobyname"; "getprotobynumber" ]
     else [ "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Thread.exit" ]
+
+let is_unchecked path =
+  List.mem path unchecked || List.exists (fun m -> Names.starts_with (m ^ ".") path) unchecked_modules
 
 (* Primitives that give a string to C's `printf` as its format. OCaml 4 has some of them in `Int32`, `Int64` and `Nativeint`. *)
 let unchecked_primitives =
@@ -177,7 +183,7 @@ let value r selection raw id comment =
    | _ -> ());
   let primitive = match v.val_kind with Val_prim p -> p.prim_name | _ -> "" in
   let is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe"
-    || List.mem primitive unchecked_primitives || List.mem (Path.name path) unchecked in
+    || List.mem primitive unchecked_primitives || is_unchecked (Path.name path) in
   (match arguments, result with
    | [], Arrow _ when is_unsafe -> Reader.unsupported "an unsafe function whose type is an abbreviation"
    | _ -> ());
