@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include "os.h"
 #include "runtime.h"
+#include "stacks.h"
 
 #ifndef O_CLOEXEC
 #define O_CLOEXEC 0 /* Windows */
@@ -65,12 +65,17 @@ void bxr_profile_skip(struct bxr_domain *domain) {
   if (domain->left < BXR_UNDRAWN - 1) domain->left++;
 }
 
+/* The number of slots that are handed out at a time, at most. Deletes put slots on the pool's list meanwhile, and those are
+   handed out next: so a program that deletes what it creates uses the same slots again, which are in the cache. */
+enum { HANDED_OUT = 64 };
+
 void bxr_profile_limit(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   uintptr_t *end = &domain->head.free;
   uint32_t left = domain->left;
   if (left == BXR_UNDRAWN) return;
-  for (; left > 0 && *end != BXR_NO_SLOT; left--) end = bxr_slot(bxr_linked(*end));
+  for (int i = 0; i < HANDED_OUT && left > 0 && *end != BXR_NO_SLOT; i++, left--)
+    end = bxr_slot(bxr_linked(*end));
   domain->left = left;
   uintptr_t rest = *end;
   uint32_t length = 0;
@@ -89,85 +94,16 @@ struct bxr_domain *bxr_profile_shadow(struct bxr_domain *domain) {
   return domain->shadow;
 }
 
-/* ---- stacks ---- */
-
-/* A call stack of roots that were sampled at this rate. It is never freed. */
-struct stack {
-  struct stack *next; /* in its bucket */
-  uint32_t rate, depth;
-  uint64_t live; /* for the writer of the profile */
-  uintptr_t frames[];
-};
-
-/* A stack has the last DEPTH calls. Finding them is most of what a sample costs. */
-enum { DEPTH = 20, STACK_BUCKETS = 1024, STACK_WORDS = 1 << 19 };
-
-/* Pages of this array that were never used take no memory. The index of its first word names a stack; 0 is no stack. */
-static uint64_t stack_words[STACK_WORDS];
-static uint64_t used_words = 1; /* atomic */
-static struct stack *stacks[STACK_BUCKETS];
-
-struct trace {
-  uintptr_t caller; /* 0 when it was found */
-  uint32_t depth;
-  uintptr_t frames[DEPTH];
-};
-
-static _Unwind_Reason_Code visit_frame(struct _Unwind_Context *context, void *data) {
-  struct trace *trace = data;
-  uintptr_t address = (uintptr_t)_Unwind_GetIP(context);
-  if (address == 0 || trace->depth == DEPTH) return _URC_END_OF_STACK;
-  if (address == trace->caller) trace->caller = trace->depth = 0; /* frames before it are ours */
-  trace->frames[trace->depth++] = address;
-  bool is_last = bxr_runtime_hides_callers((uintptr_t)_Unwind_GetRegionStart(context));
-  return is_last ? _URC_END_OF_STACK : _URC_NO_REASON;
-}
-
-static struct stack *find_stack(struct stack *stack, uint32_t rate, struct trace const *trace) {
-  for (; stack != NULL; stack = stack->next)
-    if (stack->rate == rate && stack->depth == trace->depth &&
-        memcmp(stack->frames, trace->frames, trace->depth * sizeof(uintptr_t)) == 0)
-      return stack;
-  return NULL;
-}
-
-/* NULL if there is no room. If two threads add a stack at the same time, it may be there twice. */
-static struct stack *add_stack(struct stack **bucket, uint32_t rate, struct trace const *trace) {
-  uint64_t size = sizeof(struct stack) / sizeof(uint64_t) + trace->depth;
-  if (bxr_peek(&used_words) + size > STACK_WORDS) return NULL;
-  uint64_t start = bxr_add(&used_words, size);
-  if (start + size > STACK_WORDS) return NULL;
-  struct stack *stack = (struct stack *)&stack_words[start];
-  *stack = (struct stack){.next = bxr_peek(bucket), .rate = rate, .depth = trace->depth};
-  memcpy(stack->frames, trace->frames, trace->depth * sizeof(uintptr_t));
-  while (!bxr_compare_exchange(bucket, &stack->next, stack)) {}
-  return stack;
-}
+/* ---- samples ---- */
 
 /* A sample is the index of a stack, and in the upper 32 bits the major cycle in which the root was created. */
-static struct stack *stack_of(uint64_t sample) {
-  return (struct stack *)&stack_words[(uint32_t)sample];
-}
-
 static uint32_t now; /* the number of the major cycle; atomic */
 
 void bxr_profile_begin_cycle(void) { bxr_publish(&now, bxr_runtime_cycle()); }
 
-uint64_t bxr_profile_sample(void const *caller) {
-  struct trace trace = {.caller = (uintptr_t)caller};
-  if (bxr_os_can_unwind())
-    (void)_Unwind_Backtrace(visit_frame, &trace);
-  else
-    trace.frames[trace.depth++] = trace.caller;
-  uint32_t rate = bxr_peek(&bxr_profile_rate);
-  uint64_t hash = rate;
-  for (uint32_t i = 0; i < trace.depth; i++)
-    hash = (hash ^ trace.frames[i]) * UINT64_C(0x9e3779b97f4a7c15);
-  struct stack **bucket = &stacks[(hash >> 40) % STACK_BUCKETS];
-  struct stack *stack = find_stack(bxr_load(bucket), rate, &trace);
-  if (stack == NULL) stack = add_stack(bucket, rate, &trace);
-  if (stack == NULL) return 0;
-  return (uint64_t)bxr_runtime_cycle() << 32 | (uint64_t)((uint64_t *)stack - stack_words);
+uint64_t bxr_profile_sample(struct bxr_domain *domain, void const *caller) {
+  uint32_t stack = bxr_stack_find(domain, caller, bxr_peek(&bxr_profile_rate));
+  return stack == 0 ? 0 : (uint64_t)bxr_runtime_cycle() << 32 | stack;
 }
 
 /* ---- the table of samples ---- */
@@ -297,27 +233,29 @@ static void put_counts(struct writer *w, uint64_t roots) {
 }
 
 static void count_samples(uint32_t age) {
-  for (int i = 0; i < STACK_BUCKETS; i++)
-    for (struct stack *s = bxr_load(&stacks[i]); s != NULL; s = s->next) s->live = 0;
+  for (int i = 0; i < BXR_STACK_BUCKETS; i++)
+    for (struct bxr_stack *s = bxr_load(&bxr_stacks[i]); s != NULL; s = s->next) s->live = 0;
   for (int i = 0; i < MIRROR_BUCKETS; i++)
     for (struct mirror *m = bxr_load(&mirrors[i]); m != NULL; m = m->next)
       for (uint64_t *word = (uint64_t *)(m + 1); word < (uint64_t *)((char *)m + BXR_POOL_SIZE);
            word++) {
         uint64_t sample = bxr_load(word);
         int32_t lived = (int32_t)(bxr_load(&now) - (uint32_t)(sample >> 32));
-        if (sample != 0 && (age == 0 || lived >= (int32_t)age)) stack_of(sample)->live++;
+        if (sample != 0 && (age == 0 || lived >= (int32_t)age))
+          bxr_stack_at((uint32_t)sample)->live++;
       }
 }
 
 static void put_stacks(struct writer *w) {
   uint64_t roots = 0;
-  for (int i = 0; i < STACK_BUCKETS; i++)
-    for (struct stack *s = bxr_load(&stacks[i]); s != NULL; s = s->next) roots += s->live * s->rate;
+  for (int i = 0; i < BXR_STACK_BUCKETS; i++)
+    for (struct bxr_stack *s = bxr_load(&bxr_stacks[i]); s != NULL; s = s->next)
+      roots += s->live * s->rate;
   put(w, "heap profile: ");
   put_counts(w, roots);
   put(w, " heapprofile\n");
-  for (int i = 0; i < STACK_BUCKETS; i++)
-    for (struct stack *s = bxr_load(&stacks[i]); s != NULL; s = s->next) {
+  for (int i = 0; i < BXR_STACK_BUCKETS; i++)
+    for (struct bxr_stack *s = bxr_load(&bxr_stacks[i]); s != NULL; s = s->next) {
       if (s->live == 0) continue;
       put_counts(w, s->live * s->rate);
       for (uint32_t j = 0; j < s->depth; j++) {

@@ -27,14 +27,15 @@ bool bxr_profile_is_due(struct bxr_domain *domain);
 /* To be called before modify takes a slot, or a create whose sample could not be kept. */
 void bxr_profile_skip(struct bxr_domain *domain);
 
-/* To be called when head.free was filled: gives what lies beyond the next sample back to the current pool. */
+/* To be called when head.free was filled: gives what lies beyond the next sample, and more than a few slots, back to the
+   current pool. */
 void bxr_profile_limit(struct bxr_domain *domain);
 
 /* The domain's shadow, which is made when it is first needed. NULL if out of memory. */
 struct bxr_domain *bxr_profile_shadow(struct bxr_domain *domain);
 
-/* A sample of this call stack, from the return address `caller` on. 0 if there is no room for another stack. */
-uint64_t bxr_profile_sample(void const *caller);
+/* A sample of this call stack (bxr_stack_find). 0 if there is no room for another stack. */
+uint64_t bxr_profile_sample(struct bxr_domain *domain, void const *caller);
 
 /* Keeps a sample for a slot of one of the owner's pools. False if out of memory. */
 bool bxr_profile_keep(boxroot r, uint64_t sample);

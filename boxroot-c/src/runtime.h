@@ -121,10 +121,13 @@ bool bxr_runtime_rests_after_forced_cycles(void);
    memory, or if the copies would take too much of it; then nothing has happened. */
 bool bxr_runtime_copy(uintptr_t const *words, size_t count);
 
-/* ---- call stacks (profile.c) ---- */
+/* ---- call stacks (stacks.c) ---- */
 
 /* Whether the callers of the function that begins at this address may be hidden: looking for them would follow NULL. */
 bool bxr_runtime_hides_callers(uintptr_t function);
+
+/* The bounds of the stack on which OCaml runs in this thread, if it is not the thread's, or 0. With the lock. */
+void bxr_runtime_stack(uintptr_t bounds[2]);
 
 /* ---- life cycle ---- */
 

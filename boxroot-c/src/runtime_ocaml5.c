@@ -13,6 +13,7 @@
 
 #include <caml/address_class.h>
 #include <caml/domain.h>
+#include <caml/fiber.h>
 #include <caml/gc.h>
 #include <caml/major_gc.h>
 #include <caml/misc.h>
@@ -222,6 +223,12 @@ bool bxr_runtime_hides_callers(uintptr_t function) {
 #else
 bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, false; }
 #endif
+
+void bxr_runtime_stack(uintptr_t bounds[2]) {
+  struct stack_info *stack = Caml_state->current_stack;
+  bounds[0] = (uintptr_t)stack;
+  bounds[1] = stack == NULL ? 0 : (uintptr_t)(Stack_high(stack));
+}
 
 void bxr_runtime_setup(void) {
   /* Each previous hook is stored before the hook that calls it is installed. */

@@ -4,6 +4,7 @@
 #include "../../src/orphans.c"
 #include "../../src/profile.c"
 #include "../../src/setup.c"
+#include "../../src/stacks.c"
 
 #include "fake_runtime.h"
 
@@ -13,7 +14,7 @@ void fuzz_forget_everything(void) {
   memory_left = false;
   boxroot_profile(0);
   memset(mirrors, 0, sizeof mirrors);
-  memset(stacks, 0, sizeof stacks);
+  memset(bxr_stacks, 0, sizeof bxr_stacks);
   used_words = 1;
   now = 0;
 }
