@@ -205,15 +205,19 @@ fn signal_stack() -> Option<usize> {
     }
 }
 
-/// Attaches on a new thread, which has no signal stack, like Rust's threads in programs that OCaml started. Returns the signal stack
-/// that it has then, and had while another thread was attached.
-fn signal_stack_of_a_thread(attached: &Barrier) -> usize {
+fn disable_signal_stack() {
     // SAFETY: a stack that is disabled needs no memory.
     unsafe {
         let mut none: libc::stack_t = std::mem::zeroed();
         none.ss_flags = libc::SS_DISABLE;
         assert_eq!(libc::sigaltstack(&none, std::ptr::null_mut()), 0);
     }
+}
+
+/// Attaches on a new thread, which has no signal stack, like Rust's threads in programs that OCaml started. Returns the signal stack
+/// that it has then, and had while another thread was attached.
+fn signal_stack_of_a_thread(attached: &Barrier) -> usize {
+    disable_signal_stack();
     DomainLock::attach(churn).unwrap();
     let stack = signal_stack();
     attached.wait();
@@ -230,6 +234,13 @@ test!(signal_stacks_are_passed_on, ocaml = 5, || {
         });
         assert_ne!(stacks[0], stacks[1]);
     }
+});
+
+// Rust gives its main thread no signal stack if SIGSEGV is ignored when the process starts.
+test!(signal_stack_of_the_thread_that_starts, ocaml = 5, || {
+    disable_signal_stack();
+    Runtime::start().unwrap();
+    assert!(signal_stack().is_some());
 });
 
 /// Attaches when it is dropped.

@@ -123,8 +123,10 @@ fn all_of_the_standard_library() {
             "pub unsafe fn reshape<A, B, C> (",
             "pub unsafe fn reshape_2<A, B, C> (",
             "pub unsafe fn reshape_3<A, B, C> (",
+            "pub unsafe fn get_key_copy",
         ]);
     }
+    bindings.has(&["pub unsafe fn get_copy"]);
     bindings.lacks(&["fn input_value", "Obj.repr"]);
     assert!(bindings.rust.matches("bound_function!").count() > 1500);
 }
@@ -150,6 +152,7 @@ fn functions_of_other_libraries_that_are_unsafe() {
             (
                 "unix.ml",
                 "type dir_handle let closedir (d : dir_handle) = ignore d let rewinddir (d : dir_handle) = ignore d
+                 let close (file : int) = ignore file let dup2 (a : int) (b : int) = ignore (a, b)
                  let putenv (name : string) (value : string) = ignore (name, value) let map_file (size : int) = ignore size
                  let getpwnam (name : string) = name",
             ),
@@ -168,6 +171,8 @@ fn functions_of_other_libraries_that_are_unsafe() {
         .has(&["pub unsafe fn register (", "pub unsafe fn create_cursor ("]);
     modules.bind("module unix").has(&[
         "pub unsafe fn closedir (",
+        "pub unsafe fn close (",
+        "pub unsafe fn dup2 (",
         "pub fn rewinddir (",
         "pub unsafe fn putenv (",
         "pub unsafe fn map_file (",

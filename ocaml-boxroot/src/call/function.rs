@@ -71,7 +71,10 @@
 /// # Safety
 ///
 /// `unsafe` stands for the promise that every function that OCaml registers under the name takes such arguments, returns
-/// such a result, and on OCaml 4 does not call `Thread.exit`, which would jump over Rust frames.
+/// such a result, and on OCaml 4 does not call `Thread.exit`, which would jump over Rust frames. Where the types have several
+/// [`OCamlAny`](crate::OCamlAny), or a list of it, callers may pass values of different types at once. A function whose type in OCaml has one
+/// type variable there, such as `Array.of_list`, need not take that: an array that begins with a float can hold nothing else. Such a
+/// function is declared once for each type that is needed; generated bindings have a type parameter instead.
 #[doc(alias("caml_named_value", "caml_callback", "Callback.register"))]
 #[macro_export]
 macro_rules! ocaml_functions {

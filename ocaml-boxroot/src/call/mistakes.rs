@@ -17,7 +17,9 @@ macro_rules! mistaken_functions {
         }
     };
     (@find $(#[$attribute:meta])* $visibility:vis fn $name:ident < $($more:tt)*) => {
-        $crate::mistaken_functions! { @error $name "a function has no type parameters here; OCamlAny stands for any type" }
+        $crate::mistaken_functions! {
+            @error $name "a function has no type parameters here; declare it once for each type, or with OCamlAny if its arguments may be of different types"
+        }
     };
     (@find $(#[$attribute:meta])* $visibility:vis fn $name:ident $arguments:tt -> = $($more:tt)*) => {
         $crate::mistaken_functions! { @error $name "the type after `->` is missing; a function of no result has no `->`" }

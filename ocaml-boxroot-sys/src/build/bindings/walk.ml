@@ -42,7 +42,8 @@ let is_excluded path =
 let unchecked_modules = [ "Dynlink"; "Runtime_events" ]
 
 (* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string or
-   the sizes that it is given; or whether somebody is reading or closing the folder that it frees. Three functions of `Str` have C code
+   the sizes that it is given; or whether somebody is reading or closing the folder that it frees. What is closed twice may be a file
+   of Rust's. Copies of weak pointers' values may be copies of a continuation. Three functions of `Str` have C code
    copy groups of the last match, which another thread may have made in a longer string. `putenv` frees memory that Rust and C read
    without OCaml's lock. Memory of `map_file` is gone when the file becomes shorter. On OCaml 4, `Thread.exit` jumps over the frames
    of the Rust code that calls it. On OCaml 5, two domains may ask C's data bases of users, groups, services and protocols at the same
@@ -50,13 +51,15 @@ let unchecked_modules = [ "Dynlink"; "Runtime_events" ]
 let unchecked =
   let of_unix = List.concat_map (fun f -> [ "Unix." ^ f; "UnixLabels." ^ f ]) in
   [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Str.global_replace"; "Str.replace_first"; "Str.replace_matched" ]
-  @ of_unix [ "closedir"; "putenv"; "map_file" ]
+  @ of_unix [ "close"; "dup2"; "closedir"; "putenv"; "map_file" ]
   @ if Sys.ocaml_version.[0] <> '4' then
       of_unix [ "getpwnam"; "getpwuid"; "getgrnam"; "getgrgid"; "getservbyname"; "getservbyport"; "getprotobyname"; "getprotobynumber" ]
     else [ "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Thread.exit" ]
 
 let is_unchecked path =
-  List.mem path unchecked || List.exists (fun m -> Names.starts_with (m ^ ".") path) unchecked_modules
+  let is_in m = Names.starts_with (m ^ ".") path in
+  List.mem path unchecked || List.exists is_in unchecked_modules
+  || (List.exists is_in [ "Stdlib__Weak"; "Stdlib__Ephemeron" ] && Filename.check_suffix path "_copy")
 
 (* Primitives that give a string to C's `printf` as its format. OCaml 4 has some of them in `Int32`, `Int64` and `Nativeint`. *)
 let unchecked_primitives =
