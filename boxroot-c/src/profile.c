@@ -72,11 +72,10 @@ enum { HANDED_OUT = 64 };
 void bxr_profile_limit(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   uintptr_t *end = &domain->head.free;
-  uint32_t left = domain->left;
-  if (left == BXR_UNDRAWN) return;
-  for (int i = 0; i < HANDED_OUT && left > 0 && *end != BXR_NO_SLOT; i++, left--)
-    end = bxr_slot(bxr_linked(*end));
-  domain->left = left;
+  if (domain->left == BXR_UNDRAWN) return;
+  uint32_t most = domain->left < HANDED_OUT ? domain->left : HANDED_OUT, more = most;
+  for (; more > 0 && *end != BXR_NO_SLOT; more--) end = bxr_slot(bxr_linked(*end));
+  domain->left -= most - more;
   uintptr_t rest = *end;
   uint32_t length = 0;
   *end = BXR_NO_SLOT;

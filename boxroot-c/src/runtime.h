@@ -127,7 +127,7 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count);
 bool bxr_runtime_hides_callers(uintptr_t function);
 
 /* The bounds of the stack on which OCaml runs in this thread, if it is not the thread's, or 0. With the lock. */
-void bxr_runtime_stack(uintptr_t bounds[2]);
+void bxr_runtime_stack(uintptr_t *start, uintptr_t *end);
 
 /* ---- life cycle ---- */
 

@@ -224,10 +224,10 @@ bool bxr_runtime_hides_callers(uintptr_t function) {
 bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, false; }
 #endif
 
-void bxr_runtime_stack(uintptr_t bounds[2]) {
+void bxr_runtime_stack(uintptr_t *start, uintptr_t *end) {
   struct stack_info *stack = Caml_state->current_stack;
-  bounds[0] = (uintptr_t)stack;
-  bounds[1] = stack == NULL ? 0 : (uintptr_t)(Stack_high(stack));
+  *start = (uintptr_t)stack;
+  *end = stack == NULL ? 0 : (uintptr_t)Stack_high(stack);
 }
 
 void bxr_runtime_setup(void) {

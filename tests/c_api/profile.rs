@@ -8,8 +8,8 @@ use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::{BoxRoot, Value};
 
-/// How many roots are alive, by the profile.
-fn profiled() -> usize {
+/// The text of the profile.
+fn profile() -> String {
     let path = std::env::temp_dir().join(format!("boxroot-profile-{}", std::process::id()));
     let mut file =
         std::fs::File::options().read(true).write(true).create_new(true).open(&path).unwrap();
@@ -18,6 +18,12 @@ fn profiled() -> usize {
     file.rewind().unwrap();
     let mut text = String::new();
     file.read_to_string(&mut text).unwrap();
+    text
+}
+
+/// How many roots are alive, by the profile.
+fn profiled() -> usize {
+    let text = profile();
     let count = text.strip_prefix("heap profile: ").unwrap().split(':').next().unwrap();
     count.parse().unwrap()
 }
@@ -198,4 +204,22 @@ test!(profile_below_an_effect_handler, || {
     minor();
     call_rust("call_below_a_handler", make_root, 0);
     all_are_gone();
+});
+
+// What an earlier call left on OCaml's stack is not taken for a caller.
+test!(callers_in_ocaml_are_told_apart, || {
+    start();
+    extern "C" fn leak(n: Value) -> Value {
+        root_of(n); // calls no OCaml code, which would write on the stack
+        UNIT
+    }
+    sys::boxroot_profile(1);
+    delete(root_of(UNIT)); // the first create is called in another way
+    call_rust("call_in_frames", leak, 100);
+    let text = profile();
+    let stacks = text.lines().skip(1).take_while(|line| !line.is_empty());
+    let mut counts: Vec<usize> =
+        stacks.map(|line| line.split(':').next().unwrap().parse().unwrap()).collect();
+    counts.sort();
+    assert_eq!(counts, [50, 50], "{text}");
 });

@@ -134,6 +134,21 @@ let () = register "check_specimen" check_specimen
 (* ---- who calls Rust, and when ---- *)
 
 let () = register "call" call
+
+(* Calls [f] from two functions in turn, which are called at one place, and whose frames differ in size. *)
+let () =
+  let[@inline never] in_small_frame f n =
+    call f n;
+    Sys.opaque_identity ()
+  and[@inline never] in_large_frame f n =
+    let many = Sys.opaque_identity (n, n, n, n, n, n, n, n) in
+    let a, b, c, d, e, f', g, h = many in
+    call f n;
+    ignore (Sys.opaque_identity (a + b + c + d + e + f' + g + h))
+  in
+  register "call_in_frames" (fun f n ->
+      let frames = Sys.opaque_identity [| in_large_frame; in_small_frame |] in
+      for i = 0 to n - 1 do frames.(i land 1) f i done)
 let () = register "spawn" (fun f x -> Multicore.spawn (fun () -> call f x))
 let () = register "join_all" Multicore.join_all
 
