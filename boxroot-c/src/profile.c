@@ -240,7 +240,7 @@ static void count_samples(uint32_t age) {
            word++) {
         uint64_t sample = bxr_load(word);
         int32_t lived = (int32_t)(bxr_load(&now) - (uint32_t)(sample >> 32));
-        if (sample != 0 && (age == 0 || lived >= (int32_t)age))
+        if (sample != 0 && (age == 0 || (lived > 0 && (uint32_t)lived >= age)))
           bxr_stack_at((uint32_t)sample)->live++;
       }
 }

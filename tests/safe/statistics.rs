@@ -27,8 +27,10 @@ test!(leaks_are_in_the_profile, || {
             text.starts_with("heap profile: 1000: 8000 [1000: 8000] @ heapprofile\n"),
             "{text}"
         );
-        write_profile(std::fs::File::create(&path).unwrap(), 1000).unwrap();
-        assert!(std::fs::read_to_string(&path).unwrap().starts_with("heap profile: 0: 0 ["));
+        for age in [1000, u32::MAX] {
+            write_profile(std::fs::File::create(&path).unwrap(), age).unwrap();
+            assert!(std::fs::read_to_string(&path).unwrap().starts_with("heap profile: 0: 0 ["));
+        }
         let read_only = std::fs::File::open(&path).unwrap();
         assert!(write_profile(&read_only, 0).is_err());
         std::fs::remove_file(&path).unwrap();
