@@ -198,7 +198,7 @@ struct writer {
 static void write_out(struct writer *w) {
   for (char *at = w->text; w->length > 0 && w->error == 0;) {
     ssize_t n = write(w->file, at, w->length);
-    if (n < 0 && errno != EINTR) w->error = errno;
+    if (n == 0 || (n < 0 && errno != EINTR)) w->error = n == 0 ? EIO : errno;
     if (n > 0) at += n, w->length -= (size_t)n;
   }
   w->length = 0;

@@ -3,6 +3,7 @@
    it calls. */
 #define CAML_NAME_SPACE
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,33 +12,30 @@
 #include <caml/callback.h>
 #include <caml/version.h>
 
+/* OCaml 5's stacks are too small for handlers of signals, so the thread gets a stack for them. That which it may have from Rust will
+   not do: `std::process::exit` unmaps it, on whatever thread that is called. This one is never freed, because the thread may use
+   OCaml as long as the process lives. False if there is no memory, or no need (OCaml 4). */
+static bool make_signal_stack(void) {
 #if OCAML_VERSION >= 50000
-/* OCaml 5's stacks are too small for handlers of signals. A thread of Rust's has a stack for them, unless SIGSEGV was ignored
-   when the process started, or the main program is not Rust's. This one is never freed, because the thread may use OCaml as long
-   as the process lives. */
-static void make_signal_stack(void) {
   long least = sysconf(_SC_SIGSTKSZ);
   stack_t stack = {.ss_size = least > 1 << 16 ? (size_t)least : 1 << 16};
   stack.ss_sp = malloc(stack.ss_size);
-  if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) != 0) free(stack.ss_sp);
-}
-#else
-static void make_signal_stack(void) {}
+  if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) == 0) return true;
+  free(stack.ss_sp);
 #endif
+  return false;
+}
 
 /* caml_startup_exn. After the modules are initialised, OCaml resets the action for SIGSEGV to the default, and
-   removes this thread's signal stack. This function restores what was there before: Rust's, which report stack
-   overflows. */
+   removes this thread's signal stack. This function restores the action, which is Rust's and reports stack overflows, and sees
+   to a signal stack. */
 value obx_start(char_os **arguments) {
   struct sigaction action;
   stack_t stack;
   int has_action = sigaction(SIGSEGV, NULL, &action) == 0;
-  int has_stack = sigaltstack(NULL, &stack) == 0 && !(stack.ss_flags & SS_DISABLE);
+  int has_stack = sigaltstack(NULL, &stack) == 0;
   value result = caml_startup_exn(arguments);
   if (has_action) sigaction(SIGSEGV, &action, NULL);
-  if (has_stack)
-    sigaltstack(&stack, NULL);
-  else
-    make_signal_stack();
+  if (!make_signal_stack() && has_stack) sigaltstack(&stack, NULL);
   return result;
 }
