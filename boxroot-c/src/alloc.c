@@ -59,7 +59,7 @@ __attribute__((noinline)) static boxroot create_or_sample(struct bxr_domain *dom
                                                           void const *caller) {
   domain->head.uncounted = BXR_NO_POOL;
   if (bxr_profile_is_due(domain)) {
-    uint64_t sample = bxr_profile_sample(domain, caller);
+    uint64_t sample = bxr_profile_sample(caller);
     boxroot r = sample == 0 ? NULL : create_sampled(domain, v, sample);
     return r != NULL ? r : take_slot(domain, v);
   }

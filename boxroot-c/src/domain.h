@@ -95,7 +95,6 @@ struct bxr_domain {
   uint64_t random;           /* the state of the random numbers, by which `left` is drawn */
   struct bxr_domain *shadow; /* the record of the sampled roots, or NULL; atomic */
   bool is_shadow;            /* atomic */
-  struct bxr_memory_of_stacks *stacks; /* call stacks that samples had (stacks.c), or NULL */
 
   /* Written by the owner, read by any thread for statistics. Atomic. */
   size_t pool_count;

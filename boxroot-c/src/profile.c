@@ -100,8 +100,8 @@ static uint32_t now; /* the number of the major cycle; atomic */
 
 void bxr_profile_begin_cycle(void) { bxr_publish(&now, bxr_runtime_cycle()); }
 
-uint64_t bxr_profile_sample(struct bxr_domain *domain, void const *caller) {
-  uint32_t stack = bxr_stack_find(domain, caller, bxr_peek(&bxr_profile_rate));
+uint64_t bxr_profile_sample(void const *caller) {
+  uint32_t stack = bxr_stack_find(caller, bxr_peek(&bxr_profile_rate));
   return stack == 0 ? 0 : (uint64_t)bxr_runtime_cycle() << 32 | stack;
 }
 

@@ -35,7 +35,7 @@ void bxr_profile_limit(struct bxr_domain *domain);
 struct bxr_domain *bxr_profile_shadow(struct bxr_domain *domain);
 
 /* A sample of this call stack (bxr_stack_find). 0 if there is no room for another stack. */
-uint64_t bxr_profile_sample(struct bxr_domain *domain, void const *caller);
+uint64_t bxr_profile_sample(void const *caller);
 
 /* Keeps a sample for a slot of one of the owner's pools. False if out of memory. */
 bool bxr_profile_keep(boxroot r, uint64_t sample);

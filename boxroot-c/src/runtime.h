@@ -126,9 +126,6 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count);
 /* Whether the callers of the function that begins at this address may be hidden: looking for them would follow NULL. */
 bool bxr_runtime_hides_callers(uintptr_t function);
 
-/* The bounds of the stack on which OCaml runs in this thread, if it is not the thread's, or 0. With the lock. */
-void bxr_runtime_stack(uintptr_t *start, uintptr_t *end);
-
 /* ---- life cycle ---- */
 
 /* True if the first create may set the library up: the runtime can tell by itself

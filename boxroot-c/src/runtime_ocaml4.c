@@ -260,7 +260,6 @@ double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
 void bxr_runtime_owe(size_t words) { (void)words; }
 bool bxr_runtime_rests_after_forced_cycles(void) { return false; }
 bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, false; }
-void bxr_runtime_stack(uintptr_t *start, uintptr_t *end) { *start = *end = 0; }
 
 /* ---- copies for the marker ---- */
 

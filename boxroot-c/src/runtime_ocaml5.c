@@ -13,7 +13,6 @@
 
 #include <caml/address_class.h>
 #include <caml/domain.h>
-#include <caml/fiber.h>
 #include <caml/gc.h>
 #include <caml/major_gc.h>
 #include <caml/misc.h>
@@ -223,12 +222,6 @@ bool bxr_runtime_hides_callers(uintptr_t function) {
 #else
 bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, false; }
 #endif
-
-void bxr_runtime_stack(uintptr_t *start, uintptr_t *end) {
-  struct stack_info *stack = Caml_state->current_stack;
-  *start = (uintptr_t)stack;
-  *end = stack == NULL ? 0 : (uintptr_t)Stack_high(stack);
-}
 
 void bxr_runtime_setup(void) {
   /* Each previous hook is stored before the hook that calls it is installed. */

@@ -3,7 +3,7 @@
 #ifndef BXR_STACKS_H
 #define BXR_STACKS_H
 
-#include "domain.h"
+#include "core.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -20,8 +20,8 @@ enum { BXR_STACK_BUCKETS = 1024 };
 extern struct bxr_stack *bxr_stacks[BXR_STACK_BUCKETS];
 
 /* The call stack of this thread, from the return address `caller` on, which is an address in a calling frame: its index, or 0
-   if there is no room for another stack. With the domain's lock. */
-uint32_t bxr_stack_find(struct bxr_domain *domain, void const *caller, uint32_t rate);
+   if there is no room for another stack. */
+uint32_t bxr_stack_find(void const *caller, uint32_t rate);
 
 struct bxr_stack *bxr_stack_at(uint32_t index);
 

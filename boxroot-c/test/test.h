@@ -21,7 +21,6 @@
   TEST(profile_mirrors)                                                                            \
   TEST(profile_of_many_stacks)                                                                     \
   TEST(profile_of_deep_stacks)                                                                     \
-  TEST(profile_of_similar_stacks)                                                                  \
   TEST(profile_of_an_age)                                                                          \
   TEST(profile_without_files)                                                                      \
   TEST(profile_in_signal_handlers)                                                                 \

@@ -317,7 +317,6 @@ bool bxr_runtime_is_marked(uintptr_t header) { return colour_of(header) == colou
 
 uint32_t bxr_runtime_cycle(void) { return fake.cycle; }
 bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, false; }
-void bxr_runtime_stack(uintptr_t *start, uintptr_t *end) { *start = *end = 0; }
 
 bool bxr_runtime_marking_started(void) { return fake.marks_late && fake.marking; }
 
