@@ -6,6 +6,7 @@ use crate::support::process::{output_within, text_of, this_program};
 use crate::support::safe::*;
 use ocaml_boxroot::DomainLock;
 use std::os::unix::process::ExitStatusExt;
+use std::process::Output;
 use std::time::Duration;
 
 /// Is suspended in a release, with OCaml's frames on its stack.
@@ -40,6 +41,41 @@ test!(coroutines_in_order, || {
 
 const INNER: &str = "BOXROOT_COROUTINE";
 
+/// Runs the test in another process.
+fn run_inner(how: &str) -> Output {
+    output_within(Duration::from_secs(60), this_program().env(INNER, how)).unwrap()
+}
+
+/// A stack of 128 KiB, which has a guard page below it, and then memory of others.
+fn small_stack() -> &'static mut [u8] {
+    const SIZE: usize = 128 << 10;
+    const PAGE: usize = 4096;
+    let memory: &mut [u8] = vec![0; 1 << 20].leak();
+    let start = memory.as_mut_ptr().align_offset(PAGE) + (512 << 10);
+    // SAFETY: the page is in the memory, which nobody else uses.
+    unsafe {
+        let guard = memory.as_mut_ptr().add(start - PAGE).cast();
+        assert_eq!(libc::mprotect(guard, PAGE, libc::PROT_NONE), 0);
+    }
+    &mut memory[start..start + SIZE]
+}
+
+fn use_ocaml() {
+    DomainLock::attach(|lock| assert_eq!(ocaml(lock, "run", 7, |_, _| Ok(())).unwrap(), 7))
+        .unwrap();
+}
+
+// Functions of OCaml would write behind the guard page.
+test!(coroutine_on_a_small_stack, || {
+    if std::env::var(INNER).is_ok() {
+        start();
+        Coroutine::on(small_stack(), use_ocaml).resume();
+        return;
+    }
+    let output = run_inner("small");
+    assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{}", text_of(&output));
+});
+
 fn run_out_of_order(inner: fn()) {
     start();
     let (first, second) = (Coroutine::new(release), Coroutine::new(inner));
@@ -54,9 +90,7 @@ test!(coroutines_out_of_order, || {
         Ok(_) => run_out_of_order(release),
         Err(_) => {
             for inner in ["release", "hold"] {
-                let mut program = this_program();
-                let output =
-                    output_within(Duration::from_secs(60), program.env(INNER, inner)).unwrap();
+                let output = run_inner(inner);
                 let text = text_of(&output);
                 assert_eq!(output.status.signal(), Some(libc::SIGABRT), "{inner}: {text}");
                 assert!(text.contains("in another order"), "{inner}: {text}");

@@ -7,7 +7,6 @@ use std::ptr::{addr_of, addr_of_mut, null_mut};
 struct Contexts {
     inside: libc::ucontext_t,
     outside: libc::ucontext_t,
-    stack: Vec<u8>,
     body: Option<fn()>,
 }
 
@@ -26,19 +25,22 @@ extern "C" fn run() {
 
 impl Coroutine {
     pub fn new(body: fn()) -> Coroutine {
+        Coroutine::on(vec![0; 4 << 20].leak(), body)
+    }
+
+    pub fn on(stack: &'static mut [u8], body: fn()) -> Coroutine {
         // SAFETY: all zeros is a valid value of the struct.
         let context = || unsafe { MaybeUninit::<libc::ucontext_t>::zeroed().assume_init() };
         let me = Box::into_raw(Box::new(Contexts {
             inside: context(),
             outside: context(),
-            stack: vec![0; 4 << 20],
             body: Some(body),
         }));
-        // SAFETY: the box is leaked, and with it the stack. When `run` returns, `outside` goes on, as `resume` left it.
+        // SAFETY: the box is leaked, and the stack is static. When `run` returns, `outside` goes on, as `resume` left it.
         unsafe {
             assert_eq!(libc::getcontext(addr_of_mut!((*me).inside)), 0);
-            (*me).inside.uc_stack.ss_sp = (*me).stack.as_mut_ptr().cast();
-            (*me).inside.uc_stack.ss_size = (*me).stack.len();
+            (*me).inside.uc_stack.ss_sp = stack.as_mut_ptr().cast();
+            (*me).inside.uc_stack.ss_size = stack.len();
             (*me).inside.uc_link = addr_of_mut!((*me).outside);
             libc::makecontext(addr_of_mut!((*me).inside), run, 0);
         }

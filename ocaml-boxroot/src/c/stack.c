@@ -60,9 +60,12 @@ out:
   return stack;
 }
 
-/* The addresses where the part of this thread's stack ends that stays free: a quarter for conversions; a quarter, and at least
-   OCAML_NEEDS, for calls of OCaml. At first both are the highest address, so that the first call looks for the stack. */
-static __thread uintptr_t quarter_end = UINTPTR_MAX, ocaml_end = UINTPTR_MAX;
+/* The part of this thread's stack where enough is left: its lower end, and its size, which is 0 until the stack has been looked
+   for. A quarter stays free for conversions; a quarter, and at least OCAML_NEEDS, for calls of OCaml. */
+struct limit {
+  uintptr_t end, size;
+};
+static __thread struct limit for_conversions, for_ocaml;
 
 /* OCaml's libraries have functions with large arrays on the stack, and do not probe it: unix_read takes 64 KiB,
    unix_getgroups 256 KiB. On a stack with less room than that they would write beyond its guard page. */
@@ -71,24 +74,36 @@ static __thread uintptr_t quarter_end = UINTPTR_MAX, ocaml_end = UINTPTR_MAX;
 /* The size that a stack without a limit counts as: it may meet other memory as it grows. */
 #define LARGEST ((uintptr_t)1 << 30)
 
-/* Stacks that the thread library does not know, those of coroutines, count as endless. */
-static __attribute__((noinline)) int has_stack_below(uintptr_t here, uintptr_t const *end) {
+/* A stack that the thread library does not know, that of a coroutine, is taken to have enough. If it has a guard page in the part
+   that OCaml may need, the process ends here, instead of OCaml's writing behind that page. */
+__attribute__((no_sanitize("address"))) static void probe(uintptr_t here) {
+  uintptr_t const page = 4096;
+  for (uintptr_t below = page; below < OCAML_NEEDS; below += page)
+    (void)*(char const volatile *)(here - below);
+}
+
+static __attribute__((noinline)) int has_stack_below(uintptr_t here, struct limit const *limit) {
   static __thread struct stack stack;
-  if (*end == UINTPTR_MAX) {
+  if (for_conversions.size == 0) {
     stack = stack_of_this_thread();
     if (stack.high == 0) return 1; /* not known now, for instance without a free file descriptor */
     if (stack.high - stack.low > LARGEST) stack.low = stack.high - LARGEST;
-    uintptr_t quarter = (stack.high - stack.low) / 4;
-    quarter_end = stack.low + quarter;
-    ocaml_end = stack.low + (quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS);
+    uintptr_t size = stack.high - stack.low, quarter = size / 4;
+    for_conversions = (struct limit){stack.low + quarter, size - quarter};
+    if (size > OCAML_NEEDS) {
+      uintptr_t kept = quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS;
+      for_ocaml = (struct limit){stack.low + kept, size - kept};
+    }
   }
-  return here >= *end || here < stack.low;
+  if (here - stack.low < stack.high - stack.low) return here - limit->end < limit->size;
+  if (limit == &for_ocaml) probe(here);
+  return 1;
 }
 
-static inline int has_stack(uintptr_t const *end) {
+static inline int has_stack(struct limit const *limit) {
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  return here >= *end || has_stack_below(here, end);
+  return here - limit->end < limit->size || has_stack_below(here, limit);
 }
 
-int obx_has_stack(void) { return has_stack(&quarter_end); }
-int obx_has_stack_for_ocaml(void) { return has_stack(&ocaml_end); }
+int obx_has_stack(void) { return has_stack(&for_conversions); }
+int obx_has_stack_for_ocaml(void) { return has_stack(&for_ocaml); }
