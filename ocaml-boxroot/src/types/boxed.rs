@@ -53,10 +53,16 @@ pub trait Implements: Send + Sync + 'static {}
 struct Held<T> {
     /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`. C reads this part (`struct obx_held`).
     drop: unsafe extern "C" fn(*mut Held<()>),
+    /// [`COPY`] of the library that made the block.
+    copy: *const u8,
     /// The id of `T`.
     id: TypeId,
     value: T,
 }
+
+/// Its address tells the copies of this crate in one process apart. Two libraries (`cdylib`) may have types of one id whose layouts
+/// differ, or whose values rely on statics of the library.
+static COPY: u8 = 0;
 
 impl DomainLock {
     /// Gives a value to OCaml: allocates a block that owns it. The collector may run.
@@ -81,8 +87,8 @@ impl DomainLock {
         &'l mut self,
         value: T,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), Error> {
-        let held =
-            Box::into_raw(Box::new(Held { drop: drop_held::<T>, id: TypeId::of::<T>(), value }));
+        let (drop, id) = (drop_held::<T>, TypeId::of::<T>());
+        let held = Box::into_raw(Box::new(Held { drop, copy: &raw const COPY, id, value }));
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The block
         // owns `held` from now on.
         let raw = unsafe { ffi::obx_alloc_box(held.cast(), size_of::<Held<T>>()) };
@@ -106,17 +112,17 @@ fn find<T: 'static>(value: Value<'_, OCamlAny>) -> Option<&T> {
     is_ours.then(|| unsafe { downcast(value) }).flatten()
 }
 
-/// The Rust value of a block, if it is a `T`.
+/// The Rust value of a block, if it is a `T` of this library.
 ///
 /// # Safety
 ///
-/// The block is from `alloc_box`.
+/// The block is from `alloc_box`, perhaps of another copy of this crate.
 unsafe fn downcast<T: 'static>(block: Value<'_, OCamlAny>) -> Option<&T> {
     // SAFETY: the block points to a `Held` (caller), whose first parts do not depend on the type of its value (`repr(C)`), and whose
     // type `id` tells. Only the block's finaliser drops it, and the collector does not run while the block's value lives.
     unsafe {
         let held = *(block.raw() as *const *const Held<()>).add(1);
-        match (*held).id == TypeId::of::<T>() {
+        match (*held).copy == &raw const COPY && (*held).id == TypeId::of::<T>() {
             true => Some(&(*held.cast::<Held<T>>()).value),
             false => None,
         }
@@ -152,7 +158,7 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     /// # Panics
     ///
     /// If this is a block with a Rust value of another type: two crates of a program may name different types for one type of
-    /// OCaml. In [builds with checks](crate#builds-with-checks), if this is no block with a `T`.
+    /// OCaml. If another library (`cdylib`) made the block. In [builds with checks](crate#builds-with-checks), if this is no block with a `T`.
     ///
     /// # Examples
     ///

@@ -1,7 +1,7 @@
 //! What both libraries have, under names of their own.
 
 macro_rules! library {
-    ($name:literal, $greet:ident, $boxed:ident, $dropped:ident) => {
+    ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident) => {
         use ocaml_boxroot::{
             export, Boxroot, DomainLock, Error, Function, OCamlBox, OCamlInt, OCamlString, ToOCaml,
         };
@@ -37,6 +37,15 @@ macro_rules! library {
                 let roots = (0..roots).map(|n| n.to_string().to_ocaml(lock)).collect::<Result<_, _>>()?;
                 let (owner, lock) = lock.alloc_box(Owner(roots))?;
                 Boxroot::try_new(lock, owner)
+            }
+
+            unsafe fn $note(lock, text: OCamlString as String) -> Result<OCamlBox<String>, Error> {
+                let (note, lock) = lock.alloc_box(text)?;
+                Boxroot::try_new(lock, note)
+            }
+
+            unsafe fn $read(lock, note: OCamlBox<String>) -> Result<OCamlString as String, Error> {
+                Ok(note.get(lock).get().clone())
             }
 
             unsafe fn $dropped(_lock, _unit: () as ()) -> Result<OCamlInt as usize, Error> {

@@ -1,11 +1,16 @@
 (* Uses two Rust libraries. Closures and boxes of each call that library, and not the one whose names the dynamic linker found first. *)
 type greet = string -> int -> string
 type owner
+type note
 
 external first_greet : unit -> greet = "first_greet"
 external second_greet : unit -> greet = "second_greet"
 external first_boxed : int -> owner = "first_boxed"
 external second_boxed : int -> owner = "second_boxed"
+external first_note : string -> note = "first_note"
+external second_note : string -> note = "second_note"
+external first_read : note -> string = "first_read"
+external second_read : note -> string = "second_read"
 external first_dropped : unit -> int = "first_dropped"
 external second_dropped : unit -> int = "second_dropped"
 
@@ -24,3 +29,9 @@ let use name greet boxed dropped =
 let () =
   use "first" first_greet first_boxed first_dropped;
   use "second" second_greet second_boxed second_dropped
+
+(* What a box holds may depend on variables of the library that made it, and only by chance has the other library the same type. *)
+let () =
+  let refuses read note = match read note with exception Failure _ -> true | (_ : string) -> false in
+  if first_read (first_note "one") <> "one" || second_read (second_note "two") <> "two" then failwith "own notes";
+  if not (refuses first_read (second_note "two") && refuses second_read (first_note "one")) then failwith "notes of the other library"
