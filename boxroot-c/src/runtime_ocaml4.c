@@ -377,11 +377,15 @@ static void enter_blocking_section(void) {
   previous_enter();
 }
 
-static void leave_blocking_section(void) {
-  previous_leave();
+void bxr_lock_confirm(void) {
   holds_lock = true;
   if (!is_main) find_event();
   if (the_domain != NULL && bxr_setup_status() == BOXROOT_RUNNING) bxr_runtime_cache(the_domain);
+}
+
+static void leave_blocking_section(void) {
+  previous_leave();
+  bxr_lock_confirm();
 }
 
 static void main_thread_exit(void *context) {

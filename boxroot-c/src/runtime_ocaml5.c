@@ -97,6 +97,7 @@ static enum bxr_lock lock_state(void) {
 }
 
 int bxr_lock_state(void) { return lock_state(); }
+void bxr_lock_confirm(void) {}
 int bxr_use_begin_to_lock(void) { return bxr_setup_use(lock_state()); }
 
 void bxr_runtime_cache(struct bxr_domain *domain) {

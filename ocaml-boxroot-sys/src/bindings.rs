@@ -246,6 +246,10 @@ unsafe extern "C" {
     #[link_name = "bxr_lock_state_abi2_pool14"]
     pub fn bxr_lock_state() -> ::core::ffi::c_int;
 }
+unsafe extern "C" {
+    #[link_name = "bxr_lock_confirm_abi2_pool14"]
+    pub fn bxr_lock_confirm();
+}
 pub const BXR_USE_DOWN: bxr_use = 0;
 pub const BXR_USE_FORKED: bxr_use = -1;
 pub const BXR_USE_HELD: bxr_use = -2;

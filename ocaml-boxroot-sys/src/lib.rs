@@ -266,3 +266,15 @@ pub fn lock_state() -> LockState {
         _ => LockState::NotHeld,
     }
 }
+
+/// On OCaml 4, tells the library that this thread holds the lock, where [`lock_state`] is `NotHeld`. So it is where a thread
+/// was in `Thread.yield`, or made to yield, while another thread set the library up. On OCaml 5, does nothing.
+///
+/// # Safety
+///
+/// This thread holds the lock.
+#[inline]
+pub unsafe fn confirm_lock() {
+    // SAFETY: the lock is held (caller).
+    unsafe { bindings::bxr_lock_confirm() }
+}

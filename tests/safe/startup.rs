@@ -42,6 +42,20 @@ test!(attach_where_another_library_has_set_boxroot_up, || {
     raw::without_lock(|| threads.map(|thread| assert_eq!(thread.join().unwrap(), Ok(()))));
 });
 
+// On OCaml 4, yielding calls no hook, so a thread that yields now is not seen to take the lock again.
+test!(set_up_while_a_thread_yields, || {
+    raw::start_runtime();
+    let run: Run = |lock, n| {
+        let kept = strings(lock, 100);
+        churn(lock);
+        check(lock, &kept);
+        assert!(n.get(lock).to_int() >= 7);
+        Ok(())
+    };
+    *RUN.lock().unwrap() = Some(run);
+    assert_eq!(raw::ocaml("run_beside_a_yield", &[raw::int(7)]), raw::int(8));
+});
+
 test!(start_on_many_threads, || {
     let together = Barrier::new(8);
     let start = || {

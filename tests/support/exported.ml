@@ -48,6 +48,22 @@ let () =
   register "exit" (fun n -> exit n);
   register "print" (fun n -> print_int n; n)
 
+(* Another thread yields while this one calls [run], and then calls it, too. *)
+let () =
+  register "run_beside_a_yield" (fun n ->
+      let started = ref false and go = ref false and result = ref (-1) in
+      let other () =
+        started := true;
+        while not !go do Thread.yield () done;
+        result := run (n + 1)
+      in
+      let thread = Thread.create other () in
+      while not !started do Thread.yield () done;
+      ignore (run n);
+      go := true;
+      Thread.join thread;
+      !result)
+
 (* Starts a thread that never ends, and returns when the thread is at what it does for ever. *)
 let endless body is_there =
   let started = ref false in

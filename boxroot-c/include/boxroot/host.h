@@ -24,6 +24,10 @@ enum bxr_lock {
 };
 int bxr_lock_state(void);
 
+/* OCaml 4: for a thread that holds the lock, though bxr_lock_state says NOT_HELD. So it is where a thread was in
+   Thread.yield, or made to yield, while another thread set the library up: yielding calls no hook. */
+void bxr_lock_confirm(void);
+
 /* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins before a
    thread waits for the lock, and ends after the thread has released it. Uses of one thread may be
    nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody shuts the

@@ -47,6 +47,7 @@
 #define bxr_domain_trim_empty BXR_NAME(bxr_domain_trim_empty)
 #define bxr_domain_stats BXR_NAME(bxr_domain_stats)
 #define bxr_lock_state BXR_NAME(bxr_lock_state)
+#define bxr_lock_confirm BXR_NAME(bxr_lock_confirm)
 #define bxr_use_begin BXR_NAME(bxr_use_begin)
 #define bxr_use_begin_to_lock BXR_NAME(bxr_use_begin_to_lock)
 #define bxr_use_end BXR_NAME(bxr_use_end)

@@ -240,7 +240,15 @@ impl DomainLock {
         let _watched = Watched::new(State::Holds);
         // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no other token of this
         // thread is used meanwhile (caller).
-        let mut lock = unsafe { DomainLock::new(&used) }?;
+        let mut lock = unsafe {
+            match DomainLock::new(&used) {
+                Err(Error::LockNotHeld) => {
+                    sys::confirm_lock();
+                    DomainLock::new(&used)
+                }
+                lock => lock,
+            }
+        }?;
         // SAFETY: the lock is held (caller).
         Ok(unsafe { below_handlers(|| f(&mut lock)) })
     }
