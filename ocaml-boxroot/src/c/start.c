@@ -17,8 +17,11 @@
    OCaml as long as the process lives. False if there is no memory, or no need (OCaml 4). */
 static bool make_signal_stack(void) {
 #if OCAML_VERSION >= 50000
+  stack_t stack = {.ss_size = 1 << 16};
+#ifdef _SC_SIGSTKSZ /* on some processors a handler's frame is large */
   long least = sysconf(_SC_SIGSTKSZ);
-  stack_t stack = {.ss_size = least > 1 << 16 ? (size_t)least : 1 << 16};
+  if (least > 1 << 16) stack.ss_size = (size_t)least;
+#endif
   stack.ss_sp = malloc(stack.ss_size);
   if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) == 0) return true;
   free(stack.ss_sp);

@@ -157,8 +157,9 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     ///
     /// # Panics
     ///
-    /// If this is a block with a Rust value of another type: two crates of a program may name different types for one type of
-    /// OCaml. If another library (`cdylib`) made the block. In [builds with checks](crate#builds-with-checks), if this is no block with a `T`.
+    /// If this is a block with a Rust value of another type, because two crates of a program name different types for one type of
+    /// OCaml; or if another library (`cdylib`) made it. In [builds with checks](crate#builds-with-checks), if this is no block
+    /// with a `T`.
     ///
     /// # Examples
     ///
