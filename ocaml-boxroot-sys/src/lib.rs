@@ -268,7 +268,7 @@ pub fn lock_state() -> LockState {
 }
 
 /// On OCaml 4, tells the library that this thread holds the lock, where [`lock_state`] is `NotHeld`. So it is where a thread
-/// was in `Thread.yield`, or made to yield, while another thread set the library up. On OCaml 5, does nothing.
+/// was waiting for the lock while another thread set the library up. On OCaml 5, does nothing.
 ///
 /// # Safety
 ///

@@ -24,8 +24,8 @@ enum bxr_lock {
 };
 int bxr_lock_state(void);
 
-/* OCaml 4: for a thread that holds the lock, though bxr_lock_state says NOT_HELD. So it is where a thread was in
-   Thread.yield, or made to yield, while another thread set the library up: yielding calls no hook. */
+/* OCaml 4: for a thread that holds the lock, though bxr_lock_state says NOT_HELD. So it is where a thread was waiting for the lock
+   while another thread set the library up: if it had yielded, it calls no hook, and else not ours. */
 void bxr_lock_confirm(void);
 
 /* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins before a

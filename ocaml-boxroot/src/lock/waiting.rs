@@ -12,7 +12,8 @@ use std::thread::{self, JoinHandle, ScopedJoinHandle};
 /// A thread that waits for a mutex under OCaml's lock waits for ever if the thread that holds the mutex needs that
 /// lock. On OCaml 5 this also happens if that thread is in another domain and needs a garbage
 /// collection, because a collection waits for all domains. So if a mutex is ever held by a thread that may need
-/// OCaml's lock, all threads should wait for that mutex with OCaml's lock released.
+/// OCaml's lock, all threads should wait for that mutex with OCaml's lock released. This function and those of the other traits are
+/// such users: when they have waited, they have the mutex, and take OCaml's lock again.
 ///
 /// ```
 /// use ocaml_boxroot::{Boxroot, DomainLock, Error, MutexExt, OCamlString, ToOCaml};
