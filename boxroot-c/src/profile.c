@@ -65,17 +65,13 @@ void bxr_profile_skip(struct bxr_domain *domain) {
   if (domain->left < BXR_UNDRAWN - 1) domain->left++;
 }
 
-/* The number of slots that are handed out at a time, at most. Deletes put slots on the pool's list meanwhile, and those are
-   handed out next: so a program that deletes what it creates uses the same slots again, which are in the cache. */
-enum { HANDED_OUT = 64 };
-
 void bxr_profile_limit(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   uintptr_t *end = &domain->head.free;
-  if (domain->left == BXR_UNDRAWN) return;
-  uint32_t most = domain->left < HANDED_OUT ? domain->left : HANDED_OUT, more = most;
-  for (; more > 0 && *end != BXR_NO_SLOT; more--) end = bxr_slot(bxr_linked(*end));
-  domain->left -= most - more;
+  uint32_t left = domain->left;
+  if (left == BXR_UNDRAWN) return;
+  for (; left > 0 && *end != BXR_NO_SLOT; left--) end = bxr_slot(bxr_linked(*end));
+  domain->left = left;
   uintptr_t rest = *end;
   uint32_t length = 0;
   *end = BXR_NO_SLOT;

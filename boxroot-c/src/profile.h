@@ -27,8 +27,7 @@ bool bxr_profile_is_due(struct bxr_domain *domain);
 /* To be called before modify takes a slot, or a create whose sample could not be kept. */
 void bxr_profile_skip(struct bxr_domain *domain);
 
-/* To be called when head.free was filled: gives what lies beyond the next sample, and more than a few slots, back to the
-   current pool. */
+/* To be called when head.free was filled: gives what lies beyond the next sample back to the current pool. */
 void bxr_profile_limit(struct bxr_domain *domain);
 
 /* The domain's shadow, which is made when it is first needed. NULL if out of memory. */
