@@ -5,7 +5,7 @@
 # make bench   the benchmarks, one by one, under criterion, or two in turn
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make book    the user guide, as HTML in target/book
-# make clients  other crates and programs, on our crates: ONLY=interop, async; projects that use the library as installed or
+# make clients  other crates and programs, on our crates: ONLY=interop, async, leak; projects that use the library as installed or
 #              packaged: ONLY=c, ocaml, rust, drop-in
 # make builds  compilers, levels of optimisation, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv;
 #              ONLY=compile-time prints how long rustc takes for bindings

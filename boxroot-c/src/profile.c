@@ -91,11 +91,11 @@ struct bxr_domain *bxr_profile_shadow(struct bxr_domain *domain) {
 
 /* ---- samples ---- */
 
-/* A sample is the index of a stack, and in the upper 32 bits the major cycle in which the root was created. */
 static uint32_t now; /* the number of the major cycle; atomic */
 
 void bxr_profile_begin_cycle(void) { bxr_publish(&now, bxr_runtime_cycle()); }
 
+/* A sample is the index of a stack, and in the upper 32 bits the major cycle in which the root was created. */
 uint64_t bxr_profile_sample(void const *caller) {
   uint32_t stack = bxr_stack_find(caller, bxr_peek(&bxr_profile_rate));
   return stack == 0 ? 0 : (uint64_t)bxr_runtime_cycle() << 32 | stack;
@@ -194,8 +194,12 @@ struct writer {
 static void write_out(struct writer *w) {
   for (char *at = w->text; w->length > 0 && w->error == 0;) {
     ssize_t n = write(w->file, at, w->length);
-    if (n == 0 || (n < 0 && errno != EINTR)) w->error = n == 0 ? EIO : errno;
-    if (n > 0) at += n, w->length -= (size_t)n;
+    if (n > 0)
+      at += n, w->length -= (size_t)n;
+    else if (n == 0)
+      w->error = EIO; /* or it would go on for ever */
+    else if (errno != EINTR)
+      w->error = errno;
   }
   w->length = 0;
 }

@@ -107,6 +107,7 @@ enum { BXR_WORDS_OF_A_VALUE = 2 };
 
 /* Cycles whose progress is much smaller than planned were forced, and say nothing of the next one. */
 #define BXR_SHORTEST 0.25
+
 /* The part of a major cycle, at most 1, that the collector plans to do for what this domain has allocated since the
    last call. *allocated belongs to this function. 0 if the runtime takes no orders (OCaml 4 and 5.0). Called in minor
    scans. */

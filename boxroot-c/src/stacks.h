@@ -19,8 +19,7 @@ struct bxr_stack {
 enum { BXR_STACK_BUCKETS = 1024 };
 extern struct bxr_stack *bxr_stacks[BXR_STACK_BUCKETS];
 
-/* The call stack of this thread, from the return address `caller` on, which is an address in a calling frame: its index, or 0
-   if there is no room for another stack. */
+/* The index of this thread's call stack, from the return address `caller` on. 0 if there is no room for another stack. */
 uint32_t bxr_stack_find(void const *caller, uint32_t rate);
 
 struct bxr_stack *bxr_stack_at(uint32_t index);

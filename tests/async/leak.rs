@@ -72,11 +72,13 @@ fn stacks(profile: &str) -> Vec<(usize, String)> {
 
 #[tokio::main]
 async fn main() {
-    let seconds: Option<u64> = std::env::var("LOAD_SECONDS").ok().map(|text| text.parse().unwrap());
-    if seconds.is_none() {
-        limit_time();
-    }
-    let rate = if seconds.is_some() { 1000 } else { 1 };
+    let (seconds, rate) = match std::env::var("LOAD_SECONDS") {
+        Ok(seconds) => (seconds.parse().unwrap(), 1000),
+        Err(_) => {
+            limit_time();
+            (0, 1)
+        }
+    };
     let runtime = Runtime::start().unwrap();
     profile(rate);
     let server = Arc::new(Server::default());
@@ -84,7 +86,7 @@ async fn main() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let service = tokio::spawn(async move { ::axum::serve(listener, app).await });
-    let end = Instant::now() + Duration::from_secs(seconds.unwrap_or(0));
+    let end = Instant::now() + Duration::from_secs(seconds);
     let clients: Vec<_> = (0..50)
         .map(|client| {
             tokio::spawn(async move {

@@ -243,6 +243,7 @@ impl DomainLock {
         let mut lock = unsafe {
             match DomainLock::new(&used) {
                 Err(Error::LockNotHeld) => {
+                    // OCaml 4: the thread was waiting for the lock when another one set boxroot up.
                     sys::confirm_lock();
                     DomainLock::new(&used)
                 }
