@@ -44,13 +44,21 @@ static boxroot create_sampled(struct bxr_domain *domain, value v, uint64_t sampl
   return bxr_pop(&shadow->head.free, v);
 }
 
+/* Puts slots on head.free, which is empty, for the creates before the next sample. */
+static bool find_limited_slots(struct bxr_domain *domain) {
+  if (bxr_profile_continue(domain)) return true;
+  if (!find_slots(domain)) return false;
+  bxr_profile_limit(domain);
+  return true;
+}
+
 /* A root for v that is not sampled. It brings the next sample no nearer. */
 static boxroot take_slot(struct bxr_domain *domain, value v) {
-  if (bxr_peek(&bxr_profile_rate) != 0) bxr_profile_skip(domain);
-  if (domain->head.free == BXR_NO_SLOT) {
-    if (!find_slots(domain)) return NULL;
-    bxr_profile_limit(domain);
-  }
+  bool is_on = bxr_peek(&bxr_profile_rate) != 0;
+  if (is_on) bxr_profile_skip(domain);
+  if (domain->head.free == BXR_NO_SLOT &&
+      !(is_on ? find_limited_slots(domain) : find_slots(domain)))
+    return NULL;
   return bxr_pop(&domain->head.free, v);
 }
 
@@ -63,8 +71,7 @@ __attribute__((noinline)) static boxroot create_or_sample(struct bxr_domain *dom
     boxroot r = sample == 0 ? NULL : create_sampled(domain, v, sample);
     return r != NULL ? r : take_slot(domain, v);
   }
-  if (!find_slots(domain)) return NULL;
-  bxr_profile_limit(domain);
+  if (!find_limited_slots(domain)) return NULL;
   return bxr_pop(&domain->head.free, v);
 }
 

@@ -147,6 +147,7 @@ void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_BITS_WOR
   if (pool->kind == BXR_CURRENT) {
     bool counted = start != owner->head.uncounted;
     push_slots(counted ? &pool->head.free : &owner->head.free, (uintptr_t *)start, bits);
+    if (counted) pool->head.countdown -= (intptr_t)count;
     return;
   }
   uint32_t left = bxr_pool_used(pool) - (uint32_t)count;
@@ -175,7 +176,8 @@ void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_po
 static void set_current(struct bxr_domain *domain, struct bxr_pool *pool) {
   domain->current = pool;
   pool->kind = BXR_CURRENT;
-  pool->head.countdown = INTPTR_MAX;
+  pool->head.countdown = BXR_NOT_COUNTED;
+  pool->aside = BXR_NO_SLOT;
 }
 
 /* Makes the current pool young. */
@@ -194,6 +196,7 @@ static bool take_free_slots(struct bxr_domain *domain) {
   if (!bxr_pool_has_free_slot(domain->current)) return false;
   domain->head.free = domain->current->head.free;
   domain->current->head.free = BXR_NO_SLOT;
+  domain->current->head.countdown = INTPTR_MAX;
   return true;
 }
 
@@ -204,6 +207,9 @@ static struct bxr_pool *dismiss_current(struct bxr_domain *domain) {
   if (pool->head.free != BXR_NO_SLOT)
     *bxr_free_list_end(&domain->head.free, &length) = pool->head.free;
   pool->head.free = domain->head.free;
+  if (pool->aside != BXR_NO_SLOT) *bxr_free_list_end(&pool->head.free, &length) = pool->aside;
+  pool->aside = BXR_NO_SLOT;
+  pool->head.countdown = BXR_NOT_COUNTED;
   domain->head.free = BXR_NO_SLOT;
   domain->head.uncounted = BXR_NO_POOL;
   domain->current = NULL;
@@ -226,6 +232,7 @@ static bool hand_out_slots(struct bxr_domain *domain) {
     end = bxr_slot(r);
   }
   domain->current->head.free = *end;
+  domain->current->head.countdown = BXR_NOT_COUNTED;
   *end = BXR_NO_SLOT;
   return true;
 }

@@ -111,6 +111,7 @@ uint32_t bxr_pool_used(struct bxr_pool *pool) {
   uintptr_t *taken = &bxr_pool_owner_head(pool)->free;
   uint32_t unused = 0;
   bxr_free_list_end(&pool->head.free, &unused);
+  bxr_free_list_end(&pool->aside, &unused);
   if (bxr_pool_of_root(bxr_linked(*taken)) == pool) bxr_free_list_end(taken, &unused);
   BXR_ASSERT(unused <= pool->high_water);
   return pool->high_water - unused;

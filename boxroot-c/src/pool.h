@@ -26,6 +26,9 @@ enum bxr_kind {
 };
 #define BXR_KINDS (BXR_EMPTY + 1)
 
+/* A countdown that tells nothing. */
+#define BXR_NOT_COUNTED (INTPTR_MAX / 2)
+
 /* What the major collector's marker has to do with the pool (barrier.h). */
 enum bxr_marking {
   BXR_IDLE, /* the marker does not visit the pool any more */
@@ -59,15 +62,20 @@ struct bxr_domain;
      FULL     countdown == used - (BXR_SLOTS - BXR_PARTIAL_FREE) > 0
      PARTIAL  countdown == used > 0
      EMPTY    used == 0, high_water == 0
+     CURRENT  countdown == INTPTR_MAX - length of `free`, or countdown <= BXR_NOT_COUNTED
      slots[0..high_water) were initialised: each holds a root's value or a link
-     `free`, and the owner's `free` if that is in this pool, list exactly the unused slots below high_water
+     `free`, `aside`, and the owner's `free` if that is in this pool, list exactly the unused slots below high_water
      announced >= bits set in bxr_pool_pending; announced > 0 iff the pool is on a drain list, was taken from one and not
      looked at yet, or is held by a thread that is about to put it on a drain list (remote.c)
      waiting == bits set in waiting_bits; waiting > 0 iff the pool is in its owner's list of waiting pools */
 struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
-  struct bxr_link link;
+  union {
+    struct bxr_link link; /* in a list of its owner */
+    uintptr_t
+      aside; /* CURRENT: the list of free slots that the profile keeps for later, or BXR_NO_SLOT (profile.h) */
+  };
   uint32_t high_water;    /* slots at and above it were never used */
   uint8_t kind;           /* enum bxr_kind */
   uint8_t marking;        /* enum bxr_marking */

@@ -65,18 +65,39 @@ void bxr_profile_skip(struct bxr_domain *domain) {
   if (domain->left < BXR_UNDRAWN - 1) domain->left++;
 }
 
-void bxr_profile_limit(struct bxr_domain *domain) {
-  struct bxr_pool *pool = domain->current;
-  uintptr_t *end = &domain->head.free;
-  uint32_t left = domain->left;
-  if (left == BXR_UNDRAWN) return;
-  for (; left > 0 && *end != BXR_NO_SLOT; left--) end = bxr_slot(bxr_linked(*end));
-  domain->left = left;
+/* How many of the slots put aside are handed out at a time, and how many deleted ones at least. */
+enum { MOST = 64, LEAST = 16 };
+
+/* Moves slots that were put aside to head.free, which is empty. */
+static void hand_out(struct bxr_domain *domain) {
+  uintptr_t *aside = &domain->current->aside, *end = aside;
+  for (int i = 0; i < MOST && domain->left > 0 && *end != BXR_NO_SLOT; i++, domain->left--)
+    end = bxr_slot(bxr_linked(*end));
   uintptr_t rest = *end;
-  uint32_t length = 0;
   *end = BXR_NO_SLOT;
-  if (pool->head.free != BXR_NO_SLOT) *bxr_free_list_end(&rest, &length) = pool->head.free;
-  pool->head.free = rest;
+  domain->head.free = *aside;
+  *aside = rest;
+}
+
+bool bxr_profile_continue(struct bxr_domain *domain) {
+  struct bxr_pool *pool = domain->current;
+  if (pool == NULL) return false;
+  intptr_t deleted = INTPTR_MAX - pool->head.countdown;
+  if (deleted >= LEAST && deleted <= domain->left) {
+    domain->head.free = pool->head.free;
+    domain->left -= (uint32_t)deleted;
+    pool->head.free = BXR_NO_SLOT;
+    pool->head.countdown = INTPTR_MAX;
+  } else {
+    hand_out(domain);
+  }
+  return domain->head.free != BXR_NO_SLOT;
+}
+
+void bxr_profile_limit(struct bxr_domain *domain) {
+  BXR_ASSERT(domain->current->aside == BXR_NO_SLOT);
+  domain->current->aside = domain->head.free;
+  hand_out(domain);
 }
 
 struct bxr_domain *bxr_profile_shadow(struct bxr_domain *domain) {

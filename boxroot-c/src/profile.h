@@ -8,6 +8,9 @@
    drawn: While the rate is on, create gets no more slots than there are creates before the next sample (`left` of the record).
       That number is drawn anew after each sample, and when slots that were handed out are taken back. So each create is
       sampled with the same probability, whatever else the program does.
+   aside: Walking a free list takes a cache miss for each slot. So the slots that were deleted since create last got some, whose
+      number the pool's countdown tells, are handed out first, all at once. The other free slots of the current pool are put
+      aside, and handed out some at a time.
    uncounted: While the rate is on, no pool is `uncounted`. Otherwise slots of deleted roots would be taken again without a draw.
    alone: A sampled root is deleted alone, never in a batch, and bxr_delete_slow forgets its sample first. A batch would take up
       deletes of neighbouring roots, inlined, and bxr_delete_slow would not see them.
@@ -27,7 +30,10 @@ bool bxr_profile_is_due(struct bxr_domain *domain);
 /* To be called before modify takes a slot, or a create whose sample could not be kept. */
 void bxr_profile_skip(struct bxr_domain *domain);
 
-/* To be called when head.free was filled: gives what lies beyond the next sample back to the current pool. */
+/* Puts slots of the current pool on head.free, which is empty: deleted ones, or some that were put aside. False if there are
+   too few of these. Then the caller finds slots, as without a profile, and bxr_profile_limit puts aside those that lie beyond
+   the next sample. */
+bool bxr_profile_continue(struct bxr_domain *domain);
 void bxr_profile_limit(struct bxr_domain *domain);
 
 /* The domain's shadow, which is made when it is first needed. NULL if out of memory. */

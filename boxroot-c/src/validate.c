@@ -64,6 +64,11 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool, pool->head.free, 0);
+  require(check,
+          pool->kind != BXR_CURRENT || pool->head.countdown <= BXR_NOT_COUNTED ||
+            INTPTR_MAX - pool->head.countdown == free,
+          "the countdown of the current pool tells how many slots were deleted" MISUSE);
+  if (pool->kind == BXR_CURRENT && free != UINT32_MAX) free = free_length(pool, pool->aside, free);
   if (pool == check->domain->current && free != UINT32_MAX)
     free = free_length(pool, check->domain->head.free, free);
   require(check, free <= pool->high_water,

@@ -12,6 +12,7 @@
 #define POSIX_TESTS(TEST)                                                                          \
   TEST(pool_second_delete)                                                                         \
   TEST(profile_draws)                                                                              \
+  TEST(profile_draws_again)                                                                        \
   TEST(profile_of_batches)                                                                         \
   TEST(profile_of_moves)                                                                           \
   TEST(profile_after_moves)                                                                        \

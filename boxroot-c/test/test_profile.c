@@ -107,6 +107,27 @@ void test_profile_draws(void) {
   CHECK(profiled(0) == 0 && live_roots() == 0);
 }
 
+/* So it is where the slots of deleted roots are taken again, and these slots are taken before those of other pools. */
+void test_profile_draws_again(void) {
+  enum { KEPT = 4000, BATCH = 40, RATE = 10 };
+  static boxroot kept[KEPT], others[BATCH];
+  start(RATE);
+  for (int i = 0; i < KEPT; i++) {
+    for (int j = 0; j < BATCH; j++) others[j] = root_of(Val_long(j));
+    kept[i] = root_of(Val_long(i));
+    CHECK(boxroot_validate() == NULL);
+    for (int j = 0; j < BATCH; j++) boxroot_delete(others[j]);
+    if (i % 100 == 0) CHECK(live_roots() == (size_t)i + 1);
+  }
+  size_t found = profiled(0);
+  CHECK(found > KEPT / 10 * 8 && found < KEPT / 10 * 12);
+  struct boxroot_stats s;
+  boxroot_stats(&s);
+  CHECK(s.pools <= KEPT / BXR_SLOTS + 2);
+  for (int i = 0; i < KEPT; i++) boxroot_delete(kept[i]);
+  CHECK(profiled(0) == 0 && live_roots() == 0);
+}
+
 /* Another domain deletes roots that lie side by side. */
 void test_profile_of_batches(void) {
   enum { N = 200 };
