@@ -176,7 +176,6 @@ void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_po
 static void set_current(struct bxr_domain *domain, struct bxr_pool *pool) {
   domain->current = pool;
   pool->kind = BXR_CURRENT;
-  pool->head.countdown = BXR_NOT_COUNTED;
   pool->aside = BXR_NO_SLOT;
 }
 
