@@ -10,6 +10,10 @@
 int obx_has_stack(void);
 int obx_has_stack_for_ocaml(void);
 
+/* Has all handlers of signals that are installed now run on the signal stacks of threads (OCaml 5). If another thread changes an
+   action meanwhile, that change may be lost. Any thread. */
+void obx_use_signal_stacks(void);
+
 /* Stops the thread that makes OCaml's threads take turns. Runs no OCaml code. Called with the lock. */
 void obx_stop_ticks(void);
 
