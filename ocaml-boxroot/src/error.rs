@@ -73,9 +73,9 @@ pub enum Error {
     StackTooSmall,
     /// An argument for OCaml contains a NUL.
     NulInArgument,
-    /// This process was forked by a thread that did not hold the lock, or while other domains ran. Another thread may have
+    /// This process was forked by a thread that did not hold the lock, or after OCaml had made another domain. Another thread may have
     /// been changing the heap at that moment, so the heap cannot be used; the child should exec or exit. To use OCaml in
-    /// the child, fork under the lock, while no other domain runs.
+    /// the child, fork under the lock, before the first `Domain.spawn`.
     Forked,
     /// The runtime cannot be shut down, because it is in use.
     Busy {
@@ -329,8 +329,8 @@ impl fmt::Display for Error {
             Error::Starting => "OCaml's modules are still being initialised, by this thread",
             Error::NulInArgument => "an argument for OCaml contains a NUL",
             Error::Forked => {
-                "this process was forked without the OCaml lock, or while other domains ran, and cannot \
-                 use OCaml; fork inside DomainLock::attach"
+                "this process was forked without the OCaml lock, or after Domain.spawn, and cannot \
+                 use OCaml; fork inside DomainLock::attach, before other domains are made"
             }
             Error::Busy { by } => return write!(f, "the OCaml runtime is still in use by {by}"),
         })

@@ -127,6 +127,22 @@ test!(fork_under_the_lock, || {
     runtime.unwrap().shutdown().unwrap();
 });
 
+// The first domain has got a second thread, for collections, which the child does not have. So in the child the next domain would
+// wait for the first one for ever.
+test!(fork_after_a_domain_ended, ocaml = 5, || {
+    with_ocaml(|lock| {
+        let kept = strings(lock, 1000);
+        in_a_child(|| lock.release(attach_on_another_thread));
+        ocaml(lock, "run_in_a_domain", 0, |_, _| Ok(())).unwrap();
+        in_a_child(|| {
+            let elsewhere = thread::spawn(|| DomainLock::attach(|_| ()));
+            assert_eq!(elsewhere.join().unwrap(), Err(Error::Forked));
+            drop(kept);
+        });
+        churn(lock);
+    });
+});
+
 test!(fork_of_ocaml, || {
     with_ocaml(|lock| {
         for _ in 0..8 {
