@@ -104,6 +104,8 @@ extern "C" {
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
+    /// Whether this thread drops what such a block owns, in its finaliser. Any thread.
+    pub fn obx_in_finaliser() -> c_int;
 }
 
 // `c/form.c`.

@@ -20,6 +20,9 @@ void obx_stop_ticks(void);
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
 
+/* Whether this thread drops a Rust value in the finaliser of its block. So it may be inside a collection. */
+int obx_in_finaliser(void);
+
 /* Calls f, which does not unwind, so that an unwinder does not look for more callers. Needed where Rust is called if
    obx_callers_are_hidden, which is called with the lock. */
 void obx_call_without_caller(void (*f)(void *), void *argument);

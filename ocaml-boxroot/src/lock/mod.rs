@@ -5,7 +5,7 @@ mod handlers;
 mod waiting;
 mod watchdog;
 
-pub(crate) use acquired::{finalise, set_up, Acquired};
+pub(crate) use acquired::{set_up, Acquired};
 pub(crate) use handlers::below_handlers;
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
