@@ -56,8 +56,9 @@ pub enum Error {
     /// `boxroot_setup`. On any version, it may be that the process has a different copy of the C library, too, which hides
     /// names of this copy.
     Invalid,
-    /// This thread cannot attach: OCaml refused to register it, another library has registered it, or it is the
-    /// thread of a domain that has ended.
+    /// This thread cannot attach: another library has registered it, it is the thread of a domain that has ended, or OCaml
+    /// could not register it. When OCaml registers the first thread, it starts one of its own, which the system may refuse;
+    /// a later attach may succeed then.
     ThreadNotRegistered,
     /// The OCaml program does not link the `threads` library. Without it, only the thread that started OCaml can attach.
     SystemThreadsMissing,
@@ -316,7 +317,8 @@ impl fmt::Display for Error {
                  of the library, too"
             }
             Error::ThreadNotRegistered => {
-                "OCaml could not register this thread; it may be registered elsewhere, or its domain ended"
+                "OCaml could not register this thread; it may be registered elsewhere, its domain may have ended, \
+                 or the system may have refused OCaml a thread of its own"
             }
             Error::SystemThreadsMissing => {
                 "the OCaml program does not link the threads library (in a build script, Program::library(\"threads\"); \
