@@ -188,6 +188,10 @@ void *bxr_runtime_state(void);
 /* Whether no other domain runs that could be using its record. With the lock. */
 bool bxr_runtime_is_alone(void);
 
+/* Whether OCaml can go on in the child of a fork by this thread: no domain was ever made besides this one. When another
+   domain is made, OCaml 5 gives the first one a thread more, for good, which the child does not have. With the lock. */
+bool bxr_runtime_survives_fork(void);
+
 /* Opens the fast paths to this thread, for this record, which is its domain's. With the lock. */
 void bxr_runtime_cache(struct bxr_domain *domain);
 

@@ -245,6 +245,7 @@ void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
 bool bxr_runtime_sets_up_itself(void) { return false; }
 
 bool bxr_runtime_is_alone(void) { return true; }
+bool bxr_runtime_survives_fork(void) { return true; }
 
 bool bxr_runtime_is_trusted(void) { return own_status() != UNKNOWN; }
 

@@ -107,6 +107,7 @@ void bxr_runtime_cache(struct bxr_domain *domain) {
 bool bxr_runtime_sets_up_itself(void) { return true; }
 
 bool bxr_runtime_is_alone(void) { return caml_domain_alone(); }
+bool bxr_runtime_survives_fork(void) { return !caml_domain_is_multicore(); }
 
 bool bxr_runtime_is_trusted(void) { return trusted; }
 

@@ -81,7 +81,7 @@ static void after_fork(void) {
   /* After teardown, no thread changes the lists that bxr_setup_give_memory_back will read. */
   if (bxr_load(&memory_left)) repair_all();
   struct bxr_domain **record = bxr_runtime_record();
-  bxr_uses_after_fork(record != NULL && bxr_runtime_is_alone());
+  bxr_uses_after_fork(record != NULL && bxr_runtime_survives_fork());
   if (bxr_setup_status() != BOXROOT_RUNNING) return;
   /* Another thread may have been changing records when the process was copied. Such records are left alone: all
      records if this thread does not hold the lock; those of other domains and orphans if other domains were

@@ -48,8 +48,8 @@ size_t bxr_uses_forbid(void) {
 
 bool bxr_uses_go_on(int number) { return own == number; }
 
-void bxr_uses_after_fork(bool alone) {
+void bxr_uses_after_fork(bool goes_on) {
   uintptr_t kept = bxr_load(&uses) & (DOWN | FORKED);
-  bxr_publish(&uses, kept | (alone ? 0 : FORKED) | (own > 0 ? 1 : 0));
-  if (!alone) own |= LEFT_BEHIND;
+  bxr_publish(&uses, kept | (goes_on ? 0 : FORKED) | (own > 0 ? 1 : 0));
+  if (!goes_on) own |= LEFT_BEHIND;
 }

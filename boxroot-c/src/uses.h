@@ -7,10 +7,10 @@
 
 #pragma GCC visibility push(hidden)
 
-/* In the child of a fork: the uses of other threads are gone. If the forking thread was `alone` (it held the
-   lock, and there was no other domain), new uses are possible. Otherwise they are refused: another thread may
+/* In the child of a fork: the uses of other threads are gone. If OCaml `goes_on` (the forking thread held the lock, and no
+   other domain was ever made), new uses are possible. Otherwise they are refused: another thread may
    have been changing the heap. (On OCaml 4 it may have held the lock, which is then held for ever.) */
-void bxr_uses_after_fork(bool alone);
+void bxr_uses_after_fork(bool goes_on);
 
 #pragma GCC visibility pop
 

@@ -12,7 +12,7 @@ use crate::bindings;
 pub enum Refused {
     /// The runtime was shut down, or is being shut down.
     Down,
-    /// This process is the child of a fork that was made without the lock, or while other domains ran.
+    /// This process is the child of a fork that was made without the lock, or after another domain was made.
     Forked,
     /// [`begin_to_lock`] only: this thread seems to hold the lock already
     /// ([`Held`](crate::LockState::Held), [`Uncertain`](crate::LockState::Uncertain)).

@@ -56,8 +56,9 @@ pub enum Error {
     /// `boxroot_setup`. On any version, it may be that the process has a different copy of the C library, too, which hides
     /// names of this copy.
     Invalid,
-    /// This thread cannot attach: OCaml refused to register it, another library has registered it, or it is the
-    /// thread of a domain that has ended.
+    /// This thread cannot attach: another library has registered it, it is the thread of a domain that has ended, or OCaml
+    /// could not register it. When OCaml registers the first thread, it starts one of its own, which the system may refuse;
+    /// a later attach may succeed then.
     ThreadNotRegistered,
     /// The OCaml program does not link the `threads` library. Without it, only the thread that started OCaml can attach.
     SystemThreadsMissing,
@@ -73,9 +74,9 @@ pub enum Error {
     StackTooSmall,
     /// An argument for OCaml contains a NUL.
     NulInArgument,
-    /// This process was forked by a thread that did not hold the lock, or while other domains ran. Another thread may have
+    /// This process was forked by a thread that did not hold the lock, or after OCaml had made another domain. Another thread may have
     /// been changing the heap at that moment, so the heap cannot be used; the child should exec or exit. To use OCaml in
-    /// the child, fork under the lock, while no other domain runs.
+    /// the child, fork under the lock, before the first `Domain.spawn`.
     Forked,
     /// The runtime cannot be shut down, because it is in use.
     Busy {
@@ -316,7 +317,8 @@ impl fmt::Display for Error {
                  of the library, too"
             }
             Error::ThreadNotRegistered => {
-                "OCaml could not register this thread; it may be registered elsewhere, or its domain ended"
+                "OCaml could not register this thread; it may be registered elsewhere, its domain may have ended, \
+                 or the system may have refused OCaml a thread of its own"
             }
             Error::SystemThreadsMissing => {
                 "the OCaml program does not link the threads library (in a build script, Program::library(\"threads\"); \
@@ -329,8 +331,8 @@ impl fmt::Display for Error {
             Error::Starting => "OCaml's modules are still being initialised, by this thread",
             Error::NulInArgument => "an argument for OCaml contains a NUL",
             Error::Forked => {
-                "this process was forked without the OCaml lock, or while other domains ran, and cannot \
-                 use OCaml; fork inside DomainLock::attach"
+                "this process was forked without the OCaml lock, or after Domain.spawn, and cannot \
+                 use OCaml; fork inside DomainLock::attach, before other domains are made"
             }
             Error::Busy { by } => return write!(f, "the OCaml runtime is still in use by {by}"),
         })

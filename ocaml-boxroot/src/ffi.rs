@@ -39,6 +39,12 @@ extern "C" {
     pub fn obx_call_without_caller(f: unsafe extern "C" fn(*mut c_void), argument: *mut c_void);
 }
 
+// `c/signals.c`.
+extern "C" {
+    /// Sets `SA_ONSTACK` for all handlers of signals that are installed now. Does nothing on OCaml 4.
+    pub fn obx_use_signal_stacks();
+}
+
 // `c/stack.c`.
 extern "C" {
     /// Whether this thread has enough of its stack left for another level of calls or conversions.
@@ -98,6 +104,8 @@ extern "C" {
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
+    /// Whether this thread drops what such a block owns, in its finaliser. Any thread.
+    pub fn obx_in_finaliser() -> c_int;
 }
 
 // `c/form.c`.

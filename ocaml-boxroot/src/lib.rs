@@ -85,6 +85,7 @@ mod lock;
 mod named;
 #[cfg(any(feature = "startup", doc))] // the documentation links to it
 mod runtime;
+mod signals;
 mod stats;
 mod types;
 mod value;
@@ -97,6 +98,7 @@ pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 pub use markers::*;
 #[cfg(any(feature = "startup", doc))]
 pub use runtime::{Builder, Busy, Runtime, ShutdownOnDrop};
+pub use signals::use_signal_stacks;
 pub use stats::{profile, stats, trim, write_profile, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks, Site};

@@ -10,11 +10,13 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
 use std::process::{self, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{mpsc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use std::{env, fs};
 
 fn attach_on_another_thread() {
     thread::spawn(|| DomainLock::attach(churn)).join().unwrap().unwrap();
@@ -39,7 +41,7 @@ test!(command_with_pre_exec_after_a_worker_ended, || {
     .unwrap();
 });
 
-/// When a thread ends, starts a process that is copied by fork.
+/// When it is dropped, starts a process that is copied by fork.
 struct RunsACommand(mpsc::Sender<ExitStatus>);
 
 impl Drop for RunsACommand {
@@ -68,6 +70,54 @@ test!(command_after_the_end_of_a_domain, ocaml = 5, || {
         assert!(lock.release(|| results.recv().unwrap()).success());
         churn(lock);
     });
+});
+
+/// Starts OCaml, which writes its runtime events to a file of each process, and returns the name of this process's file.
+fn start_with_events() -> impl Fn() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("events-{}", process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    env::set_var("OCAML_RUNTIME_EVENTS_DIR", &folder);
+    env::set_var("OCAML_RUNTIME_EVENTS_START", "1");
+    Runtime::start().unwrap();
+    move || folder.join(format!("{}.events", process::id()))
+}
+
+test!(a_child_writes_runtime_events_of_its_own, ocaml = 5, || {
+    let file = start_with_events();
+    DomainLock::attach(|lock| {
+        churn(lock);
+        let before = fs::read(file()).unwrap();
+        in_a_child(|| {
+            churn(lock);
+            assert!(file().exists());
+            // OCaml removes the file of its process.
+            let _ = ocaml(lock, "exit", 0, |_, _| Ok(()));
+        });
+        let after = fs::read(file()).expect("the child has removed its parent's file");
+        assert!(before == after, "the child has written to its parent's file");
+        churn(lock);
+    })
+    .unwrap();
+    fs::remove_dir_all(file().parent().unwrap()).unwrap();
+});
+
+// Such a child cannot ask for the collection in which OCaml would make another file: it is in one.
+test!(command_in_a_finaliser_with_runtime_events, ocaml = 5, || {
+    let file = start_with_events();
+    let (sender, results) = mpsc::channel();
+    DomainLock::attach(|lock| {
+        drop(boxed(lock, RunsACommand(sender)));
+        let status = loop {
+            churn(lock);
+            match results.try_recv() {
+                Ok(status) => break status,
+                Err(empty) => assert_eq!(empty, mpsc::TryRecvError::Empty),
+            }
+        };
+        assert!(status.success());
+    })
+    .unwrap();
+    fs::remove_dir_all(file().parent().unwrap()).unwrap();
 });
 
 test!(fork_without_the_lock, || {
@@ -125,6 +175,22 @@ test!(fork_under_the_lock, || {
         }
     });
     runtime.unwrap().shutdown().unwrap();
+});
+
+// The first domain has got a second thread, for collections, which the child does not have. So in the child the next domain would
+// wait for the first one for ever.
+test!(fork_after_a_domain_ended, ocaml = 5, || {
+    with_ocaml(|lock| {
+        let kept = strings(lock, 1000);
+        in_a_child(|| lock.release(attach_on_another_thread));
+        ocaml(lock, "run_in_a_domain", 0, |_, _| Ok(())).unwrap();
+        in_a_child(|| {
+            let elsewhere = thread::spawn(|| DomainLock::attach(|_| ()));
+            assert_eq!(elsewhere.join().unwrap(), Err(Error::Forked));
+            drop(kept);
+        });
+        churn(lock);
+    });
 });
 
 test!(fork_of_ocaml, || {

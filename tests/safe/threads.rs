@@ -1,12 +1,12 @@
 //! Threads that come and go, and what they do at their end.
 
-use crate::support::exported::Run;
+use crate::support::exported::{Run, RUN};
 use crate::support::process::command;
 use crate::support::raw::{caml_c_thread_register, caml_c_thread_unregister};
 use crate::support::safe::*;
 use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicBool, AtomicIsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::sync::{mpsc, Barrier, Mutex};
 use std::thread;
 
@@ -241,6 +241,92 @@ test!(signal_stack_of_the_thread_that_starts, ocaml = 5, || {
     disable_signal_stack();
     Runtime::start().unwrap();
     assert!(signal_stack().is_some());
+});
+
+/// How many signals `handler` has had, and how many of these on a stack for signal handlers.
+static SIGNALS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+
+extern "C" fn handler(_: libc::c_int) {
+    SIGNALS[0].fetch_add(1, Ordering::SeqCst);
+    // SAFETY: all zeros is a `stack_t`, which the function fills. A handler may call the function.
+    let stack = unsafe {
+        let mut stack: libc::stack_t = std::mem::zeroed();
+        libc::sigaltstack(std::ptr::null(), &mut stack);
+        stack
+    };
+    if stack.ss_flags & libc::SS_ONSTACK != 0 {
+        SIGNALS[1].fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Installs a handler as most programs do, without `SA_ONSTACK`.
+fn install(signal: libc::c_int, handler: libc::sighandler_t) {
+    // SAFETY: all zeros is an action, and the handlers of these tests only do what handlers may do.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler;
+        action.sa_flags = libc::SA_RESTART;
+        assert_eq!(libc::sigaction(signal, &action, std::ptr::null_mut()), 0);
+    }
+}
+
+fn flags(signal: libc::c_int) -> libc::c_int {
+    // SAFETY: all zeros is an action, which the function fills.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        assert_eq!(libc::sigaction(signal, std::ptr::null(), &mut action), 0);
+        action.sa_flags
+    }
+}
+
+/// Sends signals to this process, while OCaml code runs below effect handlers, on a small stack of its own (OCaml 5).
+fn signals_while_ocaml_runs(lock: &mut DomainLock) {
+    let every = |microseconds| {
+        let time = libc::timeval { tv_sec: 0, tv_usec: microseconds };
+        let timer = libc::itimerval { it_interval: time, it_value: time };
+        // SAFETY: the timer is valid, and its signal has a handler.
+        assert_eq!(unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) }, 0);
+    };
+    every(200);
+    while SIGNALS[0].load(Ordering::SeqCst) < 500 {
+        ocaml(lock, "work_in_fibers", 100, |_, _| Ok(())).unwrap();
+    }
+    every(0);
+    let [all, on_their_stack] = SIGNALS.each_ref().map(|count| count.load(Ordering::SeqCst));
+    assert_eq!(on_their_stack, if cfg!(ocaml5) { all } else { 0 });
+}
+
+test!(signal_handlers_from_before_the_start, || {
+    let handler = handler as *const () as libc::sighandler_t;
+    install(libc::SIGALRM, handler);
+    install(libc::SIGUSR1, libc::SIG_IGN);
+    with_ocaml(|lock| {
+        signals_while_ocaml_runs(lock);
+        assert_eq!(flags(libc::SIGALRM) & libc::SA_RESTART, libc::SA_RESTART);
+        assert_eq!(flags(libc::SIGUSR1) & libc::SA_ONSTACK, 0, "it has no handler");
+    })
+});
+
+test!(signal_handlers_from_after_the_start, || {
+    with_ocaml(|lock| {
+        install(libc::SIGALRM, handler as *const () as libc::sighandler_t);
+        ocaml_boxroot::use_signal_stacks();
+        signals_while_ocaml_runs(lock);
+        churn(lock);
+    })
+});
+
+// OCaml's modules, which run in `Runtime::start`, may have handlers and effects, too.
+test!(signal_handlers_while_ocaml_starts, || {
+    install(libc::SIGALRM, handler as *const () as libc::sighandler_t);
+    let body: Run = |lock, _| {
+        signals_while_ocaml_runs(lock);
+        install(libc::SIGUSR1, handler as *const () as libc::sighandler_t);
+        Ok(())
+    };
+    *RUN.lock().unwrap() = Some(body);
+    Runtime::builder().args(["name", "run"]).start().unwrap();
+    assert_eq!(flags(libc::SIGUSR1) & libc::SA_ONSTACK != 0, cfg!(ocaml5));
 });
 
 /// Attaches when it is dropped.

@@ -119,6 +119,14 @@ let () =
 
 let () = register "register_names" (fun n -> for i = 1 to n do register (string_of_int i) i done)
 
+(* Works below effect handlers: each time on a new stack. *)
+let () =
+  let work () =
+    for i = 1 to 2000 do ignore (Sys.opaque_identity i) done;
+    ignore (Sys.opaque_identity (String.make 300 'x'))
+  in
+  register "work_in_fibers" (fun n -> for _ = 1 to n do Multicore.in_fiber work done; n)
+
 let rec depth n = if n = 0 then 0 else 1 + depth (n - 1)
 let () = register "depth" depth
 let () = register "thread_id" (fun _ -> Thread.id (Thread.self ()))

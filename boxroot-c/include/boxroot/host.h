@@ -35,7 +35,7 @@ void bxr_lock_confirm(void);
 
    Results of bxr_use_begin. A number above 0: the use has begun, and is the thread's first, second, and so on. DOWN: the
    use is refused, because bxr_uses_forbid has succeeded. FORKED: the use is refused, because this is the child of a fork that
-   was made without the lock, or while other domains ran.
+   was made without the lock, or after another domain was made.
 
    bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN after
    boxroot_teardown, as HELD if the thread seems to hold the lock already (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN), as ENDED

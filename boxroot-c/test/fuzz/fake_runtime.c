@@ -298,6 +298,8 @@ bool bxr_runtime_is_alone(void) {
   return (running & (running - 1)) == 0;
 }
 
+bool bxr_runtime_survives_fork(void) { return bxr_runtime_is_alone(); }
+
 void bxr_runtime_teardown(void) {
   for (int d = 0; d < DOMAINS; d++) fake.domains[d].record = NULL;
 }

@@ -2,6 +2,7 @@
 /* Values of the OCaml heap: allocating and reading them takes macros of the OCaml headers. Nothing here raises. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
+#include <stdbool.h>
 #include <string.h>
 
 #include <caml/mlvalues.h>
@@ -126,9 +127,15 @@ int obx_is_flat_floats(value array) { return Tag_val(array) == Double_array_tag;
 
 static struct obx_held **held_by(value box) { return (struct obx_held **)Data_custom_val(box); }
 
+static __thread bool in_finaliser;
+
+int obx_in_finaliser(void) { return in_finaliser; }
+
 static void drop_held(value box) {
   struct obx_held *held = *held_by(box);
+  in_finaliser = true;
   held->drop(held);
+  in_finaliser = false;
 }
 
 /* OCaml raises exceptions for comparison and marshalling, because there are no functions for them. There is no function for

@@ -10,11 +10,18 @@
 int obx_has_stack(void);
 int obx_has_stack_for_ocaml(void);
 
+/* Has all handlers of signals that are installed now run on the signal stacks of threads (OCaml 5). If another thread changes an
+   action meanwhile, that change may be lost. Any thread. */
+void obx_use_signal_stacks(void);
+
 /* Stops the thread that makes OCaml's threads take turns. Runs no OCaml code. Called with the lock. */
 void obx_stop_ticks(void);
 
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
+
+/* Whether this thread drops a Rust value in the finaliser of its block. So it may be inside a collection. */
+int obx_in_finaliser(void);
 
 /* Calls f, which does not unwind, so that an unwinder does not look for more callers. Needed where Rust is called if
    obx_callers_are_hidden, which is called with the lock. */

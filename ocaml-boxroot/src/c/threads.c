@@ -29,9 +29,12 @@
 
 #if OCAML_VERSION >= 50000
 #include <caml/domain.h>
+#include <caml/runtime_events.h>
 #else
 #include <caml/io.h>
 #endif
+
+#include "obx.h"
 
 /* FIND(f) is the function f of the systhreads library, or NULL if the program does not link it.
    Object files other than ELF's have no weak references without flags to the linker. */
@@ -189,15 +192,19 @@ static void after_fork(void) { pthread_mutex_unlock(&idle_mutex); }
 
 /* In the child, idle records are not used. If the thread that forked held the lock, its record has to become the only
    one, and OCaml's locks have to be free. On OCaml 4 a fork handler of systhreads does this. On OCaml 5 only Unix.fork
-   does, by caml_atfork_hook, so this function calls it, too. After Unix.fork it runs twice, which is harmless. A domain that runs
-   alone is the first one, because that one never ends. The thread of a domain that has ended keeps its Caml_state, so it seems
-   to hold a lock: but that is the state of another domain than the first. */
+   does, by caml_atfork_hook, so this function calls it, too. It also has OCaml write its runtime events to a file of the child's,
+   as Unix.fork does; but not in a finaliser, because OCaml asks for a collection to do that, and would wait for the end of
+   the one in which it is. After Unix.fork both run twice, which is harmless. Unix.fork refuses to
+   fork if another domain was ever made, and the crate refuses to use OCaml in the child then (bxr_uses_after_fork). The thread of a
+   domain that has ended keeps its Caml_state, so it seems to hold a lock: but that is the state of another domain than
+   the first. */
 static void after_fork_in_child(void) {
   idle = NULL;
   after_fork();
 #if OCAML_VERSION >= 50000
   caml_domain_state *state = Caml_state_opt;
-  if (state != NULL && state->id == 0 && caml_domain_alone()) {
+  if (state != NULL && state->id == 0 && !caml_domain_is_multicore()) {
+    if (!obx_in_finaliser()) caml_runtime_events_post_fork();
     caml_atfork_hook();
     ticks_were_lost = true;
   }

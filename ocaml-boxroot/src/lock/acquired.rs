@@ -3,7 +3,6 @@
 use super::watchdog::{State, Watched};
 use crate::{ffi, Error};
 use ocaml_boxroot_sys::{self as sys, uses};
-use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -45,25 +44,15 @@ impl Use {
     }
 }
 
-thread_local! {
-    /// Whether this thread drops a value in a finaliser.
-    static FINALISES: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs `f`, which does not unwind, as a finaliser of a custom block.
-pub(crate) fn finalise(f: impl FnOnce()) {
-    FINALISES.set(true);
-    f();
-    FINALISES.set(false);
-}
-
 #[cold]
 fn refusal(refused: uses::Refused) -> Error {
+    // SAFETY: the function has no precondition.
+    let in_finaliser = unsafe { ffi::obx_in_finaliser() } != 0;
     match refused {
         uses::Refused::Down => Error::TornDown,
         uses::Refused::Forked => Error::Forked,
         // Ended: in the last collections of a domain.
-        uses::Refused::AlreadyHeld | uses::Refused::Ended if FINALISES.get() => Error::InFinaliser,
+        uses::Refused::AlreadyHeld | uses::Refused::Ended if in_finaliser => Error::InFinaliser,
         uses::Refused::AlreadyHeld => Error::AlreadyHeld,
         uses::Refused::Ended => Error::ThreadNotRegistered,
         _ => match Error::last() {

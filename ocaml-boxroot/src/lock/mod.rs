@@ -5,7 +5,7 @@ mod handlers;
 mod waiting;
 mod watchdog;
 
-pub(crate) use acquired::{finalise, set_up, Acquired};
+pub(crate) use acquired::{set_up, Acquired};
 pub(crate) use handlers::below_handlers;
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
@@ -85,7 +85,7 @@ impl DomainLock {
     /// [`AlreadyHeld`](Error::AlreadyHeld) if this thread holds the lock already, for instance
     /// in a callback; [`InFinaliser`](Error::InFinaliser) while OCaml drops an [`OCamlBox`](crate::OCamlBox); [`NotSetup`](Error::NotSetup) before the runtime is
     /// started; [`TornDown`](Error::TornDown) after it was shut down; [`Forked`](Error::Forked) in a child
-    /// process that was forked without the lock, or while other domains ran;
+    /// process that was forked without the lock, or after another domain was made;
     /// [`SystemThreadsMissing`](Error::SystemThreadsMissing) and
     /// [`ThreadNotRegistered`](Error::ThreadNotRegistered) if the thread cannot be registered, the latter
     /// also if this was the thread of a domain that has ended;

@@ -2,7 +2,7 @@
 
 use super::form::{mismatch, Form};
 use super::Invariant;
-use crate::lock::{below_handlers, finalise};
+use crate::lock::below_handlers;
 use crate::{ffi, DomainLock, Error, OCamlAny, Value};
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -203,14 +203,12 @@ unsafe extern "C" fn drop_held<T>(held: *mut Held<()>) {
 ///
 /// `drop_it` may be called with `held`.
 unsafe fn drop_in_finaliser(held: *mut Held<()>, drop_it: unsafe fn(*mut Held<()>)) {
-    finalise(|| {
-        // SAFETY: the function may be called (caller). The thread that runs finalisers holds the lock, or collects for one
-        // that does.
-        let drop = || unsafe { below_handlers(|| drop_it(held)) };
-        let result = catch_unwind(AssertUnwindSafe(drop));
-        if let Err(payload) = result {
-            // Not dropped, because the payload's own `drop` might panic, too.
-            std::mem::forget(payload);
-        }
-    });
+    // SAFETY: the function may be called (caller). The thread that runs finalisers holds the lock, or collects for one
+    // that does.
+    let drop = || unsafe { below_handlers(|| drop_it(held)) };
+    let result = catch_unwind(AssertUnwindSafe(drop));
+    if let Err(payload) = result {
+        // Not dropped, because the payload's own `drop` might panic, too.
+        std::mem::forget(payload);
+    }
 }
