@@ -323,5 +323,9 @@ void test_scan_after_many_ends(void) {
     }
   }
   CHECK(adopter->pools_adopted == DOMAINS * EACH);
-  CHECK(adopter->pool_count < DOMAINS * EACH / 2);
+  CHECK(adopter->pool_count > DOMAINS * EACH / 4 && adopter->pool_count < DOMAINS * EACH / 2);
+  bxr_scan(BXR_SCAN_DARKEN, &adopter, NULL, visiting);
+  size_t spared = adopter->empty_low;
+  bxr_scan(BXR_SCAN_MINOR, &adopter, NULL, visiting);
+  CHECK(adopter->empty_count < spared && adopter->empty_low == adopter->empty_count);
 }
