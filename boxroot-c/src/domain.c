@@ -176,7 +176,6 @@ void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_po
 static void set_current(struct bxr_domain *domain, struct bxr_pool *pool) {
   domain->current = pool;
   pool->kind = BXR_CURRENT;
-  pool->head.countdown = BXR_NOT_COUNTED;
   pool->aside = BXR_NO_SLOT;
 }
 
@@ -254,7 +253,7 @@ bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r) {
 #define LISTED_FROM (BXR_SLOTS / 4)
 
 bool bxr_domain_continue(struct bxr_domain *domain) {
-  bool listed = domain->listed.count != 0;
+  bool listed = domain->listed.count != 0, young = domain->current != NULL && !listed;
   if (domain->current == NULL) {
     struct bxr_pool *pool = domain->parked;
     if (pool == NULL || !bxr_marking_is_open(bxr_barrier_update(pool)) ||
@@ -265,7 +264,7 @@ bool bxr_domain_continue(struct bxr_domain *domain) {
     listed = pool->high_water >= LISTED_FROM;
   }
   if (listed && hand_out_slots(domain)) return true;
-  make_young(domain);
+  if (!young) make_young(domain);
   return take_free_slots(domain);
 }
 
