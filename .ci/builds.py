@@ -5,9 +5,9 @@
             with the runtime in the executable and with a shared library. Then the same program with its stubs in Rust, where the
             fast paths read thread-local variables of C: linkers, LTO, position-independent or not, a shared library. Needs gcc,
             clang, cargo, lld and mold.
-  copies    Several copies of the C library in one process, users that were compiled for another layout, and shared objects
-            that are loaded and unloaded. Two Rust libraries in one program. The programs are in tests/copies and tests/links.
-            Needs a C compiler, CC, and cargo, on an ELF system.
+  copies    Several copies of the C library in one process, users that were compiled for another layout or flavour, and shared
+            objects that are loaded and unloaded. Two Rust libraries in one program. The programs are in tests/copies and
+            tests/links. Needs a C compiler, CC, and cargo, on an ELF system.
   closures  The instructions of ocaml-boxroot/src/c/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
             for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
   msrv      The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml). Needs rustup.
@@ -246,8 +246,8 @@ def plain_names():
         fail(f"a function that OCaml calls is not checked: {status}\n{output}")
 
 
-def runs(host, *arguments):
-    run([f"./{host}", *arguments], timeout=60)
+def runs(host, *arguments, **settings):
+    run([f"./{host}", *arguments], timeout=60, **settings)
     passed(f"{host} executable: {' '.join(arguments)}")
 
 
@@ -257,6 +257,21 @@ def closed_plugins():
     runs("hiding", "unload", "./pool15-hidden.so")
     run(CC, "-shared pool14-seen.o -L. -lpool14", [f"-Wl,-rpath,{Path.cwd()}"], "-o ./user.so")
     runs("hiding", "unload a user", "./user.so", "libpool14.so")
+
+
+def large_thread_locals():
+    """A plugin with many thread-locals, under glibc."""
+    if platform.libc_ver()[0] != "glibc":
+        return
+    Path("large.c").write_text("char *plugin_large(void);\nchar *plugin_large(void) {\n  static __thread char large[16384];\n  return large;\n}\n")
+    for name, flags in ("large", ""), ("dynamic", "-DBXR_DYNAMIC_TLS"):
+        library(name, flags)
+        run(CC, "-O2 -fPIC -shared", flags, include(), f"copies/plugin.c large.c {name}/libboxroot.a", HIDE, f"-o ./{name}.so")
+    status, output = attempt("./hiding", ["two copies", "./large.so"], timeout=60)
+    if status == 0 or "cannot allocate memory in static TLS block" not in output:
+        fail(f"glibc opens it without -DBXR_DYNAMIC_TLS: {status}\n{output}")
+    runs("hiding", "two copies", "./large.so", env={"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=65536"})
+    runs("hiding", "two copies", "./dynamic.so")
 
 
 def opened_under_musl():
@@ -344,6 +359,7 @@ def copies():
         two_flavours()
         plain_names()
         closed_plugins()
+        large_thread_locals()
         opened_under_musl()
         two_rust_libraries()
 
