@@ -5,9 +5,9 @@
             with the runtime in the executable and with a shared library. Then the same program with its stubs in Rust, where the
             fast paths read thread-local variables of C: linkers, LTO, position-independent or not, a shared library. Needs gcc,
             clang, cargo, lld and mold.
-  copies    Several copies of the C library in one process, users that were compiled for another layout, and shared objects
-            that are loaded and unloaded. Two Rust libraries in one program. The programs are in tests/copies and tests/links.
-            Needs a C compiler, CC, and cargo, on an ELF system.
+  copies    Several copies of the C library in one process, users that were compiled for another layout or flavour, and shared
+            objects that are loaded and unloaded. Two Rust libraries in one program. The programs are in tests/copies and
+            tests/links. Needs a C compiler, CC, and cargo, on an ELF system.
   closures  The instructions of ocaml-boxroot/src/c/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
             for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
   msrv      The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml). Needs rustup.
@@ -77,11 +77,11 @@ def in_c():
 
 
 def in_rust():
-    def compile(kind, profile, flags):
+    def compile(kind, profile, flags, **environment):
         """The stubs as libboxroot_links, of kind staticlib or cdylib."""
         target = ROOT / "target/links"
         run("cargo rustc -q --crate-type", kind, "--profile", profile, "--manifest-path", ROOT / "tests/links/rust/Cargo.toml",
-            "--target-dir", target, env={"RUSTFLAGS": flags})
+            "--target-dir", target, env={"RUSTFLAGS": flags, **environment})
         for file in (target / profile).glob("libboxroot_links.*"):
             shutil.copy(file, ".")
 
@@ -94,7 +94,12 @@ def in_rust():
     _, _, create = run("objdump -d libboxroot_links.so").partition("<links_create>:")
     if not any("%fs:" in line for line in create.splitlines()[:10]):
         fail("the fast path of create is not inlined into Rust")
-    native("a shared library", ["-ccopt", f"-L. -Wl,-rpath,{Path.cwd()}"], "-cclib -l:libboxroot_links.so")
+    shared = ["-ccopt", f"-L. -Wl,-rpath,{Path.cwd()}"], "-cclib -l:libboxroot_links.so"
+    native("a shared library", *shared)
+    compile("cdylib", "release", "", CFLAGS="-DBXR_DYNAMIC_TLS")
+    if re.search("STATIC_TLS|_TPOFF|_TPREL", run("readelf -dr libboxroot_links.so")):
+        fail("with CFLAGS=-DBXR_DYNAMIC_TLS, there are thread-locals of the initial-exec model in Rust's code")
+    native("a shared library with -DBXR_DYNAMIC_TLS", *shared)
     compile("staticlib", "release", "")
     for linker in "bfd", "lld", "mold":
         for kind in "-pie", "-no-pie", "-static":
@@ -118,6 +123,7 @@ def links():
 
 HIDE = "-Wl,--exclude-libs,libboxroot.a"
 LARGER = "-DBXR_POOL_LOG=15"
+CHECKED = "-DBOXROOT_CHECKED=1"
 
 
 def library(folder, flags=""):
@@ -128,9 +134,9 @@ def library(folder, flags=""):
     run(f"ar rcs {folder}/libboxroot.a", objects(folder))
 
 
-def refused(name, reason, *options):
+def refused(name, reason, *options, program="program.ml"):
     """The linker refuses a program, and says why."""
-    status, output = attempt(ocaml(), "program.ml", *options, "-o program")
+    status, output = attempt(ocaml(), program, *options, "-o program")
     if status == 0:
         fail(f"linked: {name}")
     if not re.search(reason, output):
@@ -153,16 +159,24 @@ def other_layouts():
 
 
 def visible_names():
-    """A shared library shows the public names, and those of inlined code."""
-    run(CC, "-shared -Wl,--whole-archive pool14/libboxroot.a -Wl,--no-whole-archive -o libboxroot.so")
+    """A shared library shows the public functions, and the names of inlined code. The plain names of the public functions, which say
+    nothing of the flavour, are visible in the plain flavour only."""
     major, minor = version().split(".")[:2]
-    known = {"bxr_copy", f"bxr_flavour_abi2_pool14_for_ocaml_{major}_{minor}"}
-    for header in Path(ROOT, "boxroot-c/include/boxroot").glob("*.h"):
-        known |= {f"{name}_abi2_pool14" for name in re.findall(r"^#define (bxr_[a-z_]*) BXR_(?:FLAVOUR_)?NAME\(", header.read_text(), re.M)}
-    known |= set(re.findall(r"^.*\b(boxroot_[a-z_]*)\(.*\);$", Path(ROOT, "boxroot-c/include/boxroot.h").read_text(), re.M))
-    visible = {line.split()[2] for line in run("nm -D --defined-only libboxroot.so").splitlines()}
-    if visible - known:
-        fail(f"internal names are visible: {' '.join(sorted(visible - known))}")
+    header = Path(ROOT, "boxroot-c/include/boxroot.h").read_text()
+    public = set(re.findall(r"^.*\b(boxroot_[a-z_]*)\(.*\);$", header, re.M))
+    private = {name for header in Path(ROOT, "boxroot-c/include/boxroot").glob("*.h")
+               for name in re.findall(r"\bBXR_NAME\((bxr_[a-z_]*)\)", header.read_text())}
+    for folder, flavour in ("pool14", ""), ("checked14", "_checked"):
+        library = f"lib{folder}.so"
+        run(CC, f"-shared -Wl,--whole-archive {folder}/libboxroot.a -Wl,--no-whole-archive -o {library}")
+        visible = {line.split()[2] for line in run(f"nm -D --defined-only {library}").splitlines()}
+        layout = f"{flavour}_abi2_pool14"
+        known = {"bxr_copy", f"bxr_flavour{layout}_for_ocaml_{major}_{minor}", *(name + layout for name in public | private)}
+        if visible - known - (set() if flavour else public):
+            fail(f"internal names are visible in {library}: {' '.join(sorted(visible - known))}")
+        missing = {name + layout for name in public} | (set() if flavour else public) - visible
+        if missing - visible:
+            fail(f"names are missing in {library}: {' '.join(sorted(missing - visible))}")
     passed("internal names are hidden")
 
 
@@ -176,26 +190,64 @@ def several_copies():
         run(CC, f"-shared {name}.o {name.split('-')[0]}/libboxroot.a", linked, f"-o ./{name}.so")
 
     plugin("pool14-seen")
+    plugin("pool14-called", "-O0")
     plugin("pool14-hidden", "", HIDE)
     plugin("hidden14-compiled")
     plugin("pool15-seen", LARGER)
     plugin("pool15-hidden", LARGER, HIDE)
+    plugin("checked14-seen", CHECKED)
+    plugin("checked14-hidden", CHECKED, HIDE)
+    plugin("checked15-seen", f"{CHECKED} {LARGER}")
 
-    run(CC, "-O2", include(), "-c copies/host.c -o host.o")
-    for name, flags in ("exporting", "-rdynamic"), ("hiding", f"-rdynamic {HIDE}"):
-        run(ocaml(), "-I copies copies/program.ml host.o pool14/libboxroot.a -cclib -ldl", ["-ccopt", flags], "-o", name)
+    def host(name, folder, compiled, linked):
+        run(CC, compiled, include(), "-c copies/host.c -o host.o")
+        run(ocaml(), f"-I copies copies/program.ml host.o {folder}/libboxroot.a -cclib -ldl", ["-ccopt", linked], "-o", name)
+
+    host("exporting", "pool14", "-O2", "-rdynamic")
+    host("hiding", "pool14", "-O2", f"-rdynamic {HIDE}")
+    host("checked", "checked14", f"-O2 {CHECKED}", "-rdynamic")
 
     runs("exporting", "one copy", "./pool14-seen.so")
-    for name in "pool14-hidden", "hidden14-compiled", "pool15-hidden":
+    runs("checked", "one copy", "./checked14-seen.so")
+    for name in "pool14-hidden", "hidden14-compiled", "pool15-hidden", "checked14-hidden":
         runs("exporting", "two copies", f"./{name}.so")
     runs("exporting", "refused", "./pool15-seen.so")
-    for name in "pool14-seen", "pool14-hidden", "pool15-seen", "pool15-hidden":
+    for name in "pool14-seen", "pool14-hidden", "pool15-seen", "pool15-hidden", "checked14-seen":
         runs("hiding", "two copies", f"./{name}.so")
     runs("hiding", "second plugin refused", "./pool14-seen.so", "./pool15-seen.so")
 
+    runs("exporting", "other flavour refused", "./checked14-seen.so")
+    for name in "pool14-seen", "pool14-called", "pool15-seen", "checked15-seen":
+        runs("checked", "other flavour refused", f"./{name}.so")
+        runs("hiding", "second plugin of another flavour refused", "./checked14-seen.so", f"./{name}.so")
+    runs("hiding", "second plugin of another flavour refused", "./pool14-seen.so", "./checked14-seen.so")
 
-def runs(host, *arguments):
-    run([f"./{host}", *arguments], timeout=60)
+
+def two_flavours():
+    """In one executable."""
+    for libraries in "pool14/libboxroot.a checked14/libboxroot.a", "checked14/libboxroot.a pool14/libboxroot.a":
+        refused(f"a program with {libraries}", "multiple definition|duplicate symbol", "stubs14.o checked14-seen.o", libraries)
+    # The names in the executable replace those in the shared library.
+    for level in "-O0", "-O2":
+        run(CC, level, include(), "-c copies/host.c -o host.o")
+        run(ocaml(), "-I copies copies/program.ml host.o checked14-seen.o checked14/libboxroot.a -cclib -lpool14 -cclib -ldl",
+            ["-ccopt", f"-rdynamic -L. -Wl,-rpath,{Path.cwd()}"], "-o both")
+        runs("both", "executable's other flavour refused")
+
+
+def plain_names():
+    """OCaml calls functions of the library itself."""
+    for folder in "pool14", "checked14":
+        run(ocaml(), f"-I copies copies/externals.ml {folder}/libboxroot.a -o externals")
+        run("./externals", timeout=60)
+        passed(f"externals of OCaml, {folder}")
+    status, output = attempt(["./externals", "delete twice"], timeout=60)
+    if status == 0 or not re.search(r"boxroot: delete at \S*externals\+0x\S* of a root that was created at \S*externals\+0x", output):
+        fail(f"a function that OCaml calls is not checked: {status}\n{output}")
+
+
+def runs(host, *arguments, **settings):
+    run([f"./{host}", *arguments], timeout=60, **settings)
     passed(f"{host} executable: {' '.join(arguments)}")
 
 
@@ -203,8 +255,23 @@ def closed_plugins():
     """A plugin is closed. The library in a shared object of its own is pinned, not what uses it."""
     runs("hiding", "unload", "./pool14-seen.so")
     runs("hiding", "unload", "./pool15-hidden.so")
-    run(CC, "-shared pool14-seen.o -L. -lboxroot", [f"-Wl,-rpath,{Path.cwd()}"], "-o ./user.so")
-    runs("hiding", "unload a user", "./user.so", "libboxroot.so")
+    run(CC, "-shared pool14-seen.o -L. -lpool14", [f"-Wl,-rpath,{Path.cwd()}"], "-o ./user.so")
+    runs("hiding", "unload a user", "./user.so", "libpool14.so")
+
+
+def large_thread_locals():
+    """A plugin with many thread-locals, under glibc."""
+    if platform.libc_ver()[0] != "glibc":
+        return
+    Path("large.c").write_text("char *plugin_large(void);\nchar *plugin_large(void) {\n  static __thread char large[16384];\n  return large;\n}\n")
+    for name, flags in ("large", ""), ("dynamic", "-DBXR_DYNAMIC_TLS"):
+        library(name, flags)
+        run(CC, "-O2 -fPIC -shared", flags, include(), f"copies/plugin.c large.c {name}/libboxroot.a", HIDE, f"-o ./{name}.so")
+    status, output = attempt("./hiding", ["two copies", "./large.so"], timeout=60)
+    if status == 0 or "cannot allocate memory in static TLS block" not in output:
+        fail(f"glibc opens it without -DBXR_DYNAMIC_TLS: {status}\n{output}")
+    runs("hiding", "two copies", "./large.so", env={"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=65536"})
+    runs("hiding", "two copies", "./dynamic.so")
 
 
 def opened_under_musl():
@@ -238,14 +305,40 @@ def opened_under_musl():
 
 
 def two_rust_libraries():
-    """Each has the safe crate, and a copy of the C library whose names are hidden. The panics of finalisers are reported."""
+    """Each has the safe crate, and a copy of the C library: as shared libraries, whose names are hidden, and as static ones. The
+    panics of finalisers are reported."""
     target = ROOT / "target/links"
-    run("cargo build -q --release --examples --manifest-path", ROOT / "tests/copies/rust/Cargo.toml", "--target-dir", target)
+    crate = ROOT / "tests/copies/rust/Cargo.toml"
+    run("cargo build -q --release --examples --manifest-path", crate, "--target-dir", target)
     libraries = target / "release/examples"
     run(ocaml(), "copies/rust/program.ml -cclib -lfirst -cclib -lsecond", ["-ccopt", f"-L{libraries} -Wl,-rpath,{libraries}"],
         "-o two_libraries")
     run("./two_libraries", timeout=60)
     passed("two Rust libraries with closures and boxes")
+
+    def static(package, flavour, *options):
+        """Static libraries of a flavour, not optimised."""
+        run("cargo rustc -q --crate-type staticlib --manifest-path", ROOT / package / "Cargo.toml", "--target-dir", target, *options)
+        Path(flavour).mkdir(exist_ok=True)
+        for file in [*target.glob("debug/*.a"), *target.glob("debug/examples/*.a")]:
+            shutil.move(file, flavour)
+
+    static("tests/copies/rust", "rust-plain", "--example first")
+    static("tests/copies/rust", "rust-plain", "--example second")
+    static("tests/copies/rust", "rust-checked", "--example first --features ocaml-boxroot/debug-checks")
+    static("tests/links/rust", "rust-plain")
+    system = run(ocaml(), "-config-var native_c_libraries").split()
+
+    def libraries(*names):
+        return [word for name in [*(Path.cwd() / f"{name}.a" for name in names), *system] for word in ("-cclib", name)]
+
+    run(ocaml(), "copies/rust/program.ml", libraries("rust-plain/libfirst", "rust-plain/libsecond"), "-o two_libraries")
+    run("./two_libraries static", timeout=60)
+    passed("two static Rust libraries with closures and boxes")
+    refused("a program with static Rust libraries of two flavours", "multiple definition|duplicate symbol",
+            libraries("rust-checked/libfirst", "rust-plain/libsecond"), program="copies/rust/program.ml")
+    refused("a program with C of the checked flavour and Rust of the plain one", "multiple definition|duplicate symbol",
+            "checked14-seen.o checked14/libboxroot.a", libraries("rust-plain/libboxroot_links"))
 
 
 def copies():
@@ -258,10 +351,15 @@ def copies():
         library("pool14")
         library("pool15", LARGER)
         library("hidden14", "-fvisibility=hidden")
+        library("checked14", CHECKED)
+        library("checked15", f"{CHECKED} {LARGER}")
         other_layouts()
         visible_names()
         several_copies()
+        two_flavours()
+        plain_names()
         closed_plugins()
+        large_thread_locals()
         opened_under_musl()
         two_rust_libraries()
 

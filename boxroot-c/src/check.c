@@ -392,7 +392,7 @@ bool bxr_checked_create_many(boxroot_domain domain, boxroot *roots, value const 
   return true;
 }
 
-/* The functions themselves, where their address is taken, or where OCaml or another language calls them. */
+/* The functions themselves, where their address is taken. (plain_names.c has those that other languages call.) */
 #define CALLER ((struct bxr_site){(char const *)__builtin_return_address(0) - 1, 0, 0})
 boxroot(boxroot_create)(value v) { return bxr_checked_create(v, CALLER); }
 value(boxroot_get)(boxroot r) { return bxr_checked_get(r, CALLER); }

@@ -5,7 +5,8 @@
 //!    with an error.
 //! 3. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here without an error.
 //! 4. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are the
-//!    point of this crate. With `debug-checks`, compile the library's checked flavour.
+//!    point of this crate. With `debug-checks`, compile the library's checked flavour. Decide whether Rust reads its thread-local
+//!    variables.
 //! 5. Tell dependants, through `links` metadata, where the C headers are
 //!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`), and what the names of C objects begin
 //!    with (`_OBJECT_PREFIX`).
@@ -85,6 +86,7 @@ fn build() -> Result<(), Box<dyn Error>> {
             compiler.define("BXR_DEBUG", None);
         }
     }
+    let is_dynamic = is_tls_dynamic(&compiler)?;
     let source_folder = vendor.join("src");
     let prefix = object_prefix(ocaml.version());
     let copies = PathBuf::from(env::var("OUT_DIR")?).join("src");
@@ -113,7 +115,11 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-cfg=ocaml5");
     }
     let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
-    if inlined && target("OS") == "linux" && ["x86_64", "aarch64"].contains(&&*target("ARCH")) {
+    if inlined
+        && target("OS") == "linux"
+        && ["x86_64", "aarch64"].contains(&&*target("ARCH"))
+        && !is_dynamic
+    {
         println!("cargo::rustc-cfg=inlined_thread_locals");
     }
     if feature("LINK_OCAML_RUNTIME_AND_DUMMY_PROGRAM") {
@@ -123,6 +129,16 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo:runtime=1");
     }
     Ok(())
+}
+
+/// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`: then the library's thread-local variables are not of the initial-exec model
+/// (`boxroot/lock.h`), which `../src/fast.rs` reads.
+fn is_tls_dynamic(compiler: &cc::Build) -> Result<bool, Box<dyn Error>> {
+    let file = PathBuf::from(env::var("OUT_DIR")?).join("tls.c");
+    fs::write(&file, "#ifdef BXR_DYNAMIC_TLS\ndynamic\n#endif\n")?;
+    let expanded = compiler.clone().file(file).try_expand();
+    let expanded = expanded.map_err(|error| format!("the C preprocessor: {error}"))?;
+    Ok(String::from_utf8_lossy(&expanded).lines().any(|line| line == "dynamic"))
 }
 
 /// What the names of C objects begin with. In a program without an OCaml runtime, or with one of another version, the linker

@@ -13,34 +13,54 @@ pub struct boxroot_private {
     _unused: [u8; 0],
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_create_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_create_checked_abi2_pool14")]
     pub fn boxroot_create(v: value) -> boxroot;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_get_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_get_checked_abi2_pool14")]
     pub fn boxroot_get(r: boxroot) -> value;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_get_ref_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_get_ref_checked_abi2_pool14")]
     pub fn boxroot_get_ref(r: boxroot) -> *const value;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_delete_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_delete_checked_abi2_pool14")]
     pub fn boxroot_delete(r: boxroot);
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_modify_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_modify_checked_abi2_pool14")]
     pub fn boxroot_modify(r: *mut boxroot, v: value) -> bool;
 }
 pub type boxroot_domain = *mut bxr_domain_head;
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_domain_self_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_domain_self_checked_abi2_pool14")]
     pub fn boxroot_domain_self() -> boxroot_domain;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_create_in_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_create_in_checked_abi2_pool14")]
     pub fn boxroot_create_in(domain: boxroot_domain, v: value) -> boxroot;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_delete_in_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_delete_in_checked_abi2_pool14")]
     pub fn boxroot_delete_in(domain: boxroot_domain, r: boxroot);
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_modify_in_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_modify_in_checked_abi2_pool14")]
     pub fn boxroot_modify_in(domain: boxroot_domain, r: *mut boxroot, v: value) -> bool;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_create_many_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_create_many_checked_abi2_pool14")]
     pub fn boxroot_create_many(
         domain: boxroot_domain,
         roots: *mut boxroot,
@@ -49,12 +69,18 @@ unsafe extern "C" {
     ) -> bool;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_delete_many_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_delete_many_checked_abi2_pool14")]
     pub fn boxroot_delete_many(domain: boxroot_domain, roots: *const boxroot, n: usize);
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_setup_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_setup_checked_abi2_pool14")]
     pub fn boxroot_setup() -> bool;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_teardown_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_teardown_checked_abi2_pool14")]
     pub fn boxroot_teardown();
 }
 pub const BOXROOT_NOT_SETUP: boxroot_state = 0;
@@ -63,9 +89,13 @@ pub const BOXROOT_TORE_DOWN: boxroot_state = 2;
 pub const BOXROOT_INVALID: boxroot_state = 3;
 pub type boxroot_state = ::core::ffi::c_uint;
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_status_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_status_checked_abi2_pool14")]
     pub fn boxroot_status() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_error_string_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_error_string_checked_abi2_pool14")]
     pub fn boxroot_error_string() -> *const ::core::ffi::c_char;
 }
 #[repr(C)]
@@ -129,27 +159,43 @@ const _: () = {
         [::core::mem::offset_of!(boxroot_stats, waiting_deletes) - 128usize];
 };
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_stats_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_stats_checked_abi2_pool14")]
     pub fn boxroot_stats(s: *mut boxroot_stats);
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_stats_of_size_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_stats_of_size_checked_abi2_pool14")]
     pub fn boxroot_stats_of_size(s: *mut boxroot_stats, size: usize);
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_print_stats_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_print_stats_checked_abi2_pool14")]
     pub fn boxroot_print_stats();
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_trim_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_trim_checked_abi2_pool14")]
     pub fn boxroot_trim() -> usize;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_profile_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_profile_checked_abi2_pool14")]
     pub fn boxroot_profile(rate: u32);
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_profile_write_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_profile_write_checked_abi2_pool14")]
     pub fn boxroot_profile_write(file: ::core::ffi::c_int, age: u32) -> bool;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_validate_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_validate_checked_abi2_pool14")]
     pub fn boxroot_validate() -> *const ::core::ffi::c_char;
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_print_leaks_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_print_leaks_checked_abi2_pool14")]
     pub fn boxroot_print_leaks();
 }
 #[repr(C)]
@@ -210,31 +256,38 @@ const _: () = {
         [::core::mem::offset_of!(bxr_domain_head, outgoing) - 32usize];
 };
 unsafe extern "C" {
-    #[link_name = "bxr_create_slow_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_create_slow_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_create_slow_checked_abi2_pool14")]
     pub fn bxr_create_slow(v: value) -> boxroot;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_delete_slow_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_delete_slow_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_delete_slow_checked_abi2_pool14")]
     pub fn bxr_delete_slow(r: boxroot);
 }
 unsafe extern "C" {
-    #[link_name = "bxr_modify_slow_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_modify_slow_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_modify_slow_checked_abi2_pool14")]
     pub fn bxr_modify_slow(r: boxroot, v: value) -> boxroot;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_domain_refile_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_domain_refile_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_domain_refile_checked_abi2_pool14")]
     pub fn bxr_domain_refile(pool: *mut bxr_pool_head);
 }
 unsafe extern "C" {
-    #[link_name = "bxr_domain_attach_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_domain_attach_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_domain_attach_checked_abi2_pool14")]
     pub fn bxr_domain_attach() -> *mut bxr_domain_head;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_domain_trim_empty_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_domain_trim_empty_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_domain_trim_empty_checked_abi2_pool14")]
     pub fn bxr_domain_trim_empty(self_: *mut bxr_domain_head) -> usize;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_domain_stats_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_domain_stats_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_domain_stats_checked_abi2_pool14")]
     pub fn bxr_domain_stats(self_: *mut bxr_domain_head, s: *mut boxroot_stats, size: usize);
 }
 pub const BXR_LOCK_NOT_HELD: bxr_lock = 0;
@@ -243,11 +296,13 @@ pub const BXR_LOCK_ENDED: bxr_lock = 2;
 pub const BXR_LOCK_UNCERTAIN: bxr_lock = 3;
 pub type bxr_lock = ::core::ffi::c_uint;
 unsafe extern "C" {
-    #[link_name = "bxr_lock_state_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_lock_state_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_lock_state_checked_abi2_pool14")]
     pub fn bxr_lock_state() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_lock_confirm_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_lock_confirm_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_lock_confirm_checked_abi2_pool14")]
     pub fn bxr_lock_confirm();
 }
 pub const BXR_USE_DOWN: bxr_use = 0;
@@ -257,34 +312,42 @@ pub const BXR_USE_ENDED: bxr_use = -3;
 pub const BXR_USE_NOT_RUNNING: bxr_use = -4;
 pub type bxr_use = ::core::ffi::c_int;
 unsafe extern "C" {
-    #[link_name = "bxr_use_begin_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_use_begin_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_use_begin_checked_abi2_pool14")]
     pub fn bxr_use_begin() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_use_begin_to_lock_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_use_begin_to_lock_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_use_begin_to_lock_checked_abi2_pool14")]
     pub fn bxr_use_begin_to_lock() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_use_end_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_use_end_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_use_end_checked_abi2_pool14")]
     pub fn bxr_use_end();
 }
 unsafe extern "C" {
-    #[link_name = "bxr_uses_forbid_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forbid_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_forbid_checked_abi2_pool14")]
     pub fn bxr_uses_forbid() -> usize;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_uses_forked_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forked_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_forked_checked_abi2_pool14")]
     pub fn bxr_uses_forked() -> bool;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_uses_go_on_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_go_on_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_go_on_checked_abi2_pool14")]
     pub fn bxr_uses_go_on(number: ::core::ffi::c_int) -> bool;
 }
 unsafe extern "C" {
-    #[link_name = "bxr_runtime_gone_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_runtime_gone_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_runtime_gone_checked_abi2_pool14")]
     pub fn bxr_runtime_gone();
 }
 unsafe extern "C" {
-    #[link_name = "bxr_is_gone_abi2_pool14"]
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_is_gone_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_is_gone_checked_abi2_pool14")]
     pub fn bxr_is_gone() -> bool;
 }

@@ -1,4 +1,5 @@
-/* Boxroots of the executable (user 0) and of the plugins that it loaded (1, 2, ...), for program.ml. */
+/* Boxroots of the executable (user 0) and of the plugins that it loaded (1, 2, ...), for program.ml. A plugin without a name is in
+   the executable. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,7 +21,8 @@ static int count = 1;
 static struct users const *user(value number) { return users[Int_val(number)]; }
 
 value host_load(value path, value global) {
-  void *handle = dlopen(String_val(path), RTLD_NOW | (Bool_val(global) ? RTLD_GLOBAL : 0));
+  char const *name = caml_string_length(path) == 0 ? NULL : String_val(path);
+  void *handle = dlopen(name, RTLD_NOW | (Bool_val(global) ? RTLD_GLOBAL : 0));
   if (handle == NULL) {
     fprintf(stderr, "%s\n", dlerror());
     exit(1);
@@ -34,19 +36,6 @@ value host_load(value path, value global) {
 static bool is_loaded(char const *path) { return dlopen(path, RTLD_NOW | RTLD_NOLOAD) != NULL; }
 value host_is_loaded(value path) { return Val_bool(is_loaded(String_val(path))); }
 value host_close(value number) { return Val_bool(dlclose(handles[Int_val(number)]) == 0); }
-
-/* The plugin's own function of this name, also if that of another copy hides it from the dynamic linker. */
-static void *own_function(value number, char const *name) {
-  void *function = dlsym(handles[Int_val(number)], name);
-  if (function == NULL) abort();
-  return function;
-}
-value host_own_status(value number) {
-  return Val_int(((int (*)(void))own_function(number, "boxroot_status"))());
-}
-value host_own_setup(value number) {
-  return Val_bool(((bool (*)(void))own_function(number, "boxroot_setup"))());
-}
 
 value host_setup(value number) { return Val_bool(user(number)->setup()); }
 value host_status(value number) { return Val_int(user(number)->status()); }

@@ -2,8 +2,6 @@
 external load : string -> bool -> int = "host_load"
 external is_loaded : string -> bool = "host_is_loaded"
 external close : int -> bool = "host_close"
-external own_status : int -> int = "host_own_status"
-external own_setup : int -> bool = "host_own_setup"
 external setup : int -> bool = "host_setup"
 external status : int -> int = "host_status"
 external error : int -> string = "host_error"
@@ -85,25 +83,29 @@ let two_copies plugin =
   Array.iter (delete plugin) b;
   check "all are deleted" (live plugin = 0)
 
-(* The copy of `first` hides names of the plugin's copy, which is for another layout: so the plugin's copy refuses. *)
-let refused first plugin =
+(* The copy of `first` was found first, and the plugin's copy is of another layout or flavour: so the plugin's copy refuses. Roots
+   must not go to users of another flavour, not even refused ones. *)
+let refused ?(crossing = false) first plugin =
   let refuses () =
     check "no setup" (not (setup plugin));
     check "a message after setup" (contains "two different copies" (error plugin));
     check "no root" (create plugin "refused" = 0);
     check "a message" (contains "two different copies" (error plugin));
-    check "own status" (own_status plugin = invalid);
-    check "own setup" (not (own_setup plugin))
+    check "status" (status plugin = invalid)
   in
   refuses ();
   let a = use first in
   refuses ();
-  (* The plugin's inlined code does not touch a root of the other copy. *)
-  check "no change" (modify plugin a.(0) "refused" = 0);
-  delete plugin a.(0);
+  if crossing then begin
+    (* The plugin's inlined code does not touch a root of the other copy. *)
+    check "no change" (modify plugin a.(0) "refused" = 0);
+    delete plugin a.(0)
+  end;
   collect ();
   kept first first a;
-  check "the first one works" (status first = running && live first = n)
+  check "the first one works" (status first = running && live first = n);
+  Array.iter (delete first) a;
+  check "all are deleted" (live first = 0)
 
 let unload path =
   let idle = load path false in
@@ -133,10 +135,15 @@ let () =
   match Array.to_list Sys.argv with
   | [ _; "one copy"; path ] -> one_copy (load path false)
   | [ _; "two copies"; path ] -> two_copies (load path false)
-  | [ _; "refused"; path ] -> refused 0 (load path false)
+  | [ _; "refused"; path ] -> refused ~crossing:true 0 (load path false)
   | [ _; "second plugin refused"; path; other ] ->
       let first = load path true in
+      refused ~crossing:true first (load other true)
+  | [ _; "other flavour refused"; path ] -> refused 0 (load path false)
+  | [ _; "second plugin of another flavour refused"; path; other ] ->
+      let first = load path true in
       refused first (load other true)
+  | [ _; "executable's other flavour refused" ] -> refused (load "" false) 0
   | [ _; "unload"; path ] -> unload path
   | [ _; "unload a user"; path; library ] -> unload_a_user path library
   | _ -> failwith "usage"

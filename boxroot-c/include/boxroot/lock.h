@@ -72,7 +72,7 @@ typedef void *bxr_witness;
    bxr_owner is for delete and modify: it stays &bxr_no_domain on threads that may end
    without passing through a hook, because in their thread-local destructors they would
    otherwise pass for holders of the lock. Their slow paths can tell (runtime_ocaml4.c). */
-#define bxr_owner BXR_FLAVOUR_NAME(bxr_owner)
+#define bxr_owner BXR_NAME(bxr_owner)
 extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner;
 typedef int bxr_witness;
 #define BXR_WITNESS() 0

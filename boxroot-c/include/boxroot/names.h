@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Private. The linker's names of what inlined code and the library share. The names contain the layout
-   that both were compiled for, so that the linker refuses users and a library that disagree
-   about it. Public functions have plain names: no inlined code depends on their insides. */
+/* Private. The linker's names of the library's functions and variables. The names contain the flavour and the layout, so that
+   users reach a library of their own flavour and layout, or the linker refuses them. The public functions also have plain
+   names, for code that does not include boxroot.h (src/plain_names.c). */
 #ifndef BOXROOT_NAMES_H
 #define BOXROOT_NAMES_H
 
@@ -19,28 +19,30 @@
 #define BXR_POOL_LOG 14
 #endif
 
-#define BXR_PASTE(name, abi, log) name##_abi##abi##_pool##log
-#define BXR_NAME_OF(name, abi, log) BXR_PASTE(name, abi, log)
-/* bxr_self_abi2_pool14 */
-#define BXR_NAME(name) BXR_NAME_OF(name, BXR_ABI, BXR_POOL_LOG)
+#if BOXROOT_CHECKED
+#define BXR_FLAVOUR _checked
+#else
+#define BXR_FLAVOUR
+#endif
+
+#define BXR_PASTE(prefix, name, flavour, abi, log) prefix##name##flavour##_abi##abi##_pool##log
+#define BXR_NAME_OF(prefix, name, flavour, abi, log) BXR_PASTE(prefix, name, flavour, abi, log)
+/* bxr_self_abi2_pool14, bxr_self_checked_abi2_pool14 */
+#define BXR_NAME(name) BXR_NAME_OF(, name, BXR_FLAVOUR, BXR_ABI, BXR_POOL_LOG)
 
 /* Each object that includes boxroot.h refers to bxr_flavour. The library defines that name only if it is of the same flavour
-   and compiled for the same OCaml. The names of what the fast paths use contain the flavour, too. */
-#if BOXROOT_CHECKED
-#define BXR_FLAVOUR_NAME(name) BXR_NAME(name##_checked)
-#else
-#define BXR_FLAVOUR_NAME(name) BXR_NAME(name)
-#endif
+   and compiled for the same OCaml. */
 #define BXR_PASTE_OCAML(name, major, minor) name##_for_ocaml_##major##_##minor
 #define BXR_OCAML_NAME_OF(name, major, minor) BXR_PASTE_OCAML(name, major, minor)
 /* bxr_flavour_abi2_pool14_for_ocaml_5_3 */
 #define bxr_flavour                                                                                \
-  BXR_OCAML_NAME_OF(BXR_FLAVOUR_NAME(bxr_flavour), OCAML_VERSION_MAJOR, OCAML_VERSION_MINOR)
-#define bxr_self BXR_FLAVOUR_NAME(bxr_self)
-#define bxr_create_slow BXR_FLAVOUR_NAME(bxr_create_slow)
-#define bxr_delete_slow BXR_FLAVOUR_NAME(bxr_delete_slow)
-#define bxr_modify_slow BXR_FLAVOUR_NAME(bxr_modify_slow)
-#define bxr_domain_refile BXR_FLAVOUR_NAME(bxr_domain_refile)
+  BXR_OCAML_NAME_OF(BXR_NAME(bxr_flavour), OCAML_VERSION_MAJOR, OCAML_VERSION_MINOR)
+
+#define bxr_self BXR_NAME(bxr_self)
+#define bxr_create_slow BXR_NAME(bxr_create_slow)
+#define bxr_delete_slow BXR_NAME(bxr_delete_slow)
+#define bxr_modify_slow BXR_NAME(bxr_modify_slow)
+#define bxr_domain_refile BXR_NAME(bxr_domain_refile)
 
 #define bxr_setup BXR_NAME(bxr_setup)
 #define bxr_domain_attach BXR_NAME(bxr_domain_attach)
@@ -68,8 +70,60 @@
 #define bxr_pop BXR_NAME(bxr_pop)
 #define bxr_may_be_young BXR_NAME(bxr_may_be_young)
 
-/* In the checked flavour, the public functions are those of check.c. They call the allocator's by these names. */
+/* The public functions. They are renamed for the linker only: users may have other things of these names, such as members of
+   structs. Compilers without this pragma call them by their plain names. */
+#if defined(__GNUC__)
+#define BXR_PRAGMA(text) _Pragma(#text)
+#define BXR_RENAME(name, linked) BXR_PRAGMA(redefine_extname name linked)
+#define BXR_PUBLIC(name)                                                                           \
+  BXR_RENAME(name, BXR_NAME_OF(__USER_LABEL_PREFIX__, name, BXR_FLAVOUR, BXR_ABI, BXR_POOL_LOG))
+/* clang-format off */
+BXR_PUBLIC(boxroot_create)
+BXR_PUBLIC(boxroot_get)
+BXR_PUBLIC(boxroot_get_ref)
+BXR_PUBLIC(boxroot_delete)
+BXR_PUBLIC(boxroot_modify)
+BXR_PUBLIC(boxroot_domain_self)
+BXR_PUBLIC(boxroot_create_in)
+BXR_PUBLIC(boxroot_delete_in)
+BXR_PUBLIC(boxroot_modify_in)
+BXR_PUBLIC(boxroot_create_many)
+BXR_PUBLIC(boxroot_delete_many)
+BXR_PUBLIC(boxroot_setup)
+BXR_PUBLIC(boxroot_teardown)
+BXR_PUBLIC(boxroot_status)
+BXR_PUBLIC(boxroot_error_string)
+BXR_PUBLIC(boxroot_stats)
+BXR_PUBLIC(boxroot_stats_of_size)
+BXR_PUBLIC(boxroot_print_stats)
+BXR_PUBLIC(boxroot_trim)
+BXR_PUBLIC(boxroot_profile)
+BXR_PUBLIC(boxroot_profile_write)
+BXR_PUBLIC(boxroot_validate)
+BXR_PUBLIC(boxroot_print_leaks)
+/* clang-format on */
+#endif
+
 #if BOXROOT_CHECKED
+#define bxr_checked_create BXR_NAME(bxr_checked_create)
+#define bxr_checked_get BXR_NAME(bxr_checked_get)
+#define bxr_checked_get_ref BXR_NAME(bxr_checked_get_ref)
+#define bxr_checked_delete BXR_NAME(bxr_checked_delete)
+#define bxr_checked_modify BXR_NAME(bxr_checked_modify)
+#define bxr_checked_create_in BXR_NAME(bxr_checked_create_in)
+#define bxr_checked_delete_in BXR_NAME(bxr_checked_delete_in)
+#define bxr_checked_modify_in BXR_NAME(bxr_checked_modify_in)
+#define bxr_checked_create_many BXR_NAME(bxr_checked_create_many)
+#define bxr_checked_delete_many BXR_NAME(bxr_checked_delete_many)
+#define bxr_check_create BXR_NAME(bxr_check_create)
+#define bxr_check_get BXR_NAME(bxr_check_get)
+#define bxr_check_get_ref BXR_NAME(bxr_check_get_ref)
+#define bxr_check_delete BXR_NAME(bxr_check_delete)
+#define bxr_check_modify BXR_NAME(bxr_check_modify)
+#define bxr_check_leaks BXR_NAME(bxr_check_leaks)
+#define bxr_check_name BXR_NAME(bxr_check_name)
+
+/* In the checked flavour, the public functions are those of check.c. They call the allocator's by these names. */
 #define bxr_core_create BXR_NAME(bxr_core_create)
 #define bxr_core_delete BXR_NAME(bxr_core_delete)
 #ifdef BXR_CORE

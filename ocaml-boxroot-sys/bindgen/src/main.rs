@@ -7,7 +7,7 @@
 use bindgen::callbacks::{ItemInfo, ParseCallbacks};
 use std::{path::Path, process::ExitCode};
 
-/// For the linker, private names end in the layout's number (`boxroot/names.h`). In Rust they do without it.
+/// For the linker, names end in the layout's number (`boxroot/names.h`). In Rust they do without it.
 #[derive(Debug)]
 struct WithoutLayout;
 
@@ -15,6 +15,22 @@ impl ParseCallbacks for WithoutLayout {
     fn generated_name_override(&self, item: ItemInfo<'_>) -> Option<String> {
         Some(item.name.split_once("_abi")?.0.to_string())
     }
+}
+
+/// For the linker, names contain the flavour, too.
+fn of_both_flavours(bindings: &str) -> String {
+    let line = |line: &str| match line.trim().strip_prefix("#[link_name = \"") {
+        Some(name) => {
+            let checked = name.replacen("_abi", "_checked_abi", 1).replace("\"]", "\")]");
+            let plain = name.replace("\"]", "\")]");
+            format!(
+                "    #[cfg_attr(not(feature = \"debug-checks\"), link_name = \"{plain}\n    \
+                 #[cfg_attr(feature = \"debug-checks\", link_name = \"{checked}\n"
+            )
+        }
+        None => format!("{line}\n"),
+    };
+    bindings.lines().map(line).collect()
 }
 
 fn main() -> ExitCode {
@@ -45,7 +61,7 @@ fn main() -> ExitCode {
         Ok(bindings) => {
             // The escape says that a name is exactly that of the object file. But where C names get an underscore in
             // object files (Mach-O), it is not.
-            print!("{}", bindings.to_string().replace(r"\u{1}", ""));
+            print!("{}", of_both_flavours(&bindings.to_string().replace(r"\u{1}", "")));
             ExitCode::SUCCESS
         }
         Err(error) => {
