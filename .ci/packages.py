@@ -223,18 +223,19 @@ def c_checked(folder):
     mistakes = ROOT / "boxroot-c/test/mistakes"
     leak = "boxroot: 3 live roots were created at mistakes_stubs.c:"
     shutil.copy(mistakes / "mistakes.c", "mistakes_stubs.c")
-    shutil.copy(mistakes / "mistakes.ml", ".")
+    for file in "members.c", "mistakes.ml":
+        shutil.copy(mistakes / file, ".")
     for installed in "made", "cmade":
         compiled = pkg_config(folder, installed, "--cflags", package="boxroot-checked")
         libraries = pkg_config(folder, installed, "--libs", package="boxroot-checked")
         link = ["-ccopt", f"-Wl,-rpath,{folder}/{installed}/lib", "-cclib", libraries, "-o", "mistakes"]
-        run(ocaml(), ["-ccopt", compiled], "-c mistakes_stubs.c")
-        run(ocaml(), "mistakes.ml mistakes_stubs.o", link)
+        run(ocaml(), ["-ccopt", compiled], "-c mistakes_stubs.c members.c")
+        run(ocaml(), "mistakes.ml mistakes_stubs.o members.o", link)
         status, output = attempt("./mistakes leaked", timeout=60)
         if status != 0 or leak not in output:
             fail(f"the checked flavour, {installed}, does not name a leak\n{output}")
-        run(ocaml(), ["-ccopt", pkg_config(folder, installed, "--cflags")], "-c mistakes_stubs.c")
-        status, output = attempt(ocaml(), "mistakes.ml mistakes_stubs.o", link)
+        run(ocaml(), ["-ccopt", pkg_config(folder, installed, "--cflags")], "-c mistakes_stubs.c members.c")
+        status, output = attempt(ocaml(), "mistakes.ml mistakes_stubs.o members.o", link)
         if status == 0 or not re.search("undefined reference to .bxr_flavour_abi", output):
             fail(f"the linker takes an object of the other flavour\n{output}")
         passed(f"the checked flavour, {installed}")
