@@ -14,9 +14,13 @@ fn main() -> ExitCode {
 
 fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=src/c");
+    println!("cargo::rustc-check-cfg=cfg(ocaml4)");
     let Some(ocaml) = env::var_os("DEP_OCAML_BOXROOT_OCAML_WHERE") else {
         return Ok(());
     };
+    if env::var("DEP_OCAML_BOXROOT_OCAML_VERSION").is_ok_and(|version| version.starts_with('4')) {
+        println!("cargo::rustc-cfg=ocaml4");
+    }
     // Tells build scripts that want to link a runtime that there is one already.
     if env::var_os("DEP_OCAML_BOXROOT_RUNTIME").is_some() {
         println!("cargo:runtime=1");

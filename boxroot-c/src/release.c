@@ -83,6 +83,17 @@ void bxr_release_unneeded(struct bxr_domain *domain) {
   domain->empty_low = domain->empty_count;
 }
 
+/* Empty pools beyond the number of those in use, and of these, are too many. */
+enum { SPARED = 1 << 10 };
+
+void bxr_release_excess(struct bxr_domain *domain) {
+  size_t kept = domain->pool_count - domain->empty_count + SPARED;
+  if (domain->empty_count <= kept) return;
+  size_t n = (domain->empty_count - kept + 15) / 16;
+  release_empty_pools(domain, n, 2 * n);
+  if (domain->empty_low > domain->empty_count) domain->empty_low = domain->empty_count;
+}
+
 size_t bxr_release_all(struct bxr_domain *domain) {
   for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next)
     bxr_barrier_update(bxr_list_pool(link));

@@ -210,6 +210,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   count_early(domain);
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
   if (bxr_runtime_marking_done()) domain->marking = false;
+  if (!domain->marking) bxr_release_excess(domain);
 }
 
 /* "emptied" of waiting.h. If no other domain has darkened its roots before, remote deletes may be drained, too ("darken-first"

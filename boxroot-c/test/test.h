@@ -69,6 +69,7 @@
   TEST(waiting_remote_deletes)                                                                     \
   TEST(waiting_is_freed_by_shares)                                                                 \
   TEST(scan_of_few_pools)                                                                          \
+  TEST(scan_after_many_ends)                                                                       \
   TEST(scan_hands_pools_over)                                                                      \
   TEST(scan_of_a_runtime_with_other_headers)                                                       \
   TEST(scan_of_a_runtime_that_does_not_mark)                                                       \

@@ -301,3 +301,27 @@ void test_scan_counts_early(void) {
     CHECK(domain->census.live_roots == counted);
   }
 }
+
+/* Domains come and go, and no major cycle begins. Their pools become empty before they are adopted, or afterwards. */
+void test_scan_after_many_ends(void) {
+  enum { DOMAINS = 200, EACH = 20 };
+  static boxroot roots[EACH][MANY];
+  struct bxr_domain *adopter = bxr_orphans_obtain();
+  create(adopter);
+  for (int i = 0; i < DOMAINS; i++) {
+    struct bxr_domain *domain = bxr_orphans_obtain();
+    for (int j = 0; j < EACH; j++) fill(domain, roots[j]);
+    if (i % 2 != 0) {
+      bxr_orphans_add(domain);
+      bxr_scan(BXR_SCAN_MINOR, &adopter, NULL, visiting);
+    }
+    for (int j = 0; j < EACH; j++)
+      for (uint32_t slot = 0; slot < BXR_SLOTS; slot++) bxr_domain_free(roots[j][slot]);
+    if (i % 2 == 0) {
+      bxr_orphans_add(domain);
+      bxr_scan(BXR_SCAN_MINOR, &adopter, NULL, visiting);
+    }
+  }
+  CHECK(adopter->pools_adopted == DOMAINS * EACH);
+  CHECK(adopter->pool_count < DOMAINS * EACH / 2);
+}

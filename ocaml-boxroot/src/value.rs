@@ -170,8 +170,8 @@ pub enum Kind {
     /// A block of the heap. On OCaml 4, values of abstract types may also be pointers out of the heap, each of which counts
     /// as a block of tag 251 and size 0.
     Block {
-        /// Below 244, the constructor's number (0 for tuples and records). Otherwise the kind of block, as in OCaml's module
-        /// `Obj`: 252 is a string, 253 a float, 254 an array or record of floats in the flat form, 255 a custom block.
+        /// Up to 243 (on OCaml 4, 245), the constructor's number, which is 0 for tuples and records. Otherwise the kind of block,
+        /// as in OCaml's module `Obj`: 252 is a string, 253 a float, 254 an array or record of floats in the flat form, 255 a custom block.
         tag: u8,
         /// The size in words, without the header.
         size: usize,

@@ -50,6 +50,7 @@ impl Program {
 
     /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`. An operator has no name in Rust unless it
     /// gets one here: `rename("orders.+", "add")`. A Rust name that begins with a capital letter is for a type or an exception.
+    /// Modules keep their names.
     pub fn rename(mut self, item: &str, rust_name: &str) -> Program {
         self.bound.names.push((item.to_string(), rust_name.to_string()));
         self
@@ -99,8 +100,9 @@ impl Program {
         }
         annotations.retain(|file| file.exists());
         self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE), false)?;
-        // Without the user's flags, which may change what names mean (`-open`).
+        // Without the user's flags, which may change what names mean (`-open`), but for that one that interfaces ask for.
         let mut command = self.ocamlopt(&ocamlopt, folder);
+        command.args(self.flags.iter().filter(|flag| *flag == "-rectypes"));
         command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));
         run(command.args(["-c", GLUE]))?;
         let mut objects: Vec<String> =

@@ -482,6 +482,33 @@ fn a_module_called_type() {
     bindings.has(&["pub mod r#type {", "\"boxroot_abi_type_DIGEST\""]);
 }
 
+/// Names have letters that are not ASCII from OCaml 5.3 on. C has none of them.
+#[test]
+fn names_that_are_not_ascii() {
+    if is_before((5, 3)) {
+        return;
+    }
+    let ml = "type état = Être of int | Épuisé
+              module AnnéeÉcoulée = struct let été n = n + 1 end
+              exception Échec of état
+              external demander : état -> int = \"été_demander\"
+              let à_renommer = 1 and aussi = 2";
+    let renamed = "rename été.à_renommer ôté rename été.aussi égal";
+    let bindings = Modules::new("names_that_are_not_ascii", &[("été.ml", ml)])
+        .bind(&format!("module été {renamed}"));
+    bindings.has(&[
+        "pub mod été {",
+        "\"boxroot_abi_xc3xa9txc3xa9_DIGEST\"",
+        "pub enum État { Être(isize), Épuisé, }",
+        "pub mod année_écoulée {",
+        "pub fn été / été_root (arg0: OCamlInt) -> OCamlInt as isize",
+        "pub struct Échec(pub État);",
+        "pub fn ôté / ôté_root () -> OCamlInt as isize",
+        "pub fn égal / égal_root () -> OCamlInt as isize",
+    ]);
+    assert_says(&bindings.said, &["demander", "a symbol that is no name in C", "bound module"]);
+}
+
 #[test]
 fn names_that_clash() {
     for (number, (ml, words)) in [
@@ -491,7 +518,7 @@ fn names_that_clash() {
         ("type t = { x' : int; x_prime : int }", ["x'", "x_prime", "X.t"]),
         (
             "module AB = struct let n = 1 end module Ab = struct let n = 1 end",
-            ["X.AB", "X.Ab", "`ab`"],
+            ["X.AB", "X.Ab", "`only` leaves one of them out"],
         ),
     ]
     .into_iter()
@@ -508,6 +535,26 @@ fn names_that_clash() {
         "pub fn first / first_root ()",
         "pub fn add / add_root (arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt as isize = \"X.( + )#DIGEST\"",
         "pub struct New(pub Other);",
+    ]);
+    // Modules have no other names, but may be left out.
+    let ml = "module AB = struct let n = 1 end module Ab = struct let m = 1 end let f x = x + 1";
+    let modules = Modules::new("clash_of_modules", &[("x.ml", ml)]);
+    modules.bind("module x only x.f only x.aB").has(&["pub mod ab {", "pub fn n /", "pub fn f /"]);
+    for (item, name) in [("x.aB", "other"), ("x.aB", "Other"), ("x.f", "F")] {
+        let said = modules.try_bind(&format!("module x rename {item} {name}")).unwrap_err();
+        assert_says(&said, &["`rename`", item, &format!("`{name}`"), "modules keep their names"]);
+    }
+    // Names of types of modules that are not bound give way: they are for no one.
+    let files = [
+        ("foo_bar.ml", "type t type a_b type aB"),
+        ("fooBar.ml", "type t"),
+        ("x.ml", "let f (_ : Foo_bar.t) (_ : FooBar.t) (_ : Foo_bar.a_b) (_ : Foo_bar.aB) = ()"),
+    ];
+    Modules::new("clash_elsewhere", &files).bind("module x").has(&[
+        "// type FooBar.t ::ocaml_boxroot::bound_type! { pub abstract OCamlT_ }",
+        "pub fn f (foo_bar: super::ocaml_types::foo_bar::OCamlT, t_: super::ocaml_types::foo_bar::OCamlT_,",
+        "// type Foo_bar.t ::ocaml_boxroot::bound_type! { pub abstract OCamlT }",
+        "ab: super::ocaml_types::foo_bar::OCamlAB, ab_: super::ocaml_types::foo_bar::OCamlAB_)",
     ]);
     // The name that the generator makes for a root gives way.
     bind("clash_of_root", "let f = 1 let f_root = \"\"")

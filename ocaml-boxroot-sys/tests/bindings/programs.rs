@@ -231,6 +231,56 @@ fn a_program_with_bindings() {
     assert_says(&said, &["boxroot_abi_orders_", "orders_audit"]);
 }
 
+/// OCaml compiles nothing that imports an interface with recursive types unless it gets this flag, too.
+#[test]
+fn a_program_with_recursive_types() {
+    let build = r#"
+        use ocaml_boxroot_sys::build::{Error, Program};
+        fn main() -> Result<(), Error> {
+            Program::new().module("orders.ml").bind("orders").flag("-rectypes").link()
+        }"#;
+    let main = r#"
+        use ocaml_boxroot::{DomainLock, Runtime};
+        ocaml_boxroot::include_bindings!();
+        fn main() -> Result<(), Box<dyn std::error::Error>> {
+            Runtime::start()?;
+            DomainLock::attach(|lock| Ok(println!("{} are left", orders::reserve(lock, 3)?)))?
+        }"#;
+    let orders = "let rec more n = more let reserve n = n - 1";
+    let files = [("build.rs", build), ("src/main.rs", main), ("orders.ml", orders)];
+    let package = package("a_program_with_recursive_types", &build_and_run(), &files);
+    assert_says(&cargo(&package, &["run"]).unwrap(), &["2 are left"]);
+}
+
+/// Such types may have no end, in any direction.
+#[test]
+fn recursive_types() {
+    let modules = Modules::new("recursive_types", &[]);
+    let text = "let rec result n = result
+                let rec argument (f : ('a list -> int as 'a)) : int = argument f
+                let rec pairs = (1, pairs)
+                type twins = twins * twins
+                type unfold = int -> unfold
+                type t = { twins : twins; unfold : unfold }
+                type u = Of_unfold of unfold
+                external ask : (int -> 'a as 'a) -> int = \"x_ask\"
+                let one = 1";
+    modules.compile_with(&["-rectypes"], "x.ml", text).unwrap();
+    let said = modules.try_bind("module x").unwrap();
+    let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
+    let endless = rust.matches("is left out: a type without end").count();
+    assert_eq!(
+        (endless, rust.matches("has no conversion: a type without end").count()),
+        (7, 2),
+        "{rust}"
+    );
+    assert_says(&rust, &["pub fn one / one_root () -> OCamlInt as isize"]);
+    assert_says(&said, &["cargo:warning=external ask", "a type without end"]);
+    let glue = fs::read_to_string(modules.0.join("glue.ml")).unwrap();
+    assert_says(&modules.compile("glue.ml", &glue).unwrap_err(), &["-rectypes"]);
+    modules.compile_with(&["-rectypes"], "glue.ml", &glue).unwrap();
+}
+
 /// What a program without bindings says: without a build script, and with one that bound a module before, but does not any more.
 #[test]
 fn a_program_that_binds_nothing() {

@@ -351,3 +351,20 @@ fn parameters_and_recursion() {
         "(tagged: OCamlTagged<A, B>) -> OCamlTagged<B, A> as Tagged<Boxroot<A>>",
     ]);
 }
+
+/// As many constructors with arguments as OCaml allows, which is two more on OCaml 4.
+#[test]
+fn as_many_constructors_as_ocaml_allows() {
+    let count = if is_before((5, 0)) { 246 } else { 244 };
+    let constructors: Vec<String> = (0..count).map(|i| format!("C{i} of int")).collect();
+    let text = format!("type t = {}", constructors.join(" | "));
+    let modules = Modules::new("as_many_constructors_as_ocaml_allows", &[("x.ml", &text)]);
+    let last = count - 1;
+    modules.bind("module x").has(&[&format!("C{last} block {last} (0 a0: OCamlInt),")]);
+    // The numbers are checked where code for a conversion is made.
+    let program = "
+        use ocaml_boxroot::*;
+        ocaml_boxroot::include_bindings!();
+        pub fn first(lock: &mut DomainLock) -> Result<Boxroot<x::OCamlT>, Error> { x::T::C0(1).to_ocaml(lock) }";
+    modules.rustc("program.rs", program, &["--crate-type", "lib"]).unwrap();
+}

@@ -44,6 +44,10 @@
 /// numbers instead of values. The function must not be the finaliser of a custom block, where nothing may be allocated. On OCaml 4,
 /// functions among the arguments do not call `Thread.exit`, which would jump over Rust frames.
 ///
+/// OCaml counts the arrows of the declaration. `int -> (string -> string)` is the type of a function of two arguments, and OCaml would
+/// call a symbol of this type with both. So where the result is a [`Function`](crate::Function), the declaration has a name for its
+/// type: `type change = string -> string`, and `external name : int -> change = "name"`.
+///
 /// # How the exception is raised
 ///
 /// When the exception is raised, the body has ended and has dropped what it owned. No panic leaves the

@@ -3,8 +3,8 @@
 use crate::{ffi, Boxroot, DomainLock, Error, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 
-/// The highest tag of a block with ordinary fields.
-pub(crate) const LAST_CONSTRUCTOR: u8 = 243;
+/// The highest tag of a constructor: `Obj.last_non_constant_constructor_tag` of OCaml.
+pub(crate) const LAST_CONSTRUCTOR: u8 = if cfg!(ocaml4) { 245 } else { 243 };
 
 impl DomainLock {
     /// A new block with these fields. The tag is 0 for a tuple or a record; for a constructor with arguments it is
@@ -27,7 +27,7 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange) if the tag is larger than 243, that is, not a constructor's;
+    /// [`OutOfRange`](Error::OutOfRange) if the tag is not a constructor's, that is, larger than 243 (on OCaml 4, 245);
     /// [`OutOfMemory`](Error::OutOfMemory).
     ///
     /// # Safety

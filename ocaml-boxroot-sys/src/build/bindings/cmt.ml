@@ -17,9 +17,6 @@ type scanned = {
   without_definition : string list;  (* types that the module itself implements as `type t` *)
 }
 
-(* The symbol of native code. *)
-let symbol (p : Primitive.description) = if p.prim_native_name <> "" then p.prim_native_name else p.prim_name
-
 let doc attributes =
   List.find_map (fun (a : Parsetree.attribute) -> match a.attr_name.txt, a.attr_payload with
     | "ocaml.doc", PStr [ { pstr_desc = Pstr_eval (e, _); _ } ] -> Compat.string_constant e
@@ -123,14 +120,15 @@ let external_ r f is_own =
   let p = f.primitive in
   if p.prim_arity > 5 && not (is_own p.prim_name) then
     Reader.unsupported "its symbol for bytecode, \"%s\", does not begin with the module's name" p.prim_name;
-  if not (Names.is_c_name (symbol p) && Names.is_c_name p.prim_name) then Reader.unsupported "a symbol that is no name in C";
+  if not (Names.is_c_name (Reader.symbol p) && Names.is_c_name p.prim_name) then
+    Reader.unsupported "a symbol that is no name in C; it may begin with the name of any bound module, so bind one whose name is ASCII";
   if not p.prim_alloc then Reader.unsupported "[@@noalloc]";
   if List.exists (fun repr -> repr <> Primitive.Same_as_ocaml_repr) (p.prim_native_repr_res :: p.prim_native_repr_args) then
     Reader.unsupported "unboxed or untagged arguments";
   let parameters, answer = Reader.arrows r p.prim_arity f.of_type in
-  { external_ = f.name; symbol = symbol p; parameters; answer; external_doc = f.found_doc;
+  { external_ = f.name; symbol = Reader.symbol p; parameters; answer; external_doc = f.found_doc;
     bytecode_symbol = (if p.prim_arity > 5 then Some p.prim_name else None);
-    external_comment = Format.asprintf "external %s : %a = \"%s\"" f.name Printtyp.type_expr f.of_type (symbol p) }
+    external_comment = Format.asprintf "external %s : %a = \"%s\"" f.name Printtyp.type_expr f.of_type (Reader.symbol p) }
 
 (* Whether two types are one. `pairs` are the variables of both. *)
 let rec same_type pairs a b = match a, b with
@@ -171,12 +169,12 @@ let check_symbols e others =
    provide, each with a comment. Of `others`, which may be of older sources, Rust provides none. *)
 let externals (r : Reader.t) scanned ~others modules =
   let comment f m reason =
-    (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (symbol f.primitive) reason) in
+    (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (Reader.symbol f.primitive) reason) in
   let add (provided, left_out) f =
     let left_out_of m reason = (provided, comment f m reason :: left_out) in
-    match owner modules (symbol f.primitive) with
+    match owner modules (Reader.symbol f.primitive) with
     | None ->
-      (match nearly_owner modules (symbol f.primitive) with
+      (match nearly_owner modules (Reader.symbol f.primitive) with
        | None -> (provided, left_out)
        | Some m ->
          left_out_of m
@@ -187,7 +185,7 @@ let externals (r : Reader.t) scanned ~others modules =
       | e ->
         (* The module may hide it behind a function of the same name. *)
         let is_public p = match (Env.find_value p r.env).val_kind with
-          | Val_prim p -> symbol p = symbol f.primitive
+          | Val_prim p -> Reader.symbol p = Reader.symbol f.primitive
           | _ -> false
           | exception Not_found -> false in
         let path = match f.path with Some p when is_public p -> Some (Reader.ocaml r p) | _ -> None in
@@ -204,5 +202,5 @@ let externals (r : Reader.t) scanned ~others modules =
   let provided, left_out = List.fold_left add ([], []) (List.concat_map (fun s -> s.found) scanned) in
   let of_other s =
     let reason = Printf.sprintf "the module %s is not bound, so it may have changed since OCaml compiled it; bind it, too" s.unit_name in
-    List.filter_map (fun f -> Option.map (fun m -> comment f m reason) (owner modules (symbol f.primitive))) s.found in
+    List.filter_map (fun f -> Option.map (fun m -> comment f m reason) (owner modules (Reader.symbol f.primitive))) s.found in
   (List.rev provided, List.rev left_out @ List.concat_map of_other others)

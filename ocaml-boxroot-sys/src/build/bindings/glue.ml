@@ -20,7 +20,7 @@ let rec ty names t =
   match t with
   | Var v -> List.assoc v.id names
   | Builtin ((Map | Set) as b, key :: l) ->
-    applied (Printf.sprintf "%s(Stdlib.%s).t" (builtin b) (String.capitalize_ascii (go key))) l
+    applied (Printf.sprintf "%s(Stdlib.%s).t" (builtin b) (Compat.capitalize (go key))) l
   | Builtin (b, l) -> applied (builtin b) l
   | Named (d, l) -> applied d.ocaml l
   | Tuple l ->

@@ -56,7 +56,7 @@ let interfaces folders modules =
   let file folder name = Filename.concat folder (name ^ ".cmti") in
   let find name =
     List.find_opt Sys.file_exists
-      (List.concat_map (fun folder -> [ file folder (String.uncapitalize_ascii name); file folder name ]) folders) in
+      (List.concat_map (fun folder -> [ file folder (Compat.uncapitalize name); file folder name ]) folders) in
   List.filter_map find modules
 
 (* Fails if a Rust type that the build script names has no effect. *)
@@ -76,6 +76,8 @@ type understood = {
 
 let read o =
   Clflags.include_dirs := List.rev o.folders;
+  (* With -rectypes: interfaces that were compiled with it are refused otherwise. Other interfaces mean the same. *)
+  Clflags.recursive_types := true;
   (* The compiler searches this folder first. Without it, that would be the current folder. *)
   Compmisc.init_path ~dir:(match o.folders with first :: _ -> first | [] -> Filename.dirname o.rust_file) ();
   let r = Reader.create (Compmisc.initial_env ()) ~opaque:o.opaque ~users:o.users ~prefixes:o.prefixes in
@@ -91,13 +93,19 @@ let read o =
   List.iter (Walk.homes r selection ~own:true) raws;
   List.iter (Walk.homes r selection ~own:false) raws;
   check_known "item" (List.concat_map Walk.names raws) (o.only @ List.map fst o.names);
+  List.iter (fun (item, rust) ->
+    let is_capital = Walk.is_capital rust in
+    if not (List.exists (fun raw -> List.mem item (Walk.renamable raw ~is_capital)) raws) then
+      failwith (Printf.sprintf "`rename` cannot call `%s` `%s`: there is no %s of this name. A Rust name that begins with a capital \
+        letter is for a type or an exception, any other for a value; modules keep their names" item rust
+        (if is_capital then "type or exception" else "value"))) o.names;
   let with_home = Hashtbl.fold (fun _ home l -> home.Reader.qualified :: l) r.homes [] in
   check_known "type that may have conversions" with_home (o.opaque @ List.map fst o.users);
   (* Where another build compiles the program, it may compile a module that is not bound later than it runs this. *)
   let is_current s = o.register = None || List.mem s.Cmt.unit_name (List.concat_map Walk.files raws) in
   let current, others = List.partition is_current scanned in
   let externals, left_out = Cmt.externals r current ~others (List.map (fun raw -> raw.Walk.raw_name) raws) in
-  let is_external p = List.exists (fun (_, (e, _)) -> e.symbol = Cmt.symbol p) externals in
+  let is_external p = List.exists (fun (_, (e, _)) -> e.symbol = Reader.symbol p) externals in
   let of_module raw l = List.filter_map (fun (name, x) -> if name = raw.Walk.raw_name then Some x else None) l in
   let modules = List.map (fun raw ->
     let m = Walk.items r selection ~is_external ~externals:(List.map fst (of_module raw externals)) raw in
@@ -114,7 +122,7 @@ let digest_place = "@DIGEST@"
 let write o understood =
   let header = Printf.sprintf "Made by the build helper of ocaml-boxroot from %s. Do not edit." (String.concat ", " o.bound) in
   let own = List.filter (fun m -> m.rust_name <> Reader.other_types) understood.modules in
-  let symbol m = Printf.sprintf "boxroot_abi_%s_%s" (Names.not_raw m.rust_name) digest_place in
+  let symbol m = Printf.sprintf "boxroot_abi_%s_%s" (Names.c_name (Names.not_raw m.rust_name)) digest_place in
   let rust = Buffer.create 10000 and glue = Buffer.create 10000 in
   Printf.bprintf rust "// %s\n\n" header;
   Rust.missing_externals rust own;

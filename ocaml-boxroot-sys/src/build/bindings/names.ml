@@ -38,18 +38,30 @@ let constructor s = if s = "::" then "(::)" else s
 let camel s =
   let s = Option.value (List.assoc_opt s signs) ~default:s in
   let parts = String.split_on_char '_' (without_primes s) in
-  let s = String.concat "" (List.map String.capitalize_ascii parts) in
+  let s = String.concat "" (List.map Compat.capitalize parts) in
   let s = if s = "" || (s.[0] >= '0' && s.[0] <= '9') then "T" ^ s else s in
   if List.mem s never_raw then s ^ "_" else s
 
+(* The characters of a string in UTF-8. *)
+let characters s =
+  let is_first i = Char.code s.[i] land 0xC0 <> 0x80 in
+  let rec from i =
+    if i >= String.length s then []
+    else
+      let rec until j = if j < String.length s && not (is_first j) then until (j + 1) else j in
+      let j = until (i + 1) in
+      String.sub s i (j - i) :: from j in
+  from 0
+
 (* Modules: OrderLine and Order_line are order_line. *)
 let snake s =
-  let b = Buffer.create 20 in
-  String.iteri (fun i c ->
-    let after_small = i > 0 && (match s.[i - 1] with 'a' .. 'z' | '0' .. '9' -> true | _ -> false) in
-    if c >= 'A' && c <= 'Z' && after_small then Buffer.add_char b '_';
-    Buffer.add_char b (Char.lowercase_ascii c)) s;
-  identifier (Buffer.contents b)
+  let rec words is_after_small = function
+    | [] -> []
+    | c :: rest ->
+      let small = Compat.uncapitalize c in
+      let is_small = Compat.capitalize c <> c || (c >= "0" && c <= "9") in
+      (if small <> c && is_after_small then "_" ^ small else small) :: words is_small rest in
+  identifier (String.concat "" (words false (characters s)))
 
 (* Whether `part` is in `s` at this index. *)
 let is_at s i part =
@@ -84,6 +96,11 @@ let registered path = replace "\\#" "" path
 
 (* Whether all characters may stand in a name of C. *)
 let is_c_name = String.for_all (function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' -> true | _ -> false)
+
+(* A name of C, made of any name. *)
+let c_name s =
+  let encoded c = if is_c_name (String.make 1 c) then String.make 1 c else Printf.sprintf "x%02x" (Char.code c) in
+  String.concat "" (List.map encoded (List.of_seq (String.to_seq s)))
 
 let is_operator s =
   let is_letter = function 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' | '\'' -> true | c -> Char.code c >= 128 in

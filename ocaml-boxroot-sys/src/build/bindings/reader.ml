@@ -56,6 +56,9 @@ let rec ocaml r path = match path with
   | _ -> Path.name path
 [@@ocaml.warning "-4-11"]
 
+(* The symbol of native code. *)
+let symbol (p : Primitive.description) = if p.prim_native_name <> "" then p.prim_native_name else p.prim_name
+
 let normalize r path = try Env.normalize_type_path None r.env path with _ -> path
 
 let builtin path =
@@ -136,14 +139,15 @@ let var t = match Compat.get_desc t with
   | Tvar name -> { id = Compat.get_id t; hint = hint name }
   | _ -> unsupported "constrained type parameters"
 
+(* With -rectypes, types have circles. *)
 let rec ty r depth t =
-  if depth > 100 then unsupported "a type without end";
+  if depth > 1000 then unsupported "a type without end";
   let ty = ty r (depth + 1) in
   match Compat.get_desc t with
   | Tvar _ -> Var (var t)
   (* Markers have no labels, and must differ where OCaml's types do, or the match of a GADT could meet a case that OCaml has ruled out. *)
   | Tarrow _ ->
-    let arguments, result = arrows r max_int t in
+    let arguments, result = arrows_inside r depth max_int t in
     if List.exists (fun a -> a.arg_label <> Asttypes.Nolabel) arguments then
       unsupported "a function with labels that is no item itself";
     Arrow (arguments, result)
@@ -160,12 +164,14 @@ let rec ty r depth t =
   | _ -> unsupported "a kind of type that is not known"
 
 (* At most `count` arguments. An abbreviation of a function type stays the result. *)
-and arrows r count t = match Compat.get_desc t with
+and arrows r count t = arrows_inside r 0 count t
+
+and arrows_inside r depth count t = match Compat.get_desc t with
   | Tarrow (arg_label, a, b, _) when count > 0 ->
-    let arg = ty r 0 a in
-    let rest, result = arrows r (count - 1) b in
+    let arg = ty r (depth + 1) a in
+    let rest, result = arrows_inside r (depth + 1) (count - 1) b in
     ({ arg_label; arg } :: rest, result)
-  | _ -> ([], ty r 0 t)
+  | _ -> ([], ty r (depth + 1) t)
 
 and named r depth path arguments = match builtin path, collection path with
   | Some b, _ -> Builtin (b, arguments)
@@ -190,7 +196,10 @@ and decl r path d =
       | _ -> { id = Compat.get_id t; hint = "a" }) d.type_params in
     let place, name = match home with
       | Some h -> (h.home_place, h.rust)
-      | None -> other_place key in
+      | None ->
+        let place, name = other_place key in
+        let is_taken name = List.exists (fun d -> d.place = place && d.name = name) r.found in
+        (place, Names.free is_taken name) in
     let decl = {
       ocaml = ocaml r path; place; name; params; has_constraints;
       is_private = d.type_private = Private; never_float = never_float d;

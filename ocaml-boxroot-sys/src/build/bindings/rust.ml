@@ -314,9 +314,10 @@ let rec module_ text ~abi ~digest m =
     | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
   let values = List.filter_map (function
     | Value v -> Some (Names.identifier v.value_name, "val " ^ v.value_path) | _ -> None) m.items in
-  let check = check_names ("module " ^ m.ocaml_module) ~remedy:"`rename` gives an item another name, `only` leaves some out." in
-  check (types @ exceptions);
-  check values;
+  let check = check_names ("module " ^ m.ocaml_module) in
+  check ~remedy:"`only` leaves one of them out; `rename` is not for modules." (List.filter_map (function
+    | Module sub -> Some (sub.rust_name, "module " ^ sub.ocaml_module) | _ -> None) m.items);
+  List.iter (check ~remedy:"`rename` gives an item another name, `only` leaves some out.") [ types @ exceptions; values ];
   let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000 } in
   let root_name v = Names.free (fun n -> List.mem_assoc n values) (v.value_name ^ "_root") in
   let subs = Buffer.create 1000 in

@@ -18,13 +18,16 @@ type raw = {
   subs : (string * raw) list;
 }
 
-let uncapitalized qualified = String.concat "." (List.map String.uncapitalize_ascii (String.split_on_char '.' qualified))
+let uncapitalized qualified = String.concat "." (List.map Compat.uncapitalize (String.split_on_char '.' qualified))
 
 (* An item, as build scripts name it. A capital letter at the beginning of a name becomes a small one. *)
-let qualify raw name = raw.qualified ^ "." ^ String.uncapitalize_ascii name
+let qualify raw name = raw.qualified ^ "." ^ Compat.uncapitalize name
 
-let given_name selection raw name ~is_capital =
-  let fits (item, rust) = item = qualify raw name && (String.capitalize_ascii rust = rust) = is_capital in
+(* Whether a name of Rust is for a type or an exception. *)
+let is_capital rust = Compat.capitalize rust = rust
+
+let given_name selection raw name ~is_capital:wanted =
+  let fits (item, rust) = item = qualify raw name && is_capital rust = wanted in
   Option.map snd (List.find_opt fits selection.names)
 
 (* The name of a type or an exception. *)
@@ -99,7 +102,7 @@ let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
        | Some path when not (is_excluded path) ->
          (match signature_of r path with
           | Some s ->
-            let qualified = qualified ^ "." ^ String.uncapitalize_ascii name in
+            let qualified = qualified ^ "." ^ Compat.uncapitalize name in
             Some (name, raw r ~base path ~name:rust_name ~rust_path:(rust_path @ [ rust_name ]) ~qualified s)
           | None -> None)
        | _ -> None)
@@ -110,7 +113,7 @@ let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
 (* Names of interfaces in the folders that are searched, without the standard library's. *)
 let no_module name =
   let interfaces folder = List.filter_map (fun file ->
-    if Filename.check_suffix file ".cmi" then Some (String.capitalize_ascii (Filename.chop_suffix file ".cmi")) else None)
+    if Filename.check_suffix file ".cmi" then Some (Compat.capitalize (Filename.chop_suffix file ".cmi")) else None)
     (Array.to_list (Sys.readdir folder)) in
   let there = List.sort_uniq compare (List.concat_map interfaces !Clflags.include_dirs) in
   Printf.sprintf "there is no module %s. %s" name (Names.there_are there)
@@ -133,7 +136,7 @@ let bound (r : Reader.t) name =
   match signature_of r path with
   | Some s ->
     let rust = Names.snake own in
-    raw r ~base:name path ~name:rust ~rust_path:[ rust ] ~qualified:(String.uncapitalize_ascii own) s
+    raw r ~base:name path ~name:rust ~rust_path:[ rust ] ~qualified:(Compat.uncapitalize own) s
   | None -> failwith (Printf.sprintf "module %s is a functor" name)
 
 (* The modules that have files. *)
@@ -166,6 +169,15 @@ let rec names raw =
   List.map (fun item -> qualify raw (Ident.name (signature_item_id item))) raw.signature
   @ [ raw.qualified ] @ List.concat_map (fun (_, sub) -> names sub) raw.subs
 
+(* The names of the items that `rename` gives such a name. *)
+let rec renamable raw ~is_capital =
+  List.filter_map (function
+    | Sig_value (id, _, _) when not is_capital -> Some (qualify raw (Ident.name id))
+    | (Sig_type (id, _, _, _) | Sig_typext (id, _, _, _)) when is_capital -> Some (qualify raw (Ident.name id))
+    | _ -> None) raw.signature
+  @ List.concat_map (fun (_, sub) -> renamable sub ~is_capital) raw.subs
+[@@ocaml.warning "-4"]
+
 (* Whether a selection names this item, or a module around it. *)
 let chosen selection qualified =
   selection.only = []
@@ -184,7 +196,11 @@ let value r selection raw id comment =
    | Var v when not (mem v (List.concat_map (fun a -> vars a.arg) arguments)) ->
      Reader.unsupported "its result is of any type"
    | _ -> ());
-  let primitive = match v.val_kind with Val_prim p -> p.prim_name | _ -> "" in
+  let primitive = match v.val_kind with
+    | Val_prim p when not (Names.starts_with "%" p.prim_name || Names.is_c_name (Reader.symbol p)) ->
+      Reader.unsupported "a symbol that is no name in C"
+    | Val_prim p -> p.prim_name
+    | _ -> "" in
   let is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe"
     || List.mem primitive unchecked_primitives || is_unchecked (Path.name path) in
   (match arguments, result with
