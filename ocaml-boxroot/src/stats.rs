@@ -117,7 +117,8 @@ pub fn stats() -> Stats {
 /// major cycle.
 ///
 /// There is no need to call this: the start of each major cycle gives back empty pools that were not needed
-/// during the last cycle, up to 16 MiB at a time.
+/// during the last cycle, up to 16 MiB and a sixteenth of them at a time. Where more pools are empty than hold roots, by over 16 MiB,
+/// each minor collection gives back a sixteenth of what is beyond that.
 ///
 /// # Examples
 ///
@@ -140,7 +141,8 @@ pub fn trim(lock: &DomainLock) -> usize {
 
 /// Begins a profile of live roots: from now on, one new root in `rate`, chosen at random, keeps the call stack that created it,
 /// until the root is dropped. A rate of 0 turns the profile off. At a rate of 1000 it costs so little that it can stay on. The
-/// environment variable `BOXROOT_PROFILE` sets the rate from the start. Any thread may call this.
+/// environment variable `BOXROOT_PROFILE` sets the rate from the start. Any thread may call this; each domain follows at its next
+/// minor collection at the latest.
 /// The guide says how to read a profile, on its page `docs/guide/debugging.md`.
 ///
 /// # Examples

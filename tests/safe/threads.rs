@@ -243,10 +243,21 @@ test!(signal_stack_of_the_thread_that_starts, ocaml = 5, || {
     assert!(signal_stack().is_some());
 });
 
-/// How many signals `handler` has had, and how many of these on a stack for signal handlers.
+/// The thread that runs OCaml code. A thread that has just been created, and runs none, may have no signal stack yet.
+static RUNS_OCAML: AtomicUsize = AtomicUsize::new(0);
+
+/// How many signals `handler` has had on that thread, and how many of these on a stack for signal handlers.
 static SIGNALS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
+fn this_thread() -> usize {
+    // SAFETY: the function has no precondition. A handler may call it.
+    unsafe { libc::pthread_self() as usize }
+}
+
 extern "C" fn handler(_: libc::c_int) {
+    if RUNS_OCAML.load(Ordering::SeqCst) != this_thread() {
+        return;
+    }
     SIGNALS[0].fetch_add(1, Ordering::SeqCst);
     // SAFETY: all zeros is a `stack_t`, which the function fills. A handler may call the function.
     let stack = unsafe {
@@ -287,6 +298,7 @@ fn signals_while_ocaml_runs(lock: &mut DomainLock) {
         // SAFETY: the timer is valid, and its signal has a handler.
         assert_eq!(unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) }, 0);
     };
+    RUNS_OCAML.store(this_thread(), Ordering::SeqCst);
     every(200);
     while SIGNALS[0].load(Ordering::SeqCst) < 500 {
         ocaml(lock, "work_in_fibers", 100, |_, _| Ok(())).unwrap();
