@@ -158,12 +158,16 @@ def other_layouts():
     passed("larger pools everywhere work")
 
 
+def public_functions():
+    header = Path(ROOT, "boxroot-c/include/boxroot.h").read_text()
+    return set(re.findall(r"^.*\b(boxroot_[a-z_]*)\(.*\);$", header, re.M))
+
+
 def visible_names():
     """A shared library shows the public functions, and the names of inlined code. The plain names of the public functions, which say
     nothing of the flavour, are visible in the plain flavour only."""
     major, minor = version().split(".")[:2]
-    header = Path(ROOT, "boxroot-c/include/boxroot.h").read_text()
-    public = set(re.findall(r"^.*\b(boxroot_[a-z_]*)\(.*\);$", header, re.M))
+    public = public_functions()
     private = {name for header in Path(ROOT, "boxroot-c/include/boxroot").glob("*.h")
                for name in re.findall(r"\bBXR_NAME\((bxr_[a-z_]*)\)", header.read_text())}
     for folder, flavour in ("pool14", ""), ("checked14", "_checked"):
@@ -236,7 +240,10 @@ def two_flavours():
 
 
 def plain_names():
-    """OCaml calls functions of the library itself."""
+    """OCaml calls functions of the library itself, perhaps from a plugin, and the program does not use these names."""
+    missing = public_functions() - set(run("nm -D --defined-only exporting").split())
+    if missing:
+        fail(f"a program with the archive does not have {' '.join(sorted(missing))}")
     for folder in "pool14", "checked14":
         run(ocaml(), f"-I copies copies/externals.ml {folder}/libboxroot.a -o externals")
         run("./externals", timeout=60)

@@ -20,8 +20,6 @@
 
 #include <stdio.h>
 
-char const bxr_flavour = 0;
-
 #if !BOXROOT_CHECKED
 
 void boxroot_print_leaks(void) {

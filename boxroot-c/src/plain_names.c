@@ -7,6 +7,8 @@
    have a copy of the plain flavour, would get handles of this one. */
 #include "../include/boxroot.h"
 
+char const bxr_flavour = 0;
+
 #if defined(__GNUC__)
 
 #if BOXROOT_CHECKED

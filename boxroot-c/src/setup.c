@@ -28,6 +28,12 @@ static void refuse_second_copy(void) { bxr_setup_fail(BXR_SECOND_COPY); }
 extern void (*volatile bxr_copy)(void);
 void (*volatile bxr_copy)(void) = refuse_second_copy;
 
+/* So whatever has this file from an archive has plain_names.c, too, where bxr_flavour is defined. Plugins and dlsym may ask a program
+   for names that it does not use itself. */
+#if defined(__GNUC__)
+static char const *const with_plain_names __attribute__((used)) = &bxr_flavour;
+#endif
+
 bool bxr_setup_is_second_copy(void) { return bxr_copy != refuse_second_copy; }
 
 int bxr_setup_status(void) { return bxr_load(&status); }
