@@ -117,6 +117,7 @@ void test_profile_draws_again(void) {
     kept[i] = root_of(Val_long(i));
     CHECK(boxroot_validate() == NULL);
     for (int j = 0; j < BATCH; j++) boxroot_delete(others[j]);
+    if (i % 20 == 0) caml_minor_collection();
     if (i % 100 == 0) CHECK(live_roots() == (size_t)i + 1);
   }
   size_t found = profiled(0);

@@ -41,8 +41,8 @@ extern "C" {
 
 // `c/signals.c`.
 extern "C" {
-    /// Sets `SA_ONSTACK` for all handlers of signals that are installed now. Does nothing on OCaml 4.
-    pub fn obx_use_signal_stacks();
+    /// Sets `SA_ONSTACK` for the handler of a signal. Returns 0, or an error as in `errno`. Does nothing on OCaml 4.
+    pub fn obx_use_signal_stack(number: c_int) -> c_int;
 }
 
 // `c/stack.c`.

@@ -1,33 +1,33 @@
 //! Handlers of signals that other libraries have installed.
 
 use crate::ffi;
+use std::io;
 
-/// Has the handlers of signals that are installed now run on the signal stacks of threads, as OCaml 5 needs it: sets `SA_ONSTACK` for
-/// each handler that does not have it.
+/// Has the handler of a signal run on the signal stacks of threads, as OCaml 5 needs it: sets `SA_ONSTACK` for the handler.
 ///
 /// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small, some hundred bytes at first. If a
 /// signal arrives there, and its handler runs on the stack that it interrupts, it overwrites OCaml's memory. Most libraries
-/// install such handlers: `signal-hook`, `ctrlc`, `tokio::signal` and `tokio::process`. Those of `SIGSEGV` and of OCaml's
-/// `Sys.signal` are not meant: Rust and OCaml set `SA_ONSTACK` for them.
+/// install such handlers: `signal-hook`, `ctrlc`, `tokio::signal`, and `tokio::process` for `SIGCHLD`. The handlers of `SIGSEGV` and of
+/// OCaml's `Sys.signal` are not meant: Rust and OCaml set `SA_ONSTACK` for them.
 ///
-/// [`Runtime::start`](crate::Runtime::start) does the same for the handlers that are installed before. So a program that installs its
-/// handlers first does not need this function. Otherwise, call it after each installation, before OCaml code runs on a
-/// thread that may receive the signal. In tokio, the first `signal` for each kind of signal installs a handler, and so does the first
-/// process that is started. In a program that OCaml started, call it after all installations.
+/// So call this for each signal, after the library has installed its handler (in tokio, the first `signal` for each kind of signal and
+/// the first process do so), and before OCaml code runs on a thread that may receive the signal.
 ///
 /// All threads of Rust, and all threads that use OCaml, have a signal stack. It has some 8 KiB, which is enough for handlers that set a
-/// flag or write to a pipe, as those of these libraries do.
+/// flag or write to a pipe, as those of these libraries do. It is not enough for handlers that walk stacks, such as those of
+/// profilers, which overflow it. Do not call this for their signals; block these signals on threads that use OCaml.
 ///
-/// Any thread may call this. It reads the action for each signal, and then writes it: if another thread replaces or removes
-/// the handler of the same signal in between, that change is lost, and the handler from before is installed again. So call it where no other
-/// thread does that.
+/// Any thread may call this. It reads the action for the signal, and then writes it: if another thread replaces or removes
+/// the handler in between, that change is lost. On OCaml 4, this does nothing: OCaml code runs on the thread's stack.
 ///
-/// On OCaml 4, this does nothing: OCaml code runs on the thread's stack.
+/// # Errors
+///
+/// On OCaml 5: [`NotFound`](io::ErrorKind::NotFound) if the signal has no handler yet, or the system's error if there is no such signal.
 ///
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{use_signal_stacks, DomainLock, Runtime};
+/// use ocaml_boxroot::{use_signal_stack, DomainLock, Runtime};
 /// use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// static RELOAD: AtomicBool = AtomicBool::new(false);
@@ -45,18 +45,21 @@ use crate::ffi;
 /// Runtime::start()?;
 /// // SAFETY: the handler only stores a flag. Libraries such as `signal-hook` do this in safe functions.
 /// unsafe { signal(SIGHUP, reload) };
-/// use_signal_stacks();
+/// use_signal_stack(SIGHUP)?;
 /// DomainLock::attach(|_lock| {
 ///     // OCaml code may run here.
 ///     // SAFETY: the signal has a handler.
 ///     unsafe { raise(SIGHUP) };
 /// })?;
 /// assert!(RELOAD.load(Ordering::Relaxed));
-/// # Ok::<(), ocaml_boxroot::Error>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias("sigaction", "sigaltstack", "SA_ONSTACK"))]
-pub fn use_signal_stacks() {
-    // SAFETY: each handler is one that was installed already, and may be interrupted by the same signals as before. Where it runs
-    // is not something that a handler may rely on.
-    unsafe { ffi::obx_use_signal_stacks() }
+pub fn use_signal_stack(signal: i32) -> io::Result<()> {
+    // SAFETY: the handler is one that was installed already, and may be interrupted by the same signals as before. What it needs of a
+    // stack is for the caller to know, and a stack for handlers that is too small ends the process at its guard page.
+    match unsafe { ffi::obx_use_signal_stack(signal) } {
+        0 => Ok(()),
+        error => Err(io::Error::from_raw_os_error(error)),
+    }
 }

@@ -308,21 +308,16 @@ fn signals_while_ocaml_runs(lock: &mut DomainLock) {
     assert_eq!(on_their_stack, if cfg!(ocaml5) { all } else { 0 });
 }
 
-test!(signal_handlers_from_before_the_start, || {
-    let handler = handler as *const () as libc::sighandler_t;
-    install(libc::SIGALRM, handler);
-    install(libc::SIGUSR1, libc::SIG_IGN);
+test!(signal_handlers_while_ocaml_runs, || {
     with_ocaml(|lock| {
-        signals_while_ocaml_runs(lock);
-        assert_eq!(flags(libc::SIGALRM) & libc::SA_RESTART, libc::SA_RESTART);
-        assert_eq!(flags(libc::SIGUSR1) & libc::SA_ONSTACK, 0, "it has no handler");
-    })
-});
-
-test!(signal_handlers_from_after_the_start, || {
-    with_ocaml(|lock| {
+        if cfg!(ocaml5) {
+            let error = ocaml_boxroot::use_signal_stack(libc::SIGALRM).unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "it has no handler");
+            assert!(ocaml_boxroot::use_signal_stack(1000).is_err());
+        }
         install(libc::SIGALRM, handler as *const () as libc::sighandler_t);
-        ocaml_boxroot::use_signal_stacks();
+        ocaml_boxroot::use_signal_stack(libc::SIGALRM).unwrap();
+        assert_eq!(flags(libc::SIGALRM) & libc::SA_RESTART, libc::SA_RESTART);
         signals_while_ocaml_runs(lock);
         churn(lock);
     })
@@ -331,14 +326,13 @@ test!(signal_handlers_from_after_the_start, || {
 // OCaml's modules, which run in `Runtime::start`, may have handlers and effects, too.
 test!(signal_handlers_while_ocaml_starts, || {
     install(libc::SIGALRM, handler as *const () as libc::sighandler_t);
+    ocaml_boxroot::use_signal_stack(libc::SIGALRM).unwrap();
     let body: Run = |lock, _| {
         signals_while_ocaml_runs(lock);
-        install(libc::SIGUSR1, handler as *const () as libc::sighandler_t);
         Ok(())
     };
     *RUN.lock().unwrap() = Some(body);
     Runtime::builder().args(["name", "run"]).start().unwrap();
-    assert_eq!(flags(libc::SIGUSR1) & libc::SA_ONSTACK != 0, cfg!(ocaml5));
 });
 
 /// Attaches when it is dropped.

@@ -10,9 +10,9 @@
 int obx_has_stack(void);
 int obx_has_stack_for_ocaml(void);
 
-/* Has all handlers of signals that are installed now run on the signal stacks of threads (OCaml 5). If another thread changes an
-   action meanwhile, that change may be lost. Any thread. */
-void obx_use_signal_stacks(void);
+/* Has the handler of a signal run on the signal stacks of threads (OCaml 5). Returns 0, or an error as in errno: ENOENT if the
+   signal has no handler. If another thread changes the action meanwhile, that change may be lost. Any thread. */
+int obx_use_signal_stack(int number);
 
 /* Stops the thread that makes OCaml's threads take turns. Runs no OCaml code. Called with the lock. */
 void obx_stop_ticks(void);

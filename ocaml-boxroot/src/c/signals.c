@@ -4,31 +4,23 @@
    has the flag SA_ONSTACK. OCaml's handlers and those of Rust's standard library have it, most others do not. (threads.c and start.c
    see to it that threads have signal stacks.) */
 #define CAML_NAME_SPACE
+#include <errno.h>
 #include <signal.h>
 
 #include <caml/version.h>
 
 #include "obx.h"
 
-#ifdef SIGRTMAX
-#define LAST_SIGNAL SIGRTMAX
-#else
-#define LAST_SIGNAL (NSIG - 1)
-#endif
-
+int obx_use_signal_stack(int number) {
 #if OCAML_VERSION >= 50000
-void obx_use_signal_stacks(void) {
-  for (int number = 1; number <= LAST_SIGNAL; number++) {
-    struct sigaction action;
-    if (sigaction(number, NULL, &action) != 0)
-      continue; /* one that the C library keeps for itself */
-    /* sa_sigaction, which handlers with SA_SIGINFO use, is at the same place. */
-    int has_handler = action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
-    if (!has_handler || (action.sa_flags & SA_ONSTACK) != 0) continue;
-    action.sa_flags |= SA_ONSTACK;
-    (void)sigaction(number, &action, NULL);
-  }
-}
+  struct sigaction action;
+  if (sigaction(number, NULL, &action) != 0) return errno;
+  /* sa_sigaction, which handlers with SA_SIGINFO use, is at the same place. */
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return ENOENT;
+  action.sa_flags |= SA_ONSTACK;
+  return sigaction(number, &action, NULL) == 0 ? 0 : errno;
 #else
-void obx_use_signal_stacks(void) {}
+  (void)number;
+  return 0;
 #endif
+}

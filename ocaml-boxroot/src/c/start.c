@@ -12,8 +12,6 @@
 #include <caml/callback.h>
 #include <caml/version.h>
 
-#include "obx.h"
-
 /* OCaml 5's stacks are too small for handlers of signals, so the thread gets a stack for them. That which it may have from Rust will
    not do: `std::process::exit` unmaps it, on whatever thread that is called. This one is never freed, because the thread may use
    OCaml as long as the process lives. False if there is no memory, or no need (OCaml 4). */
@@ -33,17 +31,14 @@ static bool make_signal_stack(void) {
 
 /* caml_startup_exn. After the modules are initialised, OCaml resets the action for SIGSEGV to the default, and
    removes this thread's signal stack. This function restores the action, which is Rust's and reports stack overflows, and sees
-   to a signal stack. Handlers of other signals are looked at twice: the modules may run OCaml code on small stacks, and may
-   install more handlers. */
+   to a signal stack. */
 value obx_start(char_os **arguments) {
   struct sigaction action;
   stack_t stack;
-  obx_use_signal_stacks();
   int has_action = sigaction(SIGSEGV, NULL, &action) == 0;
   int has_stack = sigaltstack(NULL, &stack) == 0;
   value result = caml_startup_exn(arguments);
   if (has_action) sigaction(SIGSEGV, &action, NULL);
   if (!make_signal_stack() && has_stack) sigaltstack(&stack, NULL);
-  obx_use_signal_stacks();
   return result;
 }

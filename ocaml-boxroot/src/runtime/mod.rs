@@ -48,9 +48,6 @@ impl Runtime {
     /// Starts the runtime, which initialises the OCaml modules that are linked into the program, and
     /// releases its lock. OCaml sees a program without arguments; see [`builder`](Runtime::builder).
     ///
-    /// On OCaml 5, the handlers of signals that are installed now get the flag `SA_ONSTACK`; for those that are installed later, there is
-    /// [`use_signal_stacks`](crate::use_signal_stacks). So no other thread should replace or remove a handler during the start.
-    ///
     /// The thread that calls this may end before the runtime is shut down. If the OCaml program does not link
     /// the `threads` library, this thread is the only one that can attach.
     ///
