@@ -65,7 +65,6 @@ static boxroot take_slot(struct bxr_domain *domain, value v) {
 /* The general path of create while the rate of the profile is on, when head.free is empty. */
 __attribute__((noinline)) static boxroot create_or_sample(struct bxr_domain *domain, value v,
                                                           void const *caller) {
-  domain->head.uncounted = BXR_NO_POOL;
   if (bxr_profile_is_due(domain)) {
     uint64_t sample = bxr_profile_sample(caller);
     boxroot r = sample == 0 ? NULL : create_sampled(domain, v, sample);
