@@ -13,12 +13,15 @@ use std::io;
 /// So call this for each signal, after the library has installed its handler (in tokio, the first `signal` for each kind of signal and
 /// the first process do so), and before OCaml code runs on a thread that may receive the signal.
 ///
-/// All threads of Rust, and all threads that use OCaml, have a signal stack. It has some 8 KiB, which is enough for handlers that set a
-/// flag or write to a pipe, as those of these libraries do. It is not enough for handlers that walk stacks, such as those of
-/// profilers, which overflow it. Do not call this for their signals; block these signals on threads that use OCaml.
-///
 /// Any thread may call this. It reads the action for the signal, and then writes it: if another thread replaces or removes
 /// the handler in between, that change is lost. On OCaml 4, this does nothing: OCaml code runs on the thread's stack.
+///
+/// # Safety
+///
+/// On OCaml 5, the handler must not need more of a stack than signal stacks have, of all threads that may receive the signal. All
+/// threads of Rust, and all threads that use OCaml, have a signal stack of some 8 KiB, not always with a guard page; some 4 KiB are
+/// left for the handler. That is enough for handlers that set a flag or write to a pipe, as those of the libraries above do. It is
+/// not enough for handlers that walk the stack, such as those of profilers: block their signals on threads that use OCaml.
 ///
 /// # Errors
 ///
@@ -45,7 +48,8 @@ use std::io;
 /// Runtime::start()?;
 /// // SAFETY: the handler only stores a flag. Libraries such as `signal-hook` do this in safe functions.
 /// unsafe { signal(SIGHUP, reload) };
-/// use_signal_stack(SIGHUP)?;
+/// // SAFETY: the handler needs little of a stack.
+/// unsafe { use_signal_stack(SIGHUP)? };
 /// DomainLock::attach(|_lock| {
 ///     // OCaml code may run here.
 ///     // SAFETY: the signal has a handler.
@@ -55,9 +59,8 @@ use std::io;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias("sigaction", "sigaltstack", "SA_ONSTACK"))]
-pub fn use_signal_stack(signal: i32) -> io::Result<()> {
-    // SAFETY: the handler is one that was installed already, and may be interrupted by the same signals as before. What it needs of a
-    // stack is for the caller to know, and a stack for handlers that is too small ends the process at its guard page.
+pub unsafe fn use_signal_stack(signal: i32) -> io::Result<()> {
+    // SAFETY: the caller promises that the stacks are large enough for the handler.
     match unsafe { ffi::obx_use_signal_stack(signal) } {
         0 => Ok(()),
         error => Err(io::Error::from_raw_os_error(error)),

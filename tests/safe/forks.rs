@@ -193,6 +193,25 @@ test!(fork_after_a_domain_ended, ocaml = 5, || {
     });
 });
 
+// The child does not use OCaml, but it leaves the closure.
+test!(a_child_leaves_attach_after_a_domain_ended, ocaml = 5, || {
+    Runtime::start().unwrap();
+    let fork = DomainLock::attach(|lock| {
+        ocaml(lock, "run_in_a_domain", 0, |_, _| Ok(())).unwrap();
+        // SAFETY: the child ends below.
+        unsafe { libc::fork() }
+    });
+    let id = fork.unwrap();
+    if id == 0 {
+        // SAFETY: the function ends the process.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = -1;
+    // SAFETY: `id` is a child of this process that was not waited for yet, and `status` is valid.
+    assert_eq!(unsafe { libc::waitpid(id, &mut status, 0) }, id);
+    assert_eq!(status, 0);
+});
+
 test!(fork_of_ocaml, || {
     with_ocaml(|lock| {
         for _ in 0..8 {

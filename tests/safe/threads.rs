@@ -281,6 +281,11 @@ fn install(signal: libc::c_int, handler: libc::sighandler_t) {
     }
 }
 
+fn use_signal_stack(signal: libc::c_int) -> std::io::Result<()> {
+    // SAFETY: `handler` needs little of a stack.
+    unsafe { ocaml_boxroot::use_signal_stack(signal) }
+}
+
 fn flags(signal: libc::c_int) -> libc::c_int {
     // SAFETY: all zeros is an action, which the function fills.
     unsafe {
@@ -311,12 +316,12 @@ fn signals_while_ocaml_runs(lock: &mut DomainLock) {
 test!(signal_handlers_while_ocaml_runs, || {
     with_ocaml(|lock| {
         if cfg!(ocaml5) {
-            let error = ocaml_boxroot::use_signal_stack(libc::SIGALRM).unwrap_err();
+            let error = use_signal_stack(libc::SIGALRM).unwrap_err();
             assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "it has no handler");
-            assert!(ocaml_boxroot::use_signal_stack(1000).is_err());
+            assert!(use_signal_stack(1000).is_err());
         }
         install(libc::SIGALRM, handler as *const () as libc::sighandler_t);
-        ocaml_boxroot::use_signal_stack(libc::SIGALRM).unwrap();
+        use_signal_stack(libc::SIGALRM).unwrap();
         assert_eq!(flags(libc::SIGALRM) & libc::SA_RESTART, libc::SA_RESTART);
         signals_while_ocaml_runs(lock);
         churn(lock);
@@ -326,7 +331,7 @@ test!(signal_handlers_while_ocaml_runs, || {
 // OCaml's modules, which run in `Runtime::start`, may have handlers and effects, too.
 test!(signal_handlers_while_ocaml_starts, || {
     install(libc::SIGALRM, handler as *const () as libc::sighandler_t);
-    ocaml_boxroot::use_signal_stack(libc::SIGALRM).unwrap();
+    use_signal_stack(libc::SIGALRM).unwrap();
     let body: Run = |lock, _| {
         signals_while_ocaml_runs(lock);
         Ok(())

@@ -195,16 +195,16 @@ static void after_fork(void) { pthread_mutex_unlock(&idle_mutex); }
    does, by caml_atfork_hook, so this function calls it, too. It also has OCaml write its runtime events to a file of the child's,
    as Unix.fork does; but not in a finaliser, because OCaml asks for a collection to do that, and would wait for the end of
    the one in which it is. After Unix.fork both run twice, which is harmless. Unix.fork refuses to
-   fork if another domain was ever made, and the crate refuses to use OCaml in the child then (bxr_uses_after_fork). The thread of a
-   domain that has ended keeps its Caml_state, so it seems to hold a lock: but that is the state of another domain than
-   the first. */
+   fork if another domain was ever made. The crate refuses to use OCaml in the child then (bxr_uses_after_fork), but the child
+   may release the lock. The thread of a domain that has ended keeps its Caml_state, so it seems to hold a lock: but that is
+   the state of another domain than the first. */
 static void after_fork_in_child(void) {
   idle = NULL;
   after_fork();
 #if OCAML_VERSION >= 50000
   caml_domain_state *state = Caml_state_opt;
-  if (state != NULL && state->id == 0 && !caml_domain_is_multicore()) {
-    if (!obx_in_finaliser()) caml_runtime_events_post_fork();
+  if (state != NULL && state->id == 0 && caml_domain_alone()) {
+    if (!caml_domain_is_multicore() && !obx_in_finaliser()) caml_runtime_events_post_fork();
     caml_atfork_hook();
     ticks_were_lost = true;
   }
