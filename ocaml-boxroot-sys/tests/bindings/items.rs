@@ -529,10 +529,10 @@ fn names_that_clash() {
     }
     let ml =
         "type a_b = A type aB = B let f' = 1 let f_prime = 2 let ( + ) = ( + ) exception Old of aB";
-    let renamed = "rename x.aB Other rename x.f' first rename x.+ add rename x.Old New";
+    let renamed = "rename x.aB Other rename x.f' _first rename x.+ add rename x.Old New";
     Modules::new("renamed", &[("x.ml", ml)]).bind(&format!("module x {renamed}")).has(&[
         "pub variant OCamlOther for Other { B constant 0, }",
-        "pub fn first / first_root ()",
+        "pub fn _first / _first_root ()",
         "pub fn add / add_root (arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt as isize = \"X.( + )#DIGEST\"",
         "pub struct New(pub Other);",
     ]);

@@ -24,7 +24,7 @@ let uncapitalized qualified = String.concat "." (List.map Compat.uncapitalize (S
 let qualify raw name = raw.qualified ^ "." ^ Compat.uncapitalize name
 
 (* Whether a name of Rust is for a type or an exception. *)
-let is_capital rust = Compat.capitalize rust = rust
+let is_capital rust = Compat.capitalize rust = rust && not (String.starts_with ~prefix:"_" rust)
 
 let given_name selection raw name ~is_capital:wanted =
   let fits (item, rust) = item = qualify raw name && is_capital rust = wanted in
