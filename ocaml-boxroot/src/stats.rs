@@ -118,7 +118,7 @@ pub fn stats() -> Stats {
 ///
 /// There is no need to call this: the start of each major cycle gives back empty pools that were not needed
 /// during the last cycle, up to 16 MiB and a sixteenth of them at a time. Where more pools are empty than hold roots, by over 16 MiB,
-/// each minor collection gives back a sixteenth of what is beyond that.
+/// each minor collection gives back a sixteenth of what is beyond that, once the collector has visited all pools of its cycle.
 ///
 /// # Examples
 ///
