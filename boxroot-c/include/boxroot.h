@@ -221,8 +221,8 @@ void boxroot_print_stats(void);
    The library does something like this by itself: each start of a major collection gives back the empty pools
    that were not needed since the start before, but no more than 16 MiB plus a sixteenth of them. Where more pools are empty
    than hold roots, by over 16 MiB, each minor collection gives back a sixteenth of what is beyond that, once the collector
-   has visited all pools of its cycle. Where the
-   system's pages are larger than pools, the pools that share a page are given back when all of them are empty.
+   has visited all pools of its cycle. Where the system's pages are larger than pools, the pools that share a page are
+   given back when all of them are empty.
    Lock: required; without it, nothing happens. On OCaml 4 nothing happens either where the library cannot tell
    whether this thread holds the lock. Threads of the Thread module, except the main one, are such threads if
    another thread was waiting for the end of the one that called boxroot_setup, if memory was short, or if the

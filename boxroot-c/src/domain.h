@@ -161,6 +161,11 @@ void bxr_domain_promote(struct bxr_domain *domain);
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                           void *context);
 
+/* The number of pools that are not empty. */
+static inline size_t bxr_domain_pools_in_use(struct bxr_domain *domain) {
+  return domain->pool_count - domain->empty_count;
+}
+
 /* Moves all pools of `from` to the domain. Young pools stay young, old ones stay old, and their deletes go on waiting.
    `from` has no current and no parked pool, and no other thread uses its lists. */
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);

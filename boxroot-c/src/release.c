@@ -87,7 +87,7 @@ void bxr_release_unneeded(struct bxr_domain *domain) {
 enum { SPARED = 1 << 10 };
 
 void bxr_release_excess(struct bxr_domain *domain) {
-  size_t kept = domain->pool_count - domain->empty_count + SPARED;
+  size_t kept = bxr_domain_pools_in_use(domain) + SPARED;
   if (domain->empty_count <= kept) return;
   size_t n = (domain->empty_count - kept + 15) / 16;
   release_empty_pools(domain, n, 2 * n);

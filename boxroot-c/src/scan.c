@@ -118,10 +118,6 @@ static void pace_slice(struct bxr_pacing *pacing) {
 #define BXR_COPY_FROM 64
 #endif
 
-static size_t pools_in_use(struct bxr_domain *domain) {
-  return domain->pool_count - domain->empty_count;
-}
-
 static void copy_blocks(struct bxr_pool *pool, void *context) {
   struct full_scan *scan = context;
   if (bxr_runtime_copy(pool->slots, pool->high_water))
@@ -167,7 +163,7 @@ static void hand_over_pool(struct bxr_pool *pool, void *context) {
    must scan the pools slot by slot. */
 static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   struct directory directory = {0};
-  if (bxr_runtime_marks_ranges() && pools_in_use(domain) >= BXR_HAND_OVER_FROM &&
+  if (bxr_runtime_marks_ranges() && bxr_domain_pools_in_use(domain) >= BXR_HAND_OVER_FROM &&
       grow_directory(domain))
     directory.fields = domain->directory + 1;
   bxr_domain_each_pool(domain, hand_over_pool, &directory);
@@ -232,7 +228,8 @@ static void darken(struct bxr_domain *domain, struct bxr_action action) {
   if (domain->forced) finish_what_waits(domain);
   begin_cycle(&domain->pacing, domain->forced);
   if (!hand_over_all(domain, action))
-    scan_all(domain, action, pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);
+    scan_all(domain, action,
+             bxr_domain_pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);
   bxr_release_unneeded(domain);
   domain->darkened = bxr_runtime_cycle();
   domain->scans_before_darkening = domain->minor_scans;
