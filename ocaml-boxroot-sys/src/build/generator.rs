@@ -110,7 +110,8 @@ impl Selection {
         let generator = compile(ocaml)?;
         let new_glue = generator.with_file_name("glue_new.ml");
         let mut command = Command::new(&generator);
-        command.arg("--rust").arg(out_dir()?.join(RUST_FILE)).arg("--ocaml").arg(&new_glue);
+        let rust = out_dir()?.join(RUST_FILE);
+        command.arg("--rust").arg(&rust).arg("--ocaml").arg(&new_glue);
         let pairs = |pairs: &[(String, String)]| -> Vec<String> {
             pairs.iter().map(|(ocaml, rust)| format!("{ocaml}={rust}")).collect()
         };
@@ -144,6 +145,8 @@ impl Selection {
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             println!("cargo:warning={line}");
         }
+        let text = fs::read(&rust).map_err(|error| about(&rust, error))?;
+        fs::write(&rust, readable(&text)).map_err(|error| about(&rust, error))?;
         // A file that did not change keeps its time, so that nothing is compiled again.
         let text = fs::read(&new_glue).map_err(|error| about(&new_glue, error))?;
         if fs::read(glue).ok().as_ref() != Some(&text) {
@@ -151,6 +154,12 @@ impl Selection {
         }
         Ok(())
     }
+}
+
+/// Bindings as rustc accepts them. OCaml's comments may be any bytes; and rustc refuses characters that turn the direction of text.
+fn readable(bindings: &[u8]) -> String {
+    let turns = |c| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
+    String::from_utf8_lossy(bindings).replace(turns, "\u{FFFD}")
 }
 
 /// Compiles the generator, and returns the program.

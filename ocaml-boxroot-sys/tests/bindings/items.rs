@@ -28,6 +28,17 @@ fn names_of_arguments_in_documentation() {
     ]);
 }
 
+/// OCaml's compiler accepts both; rustc, neither.
+#[test]
+fn documentation_that_is_not_unicode_or_turns_the_direction_of_text() {
+    let bindings = bind(
+        "documentation_that_is_not_unicode_or_turns_the_direction_of_text",
+        r#"let latin x = x + 1 [@@ocaml.doc "caf\233 noir"]
+           let turned x = x + 1 [@@ocaml.doc "to the \u{202E}left, \u{2066}isolated"]"#,
+    );
+    bindings.has(&["/// caf\u{FFFD} noir", "/// to the \u{FFFD}left, \u{FFFD}isolated"]);
+}
+
 #[test]
 fn functions() {
     let bindings = Modules::new(

@@ -44,20 +44,26 @@ let is_excluded path =
 (* Modules that run code of any kind, or read memory that other processes write. *)
 let unchecked_modules = [ "Dynlink"; "Runtime_events" ]
 
-(* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string or
-   the sizes that it is given; or whether somebody is reading or closing the folder that it frees. What is closed twice may be a file
-   of Rust's. Copies of weak pointers' values may be copies of a continuation. Three functions of `Str` have C code
-   copy groups of the last match, which another thread may have made in a longer string. `putenv` frees memory that Rust and C read
-   without OCaml's lock. Memory of `map_file` is gone when the file becomes shorter. On OCaml 4, `Thread.exit` jumps over the frames
-   of the Rust code that calls it. On OCaml 5, two domains may ask C's data bases of users, groups, services and protocols at the same
-   time, and C gives both the same memory. *)
+(* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string,
+   the settings or the sizes that it is given; or whether somebody is reading or closing the folder that it frees. What is closed
+   twice, or used after it was closed, may be a file of Rust's, and a descriptor may have two channels. Copies of weak pointers'
+   values may be copies of a continuation. Three functions of `Str` have C code copy groups of the last match, which another thread
+   may have made in a longer string. `putenv` frees memory that Rust and C read without OCaml's lock. Memory of `map_file` is gone
+   when the file becomes shorter. On OCaml 4, `Bytes.escaped` writes as many bytes as it needs now, behind the end if another thread
+   has changed them since it looked, and `Thread.exit` jumps over the frames of the Rust code that calls it. On OCaml 5, two domains
+   may ask C's data bases of users, groups, services and protocols at the same time, and C gives both the same memory. *)
 let unchecked =
   let of_unix = List.concat_map (fun f -> [ "Unix." ^ f; "UnixLabels." ^ f ]) in
-  [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Str.global_replace"; "Str.replace_first"; "Str.replace_matched" ]
-  @ of_unix [ "close"; "dup2"; "closedir"; "putenv"; "map_file" ]
+  [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Stdlib__Gc.set"; "Str.global_replace"; "Str.replace_first";
+    "Str.replace_matched" ]
+  @ of_unix
+      [ "close"; "dup2"; "in_channel_of_descr"; "out_channel_of_descr"; "descr_of_in_channel"; "descr_of_out_channel";
+        "open_connection"; "establish_server"; "closedir"; "putenv"; "map_file" ]
   @ if Sys.ocaml_version.[0] <> '4' then
       of_unix [ "getpwnam"; "getpwuid"; "getgrnam"; "getgrgid"; "getservbyname"; "getservbyport"; "getprotobyname"; "getprotobynumber" ]
-    else [ "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Thread.exit" ]
+    else
+      [ "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Stdlib__Bytes.escaped";
+        "Stdlib__BytesLabels.escaped"; "Thread.exit" ]
 
 let is_unchecked path =
   let is_in m = Names.starts_with (m ^ ".") path in
