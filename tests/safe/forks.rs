@@ -177,6 +177,39 @@ test!(fork_under_the_lock, || {
     runtime.unwrap().shutdown().unwrap();
 });
 
+// OCaml 5 believes that the parent's thread that makes others take turns runs in the child.
+test!(threads_of_a_child_take_turns, || {
+    let _runtime = Runtime::start().unwrap();
+    thread::spawn(|| DomainLock::attach(|_| ()).unwrap()).join().unwrap();
+    let status = DomainLock::attach(|lock| {
+        // SAFETY: the child goes on as a process of its own.
+        let id = unsafe { libc::fork() };
+        if id == 0 {
+            // SAFETY: the function has no precondition.
+            unsafe { libc::alarm(patience(Duration::from_secs(20)).as_secs() as u32) };
+            for turn in [1, 3] {
+                let other = thread::spawn(move || {
+                    DomainLock::attach(|lock| {
+                        through_ocaml(lock, "tell", turn).unwrap();
+                        through_ocaml(lock, "wait_until_told", turn + 1).unwrap()
+                    })
+                });
+                let told = through_ocaml(lock, "wait_until_told", turn);
+                through_ocaml(lock, "tell", turn + 1).unwrap();
+                lock.release(|| other.join().unwrap()).unwrap();
+                assert_eq!(told, Ok(turn));
+            }
+            // SAFETY: the function has no precondition.
+            unsafe { libc::_exit(0) }
+        }
+        let mut status = -1;
+        // SAFETY: `id` is a child of this process, and `status` is valid.
+        lock.release(|| unsafe { libc::waitpid(id, &mut status, 0) });
+        status
+    });
+    assert_eq!(status, Ok(0), "the child's status");
+});
+
 // The first domain has got a second thread, for collections, which the child does not have. So in the child the next domain would
 // wait for the first one for ever.
 test!(fork_after_a_domain_ended, ocaml = 5, || {

@@ -32,6 +32,17 @@ test!(roots_are_shared_between_threads, || {
     })
 });
 
+// OCaml's own thread that makes others take turns starts when a new thread has the lock.
+test!(the_first_new_thread_gets_its_turn, || {
+    with_ocaml(|lock| {
+        thread::scope(|scope| {
+            let other = scope.spawn(|| DomainLock::attach(|lock| through_ocaml(lock, "tell", 1)));
+            assert_eq!(through_ocaml(lock, "wait_until_told", 1), Ok(1));
+            assert_eq!(other.join().unwrap(), Ok(Ok(1)));
+        });
+    })
+});
+
 // OCaml's Unix library wrote beyond the ends of such stacks, into those of other threads.
 test!(a_call_on_a_small_stack_is_an_error, || {
     with_ocaml(|lock| {

@@ -48,6 +48,16 @@ let () =
     let block i = let h = (1 lsl 29) lor ((i mod 3) lsl 7) in h, h, h, h, h, h in
     ignore (Sys.opaque_identity (Array.init n block)))
 
+(* Gives the lock up only if OCaml makes it take turns. *)
+let () =
+  let told = ref 0 in
+  register "tell" (fun n -> told := n; n);
+  register "wait_until_told" (fun n ->
+      while !told < n do
+        ignore (Sys.opaque_identity (ref n))
+      done;
+      n)
+
 let () = register "start_major_slice" (fun n -> ignore (Gc.major_slice n))
 
 (* ---- values ---- *)

@@ -186,9 +186,17 @@ static void thread_ends(void *p) {
 
 /* Whether this process is the child of a fork, in which OCaml 5 still believes that its tick thread runs. */
 static bool ticks_were_lost;
+/* Whether this process has a tick thread since a thread was registered. OCaml, or ticks.c, keeps it. */
+static bool has_ticks;
 
-static void before_fork(void) { pthread_mutex_lock(&idle_mutex); }
-static void after_fork(void) { pthread_mutex_unlock(&idle_mutex); }
+static void before_fork(void) {
+  pthread_mutex_lock(&idle_mutex);
+  obx_ticks_before_fork();
+}
+static void after_fork(void) {
+  obx_ticks_after_fork();
+  pthread_mutex_unlock(&idle_mutex);
+}
 
 /* In the child, idle records are not used. If the thread that forked held the lock, its record has to become the only
    one, and OCaml's locks have to be free. On OCaml 4 a fork handler of systhreads does this. On OCaml 5 only Unix.fork
@@ -200,7 +208,9 @@ static void after_fork(void) { pthread_mutex_unlock(&idle_mutex); }
    the state of another domain than the first. */
 static void after_fork_in_child(void) {
   idle = NULL;
-  after_fork();
+  has_ticks = false;
+  obx_ticks_after_fork_in_child();
+  pthread_mutex_unlock(&idle_mutex);
 #if OCAML_VERSION >= 50000
   caml_domain_state *state = Caml_state_opt;
   if (state != NULL && state->id == 0 && caml_domain_alone()) {
@@ -247,18 +257,29 @@ void obx_block_signals(void) {
   (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
+/* Calls caml_c_thread_register, which waits for the lock, and starts OCaml's tick thread after that. */
+static bool call_register(void) {
+  bool wants_ticks = !__atomic_load_n(&has_ticks, __ATOMIC_ACQUIRE);
+  if (wants_ticks) obx_want_ticks();
+  bool is_made = FIND(thread_function, caml_c_thread_register)() != 0;
+  if (wants_ticks) {
+    __atomic_store_n(&has_ticks, is_made, __ATOMIC_RELEASE);
+    if (!is_made || !ticks_were_lost) obx_unwant_ticks();
+  }
+  return is_made;
+}
+
 /* Makes a record for this thread. False if OCaml refuses. On OCaml 4, caml_c_thread_register would run OCaml's signal handlers,
    perhaps on a small stack, and an exception of theirs would end the process. It leaves signals pending that this thread blocks,
    so all are blocked meanwhile; caml_leave_blocking_section finds them later. */
 static bool make_record(void) {
-  thread_function *make = FIND(thread_function, caml_c_thread_register);
 #if OCAML_VERSION >= 50000
-  return make() != 0;
+  return call_register();
 #else
   sigset_t all, mask;
   sigfillset(&all);
   bool is_blocked = pthread_sigmask(SIG_SETMASK, &all, &mask) == 0;
-  bool is_made = make() != 0;
+  bool is_made = call_register();
   if (is_blocked) (void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
   return is_made;
 #endif
@@ -345,6 +366,7 @@ int obx_acquire(void) {
 /* caml_thread_cleanup waits for the end of the tick thread. In the child of a fork, OCaml 5 would wait for the parent's tick
    thread, which the child does not have: in glibc 2.36 pthread_join returns at once then, in glibc 2.43 it never returns. */
 void obx_stop_ticks(void) {
+  obx_end_ticks();
   value_function *cleanup = FIND(value_function, caml_thread_cleanup);
   if (cleanup != NULL && !ticks_were_lost) (void)cleanup(Val_unit);
 }

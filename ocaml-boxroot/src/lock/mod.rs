@@ -121,7 +121,8 @@ impl DomainLock {
     }
 
     /// Releases the lock while `f` runs, so that other threads can run OCaml code, and waits for
-    /// it afterwards, also if `f` panics. OCaml's signal handlers do not run here.
+    /// it afterwards, also if `f` panics. OCaml's signal handlers do not run here. An `f` that takes no time gives no turn to those
+    /// who wait for the lock: OCaml's `Thread.yield` does.
     ///
     /// If `f` forks the process without the lock, the child cannot go on after `f`, because it cannot take the
     /// lock: it is aborted when `f` returns. A process is also aborted if `f` returns before an
