@@ -253,6 +253,18 @@ def plain_names():
         fail(f"a function that OCaml calls is not checked: {status}\n{output}")
 
 
+def runtime_of_another_version():
+    major, minor = version().split(".")[:2]
+    if not (5, 0) <= (int(major), int(minor)) < (5, 5):
+        return say("a runtime of another version: tested with OCaml 5.0 to 5.4 only")
+    run(CC, include(), "-c copies/later.c")
+    Path("use_later.ml").write_text('external create : unit -> bool = "later_create"\nlet () = assert (create ())')
+    run(ocaml(), "use_later.ml later.o pool14/libboxroot.a -o later")
+    if not re.search(r"compiled for OCaml 5\.\S+, and the program's runtime is of another", run("./later", timeout=60)):
+        fail("boxroot_error_string does not tell of the runtime's version")
+    passed("a runtime of another version")
+
+
 def runs(host, *arguments, **settings):
     run([f"./{host}", *arguments], timeout=60, **settings)
     passed(f"{host} executable: {' '.join(arguments)}")
@@ -342,6 +354,10 @@ def two_rust_libraries():
     run(ocaml(), "copies/rust/program.ml", libraries("rust-plain/libfirst", "rust-plain/libsecond"), "-o two_libraries")
     run("./two_libraries static", timeout=60)
     passed("two static Rust libraries with closures and boxes")
+    run(CC, "-shared -o first.so -Wl,--whole-archive rust-plain/libfirst.a -Wl,--no-whole-archive")
+    run(CC, include(), "-c copies/closes.c")
+    run(ocaml(), "-I copies copies/use_closes.ml closes.o pool14/libboxroot.a -ccopt -rdynamic -cclib -ldl -o closes")
+    runs("closes", "./first.so")
     refused("a program with static Rust libraries of two flavours", "multiple definition|duplicate symbol",
             libraries("rust-checked/libfirst", "rust-plain/libsecond"), program="copies/rust/program.ml")
     refused("a program with C of the checked flavour and Rust of the plain one", "multiple definition|duplicate symbol",
@@ -365,6 +381,7 @@ def copies():
         several_copies()
         two_flavours()
         plain_names()
+        runtime_of_another_version()
         closed_plugins()
         large_thread_locals()
         opened_under_musl()

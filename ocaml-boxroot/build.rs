@@ -18,9 +18,12 @@ fn build() -> Result<(), Box<dyn Error>> {
     let Some(ocaml) = env::var_os("DEP_OCAML_BOXROOT_OCAML_WHERE") else {
         return Ok(());
     };
-    if env::var("DEP_OCAML_BOXROOT_OCAML_VERSION").is_ok_and(|version| version.starts_with('4')) {
+    let version = env::var("DEP_OCAML_BOXROOT_OCAML_VERSION").unwrap_or_default();
+    if version.starts_with('4') {
         println!("cargo::rustc-cfg=ocaml4");
     }
+    // For OCaml::find in build scripts of packages that depend on this one.
+    println!("cargo:ocaml_version={version}");
     // Tells build scripts that want to link a runtime that there is one already.
     if env::var_os("DEP_OCAML_BOXROOT_RUNTIME").is_some() {
         println!("cargo:runtime=1");

@@ -162,7 +162,8 @@ enum boxroot_state {
   BOXROOT_TORE_DOWN = 2, /* boxroot_teardown has run */
   BOXROOT_INVALID = 3    /* OCaml 4: the Thread module was initialised after
                             boxroot_setup; live roots are kept, create fails. Or: another,
-                            different copy of the library hides this one's names (README.md) */
+                            different copy of the library hides this one's names (README.md). Or
+                            the program's OCaml is not of the version of the library's */
 };
 
 /* The state of the library, one of the constants above. Any thread. */

@@ -13,6 +13,7 @@ enum bxr_error {
   BXR_TORE_DOWN,
   BXR_INVALID,
   BXR_SECOND_COPY,
+  BXR_OTHER_OCAML,
   BXR_SCANNING
 };
 

@@ -185,6 +185,10 @@ static inline struct bxr_domain_head *bxr_runtime_cached(void) {
 /* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
 void *bxr_runtime_state(void);
 
+/* Whether the program's runtime is of another version of OCaml than this file was compiled for. The linker does not notice that, and the
+   records of domains differ. Any thread, at any time. */
+bool bxr_runtime_is_other(void);
+
 /* Whether no other domain runs that could be using its record. With the lock. */
 bool bxr_runtime_is_alone(void);
 

@@ -244,6 +244,9 @@ void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
 
 bool bxr_runtime_sets_up_itself(void) { return false; }
 
+/* Versions 4.13 and 4.14 differ in nothing that is used here, and the linker refuses others. */
+bool bxr_runtime_is_other(void) { return false; }
+
 bool bxr_runtime_is_alone(void) { return true; }
 bool bxr_runtime_survives_fork(void) { return true; }
 

@@ -106,6 +106,24 @@ void bxr_runtime_cache(struct bxr_domain *domain) {
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
 
+#if defined(__ELF__) && !defined(Is_last_closinfo) /* OxCaml has functions of several versions */
+/* Functions that were new in each version. The linker has them from every runtime since, because of others in their files. */
+#define NEW_FUNCTION(version, name)                                                                \
+  extern char const new_in_##version[] __asm__(name) __attribute__((weak));
+NEW_FUNCTION(50100, "caml_try_run_on_all_domains_async")
+NEW_FUNCTION(50200, "caml_orphan_ephemerons")
+NEW_FUNCTION(50300, "caml_process_pending_actions_res")
+NEW_FUNCTION(50400, "caml_gc_ramp_up")
+NEW_FUNCTION(50500, "caml_init_gc_tweaks")
+
+bool bxr_runtime_is_other(void) {
+#define DIFFERS(version) ((new_in_##version != NULL) != (OCAML_VERSION >= (version)))
+  return DIFFERS(50100) || DIFFERS(50200) || DIFFERS(50300) || DIFFERS(50400) || DIFFERS(50500);
+}
+#else
+bool bxr_runtime_is_other(void) { return false; }
+#endif
+
 bool bxr_runtime_is_alone(void) { return caml_domain_alone(); }
 bool bxr_runtime_survives_fork(void) { return !caml_domain_is_multicore(); }
 

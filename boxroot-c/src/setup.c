@@ -66,6 +66,12 @@ char const *boxroot_error_string(void) {
     return "boxroot: two different copies of this library are in the process, and the dynamic "
            "linker mixes them; build both alike, or hide the names of one of them (link it with "
            "-Wl,--exclude-libs,libboxroot.a)";
+  case BXR_OTHER_OCAML:
+    return "boxroot: compiled for OCaml " OCAML_VERSION_STRING
+           ", and the program's runtime is of another version; "
+           "compile the library and all that includes boxroot.h again (with cargo: cargo clean -p "
+           "ocaml-boxroot-sys "
+           "-p ocaml-boxroot)";
   case BXR_SCANNING:
     return "boxroot: create and modify are not allowed in a finaliser that runs while the "
            "garbage collector scans roots; defer the work";
@@ -105,7 +111,9 @@ static enum bxr_error not_running(void) {
   switch (bxr_setup_status()) {
   case BOXROOT_NOT_SETUP: return BXR_NOT_SETUP;
   case BOXROOT_TORE_DOWN: return BXR_TORE_DOWN;
-  case BOXROOT_INVALID: return bxr_setup_is_second_copy() ? BXR_SECOND_COPY : BXR_INVALID;
+  case BOXROOT_INVALID:
+    if (bxr_runtime_is_other()) return BXR_OTHER_OCAML;
+    return bxr_setup_is_second_copy() ? BXR_SECOND_COPY : BXR_INVALID;
   default: return BXR_NO_ERROR;
   }
 }
@@ -128,7 +136,8 @@ static bool install_hooks(void) {
 }
 
 bool bxr_setup(void) {
-  if (bxr_setup_is_second_copy()) change_status(BOXROOT_NOT_SETUP, BOXROOT_INVALID);
+  if (bxr_setup_is_second_copy() || bxr_runtime_is_other())
+    change_status(BOXROOT_NOT_SETUP, BOXROOT_INVALID);
   while (bxr_setup_status() == BOXROOT_NOT_SETUP) {
     if (bxr_runtime_state() == NULL) {
       bxr_setup_fail(BXR_NO_LOCK);
@@ -185,6 +194,8 @@ void bxr_runtime_gone(void) {
 }
 
 bool bxr_is_gone(void) { return bxr_load(&gone); }
+
+void bxr_pin(void const *address) { bxr_os_pin(address); }
 
 void bxr_setup_invalidate(void) {
   if (!change_status(BOXROOT_RUNNING, BOXROOT_INVALID)) return;

@@ -351,3 +351,8 @@ unsafe extern "C" {
     #[cfg_attr(feature = "debug-checks", link_name = "bxr_is_gone_checked_abi2_pool14")]
     pub fn bxr_is_gone() -> bool;
 }
+unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_pin_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_pin_checked_abi2_pool14")]
+    pub fn bxr_pin(address: *const ::core::ffi::c_void);
+}

@@ -92,7 +92,7 @@ pub enum Status {
     ToreDown = bindings::BOXROOT_TORE_DOWN as isize,
     /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was initialised after
     /// [`boxroot_setup`]. On any version, it may be that the process has a different copy of the library, too, which hides
-    /// names of this copy.
+    /// names of this copy; or that the program's OCaml is of another version than the library was compiled for.
     Invalid = bindings::BOXROOT_INVALID as isize,
 }
 
@@ -150,6 +150,13 @@ pub fn status() -> Status {
 #[inline]
 pub unsafe extern "C" fn boxroot_status() -> Status {
     status()
+}
+
+/// Keeps the shared object that contains this address in the process, as [`boxroot_setup`] keeps the library's own: for
+/// code that OCaml will call, and that may be in another shared object. Any thread, at any time.
+pub fn pin(address: *const core::ffi::c_void) {
+    // SAFETY: no precondition: the address is only looked up in the objects' tables.
+    unsafe { bindings::bxr_pin(address) }
 }
 
 /// A static message about the last failure on this thread. Any thread, at any time.

@@ -314,7 +314,8 @@ impl fmt::Display for Error {
             Error::Invalid => {
                 "boxroot cannot work here: the Thread module was initialised after boxroot was set up \
                  (link the threads library before what sets boxroot up), or the process has a different copy \
-                 of the library, too"
+                 of the library, too, or the program's OCaml is of another version than the one that this crate was \
+                 compiled for (cargo clean -p ocaml-boxroot-sys -p ocaml-boxroot)"
             }
             Error::ThreadNotRegistered => {
                 "OCaml could not register this thread; it may be registered elsewhere, its domain may have ended, \

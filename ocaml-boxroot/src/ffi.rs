@@ -54,6 +54,13 @@ extern "C" {
     pub fn obx_has_stack_for_ocaml() -> c_int;
 }
 
+// `c/runtime.c`.
+#[cfg(any(feature = "startup", feature = "debug-checks", doc))]
+extern "C" {
+    /// How many forks led from the program's start to this process. Any thread, at any time.
+    pub fn obx_generation() -> core::ffi::c_uint;
+}
+
 // `c/threads.c`.
 extern "C" {
     /// Looks whether the program has the threads library.

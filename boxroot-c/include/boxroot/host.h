@@ -68,6 +68,10 @@ void bxr_runtime_gone(void);
 /* Whether bxr_runtime_gone was called. Then lists of pools do not change any more. Any thread. */
 bool bxr_is_gone(void);
 
+/* Keeps the shared object that contains this address in the process, as boxroot_setup keeps the library's own. For code that uses the
+   library and that OCaml will call. Any thread, at any time. */
+void bxr_pin(void const *address);
+
 #ifdef __cplusplus
 }
 #endif

@@ -58,6 +58,7 @@
 #define bxr_uses_go_on BXR_NAME(bxr_uses_go_on)
 #define bxr_runtime_gone BXR_NAME(bxr_runtime_gone)
 #define bxr_is_gone BXR_NAME(bxr_is_gone)
+#define bxr_pin BXR_NAME(bxr_pin)
 
 /* Inline functions. Where a compiler does not inline one, the library's is called. */
 #define bxr_slot BXR_NAME(bxr_slot)

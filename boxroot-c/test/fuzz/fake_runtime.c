@@ -293,6 +293,8 @@ bool bxr_runtime_sets_up_itself(void) { return true; }
 bool bxr_runtime_is_trusted(void) { return current()->trusted; }
 void bxr_runtime_setup(void) {}
 
+bool bxr_runtime_is_other(void) { return false; }
+
 bool bxr_runtime_is_alone(void) {
   unsigned running = fake_running();
   return (running & (running - 1)) == 0;

@@ -31,7 +31,8 @@ impl OCaml {
     /// # Errors
     ///
     /// If there is none, if it is older than 4.13, or if it has no C headers. A variable that is set and does
-    /// not lead to an OCaml is an error, too.
+    /// not lead to an OCaml is an error, too. So is another version than that for which `ocaml-boxroot-sys` was compiled, as far as
+    /// cargo tells this build script (if its package depends on `ocaml-boxroot` or `ocaml-boxroot-sys` itself).
     pub fn find() -> Result<OCaml, Error> {
         for variable in ["OCAML_WHERE_PATH", "OCAMLOPT", "OPAM_SWITCH_PREFIX"] {
             println!("cargo:rerun-if-env-changed={variable}");
@@ -51,7 +52,9 @@ impl OCaml {
                 where_path.display()
             )));
         }
-        Ok(OCaml { where_path, version, ocamlopt })
+        let ocaml = OCaml { where_path, version, ocamlopt };
+        ocaml.check_version_of_crates()?;
+        Ok(ocaml)
     }
 
     /// The standard library's folder, which holds `caml/*.h`.
@@ -62,6 +65,21 @@ impl OCaml {
     /// The version, as in `caml/version.h`, for example `5.3.0`.
     pub fn version(&self) -> &str {
         &self.version
+    }
+
+    /// Cargo does not compile `ocaml-boxroot-sys` again if only PATH has changed. The linker would not notice that its C code is for
+    /// another OCaml.
+    fn check_version_of_crates(&self) -> Result<(), Error> {
+        let told = ["DEP_OCAML_BOXROOT_OCAML_VERSION", "DEP_OCAML_BOXROOT_SHIM_OCAML_VERSION"]
+            .map(variable);
+        let other = told.into_iter().flatten().find(|told| parse(told) != parse(&self.version));
+        let Some(other) = other else { return Ok(()) };
+        Err(Error(format!(
+            "ocaml-boxroot-sys was compiled for OCaml {other}, and now OCaml {} is found, in {}. To change to it, run `cargo clean \
+             -p ocaml-boxroot-sys -p ocaml-boxroot`. Else set OCAMLOPT to the ocamlopt of OCaml {other}.",
+            self.version,
+            self.where_path.display()
+        )))
     }
 
     /// The first two numbers of the version.

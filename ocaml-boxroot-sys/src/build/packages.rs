@@ -80,6 +80,12 @@ impl Packages {
             self.archives.push(archive);
         }
         if !self.folders.contains(&folder) {
+            // The libraries of OCaml's and of C.
+            for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
+                if file.path().extension().is_some_and(|extension| extension == "a") {
+                    println!("cargo:rerun-if-changed={}", file.path().display());
+                }
+            }
             self.folders.push(folder);
         }
         Ok(())

@@ -76,8 +76,8 @@ impl Program {
         self
     }
 
-    /// Compiles the program, and links it into everything that this package makes; if the package is a library, also into
-    /// the programs that use the library.
+    /// Compiles the program, and links it into what this package makes; if the package is a library, into the programs that
+    /// use the library, be they of this package or of others. (`use name_of_the_package as _;` is enough.)
     ///
     /// # Errors
     ///

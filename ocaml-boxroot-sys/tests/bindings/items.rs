@@ -28,6 +28,19 @@ fn names_of_arguments_in_documentation() {
     ]);
 }
 
+/// rustdoc would compile it as Rust.
+#[test]
+fn code_in_documentation() {
+    let bindings = bind(
+        "code_in_documentation",
+        "let x y = y + 1 [@@ocaml.doc \"Is\n~~~\nlet z = x 1\n~~~\nor\n````\nx 2\n```\n````\nor\n```ocaml\nx 3\n```\nor {[ x 4 ]}.\"]",
+    );
+    bindings.has(&[
+        "/// Is /// ~~~text /// let z = x 1 /// ~~~ /// or /// ````text /// x 2",
+        "/// or /// ```ocaml /// x 3 /// ``` /// or /// ```text /// x 4 /// ``` /// .",
+    ]);
+}
+
 /// OCaml's compiler accepts both; rustc, neither.
 #[test]
 fn documentation_that_is_not_unicode_or_turns_the_direction_of_text() {

@@ -198,6 +198,22 @@ fn functions_of_other_libraries_that_are_unsafe() {
     modules.bind("module own").has(&["pub unsafe fn format /"]);
 }
 
+/// As after a change of PATH, for which cargo does not compile `ocaml-boxroot-sys` again.
+#[test]
+fn another_version_than_that_of_the_crates() {
+    let modules = Modules::new("another_version_than_that_of_the_crates", &[("x.ml", "let x = 1")]);
+    for variable in ["DEP_OCAML_BOXROOT_OCAML_VERSION", "DEP_OCAML_BOXROOT_SHIM_OCAML_VERSION"] {
+        let mut command = Command::new(&maker().program);
+        command.args(["module", "x"]).current_dir(&modules.0).env("OUT_DIR", &modules.0);
+        command.env(variable, "5.0.0");
+        let words = [
+            "ocaml-boxroot-sys was compiled for OCaml 5.0.0, and now OCaml",
+            "cargo clean -p ocaml-boxroot-sys",
+        ];
+        assert_says(&said(command.output().unwrap()).unwrap_err(), &words);
+    }
+}
+
 #[test]
 fn without_the_libraries_of_the_compiler() {
     let modules = Modules::new("without_the_libraries_of_the_compiler", &[]);
@@ -334,11 +350,12 @@ fn a_program_with_packages() {
     };
     write("shop.ml", "module Basics = Shop__Basics");
     write("basics.ml", "type order = { words : string list; count : int }");
-    write(
-        "extra/extra.ml",
-        "let upper s = Str.global_replace (Str.regexp \"t\") \"T\" s
-         let describe (o : Shop.Basics.order) = string_of_int o.count ^ \" \" ^ upper (String.concat \", \" o.words)",
-    );
+    let write_extra = |between: &str| {
+        let text = "let upper s = Str.global_replace (Str.regexp \"t\") \"T\" s
+             let describe (o : Shop.Basics.order) = string_of_int o.count ^ \"BETWEEN\" ^ upper (String.concat \", \" o.words)";
+        write("extra/extra.ml", &text.replace("BETWEEN", between));
+    };
+    write_extra(" ");
     compile("", "-w -49 -no-alias-deps -c -o shop shop.ml");
     compile("", "-open Shop -bin-annot -c -o shop__Basics basics.ml");
     compile("", "-a shop.cmx shop__Basics.cmx -o shop.cmxa");
@@ -361,6 +378,16 @@ fn a_program_with_packages() {
         )"#;
     write("META", meta);
     assert_says(&cargo(&package, &["run"]).unwrap(), &["2 Tea"]);
+    // New machine code, as after a change of a library's C code.
+    let library = shop.join("extra/extra.cmxa");
+    let (bytes, time) =
+        (fs::read(&library).unwrap(), library.metadata().unwrap().modified().unwrap());
+    write_extra(" x ");
+    compile("extra", "-I .. -I +str -c extra.ml");
+    compile("extra", "-a extra.cmx -o extra.cmxa");
+    fs::write(&library, bytes).unwrap();
+    fs::File::options().write(true).open(&library).unwrap().set_modified(time).unwrap();
+    assert_says(&cargo(&package, &["run"]).unwrap(), &["2 x Tea"]);
     // Where OCaml has `main`, the interface of another build may name a type of a library.
     let modules = Modules::new("names_a_package", &[]);
     let text = "val last : unit -> Shop.Basics.order";

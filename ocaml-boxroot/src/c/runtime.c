@@ -72,15 +72,26 @@ static pthread_cond_t state_changed = PTHREAD_COND_INITIALIZER;
 static void before_fork(void) { pthread_mutex_lock(&state_mutex); }
 static void after_fork(void) { pthread_mutex_unlock(&state_mutex); }
 
+/* How many forks led from the program's start to this process. Process ids would not do: a child that is the first process of a new
+   namespace has the number 1, as its parent may have. */
+static unsigned generation;
+
 static void after_fork_in_child(void) {
+  generation++;
   pthread_cond_init(&state_changed, NULL); /* no thread is waiting here */
   after_fork();
 }
 
 static void prepare(void) { (void)pthread_atfork(before_fork, after_fork, after_fork_in_child); }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+unsigned obx_generation(void) {
+  pthread_once(&once, prepare);
+  return generation;
+}
+
 void obx_lock_state(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, prepare);
   pthread_mutex_lock(&state_mutex);
 }

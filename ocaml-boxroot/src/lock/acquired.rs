@@ -81,6 +81,8 @@ pub(crate) unsafe fn set_up() {
     if DONE.load(Ordering::Acquire) {
         return;
     }
+    // OCaml will call this crate: finalisers, closures, thread-specific destructors. A plugin's copy of the C library may be elsewhere.
+    sys::pin((&raw const DONE).cast());
     // SAFETY: this thread holds the lock of a started runtime (caller).
     let is_set_up = unsafe {
         ffi::obx_look_for_threads();

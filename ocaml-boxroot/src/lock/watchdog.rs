@@ -55,7 +55,8 @@ mod record {
 
     /// The entries of all threads of a process. The last entry of a thread says what that thread does now.
     struct Table {
-        process: u32,
+        /// Of forks, as in `../c/runtime.c`.
+        generation: u32,
         entries: Mutex<Vec<Entry>>,
     }
 
@@ -65,13 +66,14 @@ mod record {
         fn get() -> &'static Table {
             static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
             let old = TABLE.load(Ordering::Acquire);
-            let process = std::process::id();
+            // SAFETY: no precondition.
+            let generation = unsafe { ffi::obx_generation() };
             // SAFETY: a table is never freed, and not changed but for the mutex.
             match unsafe { old.as_ref() } {
-                Some(table) if table.process == process => return table,
+                Some(table) if table.generation == generation => return table,
                 _ => {}
             }
-            let new = Box::into_raw(Box::new(Table { process, entries: Mutex::default() }));
+            let new = Box::into_raw(Box::new(Table { generation, entries: Mutex::default() }));
             match TABLE.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => {
                     // SAFETY: as above.

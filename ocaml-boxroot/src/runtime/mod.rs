@@ -11,7 +11,6 @@ use std::ffi::{c_char, CString, OsString};
 use std::fmt;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
-use std::process;
 use std::thread;
 
 /// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`](crate::DomainLock::attach).
@@ -127,7 +126,7 @@ impl Runtime {
                 State::Starting(thread, _) if *thread == thread::current().id() => {
                     return Err(Error::Starting)
                 }
-                State::Starting(_, process) if *process != process::id() => {
+                State::Starting(_, generation) if *generation != self::generation() => {
                     return Err(Error::Forked)
                 }
                 State::Starting(..) => state.wait(),
@@ -268,7 +267,7 @@ impl Builder {
             return Err(Error::AlreadyStarted);
         }
         check_stack()?;
-        *state = State::Starting(thread::current().id(), process::id());
+        *state = State::Starting(thread::current().id(), generation());
         drop(state);
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
         pointers.push(std::ptr::null());
@@ -319,6 +318,12 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
         ffi::caml_enter_blocking_section_no_pending();
         raised.map_or(attached, Err)
     }
+}
+
+/// Tells this process from those that it was forked from.
+fn generation() -> u32 {
+    // SAFETY: no precondition.
+    unsafe { ffi::obx_generation() }
 }
 
 fn shut_down() -> Result<(), Error> {

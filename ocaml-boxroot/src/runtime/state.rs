@@ -9,7 +9,7 @@ use std::thread::ThreadId;
 /// Whether this process has started its runtime by `Runtime`.
 pub(super) enum State {
     NotStarted,
-    /// This thread is starting the runtime, in the process with this id.
+    /// This thread is starting the runtime, in the process of this generation (`c/runtime.c`).
     Starting(ThreadId, u32),
     Started,
     Failed(Error),

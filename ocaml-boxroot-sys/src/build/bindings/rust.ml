@@ -36,10 +36,20 @@ let markdown s =
     | c -> Buffer.add_char b c) s;
   Buffer.contents b
 
+(* Code is not Rust, so that rustdoc does not test it: a fence without a language gets one. *)
+let with_languages lines =
+  let fence = ref "" in
+  List.map (fun l ->
+    let marks = if Names.is_at l 0 "```" then "```" else if Names.is_at l 0 "~~~" then "~~~" else "" in
+    let is_bare = marks <> "" && String.for_all (fun c -> c = marks.[0]) l in
+    if !fence = "" then (fence := marks; if is_bare then l ^ "text" else l)
+    else (if is_bare && marks = !fence then fence := ""; l)) lines
+
 let doc scope indent = function
   | None -> ()
   | Some s ->
     let lines = List.map String.trim (String.split_on_char '\n' (String.trim (markdown s))) in
+    let lines = with_languages lines in
     List.iter (fun l -> out scope "%s///%s\n" indent (if l = "" then "" else " " ^ l)) lines
 
 (* ---- Types ---- *)
