@@ -68,7 +68,9 @@ extern "C" {
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.
     /// 0 if this thread holds the lock now; else [`NO_THREADS`], or another number if the thread cannot be
     /// registered.
-    pub fn obx_acquire() -> c_int;
+    pub fn obx_acquire(is_known: bool) -> c_int;
+    /// Releases the lock, after [`obx_acquire`].
+    pub fn obx_release();
     /// Signals are not handled on this thread from now on.
     #[cfg(feature = "debug-checks")]
     pub fn obx_block_signals();

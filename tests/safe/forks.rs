@@ -210,6 +210,31 @@ test!(threads_of_a_child_take_turns, || {
     assert_eq!(status, Ok(0), "the child's status");
 });
 
+// A process ends by the end of its last thread. Here this is the one that forked, so no other thread may stay.
+test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
+    let _runtime = Runtime::start().unwrap();
+    attach_on_another_thread();
+    let fork = || {
+        DomainLock::attach(|lock| {
+            // SAFETY: the child goes on as a process of its own.
+            let id = unsafe { libc::fork() };
+            if id == 0 {
+                lock.release(attach_on_another_thread);
+            }
+            id
+        })
+        .unwrap()
+    };
+    // SAFETY: the function has no precondition.
+    let parent = unsafe { libc::getpid() };
+    let id = thread::spawn(fork).join().unwrap();
+    // SAFETY: as above.
+    assert_eq!(unsafe { libc::getpid() }, parent, "the child has returned from its thread");
+    let mut status = -1;
+    // SAFETY: `id` is a child of this process, and `status` is valid.
+    assert_eq!((unsafe { libc::waitpid(id, &mut status, 0) }, status), (id, 0));
+});
+
 // The first domain has got a second thread, for collections, which the child does not have. So in the child the next domain would
 // wait for the first one for ever.
 test!(fork_after_a_domain_ended, ocaml = 5, || {

@@ -15,15 +15,14 @@ int obx_has_stack_for_ocaml(void);
 int obx_use_signal_stack(int number);
 
 /* Between these two calls, OCaml code gives the lock to threads that wait for it, even if OCaml itself does not see to that yet.
-   Any thread, if OCaml runs. obx_end_ticks: there will be no OCaml code any more. The others are for handlers of fork. */
+   Any thread, if OCaml runs. The others are for handlers of fork. */
 void obx_want_ticks(void);
 void obx_unwant_ticks(void);
-void obx_end_ticks(void);
 void obx_ticks_before_fork(void);
 void obx_ticks_after_fork(void);
 void obx_ticks_after_fork_in_child(void);
 
-/* Stops the threads that make OCaml's threads take turns. Runs no OCaml code. Called with the lock. */
+/* Stops the thread that makes OCaml's threads take turns. Runs no OCaml code. Called with the lock. */
 void obx_stop_ticks(void);
 
 /* A new string, or 0 if out of memory. May run the GC. */

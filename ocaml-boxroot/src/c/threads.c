@@ -186,8 +186,11 @@ static void thread_ends(void *p) {
 
 /* Whether this process is the child of a fork, in which OCaml 5 still believes that its tick thread runs. */
 static bool ticks_were_lost;
-/* Whether this process has a tick thread since a thread was registered. OCaml, or ticks.c, keeps it. */
+/* Whether a thread was registered in this process. So OCaml's tick thread runs, if it was not lost. */
 static bool has_ticks;
+/* Where OCaml's ticks were lost, each thread wants ticks of ticks.c while it is attached: of two threads that take turns, one has
+   attached since the fork. This counts how often this thread has. */
+static __thread unsigned wants;
 
 static void before_fork(void) {
   pthread_mutex_lock(&idle_mutex);
@@ -209,6 +212,7 @@ static void after_fork(void) {
 static void after_fork_in_child(void) {
   idle = NULL;
   has_ticks = false;
+  wants = 0;
   obx_ticks_after_fork_in_child();
   pthread_mutex_unlock(&idle_mutex);
 #if OCAML_VERSION >= 50000
@@ -262,10 +266,8 @@ static bool call_register(void) {
   bool wants_ticks = !__atomic_load_n(&has_ticks, __ATOMIC_ACQUIRE);
   if (wants_ticks) obx_want_ticks();
   bool is_made = FIND(thread_function, caml_c_thread_register)() != 0;
-  if (wants_ticks) {
-    __atomic_store_n(&has_ticks, is_made, __ATOMIC_RELEASE);
-    if (!is_made || !ticks_were_lost) obx_unwant_ticks();
-  }
+  if (wants_ticks) obx_unwant_ticks();
+  if (is_made) __atomic_store_n(&has_ticks, true, __ATOMIC_RELEASE);
   return is_made;
 }
 
@@ -354,11 +356,34 @@ static int acquire_first(void) {
   return OBX_ACQUIRED;
 }
 
-/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it. */
-int obx_acquire(void) {
-  if (!known) return acquire_first();
+static void want_ticks(void) {
+  if (!ticks_were_lost) return;
+  wants++;
+  obx_want_ticks();
+}
+
+static void unwant_ticks(void) {
+  if (wants == 0) return; /* it was attached when the process was forked */
+  wants--;
+  obx_unwant_ticks();
+}
+
+/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it;
+   `is_known` says that it does. */
+int obx_acquire(bool is_known) {
+  want_ticks();
+  if (!is_known && !known) {
+    int result = acquire_first();
+    if (result != OBX_ACQUIRED) unwant_ticks();
+    return result;
+  }
   caml_leave_blocking_section();
   return OBX_ACQUIRED;
+}
+
+void obx_release(void) {
+  unwant_ticks();
+  caml_enter_blocking_section_no_pending();
 }
 
 /* ---- shutting down ---- */
@@ -366,7 +391,7 @@ int obx_acquire(void) {
 /* caml_thread_cleanup waits for the end of the tick thread. In the child of a fork, OCaml 5 would wait for the parent's tick
    thread, which the child does not have: in glibc 2.36 pthread_join returns at once then, in glibc 2.43 it never returns. */
 void obx_stop_ticks(void) {
-  obx_end_ticks();
+  unwant_ticks();
   value_function *cleanup = FIND(value_function, caml_thread_cleanup);
   if (cleanup != NULL && !ticks_were_lost) (void)cleanup(Val_unit);
 }

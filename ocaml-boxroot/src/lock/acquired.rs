@@ -112,17 +112,12 @@ impl Acquired {
     pub(crate) fn new() -> Result<Acquired, Error> {
         let used = Use::to_lock()?;
         let watched = Watched::new(State::Waits);
-        if used.is_nested() {
-            // SAFETY: this thread does not hold the lock (`to_lock`), OCaml knows it, because a calling frame of it has
-            // a use, and the use keeps the runtime up.
-            unsafe { ffi::caml_leave_blocking_section() };
-        } else {
-            // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up.
-            match unsafe { ffi::obx_acquire() } {
-                0 => {}
-                ffi::NO_THREADS => return Err(Error::SystemThreadsMissing),
-                _ => return Err(Error::ThreadNotRegistered),
-            }
+        // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up. If the use is nested, OCaml knows
+        // the thread, because a calling frame of it has a use.
+        match unsafe { ffi::obx_acquire(used.is_nested()) } {
+            0 => {}
+            ffi::NO_THREADS => return Err(Error::SystemThreadsMissing),
+            _ => return Err(Error::ThreadNotRegistered),
         }
         watched.is_now(State::Holds);
         Ok(Acquired { used, _watched: watched })
@@ -139,7 +134,7 @@ impl Drop for Acquired {
     #[inline]
     fn drop(&mut self) {
         // SAFETY: this thread has held the lock since `new`.
-        unsafe { ffi::caml_enter_blocking_section_no_pending() }
+        unsafe { ffi::obx_release() }
     }
 }
 
