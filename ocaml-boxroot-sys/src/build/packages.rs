@@ -28,9 +28,12 @@ impl Packages {
     pub fn find(ocaml: &OCaml, names: &[String], folders: &[PathBuf]) -> Result<Packages, Error> {
         println!("cargo:rerun-if-env-changed=OCAMLPATH");
         // Absolute, because OCaml's compiler runs in another folder.
-        let absolute = |folder: &PathBuf| path::absolute(folder).map_err(|e| about(folder, e));
-        let mut places = folders.iter().map(absolute).collect::<Result<Vec<_>, _>>()?;
-        places.extend(env::var_os("OCAMLPATH").iter().flat_map(env::split_paths));
+        let absolute = |folder: PathBuf| path::absolute(&folder).map_err(|e| about(&folder, e));
+        let named = env::var_os("OCAMLPATH");
+        let named =
+            named.iter().flat_map(env::split_paths).filter(|folder| folder != Path::new(""));
+        let mut places =
+            folders.iter().cloned().chain(named).map(absolute).collect::<Result<Vec<_>, _>>()?;
         places.extend(ocaml.where_path().parent().map(Path::to_path_buf)); // opam's
         places.push(ocaml.where_path().to_path_buf()); // Debian's
         let mut packages = Packages::default();

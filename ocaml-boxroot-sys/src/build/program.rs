@@ -164,7 +164,7 @@ impl Program {
             }
             _ => fs::create_dir_all(&folder).map_err(|error| about(&folder, error))?,
         }
-        let mut sources = sort(&ocamlopt, &folder, self.copy_sources(&folder)?)?;
+        let mut sources = self.sort(&ocamlopt, &folder, self.copy_sources(&folder)?)?;
         if self.bound.modules.is_empty() {
             no_bindings()?;
         } else {
@@ -191,6 +191,31 @@ impl Program {
             command.arg("-I").arg(folder);
         }
         command
+    }
+
+    /// The sources, in an order in which each follows the sources that it uses.
+    fn sort(
+        &self,
+        ocamlopt: &[String],
+        folder: &Path,
+        sources: Vec<String>,
+    ) -> Result<Vec<String>, Error> {
+        if sources.len() < 2 {
+            return Ok(sources);
+        }
+        let command = sibling(ocamlopt, "ocamldep")?;
+        // The flags `-pp` and `-ppx`, each with its argument.
+        let preprocessors =
+            self.flags.windows(2).filter(|pair| pair[0] == "-pp" || pair[0] == "-ppx").flatten();
+        let mut run = Command::new(&command[0]);
+        run.args(&command[1..]).args(preprocessors).arg("-sort").args(sources).current_dir(folder);
+        let output = run.output().map_err(|error| about(&command[0], error))?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr);
+            return Err(Error(format!("{} failed:\n{}", command.join(" "), message.trim())));
+        }
+        let sorted = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(sorted.split_whitespace().map(String::from).collect())
     }
 
     /// Copies the modules, and returns the names of the copies.
@@ -299,23 +324,6 @@ fn check_architecture(ocamlopt: &[String]) -> Result<(), Error> {
         )));
     }
     Ok(())
-}
-
-/// The sources, in an order in which each follows the sources that it uses.
-fn sort(ocamlopt: &[String], folder: &Path, sources: Vec<String>) -> Result<Vec<String>, Error> {
-    if sources.len() < 2 {
-        return Ok(sources);
-    }
-    let command = sibling(ocamlopt, "ocamldep")?;
-    let mut run = Command::new(&command[0]);
-    run.args(&command[1..]).arg("-sort").args(sources).current_dir(folder);
-    let output = run.output().map_err(|error| about(&command[0], error))?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
-        return Err(Error(format!("{} failed:\n{}", command.join(" "), message.trim())));
-    }
-    let sorted = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(sorted.split_whitespace().map(String::from).collect())
 }
 
 /// How a program is linked: whole, because the crates that need the runtime follow it on the linker's command line.

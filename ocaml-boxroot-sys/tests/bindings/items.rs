@@ -359,6 +359,50 @@ fn externals_that_rust_does_not_provide() {
     }
 }
 
+#[test]
+fn names_of_externals() {
+    let modules = Modules::new(
+        "names_of_externals",
+        &[(
+            "x.ml",
+            "external ( ++ ) : int -> int -> int = \"x_add\"
+             external ( -- ) : int -> int -> int = \"x_subtract\"
+             external put' : int -> int = \"x_put\"
+             external get : int -> int = \"x_get\"
+             module Sub = struct external get : int -> int = \"x_sub_get\" end",
+        )],
+    );
+    let said = modules.try_bind("module x rename x.++ add").unwrap_err();
+    assert_says(
+        &said,
+        &["would both be `get` in Rust, in the trait Externals of module X", "`rename`"],
+    );
+    let renamed = "rename x.++ add rename x.put' put_it rename x.sub.get get_part";
+    let provider = "
+        use ocaml_boxroot::*;
+        type Answer<T> = Result<T, Box<dyn std::error::Error>>;
+        pub struct Provider;
+        impl x::Externals for Provider {
+            fn add(_: &mut DomainLock, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
+            fn put_it(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
+            fn get(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
+            fn get_part(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
+        }
+        ocaml_boxroot::include_bindings!(x: crate::Provider);";
+    modules.bind_in(&format!("module x {renamed}"), provider).has(&[
+        "external -- = \"x_subtract\" // is left out: an operator: `rename` gives it a name",
+    ]);
+}
+
+/// Where another build compiles the program, some files may be those of an older compiler.
+#[test]
+fn a_module_beside_files_of_another_compiler() {
+    let modules =
+        Modules::new("a_module_beside_files_of_another_compiler", &[("x.ml", "let x y = y + 1")]);
+    fs::write(modules.0.join("main.cmt"), "Caml1999T000").unwrap();
+    modules.bind("module x").has(&["pub fn x /"]);
+}
+
 /// Each symbol is one function, also where one is for bytecode.
 #[test]
 fn externals_with_one_symbol() {

@@ -398,10 +398,34 @@ fn a_program_with_packages() {
     said(command.output().unwrap()).unwrap();
     let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
     assert_says(&rust, &["pub fn last ((): ()) -> super::ocaml_types::shop::basics::OCamlOrder"]);
+    let script =
+        include_str!("projects/package/build.rs").replace(".package_dir(\"installed\")", "");
+    let set = "{ std::env::set_var(\"OCAMLPATH\", \"installed\");";
+    fs::write(package.join("build.rs"), script.replacen("Error> {", &format!("Error> {set}"), 1))
+        .unwrap();
+    assert_says(&cargo(&package, &["run"]).unwrap(), &["2 x Tea"]);
     write("META", "requires = \"");
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["META: a string has no end"]);
     fs::remove_file(shop.join("META")).unwrap();
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
+}
+
+#[test]
+fn a_program_with_a_preprocessor() {
+    let build = "use ocaml_boxroot_sys::build::{Error, Program};
+        fn main() -> Result<(), Error> {
+            let program = Program::new().flag(\"-pp\").flag(\"sed s/@@LIMIT@@/3/\");
+            program.module(\"second.ml\").module(\"first.ml\").link()
+        }";
+    let main = "use ocaml_boxroot as _; fn main() { }";
+    let package = package(
+        "a_program_with_a_preprocessor",
+        &build_and_run(),
+        &[("build.rs", build), ("src/main.rs", main)],
+    );
+    fs::write(package.join("first.ml"), "let limit = @@LIMIT@@").unwrap();
+    fs::write(package.join("second.ml"), "let () = assert (First.limit = @@LIMIT@@)").unwrap();
+    cargo(&package, &["check"]).unwrap();
 }
 
 /// Another build compiles OCaml's program, with the module that the bindings need. Here the build script plays that part.

@@ -116,7 +116,7 @@ let nearly_owner modules symbol =
   let is_near m = List.exists (fun s -> Misc.spellcheck [ Names.not_raw m ] s <> []) beginnings in
   if List.mem "caml" beginnings then None else List.find_opt is_near modules
 
-let external_ r f is_own =
+let external_ r ~given f is_own =
   let p = f.primitive in
   if p.prim_arity > 5 && not (is_own p.prim_name) then
     Reader.unsupported "its symbol for bytecode, \"%s\", does not begin with the module's name" p.prim_name;
@@ -125,8 +125,10 @@ let external_ r f is_own =
   if not p.prim_alloc then Reader.unsupported "[@@noalloc]";
   if List.exists (fun repr -> repr <> Primitive.Same_as_ocaml_repr) (p.prim_native_repr_res :: p.prim_native_repr_args) then
     Reader.unsupported "unboxed or untagged arguments";
+  let given = Option.bind f.path given in
+  if given = None && Names.is_operator f.name then Reader.unsupported "an operator: `rename` gives it a name";
   let parameters, answer = Reader.arrows r p.prim_arity f.of_type in
-  { external_ = f.name; symbol = Reader.symbol p; parameters; answer; external_doc = f.found_doc;
+  { external_ = Option.value given ~default:f.name; symbol = Reader.symbol p; parameters; answer; external_doc = f.found_doc;
     bytecode_symbol = (if p.prim_arity > 5 then Some p.prim_name else None);
     external_comment = Format.asprintf "external %s : %a = \"%s\"" f.name Printtyp.type_expr f.of_type (Reader.symbol p) }
 
@@ -166,8 +168,9 @@ let check_symbols e others =
       if List.mem symbol (symbols other) then fail symbol other.external_comment e.external_comment) others) (symbols e)
 
 (* The externals that Rust provides, each with its module, and with its path if the interface has it; and those that Rust does not
-   provide, each with a comment. Of `others`, which may be of older sources, Rust provides none. *)
-let externals (r : Reader.t) scanned ~others modules =
+   provide, each with a comment. Of `others`, which may be of older sources, Rust provides none. `given` tells the name that the build script gives to the value of this
+   path. *)
+let externals (r : Reader.t) scanned ~given ~others modules =
   let comment f m reason =
     (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (Reader.symbol f.primitive) reason) in
   let add (provided, left_out) f =
@@ -180,7 +183,7 @@ let externals (r : Reader.t) scanned ~others modules =
          left_out_of m
            (Printf.sprintf "Rust provides symbols that begin with \"%s_\"; is that a mistake?" (Names.not_raw m)))
     | Some m ->
-      match external_ r f (fun symbol -> owner modules symbol = Some m) with
+      match external_ r ~given f (fun symbol -> owner modules symbol = Some m) with
       | exception Reader.Unsupported reason -> left_out_of m reason
       | e ->
         (* The module may hide it behind a function of the same name. *)
@@ -188,7 +191,7 @@ let externals (r : Reader.t) scanned ~others modules =
           | Val_prim p -> Reader.symbol p = Reader.symbol f.primitive
           | _ -> false
           | exception Not_found -> false in
-        let path = match f.path with Some p when is_public p -> Some (Reader.ocaml r p) | _ -> None in
+        let path = match f.path with Some p when is_public p -> Some p | _ -> None in
         match List.find_opt (fun (_, (other, _)) -> other.symbol = e.symbol) provided with
         | None ->
           check_symbols e (List.map (fun (_, (other, _)) -> other) provided);

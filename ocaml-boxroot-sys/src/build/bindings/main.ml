@@ -84,10 +84,11 @@ let read o =
   let raws = List.map (Walk.bound r) o.bound in
   Rust.check_names "the program" ~remedy:"Bind one of them."
     (List.map (fun raw -> (raw.Walk.raw_name, "module " ^ Path.name raw.path)) raws);
-  let scanned = List.map Cmt.read o.annotations in
+  let read_if_possible file = try Some (Cmt.read file) with _ -> None in
+  (* Where another build compiles the program, the files of modules that are not bound may be those of an older compiler. *)
+  let scanned = if o.register = None then List.map Cmt.read o.annotations else List.filter_map read_if_possible o.annotations in
   List.iter (fun s -> List.iter (fun t -> Hashtbl.replace r.without_definition t ()) s.Cmt.without_definition) scanned;
   let of_libraries = interfaces (o.folders @ [ Config.standard_library ]) (List.concat_map Walk.files raws) in
-  let read_if_possible file = try Some (Cmt.read file) with _ -> None in
   let documentation = Cmt.documentation (List.filter_map read_if_possible of_libraries @ scanned) in
   let selection = { Walk.only = o.only; names = o.names; documentation } in
   List.iter (Walk.homes r selection ~own:true) raws;
@@ -104,7 +105,7 @@ let read o =
   (* Where another build compiles the program, it may compile a module that is not bound later than it runs this. *)
   let is_current s = o.register = None || List.mem s.Cmt.unit_name (List.concat_map Walk.files raws) in
   let current, others = List.partition is_current scanned in
-  let externals, left_out = Cmt.externals r current ~others (List.map (fun raw -> raw.Walk.raw_name) raws) in
+  let externals, left_out = Cmt.externals r current ~given:(Walk.given_to_value selection raws) ~others (List.map (fun raw -> raw.Walk.raw_name) raws) in
   let is_external p = List.exists (fun (_, (e, _)) -> e.symbol = Reader.symbol p) externals in
   let of_module raw l = List.filter_map (fun (name, x) -> if name = raw.Walk.raw_name then Some x else None) l in
   let modules = List.map (fun raw ->
@@ -114,7 +115,7 @@ let read o =
   Analysis.run types;
   check_users r;
   { modules = Walk.with_types modules types; types; left_out = List.map snd left_out;
-    stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (p, e)) path) externals }
+    stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (Walk.value_path r p, e)) path) externals }
 
 (* Stands for the digest, which depends on the text. *)
 let digest_place = "@DIGEST@"

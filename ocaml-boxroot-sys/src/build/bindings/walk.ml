@@ -30,6 +30,21 @@ let given_name selection raw name ~is_capital:wanted =
   let fits (item, rust) = item = qualify raw name && is_capital rust = wanted in
   Option.map snd (List.find_opt fits selection.names)
 
+(* The name that the build script gives to the value of this path. *)
+let given_to_value selection raws path =
+  let rec find parent raw = if Path.same raw.path parent then Some raw else List.find_map (fun (_, sub) -> find parent sub) raw.subs in
+  match path with
+  | Path.Pdot (parent, name) ->
+    Option.bind (List.find_map (find parent) raws) (fun raw -> given_name selection raw name ~is_capital:false)
+  | _ -> None
+[@@ocaml.warning "-4"]
+
+(* A value as OCaml code names it. *)
+let value_path r path = match path with
+  | Path.Pdot (parent, name) when Names.is_operator name -> Printf.sprintf "%s.( %s )" (Reader.ocaml r parent) name
+  | _ -> Reader.ocaml r path
+[@@ocaml.warning "-4"]
+
 (* The name of a type or an exception. *)
 let capital_name selection raw name = Option.value (given_name selection raw name ~is_capital:true) ~default:(Names.camel name)
 
@@ -212,8 +227,7 @@ let value r selection raw id comment =
   (match arguments, result with
    | [], Arrow _ when is_unsafe -> Reader.unsupported "an unsafe function whose type is an abbreviation"
    | _ -> ());
-  let value_path =
-    if Names.is_operator name then Printf.sprintf "%s.( %s )" (Reader.ocaml r raw.path) name else Reader.ocaml r path in
+  let value_path = value_path r path in
   { value = name; value_name = Option.value given ~default:(Names.without_primes name); value_path; arguments; result;
     is_unsafe = is_unsafe && arguments <> [];
     value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
