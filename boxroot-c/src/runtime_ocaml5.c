@@ -55,12 +55,16 @@ static BXR_THREAD_LOCAL bool trusted;
 
 /* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers. This thread's Caml_state
    stays non-NULL when it gives the lock up, also while it ends and runs thread-local destructors, and then another domain may
-   be using that state. So a backup thread is never trusted. It blocks all signals, from its start on, so a thread that blocks
-   SIGSEGV is taken for one. If that is wrong, the thread's deletes are remote, and its creates take the slow path.
-   Windows has no such signals; there the runtime is asked. */
+   be using that state. So a backup thread is never trusted. The runtime tells which thread is one, as long as its domain has not
+   ended. It blocks all signals, from its start on, so a thread that blocks SIGSEGV is taken for one, too. If that is wrong, the
+   thread's deletes are remote, and its creates take the slow path. A finaliser of the program may unblock signals there: so the Rust
+   crate asks before it calls one (bxr_lock_state), and the answer is remembered. */
 static bool is_backup_thread(void) {
+  static BXR_THREAD_LOCAL bool was_seen;
+  if (!was_seen) was_seen = caml_bt_is_self() != 0;
+  if (was_seen) return true;
 #ifdef _WIN32
-  return caml_bt_is_self() != 0;
+  return false;
 #else
   sigset_t blocked;
   return pthread_sigmask(SIG_BLOCK, NULL, &blocked) != 0 || sigismember(&blocked, SIGSEGV) != 0;

@@ -156,9 +156,25 @@ struct MovesOn(Option<Boxroot<OCamlString>>, thread::ThreadId);
 impl Drop for MovesOn {
     fn drop(&mut self) {
         if thread::current().id() != self.1 && !HAS_MOVED_ON.swap(true, Ordering::SeqCst) {
+            if UNBLOCKS_SIGNALS.load(Ordering::SeqCst) {
+                unblock_signals();
+            }
             DROPPED_LATE.set(Some(DroppedLate(self.0.take())));
         }
     }
+}
+
+static UNBLOCKS_SIGNALS: AtomicBool = AtomicBool::new(false);
+
+/// As crates do that have a safe function for it.
+fn unblock_signals() {
+    // SAFETY: an empty set is a set, and all handlers of this process may run on any thread.
+    let result = unsafe {
+        let mut none = std::mem::zeroed();
+        libc::sigemptyset(&mut none);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &none, std::ptr::null_mut())
+    };
+    assert_eq!(result, 0);
 }
 
 struct DroppedLate(Option<Boxroot<OCamlString>>);
@@ -181,7 +197,16 @@ static LOCK_AT_END: Mutex<Option<ocaml_boxroot::sys::LockState>> = Mutex::new(No
 
 // While a domain waits, its backup thread collects for it, and runs finalisers. When that thread ends, it does not hold
 // the lock, and another domain may have the number of its own.
-test!(roots_at_the_end_of_a_backup_thread, forbid(unsafe_code), ocaml = 5, || {
+test!(roots_at_the_end_of_a_backup_thread, ocaml = 5, || {
+    end_a_backup_thread();
+});
+
+test!(roots_at_the_end_of_a_backup_thread_with_signals, ocaml = 5, || {
+    UNBLOCKS_SIGNALS.store(true, Ordering::SeqCst);
+    end_a_backup_thread();
+});
+
+fn end_a_backup_thread() {
     with_ocaml(|lock| {
         let collector = thread::spawn(|| {
             while !HAS_MOVED_ON.load(Ordering::SeqCst) {
@@ -206,7 +231,7 @@ test!(roots_at_the_end_of_a_backup_thread, forbid(unsafe_code), ocaml = 5, || {
         assert_ne!(*LOCK_AT_END.lock().unwrap(), Some(ocaml_boxroot::sys::LockState::Held));
     });
     assert_no_roots();
-});
+}
 
 static STOP: AtomicBool = AtomicBool::new(false);
 

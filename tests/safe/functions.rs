@@ -245,6 +245,17 @@ test!(calls_without_end, || {
     assert_no_roots();
 });
 
+// For the main thread, glibc asks /proc, for which it needs a file descriptor.
+test!(calls_without_end_and_without_file_descriptors, || {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 1024 };
+    // SAFETY: `none` is valid.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &none) }, 0);
+    with_ocaml(|lock| {
+        let result = bounce::<isize>(lock, 0);
+        assert!(matches!(result, Err(CallError::Exception(_))), "{result:?}");
+    })
+});
+
 test!(finaliser_does_everything, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let kept = strings(lock, 1000);

@@ -8,8 +8,8 @@
 #if defined(__FreeBSD__) || defined(__DragonFly__)
 #include <pthread_np.h>
 #endif
-#if defined(__linux__) && !defined(__GLIBC__)
-#define MAIN_STACK_BY_LIMIT 1
+#ifdef __linux__
+#include <sys/auxv.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #endif
@@ -20,14 +20,17 @@ struct stack {
   uintptr_t low, high; /* both 0 if not known */
 };
 
-#ifdef MAIN_STACK_BY_LIMIT
-/* The main thread's stack grows until its limit. glibc gives the limit as its size, musl the present size. */
-static void limit_of_main_thread(struct stack *stack) {
+#ifdef __linux__
+/* The main thread's stack grows until its limit. musl gives the present size. glibc gives the limit, and for that reads /proc, which
+   it may not find, or have no file descriptor for. At the stack's upper end is the name of the program. */
+static struct stack stack_of_main_thread(void) {
+  struct stack stack = {0, getauxval(AT_EXECFN)};
   struct rlimit limit;
-  if ((pid_t)syscall(SYS_gettid) != getpid()) return;
-  int is_limited = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < stack->high;
-  stack->low = is_limited ? stack->high - limit.rlim_cur : 0;
+  if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < stack.high)
+    stack.low = stack.high - limit.rlim_cur;
+  return stack;
 }
+static int is_main_thread(void) { return (pid_t)syscall(SYS_gettid) == getpid(); }
 #endif
 
 static struct stack stack_of_this_thread(void) {
@@ -40,7 +43,8 @@ static struct stack stack_of_this_thread(void) {
   void *low;
   size_t size;
 #ifdef __linux__
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+    return is_main_thread() ? stack_of_main_thread() : stack;
 #else
   if (pthread_attr_init(&attributes) != 0) return stack;
   if (pthread_attr_get_np(pthread_self(), &attributes) != 0) goto out;
@@ -48,8 +52,8 @@ static struct stack stack_of_this_thread(void) {
   if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
     stack.low = (uintptr_t)low;
     stack.high = stack.low + size;
-#ifdef MAIN_STACK_BY_LIMIT
-    limit_of_main_thread(&stack);
+#if defined(__linux__) && !defined(__GLIBC__)
+    if (is_main_thread()) stack = stack_of_main_thread();
 #endif
   }
 #ifndef __linux__
@@ -86,7 +90,7 @@ static __attribute__((noinline)) int has_stack_below(uintptr_t here, struct limi
   static __thread struct stack stack;
   if (for_conversions.size == 0) {
     stack = stack_of_this_thread();
-    if (stack.high == 0) return 1; /* not known now, for instance without a free file descriptor */
+    if (stack.high == 0) return 1; /* not known */
     if (stack.high - stack.low > LARGEST) stack.low = stack.high - LARGEST;
     uintptr_t size = stack.high - stack.low, quarter = size / 4;
     for_conversions = (struct limit){stack.low + quarter, size - quarter};

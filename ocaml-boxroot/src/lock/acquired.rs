@@ -86,7 +86,6 @@ pub(crate) unsafe fn set_up() {
     // SAFETY: this thread holds the lock of a started runtime (caller).
     let is_set_up = unsafe {
         ffi::obx_look_for_threads();
-        ffi::obx_has_stack(); // the main thread finds its stack now, while there is a file descriptor for that
         ffi::obx_keep_heap();
         sys::boxroot_setup()
     };

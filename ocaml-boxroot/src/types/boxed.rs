@@ -4,6 +4,7 @@ use super::form::{mismatch, Form};
 use super::Invariant;
 use crate::lock::below_handlers;
 use crate::{ffi, DomainLock, Error, OCamlAny, Value};
+use ocaml_boxroot_sys as sys;
 use std::any::TypeId;
 use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -203,6 +204,8 @@ unsafe extern "C" fn drop_held<T>(held: *mut Held<()>) {
 ///
 /// `drop_it` may be called with `held`.
 unsafe fn drop_in_finaliser(held: *mut Held<()>, drop_it: unsafe fn(*mut Held<()>)) {
+    // On OCaml 5, the library finds out what thread this is before `drop` can change the thread's signal mask.
+    let _ = sys::lock_state();
     // SAFETY: the function may be called (caller). The thread that runs finalisers holds the lock, or collects for one
     // that does.
     let drop = || unsafe { below_handlers(|| drop_it(held)) };
