@@ -9,7 +9,7 @@ static void *plugin;
 static value (*boxed)(value);
 
 value closes_open(value path) {
-  if (boxroot_create(path) == NULL) abort();
+  if (!boxroot_setup() || boxroot_create(path) == NULL) abort();
   plugin = dlopen(String_val(path), RTLD_NOW);
   if (plugin != NULL) *(void **)&boxed = dlsym(plugin, "first_boxed");
   if (boxed == NULL) puts(dlerror());
