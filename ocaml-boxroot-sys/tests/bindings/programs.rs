@@ -147,6 +147,7 @@ fn functions_of_other_libraries_that_are_unsafe() {
             ),
             ("dynlink.ml", "let loadfile (file : string) = ignore file"),
             ("thread.ml", "let exit () = ()"),
+            ("threadUnix.ml", "let open_connection (address : int) = (address, address)"),
             (
                 "runtime_events.ml",
                 "module Type = struct let register (encode : bytes -> int -> int) = ignore encode end
@@ -194,6 +195,9 @@ fn functions_of_other_libraries_that_are_unsafe() {
         false => ["pub fn exit (", "pub unsafe fn getpwnam /"],
     };
     modules.bind("module thread").has(&[exit]);
+    if is_before((5, 0)) {
+        modules.bind("module threadUnix").has(&["pub unsafe fn open_connection /"]);
+    }
     modules.bind("module unix").has(&[users]);
     modules.bind("module own").has(&["pub unsafe fn format /"]);
 }
