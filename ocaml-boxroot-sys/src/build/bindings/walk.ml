@@ -65,8 +65,9 @@ let unchecked_modules = [ "Dynlink"; "Runtime_events" ]
    values may be copies of a continuation. Three functions of `Str` have C code copy groups of the last match, which another thread
    may have made in a longer string. `putenv` frees memory that Rust and C read without OCaml's lock. Memory of `map_file` is gone
    when the file becomes shorter. On OCaml 4, `Bytes.escaped` writes as many bytes as it needs now, behind the end if another thread
-   has changed them since it looked, and `Thread.exit` jumps over the frames of the Rust code that calls it. On OCaml 5, two domains
-   may ask C's data bases of users, groups, services and protocols at the same time, and C gives both the same memory. *)
+   has changed them since it looked; a lazy value that two threads force may become a closure; and `Thread.exit` jumps over the
+   frames of the Rust code that calls it. On OCaml 5, two domains may ask C's data bases of users, groups, services and protocols at
+   the same time, and C gives both the same memory. *)
 let unchecked =
   let of_unix = List.concat_map (fun f -> [ "Unix." ^ f; "UnixLabels." ^ f ]) in
   [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Stdlib__Gc.set"; "Str.global_replace"; "Str.replace_first";
@@ -78,7 +79,7 @@ let unchecked =
       of_unix [ "getpwnam"; "getpwuid"; "getgrnam"; "getgrgid"; "getservbyname"; "getservbyport"; "getprotobyname"; "getprotobynumber" ]
     else
       [ "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Stdlib__Bytes.escaped";
-        "Stdlib__BytesLabels.escaped"; "Thread.exit"; "ThreadUnix.open_connection" ]
+        "Stdlib__BytesLabels.escaped"; "Stdlib__Lazy.force"; "Stdlib__Lazy.force_val"; "Thread.exit"; "ThreadUnix.open_connection" ]
 
 let is_unchecked path =
   let is_in m = Names.starts_with (m ^ ".") path in
