@@ -7,6 +7,7 @@ use ocaml_boxroot::{
     ocaml_functions, stats, Boxroot, DomainLock, Error, JoinHandleExt, OCamlBox, OCamlInt,
     OCamlInt64, OCamlString, Runtime, ToOCaml,
 };
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, LazyLock, Mutex};
 use std::thread::{self, ThreadId};
 
@@ -262,4 +263,27 @@ test!(boxes_at_shutdown, || {
     let left = live();
     assert!((11..=21).contains(&left), "{left}");
     drop(roots);
+});
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+struct Waits;
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        LIVE.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+// OCaml would not collect for so many blocks of a few words.
+test!(memory_that_boxes_own_counts, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let mut most = 0;
+        for _ in 0..5000 {
+            let live = LIVE.fetch_add(1, Ordering::SeqCst) + 1;
+            most = live.max(most);
+            lock.alloc_box_owning(Waits, 1 << 20).unwrap();
+        }
+        assert!(most < 2500, "{most} boxes waited for the collector");
+    })
 });

@@ -21,7 +21,8 @@ unsafe fn closure<F>(
     count: usize,
     body: Box<Body>,
 ) -> Result<Boxroot<F>, Error> {
-    let (value, now) = lock.alloc_box(body)?;
+    let bytes = size_of_val(&*body);
+    let (value, now) = lock.alloc_box_owning(body, bytes)?;
     let body = Boxroot::try_new(now, value)?;
     let cell = body.as_any() as *const RootRef<OCamlAny>;
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The cell is that

@@ -68,6 +68,9 @@ static COPY: u8 = 0;
 impl DomainLock {
     /// Gives a value to OCaml: allocates a block that owns it. The collector may run.
     ///
+    /// The collector counts the size of the `T`, and not the memory that the `T` owns. If that is much, use
+    /// [`alloc_box_owning`](DomainLock::alloc_box_owning).
+    ///
     /// # Errors
     ///
     /// Today there are none: where there is no memory for the value, Rust ends the process, and where there is none for a small block,
@@ -88,11 +91,41 @@ impl DomainLock {
         &'l mut self,
         value: T,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), Error> {
+        self.alloc_box_owning(value, 0)
+    }
+
+    /// As [`alloc_box`](DomainLock::alloc_box), for a value that owns so many bytes of memory besides its own size. OCaml collects the
+    /// more often, the more memory such blocks own, so that it soon drops those that nobody needs. Without the number,
+    /// OCaml takes a buffer of a megabyte for a block of a few words, and garbage of gigabytes may wait for the next collection.
+    ///
+    /// # Errors
+    ///
+    /// As [`alloc_box`](DomainLock::alloc_box).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let picture = vec![0_u8; 1 << 20];
+    /// let bytes = picture.len();
+    /// let (picture, _now) = lock.alloc_box_owning(picture, bytes)?;
+    /// assert_eq!(picture.get().len(), bytes);
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias("caml_alloc_custom_mem"))]
+    pub fn alloc_box_owning<'l, T: Send + 'static>(
+        &'l mut self,
+        value: T,
+        bytes: usize,
+    ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), Error> {
         let (drop, id) = (drop_held::<T>, TypeId::of::<T>());
         let held = Box::into_raw(Box::new(Held { drop, copy: &raw const COPY, id, value }));
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The block
         // owns `held` from now on.
-        let raw = unsafe { ffi::obx_alloc_box(held.cast(), size_of::<Held<T>>()) };
+        let raw =
+            unsafe { ffi::obx_alloc_box(held.cast(), size_of::<Held<T>>().saturating_add(bytes)) };
         // SAFETY: `raw` is a new block of this type. The collector does not run in 'l, because the token is only
         // borrowed shared.
         Ok((unsafe { Value::from_raw(raw) }, self))
