@@ -197,15 +197,16 @@ static LOCK_AT_END: Mutex<Option<ocaml_boxroot::sys::LockState>> = Mutex::new(No
 
 // While a domain waits, its backup thread collects for it, and runs finalisers. When that thread ends, it does not hold
 // the lock, and another domain may have the number of its own.
-test!(roots_at_the_end_of_a_backup_thread, ocaml = 5, || {
+test!(roots_at_the_end_of_a_backup_thread, forbid(unsafe_code), ocaml = 5, || {
     end_a_backup_thread();
 });
 
-test!(roots_at_the_end_of_a_backup_thread_with_signals, ocaml = 5, || {
+test!(roots_at_the_end_of_a_backup_thread_with_signals, forbid(unsafe_code), ocaml = 5, || {
     UNBLOCKS_SIGNALS.store(true, Ordering::SeqCst);
     end_a_backup_thread();
 });
 
+#[forbid(unsafe_code)]
 fn end_a_backup_thread() {
     with_ocaml(|lock| {
         let collector = thread::spawn(|| {
