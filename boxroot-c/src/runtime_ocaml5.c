@@ -112,18 +112,18 @@ bool bxr_runtime_sets_up_itself(void) { return true; }
 
 #if defined(__ELF__) && !defined(Is_last_closinfo) /* OxCaml has functions of several versions */
 /* Functions that were new in each version. The linker has them from every runtime since, because of others in their files. */
-#define NEW_FUNCTION(version, name)                                                                \
+#define EACH_VERSION(X)                                                                            \
+  X(50100, "caml_try_run_on_all_domains_async")                                                    \
+  X(50200, "caml_orphan_ephemerons")                                                               \
+  X(50300, "caml_process_pending_actions_res")                                                     \
+  X(50400, "caml_gc_ramp_up")                                                                      \
+  X(50500, "caml_init_gc_tweaks")
+#define DECLARED(version, name)                                                                    \
   extern char const new_in_##version[] __asm__(name) __attribute__((weak));
-NEW_FUNCTION(50100, "caml_try_run_on_all_domains_async")
-NEW_FUNCTION(50200, "caml_orphan_ephemerons")
-NEW_FUNCTION(50300, "caml_process_pending_actions_res")
-NEW_FUNCTION(50400, "caml_gc_ramp_up")
-NEW_FUNCTION(50500, "caml_init_gc_tweaks")
+#define OR_DIFFERS(version, name) || (new_in_##version != NULL) != (OCAML_VERSION >= (version))
+EACH_VERSION(DECLARED)
 
-bool bxr_runtime_is_other(void) {
-#define DIFFERS(version) ((new_in_##version != NULL) != (OCAML_VERSION >= (version)))
-  return DIFFERS(50100) || DIFFERS(50200) || DIFFERS(50300) || DIFFERS(50400) || DIFFERS(50500);
-}
+bool bxr_runtime_is_other(void) { return false EACH_VERSION(OR_DIFFERS); }
 #else
 bool bxr_runtime_is_other(void) { return false; }
 #endif

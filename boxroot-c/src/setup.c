@@ -68,10 +68,9 @@ char const *boxroot_error_string(void) {
            "-Wl,--exclude-libs,libboxroot.a)";
   case BXR_OTHER_OCAML:
     return "boxroot: compiled for OCaml " OCAML_VERSION_STRING
-           ", and the program's runtime is of another version; "
-           "compile the library and all that includes boxroot.h again (with cargo: cargo clean -p "
-           "ocaml-boxroot-sys "
-           "-p ocaml-boxroot)";
+           ", and the program's runtime is of another version; compile the library and all that "
+           "includes boxroot.h again (with cargo: cargo clean -p ocaml-boxroot-sys -p "
+           "ocaml-boxroot)";
   case BXR_SCANNING:
     return "boxroot: create and modify are not allowed in a finaliser that runs while the "
            "garbage collector scans roots; defer the work";

@@ -105,7 +105,8 @@ let read o =
   (* Where another build compiles the program, it may compile a module that is not bound later than it runs this. *)
   let is_current s = o.register = None || List.mem s.Cmt.unit_name (List.concat_map Walk.files raws) in
   let current, others = List.partition is_current scanned in
-  let externals, left_out = Cmt.externals r current ~given:(Walk.given_to_value selection raws) ~others (List.map (fun raw -> raw.Walk.raw_name) raws) in
+  let given = Walk.given_to_value selection raws in
+  let externals, left_out = Cmt.externals r current ~given ~others (List.map (fun raw -> raw.Walk.raw_name) raws) in
   let is_external p = List.exists (fun (_, (e, _)) -> e.symbol = Reader.symbol p) externals in
   let of_module raw l = List.filter_map (fun (name, x) -> if name = raw.Walk.raw_name then Some x else None) l in
   let modules = List.map (fun raw ->

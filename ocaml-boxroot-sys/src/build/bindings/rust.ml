@@ -49,8 +49,7 @@ let doc scope indent = function
   | None -> ()
   | Some s ->
     let lines = List.map String.trim (String.split_on_char '\n' (String.trim (markdown s))) in
-    let lines = with_languages lines in
-    List.iter (fun l -> out scope "%s///%s\n" indent (if l = "" then "" else " " ^ l)) lines
+    List.iter (fun l -> out scope "%s///%s\n" indent (if l = "" then "" else " " ^ l)) (with_languages lines)
 
 (* ---- Types ---- *)
 
@@ -227,20 +226,6 @@ let exception_ scope ~name ~digest e =
   out scope "::ocaml_boxroot::bound_exception! {\n    %s%s = \"%s#%s\"\n}\n\n" name
     (parts_macro (marker scope []) e.exception_parts) e.exception_path digest
 
-(* ---- Names that must differ ---- *)
-
-exception Clash of string
-
-(* Names of Rust, each with OCaml's. *)
-let rec check_names place ~remedy = function
-  | [] -> ()
-  | (name, ocaml) :: rest ->
-    (match List.assoc_opt name rest with
-     | Some other ->
-       raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust, in %s. %s" ocaml other name place remedy))
-     | None -> ());
-    check_names place ~remedy rest
-
 (* ---- Externals ---- *)
 
 let external_ scope e =
@@ -255,8 +240,6 @@ let external_ scope e =
 
 let externals scope m =
   if m.externals <> [] then begin
-    check_names ("the trait Externals of module " ^ m.ocaml_module) ~remedy:"`rename` calls one of them otherwise."
-      (List.map (fun e -> (Names.identifier e.external_, e.external_comment)) m.externals);
     let up = String.concat "" (List.map (fun _ -> "super::") scope.path) in
     out scope "::ocaml_boxroot::bound_externals! {\n    /// What OCaml's module wants of Rust.\n";
     out scope "    #[diagnostic::on_unimplemented(\n        message = \"Rust does not provide what OCaml's module %s wants\",\n"
@@ -281,6 +264,18 @@ let missing_externals text modules =
 
 let allowed = "dead_code, missing_docs, missing_debug_implementations, non_camel_case_types, non_snake_case, \
   non_upper_case_globals, unreachable_pub, unused_imports, unused_qualifications, clippy::all, clippy::pedantic, rustdoc::all"
+
+exception Clash of string
+
+(* Names of Rust, each with OCaml's. *)
+let rec check_names place ~remedy = function
+  | [] -> ()
+  | (name, ocaml) :: rest ->
+    (match List.assoc_opt name rest with
+     | Some other ->
+       raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust, in %s. %s" ocaml other name place remedy))
+     | None -> ());
+    check_names place ~remedy rest
 
 let check_type d =
   let check = check_names ("type " ^ d.ocaml) ~remedy:"`opaque` leaves the type in OCaml." in
@@ -345,6 +340,8 @@ let rec module_ text ~abi ~digest m =
     | Value v -> value scope ~root_name:(root_name v) ~digest v
     | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
     | Module m -> module_ subs ~abi:None ~digest m) m.items;
+  check_names ("the trait Externals of module " ^ m.ocaml_module) ~remedy:"`rename` calls one of them otherwise."
+    (List.map (fun e -> (Names.identifier e.external_, e.external_comment)) m.externals);
   externals scope m;
   let inside = Buffer.create 1000 in
   let add fmt = Printf.ksprintf (Buffer.add_string inside) fmt in
