@@ -430,6 +430,54 @@ test!(deep_values_of_other_types, || {
     assert_no_roots();
 });
 
+/// A type of many constructors. What the conversions of all of them need would not fit on a small stack more than once.
+macro_rules! many_constructors {
+    ($($constructor:ident)*) => {
+        enum Many {
+            End,
+            $($constructor(Box<Many>, [u8; 400], [u8; 400]),)*
+        }
+
+        ocaml_type! {
+            enum OCamlMany for Many {
+                End,
+                $($constructor(OCamlMany, OCamlArray<OCamlInt>, OCamlArray<OCamlInt>),)*
+            }
+        }
+    };
+}
+
+many_constructors! {
+    C0 C1 C2 C3 C4 C5 C6 C7 C8 C9 C10 C11 C12 C13 C14 C15 C16 C17 C18 C19
+}
+
+fn deep_many_in_rust(levels: usize) -> Many {
+    (0..levels).fold(Many::End, |many, _| Many::C15(Box::new(many), [7; 400], [8; 400]))
+}
+
+test!(deep_values_of_many_constructors, forbid(unsafe_code), || {
+    let two: Boxroot<OCamlMany> = with_ocaml(|lock| deep_many_in_rust(2).to_ocaml(lock).unwrap());
+    let converts = || {
+        DomainLock::attach(|lock| {
+            let two: Result<Many, _> = two.to_rust(lock);
+            let many = deep_many_in_rust(100);
+            (two.err(), many.to_ocaml(lock).err())
+        })
+        .unwrap()
+    };
+    for (size, expected) in [(64, Some(Error::TooDeep)), (2048, None)] {
+        thread::scope(|scope| {
+            let small = thread::Builder::new().stack_size(size << 10);
+            assert_eq!(
+                small.spawn_scoped(scope, converts).unwrap().join().unwrap(),
+                (None, expected)
+            );
+        });
+    }
+    drop(two);
+    assert_no_roots();
+});
+
 // Without a limit, the end of the stack is one.
 test!(deep_values_at_the_end_of_the_stack, || {
     set_depth_limit(usize::MAX);

@@ -91,8 +91,8 @@ macro_rules! ocaml_items {
                     lock: &mut $crate::DomainLock,
                 ) -> $crate::macro_support::Result<$crate::Boxroot<$name<$($a2),*>>, $crate::Error> {
                     match self {
-                        $(Self::$constructor2 { $($member2: $binding2),* } => {
-                            $crate::type_support::make::<_, $number2, _>(
+                        $(Self::$constructor2 { .. } => $crate::type_support::apart(|| match self {
+                            Self::$constructor2 { $($member2: $binding2),* } => $crate::type_support::make::<_, $number2, _>(
                                 lock,
                                 &[$($crate::type_support::part::<_, $number2, $index2, _, _>(
                                     $binding2,
@@ -102,8 +102,10 @@ macro_rules! ocaml_items {
                                         $crate::macro_support::stringify!($member2)
                                     ),
                                 )),*],
-                            )
-                        })*
+                            ),
+                            // This is the constructor that was found.
+                            _ => $crate::macro_support::Err($crate::Error::Mismatch),
+                        }),)*
                     }
                 }
             }
@@ -117,7 +119,7 @@ macro_rules! ocaml_items {
                 ) -> $crate::macro_support::Result<Self, $crate::Error> {
                     let opened = $crate::type_support::open(value);
                     $(if let $crate::macro_support::Some(parts) = $crate::type_support::parts::<_, $number3>(&opened) {
-                        return $crate::macro_support::Ok(Self $(:: $constructor3)? {
+                        return $crate::type_support::apart(|| $crate::macro_support::Ok(Self $(:: $constructor3)? {
                             $($member3: match $crate::type_support::Parts::read::<$index3, _, _>(
                                 parts,
                                 $crate::macro_support::concat!(
@@ -130,7 +132,7 @@ macro_rules! ocaml_items {
                                 $crate::macro_support::Ok(part) => part,
                                 $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
                             }),*
-                        });
+                        }));
                     })*
                     $crate::macro_support::Err($crate::Error::Mismatch)
                 }

@@ -21,7 +21,7 @@ pub mod type_support {
     pub use super::names::{
         check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
     };
-    pub use super::parts::{make, open, part, parts, read_float, Opened, PartOf, Parts};
+    pub use super::parts::{apart, make, open, part, parts, read_float, Opened, PartOf, Parts};
     pub use crate::types::boxed::Implements;
 }
 

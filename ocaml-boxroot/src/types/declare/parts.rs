@@ -32,6 +32,13 @@ pub fn part<'a, M: Part<C, P, T>, const C: isize, const P: usize, T, R: ToOCaml<
     PartOf(Source { part: P, value: Unconverted::new(value, name) }, PhantomData)
 }
 
+/// Calls `f`, with a frame of its own. What a type with many constructors needs for one of them is not on the stack while a part of
+/// another one is converted. (Without optimisation, the frame of a function has room for each value of its whole body.)
+#[inline(never)]
+pub fn apart<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
 /// A root for a new value: that constructor, with these parts, which must be all.
 #[inline]
 #[track_caller]
