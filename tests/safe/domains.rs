@@ -230,6 +230,7 @@ fn end_a_backup_thread() {
             }
         });
         assert_ne!(*LOCK_AT_END.lock().unwrap(), Some(ocaml_boxroot::sys::LockState::Held));
+        full_major(lock);
     });
     assert_no_roots();
 }
@@ -239,10 +240,8 @@ static STOP: AtomicBool = AtomicBool::new(false);
 static COLLECTIONS: AtomicUsize = AtomicUsize::new(0);
 
 fn collect_until_stop(lock: &mut DomainLock) {
-    let collect = function::<((),), ()>(lock, "full_major");
-    let unit = ().to_ocaml(lock).unwrap();
     while !STOP.load(Ordering::SeqCst) {
-        collect.call(lock, &unit).unwrap();
+        full_major(lock);
         COLLECTIONS.fetch_add(1, Ordering::SeqCst);
     }
 }

@@ -108,7 +108,7 @@ test!(command_in_a_finaliser_with_runtime_events, ocaml = 5, || {
     DomainLock::attach(|lock| {
         drop(boxed(lock, RunsACommand(sender)));
         let status = loop {
-            churn(lock);
+            full_major(lock);
             match results.try_recv() {
                 Ok(status) => break status,
                 Err(empty) => assert_eq!(empty, mpsc::TryRecvError::Empty),

@@ -24,6 +24,12 @@ pub fn churn(lock: &mut DomainLock) {
     }
 }
 
+/// Collects all garbage.
+pub fn full_major(lock: &mut DomainLock) {
+    let unit = ().to_ocaml(lock).unwrap();
+    function::<((),), ()>(lock, "full_major").call(lock, &unit).unwrap();
+}
+
 /// A function of testlib.ml.
 pub fn function<Args, R>(lock: &mut DomainLock, name: &str) -> Boxroot<Function<Args, R>> {
     // SAFETY: each caller uses the types that the function has in testlib.ml.

@@ -14,6 +14,9 @@ int obx_has_stack_for_ocaml(void);
    signal has no handler. If another thread changes the action meanwhile, that change may be lost. Any thread. */
 int obx_use_signal_stack(int number);
 
+/* Makes a signal stack for this thread. Its memory is never freed. 0 if there is none to get, or no need (OCaml 4). */
+int obx_make_signal_stack(void);
+
 /* Between these two calls, OCaml code gives the lock to threads that wait for it, even if OCaml itself does not see to that yet.
    Any thread, if OCaml runs. The others are for handlers of fork. */
 void obx_want_ticks(void);

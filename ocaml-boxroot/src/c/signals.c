@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers of signals that other libraries have installed. OCaml 5 runs OCaml code on stacks that it allocates, which may be smaller
+/* Signal handlers, and the stacks that they run on. OCaml 5 runs OCaml code on stacks that it allocates, which may be smaller
    than the frame of a handler. So a handler has to run on the thread's stack for handlers, its *signal stack*, which it does if it
    has the flag SA_ONSTACK. OCaml's handlers and those of Rust's standard library have it, most others do not. (threads.c and start.c
    see to it that threads have signal stacks.) */
 #define CAML_NAME_SPACE
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include <caml/version.h>
 
@@ -23,4 +25,18 @@ int obx_use_signal_stack(int number) {
   (void)number;
   return 0;
 #endif
+}
+
+int obx_make_signal_stack(void) {
+#if OCAML_VERSION >= 50000
+  stack_t stack = {.ss_size = 1 << 16};
+#ifdef _SC_SIGSTKSZ /* on some processors a handler's frame is large */
+  long least = sysconf(_SC_SIGSTKSZ);
+  if (least > 1 << 16) stack.ss_size = (size_t)least;
+#endif
+  stack.ss_sp = malloc(stack.ss_size);
+  if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) == 0) return 1;
+  free(stack.ss_sp);
+#endif
+  return 0;
 }

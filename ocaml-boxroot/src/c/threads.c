@@ -129,7 +129,7 @@ void obx_set_known(void) { known = true; }
 /* ---- signal stacks ---- */
 
 /* OCaml 5's stacks are too small for handlers of signals, so registering a thread gives it a stack for them, whose memory
-   lives as long as the record. */
+   lives as long as the record. (OCaml 5.0 and 5.1 do not see to that.) */
 static stack_t signal_stack(void) {
   stack_t stack = {.ss_flags = SS_DISABLE};
   (void)sigaltstack(NULL, &stack);
@@ -138,6 +138,7 @@ static stack_t signal_stack(void) {
 
 /* For a new record, with the thread's signal stack from before it was registered. */
 static void keep_signal_stack(struct legacy *legacy, stack_t before) {
+  if (signal_stack().ss_flags & SS_DISABLE) obx_make_signal_stack();
   legacy->signal_stack = signal_stack();
   if (legacy->signal_stack.ss_sp == before.ss_sp) legacy->signal_stack.ss_flags = SS_DISABLE;
 }
