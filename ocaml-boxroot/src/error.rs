@@ -144,9 +144,9 @@ impl fmt::Display for Users {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartError {
-    /// The way to the part, from the outermost value inwards: names of fields, and constructors with the numbers or labels of
-    /// their arguments. May be empty.
-    path: String,
+    /// The way from the part outwards to the whole value: names of fields, and constructors with the numbers or labels of their
+    /// arguments. May be empty. (Each level adds its name, so that a deep value takes no longer than a flat one.)
+    path: Vec<&'static str>,
     /// The argument, the result or the function; may be empty.
     of: String,
     error: Error,
@@ -178,11 +178,15 @@ impl PartError {
 impl fmt::Display for PartError {
     /// Writes the place and the error: "`size.grams` of argument `order` of `reserve`: …".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&*self.path, &*self.of) {
-            ("", "") => {}
-            (path, "") => write!(f, "`{path}`: ")?,
-            ("", of) => write!(f, "{of}: ")?,
-            (path, of) => write!(f, "`{path}` of {of}: ")?,
+        if let Some((outermost, inner)) = self.path.split_last() {
+            write!(f, "`{outermost}")?;
+            for name in inner.iter().rev() {
+                write!(f, ".{name}")?;
+            }
+            f.write_str(if self.of.is_empty() { "`: " } else { "` of " })?;
+        }
+        if !self.of.is_empty() {
+            write!(f, "{}: ", self.of)?;
         }
         match &*self.found {
             "" => self.error.fmt(f),
@@ -216,13 +220,8 @@ impl Error {
 
     /// The error, in the field or argument of a constructor with this name.
     #[cold]
-    pub(crate) fn within(self, name: &str) -> Error {
-        self.placed(|part| {
-            part.path = match &*part.path {
-                "" => name.to_string(),
-                path => format!("{name}.{path}"),
-            }
-        })
+    pub(crate) fn within(self, name: &'static str) -> Error {
+        self.placed(|part| part.path.push(name))
     }
 
     /// The error, in this argument.
@@ -246,16 +245,20 @@ impl Error {
     /// A [`Mismatch`](Error::Mismatch), with what was found.
     #[cold]
     pub(crate) fn mismatch(found: String) -> Error {
-        let (path, of) = (String::new(), String::new());
-        Error::In(Box::new(PartError { path, of, error: Error::Mismatch, found }))
+        Error::In(Box::new(PartError {
+            path: Vec::new(),
+            of: String::new(),
+            error: Error::Mismatch,
+            found,
+        }))
     }
 
     fn placed(self, place: impl FnOnce(&mut PartError)) -> Error {
         let mut part = match self {
             Error::In(part) => part,
             error @ (Error::Mismatch | Error::OutOfRange | Error::NotUtf8) => {
-                let [path, of, found] = [const { String::new() }; 3];
-                Box::new(PartError { path, of, error, found })
+                let [of, found] = [const { String::new() }; 2];
+                Box::new(PartError { path: Vec::new(), of, error, found })
             }
             error => return error,
         };

@@ -18,8 +18,16 @@ static MEMORY: Limited = Limited;
 
 static LARGEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 
+static REQUESTED: AtomicUsize = AtomicUsize::new(0);
+
 fn refuses(size: usize) -> bool {
+    REQUESTED.fetch_add(size, Ordering::Relaxed);
     size > LARGEST.load(Ordering::Relaxed)
+}
+
+/// How many bytes all blocks have together that were ever requested.
+pub fn requested() -> usize {
+    REQUESTED.load(Ordering::Relaxed)
 }
 
 // SAFETY: every block is one of `System`'s.

@@ -1,5 +1,6 @@
 //! Records and variants.
 
+use crate::memory::requested;
 use crate::support::process::command;
 use crate::support::safe::*;
 use ocaml_boxroot::{
@@ -328,6 +329,29 @@ test!(errors_say_where, || {
             error.unwrap_err().to_string(),
             "the result of `sum`: a number that the other side's type cannot hold"
         );
+    });
+    assert_no_roots();
+});
+
+/// What the error of an innermost part takes.
+fn bytes_for_an_error(lock: &mut DomainLock, levels: usize) -> usize {
+    let table = (0..levels).fold(Table::Tip(256), |right, _| Table::Fork {
+        left: Box::new(Table::Tip(1)),
+        key: "k",
+        right: Box::new(right),
+    });
+    let root: Boxroot<OCamlTable<OCamlString, OCamlInt>> = table.to_ocaml(lock).unwrap();
+    let before = requested();
+    let error = root.to_rust::<Table<String, u8>>(lock).unwrap_err();
+    let taken = requested() - before;
+    assert_eq!(error.to_string().matches("Fork.right.").count(), levels);
+    taken
+}
+
+test!(errors_of_deep_values_take_linear_memory, || {
+    with_ocaml(|lock| {
+        let (shallow, deep) = (bytes_for_an_error(lock, 200), bytes_for_an_error(lock, 400));
+        assert!(deep < 3 * shallow, "{shallow}, {deep}");
     });
     assert_no_roots();
 });
