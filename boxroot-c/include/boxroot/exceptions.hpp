@@ -23,6 +23,7 @@
 #endif
 
 #include <cstdio>
+#include <cxxabi.h>
 #include <exception>
 #include <memory>
 #include <string>
@@ -91,7 +92,8 @@ value call(Function const &function, First const &first, Others const &...others
 
 // Runs the body of a function that OCaml calls. OCaml gets the body's result, or the exception that ended the body:
 // OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory, any other as Failure, whose text
-// is what(), cut after 250 bytes. All destructors of the body have run by then.
+// is what(), cut after 250 bytes. All destructors of the body have run by then. (The end of the thread, by which OCaml may
+// end threads of other domains, from 5.4 on, is no exception. It runs all destructors, too.)
 template <class Body> value entered_from_ocaml(Body &&body) {
   enum { RETURNS, RAISES, OUT_OF_MEMORY, FAILS } end = FAILS;
   value result = Val_unit;
@@ -110,6 +112,10 @@ template <class Body> value entered_from_ocaml(Body &&body) {
     end = OUT_OF_MEMORY;
   } catch (std::exception const &exception) {
     std::snprintf(text, sizeof text, "%s", exception.what());
+#if defined(__GLIBCXX__)
+  } catch (abi::__forced_unwind const &) {
+    throw; // pthread_exit or pthread_cancel ends the thread
+#endif
   } catch (...) {}
   CAMLdrop;
 #pragma GCC diagnostic pop

@@ -7,6 +7,7 @@ external guarded : (int -> int) -> int = "cpp_guarded"
 external moving : (string -> string -> string -> string) -> string = "cpp_moving"
 external text_of : (unit -> string) -> string = "cpp_text"
 external throws : int -> int = "cpp_throws"
+external unwound : bool -> bool = "cpp_unwound"
 external has_exceptions : unit -> bool = "cpp_has_exceptions"
 
 exception Local of string
@@ -22,7 +23,7 @@ let fails depth =
     raise (Local (string_of_int (Sys.opaque_identity 12)))
   end
 
-let raised f = match f () with _ -> "nothing" | exception Local text -> "Local " ^ text
+let raised f = match f () with text -> text | exception Local text -> "Local " ^ text
   | exception Failure text -> "Failure " ^ text | exception Out_of_memory -> "Out_of_memory"
 
 let expect name wanted f =
@@ -42,13 +43,14 @@ let () =
     let suffix = string_of_int (Sys.opaque_identity 1) in
     let text = moving (fun a b c -> a ^ b ^ c ^ suffix) in
     if text <> "abc1" then failwith ("roots are read before other arguments are made: " ^ text);
-    for _ = 1 to 1000 do expect "OCaml's exception" "Local 12" (fun () -> guarded fails) done;
+    for _ = 1 to 1000 do expect "OCaml's exception" "Local 12" (fun () -> string_of_int (guarded fails)) done;
     let written = text_of (fun () -> failwith "12") in
     if written <> {|Failure("12") Failure("12")|} then failwith ("what(): " ^ written);
-    expect "a C++ exception" "Failure a text" (fun () -> throws 0);
-    expect "out of memory" "Out_of_memory" (fun () -> throws 1);
-    expect "not an std::exception" "Failure a C++ exception" (fun () -> throws 2);
-    expect "a long text" ("Failure " ^ String.make 250 'x') (fun () -> throws 3)
+    expect "a C++ exception" "Failure a text" (fun () -> string_of_int (throws 0));
+    expect "out of memory" "Out_of_memory" (fun () -> string_of_int (throws 1));
+    expect "not an std::exception" "Failure a C++ exception" (fun () -> string_of_int (throws 2));
+    expect "unwinding as by pthread_exit" "true" (fun () -> string_of_bool (unwound false));
+    expect "a long text" ("Failure " ^ String.make 250 'x') (fun () -> string_of_int (throws 3))
   end;
   (* As boxroot.hpp says: an exception of OCaml's that passes a function with a root leaks the root. *)
   let before = live () in

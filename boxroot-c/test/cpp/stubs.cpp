@@ -3,6 +3,8 @@
 #include <boxroot.hpp>
 #if defined(__cpp_exceptions)
 #include <boxroot/exceptions.hpp>
+#include <csetjmp>
+#include <unwind.h>
 #endif
 
 #include <map>
@@ -160,8 +162,27 @@ value cpp_throws(value kind) {
     }
   });
 }
+// Unwinds the stack as pthread_exit does, up to this function's caller.
+static std::jmp_buf unwound;
+static _Unwind_Reason_Code until(int, _Unwind_Action, _Unwind_Exception_Class, _Unwind_Exception *,
+                                 _Unwind_Context *context, void *last_frame) {
+  if (_Unwind_GetCFA(context) > reinterpret_cast<_Unwind_Word>(last_frame))
+    std::longjmp(unwound, 1);
+  return _URC_NO_REASON;
+}
+__attribute__((noinline)) static value unwind(value v) {
+  void *frame = __builtin_frame_address(0);
+  return boxroots::entered_from_ocaml([&]() -> value {
+    Root root(v);
+    _Unwind_Exception forced = {};
+    _Unwind_ForcedUnwind(&forced, until, frame);
+    return *root;
+  });
+}
+value cpp_unwound(value v) { return setjmp(unwound) == 0 ? unwind(v) : Val_true; }
 #else
 value cpp_has_exceptions(value) { return Val_false; }
+value cpp_unwound(value v) { return v; }
 value cpp_moving(value f) { return f; }
 value cpp_guarded(value f) { return f; }
 value cpp_text(value f) { return f; }
