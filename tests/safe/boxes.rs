@@ -220,7 +220,7 @@ test!(boxes_dropped_by_another_thread, ocaml = 5, || {
         let other = thread::spawn(|| {
             for _ in 0..ROUNDS {
                 MEETINGS[0].wait();
-                DomainLock::attach(|lock| full_major(lock)).unwrap();
+                DomainLock::attach(full_major).unwrap();
                 MEETINGS[1].wait();
             }
         });
