@@ -3,15 +3,20 @@
 use crate::ffi;
 use std::io;
 
-/// Has the handler of a signal run on the signal stacks of threads, as OCaml 5 needs it: sets `SA_ONSTACK` for the handler.
+/// Has the handler of a signal run on the signal stacks of threads, as OCaml 5 needs it: sets `SA_ONSTACK` for the handler, and
+/// blocks other signals while it runs (`sa_mask`), because these stacks have no room for handlers that interrupt each other.
 ///
 /// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small, some hundred bytes at first. If a
 /// signal arrives there, and its handler runs on the stack that it interrupts, it overwrites OCaml's memory. Most libraries
-/// install such handlers: `signal-hook`, `ctrlc`, `tokio::signal`, and `tokio::process` for `SIGCHLD`. The handlers of `SIGSEGV` and of
-/// OCaml's `Sys.signal` are not meant: Rust and OCaml set `SA_ONSTACK` for them.
+/// install such handlers: `signal-hook`, `ctrlc`, `tokio::signal`, and `tokio::process` for `SIGCHLD` where the system has no
+/// descriptors of processes (Linux has them since 5.3). The handler of `SIGSEGV` is not meant: Rust sets `SA_ONSTACK` for it.
 ///
-/// So call this for each signal, after the library has installed its handler (in tokio, the first `signal` for each kind of signal and
-/// the first process do so), and before OCaml code runs on a thread that may receive the signal.
+/// So call this for each signal, after the library has installed its handler (in tokio, the first `signal` for each kind of signal
+/// does so), and before OCaml code runs on a thread that may receive the signal.
+///
+/// For handlers of OCaml's `Sys.signal`, OCaml sets `SA_ONSTACK`, but it blocks no other signals. If there are handlers for more than
+/// two signals in the program, call this for those of OCaml, too, each time that OCaml has set them. (Otherwise three signals that
+/// arrive at once overflow the signal stack of a thread of Rust, whether it uses OCaml or not.)
 ///
 /// Any thread may call this. It reads the action for the signal, and then writes it: if another thread replaces or removes
 /// the handler in between, that change is lost. On OCaml 4, this does nothing: OCaml code runs on the thread's stack.

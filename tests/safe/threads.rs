@@ -339,6 +339,43 @@ test!(signal_handlers_while_ocaml_runs, || {
     })
 });
 
+static SIGNALS_AT_ONCE: AtomicUsize = AtomicUsize::new(0);
+
+extern "C" fn count_signals(_: libc::c_int) {
+    SIGNALS_AT_ONCE.fetch_add(1, Ordering::SeqCst);
+}
+
+/// Has this thread get these signals all at once.
+fn get_at_once(signals: std::ops::Range<libc::c_int>) {
+    // SAFETY: the signals have handlers, and all zeros is a set, which is filled.
+    unsafe {
+        let (mut set, mut before): (libc::sigset_t, libc::sigset_t) = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        for signal in signals.clone() {
+            libc::sigaddset(&mut set, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &set, &mut before);
+        for signal in signals {
+            libc::pthread_kill(libc::pthread_self(), signal);
+        }
+        libc::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
+    }
+}
+
+// Signal stacks have no room for the handlers of many signals, each of which would interrupt the one before.
+test!(many_signals_at_once, || {
+    let signals = libc::SIGRTMIN()..libc::SIGRTMIN() + 20;
+    for signal in signals.clone() {
+        install(signal, count_signals as *const () as libc::sighandler_t);
+        use_signal_stack(signal).unwrap();
+    }
+    with_ocaml(|lock| {
+        get_at_once(signals.clone());
+        lock.release(|| thread::spawn(move || get_at_once(signals)).join().unwrap());
+    });
+    assert_eq!(SIGNALS_AT_ONCE.load(Ordering::SeqCst), 40);
+});
+
 // OCaml's modules, which run in `Runtime::start`, may have handlers and effects, too.
 test!(signal_handlers_while_ocaml_starts, || {
     install(libc::SIGALRM, handler as *const () as libc::sighandler_t);

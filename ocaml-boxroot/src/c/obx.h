@@ -10,7 +10,7 @@
 int obx_has_stack(void);
 int obx_has_stack_for_ocaml(void);
 
-/* Has the handler of a signal run on the signal stacks of threads (OCaml 5). Returns 0, or an error as in errno: ENOENT if the
+/* Has the handler of a signal run on the signal stacks of threads, while no other handler runs (OCaml 5). Returns 0, or an error as in errno: ENOENT if the
    signal has no handler. If another thread changes the action meanwhile, that change may be lost. Any thread. */
 int obx_use_signal_stack(int number);
 

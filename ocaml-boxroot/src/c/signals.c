@@ -13,6 +13,16 @@
 
 #include "obx.h"
 
+#if OCAML_VERSION >= 50000
+/* So that one handler does not interrupt another one: a signal stack has room for one, or two. Signals of errors in the handler
+   itself are not blocked; their handlers may say what has happened. */
+static void block_others(sigset_t *mask) {
+  static int const errors[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+  sigfillset(mask);
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) sigdelset(mask, errors[i]);
+}
+#endif
+
 int obx_use_signal_stack(int number) {
 #if OCAML_VERSION >= 50000
   struct sigaction action;
@@ -20,6 +30,7 @@ int obx_use_signal_stack(int number) {
   /* sa_sigaction, which handlers with SA_SIGINFO use, is at the same place. */
   if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return ENOENT;
   action.sa_flags |= SA_ONSTACK;
+  block_others(&action.sa_mask);
   return sigaction(number, &action, NULL) == 0 ? 0 : errno;
 #else
   (void)number;
