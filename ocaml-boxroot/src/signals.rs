@@ -14,9 +14,9 @@ use std::io;
 /// So call this for each signal, after the library has installed its handler (in tokio, the first `signal` for each kind of signal
 /// does so), and before OCaml code runs on a thread that may receive the signal.
 ///
-/// For handlers of OCaml's `Sys.signal`, OCaml sets `SA_ONSTACK`, but it blocks no other signals. If there are handlers for more than
-/// two signals in the program, call this for those of OCaml, too, each time that OCaml has set them. (Otherwise three signals that
-/// arrive at once overflow the signal stack of a thread of Rust, whether it uses OCaml or not.)
+/// For handlers of OCaml's `Sys.signal`, OCaml sets `SA_ONSTACK`, but it blocks no other signals. Call this for them, too, each time
+/// that OCaml has set them, unless they are all handlers of the program, and no more than two. (Otherwise signals that arrive at once
+/// may overflow the signal stack of a thread of Rust, whether it uses OCaml or not.)
 ///
 /// Any thread may call this. It reads the action for the signal, and then writes it: if another thread replaces or removes
 /// the handler in between, that change is lost. On OCaml 4, this does nothing: OCaml code runs on the thread's stack.

@@ -102,6 +102,14 @@ pub(super) const fn constructor<M: Declared>(number: isize) -> Constructor {
 )]
 pub unsafe trait Part<const CONSTRUCTOR: isize, const PART: usize, T>: Declared {}
 
+/// Says that Rust may make values of a declared type: it is not private.
+///
+/// # Safety
+///
+/// A value whose parts have their types is a value of this type.
+#[diagnostic::on_unimplemented(message = "only OCaml makes values of `{Self}`")]
+pub unsafe trait Public: Declared {}
+
 /// The type of a part, for `Send` and `Sync`. By the bound, the compiler compares it with that of [`Part`]: where a macro
 /// stands for the type, it may expand to another one each time.
 pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(

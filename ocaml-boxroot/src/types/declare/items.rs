@@ -72,6 +72,10 @@ macro_rules! ocaml_items {
         )*
 
         $(
+            // SAFETY: the type is not private: it is converted to OCaml.
+            #[doc(hidden)]
+            unsafe impl<$($a1),*> $crate::type_support::Public for $name<$($a1),*> {}
+
             impl<$($a1,)* $($r1: $crate::ToOCaml<$t1>),*> $crate::ToOCaml<$name<$($a1),*>> for $rust1 {
                 fn convert_to(
                     &self,
@@ -85,6 +89,10 @@ macro_rules! ocaml_items {
         )?
 
         $(
+            // SAFETY: the type is not private: it is converted to OCaml.
+            #[doc(hidden)]
+            unsafe impl<$($a2),*> $crate::type_support::Public for $name<$($a2),*> {}
+
             impl<$($a2,)* $($r2: $crate::ToOCaml<$t2>),*> $crate::ToOCaml<$name<$($a2),*>> for $rust2 {
                 fn convert_to(
                     &self,

@@ -10,13 +10,13 @@ mod parts;
 
 pub use field::Field;
 
-/// For [`ocaml_type!`](crate::ocaml_type!). The safe functions here are safe for all arguments, because they rely on `Declared`
-/// and `Part` only.
+/// For [`ocaml_type!`](crate::ocaml_type!). The safe functions here are safe for all arguments, because they rely on `Declared`,
+/// `Part` and `Public` only.
 pub mod type_support {
     pub use super::field::field;
     pub use super::form::{
         check, count, is_flat, is_float, Constructor, Constructors, Declared, IsFloat, NotFloat,
-        Part, PartType, Probe, Whole,
+        Part, PartType, Probe, Public, Whole,
     };
     pub use super::names::{
         check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,

@@ -2,6 +2,7 @@
 
 use super::form::{
     constructor, constructors, is_polymorphic, size, Constructor, Constructors, Declared, Part,
+    Public,
 };
 use crate::types::block::{block, rooted};
 use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
@@ -42,7 +43,7 @@ pub fn apart<R>(f: impl FnOnce() -> R) -> R {
 /// A root for a new value: that constructor, with these parts, which must be all.
 #[inline]
 #[track_caller]
-pub fn make<M: Declared, const C: isize, const N: usize>(
+pub fn make<M: Public, const C: isize, const N: usize>(
     lock: &mut DomainLock,
     parts: &[PartOf<'_, M, C>; N],
 ) -> Result<Boxroot<M>, Error> {
@@ -50,7 +51,7 @@ pub fn make<M: Declared, const C: isize, const N: usize>(
     // SAFETY: a `PartOf` is laid out like its `Source` (`repr(transparent)`).
     let parts: &[Source<'_>; N] = unsafe { &*(&raw const *parts).cast() };
     // SAFETY: these are as many parts as the constructor has, and each has its type (`part`). So if they are in order, the
-    // value that is made here is OCaml's representation of an `M` (`Declared`).
+    // value that is made here is OCaml's representation of an `M` (`Declared`), which may be made (`Public`).
     match unsafe { construct(lock, const { constructor::<M>(C) }, parts) } {
         // SAFETY: as above.
         Ok(root) => Ok(unsafe { root.cast_into() }),
