@@ -8,11 +8,12 @@ use std::io;
 ///
 /// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small, some hundred bytes at first. If a
 /// signal arrives there, and its handler runs on the stack that it interrupts, it overwrites OCaml's memory. Most libraries
-/// install such handlers: `signal-hook`, `ctrlc`, `tokio::signal`, and `tokio::process` for `SIGCHLD` where the system has no
-/// descriptors of processes (Linux has them since 5.3). The handler of `SIGSEGV` is not meant: Rust sets `SA_ONSTACK` for it.
+/// install such handlers: `signal-hook`, `ctrlc`, `tokio::signal`. The handler of `SIGSEGV` is not meant: Rust sets `SA_ONSTACK` for it.
 ///
 /// So call this for each signal, after the library has installed its handler (in tokio, the first `signal` for each kind of signal
-/// does so), and before OCaml code runs on a thread that may receive the signal.
+/// does so), and before OCaml code runs on a thread that may receive the signal. `tokio::process` installs a handler of `SIGCHLD` when
+/// it needs one, which on Linux may be late: when the future of a process that runs is dropped. So let `signal(SignalKind::child())`
+/// install it at the start, if the program uses `tokio::process`.
 ///
 /// For handlers of OCaml's `Sys.signal`, OCaml sets `SA_ONSTACK`, but it blocks no other signals. Call this for them, too, each time
 /// that OCaml has set them, unless they are all handlers of the program, and no more than two. (Otherwise signals that arrive at once

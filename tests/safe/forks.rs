@@ -210,9 +210,7 @@ test!(threads_of_a_child_take_turns, || {
     assert_eq!(status, Ok(0), "the child's status");
 });
 
-// A process ends by the end of its last thread. Here this is the one that forked, so no other thread may stay. (The watchdog of
-// `debug-checks` does.)
-#[cfg(not(feature = "debug-checks"))]
+// A process ends by the end of its last thread. Here this is the one that forked, so no other thread may stay.
 test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
     let _runtime = Runtime::start().unwrap();
     attach_on_another_thread();

@@ -53,11 +53,19 @@ mod record {
         is_reported: bool,
     }
 
-    /// The entries of all threads of a process. The last entry of a thread says what that thread does now.
+    /// What the threads of a process do.
     struct Table {
         /// Of forks, as in `../c/runtime.c`.
         generation: u32,
-        entries: Mutex<Vec<Entry>>,
+        watched: Mutex<Entries>,
+    }
+
+    #[derive(Default)]
+    struct Entries {
+        /// The last entry of a thread says what that thread does now.
+        all: Vec<Entry>,
+        /// Whether a watchdog looks at them. It ends when there are none, so it keeps no process alive.
+        has_watchdog: bool,
     }
 
     impl Table {
@@ -73,20 +81,12 @@ mod record {
                 Some(table) if table.generation == generation => return table,
                 _ => {}
             }
-            let new = Box::into_raw(Box::new(Table { generation, entries: Mutex::default() }));
-            match TABLE.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => {
-                    // SAFETY: as above.
-                    let table = unsafe { &*new };
-                    // Without memory for a thread, nothing is reported.
-                    let _ = thread::Builder::new()
-                        .name("boxroot-watchdog".to_string())
-                        .spawn(|| table.watch());
-                    table
-                }
-                Err(other) => {
-                    // SAFETY: `new` was made from a box above, and nobody else knows it. The other one is as above.
-                    unsafe {
+            let new = Box::into_raw(Box::new(Table { generation, watched: Mutex::default() }));
+            // SAFETY: `new` was made from a box, and no table is freed once others know it.
+            unsafe {
+                match TABLE.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => &*new,
+                    Err(other) => {
                         drop(Box::from_raw(new));
                         &*other
                     }
@@ -94,8 +94,18 @@ mod record {
             }
         }
 
-        fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
-            self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        fn entries(&self) -> MutexGuard<'_, Entries> {
+            self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        fn add(&'static self, entry: Entry) {
+            let mut entries = self.entries();
+            entries.all.push(entry);
+            if !entries.has_watchdog {
+                let watchdog = thread::Builder::new().name("boxroot-watchdog".to_string());
+                // Without memory for a thread, nothing is reported.
+                entries.has_watchdog = watchdog.spawn(|| self.watch()).is_ok();
+            }
         }
 
         fn watch(&self) {
@@ -103,7 +113,13 @@ mod record {
             unsafe { ffi::obx_block_signals() };
             loop {
                 thread::sleep(OFTEN);
-                let report = report(&mut self.entries());
+                let mut entries = self.entries();
+                if entries.all.is_empty() {
+                    entries.has_watchdog = false;
+                    return;
+                }
+                let report = report(&mut entries.all);
+                drop(entries);
                 // An error says that nobody reads the report.
                 let _ = std::io::stderr().write_all(report.as_bytes());
             }
@@ -154,14 +170,15 @@ mod record {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let (thread, site, since) = (thread::current(), Location::caller(), Instant::now());
             let entry = Entry { number, thread, state, site, since, is_reported: false };
-            Table::get().entries().push(entry);
+            Table::get().add(entry);
             Watched(number)
         }
 
         /// Records that the thread does something else now. After a fork, the entry may be in the table of the parent alone;
         /// then nothing is recorded.
         pub(in crate::lock) fn is_now(&self, state: State) {
-            if let Some(entry) = Table::get().entries().iter_mut().find(|e| e.number == self.0) {
+            if let Some(entry) = Table::get().entries().all.iter_mut().find(|e| e.number == self.0)
+            {
                 entry.state = state;
                 entry.since = Instant::now();
                 entry.is_reported = false;
@@ -171,7 +188,7 @@ mod record {
 
     impl Drop for Watched {
         fn drop(&mut self) {
-            Table::get().entries().retain(|entry| entry.number != self.0);
+            Table::get().entries().all.retain(|entry| entry.number != self.0);
         }
     }
 }
