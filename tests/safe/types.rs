@@ -481,10 +481,10 @@ fn deep_many_in_rust(levels: usize) -> Many {
 
 test!(deep_values_of_many_constructors, forbid(unsafe_code), || {
     let two: Boxroot<OCamlMany> = with_ocaml(|lock| deep_many_in_rust(2).to_ocaml(lock).unwrap());
+    let many = deep_many_in_rust(500);
     let converts = || {
         DomainLock::attach(|lock| {
             let two: Result<Many, _> = two.to_rust(lock);
-            let many = deep_many_in_rust(100);
             (two.err(), many.to_ocaml(lock).err())
         })
         .unwrap()
