@@ -38,8 +38,8 @@ test!(counts_before_the_first_major_collection, || {
     assert_eq!(sys::boxroot_stats().major_scans, 0, "the program is too large for this test");
     minor();
     let s = on_foreign_thread(sys::boxroot_stats);
-    let begun = u64::from(env!("OCAML_VERSION") < "5.2");
-    assert_eq!((s.live_roots, s.waiting_deletes, s.major_scans), (10_000, 0, begun));
+    assert_eq!((s.live_roots, s.waiting_deletes), (10_000, 0));
+    assert_eq!(s.major_scans > 0, env!("OCAML_VERSION") < "5.2");
     delete_all(&all);
 });
 

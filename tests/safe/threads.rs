@@ -32,8 +32,9 @@ test!(roots_are_shared_between_threads, || {
     })
 });
 
-// OCaml's own thread that makes others take turns starts when a new thread has the lock.
-test!(the_first_new_thread_gets_its_turn, || {
+// OCaml's own thread that makes others take turns starts when a new thread has the lock. (On 5.0 and 5.1, a turn during that would do
+// harm: `MAY_TICK` in threads.c.)
+test!(the_first_new_thread_gets_its_turn, except = &["5.0.", "5.1."], || {
     with_ocaml(|lock| {
         thread::scope(|scope| {
             let other = scope.spawn(|| DomainLock::attach(|lock| through_ocaml(lock, "tell", 1)));

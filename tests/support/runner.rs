@@ -11,6 +11,7 @@ pub struct Test {
     path: &'static str,
     run: fn(),
     version: Option<u8>,
+    except: &'static [&'static str],
     variables: &'static [(&'static str, &'static str)],
 }
 
@@ -18,12 +19,17 @@ inventory::collect!(Test);
 
 impl Test {
     pub const fn new(path: &'static str, run: fn()) -> Test {
-        Test { path, run, version: None, variables: &[] }
+        Test { path, run, version: None, except: &[], variables: &[] }
     }
 
     /// The test is for OCaml 4 or for OCaml 5 only.
     pub const fn ocaml(self, version: u8) -> Test {
         Test { version: Some(version), ..self }
+    }
+
+    /// The test is not for versions of OCaml that begin so.
+    pub const fn except(self, except: &'static [&'static str]) -> Test {
+        Test { except, ..self }
     }
 
     /// Variables of the environment for the test's process.
@@ -37,8 +43,9 @@ impl Test {
     }
 
     fn applies(&self) -> bool {
-        self.version
-            .is_none_or(|version| env!("OCAML_VERSION").starts_with(char::from(b'0' + version)))
+        let ocaml = env!("OCAML_VERSION");
+        self.version.is_none_or(|version| ocaml.starts_with(char::from(b'0' + version)))
+            && !self.except.iter().any(|except| ocaml.starts_with(except))
     }
 
     fn run_in_a_process(&self, limit: Duration) -> Result<(), String> {

@@ -262,9 +262,17 @@ void obx_block_signals(void) {
   (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
+/* Whether a tick during caml_c_thread_register does no harm. OCaml 5.0 and 5.1 may yield in the middle of it, and then they take
+   the state of the thread that had the lock before for that of the new thread. */
+#if OCAML_VERSION >= 50000 && OCAML_VERSION < 50200
+enum { MAY_TICK = false };
+#else
+enum { MAY_TICK = true };
+#endif
+
 /* Calls caml_c_thread_register, which waits for the lock, and starts OCaml's tick thread after that. */
 static bool call_register(void) {
-  bool wants_ticks = !__atomic_load_n(&has_ticks, __ATOMIC_ACQUIRE);
+  bool wants_ticks = MAY_TICK && !__atomic_load_n(&has_ticks, __ATOMIC_ACQUIRE);
   if (wants_ticks) obx_want_ticks();
   bool is_made = FIND(thread_function, caml_c_thread_register)() != 0;
   if (wants_ticks) obx_unwant_ticks();
