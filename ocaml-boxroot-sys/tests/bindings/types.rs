@@ -241,11 +241,14 @@ fn polymorphic_variants_are_no_floats() {
         "type colour = [ `Red | `Mixed of int ]
          type wrapped = Wrapped of colour [@@unboxed]
          module M : sig type t = private [> `A of int ] end = struct type t = [ `A of int ] end
+         type 'phantom channel = [ `Open of int | `Closed ]
+         let channels : int channel list = []
          let colours : colour array = [||]
          let ms : M.t array = [||]",
     )
     .has(&[
         "pub fn colours / colours_root () -> OCamlArray<OCamlColour> as Vec<Colour>",
+        "-> OCamlList<OCamlChannel<OCamlInt>> as Vec<Channel>",
         "pub unboxed OCamlWrapped for Wrapped { Wrapped (0 a0: OCamlColour) } is_float false",
         "pub fn ms / ms_root () -> OCamlArray<self::m::OCamlT> as Vec<Boxroot<self::m::OCamlT>>",
     ]);

@@ -79,8 +79,11 @@ let type_ b number d =
   | Variant l -> out b "%s = %s%s\n" here is_private (constructors names l)
   | Row l ->
     let row = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l) in
+    (* A parameter that the row does not use is any type, for OCaml, as soon as it has put the row in the place of the name. *)
+    let used = List.concat_map vars (kind_types d.kind) in
+    let names = List.map (fun v -> (v.id, if mem v used then List.assoc v.id names else "_")) d.params in
     let equal = Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row in
-    out b "let row_%d : %s = fun same -> same\n" number (for_all names equal)
+    out b "let row_%d : %s = fun same -> same\n" number (for_all (List.filter (fun (_, name) -> name <> "_") names) equal)
 
 let value b ~digest number path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in
