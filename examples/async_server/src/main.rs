@@ -10,6 +10,7 @@
 
 use ocaml_boxroot::{Boxroot, CallError, DomainLock, Runtime};
 use shell::{BadCommand, OCamlState};
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -56,14 +57,20 @@ async fn serve(stream: TcpStream) -> Result<()> {
     Ok(()) // the state is dropped, on the thread on which the task is now
 }
 
-async fn accept(listener: TcpListener) -> Result<()> {
+async fn accept(listener: TcpListener) -> ! {
     loop {
-        let (stream, _) = listener.accept().await?;
-        tokio::spawn(async {
-            if let Err(error) = serve(stream).await {
+        match listener.accept().await {
+            Ok((stream, _)) => drop(tokio::spawn(async {
+                if let Err(error) = serve(stream).await {
+                    eprintln!("async_server: {error}");
+                }
+            })),
+            // Too many connections, for example. Those that are open go on, and when some of them end, new ones have room.
+            Err(error) => {
                 eprintln!("async_server: {error}");
+                tokio::time::sleep(Duration::from_millis(100)).await;
             }
-        });
+        }
     }
 }
 
@@ -86,7 +93,7 @@ async fn main() -> Result<()> {
     let address = listener.local_addr()?;
     println!("listening on {address}");
     if given.is_some() {
-        return accept(listener).await;
+        accept(listener).await;
     }
     let server = tokio::spawn(accept(listener));
     let clients: Vec<_> = (0..50)

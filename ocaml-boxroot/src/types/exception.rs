@@ -32,7 +32,7 @@ marker! {
 
 /// An OCaml exception: one that OCaml raised, or one to raise.
 ///
-/// Its text has the exception's name and arguments, as OCaml prints them. The text is made when the exception arrives in
+/// Its text has the exception's name and arguments, as OCaml's runtime prints them (without `Printexc`). The text is made when the exception arrives in
 /// Rust, or is created there; so it can be shown on any thread, without the lock. [`is`](Exception::is) tells exceptions
 /// apart.
 ///
@@ -165,7 +165,7 @@ impl Exception {
         }
     }
 
-    /// The name and the arguments, as OCaml prints them for an exception that was not caught: integers and strings are
+    /// The name and the arguments, as OCaml's runtime prints them, without `Printexc`, for an exception that was not caught: integers and strings are
     /// shown, other arguments are `_`. Strings are `_`, too, if there is no memory for the whole text.
     ///
     /// # Examples
