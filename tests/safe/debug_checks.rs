@@ -310,7 +310,7 @@ test!(deadlock_by_join, || {
         let thread = thread::Builder::new().name("loader".to_string()).spawn(wait).unwrap();
         // A join would never return.
         let [waits, holds, help] = three_lines(&mut stderr);
-        assert_names(&waits, "thread `loader` has waited for OCaml's lock", here + 1);
+        assert_names(&waits, " `loader` has waited for OCaml's lock", here + 1);
         assert_names(&holds, "has been attached", here);
         assert!(help.contains("DomainLock::release"), "{help}");
         thread

@@ -235,6 +235,27 @@ test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
     assert_eq!((unsafe { libc::waitpid(id, &mut status, 0) }, status), (id, 0));
 });
 
+// The child of a release cannot take the lock again. It says so, although the lock of Rust's stderr is held for ever there.
+test!(a_child_ends_where_release_does, || {
+    let _runtime = Runtime::start().unwrap();
+    let (locked, is_locked) = mpsc::channel();
+    let (done, is_done) = mpsc::channel::<()>();
+    let other = thread::spawn(move || {
+        let _stderr = std::io::stderr().lock();
+        locked.send(()).unwrap();
+        let _ = is_done.recv();
+    });
+    is_locked.recv().unwrap();
+    // SAFETY: the child is aborted when the closure returns.
+    let id = DomainLock::attach(|lock| lock.release(|| unsafe { libc::fork() })).unwrap();
+    let mut status = -1;
+    // SAFETY: `id` is a child of this process, and `status` is valid.
+    assert_eq!(unsafe { libc::waitpid(id, &mut status, 0) }, id);
+    assert_eq!((libc::WIFSIGNALED(status), libc::WTERMSIG(status)), (true, libc::SIGABRT));
+    drop(done);
+    other.join().unwrap();
+});
+
 // The first domain has got a second thread, for collections, which the child does not have. So in the child the next domain would
 // wait for the first one for ever.
 test!(fork_after_a_domain_ended, ocaml = 5, || {

@@ -207,6 +207,31 @@ test!(a_thread_of_another_library, || {
     }
 });
 
+static IN_A_KEY: Mutex<Vec<Result<(), Error>>> = Mutex::new(Vec::new());
+
+extern "C" fn attach_in_a_key(_: *mut libc::c_void) {
+    IN_A_KEY.lock().unwrap().push(DomainLock::attach(churn));
+}
+
+// The destructors of thread-specific keys run after those of Rust's thread-local variables.
+test!(attach_in_the_destructor_of_a_key, || {
+    let _runtime = Runtime::start().unwrap();
+    let mut key = 0;
+    // SAFETY: `key` is valid, and the destructor may be called on any thread.
+    assert_eq!(unsafe { libc::pthread_key_create(&mut key, Some(attach_in_a_key)) }, 0);
+    for attaches_before in [false, true] {
+        let body = move || {
+            if attaches_before {
+                DomainLock::attach(churn).unwrap();
+            }
+            // SAFETY: the key was made above, and no destructor uses the value.
+            assert_eq!(unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) }, 0);
+        };
+        thread::spawn(body).join().unwrap();
+    }
+    assert_eq!(*IN_A_KEY.lock().unwrap(), [Ok(()), Ok(())]);
+});
+
 /// The stack for this thread's signal handlers, if it has one.
 fn signal_stack() -> Option<usize> {
     // SAFETY: all zeros is a `stack_t`, which the function fills.

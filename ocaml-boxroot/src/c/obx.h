@@ -3,6 +3,8 @@
 #ifndef OBX_H
 #define OBX_H
 
+#include <stdint.h>
+
 #include <caml/mlvalues.h>
 
 /* obx_has_stack: whether this thread has more than a quarter of its stack left. obx_has_stack_for_ocaml: whether it also has more
@@ -16,6 +18,9 @@ int obx_use_signal_stack(int number);
 
 /* Makes a signal stack for this thread. Its memory is never freed. 0 if there is none to get, or no need (OCaml 4). */
 int obx_make_signal_stack(void);
+
+/* The number that the system gives this thread, and the thread's name, cut after 15 bytes; it may be empty. Any thread, at any time. */
+uint64_t obx_thread(char name[16]);
 
 /* Between these two calls, OCaml code gives the lock to threads that wait for it, even if OCaml itself does not see to that yet.
    Any thread, if OCaml runs. The others are for handlers of fork. */

@@ -2,7 +2,9 @@
 /* Whether OCaml was started, and its shutdown; the lock of the state in runtime/state.rs. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
+#include <errno.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <caml/mlvalues.h>
 
@@ -24,6 +26,14 @@ int obx_is_started(void) {
 #else
   return Caml_state != NULL;
 #endif
+}
+
+void obx_report(char const *text, size_t length) {
+  while (length != 0) {
+    ssize_t written = write(STDERR_FILENO, text, length);
+    if (written < 0 && errno != EINTR) return;
+    if (written > 0) text += written, length -= (size_t)written;
+  }
 }
 
 /* Under OCAMLRUNPARAM=c, `exit` in OCaml frees the heap. But Rust code still runs after that, in thread-local destructors and

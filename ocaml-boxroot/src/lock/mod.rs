@@ -13,7 +13,6 @@ use crate::{ffi, Error};
 use acquired::Use;
 use ocaml_boxroot_sys::{self as sys, token, uses};
 use std::fmt;
-use std::io::{self, Write};
 use std::marker::PhantomData;
 use watchdog::{State, Watched};
 
@@ -270,6 +269,6 @@ fn cannot_go_on() -> ! {
     } else {
         &"DomainLock::release ended before a DomainLock::attach that the same thread began in it: coroutines went on in another order"
     };
-    let _ = writeln!(io::stderr(), "boxroot: {why}");
+    ffi::report(&format!("boxroot: {why}\n"));
     std::process::abort()
 }

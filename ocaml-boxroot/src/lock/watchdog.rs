@@ -32,12 +32,12 @@ mod record {
 mod record {
     use super::State;
     use crate::ffi;
-    use std::fmt::Write as _;
-    use std::io::Write as _;
+    use std::ffi::CStr;
+    use std::fmt::{self, Write as _};
     use std::panic::Location;
     use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
     use std::sync::{Mutex, MutexGuard, PoisonError};
-    use std::thread::{self, Thread};
+    use std::thread;
     use std::time::{Duration, Instant};
 
     /// A wait is reported when it has taken this long, and this is how often waits are looked for.
@@ -46,11 +46,35 @@ mod record {
 
     struct Entry {
         number: u64,
-        thread: Thread,
+        thread: Name,
         state: State,
         site: &'static Location<'static>,
         since: Instant,
         is_reported: bool,
+    }
+
+    /// What the system calls a thread.
+    #[derive(PartialEq, Eq)]
+    struct Name {
+        number: u64,
+        /// Ends with a NUL.
+        text: [u8; 16],
+    }
+
+    impl Name {
+        fn of_this_thread() -> Name {
+            let mut text = [0; 16];
+            // SAFETY: no precondition.
+            let number = unsafe { ffi::obx_thread(&mut text) };
+            Name { number, text }
+        }
+    }
+
+    impl fmt::Display for Name {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            let text = CStr::from_bytes_until_nul(&self.text).unwrap_or_default();
+            write!(f, "thread {} `{}`", self.number, text.to_string_lossy())
+        }
     }
 
     /// What the threads of a process do.
@@ -120,8 +144,7 @@ mod record {
                 }
                 let report = report(&mut entries.all);
                 drop(entries);
-                // An error says that nobody reads the report.
-                let _ = std::io::stderr().write_all(report.as_bytes());
+                ffi::report(&report);
             }
         }
     }
@@ -137,7 +160,7 @@ mod record {
             entries[i].is_reported = true;
             say(&mut report, "boxroot:", &entries[i], "has waited for OCaml's lock");
             let holders = (0..entries.len()).filter(|&j| {
-                let is_last = |later: &Entry| later.thread.id() != entries[j].thread.id();
+                let is_last = |later: &Entry| later.thread != entries[j].thread;
                 entries[j].state == State::Holds && entries[j + 1..].iter().all(is_last)
             });
             for j in holders {
@@ -152,12 +175,12 @@ mod record {
     }
 
     fn say(report: &mut String, start: &str, entry: &Entry, what: &str) {
-        let name = match entry.thread.name() {
-            Some(name) => format!("thread `{name}`"),
-            None => format!("{:?}", entry.thread.id()),
-        };
-        let (time, site) = (entry.since.elapsed().as_secs(), entry.site);
-        let _ = writeln!(report, "{start} {name} {what} for {time} s, at {site}");
+        let Entry { thread, site, since, .. } = entry;
+        let _ = writeln!(
+            report,
+            "{start} {thread} {what} for {} s, at {site}",
+            since.elapsed().as_secs()
+        );
     }
 
     /// An entry of this thread, until it is dropped.
@@ -168,7 +191,8 @@ mod record {
         pub(in crate::lock) fn new(state: State) -> Watched {
             static NUMBER: AtomicU64 = AtomicU64::new(0);
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let (thread, site, since) = (thread::current(), Location::caller(), Instant::now());
+            let thread = Name::of_this_thread();
+            let (site, since) = (Location::caller(), Instant::now());
             let entry = Entry { number, thread, state, site, since, is_reported: false };
             Table::get().add(entry);
             Watched(number)

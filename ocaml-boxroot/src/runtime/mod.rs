@@ -9,7 +9,6 @@ use ocaml_boxroot_sys as sys;
 use state::{state, State, StateGuard};
 use std::ffi::{c_char, CString, OsString};
 use std::fmt;
-use std::io::{self, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::thread;
 
@@ -199,12 +198,10 @@ pub struct ShutdownOnDrop(Runtime);
 impl Drop for ShutdownOnDrop {
     fn drop(&mut self) {
         if let Err(error) = shut_down() {
-            // A second error says that nobody reads the first one.
-            let _ = writeln!(
-                io::stderr(),
+            ffi::report(&format!(
                 "ocaml-boxroot: OCaml was not shut down, so its at_exit functions have not run, and what it has buffered is not \
-                 written: {error}"
-            );
+                 written: {error}\n"
+            ));
         }
     }
 }
@@ -340,9 +337,8 @@ fn shut_down() -> Result<(), Error> {
     // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
     // may call exported functions.
     std::mem::forget(acquired);
-    // An error says that nobody reads the report.
     #[cfg(feature = "debug-checks")]
-    let _ = write!(io::stderr(), "{}", sys::leak_report());
+    ffi::report(&sys::leak_report());
     // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
     // no token exists anywhere, and no root is read after `boxroot_teardown`. OCaml's own threads do not run then, because the
     // lock is not given back. If an `at_exit` function has made a domain, the runtime is not gone: finalisers of that domain

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The number and the name of a thread, for reports. Rust's `thread::current` has them, too, but it panics in the destructors of
+   thread-specific keys, which may attach. */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+#include "obx.h"
+
+uint64_t obx_thread(char name[16]) {
+  memset(name, 0, 16);
+#if defined(__linux__)
+  uint64_t number = (uint64_t)syscall(SYS_gettid);
+  if (number == (uint64_t)getpid())
+    memcpy(name, "main", 4); /* the system calls it like the program */
+  else
+    (void)prctl(PR_GET_NAME, name);
+#else
+  uint64_t number = (uintptr_t)pthread_self();
+#if defined(__APPLE__)
+  (void)pthread_getname_np(pthread_self(), name, 16);
+#endif
+#endif
+  name[15] = 0;
+  return number;
+}
