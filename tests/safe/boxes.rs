@@ -17,6 +17,7 @@ ocaml_functions! {
         fn sum_kept() -> OCamlInt = "sum_kept";
         fn forget() = "forget";
         fn make_garbage(n: OCamlInt) = "make_garbage";
+        fn raise_holding(held: OCamlBox<Counted>) = "raise_holding";
         fn misuse() -> bool = "misuse";
         fn drop_in_domains(n: OCamlInt) = "drop_in_domains";
         fn minor() = "minor";
@@ -191,6 +192,26 @@ impl Drop for Elsewhere {
 static DROPPED_BY: LazyLock<Arc<Mutex<Vec<ThreadId>>>> = LazyLock::new(Default::default);
 
 /// One domain is waiting without its lock; another one has collected.
+// With backtraces, OCaml keeps the exception that a thread raised last, in the record of the thread.
+test!(exceptions_of_threads_that_ended, environment = &[("OCAMLRUNPARAM", "b")], || {
+    with_ocaml(|lock| {
+        let all_have_records = &Barrier::new(4);
+        let raise = || {
+            DomainLock::attach(|lock| {
+                lock.release(|| all_have_records.wait());
+                let held = boxed(lock, Counted::new(1));
+                assert!(raise_holding(lock, &held).is_err());
+            })
+            .unwrap();
+        };
+        lock.release(|| thread::scope(|scope| [(); 4].map(|()| drop(scope.spawn(raise)))));
+        full_major(lock);
+        full_major(lock);
+        assert_eq!(live(), 0);
+    });
+    assert_no_roots();
+});
+
 static MEETINGS: [Barrier; 2] = [const { Barrier::new(2) }; 2];
 
 const ROUNDS: usize = 20;

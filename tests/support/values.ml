@@ -88,10 +88,12 @@ external throw : unit -> unit = "values_throw"
 exception Parse_error of string * int
 exception Quiet
 exception Wraps of exn
+type exn += Holds : 'a -> exn
 
 let () =
   Callback.register_exception "Parse_error" (Parse_error ("", 0));
   Callback.register_exception "Quiet" Quiet;
+  register "raise_holding" (fun x -> raise (Holds x));
   register "raise_nth" (fun n ->
       match n with
       | 0 -> raise Not_found

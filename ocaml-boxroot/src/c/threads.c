@@ -24,6 +24,7 @@
 #include <caml/mlvalues.h>
 
 #include <caml/domain_state.h>
+#include <caml/memory.h>
 #include <caml/signals.h>
 #include <caml/version.h>
 
@@ -390,8 +391,19 @@ int obx_acquire(bool is_known) {
   return OBX_ACQUIRED;
 }
 
+/* With backtraces, OCaml's record of a thread keeps the exception that was raised last, and what it refers to. */
+static void forget_exception(void) {
+  Caml_state->backtrace_pos = 0;
+#if OCAML_VERSION >= 50000
+  caml_modify_generational_global_root(&Caml_state->backtrace_last_exn, Val_unit);
+#else
+  Caml_state->backtrace_last_exn = Val_unit;
+#endif
+}
+
 void obx_release(void) {
   unwant_ticks();
+  if (Caml_state->backtrace_last_exn != Val_unit) forget_exception();
   caml_enter_blocking_section_no_pending();
 }
 
