@@ -1,6 +1,9 @@
 //! Uses bound.ml by generated bindings: values go there and back, for each kind of type.
 
 #![forbid(unsafe_code)]
+// What is generated needs no prelude of std.
+#![no_std]
+extern crate std;
 
 use bound::*;
 use journal::OCamlLog;
@@ -8,6 +11,7 @@ use ocaml_boxroot::{
     Boxroot, CallError, DomainLock, Error, Function, Kind, OCamlArray, OCamlFloat, OCamlInt,
     OCamlList, OCamlString, RootRef, Runtime, ToOCaml,
 };
+use std::prelude::rust_2021::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
 

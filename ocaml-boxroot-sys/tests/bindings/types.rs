@@ -262,6 +262,8 @@ fn types_without_conversions() {
          type some = Some_ : 'a * ('a -> string) -> some
          type identity = { f : 'a. 'a -> 'a }
          type 'a constrained = { c : 'a } constraint 'a = int * 'b
+         type ('a, 'b) equal = { x : 'a; y : 'b } constraint 'a = 'b
+         type ('a, 'b) abbreviated = 'b list constraint 'a = 'b
          type 'a nested = Flat of 'a | Nested of 'a list nested
          type 'a guarded = { value : 'a; check : 'a -> bool }
          type 'a choice = Value of 'a | Check of ('a -> bool)
@@ -278,6 +280,8 @@ fn types_without_conversions() {
         "// has no conversion: a GADT ::ocaml_boxroot::bound_type! { pub abstract OCamlSome }",
         "// has no conversion: a polymorphic field ::ocaml_boxroot::bound_type! { pub abstract OCamlIdentity }",
         "// has no conversion: constrained type parameters ::ocaml_boxroot::bound_type! { pub abstract OCamlConstrained<A> }",
+        "// has no conversion: constrained type parameters ::ocaml_boxroot::bound_type! { pub abstract OCamlEqual<B, A> }",
+        "is left out: constrained type parameters",
         "// has no conversion: a recursive type whose parameters change ::ocaml_boxroot::bound_type! {
             pub abstract OCamlNested<A> }",
         // The fields of a record can be read all the same.

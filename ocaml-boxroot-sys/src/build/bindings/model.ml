@@ -135,6 +135,9 @@ let mem v l = List.exists (fun w -> w.id = v.id) l
 
 let unique l = List.rev (List.fold_left (fun seen v -> if mem v seen then seen else v :: seen) [] l)
 
+(* A constraint may make two parameters equal. *)
+let are_distinct params = List.compare_lengths (unique params) params = 0
+
 (* Replaces variables. *)
 let rec substitute by ty = match ty with
   | Var v -> (match List.find_opt (fun (w, _) -> w.id = v.id) by with Some (_, t) -> t | None -> ty)

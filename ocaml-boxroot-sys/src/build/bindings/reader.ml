@@ -190,10 +190,11 @@ and decl r path d =
   | Some decl -> decl
   | None ->
     let home = Hashtbl.find_opt r.homes key in
-    let has_constraints = not (List.for_all (fun t -> match Compat.get_desc t with Tvar _ -> true | _ -> false) d.type_params) in
+    let is_var t = match Compat.get_desc t with Tvar _ -> true | _ -> false in
     let params = List.map (fun t -> match Compat.get_desc t with
       | Tvar name -> { id = Compat.get_id t; hint = hint name }
       | _ -> { id = Compat.get_id t; hint = "a" }) d.type_params in
+    let has_constraints = not (List.for_all is_var d.type_params && are_distinct params) in
     let place, name = match home with
       | Some h -> (h.home_place, h.rust)
       | None ->

@@ -296,6 +296,7 @@ and type_ r selection raw id d =
     | Some own -> [ reexport (Reader.decl r own (Reader.find_type r own)) ]
     | None ->
       let params = List.map Reader.var d.type_params in
+      if not (are_distinct params) then raise (Reader.Unsupported "constrained type parameters");
       match Reader.named r 0 (Reader.normalize r path) (List.map (fun v -> Var v) params) with
       | Named (decl, l) when l = List.map (fun v -> Var v) params -> [ reexport decl ]
       | means when List.for_all (fun v -> mem v (vars means)) params ->
