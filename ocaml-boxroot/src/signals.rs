@@ -19,6 +19,9 @@ use std::io;
 /// that OCaml has set them, unless they are all handlers of the program, and no more than two. (Otherwise signals that arrive at once
 /// may overflow the signal stack of a thread of Rust, whether it uses OCaml or not.)
 ///
+/// If a thread calls [`std::process::exit`], Rust takes away the main thread's signal stack. So start OCaml on the main thread, or
+/// attach there once: then the main thread has one that stays.
+///
 /// Any thread may call this. It reads the action for the signal, and then writes it: if another thread replaces or removes
 /// the handler in between, that change is lost. On OCaml 4, this does nothing: OCaml code runs on the thread's stack.
 ///
