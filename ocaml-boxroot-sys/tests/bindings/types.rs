@@ -144,9 +144,14 @@ fn atomic_fields() {
     }
     bind(
         "atomic_fields",
-        "type t = { mutable count : int [@atomic]; name : string } let f (t : t) = t",
+        "type t = { mutable count : int [@atomic]; name : string } let f (t : t) = t
+         type floats = { mutable x : float [@atomic]; y : float }",
     )
-    .has(&["pub record OCamlT for T { 0 count: OCamlInt, 1 name: OCamlString, }", "-> OCamlT ="]);
+    .has(&[
+        "pub record OCamlT for T { 0 count: OCamlInt, 1 name: OCamlString, }",
+        "-> OCamlT =",
+        "pub record OCamlFloats for Floats { 0 x: OCamlFloat, 1 y: OCamlFloat, }",
+    ]);
 }
 
 /// What has no binding is a comment that says why.

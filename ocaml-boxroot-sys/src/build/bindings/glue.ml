@@ -69,9 +69,10 @@ let type_ b number d =
   (* If it were declared again here, OCaml would make such a record flat. *)
   | Record (l, `Regular_of_floats) ->
     let labels = String.concat "; " (List.map (fun f -> Names.ocaml f.label) l) in
-    let checks = List.map (fun f -> Printf.sprintf "(%s : %s)" (Names.ocaml f.label) (ty names f.ty)) l in
-    out b "%s\nlet _ = fun ({ %s } : %stype_%d) -> (%s)\n" here labels (parameters d.params names) number
-      (String.concat ", " checks)
+    (* A pattern must have all fields (warning 9), but none may be atomic. *)
+    let record, field = if List.exists (fun f -> f.is_atomic) l then ("r", "r.") else ("{ " ^ labels ^ " }", "") in
+    let checks = List.map (fun f -> Printf.sprintf "(%s%s : %s)" field (Names.ocaml f.label) (ty names f.ty)) l in
+    out b "%s\nlet _ = fun (%s : %stype_%d) -> (%s)\n" here record (parameters d.params names) number (String.concat ", " checks)
   | Record (l, (`Regular | `Flat)) -> out b "%s = %s%s\n" here is_private (fields names l)
   | Unboxed (None, Labelled l) -> out b "%s = %s%s [@@unboxed]\n" here is_private (fields names l)
   | Unboxed (None, Positional _) -> assert false
