@@ -191,7 +191,6 @@ impl Drop for Elsewhere {
 /// The threads that have dropped boxes.
 static DROPPED_BY: LazyLock<Arc<Mutex<Vec<ThreadId>>>> = LazyLock::new(Default::default);
 
-/// One domain is waiting without its lock; another one has collected.
 // With backtraces, OCaml keeps the exception that a thread raised last, in the record of the thread.
 test!(exceptions_of_threads_that_ended, environment = &[("OCAMLRUNPARAM", "b")], || {
     with_ocaml(|lock| {
@@ -212,6 +211,7 @@ test!(exceptions_of_threads_that_ended, environment = &[("OCAMLRUNPARAM", "b")],
     assert_no_roots();
 });
 
+/// One domain is waiting without its lock; another one has collected.
 static MEETINGS: [Barrier; 2] = [const { Barrier::new(2) }; 2];
 
 const ROUNDS: usize = 20;
