@@ -177,6 +177,28 @@ test!(fork_under_the_lock, || {
     runtime.unwrap().shutdown().unwrap();
 });
 
+/// OCaml code of this thread and of another one wait for each other, twice.
+fn take_turns(lock: &mut DomainLock) {
+    for turn in [1, 3] {
+        let other = thread::spawn(move || {
+            DomainLock::attach(|lock| {
+                through_ocaml(lock, "tell", turn).unwrap();
+                through_ocaml(lock, "wait_until_told", turn + 1).unwrap()
+            })
+        });
+        let told = through_ocaml(lock, "wait_until_told", turn);
+        through_ocaml(lock, "tell", turn + 1).unwrap();
+        lock.release(|| other.join().unwrap()).unwrap();
+        assert_eq!(told, Ok(turn));
+    }
+}
+
+// OCaml forks before it calls Rust.
+test!(threads_of_a_child_of_ocaml_take_turns, except = &["5.0.", "5.1."], || {
+    let _runtime = Runtime::builder().args(["name", "tick", "fork"]).start().unwrap();
+    DomainLock::attach(take_turns).unwrap();
+});
+
 // OCaml 5 believes that the parent's thread that makes others take turns runs in the child.
 test!(threads_of_a_child_take_turns, || {
     let _runtime = Runtime::start().unwrap();
@@ -187,18 +209,7 @@ test!(threads_of_a_child_take_turns, || {
         if id == 0 {
             // SAFETY: the function has no precondition.
             unsafe { libc::alarm(patience(Duration::from_secs(20)).as_secs() as u32) };
-            for turn in [1, 3] {
-                let other = thread::spawn(move || {
-                    DomainLock::attach(|lock| {
-                        through_ocaml(lock, "tell", turn).unwrap();
-                        through_ocaml(lock, "wait_until_told", turn + 1).unwrap()
-                    })
-                });
-                let told = through_ocaml(lock, "wait_until_told", turn);
-                through_ocaml(lock, "tell", turn + 1).unwrap();
-                lock.release(|| other.join().unwrap()).unwrap();
-                assert_eq!(told, Ok(turn));
-            }
+            take_turns(lock);
             // SAFETY: the function has no precondition.
             unsafe { libc::_exit(0) }
         }

@@ -138,6 +138,7 @@ let () =
     ignore (Unix.write_substring Unix.stdin "?" 0 1);
     ignore (Unix.read Unix.stdin (Bytes.create 1) 0 1)
   end;
+  if asked "tick" then Thread.join (Thread.create ignore ());
   if asked "fork" then ignore (Testlib.fork_and_go_on ());
   if asked "busy" then start_busy ();
   if asked "run" then ignore (run (Array.length Sys.argv));

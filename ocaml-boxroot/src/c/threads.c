@@ -227,7 +227,8 @@ static void after_fork_in_child(void) {
 #endif
 }
 
-static void prepare(void) {
+/* When the program starts, or a plugin is loaded: OCaml may fork before it calls Rust. */
+__attribute__((constructor)) static void prepare(void) {
   has_legacy_key = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0 &&
                    pthread_key_create(&legacy_key, thread_ends) == 0;
 }
@@ -345,8 +346,6 @@ static bool threads_initialised(void) {
 
 /* Looks whether the program has the threads library, and whether it was initialised. Needs no lock. */
 void obx_look_for_threads(void) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, prepare);
   bool found = FIND(thread_function, caml_c_thread_register) != NULL && threads_initialised();
   __atomic_store_n(&threads, found ? FOUND : NOT_FOUND, __ATOMIC_RELEASE);
 }
