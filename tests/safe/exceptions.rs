@@ -149,9 +149,11 @@ test!(exceptions_from_rust, || {
         // SAFETY: there is no exception of this name, so the call is refused.
         let missing = unsafe { Exception::new(lock, "none", &[]) };
         assert_eq!(missing.err(), Some(Error::NotRegistered("none".into())));
-        // SAFETY: the name is that of a value that is no exception, so the call is refused.
-        let no_exception = unsafe { Exception::new(lock, "raise_nth", &[]) };
-        assert_eq!(no_exception.err(), Some(Error::NotRegistered("raise_nth".into())));
+        for name in ["raise_nth", "an_object"] {
+            // SAFETY: the name is that of a value that is no exception, so the call is refused.
+            let no_exception = unsafe { Exception::new(lock, name, &[]) };
+            assert_eq!(no_exception.err(), Some(Error::NotRegistered(name.into())));
+        }
     })
 });
 

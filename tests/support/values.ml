@@ -93,6 +93,7 @@ type exn += Holds : 'a -> exn
 let () =
   Callback.register_exception "Parse_error" (Parse_error ("", 0));
   Callback.register_exception "Quiet" Quiet;
+  register "an_object" (object method m = 1 end);
   register "raise_holding" (fun x -> raise (Holds x));
   register "raise_nth" (fun n ->
       match n with

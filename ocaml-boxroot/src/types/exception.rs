@@ -449,11 +449,19 @@ impl std::error::Error for CallError {}
 /// numbers.
 enum Constructor {}
 
+/// Whether the value has the form of a constructor. An object without variables has the same tag and size, but no name.
+fn is_constructor(value: Value<'_, OCamlAny>) -> bool {
+    let is_block = matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 });
+    // SAFETY: the block has two fields (just checked).
+    is_block
+        && matches!(
+            unsafe { value.field::<OCamlAny>(0) }.kind(),
+            Kind::Block { tag: STRING_TAG, .. }
+        )
+}
+
 impl Form for OCamlException {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
-        let is_constructor = |value: Value<'_, OCamlAny>| {
-            matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 })
-        };
         match value.kind() {
             // SAFETY: the block has two fields or more (just checked).
             Kind::Block { tag: 0, size: 2.. } => is_constructor(unsafe { value.field(0) }),
@@ -496,10 +504,10 @@ fn constructor<'l>(
         return Some((unsafe { Value::from_raw(raw) }, lock));
     }
     let (value, lock) = lock.named_value(&name)?;
-    // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only if its block has the
-    // form of one.
-    let value = unsafe { Value::<Constructor>::from_raw(value.raw()) };
-    matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }).then_some((value, lock))
+    // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only if it has the form of one.
+    let (any, value) =
+        unsafe { (Value::from_raw(value.raw()), Value::<Constructor>::from_raw(value.raw())) };
+    is_constructor(any).then_some((value, lock))
 }
 
 /// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes. If there is no memory for it, it has
