@@ -57,20 +57,16 @@ extern "C" {
 // `c/runtime.c`.
 extern "C" {
     fn obx_report(text: *const u8, length: usize);
+    /// How many forks led from the program's start to this process. Any thread, at any time.
+    #[cfg(any(feature = "startup", feature = "debug-checks", doc))]
+    pub fn obx_generation() -> core::ffi::c_uint;
 }
 
-/// Writes to standard error, if anybody reads that. Not by Rust's `stderr`: in the child of a fork, a thread that is not there may have
-/// locked it.
+/// Writes to standard error, if anybody reads that. Not by Rust's `stderr`: in the child of a fork, a thread that is not there may
+/// have locked it.
 pub fn report(text: &str) {
     // SAFETY: the text has that many bytes.
     unsafe { obx_report(text.as_ptr(), text.len()) }
-}
-
-// `c/runtime.c`.
-#[cfg(any(feature = "startup", feature = "debug-checks", doc))]
-extern "C" {
-    /// How many forks led from the program's start to this process. Any thread, at any time.
-    pub fn obx_generation() -> core::ffi::c_uint;
 }
 
 // `c/thread_name.c`.

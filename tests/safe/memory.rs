@@ -20,6 +20,7 @@ static LARGEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 static REQUESTED: AtomicUsize = AtomicUsize::new(0);
 
+/// Counts a request for a block of that size. Whether it is refused.
 fn refuses(size: usize) -> bool {
     REQUESTED.fetch_add(size, Ordering::Relaxed);
     size > LARGEST.load(Ordering::Relaxed)

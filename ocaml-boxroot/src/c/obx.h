@@ -3,8 +3,6 @@
 #ifndef OBX_H
 #define OBX_H
 
-#include <stdint.h>
-
 #include <caml/mlvalues.h>
 
 /* obx_has_stack: whether this thread has more than a quarter of its stack left. obx_has_stack_for_ocaml: whether it also has more
@@ -12,15 +10,12 @@
 int obx_has_stack(void);
 int obx_has_stack_for_ocaml(void);
 
-/* Has the handler of a signal run on the signal stacks of threads, while no other handler runs (OCaml 5). Returns 0, or an error as in errno: ENOENT if the
-   signal has no handler. If another thread changes the action meanwhile, that change may be lost. Any thread. */
+/* Has the handler of a signal run on the signal stacks of threads, while no other handler runs (OCaml 5). Returns 0, or an error as
+   in errno: ENOENT if the signal has no handler. If another thread changes the action meanwhile, that change may be lost. Any thread. */
 int obx_use_signal_stack(int number);
 
 /* Makes a signal stack for this thread. Its memory is never freed. 0 if there is none to get, or no need (OCaml 4). */
 int obx_make_signal_stack(void);
-
-/* The number that the system gives this thread, and the thread's name, cut after 15 bytes; it may be empty. Any thread, at any time. */
-uint64_t obx_thread(char name[16]);
 
 /* Between these two calls, OCaml code gives the lock to threads that wait for it, even if OCaml itself does not see to that yet.
    Any thread, if OCaml runs. The others are for handlers of fork. */

@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #endif
 
-#include "obx.h"
-
+/* The number that the system gives this thread, and the thread's name, cut after 15 bytes; it may be empty. Any thread, at any
+   time. */
 uint64_t obx_thread(char name[16]) {
   memset(name, 0, 16);
 #if defined(__linux__)

@@ -139,8 +139,9 @@ static stack_t signal_stack(void) {
 
 /* For a new record, with the thread's signal stack from before it was registered. */
 static void keep_signal_stack(struct legacy *legacy, stack_t before) {
-  if (signal_stack().ss_flags & SS_DISABLE) obx_make_signal_stack();
   legacy->signal_stack = signal_stack();
+  if ((legacy->signal_stack.ss_flags & SS_DISABLE) && obx_make_signal_stack())
+    legacy->signal_stack = signal_stack();
   if (legacy->signal_stack.ss_sp == before.ss_sp) legacy->signal_stack.ss_flags = SS_DISABLE;
 }
 
@@ -266,11 +267,7 @@ void obx_block_signals(void) {
 
 /* Whether a tick during caml_c_thread_register does no harm. OCaml 5.0 and 5.1 may yield in the middle of it, and then they take
    the state of the thread that had the lock before for that of the new thread. */
-#if OCAML_VERSION >= 50000 && OCAML_VERSION < 50200
-enum { MAY_TICK = false };
-#else
-enum { MAY_TICK = true };
-#endif
+enum { MAY_TICK = OCAML_VERSION < 50000 || OCAML_VERSION >= 50200 };
 
 /* Calls caml_c_thread_register, which waits for the lock, and starts OCaml's tick thread after that. */
 static bool call_register(void) {

@@ -75,9 +75,9 @@ impl DomainLock {
     /// If `f` waits for another thread that may need OCaml, it should [`release`](DomainLock::release) the lock
     /// meanwhile.
     ///
-    /// In the destructors of a thread's local variables, and in functions of C's `atexit`, Rust has taken away the thread's stack for handlers of signals. OCaml 5 runs
-    /// its code on stacks that are too small for these. So programs that handle signals should not call OCaml there, or should
-    /// block the signals before.
+    /// In the destructors of a thread's local variables, and in functions of C's `atexit`, Rust has taken away the thread's stack for
+    /// handlers of signals. OCaml 5 runs its code on stacks that are too small for these. So programs that handle signals should not
+    /// call OCaml there, or should block the signals before.
     ///
     /// # Errors
     ///

@@ -32,9 +32,9 @@ marker! {
 
 /// An OCaml exception: one that OCaml raised, or one to raise.
 ///
-/// Its text has the exception's name and arguments, as OCaml's runtime prints them (without `Printexc`). The text is made when the exception arrives in
-/// Rust, or is created there; so it can be shown on any thread, without the lock. [`is`](Exception::is) tells exceptions
-/// apart.
+/// Its text has the exception's name and arguments, as OCaml's runtime prints them (without `Printexc`). The text is made when
+/// the exception arrives in Rust, or is created there; so it can be shown on any thread, without the lock. [`is`](Exception::is)
+/// tells exceptions apart.
 ///
 /// If an exported function returns an `Exception` as its error, OCaml sees this exception, unchanged; see
 /// [`export!`](crate::export!).
@@ -165,8 +165,8 @@ impl Exception {
         }
     }
 
-    /// The name and the arguments, as OCaml's runtime prints them, without `Printexc`, for an exception that was not caught: integers and strings are
-    /// shown, other arguments are `_`. Strings are `_`, too, if there is no memory for the whole text.
+    /// The name and the arguments, as OCaml's runtime prints them, without `Printexc`, for an exception that was not caught: integers
+    /// and strings are shown, other arguments are `_`. Strings are `_`, too, if there is no memory for the whole text.
     ///
     /// # Examples
     ///
@@ -450,21 +450,23 @@ impl std::error::Error for CallError {}
 enum Constructor {}
 
 /// Whether the value has the form of a constructor. An object without variables has the same tag and size, but no name.
-fn is_constructor(value: Value<'_, OCamlAny>) -> bool {
-    let is_block = matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 });
+fn is_constructor<T>(value: Value<'_, T>) -> bool {
+    if !matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }) {
+        return false;
+    }
     // SAFETY: the block has two fields (just checked).
-    is_block
-        && matches!(
-            unsafe { value.field::<OCamlAny>(0) }.kind(),
-            Kind::Block { tag: STRING_TAG, .. }
-        )
+    let name: Value<'_, OCamlAny> = unsafe { value.field(0) };
+    matches!(name.kind(), Kind::Block { tag: STRING_TAG, .. })
 }
 
 impl Form for OCamlException {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
         match value.kind() {
-            // SAFETY: the block has two fields or more (just checked).
-            Kind::Block { tag: 0, size: 2.. } => is_constructor(unsafe { value.field(0) }),
+            Kind::Block { tag: 0, size: 2.. } => {
+                // SAFETY: the block has two fields or more (just checked).
+                let first: Value<'_, OCamlAny> = unsafe { value.field(0) };
+                is_constructor(first)
+            }
             _ => is_constructor(value),
         }
     }
@@ -505,9 +507,8 @@ fn constructor<'l>(
     }
     let (value, lock) = lock.named_value(&name)?;
     // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only if it has the form of one.
-    let (any, value) =
-        unsafe { (Value::from_raw(value.raw()), Value::<Constructor>::from_raw(value.raw())) };
-    is_constructor(any).then_some((value, lock))
+    let value = unsafe { Value::<Constructor>::from_raw(value.raw()) };
+    is_constructor(value).then_some((value, lock))
 }
 
 /// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes. If there is no memory for it, it has

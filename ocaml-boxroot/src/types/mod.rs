@@ -177,8 +177,8 @@ pub unsafe trait OneType {}
 /// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///
 /// The last line means that existing roots can be elements of lists and tuples, and arguments of calls. Slices (`str`, `[A]`),
-/// `[u8; N]` for strings, references, `Rc`, `Arc` and `RootRef` can only be copied to OCaml, not from it. [`ocaml_type!`](crate::ocaml_type!) adds records
-/// and variants, [`OCamlBigarray`](crate::OCamlBigarray) bigarrays.
+/// `[u8; N]` for strings, references, `Rc`, `Arc` and `RootRef` can only be copied to OCaml, not from it.
+/// [`ocaml_type!`](crate::ocaml_type!) adds records and variants, [`OCamlBigarray`](crate::OCamlBigarray) bigarrays.
 ///
 /// # Deep values
 ///

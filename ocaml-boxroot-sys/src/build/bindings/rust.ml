@@ -327,7 +327,7 @@ let rec module_ text ~abi ~digest m =
   check ~remedy:"`only` leaves one of them out; `rename` is not for modules." (List.filter_map (function
     | Module sub -> Some (sub.rust_name, "module " ^ sub.ocaml_module) | _ -> None) m.items);
   List.iter (check ~remedy:"`rename` gives an item another name, `only` leaves some out.") [ types @ exceptions; values ];
-  let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; std_imports = []; text = Buffer.create 1000 } in
+  let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000 } in
   let root_name v = Names.free (fun n -> List.mem_assoc n values) (v.value_name ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
@@ -345,9 +345,10 @@ let rec module_ text ~abi ~digest m =
   externals scope m;
   let inside = Buffer.create 1000 in
   let add fmt = Printf.ksprintf (Buffer.add_string inside) fmt in
-  let use from names = if names <> [] then add "use ::%s::{%s};\n\n" from (String.concat ", " (List.sort compare names)) in
-  use "ocaml_boxroot" scope.imports;
-  use "std" scope.std_imports;
+  List.iter (fun crate ->
+    match List.filter (fun (from, _) -> from = crate) scope.imports with
+    | [] -> ()
+    | l -> add "use ::%s::{%s};\n\n" crate (String.concat ", " (List.sort compare (List.map snd l)))) [ "ocaml_boxroot"; "std" ];
   Option.iter (fun (symbol, register) ->
     let needs = match register with Some name -> Printf.sprintf " needs \"%s\"" name | None -> "" in
     add "::ocaml_boxroot::bound_abi! { \"%s\"%s }\n\n" symbol needs) abi;

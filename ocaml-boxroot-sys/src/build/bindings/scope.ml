@@ -4,31 +4,25 @@ open Model
 type scope = {
   path : string list;
   taken : string list;  (* names of types, traits and modules that are declared in it *)
-  mutable imports : string list;  (* what is brought in by `use`, of the crate; and of std, as paths in it *)
-  mutable std_imports : string list;
+  mutable imports : (string * string) list;  (* what is brought in by `use`: crates, and paths in them *)
   text : Buffer.t;
 }
 
 (* ---- Paths ---- *)
 
-(* A name of Rust's prelude, or of a primitive type. *)
+(* A name of core's prelude, or of a primitive type. Those that std's prelude adds are imported, for `no_std` crates. *)
 let std scope name path = if List.mem name scope.taken then path else name
 
-(* A name of std's prelude that core's has not: it is brought in for `no_std` crates. *)
-let std_only scope module_ name =
-  let path = module_ ^ "::" ^ name in
-  if List.mem name scope.taken then "::std::" ^ path
+(* A name in a crate, within a module of it, which is brought in by `use` if nothing else here has that name. *)
+let imported scope crate within name =
+  if List.mem name scope.taken then Printf.sprintf "::%s::%s%s" crate within name
   else begin
-    if not (List.mem path scope.std_imports) then scope.std_imports <- path :: scope.std_imports;
+    let import = (crate, within ^ name) in
+    if not (List.mem import scope.imports) then scope.imports <- import :: scope.imports;
     name
   end
 
-let ocaml_boxroot scope name =
-  if List.mem name scope.taken then "::ocaml_boxroot::" ^ name
-  else begin
-    if not (List.mem name scope.imports) then scope.imports <- name :: scope.imports;
-    name
-  end
+let ocaml_boxroot scope name = imported scope "ocaml_boxroot" "" name
 
 let rec relative from target = match from, target with
   | a :: from, b :: target when a = b -> relative from target
@@ -99,7 +93,7 @@ type position = {
 
 let rec natural scope position ty =
   let go = natural scope position in
-  let vec element = Printf.sprintf "%s<%s>" (std_only scope "vec" "Vec") element in
+  let vec element = Printf.sprintf "%s<%s>" (imported scope "std" "vec::" "Vec") element in
   let primitive name = std scope name ("::std::primitive::" ^ name) in
   match ty with
   | Var v -> position.var v
@@ -107,7 +101,7 @@ let rec natural scope position ty =
   | Builtin (b, l) -> (match b, l with
     | (Int | Nativeint), _ -> primitive "isize"
     | Char, _ -> primitive "u8"
-    | String, _ -> std_only scope "string" "String"
+    | String, _ -> imported scope "std" "string::" "String"
     | Bytes, _ -> vec (primitive "u8")
     | Float, _ -> primitive "f64"
     | Bool, _ -> primitive "bool"
@@ -123,7 +117,7 @@ let rec natural scope position ty =
     let used = List.filter (fun (p, _) -> mem p d.used) arguments in
     let path = match d.rust with User path -> path | _ -> item scope d.place d.name in
     let t = path ^ generics (List.map (fun (_, t) -> go t) used) in
-    if List.memq d position.circle then Printf.sprintf "%s<%s>" (std_only scope "boxed" "Box") t else t
+    if List.memq d position.circle then Printf.sprintf "%s<%s>" (imported scope "std" "boxed::" "Box") t else t
   | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
   | Arrow _ -> assert false
 
