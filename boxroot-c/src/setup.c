@@ -204,8 +204,9 @@ void bxr_setup_invalidate(void) {
 
 int bxr_setup_use(enum bxr_lock lock) {
   int seen = bxr_setup_status();
-  if (BXR_LIKELY(lock == BXR_LOCK_NOT_HELD && seen == BOXROOT_RUNNING)) return bxr_use_begin();
-  if (seen == BOXROOT_TORE_DOWN) return BXR_USE_DOWN;
+  if (BXR_LIKELY(lock == BXR_LOCK_NOT_HELD && seen == BOXROOT_RUNNING))
+    return bxr_uses_begin_to_lock();
+  if (seen == BOXROOT_TORE_DOWN || bxr_uses_forbidden()) return BXR_USE_DOWN;
   if (lock == BXR_LOCK_ENDED) return BXR_USE_ENDED;
   return lock == BXR_LOCK_NOT_HELD ? BXR_USE_NOT_RUNNING : BXR_USE_HELD;
 }

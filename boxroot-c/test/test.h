@@ -82,6 +82,7 @@
   TEST(scan_counts_early)                                                                          \
   TEST(uses)                                                                                       \
   TEST(uses_to_lock)                                                                               \
+  TEST(uses_to_lock_after_fork)                                                                    \
   TEST(uses_after_fork)                                                                            \
   TEST(uses_after_fork_of_another_user)                                                            \
   TEST(os_errno)                                                                                   \

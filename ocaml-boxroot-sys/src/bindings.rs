@@ -327,9 +327,14 @@ unsafe extern "C" {
     pub fn bxr_use_end();
 }
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forbid_to_lock_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_forbid_to_lock_checked_abi2_pool14")]
+    pub fn bxr_uses_forbid_to_lock() -> usize;
+}
+unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forbid_abi2_pool14")]
     #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_forbid_checked_abi2_pool14")]
-    pub fn bxr_uses_forbid() -> usize;
+    pub fn bxr_uses_forbid();
 }
 unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forked_abi2_pool14")]

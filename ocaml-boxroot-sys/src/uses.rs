@@ -1,4 +1,4 @@
-//! Uses of the runtime. A *use* says that a thread needs the runtime: while other threads have uses, [`forbid`]
+//! Uses of the runtime. A *use* says that a thread needs the runtime: while other threads have uses, [`forbid_to_lock`]
 //! fails, so that the runtime is not shut down.
 //!
 //! A use begins before its thread waits for the lock, and ends after the thread gave the lock up. The uses of one
@@ -10,7 +10,7 @@ use crate::bindings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The runtime was shut down, or is being shut down.
+    /// The runtime was shut down, or, for [`begin_to_lock`], is being shut down.
     Down,
     /// This process is the child of a fork that was made without the lock, or after another domain was made.
     Forked,
@@ -120,8 +120,8 @@ pub fn is_gone() -> bool {
     unsafe { bindings::bxr_is_gone() }
 }
 
-/// Forbids uses for ever, if this thread has exactly one use, and no other thread has any. From then on, only uses that are
-/// nested in this one can begin. Never blocks.
+/// Forbids for ever that threads wait for the lock, if this thread has exactly one use, and no other thread has any. From then on,
+/// uses are begun only by [`begin`], and nested in these or in this one. Never blocks.
 ///
 /// # Errors
 ///
@@ -130,10 +130,21 @@ pub fn is_gone() -> bool {
 /// # Safety
 ///
 /// This thread has a use, and shuts the runtime down if this succeeds.
-pub unsafe fn forbid() -> Result<(), usize> {
+pub unsafe fn forbid_to_lock() -> Result<(), usize> {
     // SAFETY: this thread has a use, so the number of other ones is one less (caller).
-    match unsafe { bindings::bxr_uses_forbid() } {
+    match unsafe { bindings::bxr_uses_forbid_to_lock() } {
         0 => Ok(()),
         more => Err(more),
     }
+}
+
+/// Forbids first uses for ever. Other threads may still have uses: those that OCaml code has called since [`forbid_to_lock`]. Never
+/// blocks.
+///
+/// # Safety
+///
+/// [`forbid_to_lock`] has succeeded, and this was not called before.
+pub unsafe fn forbid() {
+    // SAFETY: this is the first call (caller).
+    unsafe { bindings::bxr_uses_forbid() }
 }

@@ -2,7 +2,9 @@
 
 use crate::support::exported::Run;
 use crate::support::safe::*;
-use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml, Users};
+use ocaml_boxroot::{
+    stats, Boxroot, DomainLock, Error, OCamlInt, OCamlString, RootRef, Runtime, ToOCaml, Users,
+};
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
@@ -332,6 +334,89 @@ test!(exports_in_at_exit, forbid(unsafe_code), || {
     DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, body)).unwrap().unwrap();
     runtime.shutdown().unwrap();
     assert!(RAN.load(Ordering::SeqCst));
+});
+
+// The at_exit function waits for OCaml code of other threads, which calls Rust.
+test!(exports_on_other_threads_in_at_exit, forbid(unsafe_code), || {
+    static RAN: AtomicUsize = AtomicUsize::new(0);
+    fn body(
+        lock: &mut DomainLock,
+        n: &RootRef<OCamlInt>,
+    ) -> Result<(), Box<dyn std::error::Error>> {
+        if n.get(lock).to_int() == 1 {
+            let roots = strings(lock, 1000);
+            check(lock, &roots);
+            assert_eq!(lock.release(|| DomainLock::attach(|_| ())), Ok(()));
+            RAN.fetch_add(1, Ordering::SeqCst);
+            return Ok(());
+        }
+        ocaml(lock, "run_in_a_thread", 1, body)?;
+        if cfg!(ocaml5) {
+            ocaml(lock, "run_in_a_domain", 1, body)?;
+        }
+        Ok(())
+    }
+    let runtime = start();
+    DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, body)).unwrap().unwrap();
+    runtime.shutdown().unwrap();
+    assert_eq!(RAN.load(Ordering::SeqCst), if cfg!(ocaml5) { 2 } else { 1 });
+});
+
+static RUNS: AtomicBool = AtomicBool::new(false);
+static IS_DOWN: AtomicBool = AtomicBool::new(false);
+
+fn wait_for(what: &AtomicBool) {
+    while !what.load(Ordering::SeqCst) {
+        thread::yield_now();
+    }
+}
+
+/// Shuts OCaml down. An `at_exit` function starts `body` by this function of exported.ml, and returns when `RUNS` is true.
+fn shut_down_and_leave(how: &'static str, body: Run) {
+    static LEFT: Mutex<Option<(&str, Run)>> = Mutex::new(None);
+    *LEFT.lock().unwrap() = Some((how, body));
+    let runtime = start();
+    let start_it: Run = |lock, _| {
+        let (how, body) = LEFT.lock().unwrap().unwrap();
+        ocaml(lock, how, 1, body)?;
+        lock.release(|| wait_for(&RUNS));
+        Ok(())
+    };
+    DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, start_it)).unwrap().unwrap();
+    runtime.shutdown().unwrap();
+    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    IS_DOWN.store(true, Ordering::SeqCst);
+}
+
+// It may drop its roots, and then waits for the lock for ever.
+test!(a_thread_that_at_exit_leaves_in_rust, forbid(unsafe_code), || {
+    static HAS_DROPPED: AtomicBool = AtomicBool::new(false);
+    shut_down_and_leave("start_in_a_thread", |lock, _| {
+        let roots = strings(lock, 1000);
+        lock.release(|| {
+            RUNS.store(true, Ordering::SeqCst);
+            wait_for(&IS_DOWN);
+            drop(roots);
+            HAS_DROPPED.store(true, Ordering::SeqCst);
+        });
+        unreachable!("the lock is not given back");
+    });
+    wait_for(&HAS_DROPPED);
+});
+
+// It holds the lock of its own domain, and reads its roots.
+test!(a_domain_that_at_exit_leaves_in_rust, forbid(unsafe_code), ocaml = 5, || {
+    static HAS_READ: AtomicBool = AtomicBool::new(false);
+    shut_down_and_leave("start_in_a_domain", |lock, _| {
+        let roots = strings(lock, 1000);
+        RUNS.store(true, Ordering::SeqCst);
+        wait_for(&IS_DOWN);
+        check(lock, &roots);
+        drop(roots);
+        HAS_READ.store(true, Ordering::SeqCst);
+        Ok(())
+    });
+    wait_for(&HAS_READ);
 });
 
 test!(exceptions_in_at_exit, forbid(unsafe_code), || {

@@ -38,6 +38,8 @@ let () =
       Multicore.spawn (fun () -> ignore (run n));
       Multicore.join_all ();
       n);
+  register "start_in_a_thread" (fun n -> ignore (Thread.create run n); n);
+  register "start_in_a_domain" (fun n -> Multicore.spawn (fun () -> ignore (run n)); n);
   register "run_in_a_finaliser" (fun n ->
       Gc.finalise (fun _ -> ignore (run n)) (ref 0);
       Gc.full_major ();

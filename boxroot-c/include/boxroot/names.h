@@ -54,6 +54,7 @@
 #define bxr_use_begin_to_lock BXR_NAME(bxr_use_begin_to_lock)
 #define bxr_use_end BXR_NAME(bxr_use_end)
 #define bxr_uses_forbid BXR_NAME(bxr_uses_forbid)
+#define bxr_uses_forbid_to_lock BXR_NAME(bxr_uses_forbid_to_lock)
 #define bxr_uses_forked BXR_NAME(bxr_uses_forked)
 #define bxr_uses_go_on BXR_NAME(bxr_uses_go_on)
 #define bxr_runtime_gone BXR_NAME(bxr_runtime_gone)

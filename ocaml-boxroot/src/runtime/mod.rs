@@ -110,8 +110,10 @@ impl Runtime {
     pub fn get_or_start() -> Result<&'static Runtime, Error> {
         let mut state = state();
         loop {
-            if let State::Failed(error) = &*state {
-                return Err(error.clone());
+            match &*state {
+                State::Failed(error) => return Err(error.clone()),
+                State::Down => return Err(Error::TornDown),
+                _ => {}
             }
             match sys::status() {
                 sys::Status::Running => return Ok(&SHARED),
@@ -129,7 +131,7 @@ impl Runtime {
                     return Err(Error::Forked)
                 }
                 State::Starting(..) => state.wait(),
-                State::Started | State::Failed(_) => return Err(Error::last()),
+                State::Started | State::Failed(_) | State::Down => return Err(Error::last()),
             }
         }
         Runtime::builder().start_in(state).map(|_| &SHARED)
@@ -138,6 +140,11 @@ impl Runtime {
     /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and never gives the lock back. Any
     /// thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread. The process keeps the OCaml heap
     /// until it ends, because threads that OCaml code made may still use it.
+    ///
+    /// While the `at_exit` functions run, threads of Rust cannot attach any more ([`Error::TornDown`]). But functions of Rust can
+    /// still be called by OCaml code: of these functions, and of OCaml's other threads, for which they may wait. Afterwards OCaml's
+    /// threads wait for the lock for ever. Only domains that an `at_exit` function has made, and did not wait for, still run: for them
+    /// a call of Rust fails, with the exception `Failure`.
     ///
     /// # Errors
     ///
@@ -331,25 +338,26 @@ fn shut_down() -> Result<(), Error> {
         return Err(Error::Busy { by: Users::Domains });
     }
     // SAFETY: `acquired` is this thread's use, and the runtime is shut down below.
-    unsafe { sys::uses::forbid() }.map_err(|uses| Error::Busy {
+    unsafe { sys::uses::forbid_to_lock() }.map_err(|uses| Error::Busy {
         by: if acquired.is_nested() { Users::ThisThread } else { Users::Threads(uses) },
     })?;
     // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
-    // may call exported functions.
+    // may call exported functions. So may OCaml code of other threads and domains, while these functions wait.
     std::mem::forget(acquired);
     #[cfg(feature = "debug-checks")]
     ffi::report(&sys::leak_report());
-    // SAFETY: this thread holds the lock, and has no token. No other thread uses the runtime, or will (`forbid`), so
-    // no token exists anywhere, and no root is read after `boxroot_teardown`. OCaml's own threads do not run then, because the
-    // lock is not given back. If an `at_exit` function has made a domain, the runtime is not gone: finalisers of that domain
-    // may still delete roots, and its collector may run.
+    // SAFETY: this thread holds the lock, and has no token; `forbid` is called once. If there is no other domain, no root is read after
+    // `boxroot_teardown`, and no collector runs: threads that have a token, because OCaml called them meanwhile, have released the
+    // lock, which is not given back. Domains that an `at_exit` function has made, and did not wait for, keep their roots.
     unsafe {
         ffi::obx_shut_down();
-        sys::boxroot_teardown();
+        sys::uses::forbid();
         if ffi::obx_other_domains() == 0 {
+            sys::boxroot_teardown();
             sys::uses::runtime_gone();
         }
     }
+    *state() = State::Down;
     Ok(())
 }
 

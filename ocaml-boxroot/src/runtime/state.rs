@@ -13,6 +13,8 @@ pub(super) enum State {
     Starting(ThreadId, u32),
     Started,
     Failed(Error),
+    /// Was shut down.
+    Down,
 }
 
 struct Shared(UnsafeCell<State>);
