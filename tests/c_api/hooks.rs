@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::Mutex;
 use sys::{BoxRoot, Value};
 
-test!(delete_in_callbacks, || {
+// On OCaml 5.2.0 alarms are never called (docs/known-of-ocaml.md).
+test!(delete_in_callbacks, except = &["5.2.0"], || {
     start();
     let kept = roots(0..1000);
     hand_over(roots(0..10_000));
