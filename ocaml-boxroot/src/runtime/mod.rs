@@ -143,8 +143,9 @@ impl Runtime {
     ///
     /// While the `at_exit` functions run, threads of Rust cannot attach any more ([`Error::TornDown`]). But functions of Rust can
     /// still be called by OCaml code: of these functions, and of OCaml's other threads, for which they may wait. Afterwards OCaml's
-    /// threads wait for the lock for ever. Only domains that an `at_exit` function has made, and did not wait for, still run: for them
-    /// a call of Rust fails, with the exception `Failure`.
+    /// threads wait for the lock for ever, also those that an `at_exit` function has left in a function of Rust; a mutex that this
+    /// has locked stays locked. Domains that an `at_exit` function has made, and did not wait for, still run: for them a call of Rust
+    /// fails, with the exception `Failure`.
     ///
     /// # Errors
     ///
