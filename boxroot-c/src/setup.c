@@ -174,6 +174,8 @@ void boxroot_teardown(void) {
   bxr_publish(&memory_left, true);
 }
 
+void bxr_close(void) { bxr_publish(&status, BOXROOT_TORE_DOWN); }
+
 void bxr_setup_give_memory_back(void) {
   if (!bxr_exchange(&memory_left, false)) return;
   /* Since the teardown each domain has passed a safepoint, so none uses its record any more. */
@@ -206,7 +208,7 @@ int bxr_setup_use(enum bxr_lock lock) {
   int seen = bxr_setup_status();
   if (BXR_LIKELY(lock == BXR_LOCK_NOT_HELD && seen == BOXROOT_RUNNING))
     return bxr_uses_begin_to_lock();
-  if (seen == BOXROOT_TORE_DOWN || bxr_uses_forbidden()) return BXR_USE_DOWN;
+  if (seen == BOXROOT_TORE_DOWN) return BXR_USE_DOWN;
   if (lock == BXR_LOCK_ENDED) return BXR_USE_ENDED;
   return lock == BXR_LOCK_NOT_HELD ? BXR_USE_NOT_RUNNING : BXR_USE_HELD;
 }

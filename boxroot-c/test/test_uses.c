@@ -23,20 +23,15 @@ void test_uses(void) {
   CHECK(BXR_USE_HELD == -2 && BXR_USE_ENDED == -3 && BXR_USE_NOT_RUNNING == -4);
   CHECK(bxr_use_begin() == 1 && bxr_uses_go_on(1));
   CHECK(bxr_use_begin() == 2 && bxr_uses_go_on(2) && !bxr_uses_go_on(1));
-  CHECK(bxr_uses_forbid_to_lock() == 1); /* the nested one */
+  CHECK(bxr_uses_forbid() == 1); /* the nested one */
   bxr_use_end();
   CHECK(bxr_uses_go_on(1) && !bxr_uses_go_on(2));
   CHECK(begin_on_a_thread() == 1 && begin_on_a_thread() == 1);
-  CHECK(bxr_uses_forbid_to_lock() == 2);
+  CHECK(bxr_uses_forbid() == 2);
   bxr_uses_after_fork(true); /* those threads are gone */
-  CHECK(bxr_uses_forbid_to_lock() == 0);
-  CHECK(begin_on_a_thread() == 1 && !bxr_uses_forbidden());
-  bxr_uses_forbid();
-  CHECK(begin_on_a_thread() == BXR_USE_DOWN && bxr_uses_forbidden());
+  CHECK(bxr_uses_forbid() == 0);
+  CHECK(begin_on_a_thread() == 1);
   CHECK(bxr_use_begin() == 2);
-  bxr_use_end();
-  bxr_use_end();
-  CHECK(bxr_use_begin() == BXR_USE_DOWN);
 }
 
 static void *begin_to_lock(void *answers) {
@@ -59,13 +54,13 @@ void test_uses_to_lock(void) {
   CHECK(are_to_lock(1, 2));
   CHECK(bxr_use_begin_to_lock() == BXR_USE_HELD);
   bxr_uses_after_fork(true); /* that thread is gone */
-  CHECK(bxr_use_begin() == 1 && bxr_uses_forbid_to_lock() == 0);
+  CHECK(bxr_use_begin() == 1 && bxr_uses_forbid() == 0);
   CHECK(are_to_lock(BXR_USE_DOWN, BXR_USE_DOWN));
   CHECK(bxr_use_begin_to_lock() == BXR_USE_HELD);
   bxr_uses_after_fork(true);
   CHECK(are_to_lock(BXR_USE_DOWN, BXR_USE_DOWN));
-  bxr_uses_forbid();
-  CHECK(bxr_use_begin_to_lock() == BXR_USE_DOWN);
+  bxr_close();
+  CHECK(bxr_use_begin_to_lock() == BXR_USE_DOWN && boxroot_status() == BOXROOT_TORE_DOWN);
 }
 
 void test_uses_to_lock_after_fork(void) {
@@ -90,5 +85,5 @@ void test_uses_after_fork(void) {
 void test_uses_after_fork_of_another_user(void) {
   CHECK(begin_on_a_thread() == 1);
   bxr_uses_after_fork(true); /* that thread is gone, and this one has no use */
-  CHECK(bxr_use_begin() == 1 && bxr_uses_forbid_to_lock() == 0);
+  CHECK(bxr_use_begin() == 1 && bxr_uses_forbid() == 0);
 }

@@ -327,14 +327,9 @@ unsafe extern "C" {
     pub fn bxr_use_end();
 }
 unsafe extern "C" {
-    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forbid_to_lock_abi2_pool14")]
-    #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_forbid_to_lock_checked_abi2_pool14")]
-    pub fn bxr_uses_forbid_to_lock() -> usize;
-}
-unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forbid_abi2_pool14")]
     #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_forbid_checked_abi2_pool14")]
-    pub fn bxr_uses_forbid();
+    pub fn bxr_uses_forbid() -> usize;
 }
 unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forked_abi2_pool14")]
@@ -345,6 +340,11 @@ unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_go_on_abi2_pool14")]
     #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_go_on_checked_abi2_pool14")]
     pub fn bxr_uses_go_on(number: ::core::ffi::c_int) -> bool;
+}
+unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_close_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_close_checked_abi2_pool14")]
+    pub fn bxr_close();
 }
 unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_runtime_gone_abi2_pool14")]

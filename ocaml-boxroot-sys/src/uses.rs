@@ -1,4 +1,4 @@
-//! Uses of the runtime. A *use* says that a thread needs the runtime: while other threads have uses, [`forbid_to_lock`]
+//! Uses of the runtime. A *use* says that a thread needs the runtime: while other threads have uses, [`forbid`]
 //! fails, so that the runtime is not shut down.
 //!
 //! A use begins before its thread waits for the lock, and ends after the thread gave the lock up. The uses of one
@@ -10,7 +10,7 @@ use crate::bindings;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The runtime was shut down, or, for [`begin_to_lock`], is being shut down.
+    /// [`begin_to_lock`] only: the runtime was shut down, or is being shut down.
     Down,
     /// This process is the child of a fork that was made without the lock, or after another domain was made.
     Forked,
@@ -49,7 +49,7 @@ fn refused(refusal: bindings::bxr_use) -> Refused {
 ///
 /// # Errors
 ///
-/// [`Refused::Down`] or [`Refused::Forked`]: no use has begun.
+/// [`Refused::Forked`]: no use has begun.
 ///
 /// # Safety
 ///
@@ -102,6 +102,13 @@ pub unsafe fn end() {
     unsafe { bindings::bxr_use_end() }
 }
 
+/// [`boxroot_teardown`](crate::boxroot_teardown), where other domains may be using the library: all memory stays, and roots may be read
+/// where it is in use. Any thread, at any time after the setup.
+pub fn close() {
+    // SAFETY: no precondition.
+    unsafe { bindings::bxr_close() }
+}
+
 /// Tells the library that the runtime is gone: no collector visits pools any more. The library gives back the
 /// memory that was kept for it, and from now on [`boxroot_stats`](crate::boxroot_stats) is exact on any thread.
 ///
@@ -121,7 +128,7 @@ pub fn is_gone() -> bool {
 }
 
 /// Forbids for ever that threads wait for the lock, if this thread has exactly one use, and no other thread has any. From then on,
-/// uses are begun only by [`begin`], and nested in these or in this one. Never blocks.
+/// uses are begun only by [`begin`], where OCaml code calls Rust, and nested in such uses or in this one. Never blocks.
 ///
 /// # Errors
 ///
@@ -130,21 +137,10 @@ pub fn is_gone() -> bool {
 /// # Safety
 ///
 /// This thread has a use, and shuts the runtime down if this succeeds.
-pub unsafe fn forbid_to_lock() -> Result<(), usize> {
+pub unsafe fn forbid() -> Result<(), usize> {
     // SAFETY: this thread has a use, so the number of other ones is one less (caller).
-    match unsafe { bindings::bxr_uses_forbid_to_lock() } {
+    match unsafe { bindings::bxr_uses_forbid() } {
         0 => Ok(()),
         more => Err(more),
     }
-}
-
-/// Forbids first uses for ever. Other threads may still have uses: those that OCaml code has called since [`forbid_to_lock`]. Never
-/// blocks.
-///
-/// # Safety
-///
-/// [`forbid_to_lock`] has succeeded, and this was not called before.
-pub unsafe fn forbid() {
-    // SAFETY: this is the first call (caller).
-    unsafe { bindings::bxr_uses_forbid() }
 }

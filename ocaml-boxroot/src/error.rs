@@ -3,7 +3,7 @@ use ocaml_boxroot_sys as sys;
 use std::fmt;
 
 /// Why an operation was refused. The operation has changed nothing, except for
-/// [`StartupException`](Error::StartupException).
+/// [`StartupException`](Error::StartupException), and where the result of a call could not be converted: OCaml's function has run then.
 ///
 /// # Examples
 ///

@@ -30,15 +30,15 @@ void bxr_lock_confirm(void);
 
 /* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins before a
    thread waits for the lock, and ends after the thread has released it. Uses of one thread may be
-   nested. bxr_uses_forbid_to_lock fails while there are other uses than the caller's, so that nobody shuts the
+   nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody shuts the
    runtime down while others use it.
 
-   Results of bxr_use_begin, which is for a thread that holds the lock. A number above 0: the use has begun, and is the thread's
-   first, second, and so on. DOWN: the use is refused, because bxr_uses_forbid was called. FORKED: the use is refused, because this
-   is the child of a fork that was made without the lock, or after another domain was made.
+   bxr_use_begin is for a thread that holds the lock. Its result is a number above 0: the use has begun, and is the thread's first,
+   second, and so on; or FORKED: the use is refused, because this is the child of a fork that was made without the lock, or after
+   another domain was made.
 
    bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN after
-   bxr_uses_forbid_to_lock has succeeded and after boxroot_teardown, as HELD if the thread seems to hold the lock already (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN), as ENDED
+   bxr_uses_forbid has succeeded (a first use) and after boxroot_teardown, as HELD if the thread seems to hold the lock already (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN), as ENDED
    if the thread's domain ended (BXR_LOCK_ENDED), and as NOT_RUNNING unless boxroot_status is BOXROOT_RUNNING. */
 enum bxr_use {
   BXR_USE_DOWN = 0,
@@ -52,19 +52,18 @@ int bxr_use_begin(void);
 int bxr_use_begin_to_lock(void);
 void bxr_use_end(void);
 
-/* The calling thread must have a use. If there is no other, forbids first uses of threads that wait for the lock for good, and
-   returns 0. Otherwise returns how many more there are: this thread's nested ones, or, if it has none, other threads'. */
-size_t bxr_uses_forbid_to_lock(void);
-
-/* To be called once, after bxr_uses_forbid_to_lock has succeeded. Forbids all first uses for good. Threads that OCaml code has called
-   meanwhile may have uses. */
-void bxr_uses_forbid(void);
+/* The calling thread must have a use. If there is no other, forbids first uses of threads that wait for the lock, for good, and returns
+   0. So only threads that OCaml code calls begin uses. Otherwise returns how many more there are: this thread's nested ones, or, if it has none, other threads'. */
+size_t bxr_uses_forbid(void);
 
 /* Whether uses are refused as FORKED. Any thread. */
 bool bxr_uses_forked(void);
 
 /* Whether the use with this number is the last one that the calling thread has, and uses are not refused as FORKED. */
 bool bxr_uses_go_on(int number);
+
+/* boxroot_teardown, where other domains may be using the library: all memory stays, and roots may be read where it is in use. */
+void bxr_close(void);
 
 /* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives back the
    memory that the collector might have been visiting. From now on statistics count all pools that are left. */

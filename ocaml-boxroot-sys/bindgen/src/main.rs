@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         .generate_inline_functions(true)
         .default_macro_constant_type(bindgen::MacroTypeVariation::Unsigned)
         .allowlist_function("boxroot_.*")
-        .allowlist_function("bxr_.*_slow|bxr_(domain|lock|uses?)_.*|bxr_(runtime|is)_gone|bxr_pin")
+        .allowlist_function("bxr_.*_slow|bxr_(domain|lock|uses?)_.*|bxr_(runtime|is)_gone|bxr_(pin|close)")
         .parse_callbacks(Box::new(WithoutLayout))
         .allowlist_type("boxroot_private|boxroot_state|bxr_lock|bxr_use")
         .allowlist_var("BXR_(POOL_LOG|HEAD_OFFSETS|HEAD_SHIFT)")

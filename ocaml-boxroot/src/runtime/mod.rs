@@ -88,8 +88,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// As [`start`](Runtime::start); if an earlier start failed, its error again. [`Error::Starting`] on the
-    /// thread that is starting OCaml, as long as OCaml has not called a function that
+    /// As [`start`](Runtime::start); if an earlier start failed when OCaml initialised its modules, or afterwards, its error again.
+    /// [`Error::Starting`] on the thread that is starting OCaml, as long as OCaml has not called a function that
     /// [`export!`](crate::export!) defined; [`Error::NotSetup`] in a program that OCaml started, as long as OCaml
     /// has not called such a function; [`Error::TornDown`] after the runtime was shut down; [`Error::Forked`] in the child
     /// of a fork that was made while another thread was starting OCaml.
@@ -110,10 +110,8 @@ impl Runtime {
     pub fn get_or_start() -> Result<&'static Runtime, Error> {
         let mut state = state();
         loop {
-            match &*state {
-                State::Failed(error) => return Err(error.clone()),
-                State::Down => return Err(Error::TornDown),
-                _ => {}
+            if let State::Failed(error) = &*state {
+                return Err(error.clone());
             }
             match sys::status() {
                 sys::Status::Running => return Ok(&SHARED),
@@ -131,7 +129,7 @@ impl Runtime {
                     return Err(Error::Forked)
                 }
                 State::Starting(..) => state.wait(),
-                State::Started | State::Failed(_) | State::Down => return Err(Error::last()),
+                State::Started | State::Failed(_) => return Err(Error::last()),
             }
         }
         Runtime::builder().start_in(state).map(|_| &SHARED)
@@ -144,8 +142,8 @@ impl Runtime {
     /// While the `at_exit` functions run, threads of Rust cannot attach any more ([`Error::TornDown`]). But functions of Rust can
     /// still be called by OCaml code: of these functions, and of OCaml's other threads, for which they may wait. Afterwards OCaml's
     /// threads wait for the lock for ever, also those that an `at_exit` function has left in a function of Rust; a mutex that this
-    /// has locked stays locked. Domains that an `at_exit` function has made, and did not wait for, still run: for them a call of Rust
-    /// fails, with the exception `Failure`.
+    /// has locked stays locked. Domains that an `at_exit` function has made, and did not wait for, run until they need a collection, for
+    /// which they wait for ever. For them a call of Rust fails, with the exception `Failure`.
     ///
     /// # Errors
     ///
@@ -339,7 +337,7 @@ fn shut_down() -> Result<(), Error> {
         return Err(Error::Busy { by: Users::Domains });
     }
     // SAFETY: `acquired` is this thread's use, and the runtime is shut down below.
-    unsafe { sys::uses::forbid_to_lock() }.map_err(|uses| Error::Busy {
+    unsafe { sys::uses::forbid() }.map_err(|uses| Error::Busy {
         by: if acquired.is_nested() { Users::ThisThread } else { Users::Threads(uses) },
     })?;
     // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
@@ -347,18 +345,18 @@ fn shut_down() -> Result<(), Error> {
     std::mem::forget(acquired);
     #[cfg(feature = "debug-checks")]
     ffi::report(&sys::leak_report());
-    // SAFETY: this thread holds the lock, and has no token; `forbid` is called once. If there is no other domain, no root is read after
-    // `boxroot_teardown`, and no collector runs: threads that have a token, because OCaml called them meanwhile, have released the
-    // lock, which is not given back. Domains that an `at_exit` function has made, and did not wait for, keep their roots.
+    // SAFETY: this thread holds the lock, and has no token. Without another domain, no root is read after `boxroot_teardown`, and no
+    // collector runs: threads that have a token, because OCaml called them meanwhile, have released the lock, which is not given back.
     unsafe {
         ffi::obx_shut_down();
-        sys::uses::forbid();
         if ffi::obx_other_domains() == 0 {
             sys::boxroot_teardown();
             sys::uses::runtime_gone();
+        } else {
+            // An `at_exit` function has made a domain, and did not wait for it.
+            sys::uses::close();
         }
     }
-    *state() = State::Down;
     Ok(())
 }
 

@@ -13,8 +13,6 @@ pub(super) enum State {
     Starting(ThreadId, u32),
     Started,
     Failed(Error),
-    /// Was shut down.
-    Down,
 }
 
 struct Shared(UnsafeCell<State>);
