@@ -48,6 +48,10 @@
 /// call a symbol of this type with both. So where the result is a [`Function`](crate::Function), the declaration has a name for its
 /// type: `type change = string -> string`, and `external name : int -> change = "name"`.
 ///
+/// Where the declaration has type variables, the promise is about the body, too: it treats values of these types as OCaml's type checker
+/// demands of OCaml code. So the body of `external pick : 'a -> 'a -> 'a`, whose types are [`OCamlAny`](crate::OCamlAny) here, returns one
+/// of its arguments, and nothing else.
+///
 /// # How the exception is raised
 ///
 /// When the exception is raised, the body has ended and has dropped what it owned. No panic leaves the
