@@ -37,9 +37,10 @@ void bxr_lock_confirm(void);
    second, and so on; or FORKED: the use is refused, because this is the child of a fork that was made without the lock, or after
    another domain was made.
 
-   bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN after
-   bxr_uses_forbid has succeeded (a first use) and after boxroot_teardown, as HELD if the thread seems to hold the lock already (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN), as ENDED
-   if the thread's domain ended (BXR_LOCK_ENDED), and as NOT_RUNNING unless boxroot_status is BOXROOT_RUNNING. */
+   bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN after boxroot_teardown, and, if
+   it is the thread's first, after bxr_uses_forbid has succeeded; as HELD if the thread seems to hold the lock already
+   (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN); as ENDED if the thread's domain ended (BXR_LOCK_ENDED); and as NOT_RUNNING unless
+   boxroot_status is BOXROOT_RUNNING. */
 enum bxr_use {
   BXR_USE_DOWN = 0,
   BXR_USE_FORKED = -1,
@@ -52,8 +53,9 @@ int bxr_use_begin(void);
 int bxr_use_begin_to_lock(void);
 void bxr_use_end(void);
 
-/* The calling thread must have a use. If there is no other, forbids first uses of threads that wait for the lock, for good, and returns
-   0. So only threads that OCaml code calls begin uses. Otherwise returns how many more there are: this thread's nested ones, or, if it has none, other threads'. */
+/* The calling thread must have a use. If there is no other, forbids for good that threads which wait for the lock begin first uses, so
+   that only threads do which OCaml code calls; and returns 0. Otherwise returns how many more there are: this thread's nested ones,
+   or, if it has none, other threads'. */
 size_t bxr_uses_forbid(void);
 
 /* Whether uses are refused as FORKED. Any thread. */
