@@ -18,7 +18,8 @@ marker! {
     ///   there. A panic in `drop` does not leave the finaliser. `drop` must not wait for a mutex that some thread
     ///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
     /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; if it has to change, use a `Mutex`, for example.
-    /// * OCaml cannot compare or marshal the block: both raise exceptions. `Hashtbl.hash` gives all these blocks the same hash.
+    /// * In OCaml, to compare two of these blocks, or to marshal one, raises an exception. `Hashtbl.hash` gives all these blocks the
+    ///   same hash.
     /// * Values that are left when the runtime is shut down are not dropped.
     ///
     /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that refers to the block, is

@@ -197,7 +197,8 @@ pub unsafe trait OneType {}
 /// A call from Rust to OCaml also needs a quarter of the stack, and at least 320 KiB: if less is left, the call raises
 /// `Stack_overflow`. So endless calls between Rust and OCaml do not end the process. All this is for the stacks of threads. On a stack
 /// that a library has made, such as that of a coroutine or of `stacker::grow`, nobody knows how much is left: only the 512 levels count
-/// there, and each call of OCaml needs 320 KiB. If there is less, or the calls do not end, the process ends by `SIGSEGV`.
+/// there, and each call of OCaml needs 320 KiB. If there is less, if the levels of the data need more than there is, or if the calls do
+/// not end, the process ends by `SIGSEGV`.
 ///
 /// # Conversions of other types
 ///
