@@ -46,6 +46,10 @@
 //! | drop a root | nothing: any thread, at any time, also after shutdown |
 //! | allocate, call OCaml | `&mut DomainLock` |
 //!
+//! On OCaml 4, OCaml code that runs below Rust code must not call `Thread.exit`: modules that are initialised by
+//! [`Runtime::start`], functions and what they return, finalisers, handlers of signals. It would jump over Rust's frames, and ends the
+//! process. From OCaml 5 on, it raises an exception like others.
+//!
 //! # The guide
 //!
 //! This is the reference. The guide teaches, beginning with first steps. It is a book in Markdown, in the folder `docs/guide` of the

@@ -47,7 +47,7 @@ impl Runtime {
     /// releases its lock. OCaml sees a program without arguments; see [`builder`](Runtime::builder).
     ///
     /// The thread that calls this may end before the runtime is shut down. If the OCaml program does not link
-    /// the `threads` library, this thread is the only one that can attach.
+    /// the `threads` library, this thread is the only one that can attach. On OCaml 4, a module that calls `Thread.exit` ends the process.
     ///
     /// # Errors
     ///
