@@ -7,7 +7,8 @@ use std::{fmt, io};
 /// Statistics of the allocator, from [`stats`]. The counts of roots and of pools by state are exact for the
 /// calling thread's domain if the thread holds the lock; for every other domain they are those of its last major
 /// root scan. Roots that another domain dropped may count as live until that domain's next minor
-/// collection. After the runtime was shut down all counts are exact.
+/// collection. After the runtime was shut down all counts are exact, unless an `at_exit` function has left a
+/// domain.
 ///
 /// # Examples
 ///

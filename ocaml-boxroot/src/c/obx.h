@@ -5,8 +5,9 @@
 
 #include <caml/mlvalues.h>
 
-/* obx_has_stack: whether this thread has more than a quarter of its stack left. obx_has_stack_for_ocaml: whether it also has more
-   left than OCaml's functions may take without checking for room. Any thread, at any time. */
+/* obx_has_stack: whether this thread has more than a quarter of its stack left, or 64 KiB of a stack that is not the thread's.
+   obx_has_stack_for_ocaml: whether it also has more left than OCaml's functions may take without checking for room. Any thread, at
+   any time. */
 int obx_has_stack(void);
 int obx_has_stack_for_ocaml(void);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How much is left of a thread's stack. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -64,47 +65,74 @@ out:
   return stack;
 }
 
-/* The part of this thread's stack where enough is left: its lower end, and its size, which is 0 until the stack has been looked
-   for. A quarter stays free for conversions; a quarter, and at least OCAML_NEEDS, for calls of OCaml. */
-struct limit {
-  uintptr_t end, size;
-};
-static __thread struct limit for_conversions, for_ocaml;
-
 /* OCaml's libraries have functions with large arrays on the stack, and do not probe it: unix_read takes 64 KiB,
    unix_getgroups 256 KiB. On a stack with less room than that they would write beyond its guard page. */
 #define OCAML_NEEDS ((uintptr_t)320 << 10)
 
+/* What conversions need on a stack that the thread library does not know, that of a coroutine. */
+#define CONVERSIONS_NEED ((uintptr_t)64 << 10)
+
+/* The part of this thread's stack where enough is left: its lower end, and its size, which is 0 until the stack has been looked
+   for. A quarter stays free for conversions; a quarter, and at least OCAML_NEEDS, for calls of OCaml. On an unknown stack, enough
+   is left where so many bytes can be read below; `deepest` is where that was asked last. */
+struct limit {
+  uintptr_t end, size;
+  uintptr_t needed, deepest;
+};
+static __thread struct limit for_conversions = {.needed = CONVERSIONS_NEED};
+static __thread struct limit for_ocaml = {.needed = OCAML_NEEDS};
+
 /* The size that a stack without a limit counts as: it may meet other memory as it grows. */
 #define LARGEST ((uintptr_t)1 << 30)
 
-/* A stack that the thread library does not know, that of a coroutine, is taken to have enough. If it has a guard page in the part
-   that OCaml may need, the process ends here, instead of OCaml's writing behind that page. */
-__attribute__((no_sanitize("address"))) static void probe(uintptr_t here) {
-  uintptr_t const page = 4096;
-  for (uintptr_t below = page; below < OCAML_NEEDS; below += page)
-    (void)*(char const volatile *)(here - below);
+/* Whether this can be read. Linux copies a set of signals before it looks at what to do with it, which is nothing here. Where a
+   system looks first, all seems to be readable. */
+static int is_readable(char const volatile *address) {
+#ifdef __linux__
+  return syscall(SYS_rt_sigprocmask, -1, address, NULL, (size_t)8) == 0 || errno != EFAULT;
+#else
+  (void)address;
+  return 1;
+#endif
 }
 
-static __attribute__((noinline)) int has_stack_below(uintptr_t here, struct limit const *limit) {
+/* The system is asked where this is deeper than it was before, or elsewhere. Near the place where it was asked, and where it does not
+   tell, the process ends here if a guard page is there nevertheless, instead of OCaml's writing behind that page. */
+__attribute__((no_sanitize("address"))) static int has_readable_below(uintptr_t here,
+                                                                      struct limit *limit) {
+  uintptr_t const page = 4096, near = 64 << 10;
+  int is_known = here - limit->deepest < near, error = errno, readable = 1;
+  for (uintptr_t below = page; readable && below < limit->needed; below += page) {
+    char const volatile *address = (char const volatile *)(here - below);
+    readable = is_known || is_readable(address);
+    if (readable) (void)*address;
+  }
+  errno = error;
+  if (readable && !is_known) limit->deepest = here;
+  return readable;
+}
+
+static void keep_free(struct limit *limit, uintptr_t kept, uintptr_t low, uintptr_t high) {
+  limit->end = low + kept;
+  limit->size = high - limit->end;
+}
+
+static __attribute__((noinline)) int has_stack_below(uintptr_t here, struct limit *limit) {
   static __thread struct stack stack;
   if (for_conversions.size == 0) {
     stack = stack_of_this_thread();
     if (stack.high == 0) return 1; /* not known */
     if (stack.high - stack.low > LARGEST) stack.low = stack.high - LARGEST;
     uintptr_t size = stack.high - stack.low, quarter = size / 4;
-    for_conversions = (struct limit){stack.low + quarter, size - quarter};
-    if (size > OCAML_NEEDS) {
-      uintptr_t kept = quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS;
-      for_ocaml = (struct limit){stack.low + kept, size - kept};
-    }
+    keep_free(&for_conversions, quarter, stack.low, stack.high);
+    if (size > OCAML_NEEDS)
+      keep_free(&for_ocaml, quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS, stack.low, stack.high);
   }
   if (here - stack.low < stack.high - stack.low) return here - limit->end < limit->size;
-  if (limit == &for_ocaml) probe(here);
-  return 1;
+  return has_readable_below(here, limit);
 }
 
-static inline int has_stack(struct limit const *limit) {
+static inline int has_stack(struct limit *limit) {
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);
   return here - limit->end < limit->size || has_stack_below(here, limit);
 }

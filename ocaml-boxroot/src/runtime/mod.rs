@@ -53,7 +53,7 @@ impl Runtime {
     ///
     /// [`Error::AlreadyStarted`] the second time, and in a program that OCaml started;
     /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
-    /// can be used; [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left; [`Error::OutOfMemory`];
+    /// can be used, but what they have printed and not flushed is lost, because nothing shuts this runtime down; [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left; [`Error::OutOfMemory`];
     /// [`Error::Invalid`].
     ///
     /// # Examples
@@ -143,7 +143,8 @@ impl Runtime {
     /// still be called by OCaml code: of these functions, and of OCaml's other threads, for which they may wait. Afterwards OCaml's
     /// threads wait for the lock for ever, also those that an `at_exit` function has left in a function of Rust; a mutex that this
     /// has locked stays locked. Domains that an `at_exit` function has made, and did not wait for, run until they need a collection, for
-    /// which they wait for ever. For them a call of Rust fails, with the exception `Failure`.
+    /// which they wait for ever. For them a call of Rust fails, with the exception `Failure`, and
+    /// in a call that has begun before, operations that need memory fail as after a shutdown ([`Error::TornDown`], or a panic that says so).
     ///
     /// # Errors
     ///

@@ -195,10 +195,9 @@ pub unsafe trait OneType {}
 /// each time, so a small value that shares much may become a very large one.
 ///
 /// A call from Rust to OCaml also needs a quarter of the stack, and at least 320 KiB: if less is left, the call raises
-/// `Stack_overflow`. So endless calls between Rust and OCaml do not end the process. All this is for the stacks of threads. On a stack
-/// that a library has made, such as that of a coroutine or of `stacker::grow`, nobody knows how much is left: only the 512 levels count
-/// there, and each call of OCaml needs 320 KiB. If there is less, if the levels of the data need more than there is, or if the calls do
-/// not end, the process ends by `SIGSEGV`.
+/// `Stack_overflow`. So endless calls between Rust and OCaml do not end the process. On a stack that a library has made, such as that of a
+/// coroutine or of `stacker::grow`, nobody knows how large it is. There a level needs 64 KiB, and a call 320 KiB; Linux tells whether
+/// they are there, if the stack has a guard page. On other systems the process ends by `SIGSEGV` where they are not.
 ///
 /// # Conversions of other types
 ///
