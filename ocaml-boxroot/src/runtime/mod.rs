@@ -53,8 +53,8 @@ impl Runtime {
     ///
     /// [`Error::AlreadyStarted`] the second time, and in a program that OCaml started;
     /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
-    /// can be used, but what they have printed and not flushed is lost, because nothing shuts this runtime down; [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left; [`Error::OutOfMemory`];
-    /// [`Error::Invalid`].
+    /// can be used, but what they have printed and not flushed is lost, because nothing shuts this runtime down;
+    /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left; [`Error::OutOfMemory`]; [`Error::Invalid`].
     ///
     /// # Examples
     ///
