@@ -103,9 +103,14 @@ pub unsafe fn end() {
 }
 
 /// [`boxroot_teardown`](crate::boxroot_teardown), where other domains may be using the library: all memory stays, and roots may be read
-/// where it is in use. Any thread, at any time after the setup.
-pub fn close() {
-    // SAFETY: no precondition.
+/// where it is in use.
+///
+/// # Safety
+///
+/// No collection ends from now on, because this thread holds the lock of its domain, and neither gives it up nor takes part in
+/// collections any more: roots are not scanned now.
+pub unsafe fn close() {
+    // SAFETY: no collection frees or moves values of roots (caller).
     unsafe { bindings::bxr_close() }
 }
 

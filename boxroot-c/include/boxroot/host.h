@@ -64,7 +64,9 @@ bool bxr_uses_forked(void);
 /* Whether the use with this number is the last one that the calling thread has, and uses are not refused as FORKED. */
 bool bxr_uses_go_on(int number);
 
-/* boxroot_teardown, where other domains may be using the library: all memory stays, and roots may be read where it is in use. */
+/* boxroot_teardown, where other domains may be using the library: all memory stays, and roots may be read where it is in use. Roots are
+   not scanned any more: so the calling thread must hold the lock of its domain for ever, without polling, which keeps collections
+   from ending. */
 void bxr_close(void);
 
 /* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives back the

@@ -143,8 +143,8 @@ impl Runtime {
     /// still be called by OCaml code: of these functions, and of OCaml's other threads, for which they may wait. Afterwards OCaml's
     /// threads wait for the lock for ever, also those that an `at_exit` function has left in a function of Rust; a mutex that this
     /// has locked stays locked. Domains that an `at_exit` function has made, and did not wait for, run until they need a collection, for
-    /// which they wait for ever. For them a call of Rust fails, with the exception `Failure`, and
-    /// in a call that has begun before, operations that need memory fail as after a shutdown ([`Error::TornDown`], or a panic that says so).
+    /// which they wait for ever. For them a call of Rust fails, with the exception `Failure`, and in a call that has begun before,
+    /// operations that need memory fail as after a shutdown ([`Error::TornDown`], or a panic that says so).
     ///
     /// # Errors
     ///
@@ -348,6 +348,7 @@ fn shut_down() -> Result<(), Error> {
     ffi::report(&sys::leak_report());
     // SAFETY: this thread holds the lock, and has no token. Without another domain, no root is read after `boxroot_teardown`, and no
     // collector runs: threads that have a token, because OCaml called them meanwhile, have released the lock, which is not given back.
+    // With another domain, no collection ends after `close`, because it would need this thread.
     unsafe {
         ffi::obx_shut_down();
         if ffi::obx_other_domains() == 0 {

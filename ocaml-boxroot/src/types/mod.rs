@@ -196,7 +196,7 @@ pub unsafe trait OneType {}
 ///
 /// A call from Rust to OCaml also needs a quarter of the stack, and at least 320 KiB: if less is left, the call raises
 /// `Stack_overflow`. So endless calls between Rust and OCaml do not end the process. On a stack that a library has made, such as that of a
-/// coroutine or of `stacker::grow`, nobody knows how large it is. There a level needs 64 KiB, and a call 320 KiB; Linux tells whether
+/// coroutine or of `stacker::grow`, nobody knows how large it is. There a level needs 64 KiB to be left, and a call 320 KiB; Linux tells whether
 /// they are there, if the stack has a guard page. On other systems the process ends by `SIGSEGV` where they are not.
 ///
 /// # Conversions of other types
