@@ -46,18 +46,23 @@ fn run_inner(how: &str) -> Output {
     output_within(Duration::from_secs(60), this_program().env(INNER, how)).unwrap()
 }
 
-/// A stack of 128 KiB, which has a guard page below it, and then memory of others.
-fn small_stack() -> &'static mut [u8] {
-    const SIZE: usize = 128 << 10;
+/// Two stacks that end at the same address, one after the other: of 1 MiB, and of 128 KiB. Below the second one is a guard page, and
+/// then memory of others.
+fn large_stack_and_small_one() -> (&'static mut [u8], impl FnOnce() -> &'static mut [u8]) {
+    const SMALL: usize = 128 << 10;
     const PAGE: usize = 4096;
-    let memory: &mut [u8] = vec![0; 1 << 20].leak();
-    let start = memory.as_mut_ptr().align_offset(PAGE) + (512 << 10);
-    // SAFETY: the page is in the memory, which nobody else uses.
-    unsafe {
-        let guard = memory.as_mut_ptr().add(start - PAGE).cast();
-        assert_eq!(libc::mprotect(guard, PAGE, libc::PROT_NONE), 0);
-    }
-    &mut memory[start..start + SIZE]
+    let memory: *mut [u8] = vec![0; 1 << 20].leak();
+    let small = move || {
+        let start = memory.cast::<u8>();
+        let start = start.wrapping_add(start.align_offset(PAGE) + memory.len() - PAGE - SMALL);
+        // SAFETY: the page is in the memory, which nobody else uses any more.
+        unsafe {
+            assert_eq!(libc::mprotect(start.wrapping_sub(PAGE).cast(), PAGE, libc::PROT_NONE), 0);
+            std::slice::from_raw_parts_mut(start, SMALL)
+        }
+    };
+    // SAFETY: the memory is leaked, and `small` is called when it is not used any more.
+    (unsafe { &mut *memory }, small)
 }
 
 /// A value without end.
@@ -80,9 +85,22 @@ fn reach_the_end_of_the_stack() {
     .unwrap();
 }
 
+/// Calls and converts deeper in the stack than `reach_the_end_of_the_stack` will.
+fn use_the_stack() {
+    let room = std::hint::black_box([0u8; 8 << 10]);
+    DomainLock::attach(|lock| {
+        assert_eq!(ocaml(lock, "run", 7, |_, _| Ok(())).unwrap(), 7);
+        assert!(Some(7).to_ocaml(lock).is_ok_and(|_: Boxroot<Option<OCamlInt>>| true));
+    })
+    .unwrap();
+    std::hint::black_box(room);
+}
+
 test!(coroutine_on_a_small_stack, || {
     start();
-    Coroutine::on(small_stack(), reach_the_end_of_the_stack).resume();
+    let (large, small) = large_stack_and_small_one();
+    Coroutine::on(large, use_the_stack).resume();
+    Coroutine::on(small(), reach_the_end_of_the_stack).resume();
 });
 
 fn run_out_of_order(inner: fn()) {

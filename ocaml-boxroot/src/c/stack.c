@@ -74,10 +74,10 @@ out:
 
 /* The part of this thread's stack where enough is left: its lower end, and its size, which is 0 until the stack has been looked
    for. A quarter stays free for conversions; a quarter, and at least OCAML_NEEDS, for calls of OCaml. On an unknown stack, enough
-   is left where so many bytes can be read below; `deepest` is where that was asked last. */
+   is left where so many bytes can be read below. */
 struct limit {
   uintptr_t end, size;
-  uintptr_t needed, deepest;
+  uintptr_t needed;
 };
 static __thread struct limit for_conversions = {.needed = CONVERSIONS_NEED};
 static __thread struct limit for_ocaml = {.needed = OCAML_NEEDS};
@@ -85,30 +85,29 @@ static __thread struct limit for_ocaml = {.needed = OCAML_NEEDS};
 /* The size that a stack without a limit counts as: it may meet other memory as it grows. */
 #define LARGEST ((uintptr_t)1 << 30)
 
-/* Whether this can be read. Linux copies a set of signals before it looks at what to do with it, which is nothing here. Where a
-   system looks first, all seems to be readable. */
-static int is_readable(char const volatile *address) {
+/* Whether these 8 bytes can be read. Linux copies a set of signals before it looks at what to do with it, which is nothing here.
+   Where a system looks first, all seem to be readable. */
+static int are_readable(char const volatile *bytes) {
 #ifdef __linux__
-  return syscall(SYS_rt_sigprocmask, -1, address, NULL, (size_t)8) == 0 || errno != EFAULT;
+  return syscall(SYS_rt_sigprocmask, -1, bytes, NULL, (size_t)8) == 0 || errno != EFAULT;
 #else
-  (void)address;
+  (void)bytes;
   return 1;
 #endif
 }
 
-/* The system is asked where this is deeper than it was before, or elsewhere. Near the place where it was asked, and where it does not
-   tell, the process ends here if a guard page is there nevertheless, instead of OCaml's writing behind that page. */
+/* The system is asked each time, because another stack may have been here before. Each question is about two pages, at their common
+   edge. Where the system does not tell, the process ends here if there is a guard page, instead of OCaml's writing behind it. */
 __attribute__((no_sanitize("address"))) static int has_readable_below(uintptr_t here,
-                                                                      struct limit *limit) {
-  uintptr_t const page = 4096, near = 64 << 10;
-  int is_known = here - limit->deepest < near, error = errno, readable = 1;
-  for (uintptr_t below = page; readable && below < limit->needed; below += page) {
-    char const volatile *address = (char const volatile *)(here - below);
-    readable = is_known || is_readable(address);
-    if (readable) (void)*address;
+                                                                      uintptr_t needed) {
+  uintptr_t const page = 4096, lowest = here - needed;
+  int error = errno, readable = 1;
+  for (uintptr_t edge = here & -page; readable && edge + page > lowest; edge -= 2 * page) {
+    char const volatile *bytes = (char const volatile *)(edge - 4 > lowest ? edge - 4 : lowest);
+    readable = are_readable(bytes);
+    if (readable) (void)(bytes[0] + bytes[7]);
   }
   errno = error;
-  if (readable && !is_known) limit->deepest = here;
   return readable;
 }
 
@@ -129,7 +128,7 @@ static __attribute__((noinline)) int has_stack_below(uintptr_t here, struct limi
       keep_free(&for_ocaml, quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS, stack.low, stack.high);
   }
   if (here - stack.low < stack.high - stack.low) return here - limit->end < limit->size;
-  return has_readable_below(here, limit);
+  return has_readable_below(here, limit->needed);
 }
 
 static inline int has_stack(struct limit *limit) {
