@@ -13,7 +13,8 @@
 
    Errors. A function that fails changes nothing, sets errno, and leaves a
    message for boxroot_error_string. No function here raises an OCaml exception,
-   runs the garbage collector, or blocks.
+   runs the garbage collector, or blocks. As for malloc, no function may be called
+   in a handler of C's signals, except boxroot_profile_write.
 
    This file is valid C99 and C++17. */
 #ifndef BOXROOT_H
@@ -150,10 +151,10 @@ BOXROOT_INLINE bool boxroot_setup(void);
 
 /* Ends the use of the library, and gives its memory back, except pools that hold roots. A pool that the
    collector may be marking is given back at the start of the next major cycle, if there is one.
-   Call it before caml_shutdown, with the lock, or after caml_shutdown. A second call does nothing. No other
-   domain may be running, and no other thread may be creating, reading or modifying boxroots. Afterwards create
-   and modify fail, live boxroots are no longer roots and must not be read, and deleting them
-   remains safe from any thread. */
+   Call it before caml_shutdown, with the lock, and neither in a finaliser of a custom block nor in a hook of
+   the collector, or after caml_shutdown. A second call does nothing. No other domain may be running, and no
+   other thread may be creating, reading or modifying boxroots. Afterwards create and modify fail, live
+   boxroots are no longer roots and must not be read, and deleting them remains safe from any thread. */
 void boxroot_teardown(void);
 
 enum boxroot_state {

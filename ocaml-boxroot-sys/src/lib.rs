@@ -14,7 +14,8 @@
 //! section. Creating, reading and modifying need the lock; deleting does not. On OCaml 4, call
 //! [`boxroot_setup`] first. On failure a function changes nothing and sets `errno` to
 //! `EPERM` or `ENOMEM`; [`error_message`] says what went wrong. Nothing here raises
-//! an OCaml exception, runs the garbage collector, or blocks.
+//! an OCaml exception, runs the garbage collector, or blocks. No function may be called in a handler of C's signals, except
+//! [`boxroot_profile_write`].
 //!
 //! # Finding OCaml
 //!
@@ -122,8 +123,8 @@ pub unsafe extern "C" fn boxroot_setup() -> bool {
 ///
 /// # Safety
 ///
-/// No other domain is running, no other thread creates, reads or modifies a root meanwhile, and no thread
-/// reads a root afterwards.
+/// This thread holds the lock, outside of collections, or `caml_shutdown` has returned. No other domain is running, no other thread
+/// creates, reads or modifies a root meanwhile, and no thread reads a root afterwards.
 #[inline]
 pub unsafe extern "C" fn boxroot_teardown() {
     // SAFETY: no other thread uses roots other than by deleting them, and no root is read afterwards (caller).

@@ -214,10 +214,11 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// This thread holds the lock of its domain. The call is not made inside a collection, that is, in a finaliser of a custom
-    /// block or in a root scan; and not below an `external` with `[@@noalloc]`, where OCaml's code keeps the heap's state in registers,
-    /// and does not expect a collection. No other token of this thread is used before `f` returns. No [`Value`](crate::Value) and no raw
-    /// value that was obtained before is used afterwards, because the collector may have moved it.
+    /// This thread holds the lock of its domain, and a collection may run here. So the call is not made inside a collection, that is, in
+    /// a finaliser of a custom block, in a root scan, or in another hook of the collector; not in the other operations of a custom
+    /// block (comparison, hash, marshalling); not below an `external` with `[@@noalloc]`, where OCaml's code keeps the heap's state in
+    /// registers; and not in a handler of C's signals. No other token of this thread is used before `f` returns. No
+    /// [`Value`](crate::Value) and no raw value that was obtained before is used afterwards, because the collector may have moved it.
     ///
     /// # Examples
     ///
