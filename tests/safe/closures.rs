@@ -7,6 +7,7 @@ use ocaml_boxroot::{
     OCamlFloat, OCamlInt, OCamlList, OCamlString, Value,
 };
 use std::backtrace::Backtrace;
+use std::fmt;
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -162,6 +163,40 @@ test!(closures_fail_as_exceptions, || {
         assert_eq!(live(), 0);
     });
     assert_no_roots();
+});
+
+/// An error whose drop runs the collector.
+#[derive(Debug)]
+struct Collects;
+
+impl fmt::Display for Collects {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an error that collects")
+    }
+}
+
+impl std::error::Error for Collects {}
+
+impl Drop for Collects {
+    fn drop(&mut self) {
+        // SAFETY: OCaml called the function whose error this is. Nothing else in this test uses a token or a value meanwhile.
+        unsafe {
+            DomainLock::assume_held(|lock| {
+                full_major(lock);
+                churn(lock); // takes the place of what has moved
+            })
+        }
+        .unwrap();
+    }
+}
+
+test!(errors_are_dropped_before_the_exception, || {
+    with_ocaml(|lock| {
+        let failed = Function::<(), I>::from_rust(lock, |_| Err::<i32, _>(Collects)).unwrap();
+        for _ in 0..10 {
+            assert_eq!(catch::<String>(lock, &failed).unwrap(), "Failure an error that collects");
+        }
+    })
 });
 
 /// An OCaml function whose Rust function owns a `Counted`.

@@ -124,11 +124,14 @@ pub(super) fn answer<T: ?Sized>(
         (Some(exception), _) | (None, Some(CallError::Exception(exception))) => exception.value(),
         _ => None,
     };
-    match exception {
-        Some(exception) => ffi::exception_result(exception.get(lock).raw()),
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so there is no unrooted value.
-        None => unsafe { failure(&error.to_string()) },
-    }
+    let message = match exception {
+        Some(exception) => return ffi::exception_result(exception.get(lock).raw()),
+        None => error.to_string(),
+    };
+    // Before the exception exists: code of the program might run the collector.
+    drop(error);
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so there is no unrooted value.
+    unsafe { failure(&message) }
 }
 
 /// For [`export!`](crate::export!): an argument for the body, rooted.

@@ -219,6 +219,7 @@ impl DomainLock {
     /// block (comparison, hash, marshalling); not below an `external` with `[@@noalloc]`, where OCaml's code keeps the heap's state in
     /// registers; and not in a handler of C's signals. No other token of this thread is used before `f` returns. No
     /// [`Value`](crate::Value) and no raw value that was obtained before is used afterwards, because the collector may have moved it.
+    /// Code that does not know its callers, such as a `drop` or a method of a trait, cannot promise this for them.
     ///
     /// # Examples
     ///
