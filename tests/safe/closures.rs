@@ -182,7 +182,7 @@ impl Drop for Collects {
         // SAFETY: OCaml called the function whose error this is. Nothing else in this test uses a token or a value meanwhile.
         unsafe {
             DomainLock::assume_held(|lock| {
-                full_major(lock);
+                full_major(lock).unwrap();
                 churn(lock); // takes the place of what has moved
             })
         }

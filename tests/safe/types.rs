@@ -502,6 +502,48 @@ test!(deep_values_of_many_constructors, forbid(unsafe_code), || {
     assert_no_roots();
 });
 
+/// A record of many fields: one for each 2 KiB of the stack below.
+macro_rules! many_fields {
+    ($($field:ident)*) => {
+        struct Wide {
+            next: Option<Box<Wide>>,
+            $($field: u8,)*
+        }
+
+        ocaml_type! {
+            struct OCamlWide for Wide {
+                next: Option<OCamlWide>,
+                $($field: OCamlInt,)*
+            }
+        }
+
+        fn wide_in_rust(levels: usize) -> Wide {
+            let end = Wide { next: None, $($field: 7,)* };
+            (0..levels).fold(end, |wide, _| Wide { next: Some(Box::new(wide)), $($field: 8,)* })
+        }
+    };
+}
+
+many_fields! {
+    f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 f13 f14 f15 f16 f17 f18 f19 f20 f21 f22 f23 f24 f25 f26 f27 f28 f29 f30 f31
+}
+
+test!(wide_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
+    let wide = wide_in_rust(100);
+    let root: Boxroot<OCamlWide> = with_ocaml(|lock| wide.to_ocaml(lock).unwrap());
+    let converts = || {
+        let too_deep =
+            |lock: &mut DomainLock| (wide.to_ocaml(lock).err(), root.to_rust::<Wide>(lock).err());
+        let expected = (Some(Error::TooDeep), Some(Error::TooDeep));
+        assert_eq!(DomainLock::attach(too_deep).unwrap(), expected);
+    };
+    thread::scope(|scope| {
+        thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, converts).unwrap();
+    });
+    drop(root);
+    assert_no_roots();
+});
+
 // Without a limit, the end of the stack is one.
 test!(deep_values_at_the_end_of_the_stack, || {
     set_depth_limit(usize::MAX);
