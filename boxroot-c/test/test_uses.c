@@ -6,6 +6,7 @@
 #include "uses.h"
 
 static void *begin(void *answer) {
+  if (bxr_use_begin() == 1) bxr_use_end();
   *(int *)answer = bxr_use_begin();
   return NULL;
 }
