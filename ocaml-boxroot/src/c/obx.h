@@ -19,12 +19,12 @@ int obx_use_signal_stack(int number);
 int obx_make_signal_stack(void);
 
 /* Between these two calls, OCaml code gives the lock to threads that wait for it, even if OCaml itself does not see to that yet.
-   Any thread, if OCaml runs. The others are for handlers of fork. */
+   Any thread, if OCaml runs. */
 void obx_want_ticks(void);
 void obx_unwant_ticks(void);
-void obx_ticks_before_fork(void);
+
+/* Called in the child of a fork. */
 void obx_ticks_after_fork(void);
-void obx_ticks_after_fork_in_child(void);
 
 /* Stops the thread that makes OCaml's threads take turns. Runs no OCaml code. Called with the lock. */
 void obx_stop_ticks(void);

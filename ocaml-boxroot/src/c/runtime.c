@@ -75,24 +75,22 @@ uintnat obx_other_domains(void) {
 
 /* ---- the state in runtime/state.rs ---- */
 
-/* A mutex of C, because Rust's cannot be free in the child of a fork. */
+/* A mutex of C, because Rust's cannot be made free in the child of a fork. */
 static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t state_changed = PTHREAD_COND_INITIALIZER;
-
-static void before_fork(void) { pthread_mutex_lock(&state_mutex); }
-static void after_fork(void) { pthread_mutex_unlock(&state_mutex); }
 
 /* How many forks led from the program's start to this process. Process ids would not do: a child that is the first process of a new
    namespace has the number 1, as its parent may have. */
 static unsigned generation;
 
-static void after_fork_in_child(void) {
+static void after_fork(void) {
   generation++;
-  pthread_cond_init(&state_changed, NULL); /* no thread is waiting here */
-  after_fork();
+  /* The owner, and those who wait, are threads that are not here. */
+  pthread_mutex_init(&state_mutex, NULL);
+  pthread_cond_init(&state_changed, NULL);
 }
 
-static void prepare(void) { (void)pthread_atfork(before_fork, after_fork, after_fork_in_child); }
+static void prepare(void) { (void)pthread_atfork(NULL, NULL, after_fork); }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

@@ -195,16 +195,7 @@ static bool has_ticks;
    attached since the fork. This counts how often this thread has. */
 static __thread unsigned wants;
 
-static void before_fork(void) {
-  pthread_mutex_lock(&idle_mutex);
-  obx_ticks_before_fork();
-}
-static void after_fork(void) {
-  obx_ticks_after_fork();
-  pthread_mutex_unlock(&idle_mutex);
-}
-
-/* In the child, idle records are not used. If the thread that forked held the lock, its record has to become the only
+/* In the child of a fork, idle records are not used. If the thread that forked held the lock, its record has to become the only
    one, and OCaml's locks have to be free. On OCaml 4 a fork handler of systhreads does this. On OCaml 5 only Unix.fork
    does, by caml_atfork_hook, so this function calls it, too. It also has OCaml write its runtime events to a file of the child's,
    as Unix.fork does; but not in a finaliser, because OCaml asks for a collection to do that, and would wait for the end of
@@ -212,12 +203,12 @@ static void after_fork(void) {
    fork if another domain was ever made. The crate refuses to use OCaml in the child then (bxr_uses_after_fork), but the child
    may release the lock. The thread of a domain that has ended keeps its Caml_state, so it seems to hold a lock: but that is
    the state of another domain than the first. */
-static void after_fork_in_child(void) {
+static void after_fork(void) {
   idle = NULL;
+  pthread_mutex_init(&idle_mutex, NULL); /* its owner may be a thread that is not here */
   has_ticks = false;
   wants = 0;
-  obx_ticks_after_fork_in_child();
-  pthread_mutex_unlock(&idle_mutex);
+  obx_ticks_after_fork();
 #if OCAML_VERSION >= 50000
   caml_domain_state *state = Caml_state_opt;
   if (state != NULL && state->id == 0 && caml_domain_alone()) {
@@ -228,9 +219,10 @@ static void after_fork_in_child(void) {
 #endif
 }
 
-/* When the program starts, or a plugin is loaded: OCaml may fork before it calls Rust. */
+/* When the program starts, or a plugin is loaded: OCaml may fork before it calls Rust. (No function runs before a fork: if the process
+   ends meanwhile, on another thread, glibc loses its place in the list of functions, and aborts.) */
 __attribute__((constructor)) static void prepare(void) {
-  has_legacy_key = pthread_atfork(before_fork, after_fork, after_fork_in_child) == 0 &&
+  has_legacy_key = pthread_atfork(NULL, NULL, after_fork) == 0 &&
                    pthread_key_create(&legacy_key, thread_ends) == 0;
 }
 

@@ -80,10 +80,8 @@ void obx_unwant_ticks(void) {
   pthread_mutex_unlock(&mutex);
 }
 
-void obx_ticks_before_fork(void) { pthread_mutex_lock(&mutex); }
-void obx_ticks_after_fork(void) { pthread_mutex_unlock(&mutex); }
-void obx_ticks_after_fork_in_child(void) {
+void obx_ticks_after_fork(void) {
   wanted = 0;
   is_ticking = false;
-  pthread_mutex_unlock(&mutex);
+  pthread_mutex_init(&mutex, NULL); /* its owner may be a thread that is not here */
 }

@@ -271,17 +271,17 @@ impl Builder {
             return Err(Error::AlreadyStarted);
         }
         check_stack()?;
-        *state = State::Starting(thread::current().id(), generation());
+        state.set(State::Starting(thread::current().id(), generation()));
         drop(state);
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
         pointers.push(std::ptr::null());
         // SAFETY: this is the first start in this process (`is_first`). The arguments are C strings that live in
         // `arguments`, with NULL at the end.
         let result = unsafe { start_and_release(&pointers) };
-        *self::state() = match &result {
+        self::state().set(match &result {
             Ok(()) => State::Started,
             Err(error) => State::Failed(error.clone()),
-        };
+        });
         // SAFETY: the function has no precondition.
         unsafe { ffi::obx_state_has_changed() };
         result.map(|()| Runtime(()))

@@ -1,9 +1,10 @@
 //! Whether this process has started its runtime: a state under a mutex that is free in the child of a fork.
 
 use crate::{ffi, Error};
-use std::cell::UnsafeCell;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
+use std::ops::Deref;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread::ThreadId;
 
 /// Whether this process has started its runtime by `Runtime`.
@@ -15,12 +16,9 @@ pub(super) enum State {
     Failed(Error),
 }
 
-struct Shared(UnsafeCell<State>);
-
-// SAFETY: only `StateGuard`, of which there is one at a time, uses the state.
-unsafe impl Sync for Shared {}
-
-static STATE: Shared = Shared(UnsafeCell::new(State::NotStarted));
+/// The state; null at first. A state is never freed, of which a process has three at most, and never changed: so it is whole in the
+/// child of a fork, whatever another thread was doing.
+static STATE: AtomicPtr<State> = AtomicPtr::new(null_mut());
 
 /// Holds the mutex in `../c/runtime.c`, and with it the state.
 pub(super) struct StateGuard(PhantomData<*mut ()>);
@@ -32,6 +30,10 @@ pub(super) fn state() -> StateGuard {
 }
 
 impl StateGuard {
+    pub(super) fn set(&mut self, state: State) {
+        STATE.store(Box::into_raw(Box::new(state)), Ordering::Release);
+    }
+
     /// Waits until the state may have changed, or boxroot was set up.
     pub(super) fn wait(&mut self) {
         // SAFETY: this thread holds the mutex.
@@ -43,15 +45,8 @@ impl Deref for StateGuard {
     type Target = State;
 
     fn deref(&self) -> &State {
-        // SAFETY: this thread holds the mutex.
-        unsafe { &*STATE.0.get() }
-    }
-}
-
-impl DerefMut for StateGuard {
-    fn deref_mut(&mut self) -> &mut State {
-        // SAFETY: this thread holds the mutex, and the guard is borrowed mutably.
-        unsafe { &mut *STATE.0.get() }
+        // SAFETY: a state is never freed, and never changed.
+        unsafe { STATE.load(Ordering::Acquire).as_ref() }.unwrap_or(&State::NotStarted)
     }
 }
 
