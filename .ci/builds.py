@@ -356,8 +356,10 @@ def two_rust_libraries():
     passed("two static Rust libraries with closures and boxes")
     run(CC, "-shared -o first.so -Wl,--whole-archive rust-plain/libfirst.a -Wl,--no-whole-archive")
     run(CC, include(), "-c copies/closes.c")
-    run(ocaml(), "-I copies copies/use_closes.ml closes.o pool14/libboxroot.a -ccopt -rdynamic -cclib -ldl -o closes")
+    run(ocaml(), "-I +unix -I +threads unix.cmxa threads.cmxa -I copies copies/use_closes.ml closes.o pool14/libboxroot.a "
+        "-ccopt -rdynamic -cclib -ldl -o closes")
     runs("closes", "./first.so")
+    runs("closes", "./first.so", "attach")
     refused("a program with static Rust libraries of two flavours", "multiple definition|duplicate symbol",
             libraries("rust-checked/libfirst", "rust-plain/libsecond"), program="copies/rust/program.ml")
     refused("a program with C of the checked flavour and Rust of the plain one", "multiple definition|duplicate symbol",

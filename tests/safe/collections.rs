@@ -165,6 +165,15 @@ test!(bigarrays_from_rust, || {
         assert_eq!(sum_of_nativeints::<String>(lock, &n).unwrap(), (isize::MAX - 1).to_string());
         let empty = doubles(lock, &[]);
         assert_eq!(sum_of_floats::<f64>(lock, empty).unwrap(), 0.);
+        const LARGEST: isize = isize::MAX >> 1;
+        let mut ints = vec![LARGEST, -LARGEST - 1];
+        let root: Boxroot<OCamlBigarray<OCamlInt>> = ints.to_ocaml(lock).unwrap();
+        assert_eq!(root.to_rust(lock), Ok(ints.clone()));
+        for too_large in [LARGEST + 1, -LARGEST - 2, isize::MIN] {
+            ints[1] = too_large;
+            let refused = ToOCaml::<OCamlBigarray<OCamlInt>>::to_ocaml(&ints, lock);
+            assert_eq!(refused.err(), Some(Error::OutOfRange));
+        }
     });
     assert_no_roots();
 });

@@ -71,6 +71,21 @@ impl Drop for Use {
     }
 }
 
+/// Keeps the library that contains this crate in the process. OCaml and the threads that end will call this crate: finalisers,
+/// closures, thread-specific destructors. (A plugin's copy of the C library, which does so for itself, may be elsewhere.)
+#[inline]
+fn pin() {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    #[cold]
+    fn pin_first() {
+        sys::pin((&raw const DONE).cast());
+        DONE.store(true, Ordering::Relaxed);
+    }
+    if !DONE.load(Ordering::Relaxed) {
+        pin_first()
+    }
+}
+
 /// Sets boxroot up, if that was not done yet. What the threads that attach later need comes before.
 ///
 /// # Safety
@@ -81,8 +96,7 @@ pub(crate) unsafe fn set_up() {
     if DONE.load(Ordering::Acquire) {
         return;
     }
-    // OCaml will call this crate: finalisers, closures, thread-specific destructors. A plugin's copy of the C library may be elsewhere.
-    sys::pin((&raw const DONE).cast());
+    pin();
     // SAFETY: this thread holds the lock of a started runtime (caller).
     let is_set_up = unsafe {
         ffi::obx_look_for_threads();
@@ -110,6 +124,7 @@ impl Acquired {
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub(crate) fn new() -> Result<Acquired, Error> {
         let used = Use::to_lock()?;
+        pin();
         let watched = Watched::new(State::Waits);
         // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up. If the use is nested, OCaml knows
         // the thread, because a calling frame of it has a use.

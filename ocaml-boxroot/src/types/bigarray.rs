@@ -3,6 +3,7 @@
 use super::block::rooted;
 use super::form::{custom_name, Form};
 use super::memory::collect;
+use super::number::is_ocaml_int;
 use super::{FromOCaml, Invariant, OCamlChar, OCamlInt, OCamlNativeint, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, OCamlAny, Value};
 use std::ffi::c_int;
@@ -110,7 +111,8 @@ impl<E: BigarrayElement> BigarrayCell<E> {
         E::load(&self.0)
     }
 
-    /// Changes the element. An atomic store, without ordering (`Relaxed`).
+    /// Changes the element. An atomic store, without ordering (`Relaxed`). Where the elements are OCaml's integers
+    /// ([`OCamlInt`]), OCaml does not see the highest bit, as with [`Value::int`].
     ///
     /// # Examples
     ///
@@ -141,7 +143,7 @@ where
 }
 
 macro_rules! elements {
-    ($($element:ty: $rust:ty, $cell:ty, $kind:literal $(, $from:ident, $to:ident)?;)*) => {$(
+    ($($element:ty: $rust:ty, $cell:ty, $kind:literal $(if $fits:path)? $(, $from:ident, $to:ident)?;)*) => {$(
         impl BigarrayElement for $element {}
 
         impl sealed::Element for $element {
@@ -162,6 +164,9 @@ macro_rules! elements {
 
         impl ToOCaml<OCamlBigarray<$element>> for [$rust] {
             fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
+                $(if !self.iter().all(|element| $fits(*element)) {
+                    return Err(Error::OutOfRange);
+                })?
                 // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
                 // function copies the data, which is of this kind.
                 unsafe {
@@ -213,7 +218,7 @@ elements! {
     u16: u16, AtomicU16, 5;
     i32: i32, AtomicI32, 6;
     i64: i64, AtomicI64, 7;
-    OCamlInt: isize, AtomicIsize, 8;
+    OCamlInt: isize, AtomicIsize, 8 if is_ocaml_int;
     OCamlNativeint: isize, AtomicIsize, 9;
     OCamlChar: u8, AtomicU8, 12;
 }

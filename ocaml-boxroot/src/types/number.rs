@@ -373,17 +373,21 @@ impl FromOCaml<bool> for bool {
     with_form!(bool);
 }
 
+/// Whether this is an OCaml integer, which has one bit less.
+pub(super) fn is_ocaml_int(n: isize) -> bool {
+    Value::int(n).to_int() == n
+}
+
 macro_rules! integers {
     ($($rust:ident)*) => {$(
         /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit into 63 bits.
         impl ToOCaml<OCamlInt> for $rust {
             fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, Error> {
                 let n = isize::try_from(*self).map_err(|_| Error::OutOfRange)?;
-                let value = Value::int(n);
-                if value.to_int() != n {
+                if !is_ocaml_int(n) {
                     return Err(Error::OutOfRange);
                 }
-                Boxroot::try_new(lock, value)
+                Boxroot::try_new(lock, Value::int(n))
             }
 
             without_parts!(&self);

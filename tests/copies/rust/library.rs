@@ -1,7 +1,7 @@
 //! What both libraries have, under names of their own.
 
 macro_rules! library {
-    ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident) => {
+    ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident, $attach:ident) => {
         use ocaml_boxroot::{
             export, Boxroot, DomainLock, Error, Function, OCamlBox, OCamlInt, OCamlString, ToOCaml,
         };
@@ -51,6 +51,12 @@ macro_rules! library {
             unsafe fn $dropped(_lock, _unit: () as ()) -> Result<OCamlInt as usize, Error> {
                 Ok(DROPPED.load(Ordering::SeqCst))
             }
+        }
+
+        /// Called by C, without OCaml's lock. Leaves OCaml a box.
+        #[no_mangle]
+        pub extern "C" fn $attach() -> bool {
+            DomainLock::attach(|lock| lock.alloc_box(Owner(Vec::new())).is_ok()) == Ok(true)
         }
     };
 }

@@ -3,4 +3,4 @@
 #[macro_use]
 mod library;
 
-library!("second", second_greet, second_boxed, second_dropped, second_note, second_read);
+library!("second", second_greet, second_boxed, second_dropped, second_note, second_read, second_attach);
