@@ -2,7 +2,7 @@
 //! fails, so that the runtime is not shut down.
 //!
 //! A use begins before its thread waits for the lock, and ends after the thread gave the lock up. The uses of one
-//! thread nest. The process has one count of uses, whatever libraries begin them.
+//! thread nest. There is one count of uses for each copy of the C library: a shared library (`cdylib`) may have a copy of its own.
 
 use crate::bindings;
 

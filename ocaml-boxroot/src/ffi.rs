@@ -78,6 +78,8 @@ extern "C" {
 
 // `c/threads.c`.
 extern "C" {
+    /// Tells C a function that says whether Rust uses OCaml on the calling thread.
+    pub fn obx_ask_for_uses(has_use: extern "C" fn() -> bool);
     /// Looks whether the program has the threads library.
     pub fn obx_look_for_threads();
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.
@@ -189,12 +191,8 @@ extern "C" {
     pub fn obx_lock_state();
     /// Releases the mutex, which this thread holds.
     pub fn obx_unlock_state();
-    /// Releases the mutex, which this thread holds, until the state may have changed.
+    /// Releases the mutex, which this thread holds, for a while.
     pub fn obx_wait_for_state();
-    /// Wakes the threads that wait.
-    pub fn obx_state_has_changed();
-    /// Wakes them, too, when boxroot was set up, on a thread that does not hold the mutex.
-    pub fn obx_was_set_up();
 }
 
 /// Whether a result of an `_exn` function is an encoded exception; C: `Is_exception_result`.

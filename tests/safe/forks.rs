@@ -3,7 +3,7 @@
 use crate::support::exported::Run;
 use crate::support::process::{in_a_child, patience};
 use crate::support::safe::*;
-use ocaml_boxroot::{DomainLock, Error, Runtime};
+use ocaml_boxroot::{DomainLock, Error, OCamlInt, Runtime};
 use std::cell::OnceCell;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
@@ -115,6 +115,17 @@ test!(command_in_a_finaliser_with_runtime_events, ocaml = 5, || {
             }
         };
         assert!(status.success());
+    })
+    .unwrap();
+    fs::remove_dir_all(file().parent().unwrap()).unwrap();
+});
+
+// As above, where Rust is not involved.
+test!(fork_in_a_finaliser_of_c_with_runtime_events, ocaml = 5, || {
+    let file = start_with_events();
+    DomainLock::attach(|lock| {
+        let forks = function::<(), OCamlInt>(lock, "fork_in_a_finaliser");
+        assert_eq!(forks.call(lock).unwrap().0.to_int(), 1);
     })
     .unwrap();
     fs::remove_dir_all(file().parent().unwrap()).unwrap();
@@ -397,6 +408,18 @@ test!(fork_during_a_start, || {
     here.write_all(b"!").unwrap();
     start.join().unwrap();
     DomainLock::attach(churn).unwrap();
+});
+
+// C sets boxroot up, and tells nobody.
+test!(get_or_start_where_c_has_set_boxroot_up, || {
+    let (mut here, start) = start_that_waits(&["name", "talk", "setup"], || ());
+    let waits = thread::spawn(|| Runtime::get_or_start().and_then(|_| DomainLock::attach(churn)));
+    thread::sleep(Duration::from_millis(50)); // it should be waiting when C does so
+    here.write_all(b"!").unwrap();
+    waits.join().unwrap().unwrap();
+    here.read_exact(&mut [0]).unwrap();
+    here.write_all(b"!").unwrap();
+    start.join().unwrap();
 });
 
 test!(start_forks_while_threads_wait_for_it, || {

@@ -4,6 +4,7 @@ external repeat : string -> int -> string = "safe_repeat"
 external deeper : (int -> int) -> int -> int = "safe_deeper"
 external drop_roots : unit -> unit = "safe_drop_roots"
 external run : int -> int = "safe_run"
+external setup : unit -> bool = "test_setup"
 
 let register = Callback.register
 let () = register "repeated_length" (fun n -> String.length (repeat "abc" n))
@@ -136,9 +137,14 @@ let () = register "thread_id" (fun _ -> Thread.id (Thread.self ()))
 (* Runs the test's function, or raises an exception, when this module is initialised, if the arguments say so. *)
 let () =
   let asked what = Array.mem what Sys.argv in
-  if asked "talk" then begin
+  let talk () =
     ignore (Unix.write_substring Unix.stdin "?" 0 1);
     ignore (Unix.read Unix.stdin (Bytes.create 1) 0 1)
+  in
+  if asked "talk" then talk ();
+  if asked "setup" then begin
+    assert (setup ());
+    talk ()
   end;
   if asked "tick" then Thread.join (Thread.create ignore ());
   if asked "fork" then ignore (Testlib.fork_and_go_on ());

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <caml/mlvalues.h>
 
@@ -48,6 +50,27 @@ value test_custom_owner(boxroot root) {
   *(boxroot *)Data_custom_val(v) = root;
   return v;
 }
+
+/* A custom block whose finaliser forks. */
+static long forks;
+static void fork_in_finaliser(value v) {
+  (void)v;
+  pid_t child = fork();
+  if (child == 0) _exit(0);
+  forks += child > 0 && waitpid(child, NULL, 0) == child;
+}
+static struct custom_operations forking_operations = {
+  "boxroot.test.forking",     fork_in_finaliser,           custom_compare_default,
+  custom_hash_default,        custom_serialize_default,    custom_deserialize_default,
+  custom_compare_ext_default, custom_fixed_length_default,
+};
+value test_forking_block(value unit) {
+  (void)unit;
+  return caml_alloc_custom(&forking_operations, sizeof(value), 0, 1);
+}
+value test_forks(value unit) { return (void)unit, Val_long(forks); }
+
+value test_setup(value unit) { return (void)unit, Val_bool(boxroot_setup()); }
 
 /* A block of the same size as a custom block that owns a root. */
 value test_pair(value first) {

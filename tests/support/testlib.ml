@@ -218,6 +218,16 @@ let in_a_child f =
 
 let () = register "fork" (fun f x -> in_a_child (fun () -> call f x))
 
+external forking_block : unit -> Obj.t = "test_forking_block"
+external forks : unit -> int = "test_forks"
+
+(* Returns how often the finaliser of a block has forked, on a thread of OCaml's. *)
+let () =
+  register "fork_in_a_finaliser" (fun () ->
+      let body () = ignore (Sys.opaque_identity (forking_block ())); Gc.minor () in
+      Thread.join (Thread.create body ());
+      forks ())
+
 (* Calls Rust at every level of a recursion, which may exhaust the stack. Returns how often a
    level found it exhausted. *)
 let deep f n =

@@ -4,6 +4,7 @@
 #define CAML_NAME_SPACE
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <caml/mlvalues.h>
@@ -77,7 +78,6 @@ uintnat obx_other_domains(void) {
 
 /* A mutex of C, because Rust's cannot be made free in the child of a fork. */
 static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t state_changed = PTHREAD_COND_INITIALIZER;
 
 /* How many forks led from the program's start to this process. Process ids would not do: a child that is the first process of a new
    namespace has the number 1, as its parent may have. */
@@ -85,9 +85,7 @@ static unsigned generation;
 
 static void after_fork(void) {
   generation++;
-  /* The owner, and those who wait, are threads that are not here. */
-  pthread_mutex_init(&state_mutex, NULL);
-  pthread_cond_init(&state_changed, NULL);
+  pthread_mutex_init(&state_mutex, NULL); /* its owner may be a thread that is not here */
 }
 
 static void prepare(void) { (void)pthread_atfork(NULL, NULL, after_fork); }
@@ -105,12 +103,11 @@ void obx_lock_state(void) {
 }
 
 void obx_unlock_state(void) { pthread_mutex_unlock(&state_mutex); }
-void obx_wait_for_state(void) { pthread_cond_wait(&state_changed, &state_mutex); }
-void obx_state_has_changed(void) { pthread_cond_broadcast(&state_changed); }
 
-/* Called when boxroot was set up: threads can attach from now on. */
-void obx_was_set_up(void) {
-  obx_lock_state();
-  obx_state_has_changed();
+/* Not until the state changes: threads can also attach as soon as other code, such as C, has set boxroot up, and that tells nobody. */
+void obx_wait_for_state(void) {
+  struct timespec const time = {.tv_nsec = 1000 * 1000};
   obx_unlock_state();
+  (void)nanosleep(&time, NULL);
+  obx_lock_state();
 }

@@ -195,11 +195,15 @@ static bool has_ticks;
    attached since the fork. This counts how often this thread has. */
 static __thread unsigned wants;
 
+/* Whether Rust uses OCaml on this thread; NULL until it has first. */
+static bool (*has_use)(void);
+void obx_ask_for_uses(bool (*f)(void)) { has_use = f; }
+
 /* In the child of a fork, idle records are not used. If the thread that forked held the lock, its record has to become the only
    one, and OCaml's locks have to be free. On OCaml 4 a fork handler of systhreads does this. On OCaml 5 only Unix.fork
-   does, by caml_atfork_hook, so this function calls it, too. It also has OCaml write its runtime events to a file of the child's,
-   as Unix.fork does; but not in a finaliser, because OCaml asks for a collection to do that, and would wait for the end of
-   the one in which it is. After Unix.fork both run twice, which is harmless. Unix.fork refuses to
+   does, by caml_atfork_hook, so this function calls it, too. Where Rust uses OCaml on this thread, it also has OCaml write its
+   runtime events to a file of the child's, as Unix.fork does; but not in a finaliser, because OCaml asks for a collection to do
+   that, and would wait for the end of the one in which it is. After Unix.fork both run twice, which is harmless. Unix.fork refuses to
    fork if another domain was ever made. The crate refuses to use OCaml in the child then (bxr_uses_after_fork), but the child
    may release the lock. The thread of a domain that has ended keeps its Caml_state, so it seems to hold a lock: but that is
    the state of another domain than the first. */
@@ -212,7 +216,8 @@ static void after_fork(void) {
 #if OCAML_VERSION >= 50000
   caml_domain_state *state = Caml_state_opt;
   if (state != NULL && state->id == 0 && caml_domain_alone()) {
-    if (!caml_domain_is_multicore() && !obx_in_finaliser()) caml_runtime_events_post_fork();
+    if (!caml_domain_is_multicore() && has_use != NULL && has_use() && !obx_in_finaliser())
+      caml_runtime_events_post_fork();
     caml_atfork_hook();
     ticks_were_lost = true;
   }

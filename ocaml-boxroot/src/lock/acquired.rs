@@ -76,9 +76,15 @@ impl Drop for Use {
 #[inline]
 fn pin() {
     static DONE: AtomicBool = AtomicBool::new(false);
+    /// Also called in the child of a fork.
+    extern "C" fn has_use() -> bool {
+        Use::new().is_ok_and(|used| used.is_nested())
+    }
     #[cold]
     fn pin_first() {
         sys::pin((&raw const DONE).cast());
+        // SAFETY: the function may be called on any thread, at any time.
+        unsafe { ffi::obx_ask_for_uses(has_use) };
         DONE.store(true, Ordering::Relaxed);
     }
     if !DONE.load(Ordering::Relaxed) {
@@ -105,11 +111,6 @@ pub(crate) unsafe fn set_up() {
     };
     // If setting up failed, `DomainLock::new` returns the error.
     DONE.store(is_set_up, Ordering::Release);
-    // SAFETY: this thread does not hold the mutex: no function that has a guard of the state sets boxroot up.
-    #[cfg(feature = "startup")]
-    unsafe {
-        ffi::obx_was_set_up()
-    }
 }
 
 /// Holds the lock and a use. Dropping it, also in a panic, releases the lock and ends the use.

@@ -139,6 +139,9 @@ impl Runtime {
     /// thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread. The process keeps the OCaml heap
     /// until it ends, because threads that OCaml code made may still use it.
     ///
+    /// Shared libraries (`cdylib`) that have this crate, too, have a count of users of their own, which this function does not see. Their
+    /// threads must not use OCaml any more.
+    ///
     /// While the `at_exit` functions run, threads of Rust cannot attach any more ([`Error::TornDown`]). But functions of Rust can
     /// still be called by OCaml code: of these functions, and of OCaml's other threads, for which they may wait. Afterwards OCaml's
     /// threads wait for the lock for ever, also those that an `at_exit` function has left in a function of Rust; a mutex that this
@@ -282,8 +285,6 @@ impl Builder {
             Ok(()) => State::Started,
             Err(error) => State::Failed(error.clone()),
         });
-        // SAFETY: the function has no precondition.
-        unsafe { ffi::obx_state_has_changed() };
         result.map(|()| Runtime(()))
     }
 }

@@ -34,7 +34,7 @@ impl StateGuard {
         STATE.store(Box::into_raw(Box::new(state)), Ordering::Release);
     }
 
-    /// Waits until the state may have changed, or boxroot was set up.
+    /// Waits for a while, in which the state may change.
     pub(super) fn wait(&mut self) {
         // SAFETY: this thread holds the mutex.
         unsafe { ffi::obx_wait_for_state() }

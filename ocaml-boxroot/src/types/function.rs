@@ -338,8 +338,8 @@ macro_rules! callable {
             ///
             /// # Errors
             ///
-            /// The exception that the function raised; or the error of a conversion, which says of which argument, or that it is
-            /// of the result.
+            /// The exception that the function raised; or the error of a conversion. An [`In`](Error::In) says of which argument, or
+            /// that it is of the result.
             #[doc(alias("caml_callback", "caml_callback_exn"))]
             #[track_caller]
             pub fn call_converting<X: FromOCaml<R>>(

@@ -106,7 +106,7 @@ pub mod type_support {
 ///
 /// A marker is `Send` and `Sync` if the markers of all its fields and arguments are.
 ///
-/// An error in a field or an argument says where it is: ``` `Fork.1`: a number that … ```.
+/// An error in a field or an argument ([`Error::In`](crate::Error::In)) says where it is: ``` `Fork.1`: a number that … ```.
 ///
 /// Comments are the only attributes that the macro takes. Types are written out, without `_`.
 ///
