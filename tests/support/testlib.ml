@@ -224,7 +224,7 @@ external forks : unit -> int = "test_forks"
 (* Returns how often the finaliser of a block has forked, on a thread of OCaml's. *)
 let () =
   register "fork_in_a_finaliser" (fun () ->
-      let body () = ignore (Sys.opaque_identity (forking_block ())); Gc.minor () in
+      let body () = ignore (Sys.opaque_identity (forking_block ())); Gc.full_major () in
       Thread.join (Thread.create body ());
       forks ())
 
