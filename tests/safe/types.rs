@@ -7,6 +7,8 @@ use ocaml_boxroot::{
     ocaml_functions, ocaml_type, set_depth_limit, Boxroot, DomainLock, Error, FromOCaml, Kind,
     OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
 };
+use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 use std::thread;
@@ -539,6 +541,42 @@ test!(wide_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
     };
     thread::scope(|scope| {
         thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, converts).unwrap();
+    });
+    drop(root);
+    assert_no_roots();
+});
+
+/// A large value that is no level: so nothing looks at the stack while it is made.
+struct Large(#[allow(dead_code)] [u8; 10_000]);
+
+impl FromOCaml<OCamlInt> for Large {
+    fn convert_from<'l>(_: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, Error> {
+        Ok(Large([7; 10_000]))
+    }
+
+    fn has_parts() -> bool {
+        false
+    }
+}
+
+// In a debug build, a map has the most copies of a value on the stack, when it grows.
+test!(large_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
+    fn below<R>(depth: usize, f: &dyn Fn() -> R) -> R {
+        let room = black_box([0_u8; 1 << 10]);
+        let result = if depth == 0 { f() } else { below(depth - 1, f) };
+        black_box(room);
+        result
+    }
+    let pairs: Vec<(i64, i64)> = (0..40).map(|key| (key, 0)).collect();
+    let root: Boxroot<OCamlList<(OCamlInt, OCamlInt)>> =
+        with_ocaml(|lock| pairs.to_ocaml(lock).unwrap());
+    let converts = || {
+        let convert = |lock: &mut DomainLock| root.to_rust::<BTreeMap<i64, Large>>(lock).err();
+        let error = || DomainLock::attach(convert).unwrap();
+        assert_eq!((0..).find_map(|depth| below(depth, &error)), Some(Error::TooDeep));
+    };
+    thread::scope(|scope| {
+        thread::Builder::new().stack_size(2 << 20).spawn_scoped(scope, converts).unwrap();
     });
     drop(root);
     assert_no_roots();

@@ -142,7 +142,7 @@ impl Runtime {
     /// Shared libraries (`cdylib`) that have this crate, too, have a count of users of their own, which this function does not see. Their
     /// threads must not use OCaml any more.
     ///
-    /// While the `at_exit` functions run, threads of Rust cannot attach any more ([`Error::TornDown`]). But functions of Rust can
+    /// While the `at_exit` functions run, other threads of Rust cannot attach any more ([`Error::TornDown`]). But functions of Rust can
     /// still be called by OCaml code: of these functions, and of OCaml's other threads, for which they may wait. Afterwards OCaml's
     /// threads wait for the lock for ever, also those that an `at_exit` function has left in a function of Rust; a mutex that this
     /// has locked stays locked. Domains that an `at_exit` function has made, and did not wait for, run until they need a collection, for

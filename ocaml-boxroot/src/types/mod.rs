@@ -186,10 +186,11 @@ pub unsafe trait OneType {}
 /// error [`TooDeep`](Error::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
 /// list, array, map, tuple, option, result, record and variant is a level, and so is each type that you implement the
 /// conversions for. Numbers, strings and roots are no levels. A list is one level, however many elements it has; a cyclic
-/// list is a [`Mismatch`](Error::Mismatch). A conversion has on the stack some ten copies of a Rust value, and up to 200 bytes for each
-/// field or constructor of its type. So what is left has room for values of up to a hundredth of the stack (20 KB with the 2 MiB of
-/// Rust's threads), of types with one field or constructor for each 2 KiB of the stack (a thousand). If a type of yours has larger
-/// arrays (`[A; N]`), use vectors instead.
+/// list is a [`Mismatch`](Error::Mismatch).
+///
+/// A conversion has on the stack up to twenty copies of a Rust value, and up to 200 bytes for each field or constructor of its type. So
+/// what is left has room for values of up to a two-hundredth of the stack (10 KB with the 2 MiB of Rust's threads), of types with one
+/// field or constructor for each 2 KiB of the stack (a thousand). If a type of yours has larger arrays (`[A; N]`), use vectors instead.
 ///
 /// [`set_depth_limit`](crate::set_depth_limit) sets another limit. It has to suit what the program does with the Rust
 /// values, too: dropping, printing and comparing them recurses as well. A part that occurs several times in a value is converted
