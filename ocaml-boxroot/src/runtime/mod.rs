@@ -92,7 +92,7 @@ impl Runtime {
     /// [`Error::Starting`] on the thread that is starting OCaml, as long as OCaml has not called a function that
     /// [`export!`](crate::export!) defined; [`Error::NotSetup`] in a program that OCaml started, as long as OCaml
     /// has not called such a function; [`Error::TornDown`] after the runtime was shut down; [`Error::Forked`] in the child
-    /// of a fork that was made while another thread was starting OCaml.
+    /// of a fork that was made while another thread was starting OCaml, and before threads could attach.
     ///
     /// # Examples
     ///
