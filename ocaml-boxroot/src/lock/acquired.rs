@@ -16,8 +16,8 @@ pub(super) struct Use {
 impl Use {
     /// For a thread that holds the lock.
     pub(super) fn new() -> Result<Use, Error> {
-        // SAFETY: OCaml knows this thread, which holds the lock; where `read_if_held` is wrong about that, it ends the
-        // use at once.
+        // SAFETY: OCaml knows this thread, which holds the lock; where that is not so, in `read_if_held` and `has_use`, they end
+        // the use at once.
         Use::begun(unsafe { uses::begin() })
     }
 
@@ -72,11 +72,12 @@ impl Drop for Use {
 }
 
 /// Keeps the library that contains this crate in the process. OCaml and the threads that end will call this crate: finalisers,
-/// closures, thread-specific destructors. (A plugin's copy of the C library, which does so for itself, may be elsewhere.)
+/// closures, thread-specific destructors. (A plugin's copy of the C library, which does so for itself, may be elsewhere.) C may also
+/// ask whether this thread uses OCaml.
 #[inline]
 fn pin() {
     static DONE: AtomicBool = AtomicBool::new(false);
-    /// Also called in the child of a fork.
+    /// For the child of a fork, too.
     extern "C" fn has_use() -> bool {
         Use::new().is_ok_and(|used| used.is_nested())
     }
