@@ -456,6 +456,12 @@ test!(deep_values_of_other_types, || {
     assert_no_roots();
 });
 
+/// Runs a function on a thread whose stack has that size.
+fn on_a_stack<R: Send>(size: usize, f: impl FnOnce() -> R + Send) -> R {
+    let thread = thread::Builder::new().stack_size(size);
+    thread::scope(|scope| thread.spawn_scoped(scope, f).unwrap().join().unwrap())
+}
+
 /// A type of many constructors. What the conversions of all of them need would not fit on a small stack more than once.
 macro_rules! many_constructors {
     ($($constructor:ident)*) => {
@@ -491,14 +497,8 @@ test!(deep_values_of_many_constructors, forbid(unsafe_code), || {
         })
         .unwrap()
     };
-    for (size, expected) in [(64, Some(Error::TooDeep)), (2048, None)] {
-        thread::scope(|scope| {
-            let small = thread::Builder::new().stack_size(size << 10);
-            assert_eq!(
-                small.spawn_scoped(scope, converts).unwrap().join().unwrap(),
-                (None, expected)
-            );
-        });
+    for (size, expected) in [(64 << 10, Some(Error::TooDeep)), (2 << 20, None)] {
+        assert_eq!(on_a_stack(size, converts), (None, expected));
     }
     drop(two);
     assert_no_roots();
@@ -533,15 +533,10 @@ many_fields! {
 test!(wide_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
     let wide = wide_in_rust(100);
     let root: Boxroot<OCamlWide> = with_ocaml(|lock| wide.to_ocaml(lock).unwrap());
-    let converts = || {
-        let too_deep =
-            |lock: &mut DomainLock| (wide.to_ocaml(lock).err(), root.to_rust::<Wide>(lock).err());
-        let expected = (Some(Error::TooDeep), Some(Error::TooDeep));
-        assert_eq!(DomainLock::attach(too_deep).unwrap(), expected);
-    };
-    thread::scope(|scope| {
-        thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, converts).unwrap();
-    });
+    let converts =
+        |lock: &mut DomainLock| (wide.to_ocaml(lock).err(), root.to_rust::<Wide>(lock).err());
+    let errors = on_a_stack(64 << 10, || DomainLock::attach(converts).unwrap());
+    assert_eq!(errors, (Some(Error::TooDeep), Some(Error::TooDeep)));
     drop(root);
     assert_no_roots();
 });
@@ -570,14 +565,10 @@ test!(large_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
     let pairs: Vec<(i64, i64)> = (0..40).map(|key| (key, 0)).collect();
     let root: Boxroot<OCamlList<(OCamlInt, OCamlInt)>> =
         with_ocaml(|lock| pairs.to_ocaml(lock).unwrap());
-    let converts = || {
-        let convert = |lock: &mut DomainLock| root.to_rust::<BTreeMap<i64, Large>>(lock).err();
-        let error = || DomainLock::attach(convert).unwrap();
-        assert_eq!((0..).find_map(|depth| below(depth, &error)), Some(Error::TooDeep));
-    };
-    thread::scope(|scope| {
-        thread::Builder::new().stack_size(2 << 20).spawn_scoped(scope, converts).unwrap();
-    });
+    let convert = |lock: &mut DomainLock| root.to_rust::<BTreeMap<i64, Large>>(lock).err();
+    let error = || DomainLock::attach(convert).unwrap();
+    let first_error = || (0..).find_map(|depth| below(depth, &error));
+    assert_eq!(on_a_stack(2 << 20, first_error), Some(Error::TooDeep));
     drop(root);
     assert_no_roots();
 });
@@ -595,9 +586,7 @@ test!(deep_values_at_the_end_of_the_stack, || {
     };
     fails();
     for size in [64 << 10, 256 << 10, 2 << 20] {
-        thread::scope(|scope| {
-            thread::Builder::new().stack_size(size).spawn_scoped(scope, fails).unwrap();
-        });
+        on_a_stack(size, fails);
     }
     drop(tree);
     assert_no_roots();
