@@ -30,7 +30,7 @@ pub fn read(root: &Root) -> Result<String, Error> {
 /// Makes garbage, so that the collector runs.
 pub fn churn() -> Result<(), Error> {
     DomainLock::attach(|lock| {
-        (0..5000).try_for_each(|i| lock.alloc_string(i.to_string()).map(|_| ()))
+        (0..5000).try_for_each(|_| lock.alloc_string([b'g'; 1000]).map(|_| ()))
     })?
 }
 

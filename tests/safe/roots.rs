@@ -20,7 +20,9 @@ test!(sizes, || {
 test!(roots_survive_collections, || {
     with_ocaml(|lock| {
         let roots = strings(lock, 10_000);
+        let scans = stats().minor_scans;
         churn(lock);
+        assert!(stats().minor_scans >= scans + 3, "`churn` collects");
         check(lock, &roots);
         assert_eq!(stats().live_roots, 10_000);
         roots.into_iter().for_each(|root| root.delete_in(lock));
