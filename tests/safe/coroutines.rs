@@ -7,6 +7,7 @@ use crate::support::safe::*;
 use ocaml_boxroot::{set_depth_limit, Boxroot, DomainLock, Error, OCamlInt, ToOCaml};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
+use std::sync::Mutex;
 use std::time::Duration;
 
 /// Is suspended in a release, with OCaml's frames on its stack.
@@ -110,6 +111,37 @@ fn run_out_of_order(inner: fn()) {
     second.resume();
     first.resume();
 }
+
+static UPPER_STACK: Mutex<Option<&mut [u8]>> = Mutex::new(None);
+
+fn wait_for_the_upper_stack() {
+    let resume: Run = |_, _| {
+        let stack = UPPER_STACK.lock().unwrap().take().unwrap();
+        Coroutine::on(stack, raise_an_exception).resume();
+        Ok(())
+    };
+    DomainLock::attach(|lock| {
+        assert_eq!(ocaml(lock, "run_beside_a_value", 7, resume).unwrap(), 7);
+    })
+    .unwrap();
+}
+
+fn raise_an_exception() {
+    let body = |lock: &mut DomainLock| {
+        assert!(ocaml(lock, "run", 7, |_, _| Err("wrong".into())).is_err());
+        churn(lock);
+    };
+    // SAFETY: the coroutine that waits holds the lock, and goes on when this one has ended.
+    unsafe { DomainLock::assume_held(body) }.unwrap();
+}
+
+// OCaml takes the frames that an exception jumps over for those at lower addresses.
+test!(exception_on_a_stack_above, || {
+    start();
+    let (lower, upper) = vec![0; 8 << 20].leak().split_at_mut(4 << 20);
+    *UPPER_STACK.lock().unwrap() = Some(upper);
+    Coroutine::on(lower, wait_for_the_upper_stack).resume();
+});
 
 test!(coroutines_out_of_order, || {
     match std::env::var(INNER).as_deref() {

@@ -5,6 +5,7 @@ external deeper : (int -> int) -> int -> int = "safe_deeper"
 external drop_roots : unit -> unit = "safe_drop_roots"
 external run : int -> int = "safe_run"
 external setup : unit -> bool = "test_setup"
+external call_beside : string -> (unit -> unit) -> string = "test_call_beside"
 
 let register = Callback.register
 let () = register "repeated_length" (fun n -> String.length (repeat "abc" n))
@@ -48,6 +49,8 @@ let () =
   register "run_at_exit" (fun n ->
       at_exit (fun () -> ignore (run n));
       n);
+  register "run_beside_a_value" (fun n ->
+      int_of_string (call_beside (string_of_int n) (fun () -> ignore (run n))));
   register "exit" (fun n -> exit n);
   register "print" (fun n -> print_int n; n)
 

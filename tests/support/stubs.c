@@ -70,6 +70,13 @@ value test_forking_block(value unit) {
 }
 value test_forks(value unit) { return (void)unit, Val_long(forks); }
 
+/* Calls a function, and returns a value that it has kept meanwhile. */
+value test_call_beside(value kept, value function) {
+  CAMLparam2(kept, function);
+  caml_callback(function, Val_unit);
+  CAMLreturn(kept);
+}
+
 value test_setup(value unit) { return (void)unit, Val_bool(boxroot_setup()); }
 
 /* A block of the same size as a custom block that owns a root. */

@@ -48,10 +48,13 @@ static int grow_stack(void) { return 1; }
 #endif
 
 /* caml_callbackN_exn, but it never raises: if too little is left of C's or OCaml's stack, the result is the encoded
-   exception 0. */
+   exception 0. An exception takes away the local roots that are at lower addresses than the callback which it ends. If this is a
+   coroutine, they may be those of the stack that waits for it. OCaml stops at the first one that is higher, such as this function's. */
 value obx_callback(value closure, int count, value *arguments) {
   if (!obx_has_stack_for_ocaml() || !grow_stack()) return Make_exception_result((value)0);
-  return caml_callbackN_exn(closure, count, arguments);
+  CAMLparam1(closure);
+  value result = caml_callbackN_exn(closure, count, arguments);
+  CAMLreturn(result);
 }
 
 /* ---- exceptions ---- */
