@@ -213,23 +213,41 @@ extern "C" fn attach_in_a_key(_: *mut libc::c_void) {
     IN_A_KEY.lock().unwrap().push(DomainLock::attach(churn));
 }
 
-// The destructors of thread-specific keys run after those of Rust's thread-local variables.
-test!(attach_in_the_destructor_of_a_key, || {
-    let _runtime = Runtime::start().unwrap();
+fn make_key() -> libc::pthread_key_t {
     let mut key = 0;
     // SAFETY: `key` is valid, and the destructor may be called on any thread.
     assert_eq!(unsafe { libc::pthread_key_create(&mut key, Some(attach_in_a_key)) }, 0);
+    key
+}
+
+fn set_key(key: libc::pthread_key_t) {
+    // SAFETY: the key is from `make_key`, and no destructor uses the value.
+    assert_eq!(unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) }, 0);
+}
+
+// The destructors of thread-specific keys run after those of Rust's thread-local variables, in the order in which the keys were made.
+// OCaml's own key loses its value among them.
+test!(attach_in_the_destructors_of_keys, || {
+    let before_start = make_key();
+    let starts = move || {
+        Runtime::start().unwrap();
+        let keys = [before_start, make_key()];
+        keys.map(set_key);
+        keys
+    };
+    let [_, before_attach] = thread::spawn(starts).join().unwrap();
+    thread::spawn(|| DomainLock::attach(churn).unwrap()).join().unwrap();
+    let keys = [before_start, before_attach, make_key()];
     for attaches_before in [false, true] {
         let body = move || {
             if attaches_before {
                 DomainLock::attach(churn).unwrap();
             }
-            // SAFETY: the key was made above, and no destructor uses the value.
-            assert_eq!(unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) }, 0);
+            keys.map(set_key);
         };
         thread::spawn(body).join().unwrap();
     }
-    assert_eq!(*IN_A_KEY.lock().unwrap(), [Ok(()), Ok(())]);
+    assert_eq!(*IN_A_KEY.lock().unwrap(), [const { Ok(()) }; 8]);
 });
 
 /// The stack for this thread's signal handlers, if it has one.

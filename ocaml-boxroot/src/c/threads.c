@@ -110,22 +110,22 @@ static void find_record_key(struct keys const *before, struct keys const *after)
 
 /* What a thread leaves to another one when it ends. */
 struct legacy {
-  void *record;         /* NULL if the record is unknown: it is not used again */
+  void *record;         /* NULL if it cannot be used again */
   stack_t signal_stack; /* made by OCaml for the record; disabled if OCaml made none (4.x) */
   struct legacy *next;
 };
 
-static pthread_key_t legacy_key; /* set on threads that we registered */
-static bool has_legacy_key;
-
-static pthread_mutex_t idle_mutex = PTHREAD_MUTEX_INITIALIZER; /* held during a fork */
+/* For `idle`, and for making the key. Made anew in the child of a fork. */
+static pthread_mutex_t idle_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct legacy *idle; /* the legacies of threads that ended */
+
+/* Set on threads that we registered, and on the one that started OCaml. */
+static pthread_key_t legacy_key;
+static bool legacy_key_exists;
+static bool handles_forks; /* whether `after_fork` is called */
 
 /* Whether OCaml knows this thread until the thread ends. */
 static __thread bool known;
-
-/* Called by the thread that started OCaml. */
-void obx_set_known(void) { known = true; }
 
 /* ---- signal stacks ---- */
 
@@ -187,6 +187,33 @@ static void thread_ends(void *p) {
     add_idle(legacy);
 }
 
+/* Makes the key when a thread needs it first, because a plugin that has not used OCaml may be closed again. */
+static bool has_legacy_key(void) {
+  pthread_mutex_lock(&idle_mutex);
+  if (!legacy_key_exists && handles_forks)
+    legacy_key_exists = pthread_key_create(&legacy_key, thread_ends) == 0;
+  bool exists = legacy_key_exists;
+  pthread_mutex_unlock(&idle_mutex);
+  return exists;
+}
+
+/* The legacy of this thread, without a record; NULL if there is no memory. */
+static struct legacy *new_legacy(void) {
+  struct legacy *legacy = has_legacy_key() ? malloc(sizeof *legacy) : NULL;
+  if (legacy == NULL) return NULL;
+  *legacy = (struct legacy){.signal_stack = {.ss_flags = SS_DISABLE}};
+  if (pthread_setspecific(legacy_key, legacy) == 0) return legacy;
+  free(legacy);
+  return NULL;
+}
+
+/* Called by the thread that starts OCaml, before it does. So when the thread ends, `thread_ends` is called before OCaml's key loses
+   the record. */
+void obx_set_known(void) {
+  (void)new_legacy();
+  known = true;
+}
+
 /* Whether this process is the child of a fork, in which OCaml 5 still believes that its tick thread runs. */
 static bool ticks_were_lost;
 /* Whether a thread was registered in this process. So OCaml's tick thread runs, if it was not lost. */
@@ -227,8 +254,7 @@ static void after_fork(void) {
 /* When the program starts, or a plugin is loaded: OCaml may fork before it calls Rust. (No function runs before a fork: if the process
    ends meanwhile, on another thread, glibc loses its place in the list of functions, and aborts.) */
 __attribute__((constructor)) static void prepare(void) {
-  has_legacy_key = pthread_atfork(NULL, NULL, after_fork) == 0 &&
-                   pthread_key_create(&legacy_key, thread_ends) == 0;
+  handles_forks = pthread_atfork(NULL, NULL, after_fork) == 0;
 }
 
 /* Registers this thread with an idle record, and takes the lock. False if there is none, or if the thread has a record
@@ -294,11 +320,7 @@ static bool make_record(void) {
 
 /* Registers this thread with a new record, and takes the lock. False if OCaml refuses. */
 static bool acquire_with_new_record(void) {
-  struct legacy *legacy = has_legacy_key ? malloc(sizeof *legacy) : NULL;
-  if (legacy != NULL && pthread_setspecific(legacy_key, legacy) != 0) {
-    free(legacy);
-    legacy = NULL;
-  }
+  struct legacy *legacy = new_legacy();
   stack_t before_registering = signal_stack();
   /* The values of the keys before and after. Not on the stack, whose guard page may be smaller than this. */
   struct keys *keys = knows_record_key() ? NULL : malloc(2 * sizeof *keys);
@@ -371,11 +393,20 @@ static void unwant_ticks(void) {
   obx_unwant_ticks();
 }
 
+/* At the end of a thread, all its keys lose their values, one after the other, and the destructor of another key may come here after
+   OCaml's key, whether `thread_ends` was called or not. False if the record is lost: the thread that started OCaml leaves none. */
+static bool has_record(void) {
+  if (!knows_record_key() || pthread_getspecific(record_key) != NULL) return true;
+  struct legacy *legacy = has_legacy_key() ? pthread_getspecific(legacy_key) : NULL;
+  return legacy != NULL && legacy->record != NULL &&
+         pthread_setspecific(record_key, legacy->record) == 0;
+}
+
 /* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it;
    `is_known` says that it does. */
 int obx_acquire(bool is_known) {
   want_ticks();
-  if (!is_known && !known) {
+  if (!is_known && !(known && has_record())) {
     int result = acquire_first();
     if (result != OBX_ACQUIRED) unwant_ticks();
     return result;

@@ -313,8 +313,8 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
     // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, also if a module raised. The
     // exception is live while it is described, because nothing was allocated since.
     unsafe {
-        let result = ffi::obx_start(arguments.as_ptr());
         ffi::obx_set_known();
+        let result = ffi::obx_start(arguments.as_ptr());
         let raised = ffi::is_exception(result).then(|| {
             Error::StartupException(describe(Value::from_raw(ffi::extract_exception(result))))
         });
