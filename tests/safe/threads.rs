@@ -232,7 +232,7 @@ test!(attach_in_the_destructors_of_keys, || {
     let starts = move || {
         Runtime::start().unwrap();
         let keys = [before_start, make_key()];
-        keys.map(set_key);
+        keys.into_iter().for_each(set_key);
         keys
     };
     let [_, before_attach] = thread::spawn(starts).join().unwrap();
@@ -243,7 +243,7 @@ test!(attach_in_the_destructors_of_keys, || {
             if attaches_before {
                 DomainLock::attach(churn).unwrap();
             }
-            keys.map(set_key);
+            keys.into_iter().for_each(set_key);
         };
         thread::spawn(body).join().unwrap();
     }
