@@ -359,7 +359,8 @@ def two_rust_libraries():
     run(ocaml(), "-I +unix -I +threads unix.cmxa threads.cmxa -I copies copies/use_closes.ml closes.o pool14/libboxroot.a "
         "-ccopt -rdynamic -cclib -ldl -o closes")
     runs("closes", "./first.so")
-    runs("closes", "./first.so", "attach")
+    for busy in "false", "true":
+        runs("closes", "./first.so", "attach", busy)
     refused("a program with static Rust libraries of two flavours", "multiple definition|duplicate symbol",
             libraries("rust-checked/libfirst", "rust-plain/libsecond"), program="copies/rust/program.ml")
     refused("a program with C of the checked flavour and Rust of the plain one", "multiple definition|duplicate symbol",

@@ -1,4 +1,6 @@
 /* Closes a plugin while OCaml has what the plugin made. The program has a copy of the library, too, which the plugin's Rust code uses. */
+#define CAML_INTERNALS
+#define CAML_NAME_SPACE
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
@@ -7,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <caml/alloc.h>
+#include <caml/custom.h>
+#include <caml/domain_state.h>
+#include <caml/memory.h>
 #include <caml/signals.h>
 
 #include <boxroot.h>
@@ -37,29 +43,49 @@ static bool leaves_no_keys(char const *path) {
 
 static bool (*attach)(void);
 static bool attached_at_end;
+static pthread_key_t key;
 
-/* The destructor of a key. */
+/* The key's destructor. */
 static void attach_at_end(void *unused) {
   (void)unused;
   attached_at_end = attach();
 }
 
-/* A thread of C opens the plugin, which attaches on it, and closes it. It attaches again at its end, when OCaml's key has no value. */
-static void *attach_and_close(void *path) {
-  pthread_key_t key;
-  if (!leaves_no_keys(path) || pthread_key_create(&key, attach_at_end) != 0) return NULL;
-  void *opened = dlopen(path, RTLD_NOW);
-  if (opened != NULL) *(void **)&attach = dlsym(opened, "first_attach");
-  if (attach == NULL || pthread_setspecific(key, path) != 0) return NULL;
-  return attach() && dlclose(opened) == 0 ? path : NULL;
+static void set_key(value unused) {
+  (void)unused;
+  (void)pthread_setspecific(key, &key);
 }
 
-value closes_attached(value path) {
+static uintnat words_left(void) {
+  return (uintnat)((value *)Caml_state->young_ptr - (value *)Caml_state->young_start);
+}
+
+/* Fills the minor heap, so that a finaliser sets the key on the thread that allocates next. */
+static void fill_minor_heap(void) {
+  static struct custom_operations operations = {.identifier = "closes", .finalize = set_key};
+  while (words_left() > 24) (void)caml_alloc_small(1, 0);
+  (void)caml_alloc_custom(&operations, sizeof(value), 0, 1);
+  while (words_left() > 2) (void)caml_alloc_small(1, 0);
+}
+
+/* A thread of C opens the plugin, which attaches on it, and closes it. It attaches again at its end, when OCaml's key has no value. */
+static void *attach_and_close(void *path) {
+  void *opened = dlopen(path, RTLD_NOW);
+  if (opened != NULL) *(void **)&attach = dlsym(opened, "first_attach");
+  if (attach == NULL || !attach()) return NULL;
+  set_key(Val_unit);
+  return dlclose(opened) == 0 ? path : NULL;
+}
+
+/* If `busy` is true, OCaml's key is not the only one that is set when the thread is registered. */
+value closes_attached(value path, value busy) {
   if (!boxroot_setup() || boxroot_create(path) == NULL) abort();
   char *copy = strdup(String_val(path));
+  if (!leaves_no_keys(copy) || pthread_key_create(&key, attach_at_end) != 0) abort();
+  if (Bool_val(busy)) fill_minor_heap();
   pthread_t thread;
   void *result = NULL;
-  caml_enter_blocking_section();
+  caml_enter_blocking_section_no_pending(); /* does not collect */
   if (pthread_create(&thread, NULL, attach_and_close, copy) == 0) pthread_join(thread, &result);
   caml_leave_blocking_section();
   free(copy);

@@ -4,7 +4,7 @@ external open_ : string -> bool = "closes_open"
 external boxed : int -> owner = "closes_boxed"
 external close : unit -> bool = "closes_close"
 
-external attached : string -> bool = "closes_attached"
+external attached : string -> bool -> bool = "closes_attached"
 
 let use_boxes path =
   assert (open_ path);
@@ -15,7 +15,9 @@ let use_boxes path =
 
 let () =
   match Sys.argv with
-  | [| _; path; "attach" |] -> Thread.join (Thread.create ignore ()); assert (attached path)
+  | [| _; path; "attach"; busy |] ->
+      Thread.join (Thread.create ignore ());
+      assert (attached path (bool_of_string busy))
   | _ -> use_boxes Sys.argv.(1)
 
 let () = Gc.compact ()

@@ -126,6 +126,8 @@ static bool handles_forks; /* whether `after_fork` is called */
 
 /* Whether OCaml knows this thread until the thread ends. */
 static __thread bool known;
+/* Whether this thread was registered with a record that was not found. */
+static __thread bool record_not_found;
 
 /* ---- signal stacks ---- */
 
@@ -335,6 +337,7 @@ static bool acquire_with_new_record(void) {
   caml_leave_blocking_section();
   if (keys != NULL) find_record_key(&keys[0], &keys[1]);
   free(keys);
+  record_not_found = !knows_record_key();
   if (legacy != NULL) {
     keep_signal_stack(legacy, before_registering);
     legacy->record = knows_record_key() ? pthread_getspecific(record_key) : NULL;
@@ -396,7 +399,11 @@ static void unwant_ticks(void) {
 /* At the end of a thread, all its keys lose their values, one after the other, and the destructor of another key may come here after
    OCaml's key, whether `thread_ends` was called or not. False if the record is lost: the thread that started OCaml leaves none. */
 static bool has_record(void) {
-  if (!knows_record_key() || pthread_getspecific(record_key) != NULL) return true;
+  if (!knows_record_key()) {
+    if (record_not_found) (void)make_record(); /* OCaml refuses if it has the record still */
+    return true;
+  }
+  if (pthread_getspecific(record_key) != NULL) return true;
   struct legacy *legacy = has_legacy_key() ? pthread_getspecific(legacy_key) : NULL;
   return legacy != NULL && legacy->record != NULL &&
          pthread_setspecific(record_key, legacy->record) == 0;

@@ -126,7 +126,8 @@ impl DomainLock {
     /// If `f` forks the process without the lock, the child cannot go on after `f`, because it cannot take the
     /// lock: it is aborted when `f` returns. A process is also aborted if `f` returns before an
     /// [`attach`](DomainLock::attach) that this thread began meanwhile has ended. Coroutines with stacks of their own can
-    /// do that.
+    /// do that. A coroutine that waits in `f`, or in an `attach`, cannot go on in the destructors of its thread's thread-specific keys
+    /// (`pthread_key_create`), where OCaml has lost sight of the thread: the process ends by `SIGSEGV`.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, DomainLock};
