@@ -131,6 +131,48 @@ test!(fork_in_a_finaliser_of_c_with_runtime_events, ocaml = 5, || {
     fs::remove_dir_all(file().parent().unwrap()).unwrap();
 });
 
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+static MAY_END: AtomicBool = AtomicBool::new(false);
+
+/// The destructor of a thread-specific key.
+extern "C" fn wait_at_the_end(_: *mut libc::c_void) {
+    IS_ENDING.store(true, Ordering::SeqCst);
+    while !MAY_END.load(Ordering::SeqCst) {
+        thread::yield_now();
+    }
+}
+
+// In the child, glibc leaves the thread-specific values of such a thread on its stack, and so to a thread that gets this stack.
+test!(fork_while_a_thread_ends, || {
+    let mut key = 0;
+    // SAFETY: `key` is valid, and the destructor may be called on any thread.
+    assert_eq!(unsafe { libc::pthread_key_create(&mut key, Some(wait_at_the_end)) }, 0);
+    start();
+    let ending = thread::spawn(move || {
+        DomainLock::attach(churn).unwrap();
+        // SAFETY: the key was made above, and the destructor does not use the value.
+        assert_eq!(unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) }, 0);
+    });
+    while !IS_ENDING.load(Ordering::SeqCst) {
+        thread::yield_now();
+    }
+    DomainLock::attach(|lock| {
+        for uses_ocaml_at_first in [false, true] {
+            in_a_child(|| {
+                lock.release(|| {
+                    if !uses_ocaml_at_first {
+                        (0..4).for_each(|_| thread::spawn(|| ()).join().unwrap());
+                    }
+                    (0..4).for_each(|_| attach_on_another_thread());
+                });
+            });
+        }
+    })
+    .unwrap();
+    MAY_END.store(true, Ordering::SeqCst);
+    ending.join().unwrap();
+});
+
 test!(fork_without_the_lock, || {
     let runtime = Runtime::start().unwrap();
     let roots = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();

@@ -178,9 +178,10 @@ static struct legacy *take_idle(void) {
 }
 
 /* The destructor of legacy_key. The destructor of another key may run later and attach again: so the thread is not known
-   any more. */
+   any more. If it was not known, it has the legacy of another one, see forget_another_thread. */
 static void thread_ends(void *p) {
   struct legacy *legacy = p;
+  if (!known) return;
   known = false;
   leave_signal_stack(legacy);
   if (legacy->record == NULL || pthread_setspecific(record_key, NULL) != 0)
@@ -377,8 +378,19 @@ static bool has_threads(void) {
   return __atomic_load_n(&threads, __ATOMIC_ACQUIRE) == FOUND;
 }
 
+/* For a thread that is not known. In the child of a fork, it may have the stack of a thread of the parent that was calling the
+   destructors of keys. Then glibc has left it that thread's values, which OCaml's fork handler has freed. */
+static void forget_another_thread(void) {
+  struct legacy const *legacy = has_legacy_key() ? pthread_getspecific(legacy_key) : NULL;
+  if (legacy == NULL) return;
+  (void)pthread_setspecific(legacy_key, NULL);
+  if (knows_record_key() && pthread_getspecific(record_key) == legacy->record)
+    (void)pthread_setspecific(record_key, NULL);
+}
+
 static int acquire_first(void) {
   if (!has_threads()) return OBX_NO_THREADS;
+  if (!known) forget_another_thread();
   if (!acquire_with_idle_record() && !acquire_with_new_record()) return OBX_NOT_REGISTERED;
   known = true;
   return OBX_ACQUIRED;
