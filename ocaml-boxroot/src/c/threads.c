@@ -379,7 +379,7 @@ static bool has_threads(void) {
 }
 
 /* For a thread that is not known. In the child of a fork, it may have the stack of a thread of the parent that was calling the
-   destructors of keys. Then glibc has left it that thread's values, which OCaml's fork handler has freed. */
+   destructors of keys. Then glibc has left it that thread's values, and OCaml's fork handler has freed the record. */
 static void forget_another_thread(void) {
   struct legacy const *legacy = has_legacy_key() ? pthread_getspecific(legacy_key) : NULL;
   if (legacy == NULL) return;
