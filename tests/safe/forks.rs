@@ -144,14 +144,11 @@ extern "C" fn wait_at_the_end(_: *mut libc::c_void) {
 
 // In the child, glibc leaves the thread-specific values of such a thread on its stack, and so to a thread that gets this stack.
 test!(fork_while_a_thread_ends, || {
-    let mut key = 0;
-    // SAFETY: `key` is valid, and the destructor may be called on any thread.
-    assert_eq!(unsafe { libc::pthread_key_create(&mut key, Some(wait_at_the_end)) }, 0);
+    let key = make_key(wait_at_the_end);
     start();
     let ending = thread::spawn(move || {
         DomainLock::attach(churn).unwrap();
-        // SAFETY: the key was made above, and the destructor does not use the value.
-        assert_eq!(unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) }, 0);
+        set_key(key);
     });
     while !IS_ENDING.load(Ordering::SeqCst) {
         thread::yield_now();

@@ -213,31 +213,19 @@ extern "C" fn attach_in_a_key(_: *mut libc::c_void) {
     IN_A_KEY.lock().unwrap().push(DomainLock::attach(churn));
 }
 
-fn make_key() -> libc::pthread_key_t {
-    let mut key = 0;
-    // SAFETY: `key` is valid, and the destructor may be called on any thread.
-    assert_eq!(unsafe { libc::pthread_key_create(&mut key, Some(attach_in_a_key)) }, 0);
-    key
-}
-
-fn set_key(key: libc::pthread_key_t) {
-    // SAFETY: the key is from `make_key`, and no destructor uses the value.
-    assert_eq!(unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) }, 0);
-}
-
 // The destructors of thread-specific keys run after those of Rust's thread-local variables, in the order in which the keys were made.
 // OCaml's own key loses its value among them.
 test!(attach_in_the_destructors_of_keys, || {
-    let before_start = make_key();
+    let before_start = make_key(attach_in_a_key);
     let starts = move || {
         Runtime::start().unwrap();
-        let keys = [before_start, make_key()];
+        let keys = [before_start, make_key(attach_in_a_key)];
         keys.into_iter().for_each(set_key);
         keys
     };
     let [_, before_attach] = thread::spawn(starts).join().unwrap();
     thread::spawn(|| DomainLock::attach(churn).unwrap()).join().unwrap();
-    let keys = [before_start, before_attach, make_key()];
+    let keys = [before_start, before_attach, make_key(attach_in_a_key)];
     for attaches_before in [false, true] {
         let body = move || {
             if attaches_before {

@@ -88,6 +88,20 @@ pub fn churn_a_little(lock: &mut DomainLock) {
     }
 }
 
+/// A thread-specific key. Its destructor may be called on any thread, and does not use the value.
+pub fn make_key(destructor: extern "C" fn(*mut libc::c_void)) -> libc::pthread_key_t {
+    let mut key = 0;
+    // SAFETY: `key` is valid, and safe functions may be called on any thread.
+    assert_eq!(unsafe { libc::pthread_key_create(&mut key, Some(destructor)) }, 0);
+    key
+}
+
+/// Gives a key of `make_key` a value on this thread, so that its destructor is called.
+pub fn set_key(key: libc::pthread_key_t) {
+    // SAFETY: the key is from `make_key`, and no destructor uses the value.
+    assert_eq!(unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) }, 0);
+}
+
 /// Has another content after it was dropped.
 pub struct Canary(pub u64);
 

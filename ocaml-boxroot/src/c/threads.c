@@ -200,7 +200,12 @@ static bool has_legacy_key(void) {
   return exists;
 }
 
-/* The legacy of this thread, without a record; NULL if there is no memory. */
+/* What this thread has for its key; NULL if nothing. */
+static struct legacy *legacy_of_this_thread(void) {
+  return has_legacy_key() ? pthread_getspecific(legacy_key) : NULL;
+}
+
+/* A legacy for this thread, without a record; NULL if there is no memory. */
 static struct legacy *new_legacy(void) {
   struct legacy *legacy = has_legacy_key() ? malloc(sizeof *legacy) : NULL;
   if (legacy == NULL) return NULL;
@@ -381,7 +386,7 @@ static bool has_threads(void) {
 /* For a thread that is not known. In the child of a fork, it may have the stack of a thread of the parent that was calling the
    destructors of keys. Then glibc has left it that thread's values, and OCaml's fork handler has freed the record. */
 static void forget_another_thread(void) {
-  struct legacy const *legacy = has_legacy_key() ? pthread_getspecific(legacy_key) : NULL;
+  struct legacy const *legacy = legacy_of_this_thread();
   if (legacy == NULL) return;
   (void)pthread_setspecific(legacy_key, NULL);
   if (knows_record_key() && pthread_getspecific(record_key) == legacy->record)
@@ -416,7 +421,7 @@ static bool has_record(void) {
     return true;
   }
   if (pthread_getspecific(record_key) != NULL) return true;
-  struct legacy *legacy = has_legacy_key() ? pthread_getspecific(legacy_key) : NULL;
+  struct legacy *legacy = legacy_of_this_thread();
   return legacy != NULL && legacy->record != NULL &&
          pthread_setspecific(record_key, legacy->record) == 0;
 }
