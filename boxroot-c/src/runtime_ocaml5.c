@@ -205,6 +205,27 @@ bool bxr_runtime_marking_started(void) {
 
 bool bxr_runtime_marking_done(void) { return Caml_state->marking_done != 0; }
 
+#ifdef MARKS_ROOTS_LATE
+/* caml_darken, while other domains run: it stores the whole header of a block, and a domain that forces
+   a lazy value changes the tag there at any moment (ocaml/ocaml, issue 14816). So the status of a lazy
+   value is exchanged here, as the marker does it, and then its field is darkened: if the field changes
+   meanwhile, caml_modify darkens what it held. */
+static void darken(void *state, value v, value volatile *root) {
+  while (Is_block(v) && !Is_young(v)) {
+    header_t header = Hd_val(v);
+    if (Tag_hd(header) != Lazy_tag && Tag_hd(header) != Forcing_tag) {
+      caml_darken(state, v, root);
+      return;
+    }
+    if (!Has_status_hd(header, caml_global_heap_state.UNMARKED)) return;
+    header_t marked = With_status_hd(header, caml_global_heap_state.MARKED);
+    if (atomic_compare_exchange_strong(Hp_atomic_val(v), &header, marked)) v = Field(v, 0);
+  }
+}
+#else
+#define darken caml_darken
+#endif
+
 static void scan_roots(scanning_action action, scanning_action_flags flags, void *data,
                        caml_domain_state *state) {
   if (previous_scan_roots != NULL) previous_scan_roots(action, flags, data, state);
@@ -221,6 +242,7 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
   enum bxr_scan_kind kind = (flags & SCANNING_ONLY_YOUNG_VALUES) ? BXR_SCAN_MINOR
                             : action == &caml_darken             ? BXR_SCAN_DARKEN
                                                                  : BXR_SCAN_OTHER;
+  if (kind == BXR_SCAN_DARKEN) action = darken;
   bxr_scan(kind, record, state, (struct bxr_action){action, data});
 }
 

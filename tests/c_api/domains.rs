@@ -344,3 +344,35 @@ test!(producer_and_consumer_without_collections, ocaml = 5, || {
     stress();
     assert_eq!(live(), 0);
 });
+
+// From OCaml 5.5 on, a domain that has darkened its roots forces lazy values, and so changes their headers, while another
+// domain still darkens roots that hold them. So few roots are not handed over to the marker.
+test!(lazy_values_are_forced_while_roots_are_darkened, ocaml = 5, || {
+    start();
+    static STOP: AtomicBool = AtomicBool::new(false);
+    static LAZIES: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
+    extern "C" fn force(_: Value) -> Value {
+        let lazies = std::mem::take(&mut LAZIES.lock().unwrap().0);
+        while !STOP.load(Ordering::SeqCst) {
+            for (i, &lazy) in lazies.iter().enumerate().rev() {
+                let forced = ocaml("force", &[int(i), unsafe { sys::boxroot_get(lazy) }]);
+                assert_eq!(forced, int(1), "the lazy value {i} has lost its header");
+            }
+        }
+        UNIT
+    }
+    for _ in 0..20 {
+        let lazies: Vec<_> = (0..1500).map(|i| root_of(ocaml("lazy", &[int(i)]))).collect();
+        full_major();
+        STOP.store(false, Ordering::SeqCst);
+        LAZIES.lock().unwrap().0 = lazies.clone();
+        call_rust("spawn", force, 0);
+        let scans = sys::boxroot_stats().major_scans;
+        while sys::boxroot_stats().major_scans < scans + 150 {
+            ocaml("churn_major", &[int(20)]);
+        }
+        STOP.store(true, Ordering::SeqCst);
+        ocaml("join_all", &[UNIT]);
+        delete_all(&lazies);
+    }
+});

@@ -93,6 +93,16 @@ let mutually_recursive k =
 let () = register "infix" (fun k -> snd (mutually_recursive k))
 let () = register "apply_infix" (fun g -> -g 0)
 
+(* A lazy value that is forced by one domain only, whose Undefined is always wrong. *)
+let () =
+  register "lazy" (fun n ->
+      lazy (if Sys.opaque_identity n land 1 = 0 then raise_notrace Exit else n));
+  register "force" (fun n l ->
+      match Lazy.force l with
+      | m -> m = n
+      | exception Exit -> n land 1 = 0
+      | exception Lazy.Undefined -> false)
+
 let static_list = [ "a"; "b"; "c" ]
 
 let specimens () : Obj.t array =
