@@ -75,7 +75,7 @@ struct bxr_domain {
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
   struct bxr_pool *parked; /* the current pool before the last minor scan, or NULL */
   bool scanning;           /* a root scan is running: every operation takes a slow path */
-  bool forced;             /* the last cycle had no minor scans but those of its own end */
+  bool after_short_cycle;  /* the last cycle had no minor scans but those of its own end */
   uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
   uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
   struct bxr_link waiting; /* pools with deletes that wait for the marker, the oldest first */

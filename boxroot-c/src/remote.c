@@ -204,12 +204,10 @@ static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting)
 }
 
 /* The drain list holds no more pools than the domain has, except some that late deletes have pushed. */
-void bxr_remote_drain(struct bxr_domain *domain) {
-  drain_both(domain, bxr_waiting_share(domain->pool_count),
-             bxr_waiting_share(domain->waiting_count));
+void bxr_remote_drain_more(struct bxr_domain *domain, size_t n) {
+  drain_both(domain, bxr_waiting_share(domain->pool_count) + n,
+             bxr_waiting_share(domain->waiting_count) + n);
 }
-
-void bxr_remote_drain_all(struct bxr_domain *domain) { drain_both(domain, SIZE_MAX, SIZE_MAX); }
 
 /* The number of pools that a create drains before it takes another pool. Between two such drains, creates fill at least
    half a pool. */

@@ -21,11 +21,14 @@ void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
 void bxr_remote_flush(struct bxr_domain *self);
 
 /* Frees slots of the domain's pools that were deleted remotely, or that wait, unless the marker may still have to
-   visit them. This function frees a share of them (waiting.h). Called by the owner. */
-void bxr_remote_drain(struct bxr_domain *domain);
+   visit them: in a share of the pools (waiting.h), and in n more. Called by the owner. */
+void bxr_remote_drain_more(struct bxr_domain *domain, size_t n);
 
-/* Frees all such slots. */
-void bxr_remote_drain_all(struct bxr_domain *domain);
+static inline void bxr_remote_drain(struct bxr_domain *domain) { bxr_remote_drain_more(domain, 0); }
+
+static inline void bxr_remote_drain_all(struct bxr_domain *domain) {
+  bxr_remote_drain_more(domain, BXR_ALL_POOLS);
+}
 
 /* Frees as many such slots as one create can wait for. */
 void bxr_remote_drain_a_few(struct bxr_domain *domain);

@@ -98,6 +98,9 @@ uint32_t bxr_runtime_cycle(void);
 bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now. With the lock. */
 bool bxr_runtime_marking_done(void);
+/* Whether the program may have forced the collection that is under way, and has not run since. False if the
+   runtime tells that it has not. In scans. */
+bool bxr_runtime_may_be_forced(void);
 
 /* Pacing. The collector plans a cycle without the work that our roots add to it. Where roots are darkened one by one, a part
    of that work is done outside of slices: darkening a root visits the header of its value, and the fields before the first

@@ -260,6 +260,9 @@ bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
 uint32_t bxr_runtime_cycle(void) { return (uint32_t)Caml_state->stat_major_collections; }
 bool bxr_runtime_marking_started(void) { return false; }
 bool bxr_runtime_marking_done(void) { return true; }
+bool bxr_runtime_may_be_forced(void) {
+  return Caml_state->young_ptr == Caml_state->young_alloc_end;
+}
 double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
 void bxr_runtime_owe(size_t words) { (void)words; }
 bool bxr_runtime_rests_after_forced_cycles(void) { return false; }

@@ -205,6 +205,15 @@ bool bxr_runtime_marking_started(void) {
 
 bool bxr_runtime_marking_done(void) { return Caml_state->marking_done != 0; }
 
+/* A collection that is forced works in slices of 10 million words, of which something is left when its cycle
+   ends. Other slices leave nothing, or a part of the 1000 words for which a domain marks while it waits. */
+bool bxr_runtime_may_be_forced(void) {
+#if OCAML_VERSION >= 50100
+  if (Caml_state->slice_budget < 1 << 16) return false;
+#endif
+  return Caml_state->young_ptr == Caml_state->young_end;
+}
+
 #ifdef MARKS_ROOTS_LATE
 /* caml_darken, while other domains run: it stores the whole header of a block, and a domain that forces
    a lazy value changes the tag there at any moment (ocaml/ocaml, issue 14816). So the status of a lazy

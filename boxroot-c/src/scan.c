@@ -192,12 +192,21 @@ static void count_early(struct bxr_domain *domain) {
     bxr_domain_publish(domain, bxr_domain_census(domain));
 }
 
+/* A forced cycle has minor scans when it is forced, and when it ends. A cycle of Gc.major has one more than a cycle of
+   Gc.full_major. A cycle that is not forced may be as short where the heap is small. */
+enum { SCANS_OF_A_FORCED_CYCLE = 3 };
+
+/* To free the slots of so many pools takes a millisecond. */
+enum { FEW_POOLS = 256 };
+
+/* How many pools more than a share are freed after a short cycle ("emptied" of waiting.h). */
+static size_t more_pools(void) {
+  return bxr_runtime_may_be_forced() ? BXR_ALL_POOLS : FEW_POOLS;
+}
+
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_flush(domain);
-  if (domain->forced)
-    bxr_remote_drain_all(domain);
-  else
-    bxr_remote_drain(domain);
+  bxr_remote_drain_more(domain, domain->after_short_cycle ? more_pools() : 0);
   pace_slice(&domain->pacing);
   scan_young(domain, action);
   bxr_domain_promote(domain);
@@ -209,24 +218,21 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   if (!domain->marking) bxr_release_excess(domain);
 }
 
-/* "emptied" of waiting.h. If no other domain has darkened its roots before, remote deletes may be drained, too ("darken-first"
-   of remote.c). */
-static void finish_what_waits(struct bxr_domain *domain) {
-  if (bxr_runtime_is_alone()) bxr_remote_drain_all(domain);
-  bxr_waiting_free(domain, SIZE_MAX);
+/* If no other domain has darkened its roots before, remote deletes may be drained, too ("darken-first" of remote.c). */
+static void free_what_waits(struct bxr_domain *domain) {
+  if (bxr_runtime_is_alone())
+    bxr_remote_drain_more(domain, more_pools());
+  else
+    bxr_waiting_free(domain, more_pools());
 }
-
-/* A forced cycle has minor scans when it is forced, and when it ends. A cycle of Gc.major has one more than a cycle of
-   Gc.full_major. */
-enum { SCANS_OF_A_FORCED_CYCLE = 3 };
 
 /* All mark stacks are empty. So everything that was handed over in the last cycle may be unmapped now, or used for
    something else. This is the first moment at which that holds for the directory. */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
   uint64_t scans = domain->minor_scans - domain->scans_before_darkening;
-  domain->forced = scans <= SCANS_OF_A_FORCED_CYCLE;
-  if (domain->forced) finish_what_waits(domain);
-  begin_cycle(&domain->pacing, domain->forced);
+  domain->after_short_cycle = scans <= SCANS_OF_A_FORCED_CYCLE;
+  if (domain->after_short_cycle) free_what_waits(domain);
+  begin_cycle(&domain->pacing, domain->after_short_cycle);
   if (!hand_over_all(domain, action))
     scan_all(domain, action,
              bxr_domain_pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);

@@ -17,11 +17,13 @@
    emptied: What waits is emptied, whatever the program does. After the next hand-over every pool that waits is ripe, unless it is
       foreign until the end of that cycle. Each minor scan frees a share of the pools, the oldest first. Creates that look
       for slots, and deletes (all-alike), free others, so that no new memory is mapped while old memory is ripe. If a whole
-      cycle had no minor scans but those of its own end, it was forced, or there is nearly nothing to collect. Then
-      the slots of all ripe pools are freed before the next hand-over, and also in each minor scan of the next cycle, so
-      that Gc.full_major finds all garbage.
-   share: A minor scan frees no more than a share, so that no pause is long. It counts pools: to look at one, or to free one that
-      becomes empty at once, takes some cache misses; to free all slots of one takes a few microseconds.
+      cycle had no minor scans but those of its own end, it was forced, or there is nearly nothing to collect.
+      Then the slots of ripe pools are freed before the next hand-over, and also in each minor scan of the next
+      cycle: a few hundred pools more than a share, or all if the program does not run meanwhile, so that
+      Gc.full_major finds all garbage.
+   share: Unless collections are forced, a minor scan frees no more than a share, so that no pause is long. It
+      counts pools: to look at one, or to free one that becomes empty at once, takes some cache misses; to free
+      all slots of one takes a few microseconds.
 
    Called by the owner, under its lock, or in its scans. */
 #ifndef BXR_WAITING_H
@@ -67,6 +69,9 @@ void bxr_waiting_free(struct bxr_domain *domain, size_t n);
 /* How many of n pools that wait a minor scan looks at. If no others come, 3000 pools, of six million slots, have had their
    turn after forty scans, and 300 after thirteen. */
 static inline size_t bxr_waiting_share(size_t n) { return n / 16 + 16; }
+
+/* More pools than there are. */
+#define BXR_ALL_POOLS (SIZE_MAX / 16)
 
 #pragma GCC visibility pop
 

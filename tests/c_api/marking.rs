@@ -202,6 +202,61 @@ fn delete_roots_that_the_marker_has_not_visited() {
     assert_eq!((s.live_roots, s.pools_full, s.pools_partial, s.waiting_deletes), (0, 0, 0, 0));
 }
 
+// A cycle of a small heap may have no more minor scans than one that is forced. It does not free all that
+// waits at once, also if it is the first one after `Gc.full_major`.
+test!(short_cycles_free_a_share, ocaml = 5, || {
+    start();
+    ocaml("minor_heap_words", &[int(4096)]);
+    let (kept, all): (Vec<_>, Vec<_>) = {
+        let v = ocaml("string", &[int(25)]);
+        let first = root_of(v);
+        let all = (1..2_500_000).map(|_| root_of(unsafe { sys::boxroot_get(first) }));
+        std::iter::once(first).chain(all).enumerate().partition(|(i, _)| i % 100 == 0)
+    };
+    when_roots_are_marked();
+    for &(_, root) in &all {
+        delete(root);
+    }
+    let waiting = || sys::boxroot_stats().waiting_deletes;
+    assert!(waiting() > 2_400_000);
+    let start = sys::boxroot_stats();
+    let share = (start.pools / 16 + 16) * 2000;
+    let after_a_short_cycle = share + 256 * 2000;
+    let mut last = (start.minor_scans, waiting());
+    let mut shortest = u64::MAX;
+    let mut cycle = (start.major_scans, start.minor_scans);
+    for i in 0..100_000 {
+        ocaml("string", &[int(i)]);
+        ocaml("churn_major", &[int(1)]);
+        let s = sys::boxroot_stats();
+        let scans = (s.minor_scans - last.0) as usize;
+        let freed = last.1 - s.waiting_deletes;
+        // So do the beginning of a cycle and, if the last one was long, statistics.
+        let bound = (scans + 1) * after_a_short_cycle + share;
+        assert!(freed <= bound, "{scans} minor scans freed {freed} slots");
+        last = (s.minor_scans, s.waiting_deletes);
+        if s.major_scans > cycle.0 {
+            shortest = shortest.min(s.minor_scans - cycle.1);
+            cycle = (s.major_scans, s.minor_scans);
+        }
+        if s.waiting_deletes == 0 {
+            break;
+        }
+    }
+    assert_eq!(waiting(), 0);
+    // From OCaml 5.5 on, cycles of a small heap are longer.
+    if env!("OCAML_VERSION") < "5.5" {
+        assert!(shortest <= 3, "the shortest cycle had {shortest} minor scans");
+    }
+    for (_, root) in kept {
+        check(root, 25);
+        delete(root);
+    }
+    full_major();
+    full_major();
+    assert_eq!((live(), sys::boxroot_stats().pools_full), (0, 0));
+});
+
 // `modify` of a root that the marker has not visited yet takes another slot, for which there may be no
 // memory.
 test!(modify_moves_a_root_that_is_being_marked, ocaml = 5, || {

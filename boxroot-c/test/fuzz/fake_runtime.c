@@ -324,6 +324,7 @@ bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, fals
 
 bool bxr_runtime_marking_started(void) { return fake.marks_late && fake.marking; }
 
+bool bxr_runtime_may_be_forced(void) { return young_used == 0; }
 bool bxr_runtime_marking_done(void) {
   int d = fake_domain_of_thread();
   CHECK(d >= 0);
