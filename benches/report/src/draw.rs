@@ -12,11 +12,19 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 pub const GREY: RGBColor = RGBColor(128, 128, 128);
 
+/// A figure, and the smallest and the largest of its runs, which are drawn as a thin line through it.
+#[derive(Clone, Copy)]
+pub struct Point {
+    pub x: f64,
+    pub y: f64,
+    pub spread: (f64, f64),
+}
+
 /// What a bar or a curve shows of one implementation.
 pub struct Line {
     pub name: String,
     pub colour: RGBColor,
-    pub points: Vec<(f64, f64)>,
+    pub points: Vec<Point>,
 }
 
 pub enum Scale {
@@ -24,6 +32,11 @@ pub enum Scale {
     Logarithmic,
     /// From 0 to 100; the height is logarithmic.
     Percent,
+}
+
+/// The heights of all points and spreads.
+fn heights(lines: &[Line]) -> impl Iterator<Item = f64> + Clone + '_ {
+    lines.iter().flat_map(|line| &line.points).flat_map(|p| [p.spread.0, p.y, p.spread.1])
 }
 
 /// The smallest and the largest value, with some space around them.
@@ -66,8 +79,8 @@ pub fn curves(
     if lines.is_empty() {
         return Ok(());
     }
-    let points = || lines.iter().flat_map(|line| &line.points);
-    let (x, y) = (range(points().map(|p| p.0)), range(points().map(|p| p.1)));
+    let x = range(lines.iter().flat_map(|line| &line.points).map(|p| p.x));
+    let y = range(heights(lines));
     match scale {
         Scale::Linear => draw_curves(file, title, axes, lines, 0. ..x.1, 0. ..y.1, 5),
         Scale::Logarithmic => {
@@ -115,15 +128,19 @@ where
         .draw()?;
     for line in lines {
         let stroke = line.colour.stroke_width(if line.name == "boxroot" { 3 } else { 2 });
-        chart.draw_series(LineSeries::new(line.points.iter().copied(), stroke))?;
-        let dot = |point: &(f64, f64)| Circle::new(*point, 3, line.colour.filled());
+        chart.draw_series(LineSeries::new(line.points.iter().map(|p| (p.x, p.y)), stroke))?;
+        let dot = |p: &Point| Circle::new((p.x, p.y), 3, line.colour.filled());
         chart.draw_series(line.points.iter().map(dot))?;
+        let spread = |p: &Point| {
+            PathElement::new([(p.x, p.spread.0), (p.x, p.spread.1)], line.colour.mix(0.5))
+        };
+        chart.draw_series(line.points.iter().map(spread))?;
     }
     root.present()?;
     Ok(())
 }
 
-/// Draws groups of bars. The x of a point is the number of its group.
+/// Draws groups of bars, each with its spread. The x of a point is the number of its group.
 pub fn bars(
     file: &Path,
     title: &str,
@@ -135,7 +152,7 @@ pub fn bars(
     if lines.is_empty() {
         return Ok(());
     }
-    let (low, high) = range(lines.iter().flat_map(|line| &line.points).map(|p| p.1));
+    let (low, high) = range(heights(lines));
     match scale {
         Scale::Linear => draw_bars(file, title, y_title, groups, lines, 0. ..high, 0.),
         Scale::Logarithmic | Scale::Percent => {
@@ -179,9 +196,14 @@ where
         .draw()?;
     let width = 0.8 / lines.len() as f64;
     for (i, line) in lines.iter().enumerate() {
-        chart.draw_series(line.points.iter().map(|&(group, y)| {
-            let left = group + 0.1 + width * i as f64;
-            Rectangle::new([(left, bottom), (left + width * 0.9, y)], line.colour.filled())
+        let left = |p: &Point| p.x + 0.1 + width * i as f64;
+        chart.draw_series(line.points.iter().map(|p| {
+            let corners = [(left(p), bottom), (left(p) + width * 0.9, p.y)];
+            Rectangle::new(corners, line.colour.filled())
+        }))?;
+        chart.draw_series(line.points.iter().map(|p| {
+            let x = left(p) + width * 0.45;
+            PathElement::new([(x, p.spread.0), (x, p.spread.1)], GREY.stroke_width(2))
         }))?;
     }
     let width = chart.plotting_area().dim_in_pixel().0 as i32 / groups.len() as i32;

@@ -1,7 +1,7 @@
 //! The plots of a report.
 
 use crate::data::{Report, Series};
-use crate::draw::{bars, curves, Line, Scale, GREY};
+use crate::draw::{bars, curves, Line, Point, Scale, GREY};
 use crate::harness::list::{self, Implementation};
 use crate::harness::Result;
 use crate::parts::{named, Part};
@@ -32,11 +32,12 @@ impl Colours {
     /// The points of each implementation, in the order of the data. One without points gets no line.
     fn lines<P>(&self, all: &[Series], points: impl Fn(&Series) -> P) -> Vec<Line>
     where
-        P: IntoIterator<Item = (f64, f64)>,
+        P: IntoIterator<Item = Point>,
     {
         let mut lines: Vec<Line> = Vec::new();
         for series in all {
-            let mut points: Vec<_> = points(series).into_iter().filter(|(_, y)| *y > 0.).collect();
+            let mut points: Vec<_> =
+                points(series).into_iter().filter(|p| p.spread.0 > 0.).collect();
             let name = &series.implementation;
             match lines.iter_mut().find(|l| l.name == *name) {
                 _ if points.is_empty() => {}
@@ -60,17 +61,14 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
         let x = groups.iter().position(|group| *group == group_name(s))? as f64;
         let mut all = report.series("programs").iter();
         let ours = all.find(|o| o.implementation == "boxroot" && group_name(o) == group_name(s))?;
-        let seconds = |s: &Series| s.figure(programs?, "seconds");
-        Some((x, seconds(s)? / seconds(ours)?))
+        point(x, s, programs?, "seconds", 1. / ours.figure(programs?, "seconds")?)
     });
     let text = title("Programs that use global roots");
     bars(&file("global-roots"), &text, "time, ours = 1", &groups, &relative, Scale::Logarithmic)?;
 
     let lines_of = |name: &str, setting: &str, figure: &str, scale: f64| -> Vec<Line> {
         let part = named(parts, name);
-        colours.lines(report.series(name), |s| {
-            Some((s.setting(setting)?, s.figure(part?, figure)? * scale))
-        })
+        colours.lines(report.series(name), |s| point(s.setting(setting)?, s, part?, figure, scale))
     };
     let all = lines_of("local_roots", "N", "ns_per_call", 1.);
     let text = title("Local roots: a chain of N calls");
@@ -80,8 +78,9 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
     let text = title("Longest pause of a major cycle");
     curves(&file("longest-pause"), &text, ("live roots", "ms"), &all, Scale::Logarithmic)?;
 
+    let cache = named(parts, "cache");
     let all = colours.lines(report.series("cache"), |s| {
-        let pause = |i| Some((i as f64 + 0.5, s.median(&format!("pause_{i:02}"))? * 1e3));
+        let pause = |i| point(i as f64 + 0.5, s, cache?, &format!("pause_{i:02}"), 1e3);
         (0..100).filter_map(pause).collect::<Vec<_>>()
     });
     let text = title("A changing cache: longest pause in each percent of a run");
@@ -89,8 +88,9 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
     curves(&file("cache"), &text, axes, &all, Scale::Percent)?;
 
     let percentiles = ["p50", "p90", "p99", "p99.9", "p99.99", "longest"].map(String::from);
+    let server = named(parts, "server");
     let all = colours.lines(report.series("server"), |s| {
-        let bar = |(i, figure): (usize, &String)| Some((i as f64, s.median(figure)? * 1e3));
+        let bar = |(i, figure): (usize, &String)| point(i as f64, s, server?, figure, 1e3);
         let of_two = (s.setting("WORKERS") == Some(2.)).then_some(&percentiles);
         of_two.into_iter().flatten().enumerate().filter_map(bar).collect::<Vec<_>>()
     });
@@ -102,13 +102,23 @@ pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Res
         ("prodcons", "prodcons", "Created on one domain, deleted on another"),
     ] {
         let all = colours.lines(report.series("domains"), |s| {
-            let per_second = s.median("creates")? / s.median("seconds")? / 1e6;
-            (s.program == program).then_some((s.setting("DOMS")?, per_second))
+            let creates = s.median("creates")? / 1e6;
+            let (fastest, slowest) = s.spread("seconds");
+            let spread = (creates / slowest, creates / fastest);
+            let y = creates / s.median("seconds")?;
+            (s.program == program).then_some(Point { x: s.setting("DOMS")?, y, spread })
         });
         let axes = ("domains", "million roots per second");
         curves(&file(name), &title(text), axes, &all, Scale::Linear)?;
     }
     Ok(())
+}
+
+/// A figure of a series, and its spread.
+fn point(x: f64, series: &Series, part: &Part, figure: &str, scale: f64) -> Option<Point> {
+    let y = series.figure(part, figure)? * scale;
+    let (low, high) = series.spread(figure);
+    Some(Point { x, y, spread: (low * scale, high * scale) })
 }
 
 /// The groups of bars, in the order of the data.
