@@ -67,6 +67,7 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
         ("read (`get`)", "get"),
         ("change, young value (`modify_young`)", "modify_young"),
         ("change, old value (`modify_old`)", "modify_old"),
+        ("the same, once after each minor collection (`modify_after_minor`)", "modify_after_minor"),
         ("delete one of a million, in random order (`delete_shuffled`)", "delete_shuffled"),
     ] {
         text += &row(what, &kinds.map(|kind| cell("micro", program, "", kind, "ns_per_operation")));
