@@ -1,16 +1,18 @@
 //! Exceptions, errors and panics.
 
 use crate::functions::{name_of, raise_nth};
+use crate::support::exported::Run;
 use crate::support::safe::*;
 use crate::support::values::THROWN;
 use ocaml_boxroot::{
     stats, sys, Boxroot, CallError, DomainLock, Error, Exception, Function, OCamlInt, OCamlString,
     Runtime, ToOCaml, Value,
 };
+use std::error::Error as StdError;
 use std::panic::{catch_unwind, panic_any, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Mutex;
-use std::{fmt, thread};
+use std::sync::{Arc, Mutex};
+use std::{fmt, io, thread};
 
 test!(panics_become_exceptions, || {
     extern "C" fn body(argument: sys::Value) -> sys::Value {
@@ -295,4 +297,143 @@ test!(hooks_of_panics_attach, forbid(unsafe_code), || {
         *ANSWERS.lock().unwrap(),
         [Err(Error::AlreadyHeld), Err(Error::AlreadyHeld), Ok(())]
     );
+});
+
+/// An error of the program, as `thiserror` makes it of `#[from] CallError`.
+#[derive(Debug)]
+struct Order(CallError);
+
+/// The same with `#[error(transparent)]`: its text and its source are those of the error inside.
+#[derive(Debug)]
+struct Transparent(CallError);
+
+/// A text around any error, as `anyhow`'s `context`.
+#[derive(Debug)]
+struct Context(Box<dyn StdError + Send + Sync>);
+
+/// An error that is its own source.
+#[derive(Debug)]
+struct Endless;
+
+impl From<CallError> for Order {
+    fn from(error: CallError) -> Self {
+        Order(error)
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no order")
+    }
+}
+
+impl StdError for Order {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl fmt::Display for Transparent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for Transparent {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source()
+    }
+}
+
+impl fmt::Display for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("while serving")
+    }
+}
+
+impl StdError for Context {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+impl fmt::Display for Endless {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no end")
+    }
+}
+
+impl StdError for Endless {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(self)
+    }
+}
+
+test!(exceptions_in_errors_of_the_program, || {
+    type Any = Box<dyn StdError>;
+    type Shared = Arc<dyn StdError + Send + Sync>;
+    /// OCaml raises `Parse_error`, with arguments.
+    fn call(lock: &mut DomainLock) -> Result<(), CallError> {
+        raise_nth(lock, 1).map(|_| ())
+    }
+    fn error(lock: &mut DomainLock) -> CallError {
+        call(lock).unwrap_err()
+    }
+    fn from(lock: &mut DomainLock) -> Result<(), Order> {
+        Ok(call(lock)?)
+    }
+    let wrappers: &[(&str, Run)] = &[
+        ("itself", |lock, _| Ok(call(lock)?)),
+        ("#[from]", |lock, _| Ok(from(lock)?)),
+        ("transparent", |lock, _| Err(Transparent(error(lock)).into())),
+        ("transparent in #[from]", |lock, _| Err(Context(Transparent(error(lock)).into()).into())),
+        ("Box of a type", |lock, _| Err(Box::new(error(lock)).into())),
+        ("Box of an error", |lock, _| {
+            Err(Box::<dyn StdError + Send + Sync>::from(error(lock)) as Any)
+        }),
+        ("Arc of a type", |lock, _| Err(Arc::new(error(lock)).into())),
+        ("Arc of an error", |lock, _| Err(Any::from(Arc::new(error(lock)) as Shared))),
+        ("Arc of #[from]", |lock, _| Err(Any::from(Arc::new(Order(error(lock))) as Shared))),
+        ("io", |lock, _| Err(io::Error::other(error(lock)).into())),
+        ("io in io", |lock, _| Err(io::Error::other(io::Error::other(error(lock))).into())),
+        ("io of #[from]", |lock, _| Err(io::Error::other(Order(error(lock))).into())),
+        ("context", |lock, _| Err(Context(error(lock).into()).into())),
+        ("context of context", |lock, _| {
+            Err(Context(Context(Arc::new(error(lock)).into()).into()).into())
+        }),
+        ("of Rust", |lock, _| {
+            let text: Boxroot<OCamlString> = "expected ;".to_ocaml(lock)?;
+            let place: Boxroot<OCamlInt> = 17.to_ocaml(lock)?;
+            // SAFETY: Parse_error has arguments of these types.
+            let made =
+                unsafe { Exception::new(lock, "Parse_error", &[text.as_any(), place.as_any()]) };
+            Err(io::Error::other(made?).into())
+        }),
+    ];
+    with_ocaml(|lock| {
+        for (name, wrapper) in wrappers {
+            let exception = ocaml(lock, "run", 0, *wrapper).unwrap_err();
+            churn_a_little(lock);
+            assert!(exception.is(lock, "Parse_error"), "{name}: {exception}");
+            assert!(exception.text().ends_with("Parse_error(\"expected ;\", 17)"), "{name}");
+        }
+        let endless = ocaml(lock, "run", 0, |_, _| Err(Endless.into())).unwrap_err();
+        assert_eq!(endless.text(), "Failure(\"no end\")");
+        let closure = Count::from_rust(lock, |lock, _| from(lock).map(|()| 0)).unwrap();
+        let error = closure.call_converting::<i32>(lock, 0).unwrap_err();
+        assert!(error.to_string().contains("Parse_error"), "{error}");
+        // The text of a chain has each part once, and says where.
+        let context = Context(Order(Exception::not_found(lock).unwrap().into()).into());
+        let (mut chain, mut next) = (Vec::new(), Some(&context as &dyn StdError));
+        while let Some(error) = next {
+            chain.push(error.to_string());
+            next = error.source();
+        }
+        assert_eq!(chain[..3], ["while serving", "no order", "OCaml exception: Not_found"]);
+        assert!(chain[3].starts_with(concat!("at ", file!(), ":")), "{chain:?}");
+        assert_eq!(chain.len(), 4);
+        drop((error, context, closure, endless));
+        full_major(lock);
+    });
+    assert_no_roots();
 });

@@ -1,8 +1,9 @@
 //! Functions of Rust that OCaml calls: how a body runs, and how its result, error or panic gets to OCaml.
 
 use super::registered::Place;
+use crate::types::exception::value_inside;
 use crate::types::form::Looks;
-use crate::{ffi, Boxroot, CallError, DomainLock, Exception, FromOCaml, ToOCaml, Value};
+use crate::{ffi, Boxroot, DomainLock, FromOCaml, ToOCaml, Value};
 use ocaml_boxroot_sys as sys;
 use std::any::Any;
 use std::error::Error;
@@ -120,15 +121,12 @@ pub(super) fn answer<T: ?Sized>(
         }
         Err(error) => error,
     };
-    let exception = match (error.downcast_ref::<Exception>(), error.downcast_ref::<CallError>()) {
-        (Some(exception), _) | (None, Some(CallError::Exception(exception))) => exception.value(),
-        _ => None,
-    };
-    let message = match exception {
-        Some(exception) => return ffi::exception_result(exception.get(lock).raw()),
-        None => error.to_string(),
-    };
-    // Before the exception exists: code of the program might run the collector.
+    // The error is dropped before the exception is an unrooted value: code of the program might run the collector.
+    if let Some(exception) = value_inside(&*error) {
+        drop(error);
+        return ffi::exception_result(exception.get(lock).raw());
+    }
+    let message = error.to_string();
     drop(error);
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so there is no unrooted value.
     unsafe { failure(&message) }

@@ -8,6 +8,7 @@ use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CString;
 use std::fmt;
+use std::panic::Location;
 use std::sync::Arc;
 
 marker! {
@@ -36,8 +37,9 @@ marker! {
 /// the exception arrives in Rust, or is created there; so it can be shown on any thread, without the lock. [`is`](Exception::is)
 /// tells exceptions apart.
 ///
-/// If an exported function returns an `Exception` as its error, OCaml sees this exception, unchanged; see
-/// [`export!`](crate::export!).
+/// If an exported function returns an `Exception` as its error, or an error that has one among its sources, OCaml sees this exception,
+/// unchanged; see [`export!`](crate::export!). Its own [`source`](std::error::Error::source) says where Rust code called OCaml, or made
+/// the exception.
 ///
 /// ```
 /// use ocaml_boxroot::Exception;
@@ -55,9 +57,30 @@ marker! {
 #[doc(alias("caml_raise", "exn"))]
 #[derive(Clone)]
 pub struct Exception {
+    arrived: Arrived,
+    text: Arc<String>,
+}
+
+/// The value of an exception, and the line of Rust code that called OCaml then, or made the exception. It is the exception's
+/// `source`, and the last error of the chain: wrappers that hide the error itself (`Box`, `Arc`, `io::Error::other`,
+/// `#[error(transparent)]` of `thiserror`, an `anyhow::Error`) return *its* source as theirs, so the value is found in any of
+/// them.
+#[derive(Clone)]
+struct Arrived {
     /// `None` if there was no memory for the root.
     value: Option<Arc<Boxroot<OCamlException>>>,
-    text: Arc<String>,
+    at: &'static Location<'static>,
+}
+
+/// How many errors of a chain of sources are looked at. A chain may have no end.
+const LONGEST_CHAIN: usize = 100;
+
+/// The value of the OCaml exception that an error of the program is, or has among its sources.
+pub(crate) fn value_inside(
+    error: &(dyn std::error::Error + 'static),
+) -> Option<Arc<Boxroot<OCamlException>>> {
+    let chain = std::iter::successors(Some(error), |error| error.source()).take(LONGEST_CHAIN);
+    chain.filter_map(|error| error.downcast_ref::<Arrived>()).next()?.value.clone()
 }
 
 impl Exception {
@@ -76,7 +99,8 @@ impl Exception {
         // SAFETY: `raw` is a live exception (caller), or one of OCaml's own, which never dies.
         let value = unsafe { Value::from_raw(raw) };
         let text = Arc::new(describe(value));
-        Exception { value: Boxroot::try_new(lock, value).ok().map(Arc::new), text }
+        let value = Boxroot::try_new(lock, value).ok().map(Arc::new);
+        Exception { arrived: Arrived { value, at: Location::caller() }, text }
     }
 
     /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not be rooted.
@@ -93,7 +117,7 @@ impl Exception {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn value(&self) -> Option<&RootRef<OCamlException>> {
-        Some(self.value.as_ref()?)
+        Some(self.arrived.value.as_ref()?)
     }
 
     /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`, `"Failure"`, `"End_of_file"`,
@@ -114,7 +138,7 @@ impl Exception {
     /// ```
     #[doc(alias = "caml_callback_exn")]
     pub fn is(&self, lock: &mut DomainLock, name: &str) -> bool {
-        match (&self.value, constructor(lock, name)) {
+        match (&self.arrived.value, constructor(lock, name)) {
             (Some(value), Some((constructor, lock))) => {
                 constructor_of(value.get(lock)).raw() == constructor.raw()
             }
@@ -154,7 +178,7 @@ impl Exception {
         lock: &DomainLock,
         index: usize,
     ) -> Result<Option<Boxroot<T>>, Error> {
-        let Some(value) = &self.value else { return Ok(None) };
+        let Some(value) = &self.arrived.value else { return Ok(None) };
         let value = value.get(lock);
         match value.kind() {
             Kind::Block { tag: 0, size } if index < size - 1 => {
@@ -230,7 +254,8 @@ impl Exception {
             unsafe { block(lock, 0, &fields) }?
         };
         let text = Arc::new(describe(value.get(lock)));
-        Ok(Exception { value: Some(Arc::new(value)), text })
+        let value = Some(Arc::new(value));
+        Ok(Exception { arrived: Arrived { value, at: Location::caller() }, text })
     }
 
     /// OCaml's `Not_found`.
@@ -371,7 +396,26 @@ impl fmt::Debug for Exception {
     }
 }
 
-impl std::error::Error for Exception {}
+impl std::error::Error for Exception {
+    /// The line of Rust code that called OCaml, or that made the exception.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.arrived)
+    }
+}
+
+impl fmt::Display for Arrived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at {}", self.at)
+    }
+}
+
+impl fmt::Debug for Arrived {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl std::error::Error for Arrived {}
 
 /// Why a call of an OCaml function gave no result.
 ///
@@ -443,7 +487,15 @@ impl fmt::Debug for CallError {
     }
 }
 
-impl std::error::Error for CallError {}
+impl std::error::Error for CallError {
+    /// The source of the exception or the error, whose text this error has.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            CallError::Exception(exception) => exception.source(),
+            CallError::Error(error) => error.source(),
+        }
+    }
+}
 
 /// The constructor of an exception: a block of tag 248 with its name and a number. OCaml's own exceptions have negative
 /// numbers.
