@@ -308,6 +308,84 @@ fn types_without_conversions() {
     bindings.lacks(&["pub struct Number", "pub enum Choice"]);
 }
 
+/// A value of `Obj.t` may be a float or not, and so may one of a type that is the same, or is represented so. OCaml's polymorphic
+/// functions must not get two of them as values of one type: an array of floats takes floats alone.
+#[test]
+fn types_of_any_value() {
+    let modules = Modules::new(
+        "types_of_any_value",
+        &[(
+            "x.ml",
+            "module M : sig
+               type hidden = private Obj.t
+               type 'a same = private 'a
+               type number = private float
+               type boxed = private Boxed of Obj.t
+               type id
+             end = struct
+               type hidden = Obj.t
+               type 'a same = 'a
+               type number = float
+               type boxed = Boxed of Obj.t
+               type id = int
+             end
+             type equal = Obj.t
+             type wrapped = Wrapped of Obj.t [@@unboxed]
+             type twice = { twice : M.hidden } [@@unboxed]
+             type gadt = Gadt : equal -> gadt [@@unboxed]
+             type 'a phantom = Phantom of Obj.t [@@unboxed]
+             type 'a around = Around of 'a M.same [@@unboxed]
+             type record = { any : Obj.t; many : Obj.t list }
+             let any () : Obj.t = Obj.repr 0.5
+             let single x = [| x |]",
+        )],
+    );
+    let bindings = modules.bind("module x");
+    let any = |name: &str| {
+        format!(
+            "// its values may be of any type, so it stands for no type variable
+             #[derive(Debug)]
+             pub struct {name}(Infallible, PhantomData<()>);"
+        )
+    };
+    bindings.has(&[
+        &any("OCamlHidden"),
+        &any("OCamlWrapped"),
+        &any("OCamlTwice"),
+        &any("OCamlGadt"),
+        &any("OCamlT"),
+        "pub struct OCamlPhantom<A>(Infallible, PhantomData<((A, fn(A) -> A),)>);",
+        "pub abstract OCamlSame<A> }",
+        "pub abstract OCamlNumber }",
+        "pub abstract OCamlId }",
+        "pub abstract OCamlAround<A> }",
+        "pub record OCamlRecord for Record {",
+        "pub private variant OCamlBoxed for Boxed {",
+    ]);
+    let of_one_type =
+        ["m::OCamlNumber", "m::OCamlSame<m::OCamlId>", "OCamlRecord", "m::OCamlBoxed"];
+    let of_any = [
+        "OCamlEqual",
+        "m::OCamlHidden",
+        "m::OCamlSame<OCamlEqual>",
+        "OCamlWrapped",
+        "OCamlTwice",
+        "OCamlGadt",
+        "OCamlPhantom<m::OCamlId>",
+        "OCamlAround<OCamlEqual>",
+    ];
+    let program = |types: &[&str]| {
+        let call = |ty| format!("single::<x::{}>();\n", str::replace(ty, "<", "<x::"));
+        let calls: String = types.iter().copied().map(call).collect();
+        let single = "fn single<A: ocaml_boxroot::OneType>() {}";
+        format!("ocaml_boxroot::include_bindings!();\n{single}\npub fn all() {{\n{calls}}}\n")
+    };
+    modules.rustc("of_one_type.rs", &program(&of_one_type), METADATA).unwrap();
+    let said = modules.rustc("of_any.rs", &program(&of_any), METADATA).unwrap_err();
+    let refused = said.matches("cannot stand for a type variable of OCaml").count();
+    assert_eq!(refused, of_any.len(), "{said}");
+}
+
 /// A private type has no conversion to OCaml, so it is a root where one is needed.
 #[test]
 fn private_types() {

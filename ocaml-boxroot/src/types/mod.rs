@@ -135,8 +135,8 @@ use std::sync::Arc;
 /// A struct with such a field is invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
 
-/// A marker whose values are all of one OCaml type. All markers are such, except [`OCamlAny`](crate::OCamlAny) and unboxed types
-/// with a part of that type. The trait is the bound of the type variables of [bindings](crate::include_bindings), because OCaml's
+/// A marker whose values are all of one OCaml type. All markers are such, except [`OCamlAny`](crate::OCamlAny), those that bindings
+/// make for `Obj.t` and for types that are the same, and unboxed types with a part of these. The trait is the bound of the type variables of [bindings](crate::include_bindings), because OCaml's
 /// polymorphic functions rely on one type for each variable: an array that was made with a float holds floats alone.
 /// [`ocaml_type!`](crate::ocaml_type!) implements the trait, and you may implement it for a marker of your own.
 ///
@@ -152,8 +152,8 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand for a type variable of OCaml",
     label = "this type variable is `{Self}`, which is not known to be one type of OCaml",
-    note = "roots of `OCamlAny` may own values of different types, which OCaml must not take for values of one: \
-            give the roots the marker of their type",
+    note = "roots of `OCamlAny`, and of OCaml's `Obj.t`, may own values of different types, which OCaml must not take for \
+            values of one: give the roots the marker of their type",
     note = "a marker of your own may implement `OneType`"
 )]
 pub unsafe trait OneType {}

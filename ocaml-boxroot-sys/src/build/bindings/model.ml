@@ -50,6 +50,7 @@ and decl = {
   has_constraints : bool;  (* on its parameters *)
   is_private : bool;
   never_float : bool;  (* no value of it is a float's block, whatever `kind` says *)
+  is_any : bool;  (* some of its values may be floats, and others not *)
   comment : string;
   doc : string option;
   mutable kind : kind;

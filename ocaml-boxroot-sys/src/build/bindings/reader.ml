@@ -203,7 +203,7 @@ and decl r path d =
         (place, Names.free is_taken name) in
     let decl = {
       ocaml = ocaml r path; place; name; params; has_constraints;
-      is_private = d.type_private = Private; never_float = never_float d;
+      is_private = d.type_private = Private; never_float = never_float d; is_any = is_any r path d;
       comment = (match home with Some h -> h.home_comment | None -> "type " ^ ocaml r path);
       doc = Option.bind home (fun h -> h.home_doc);
       kind = Opaque; reason = None; rust = Marker_only; boxed = None; used = []; has_root = false; circle = [] } in
@@ -242,6 +242,25 @@ and never_float d = match d.type_kind with
   | _ -> d.type_immediate = Always || (match Option.map Compat.get_desc d.type_manifest with
     | Some (Tvariant _ | Tarrow _ | Ttuple _ | Tobject _ | Tpackage _) -> true
     | _ -> false)
+
+(* Whether a declared type may have floats and other values, because it is `Obj.t`, or is represented so. That of an abstract type
+   does not count: whoever hides `Obj.t` so that one type has both breaks OCaml's own arrays. That of a parameter is asked in Rust. *)
+and is_any r path d =
+  let params = Ctype.instance_list d.type_params in
+  let is_param t = List.exists (fun p -> Compat.get_id p = Compat.get_id t) params in
+  let rec any t = match Compat.unboxed r.env t with
+    | None -> true
+    | Some t -> match Compat.get_desc t with
+      | Tvar _ -> not (is_param t)
+      | Tconstr (path, arguments, _) ->
+        let path = normalize r path in
+        Path.name path = "Stdlib__Obj.t"
+        || builtin path = None && (match Env.find_type path r.env with
+          | d -> not (never_float d) && List.exists any arguments
+          | exception Not_found -> true)
+      | Tarrow _ | Ttuple _ | Tvariant _ | Tobject _ | Tpackage _ -> false
+      | _ -> true in
+  any (Btype.newgenty (Tconstr (path, params, ref Mnil)))
 
 and field r l = { label = Ident.name l.ld_id; ty = ty r 0 l.ld_type; is_mutable = l.ld_mutable = Mutable;
   is_atomic = Compat.is_atomic l }

@@ -93,6 +93,14 @@ let own_type scope d position =
   | Unboxed (Some c, parts) -> out scope "pub enum %s {\n    %s%s,\n}\n" name (Names.camel c) (decl parts)
   | Unboxed (None, Positional _) | Opaque -> ()
 
+(* A marker that is no `OneType`, unlike those of `bound_type!`. *)
+let marker_of_any scope d name parameters =
+  let never = imported scope "std" "convert::" "Infallible" and phantom = imported scope "std" "marker::" "PhantomData" in
+  let parameters = String.concat " " (List.map (fun a -> Printf.sprintf "(%s, fn(%s) -> %s)," a a a) parameters) in
+  comment scope "" "its values may be of any type, so it stands for no type variable";
+  doc scope "" d.doc;
+  out scope "#[derive(Debug)]\npub struct %s(%s, %s<(%s)>);\n" name never phantom parameters
+
 let type_ scope d =
   let names = variables scope d.params in
   let position = { names; to_ocaml = true; circle = d.circle; var = (fun v -> "R" ^ variable names v) } in
@@ -110,24 +118,25 @@ let type_ scope d =
   let visibility = if d.is_private && d.rust <> Marker_only then "pub private" else "pub" in
   let bound fmt = out scope "::ocaml_boxroot::bound_type! {\n"; doc scope "    " d.doc; out scope "    "; out scope fmt in
   (match d.kind with
+   | Opaque when d.is_any -> marker_of_any scope d name (List.map snd names)
    | Opaque -> (match d.boxed with
-     | Some rust -> bound "pub boxed %s for %s\n" name rust
-     | None -> bound "pub abstract %s\n" name)
+     | Some rust -> bound "pub boxed %s for %s\n}\n" name rust
+     | None -> bound "pub abstract %s\n}\n" name)
    | Record (l, form) ->
      bound "%s %s %s%s {\n" visibility (match form with `Flat -> "flat" | _ -> "record") name for_;
      List.iteri (fun i f -> out scope "        %d %s: %s,\n" i (Names.identifier f.label) (marker_of f.ty)) l;
-     out scope "    }\n"
+     out scope "    }\n}\n"
    | Variant l | Row l ->
      bound "%s variant %s%s {\n" visibility name for_;
      List.iter (fun c ->
        out scope "        %s %s%s,\n" (Names.camel c.constructor) (tag c.tag) (parts_macro marker_of c.parts)) l;
-     out scope "    }\n"
+     out scope "    }\n}\n"
    | Unboxed (constructor, parts) ->
      let is_float = List.exists (fun t -> Analysis.floatness t = `Float) (parts_types parts) in
      let parts = parts_macro marker_of parts in
      let parts = match constructor with Some c -> Printf.sprintf " { %s%s }" (Names.camel c) parts | None -> parts in
-     bound "%s unboxed %s%s%s is_float %b\n" visibility name for_ parts is_float);
-  out scope "}\n\n"
+     bound "%s unboxed %s%s%s is_float %b\n}\n" visibility name for_ parts is_float);
+  out scope "\n"
 
 let abbreviation scope a =
   let names = variables scope a.alias_params in
