@@ -156,12 +156,14 @@ extern "C" {
 // `c/bigarray.c`.
 extern "C" {
     pub fn obx_ba_kind(array: Value) -> c_int;
+    pub fn obx_ba_layout(array: Value) -> c_int;
     pub fn obx_ba_data(array: Value) -> *mut c_void;
     pub fn obx_ba_dimensions(array: Value) -> usize;
     pub fn obx_ba_dimension(array: Value, i: usize) -> usize;
-    /// A bigarray of one dimension with a copy of the data, `size` bytes; 0 if out of memory.
+    /// A bigarray of one dimension, of a kind and a layout, with a copy of the data, `size` bytes;
+    /// 0 if out of memory.
     pub fn obx_alloc_bigarray(
-        kind: c_int,
+        flags: c_int,
         data: *const c_void,
         length: usize,
         size: usize,

@@ -112,6 +112,31 @@ pub use types::{
 };
 pub use value::{Kind, Value};
 
+/// What the types of bigarrays are made of. Programs say [`OCamlArray2<f64>`](OCamlArray2), which
+/// is a [`Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`](bigarray::Bigarray).
+///
+/// # Examples
+///
+/// A function for bigarrays of any elements and dimensions, as [bindings](include_bindings!) have
+/// them:
+///
+/// ```
+/// use ocaml_boxroot::bigarray::Bigarray;
+/// use ocaml_boxroot::{CLayout, Kind, Value};
+///
+/// fn words<D, A, B>(array: Value<Bigarray<D, A, B, CLayout>>) -> usize {
+///     let Kind::Block { size, .. } = array.kind() else { unreachable!("a bigarray is a block") };
+///     size
+/// }
+/// ```
+pub mod bigarray {
+    pub use crate::types::bigarray::{
+        Array1, Array2, Array3, Bigarray, Complex32Elt, Complex64Elt, Float16Elt, Float32Elt,
+        Float64Elt, Genarray, Int16SignedElt, Int16UnsignedElt, Int32Elt, Int64Elt, Int8SignedElt,
+        Int8UnsignedElt, IntElt, NativeintElt,
+    };
+}
+
 /// For [`export!`].
 #[doc(hidden)]
 pub mod export_support {

@@ -8,8 +8,8 @@ extern crate std;
 use bound::*;
 use journal::OCamlLog;
 use ocaml_boxroot::{
-    Boxroot, CallError, DomainLock, Error, Function, Kind, OCamlArray, OCamlFloat, OCamlInt,
-    OCamlList, OCamlString, RootRef, Runtime, ToOCaml,
+    Boxroot, CallError, DomainLock, Error, FortranLayout, Function, Kind, OCamlArray, OCamlArray1,
+    OCamlArray2, OCamlFloat, OCamlInt, OCamlList, OCamlString, RootRef, Runtime, ToOCaml,
 };
 use std::prelude::rust_2021::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,6 +102,7 @@ fn main() -> Any<()> {
         parameters(lock)?;
         types_of_rust(lock)?;
         others(lock)?;
+        bigarrays(lock)?;
         conversions_and_writes_at_once(lock)
     })?
 }
@@ -239,6 +240,32 @@ fn others(lock: &mut DomainLock) -> Any<()> {
     }
     assert_eq!(depth(lock, &stack)?, 3);
     assert_eq!(adder(lock, -1, 2)?, 1);
+    Ok(())
+}
+
+fn bigarrays(lock: &mut DomainLock) -> Any<()> {
+    let matrix: Boxroot<OCamlArray2<f64>> = matrix(lock, 2, 3)?;
+    assert_eq!(matrix.get(lock).dimensions(), [2, 3]);
+    let cells = matrix.get(lock).cells();
+    assert_eq!(
+        cells.iter().map(|cell| cell.get()).collect::<Vec<_>>(),
+        [0., 1., 2., 10., 11., 12.]
+    );
+    cells[4].set(0.5);
+    assert_eq!(trace(lock, &matrix)?, 0.5);
+    let second: Boxroot<OCamlArray1<f64>> = row(lock, &matrix, 1)?;
+    drop(matrix);
+    assert_eq!(second.to_rust::<Vec<f64>>(lock)?, [10., 0.5, 12.]);
+    assert_eq!(total(lock, &second)?, 22.5);
+    assert_eq!(total(lock, [0.5, 1.])?, 1.5);
+    let tensor = tensor(lock, [1, 2, 3, 4])?;
+    assert_eq!(sizes(lock, &tensor)?, [1, 2, 3, 4]);
+    assert!(tensor.get(lock).cells().iter().all(|cell| cell.get() == -1));
+    let image = image(lock)?;
+    assert_eq!(image.title, "four");
+    let pixels: Boxroot<OCamlArray2<u8, FortranLayout>> = image.pixels;
+    let cells = pixels.get(lock).cells();
+    assert_eq!(cells.iter().map(|cell| cell.get()).collect::<Vec<u8>>(), [1, 3, 2, 4]);
     Ok(())
 }
 

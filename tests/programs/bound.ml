@@ -97,3 +97,28 @@ let by_rust order =
     (pick [ order; order ]).customer;
     string_of_int (pick [ 1; 2; 3 ]);
     (match pick [] with () -> "nothing" | exception Closed -> "closed" | exception Failure text -> text) ]
+
+open Bigarray
+
+type image = { pixels : (int, int8_unsigned_elt, fortran_layout) Array2.t; title : string }
+
+let matrix n m =
+  let a = Array2.create float64 c_layout n m in
+  for i = 0 to n - 1 do for j = 0 to m - 1 do a.{i, j} <- float_of_int ((10 * i) + j) done done;
+  a
+let trace a =
+  let sum = ref 0. in
+  for i = 0 to min (Array2.dim1 a) (Array2.dim2 a) - 1 do sum := !sum +. a.{i, i} done;
+  !sum
+let row = Array2.slice_left
+let total a =
+  let sum = ref 0. in
+  for i = 0 to Array1.dim a - 1 do sum := !sum +. a.{i} done;
+  !sum
+let sizes a = Array.to_list (Genarray.dims a)
+let tensor sizes =
+  let a = Genarray.create int c_layout (Array.of_list sizes) in
+  Genarray.fill a (-1);
+  a
+let image () =
+  { pixels = Array2.of_array int8_unsigned fortran_layout [| [| 1; 2 |]; [| 3; 4 |] |]; title = "four" }

@@ -78,3 +78,19 @@ external audit : order -> size -> string = "bound_audit"
 external six : int -> int -> int -> int -> int -> float -> float = "bound_six_bytecode" "bound_six"
 external pick : 'a list -> 'a = "bound_pick"
 val by_rust : order -> string list
+
+(** {1 Bigarrays} *)
+
+type image = {
+  pixels : (int, Bigarray.int8_unsigned_elt, Bigarray.fortran_layout) Bigarray.Array2.t;
+  title : string;
+}
+
+val matrix : int -> int -> (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array2.t
+val trace : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array2.t -> float
+val row :
+  ('a, 'b, Bigarray.c_layout) Bigarray.Array2.t -> int -> ('a, 'b, Bigarray.c_layout) Bigarray.Array1.t
+val total : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array1.t -> float
+val sizes : ('a, 'b, 'l) Bigarray.Genarray.t -> int list
+val tensor : int list -> (int, Bigarray.int_elt, Bigarray.c_layout) Bigarray.Genarray.t
+val image : unit -> image

@@ -1,10 +1,12 @@
 //! Maps, sets, sequences, bigarrays.
 
 use crate::support::safe::*;
+use ocaml_boxroot::bigarray::{Array1, Bigarray, Complex64Elt};
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, CallError, DomainLock, Error, Function, OCamlBigarray, OCamlChar,
-    OCamlFloat, OCamlInt, OCamlList, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet, OCamlString,
-    ToOCaml,
+    ocaml_functions, Boxroot, CLayout, CallError, DomainLock, Error, FortranLayout, Function,
+    OCamlAny, OCamlArray1, OCamlArray2, OCamlArray3, OCamlChar, OCamlFloat, OCamlGenarray,
+    OCamlInt, OCamlInt64, OCamlList, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet, OCamlString,
+    ToOCaml, Value,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -16,14 +18,20 @@ ocaml_functions! {
         fn strings(n: OCamlInt) -> OCamlSeq<OCamlString> = "strings";
         fn list_that_goes_round(n: OCamlInt) -> OCamlList<OCamlInt> = "list_that_goes_round";
         fn from(n: OCamlInt) -> OCamlSeq<OCamlInt> = "from";
-        fn doubles(n: OCamlInt) -> OCamlBigarray<f64> = "doubles";
-        fn matrix() -> OCamlBigarray<i16> = "matrix";
-        fn ints() -> OCamlBigarray<OCamlInt> = "ints";
-        fn chars() -> OCamlBigarray<OCamlChar> = "chars";
-        fn slice(array: OCamlBigarray<f64>) -> OCamlBigarray<f64> = "slice";
-        fn sum_of_floats(array: OCamlBigarray<f64>) -> OCamlFloat = "sum_of_floats";
-        fn sum_of_singles(array: OCamlBigarray<f32>) -> OCamlFloat = "sum_of_singles";
-        fn sum_of_nativeints(array: OCamlBigarray<OCamlNativeint>) -> OCamlString =
+        fn doubles(n: OCamlInt) -> OCamlArray1<f64> = "doubles";
+        fn matrix() -> OCamlArray2<i16, FortranLayout> = "matrix";
+        fn cube() -> OCamlArray3<u8> = "cube";
+        fn genarray(n: OCamlInt) -> OCamlGenarray<i32> = "genarray";
+        fn complex() -> Bigarray<Array1, OCamlAny, Complex64Elt, CLayout> = "complex";
+        fn filled(x: OCamlFloat) -> OCamlArray2<f64> = "filled_matrix";
+        fn ints() -> OCamlArray1<OCamlInt> = "ints";
+        fn chars() -> OCamlArray1<OCamlChar> = "chars";
+        fn slice(array: OCamlArray1<f64>) -> OCamlArray1<f64> = "slice";
+        fn sum_of_floats(array: OCamlArray1<f64>) -> OCamlFloat = "sum_of_floats";
+        fn sum_of_singles(array: OCamlArray1<f32>) -> OCamlFloat = "sum_of_singles";
+        fn sum_of_matrix(array: OCamlArray2<f64>) -> OCamlFloat = "sum_of_matrix";
+        fn sum_from_one(array: OCamlArray1<f64, FortranLayout>) -> OCamlFloat = "sum_from_one";
+        fn sum_of_nativeints(array: OCamlArray1<OCamlNativeint>) -> OCamlString =
             "sum_of_nativeints";
     }
 }
@@ -118,7 +126,7 @@ test!(sequences, || {
 
 test!(bigarrays, || {
     with_ocaml(|lock| {
-        let array: Boxroot<OCamlBigarray<f64>> = doubles(lock, 1000).unwrap();
+        let array: Boxroot<OCamlArray1<f64>> = doubles(lock, 1000).unwrap();
         churn(lock);
         let cells = array.get(lock).cells();
         assert!(cells.iter().enumerate().all(|(i, cell)| cell.get() == i as f64));
@@ -126,52 +134,118 @@ test!(bigarrays, || {
         assert_eq!(unsafe { array.get(lock).as_slice() }[999], 999.);
         cells[3].set(1e6);
         assert_eq!(sum_of_floats::<f64>(lock, &array).unwrap(), 499_500. - 3. + 1e6);
-        let part: Boxroot<OCamlBigarray<f64>> = slice(lock, &array).unwrap();
+        let part: Boxroot<OCamlArray1<f64>> = slice(lock, &array).unwrap();
         drop(array);
         churn(lock);
         assert_eq!(part.to_rust::<Vec<f64>>(lock), Ok(vec![2., 1e6, 4.]));
-        let matrix: Boxroot<OCamlBigarray<i16>> = matrix(lock).unwrap();
-        assert_eq!(matrix.get(lock).dimensions(), [2, 3]);
-        assert_eq!(matrix.to_rust::<Vec<i16>>(lock), Ok(vec![1, 4, 2, 5, 3, 6]), "by columns");
         let least = isize::MIN >> 1;
         assert_eq!(ints::<Vec<isize>>(lock).unwrap(), [least, -1, !least]);
         assert_eq!(chars::<Vec<u8>>(lock).unwrap(), [b'a', 255]);
-        let empty: Boxroot<OCamlBigarray<f64>> = doubles(lock, 0).unwrap();
+        let empty: Boxroot<OCamlArray1<f64>> = doubles(lock, 0).unwrap();
         assert!(empty.get(lock).cells().is_empty());
-        let chars: Boxroot<Function<(), OCamlBigarray<f64>>> = function(lock, "chars");
+        let chars: Boxroot<Function<(), OCamlArray1<f64>>> = function(lock, "chars");
         let (wrong, _) = chars.call(lock).unwrap();
         assert!(catch_unwind(AssertUnwindSafe(|| wrong.cells().len())).is_err());
     });
     assert_no_roots();
 });
 
+test!(bigarrays_of_several_dimensions, || {
+    macro_rules! all {
+        ($root:ident, $lock:ident) => {
+            $root.get($lock).cells().iter().map(|cell| cell.get()).collect::<Vec<_>>()
+        };
+    }
+    with_ocaml(|lock| {
+        let matrix: Boxroot<OCamlArray2<i16, FortranLayout>> = matrix(lock).unwrap();
+        let cube: Boxroot<OCamlArray3<u8>> = cube(lock).unwrap();
+        let any: Boxroot<OCamlGenarray<i32>> = genarray(lock, 4).unwrap();
+        let none: Boxroot<OCamlGenarray<i32>> = genarray(lock, 0).unwrap();
+        let filled: Boxroot<OCamlArray2<f64>> = filled(lock, 0.5).unwrap();
+        churn(lock);
+        assert_eq!(matrix.get(lock).dimensions(), [2, 3]);
+        assert_eq!(all!(matrix, lock), [1, 4, 2, 5, 3, 6], "by columns");
+        assert_eq!(cube.get(lock).dimensions(), [1, 2, 3]);
+        assert_eq!(all!(cube, lock), [1, 2, 3, 4, 5, 6], "the last index is the nearest");
+        assert_eq!(any.get(lock).dimensions(), [1, 2, 3, 4]);
+        assert_eq!(any.get(lock).cells().len(), 24);
+        assert_eq!((none.get(lock).dimensions(), all!(none, lock)), (vec![], vec![7]));
+        filled.get(lock).cells()[5].set(2.);
+        assert_eq!(sum_of_matrix::<f64>(lock, &filled).unwrap(), 4.5);
+        // SAFETY: nothing changes the bigarray meanwhile, because no other thread runs.
+        assert_eq!(unsafe { filled.get(lock).as_slice() }, [0.5, 0.5, 0.5, 0.5, 0.5, 2.]);
+        let complex: Boxroot<Bigarray<Array1, OCamlAny, Complex64Elt, CLayout>> =
+            complex(lock).unwrap();
+        assert_eq!(complex.get(lock).dimensions(), [3]);
+        assert!(complex.get(lock).has_form());
+    });
+    assert_no_roots();
+});
+
+// A bigarray of another kind, layout or number of dimensions does not have the form of a type.
+test!(forms_of_bigarrays, || {
+    fn forms<T>(lock: &DomainLock, array: &Boxroot<T>) -> Vec<bool> {
+        macro_rules! has_form {
+            ($($type:ty),* $(,)?) => {
+                // SAFETY: the value is live, and is only asked for its form.
+                vec![$(unsafe { Value::<$type>::from_raw(array.get(lock).raw()) }.has_form()),*]
+            };
+        }
+        has_form![
+            OCamlArray1<f64>,
+            OCamlArray1<f64, FortranLayout>,
+            OCamlArray1<f32>,
+            OCamlArray2<f64>,
+            OCamlArray2<f64, FortranLayout>,
+            OCamlArray3<f64>,
+            OCamlGenarray<f64>,
+            OCamlGenarray<f64, FortranLayout>,
+            OCamlGenarray<i64>,
+            OCamlInt64,
+        ]
+    }
+    with_ocaml(|lock| {
+        let c: Boxroot<OCamlArray1<f64>> = [0.5].to_ocaml(lock).unwrap();
+        let fortran: Boxroot<OCamlArray1<f64, FortranLayout>> = [0.5].to_ocaml(lock).unwrap();
+        let two = filled::<Boxroot<_>>(lock, 0.5).unwrap();
+        let own = |i: &[usize]| (0..10).map(|n| i.contains(&n)).collect::<Vec<bool>>();
+        assert_eq!(forms(lock, &c), own(&[0, 6]));
+        assert_eq!(forms(lock, &fortran), own(&[1, 7]));
+        assert_eq!(forms(lock, &two), own(&[3, 6]));
+    });
+    assert_no_roots();
+});
+
 test!(bigarrays_from_rust, || {
-    fn doubles(lock: &mut DomainLock, data: &[f64]) -> Boxroot<OCamlBigarray<f64>> {
+    fn doubles(lock: &mut DomainLock, data: &[f64]) -> Boxroot<OCamlArray1<f64>> {
         data.to_ocaml(lock).unwrap()
     }
     with_ocaml(|lock| {
         let data: Vec<f64> = (0..100_000).map(f64::from).collect();
         let array = doubles(lock, &data);
         churn(lock);
-        assert_eq!(array.to_rust::<Vec<f64>>(lock), Ok(data));
+        assert_eq!(array.to_rust::<Vec<f64>>(lock).as_ref(), Ok(&data));
         assert_eq!(sum_of_floats::<f64>(lock, &array).unwrap(), 4_999_950_000.);
         // Altogether more than there is memory for, unless the collector frees them.
         for _ in 0..2000 {
             doubles(lock, &[0.; 100_000]);
         }
-        let floats: Boxroot<OCamlBigarray<f32>> = [0.5f32, 0.25].to_ocaml(lock).unwrap();
+        let floats: Boxroot<OCamlArray1<f32>> = [0.5f32, 0.25].to_ocaml(lock).unwrap();
         assert_eq!(sum_of_singles::<f64>(lock, &floats).unwrap(), 0.75);
-        let n: Boxroot<OCamlBigarray<OCamlNativeint>> = [isize::MAX, -1].to_ocaml(lock).unwrap();
+        let n: Boxroot<OCamlArray1<OCamlNativeint>> = [isize::MAX, -1].to_ocaml(lock).unwrap();
         assert_eq!(sum_of_nativeints::<String>(lock, &n).unwrap(), (isize::MAX - 1).to_string());
+        let fortran: Boxroot<OCamlArray1<f64, FortranLayout>> = data.to_ocaml(lock).unwrap();
+        assert_eq!(sum_from_one::<f64>(lock, &fortran).unwrap(), 4_999_950_000.);
+        assert_eq!(fortran.to_rust::<Vec<f64>>(lock).as_ref(), Ok(&data));
         let empty = doubles(lock, &[]);
         assert_eq!(sum_of_floats::<f64>(lock, empty).unwrap(), 0.);
         const LARGEST: isize = isize::MAX >> 1;
         let mut ints = vec![LARGEST, -LARGEST - 1];
-        let root: Boxroot<OCamlBigarray<OCamlInt>> = ints.to_ocaml(lock).unwrap();
+        let root: Boxroot<OCamlArray1<OCamlInt>> = ints.to_ocaml(lock).unwrap();
         assert_eq!(root.to_rust(lock), Ok(ints.clone()));
         for too_large in [LARGEST + 1, -LARGEST - 2, isize::MIN] {
             ints[1] = too_large;
-            let refused = ToOCaml::<OCamlBigarray<OCamlInt>>::to_ocaml(&ints, lock);
+            let refused = ToOCaml::<OCamlArray1<OCamlInt>>::to_ocaml(&ints, lock);
             assert_eq!(refused.err(), Some(Error::OutOfRange));
         }
     });

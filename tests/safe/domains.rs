@@ -4,7 +4,7 @@
 use crate::support::exported::{Run, HANDED_OVER};
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    stats, Boxroot, CondvarExt, DomainLock, JoinHandleExt, MutexExt, OCamlBigarray, OCamlBytes,
+    stats, Boxroot, CondvarExt, DomainLock, JoinHandleExt, MutexExt, OCamlArray1, OCamlBytes,
     OCamlString, OnceLockExt, RwLockExt, ToOCaml,
 };
 use std::cell::Cell;
@@ -263,7 +263,7 @@ test!(references_outlive_their_roots, forbid(unsafe_code), ocaml = 5, || {
         DomainLock::attach(|lock| {
             let canary = boxed(lock, Canary(Canary::ALIVE));
             let text = string(lock, "read where it is");
-            let numbers: Boxroot<OCamlBigarray<f64>> = vec![0.5; 1000].to_ocaml(lock).unwrap();
+            let numbers: Boxroot<OCamlArray1<f64>> = vec![0.5; 1000].to_ocaml(lock).unwrap();
             if round % 3 == 0 {
                 let enough = COLLECTIONS.load(Ordering::SeqCst) + 2; // they are old then
                 lock.release(|| {

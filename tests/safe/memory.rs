@@ -2,7 +2,7 @@
 
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, DomainLock, Error, FromOCaml, OCamlArray, OCamlBigarray, OCamlBytes,
+    ocaml_functions, Boxroot, DomainLock, Error, FromOCaml, OCamlArray, OCamlArray1, OCamlBytes,
     OCamlFloat, OCamlInt, OCamlList, OCamlMap, OCamlSet, OCamlString, ToOCaml,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -100,7 +100,7 @@ test!(conversions_where_memory_runs_out, || {
         there_and_back::<OCamlArray<OCamlInt>, _>(lock, vec![1; N]);
         there_and_back::<OCamlArray<OCamlFloat>, _>(lock, vec![0.5; N]);
         there_and_back::<OCamlArray<OCamlFloat>, _>(lock, [0.5; N]);
-        there_and_back::<OCamlBigarray<f64>, _>(lock, vec![0.5; N]);
+        there_and_back::<OCamlArray1<f64>, _>(lock, vec![0.5; N]);
         there_and_back::<Option<OCamlString>, _>(lock, Some(vec![b'x'; N]));
         let words = words(lock, N).unwrap();
         from_ocaml::<_, Vec<(String, f64)>>(lock, &words);

@@ -6,9 +6,9 @@
 use crate::support::mistakes::*;
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    ocaml_functions, ocaml_type, Boxroot, CallError, DomainLock, Exception, Function, OCamlArray,
-    OCamlBigarray, OCamlChar, OCamlException, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64,
-    OCamlList, OCamlMap, OCamlNativeint, OCamlString,
+    ocaml_functions, ocaml_type, Boxroot, CallError, DomainLock, Exception, FortranLayout,
+    Function, OCamlArray, OCamlArray1, OCamlArray2, OCamlChar, OCamlException, OCamlFloat,
+    OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlMap, OCamlNativeint, OCamlString,
 };
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -79,7 +79,9 @@ declared! {
     list_for_map: () -> OCamlMap<S, I> as BTreeMap<String, i64> = "mistakes.list", "where OCamlMap<OCamlString, OCamlInt> belongs";
     set_for_map: () -> OCamlMap<I, I> as BTreeMap<i64, i64> = "mistakes.set", "size 4";
     seq_for_list: () -> OCamlList<I> as Vec<i64> = "mistakes.seq", "a function";
-    a_bigarray_of_other_elements: () -> OCamlBigarray<f64> as Vec<f64> = "mistakes.bigarray", "a bigarray, where OCamlBigarray<f64> belongs";
+    a_bigarray_of_other_elements: () -> OCamlArray1<f64> as Vec<f64> = "mistakes.bigarray", "a bigarray (int, c_layout, dimensions: 1), where Bigarray<Array1, OCamlFloat, Float64Elt, CLayout> belongs";
+    a_bigarray_of_other_dimensions: () -> OCamlArray2<I> as Boxroot<OCamlArray2<I>> = "mistakes.bigarray", "dimensions: 1), where Bigarray<Array2, OCamlInt, ";
+    a_bigarray_in_another_layout: () -> OCamlArray1<I, FortranLayout> as Vec<isize> = "mistakes.bigarray", "c_layout, dimensions: 1), where Bigarray<Array1, OCamlInt, IntElt, FortranLayout> belongs";
     lazy_for_its_value: () -> I as i64 = "mistakes.lazy", "where OCamlInt belongs";
     reference_for_its_value: () -> I as i64 = "mistakes.ref", "size 1, where OCamlInt belongs";
     int_that_is_only_rooted: () -> OCamlException as Boxroot<OCamlException> = "mistakes.int", "where OCamlException belongs";

@@ -239,6 +239,17 @@ let () =
   register "doubles" (fun n -> Bigarray.(Array1.init float64 c_layout n float_of_int));
   register "matrix" (fun () ->
       Bigarray.(Array2.of_array int16_signed fortran_layout [| [| 1; 2; 3 |]; [| 4; 5; 6 |] |]));
+  register "cube" (fun () ->
+      Bigarray.(Array3.of_array int8_unsigned c_layout [| [| [| 1; 2; 3 |]; [| 4; 5; 6 |] |] |]));
+  register "genarray" (fun n ->
+      let array = Bigarray.(Genarray.create int32 c_layout (Array.init n succ)) in
+      Bigarray.Genarray.fill array 7l;
+      array);
+  register "complex" (fun () -> Bigarray.(Array1.create complex64 c_layout 3));
+  register "filled_matrix" (fun (x : float) ->
+      let array = Bigarray.(Array2.create float64 c_layout 2 3) in
+      Bigarray.Array2.fill array x;
+      array);
   register "ints" (fun () -> Bigarray.(Array1.of_array int c_layout [| min_int; -1; max_int |]));
   register "chars" (fun () -> Bigarray.(Array1.of_array char c_layout [| 'a'; '\255' |]));
   register "slice" (fun a -> Bigarray.Array1.sub a 2 3);
@@ -246,9 +257,21 @@ let () =
       let sum = ref 0. in
       for i = 0 to Bigarray.Array1.dim a - 1 do sum := !sum +. (Bigarray.Array1.get (a : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array1.t) i) done;
       !sum);
+  register "sum_from_one" (fun a ->
+      let a : (float, Bigarray.float64_elt, Bigarray.fortran_layout) Bigarray.Array1.t = a in
+      let sum = ref 0. in
+      for i = 1 to Bigarray.Array1.dim a do sum := !sum +. a.{i} done;
+      !sum);
   register "sum_of_singles" (fun (a : (float, Bigarray.float32_elt, Bigarray.c_layout) Bigarray.Array1.t) ->
       let sum = ref 0. in
       for i = 0 to Bigarray.Array1.dim a - 1 do sum := !sum +. a.{i} done;
+      !sum);
+  register "sum_of_matrix" (fun a ->
+      let a : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array2.t = a in
+      let sum = ref 0. in
+      for i = 0 to Bigarray.Array2.dim1 a - 1 do
+        for j = 0 to Bigarray.Array2.dim2 a - 1 do sum := !sum +. a.{i, j} done
+      done;
       !sum);
   register "sum_of_nativeints" (fun (a : (nativeint, Bigarray.nativeint_elt, Bigarray.c_layout) Bigarray.Array1.t) ->
       Nativeint.to_string (Nativeint.add a.{0} a.{1}))

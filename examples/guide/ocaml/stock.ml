@@ -31,3 +31,13 @@ type guess = string -> size
 
 let weigh (guess : guess) name = grams (guess name)
 let find name items = List.find (fun item -> item.name = name) items
+
+open Bigarray
+
+let price_table (prices : (float, float64_elt, c_layout) Array1.t) =
+  Array2.init float64 c_layout (Array1.dim prices) 2 (fun i j -> prices.{i} *. float_of_int (j + 1))
+
+let sum_of_row i (table : (float, float64_elt, c_layout) Array2.t) =
+  let sum = ref 0. in
+  for j = 0 to Array2.dim2 table - 1 do sum := !sum +. table.{i, j} done;
+  !sum

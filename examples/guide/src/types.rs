@@ -2,7 +2,7 @@
 
 use crate::hashtbl;
 use crate::stock::{self, Item, OCamlCount, OCamlGuess, OCamlItem, OCamlTree, Place, Size, Tree};
-use ocaml_boxroot::{Boxroot, DomainLock, OCamlArray, OCamlFloat, OCamlInt, ToOCaml};
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlArray, OCamlArray2, OCamlFloat, OCamlInt, ToOCaml};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -12,6 +12,7 @@ pub fn all(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     parameters(lock)?;
     maps(lock)?;
     library(lock)?;
+    bigarrays(lock)?;
     mutable(lock)?;
     array(lock)?;
     returned(lock)?;
@@ -60,6 +61,14 @@ fn library(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let index = stock::index(lock, [tea()])?; // a root of the table
     let tea: Boxroot<OCamlItem> = hashtbl::find(lock, &index, "tea")?;
     assert_eq!(tea.to_rust::<Item>(lock)?.price, 8.0);
+    Ok(())
+}
+
+fn bigarrays(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let table: Boxroot<OCamlArray2<f64>> = stock::price_table(lock, [2.0, 3.0])?;
+    assert_eq!(table.get(lock).dimensions(), [2, 2]);
+    table.get(lock).cells()[3].set(5.5); // OCaml's table.{1, 1}
+    assert_eq!(stock::sum_of_row(lock, 1, &table)?, 8.5);
     Ok(())
 }
 

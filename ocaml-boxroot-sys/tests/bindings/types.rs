@@ -308,8 +308,9 @@ fn types_without_conversions() {
     bindings.lacks(&["pub struct Number", "pub enum Choice"]);
 }
 
-/// A value of `Obj.t` may be a float or not, and so may one of a type that is the same, or is represented so. OCaml's polymorphic
-/// functions must not get two of them as values of one type: an array of floats takes floats alone.
+/// A value of `Obj.t` may be a float or not, and so may one of a type that is the same, or is
+/// represented so. OCaml's polymorphic functions must not get two of them as values of one type: an
+/// array of floats takes floats alone.
 #[test]
 fn types_of_any_value() {
     let modules = Modules::new(
@@ -384,6 +385,103 @@ fn types_of_any_value() {
     let said = modules.rustc("of_any.rs", &program(&of_any), METADATA).unwrap_err();
     let refused = said.matches("cannot stand for a type variable of OCaml").count();
     assert_eq!(refused, of_any.len(), "{said}");
+}
+
+/// Each of OCaml's types of bigarrays is one type in Rust, by whichever module and with whichever
+/// parameters.
+#[test]
+fn bigarrays() {
+    let modules = Modules::new(
+        "bigarrays",
+        &[(
+            "x.ml",
+            "open Bigarray
+             type vector = (float, float64_elt, c_layout) Array1.t
+             type frame = { pixels : (int, int8_unsigned_elt, c_layout) Array2.t; width : int }
+             type ('a, 'b) held = { held : ('a, 'b, fortran_layout) Array1.t }
+             let sum (v : vector) = v.{0}
+             let total (m : (float, float64_elt, c_layout) Array2.t) = m.{0, 0}
+             let columns () = Array2.create float32 fortran_layout 2 3
+             let cube () = Array3.create int16_unsigned c_layout 1 2 3
+             let letters () = Array1.create char c_layout 1
+             let ints () = Genarray.create int c_layout [| 1; 2; 3; 4 |]
+             let complex () = Array1.create complex64 c_layout 1
+             let nothing () = Array0.create int32 c_layout
+             let rows m = Array2.dim1 m
+             let first (v : ('a, 'b, c_layout) Array1.t) = v.{0}
+             let length (v : (float, float64_elt, 'l) Array1.t) = Array1.dim v
+             let kind (v : ('a, 'b, 'l) Array1.t) = Array1.kind v
+             let only_elt (v : ('a, float64_elt, 'l) Array1.t) = Array1.dim v",
+        )],
+    );
+    let bindings = modules.bind("module x");
+    bindings.has(&[
+        "pub type OCamlVector = OCamlArray1<f64>;",
+        "pub struct Frame { pub pixels: Boxroot<OCamlArray2<u8>>, pub width: isize, }",
+        "pub record OCamlHeld<A, B> { 0 held: Bigarray<Array1, A, B, FortranLayout>, }",
+        "pub fn sum / sum_root (array1: OCamlArray1<f64>) -> OCamlFloat",
+        "pub fn total / total_root (array2: OCamlArray2<f64>) -> OCamlFloat",
+        "pub fn columns ((): ()) -> OCamlArray2<f32, FortranLayout> =",
+        "pub fn cube ((): ()) -> OCamlArray3<u16> =",
+        "pub fn letters ((): ()) -> OCamlArray1<OCamlChar> =",
+        "pub fn ints ((): ()) -> OCamlGenarray<OCamlInt> =",
+        "-> Bigarray<Array1, super::ocaml_types::stdlib::complex::OCamlT, Complex64Elt, CLayout> =",
+        "-> super::ocaml_types::stdlib::bigarray::array0::OCamlT<OCamlInt32, Int32Elt, CLayout> =",
+        "pub fn rows<A, B, C> / rows_root (array2: Bigarray<Array2, A, B, C>) -> OCamlInt",
+        "pub fn first<A, B> (array1: Bigarray<Array1, A, B, CLayout>) -> A =",
+        "pub fn length<L> / length_root (array1: OCamlArray1<f64, L>) -> OCamlInt",
+        "(array1: Bigarray<Array1, A, B, L>) -> super::ocaml_types::stdlib::bigarray::OCamlKind<A, B> =",
+        "(array1: Bigarray<Array1, A, Float64Elt, L>) -> OCamlInt",
+    ]);
+    let program = |body: &str| {
+        format!(
+            "#![forbid(unsafe_code)]
+             ocaml_boxroot::include_bindings!();
+             use ocaml_boxroot::*;
+             pub fn all(lock: &mut DomainLock) -> std::result::Result<(), CallError> {{
+                 {body}
+                 Ok(())
+             }}"
+        )
+    };
+    // Those of OCaml's library are the same types.
+    modules.bind("module x module stdlib__Bigarray");
+    let body = "
+        let (kind, layout) = (bigarray::float64(lock)?, bigarray::c_layout(lock)?);
+        let matrix: Boxroot<OCamlArray2<f64>> = bigarray::array2::create(lock, &kind, &layout, 2, 3)?;
+        x::total(lock, &matrix)?;
+        x::rows(lock, &matrix)?;
+        let vector: Boxroot<OCamlArray1<f64>> = bigarray::array2::slice_left(lock, &matrix, 0)?;
+        x::sum(lock, &vector)?;
+        x::sum(lock, [0.5, 1.5])?;
+        let first: Boxroot<OCamlFloat> = x::first(lock, [0.5])?;
+        let vector: Boxroot<x::OCamlVector> = [0.5].to_ocaml(lock)?;
+        x::length(lock, vector)?;
+        let columns = x::columns(lock)?;
+        x::rows(lock, columns)?;
+        let cube = x::cube(lock)?;
+        let any: Boxroot<OCamlGenarray<u16>> = bigarray::genarray_of_array3(lock, cube)?;
+        let _ = (first, any);";
+    modules.rustc("same.rs", &program(body), METADATA).unwrap();
+    let (no_conversion, other_type) = ("E0277", "E0308");
+    let mistakes = [
+        (no_conversion, "x::total(lock, [0.5])?;"),
+        (
+            no_conversion,
+            "let v: Boxroot<OCamlArray1<f64>> = [0.5].to_ocaml(lock)?; x::total(lock, v)?;",
+        ),
+        (no_conversion, "let m = x::columns(lock)?; x::total(lock, m)?;"),
+        (no_conversion, "let c = x::cube(lock)?; x::rows(lock, c)?;"),
+        (no_conversion, "let i = x::ints(lock)?; let _: Vec<isize> = i.to_rust(lock)?;"),
+        (no_conversion, "let c = x::letters(lock)?; let _: Vec<char> = c.to_rust(lock)?;"),
+        (other_type, "let _: Boxroot<OCamlArray1<u8>> = x::letters(lock)?;"),
+        (other_type, "let _: Boxroot<OCamlGenarray<u16>> = x::cube(lock)?;"),
+    ];
+    for (error, mistake) in mistakes {
+        let said = modules.rustc("mistake.rs", &program(mistake), METADATA).unwrap_err();
+        assert_eq!(said.matches("error[").count(), 1, "{said}");
+        assert_says(&said, &[&format!("error[{error}]")]);
+    }
 }
 
 /// A private type has no conversion to OCaml, so it is a root where one is needed.

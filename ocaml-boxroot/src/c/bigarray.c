@@ -17,15 +17,20 @@ _Static_assert(CAML_BA_FLOAT32 == 0 && CAML_BA_FLOAT64 == 1 && CAML_BA_SINT8 == 
                  CAML_BA_INT32 == 6 && CAML_BA_INT64 == 7 && CAML_BA_CAML_INT == 8 &&
                  CAML_BA_NATIVE_INT == 9 && CAML_BA_CHAR == 12,
                "the kinds of bigarrays");
+_Static_assert(CAML_BA_COMPLEX32 == 10 && CAML_BA_COMPLEX64 == 11 && CAML_BA_C_LAYOUT == 0 &&
+                 CAML_BA_FORTRAN_LAYOUT == 0x100,
+               "the kinds without elements in Rust, and the layouts");
 
 int obx_ba_kind(value array) { return Caml_ba_array_val(array)->flags & CAML_BA_KIND_MASK; }
+int obx_ba_layout(value array) { return Caml_ba_array_val(array)->flags & CAML_BA_LAYOUT_MASK; }
 void *obx_ba_data(value array) { return Caml_ba_array_val(array)->data; }
 size_t obx_ba_dimensions(value array) { return (size_t)Caml_ba_array_val(array)->num_dims; }
 size_t obx_ba_dimension(value array, size_t i) { return (size_t)Caml_ba_array_val(array)->dim[i]; }
 
-/* A bigarray of one dimension with a copy of the data, or 0 if out of memory. May run the GC. caml_ba_alloc is not
-   used, because it raises if out of memory, or, for given data, does not tell the collector how much memory it takes. */
-value obx_alloc_bigarray(int kind, void const *data, size_t length, size_t size) {
+/* A bigarray of one dimension, of this kind and layout, with a copy of the data, or 0 if out of
+   memory. May run the GC. caml_ba_alloc is not used, because it raises if out of memory,
+   or, for given data, does not tell the collector how much memory it takes. */
+value obx_alloc_bigarray(int flags, void const *data, size_t length, size_t size) {
   void *copy = malloc(size > 0 ? size : 1);
   if (copy == NULL) return 0;
   if (size > 0) memcpy(copy, data, size);
@@ -34,7 +39,7 @@ value obx_alloc_bigarray(int kind, void const *data, size_t length, size_t size)
   struct caml_ba_array *header = Caml_ba_array_val(array);
   header->data = copy;
   header->num_dims = 1;
-  header->flags = kind | CAML_BA_C_LAYOUT | CAML_BA_MANAGED;
+  header->flags = flags | CAML_BA_MANAGED;
   header->proxy = NULL;
   header->dim[0] = (intnat)length;
   return array;

@@ -257,8 +257,8 @@ macro_rules! bound_externals {
             ///
             /// # Errors
             ///
-            /// OCaml sees an [`Exception`](::ocaml_boxroot::Exception), also one among the error's sources, as it is, and any other error
-            /// as `Failure` with its text.
+            /// OCaml sees an [`Exception`](::ocaml_boxroot::Exception), also one among the error's
+            /// sources, as it is, and any other error as `Failure` with its text.
             fn $name $(<$($a: $crate::OneType),+>)? (
                 lock: &mut $crate::DomainLock,
                 $($($argument: &$crate::RootRef<$type>,)?)*

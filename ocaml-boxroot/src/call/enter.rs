@@ -121,7 +121,8 @@ pub(super) fn answer<T: ?Sized>(
         }
         Err(error) => error,
     };
-    // The error is dropped before the exception is an unrooted value: code of the program might run the collector.
+    // The error is dropped before the exception is an unrooted value: code of the program might run
+    // the collector.
     if let Some(exception) = value_inside(&*error) {
         drop(error);
         return ffi::exception_result(exception.get(lock).raw());

@@ -4,7 +4,10 @@ use super::block::rooted;
 use super::form::{custom_name, Form};
 use super::memory::collect;
 use super::number::is_ocaml_int;
-use super::{FromOCaml, Invariant, OCamlChar, OCamlInt, OCamlNativeint, ToOCaml};
+use super::{
+    FromOCaml, Invariant, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint,
+    ToOCaml,
+};
 use crate::{ffi, Boxroot, DomainLock, Error, OCamlAny, Value};
 use std::ffi::c_int;
 use std::fmt;
@@ -14,59 +17,189 @@ use std::sync::atomic::{
     AtomicU8, Ordering,
 };
 
+/// The type of OCaml's bigarrays of one dimension: `Bigarray.Array1.t`, of elements `E`, in the
+/// layout `L`.
+///
+/// | `E` | OCaml's kind |
+/// |---|---|
+/// | `f32`, `f64` | `float32`, `float64` |
+/// | `i8`, `u8`, `i16`, `u16`, `i32`, `i64` | `int8_signed`, `int8_unsigned`, … `int32`, `int64` |
+/// | [`OCamlInt`], [`OCamlNativeint`] (`isize`) | `int`, `nativeint` |
+/// | [`OCamlChar`] (`u8`) | `char` |
+///
+/// Vectors, slices and arrays of Rust are copied to it, and it is copied to vectors. Bigarrays of
+/// [two](OCamlArray2) and [three](OCamlArray3) dimensions, or of [any number](OCamlGenarray), are
+/// other types, as in OCaml.
+///
+/// The elements are outside of OCaml's heap, and do not move. Other threads and domains may change
+/// them at any time. So Rust gets a slice of cells, which are read and written one by one, at the
+/// cost of ordinary memory accesses.
+///
+/// ```
+/// use ocaml_boxroot::{Boxroot, OCamlArray1, ToOCaml};
+///
+/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// let samples: Boxroot<OCamlArray1<f64>> = [0.5, 1.5].to_ocaml(lock)?;
+/// let cells = samples.get(lock).cells();
+/// cells[0].set(2.5);
+/// assert_eq!(cells.iter().map(|cell| cell.get()).sum::<f64>(), 4.);
+/// assert_eq!(samples.to_rust::<Vec<f64>>(lock)?, [2.5, 1.5]);
+/// # Ok(()) })??;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub type OCamlArray1<E, L = CLayout> = Bigarray<Array1, Ocaml<E>, Elt<E>, L>;
+
+/// The type of OCaml's bigarrays of two dimensions: `Bigarray.Array2.t`. The parameters are those
+/// of [`OCamlArray1`].
+///
+/// ```
+/// use ocaml_boxroot::{FortranLayout, OCamlArray2, Value};
+///
+/// /// `(float, float64_elt, fortran_layout) Bigarray.Array2.t`
+/// fn rows(matrix: Value<OCamlArray2<f64, FortranLayout>>) -> usize {
+///     matrix.dimensions()[0]
+/// }
+/// ```
+pub type OCamlArray2<E, L = CLayout> = Bigarray<Array2, Ocaml<E>, Elt<E>, L>;
+
+/// The type of OCaml's bigarrays of three dimensions: `Bigarray.Array3.t`. The parameters are those
+/// of [`OCamlArray1`].
+///
+/// ```
+/// use ocaml_boxroot::{OCamlArray3, Value};
+///
+/// fn is_empty(voxels: Value<OCamlArray3<u8>>) -> bool {
+///     voxels.cells().is_empty()
+/// }
+/// ```
+pub type OCamlArray3<E, L = CLayout> = Bigarray<Array3, Ocaml<E>, Elt<E>, L>;
+
+/// The type of OCaml's bigarrays of any number of dimensions: `Bigarray.Genarray.t`. The parameters
+/// are those of [`OCamlArray1`]. OCaml's functions, such as `genarray_of_array2` and
+/// `array2_of_genarray`, make one type of the other.
+///
+/// ```
+/// use ocaml_boxroot::{OCamlGenarray, Value};
+///
+/// fn size(tensor: Value<OCamlGenarray<f32>>) -> usize {
+///     tensor.dimensions().iter().product()
+/// }
+/// ```
+pub type OCamlGenarray<E, L = CLayout> = Bigarray<Genarray, Ocaml<E>, Elt<E>, L>;
+
+/// The type of the elements in OCaml, `float` for an `f64`.
+type Ocaml<E> = <E as sealed::Element>::Ocaml;
+/// The second parameter of OCaml's type, `float64_elt` for an `f64`.
+type Elt<E> = <E as sealed::Element>::Elt;
+
 marker! {
-    /// The type of OCaml's bigarrays of elements `E`, of any layout and any number of dimensions: `Bigarray.Array1.t` to
-    /// `Array3.t`, and `Genarray.t`.
-    ///
-    /// | `E` | OCaml's kind |
-    /// |---|---|
-    /// | `f32`, `f64` | `float32`, `float64` |
-    /// | `i8`, `u8`, `i16`, `u16`, `i32`, `i64` | `int8_signed`, `int8_unsigned`, … `int32`, `int64` |
-    /// | [`OCamlInt`], [`OCamlNativeint`] (`isize`) | `int`, `nativeint` |
-    /// | [`OCamlChar`] (`u8`) | `char` |
-    ///
-    /// The elements are outside of OCaml's heap, and do not move. Other threads and domains may change them at any
-    /// time. So Rust gets a slice of cells, which are read and written one by one, at the cost of ordinary memory accesses.
+    /// All types of bigarrays: `D` is [`Array1`], [`Array2`], [`Array3`] or [`Genarray`], and the
+    /// others are the parameters of OCaml's type. Programs name these types by [`OCamlArray1`] and
+    /// the like; rustc's messages spell them out: an `OCamlArray2<f64>` is a
+    /// `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`. [Bindings](crate::include_bindings) use
+    /// this name where OCaml has type variables, `('a, 'b, c_layout) Array1.t`.
     ///
     /// ```
-    /// use ocaml_boxroot::{Boxroot, OCamlBigarray, ToOCaml};
+    /// use ocaml_boxroot::bigarray::{Array2, Bigarray, Float64Elt};
+    /// use ocaml_boxroot::{CLayout, OCamlArray2, OCamlFloat, Value};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let samples: Boxroot<OCamlBigarray<f64>> = [0.5, 1.5].to_ocaml(lock)?;
-    /// let cells = samples.get(lock).cells();
-    /// cells[0].set(2.5);
-    /// assert_eq!(cells.iter().map(|cell| cell.get()).sum::<f64>(), 4.);
-    /// assert_eq!(samples.to_rust::<Vec<f64>>(lock)?, [2.5, 1.5]);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// type Matrix = Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>;
+    ///
+    /// fn same(matrix: Value<OCamlArray2<f64>>) -> Value<Matrix> {
+    ///     matrix
+    /// }
     /// ```
-    OCamlBigarray<E>(PhantomData<E>, Invariant<E>);
+    Bigarray<D, A, B, L>(PhantomData<(D, A, B, L)>, Invariant<(D, A, B, L)>);
 }
 
-/// The types of elements that bigarrays have; see the table of [`OCamlBigarray`].
+marker! {
+    /// OCaml's `Bigarray.c_layout`: the last index is that of neighbours in memory.
+    CLayout;
+    /// OCaml's `Bigarray.fortran_layout`: the first index is that of neighbours in memory, and
+    /// indices begin with 1.
+    FortranLayout;
+}
+
+/// Which of OCaml's modules declares the type: the first parameter of [`Bigarray`].
+macro_rules! dimensions {
+    ($($name:ident $count:expr;)+) => {$(
+        #[doc = concat!("For [`Bigarray`]: a `Bigarray.", stringify!($name), ".t`.")]
+        #[derive(Debug)]
+        pub enum $name {}
+
+        impl sealed::Dimensions for $name {
+            const COUNT: Option<usize> = $count;
+        }
+    )+};
+}
+
+dimensions! {
+    Array1 Some(1);
+    Array2 Some(2);
+    Array3 Some(3);
+    Genarray None;
+}
+
+impl sealed::Layout for CLayout {
+    const FLAG: c_int = 0;
+}
+
+impl sealed::Layout for FortranLayout {
+    const FLAG: c_int = 0x100;
+}
+
+/// The types of elements that Rust reads and writes; see the table of [`OCamlArray1`].
 ///
 /// # Examples
 ///
-/// ```no_run
-/// use ocaml_boxroot::{BigarrayElement, OCamlBigarray, Value};
+/// ```
+/// use ocaml_boxroot::{BigarrayElement, OCamlArray1, Value};
 ///
-/// fn length<E: BigarrayElement>(array: Value<OCamlBigarray<E>>) -> usize {
+/// fn length<E: BigarrayElement>(array: Value<OCamlArray1<E>>) -> usize {
 ///     array.cells().len()
 /// }
 /// ```
 pub trait BigarrayElement: sealed::Element {}
 
 mod sealed {
-    use super::c_int;
+    use super::{c_int, BigarrayElement};
 
-    pub trait Element {
+    pub trait Dimensions {
+        /// How many there are, if the type says it.
+        const COUNT: Option<usize>;
+    }
+
+    pub trait Layout {
+        /// OCaml's flag.
+        const FLAG: c_int;
+    }
+
+    /// The second parameter of a bigarray's type, where `A` is the first one.
+    pub trait Kind<A> {
+        /// OCaml's number for this kind of element.
+        const KIND: c_int;
+    }
+
+    /// The same, if Rust reads the elements.
+    pub trait Known<A>: Kind<A> {
+        type Element: BigarrayElement;
+    }
+
+    #[diagnostic::on_unimplemented(
+        message = "bigarrays have no elements `{Self}`",
+        label = "no type of elements",
+        note = "the elements of bigarrays are f32, f64, i8, u8, i16, u16, i32, i64, OCamlInt, OCamlNativeint or OCamlChar"
+    )]
+    pub trait Element: Sized {
+        /// The element's type in OCaml.
+        type Ocaml;
+        /// The second parameter of the bigarray's type.
+        type Elt: Known<Self::Ocaml, Element = Self>;
         /// The element's type in Rust.
         type Rust: Copy;
         /// The atomic type of the same size and alignment.
         type Cell;
-        /// OCaml's number for this kind of element.
-        const KIND: c_int;
         fn load(cell: &Self::Cell) -> Self::Rust;
         fn store(cell: &Self::Cell, element: Self::Rust);
     }
@@ -77,11 +210,11 @@ mod sealed {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+/// use ocaml_boxroot::{OCamlArray1, ToOCaml};
 ///
 /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
 /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-/// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+/// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
 /// let cell = &root.get(lock).cells()[0];
 /// cell.set(cell.get() * 2.);
 /// assert_eq!(cell.get(), 1.);
@@ -97,11 +230,11 @@ impl<E: BigarrayElement> BigarrayCell<E> {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
     ///
     /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
     /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
     /// assert_eq!(root.get(lock).cells()[1].get(), 1.5);
     /// # Ok(()) })??;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -117,11 +250,11 @@ impl<E: BigarrayElement> BigarrayCell<E> {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
     ///
     /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
     /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
     /// root.get(lock).cells()[1].set(2.5);
     /// assert_eq!(root.to_rust::<Vec<f64>>(lock)?, [0.5, 2.5]);
     /// # Ok(()) })??;
@@ -142,14 +275,92 @@ where
     }
 }
 
+macro_rules! elts {
+    ($($elt:ident<$ocaml:ty> $kind:literal $name:literal;)*) => {
+        $(
+            impl sealed::Kind<$ocaml> for $elt {
+                const KIND: c_int = $kind;
+            }
+        )*
+
+        /// OCaml's name for a kind.
+        fn kind_name(kind: c_int) -> &'static str {
+            match kind {
+                10 => "complex32",
+                11 => "complex64",
+                $($kind => $name,)*
+                _ => "a kind that is not known",
+            }
+        }
+    };
+}
+
+marker! {
+    /// OCaml's `Bigarray.float32_elt`.
+    Float32Elt;
+    /// OCaml's `Bigarray.float64_elt`.
+    Float64Elt;
+    /// OCaml's `Bigarray.int8_signed_elt`.
+    Int8SignedElt;
+    /// OCaml's `Bigarray.int8_unsigned_elt`, of integers and of characters.
+    Int8UnsignedElt;
+    /// OCaml's `Bigarray.int16_signed_elt`.
+    Int16SignedElt;
+    /// OCaml's `Bigarray.int16_unsigned_elt`.
+    Int16UnsignedElt;
+    /// OCaml's `Bigarray.int32_elt`.
+    Int32Elt;
+    /// OCaml's `Bigarray.int64_elt`.
+    Int64Elt;
+    /// OCaml's `Bigarray.int_elt`.
+    IntElt;
+    /// OCaml's `Bigarray.nativeint_elt`.
+    NativeintElt;
+    /// OCaml's `Bigarray.complex32_elt`, of which Rust has roots only.
+    Complex32Elt;
+    /// OCaml's `Bigarray.complex64_elt`, of which Rust has roots only.
+    Complex64Elt;
+    /// `Bigarray.float16_elt` of OCaml 5.2 and later, of which Rust has roots only.
+    Float16Elt;
+}
+
+elts! {
+    Float32Elt<OCamlFloat> 0 "float32";
+    Float64Elt<OCamlFloat> 1 "float64";
+    Int8SignedElt<OCamlInt> 2 "int8_signed";
+    Int8UnsignedElt<OCamlInt> 3 "int8_unsigned";
+    Int16SignedElt<OCamlInt> 4 "int16_signed";
+    Int16UnsignedElt<OCamlInt> 5 "int16_unsigned";
+    Int32Elt<OCamlInt32> 6 "int32";
+    Int64Elt<OCamlInt64> 7 "int64";
+    IntElt<OCamlInt> 8 "int";
+    NativeintElt<OCamlNativeint> 9 "nativeint";
+    Int8UnsignedElt<OCamlChar> 12 "char";
+    Float16Elt<OCamlFloat> 13 "float16";
+}
+
+// The marker of OCaml's `Complex.t` is that of bindings.
+impl<A> sealed::Kind<A> for Complex32Elt {
+    const KIND: c_int = 10;
+}
+
+impl<A> sealed::Kind<A> for Complex64Elt {
+    const KIND: c_int = 11;
+}
+
 macro_rules! elements {
-    ($($element:ty: $rust:ty, $cell:ty, $kind:literal $(if $fits:path)? $(, $from:ident, $to:ident)?;)*) => {$(
+    ($($element:ty: $elt:ident<$ocaml:ty>, $rust:ty, $cell:ty $(| $fits:path)? $(, $from:ident, $to:ident)?;)*) => {$(
         impl BigarrayElement for $element {}
 
+        impl sealed::Known<$ocaml> for $elt {
+            type Element = $element;
+        }
+
         impl sealed::Element for $element {
+            type Ocaml = $ocaml;
+            type Elt = $elt;
             type Rust = $rust;
             type Cell = $cell;
-            const KIND: c_int = $kind;
 
             #[inline]
             fn load(cell: &$cell) -> $rust {
@@ -162,86 +373,116 @@ macro_rules! elements {
             }
         }
 
-        impl ToOCaml<OCamlBigarray<$element>> for [$rust] {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
+        impl<L: sealed::Layout> ToOCaml<OCamlArray1<$element, L>> for [$rust] {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray1<$element, L>>, Error> {
                 $(if !self.iter().all(|element| $fits(*element)) {
                     return Err(Error::OutOfRange);
                 })?
-                // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
-                // function copies the data, which is of this kind.
+                let kind = <$elt as sealed::Kind<$ocaml>>::KIND;
+                // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the
+                // collector may run. The function copies the data, which is of this kind. An array
+                // of one dimension is the same in both layouts.
                 unsafe {
                     let data = self.as_ptr().cast();
-                    rooted(ffi::obx_alloc_bigarray($kind, data, self.len(), size_of_val(self)), lock)
+                    rooted(ffi::obx_alloc_bigarray(kind | L::FLAG, data, self.len(), size_of_val(self)), lock)
                 }
             }
 
             without_parts!(&self);
         }
 
-        impl ToOCaml<OCamlBigarray<$element>> for Vec<$rust> {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
+        impl<L: sealed::Layout> ToOCaml<OCamlArray1<$element, L>> for Vec<$rust> {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray1<$element, L>>, Error> {
                 self.as_slice().to_ocaml(lock)
             }
 
             without_parts!(&self);
         }
 
-        impl<const N: usize> ToOCaml<OCamlBigarray<$element>> for [$rust; N] {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBigarray<$element>>, Error> {
+        impl<L: sealed::Layout, const N: usize> ToOCaml<OCamlArray1<$element, L>> for [$rust; N] {
+            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray1<$element, L>>, Error> {
                 self.as_slice().to_ocaml(lock)
             }
 
             without_parts!(&self);
         }
 
-        /// Copies the elements in the order of memory, of all dimensions.
-        impl FromOCaml<OCamlBigarray<$element>> for Vec<$rust> {
+        impl<L: sealed::Layout> FromOCaml<OCamlArray1<$element, L>> for Vec<$rust> {
             fn convert_from<'l>(
-                value: Value<'l, OCamlBigarray<$element>>,
+                value: Value<'l, OCamlArray1<$element, L>>,
                 _: &'l DomainLock,
             ) -> Result<Self, Error> {
                 collect(value.cells().iter().map(BigarrayCell::get))
             }
 
             without_parts!();
-            with_form!(OCamlBigarray<$element>);
+            with_form!(OCamlArray1<$element, L>);
         }
     )*};
 }
 
 elements! {
-    f32: f32, AtomicU32, 0, from_bits, to_bits;
-    f64: f64, AtomicU64, 1, from_bits, to_bits;
-    i8: i8, AtomicI8, 2;
-    u8: u8, AtomicU8, 3;
-    i16: i16, AtomicI16, 4;
-    u16: u16, AtomicU16, 5;
-    i32: i32, AtomicI32, 6;
-    i64: i64, AtomicI64, 7;
-    OCamlInt: isize, AtomicIsize, 8 if is_ocaml_int;
-    OCamlNativeint: isize, AtomicIsize, 9;
-    OCamlChar: u8, AtomicU8, 12;
+    f32: Float32Elt<OCamlFloat>, f32, AtomicU32, from_bits, to_bits;
+    f64: Float64Elt<OCamlFloat>, f64, AtomicU64, from_bits, to_bits;
+    i8: Int8SignedElt<OCamlInt>, i8, AtomicI8;
+    u8: Int8UnsignedElt<OCamlInt>, u8, AtomicU8;
+    i16: Int16SignedElt<OCamlInt>, i16, AtomicI16;
+    u16: Int16UnsignedElt<OCamlInt>, u16, AtomicU16;
+    i32: Int32Elt<OCamlInt32>, i32, AtomicI32;
+    i64: Int64Elt<OCamlInt64>, i64, AtomicI64;
+    OCamlInt: IntElt<OCamlInt>, isize, AtomicIsize | is_ocaml_int;
+    OCamlNativeint: NativeintElt<OCamlNativeint>, isize, AtomicIsize;
+    OCamlChar: Int8UnsignedElt<OCamlChar>, u8, AtomicU8;
 }
 
-impl<E: BigarrayElement> Form for OCamlBigarray<E> {
+/// Whether the value is a bigarray, by its operations.
+fn is_bigarray(value: Value<'_, OCamlAny>) -> bool {
+    custom_name(value) == Some(c"_bigarr02")
+}
+
+/// What the block of a bigarray says; `None` for another value.
+pub(super) fn describe(value: Value<'_, OCamlAny>) -> Option<String> {
+    if !is_bigarray(value) {
+        return None;
+    }
+    // SAFETY: the value is a live bigarray (just checked).
+    let (kind, layout, dimensions) = unsafe {
+        let raw = value.raw();
+        (ffi::obx_ba_kind(raw), ffi::obx_ba_layout(raw), ffi::obx_ba_dimensions(raw))
+    };
+    let layout =
+        if layout == <CLayout as sealed::Layout>::FLAG { "c_layout" } else { "fortran_layout" };
+    Some(format!("a bigarray ({}, {layout}, dimensions: {dimensions})", kind_name(kind)))
+}
+
+impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout> Form
+    for Bigarray<D, A, B, L>
+{
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        let raw = value.raw();
         // SAFETY: the value is a live bigarray, by its operations.
-        custom_name(value) == Some(c"_bigarr02")
-            && unsafe { ffi::obx_ba_kind(value.raw()) } == E::KIND
+        is_bigarray(value)
+            && unsafe {
+                ffi::obx_ba_kind(raw) == B::KIND
+                    && ffi::obx_ba_layout(raw) == L::FLAG
+                    && D::COUNT.is_none_or(|count| ffi::obx_ba_dimensions(raw) == count)
+            }
     }
 }
 
-impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
+impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
+    Value<'_, Bigarray<D, A, B, L>>
+{
     /// The sizes of the dimensions, in OCaml's order.
     ///
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
     ///
     /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
     /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
     /// assert_eq!(root.get(lock).dimensions(), [2]);
     /// # Ok(()) })??;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -256,32 +497,36 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
             (0..count).map(|i| ffi::obx_ba_dimension(self.raw(), i)).collect()
         }
     }
+}
 
+impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
+    Value<'l, Bigarray<D, A, B, L>>
+{
     /// The elements, in the order of memory.
     ///
     /// # Panics
     ///
-    /// If the bigarray is of another kind than `E`, or its memory is not aligned for it, as that of a bigarray
-    /// that C code made may be.
+    /// If the bigarray is of another kind, or its memory is not aligned for it, as that of a
+    /// bigarray that C code made may be.
     ///
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
     ///
     /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
     /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
     /// assert_eq!(root.get(lock).cells().iter().map(|cell| cell.get()).sum::<f64>(), 2.);
     /// # Ok(()) })??;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[doc(alias = "Caml_ba_data_val")]
     #[track_caller]
-    pub fn cells(self) -> &'l [BigarrayCell<E>] {
+    pub fn cells(self) -> &'l [BigarrayCell<B::Element>] {
         // On OCaml 4, the product of the sizes may overflow. The number of elements is what is left of it.
         let length = self.dimensions().iter().fold(1, |n: usize, size| n.wrapping_mul(*size));
-        let data: *const BigarrayCell<E> = self.data().cast();
+        let data: *const BigarrayCell<B::Element> = self.data().cast();
         if length == 0 {
             return &[];
         }
@@ -304,11 +549,11 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{OCamlBigarray, ToOCaml};
+    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
     ///
     /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
     /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlBigarray<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
+    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
     /// // SAFETY: nobody else knows of this bigarray.
     /// let numbers = unsafe { root.get(lock).as_slice() };
     /// assert_eq!(numbers, [0.5, 1.5]);
@@ -316,7 +561,7 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[doc(alias = "Caml_ba_data_val")]
-    pub unsafe fn as_slice(self) -> &'l [E::Rust] {
+    pub unsafe fn as_slice(self) -> &'l [<B::Element as sealed::Element>::Rust] {
         let cells = self.cells();
         // SAFETY: a cell has the size and alignment of its element (`sealed::Element`), and nothing changes it
         // (caller).
@@ -326,8 +571,11 @@ impl<'l, E: BigarrayElement> Value<'l, OCamlBigarray<E>> {
     fn data(self) -> *const u8 {
         // SAFETY: `self` is a live bigarray (type and lifetime).
         let (kind, data) = unsafe { (ffi::obx_ba_kind(self.raw()), ffi::obx_ba_data(self.raw())) };
-        assert_eq!(kind, E::KIND, "a bigarray of another kind");
-        assert!(data.cast::<E::Cell>().is_aligned(), "a bigarray whose memory is not aligned");
+        assert_eq!(kind, B::KIND, "a bigarray of another kind");
+        assert!(
+            data.cast::<<B::Element as sealed::Element>::Cell>().is_aligned(),
+            "a bigarray whose memory is not aligned"
+        );
         data.cast()
     }
 }

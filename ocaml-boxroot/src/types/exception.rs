@@ -37,9 +37,9 @@ marker! {
 /// the exception arrives in Rust, or is created there; so it can be shown on any thread, without the lock. [`is`](Exception::is)
 /// tells exceptions apart.
 ///
-/// If an exported function returns an `Exception` as its error, or an error that has one among its sources, OCaml sees this exception,
-/// unchanged; see [`export!`](crate::export!). Its own [`source`](std::error::Error::source) says where Rust code called OCaml, or made
-/// the exception.
+/// If an exported function returns an `Exception` as its error, or an error that has one among its
+/// sources, OCaml sees this exception, unchanged; see [`export!`](crate::export!). Its own
+/// [`source`](std::error::Error::source) says where Rust code called OCaml, or made the exception.
 ///
 /// ```
 /// use ocaml_boxroot::Exception;
@@ -61,10 +61,10 @@ pub struct Exception {
     text: Arc<String>,
 }
 
-/// The value of an exception, and the line of Rust code that called OCaml then, or made the exception. It is the exception's
-/// `source`, and the last error of the chain: wrappers that hide the error itself (`Box`, `Arc`, `io::Error::other`,
-/// `#[error(transparent)]` of `thiserror`, an `anyhow::Error`) return *its* source as theirs, so the value is found in any of
-/// them.
+/// The value of an exception, and the line of Rust code that called OCaml then, or made the
+/// exception. It is the exception's `source`, and the last error of the chain: wrappers that hide
+/// the error itself (`Box`, `Arc`, `io::Error::other`, `#[error(transparent)]` of `thiserror`, an
+/// `anyhow::Error`) return *its* source as theirs, so the value is found in any of them.
 #[derive(Clone)]
 struct Arrived {
     /// `None` if there was no memory for the root.

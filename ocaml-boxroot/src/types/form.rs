@@ -5,6 +5,7 @@
 //! * the macros, for values that they only root, by a `Mismatch`, too;
 //! * the methods that read a value of a certain type (`Value::checked`), by a panic.
 
+use super::bigarray;
 use crate::value::CHECKS;
 use crate::{ffi, Error, Kind, OCamlAny, Value};
 use std::any::type_name;
@@ -134,9 +135,8 @@ pub(crate) fn describe(value: Value<'_, OCamlAny>) -> String {
             Some(b"_i") => "an int32".to_string(),
             Some(b"_j") => "an int64".to_string(),
             Some(b"_n") => "a nativeint".to_string(),
-            Some(b"_bigarr02") => "a bigarray".to_string(),
             Some(b"ocaml_boxroot.rust") => "a box of a Rust value".to_string(),
-            _ => "a custom block".to_string(),
+            _ => bigarray::describe(value).unwrap_or_else(|| "a custom block".to_string()),
         },
         Kind::Block { tag, size } => format!("a block of tag {tag} and size {size}"),
     }

@@ -62,7 +62,7 @@ macro_rules! with_form {
 }
 
 mod array;
-mod bigarray;
+pub(crate) mod bigarray;
 mod block;
 mod boxed;
 pub(crate) mod declare;
@@ -110,7 +110,9 @@ pub use seq::Elements;
 /// ```
 pub mod markers {
     pub use super::array::OCamlArray;
-    pub use super::bigarray::OCamlBigarray;
+    pub use super::bigarray::{
+        CLayout, FortranLayout, OCamlArray1, OCamlArray2, OCamlArray3, OCamlGenarray,
+    };
     pub use super::boxed::OCamlBox;
     pub use super::exception::OCamlException;
     pub use super::function::Function;
@@ -135,10 +137,13 @@ use std::sync::Arc;
 /// A struct with such a field is invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
 
-/// A marker whose values are all of one OCaml type. All markers are such, except [`OCamlAny`](crate::OCamlAny), those that bindings
-/// make for `Obj.t` and for types that are the same, and unboxed types with a part of these. The trait is the bound of the type variables of [bindings](crate::include_bindings), because OCaml's
-/// polymorphic functions rely on one type for each variable: an array that was made with a float holds floats alone.
-/// [`ocaml_type!`](crate::ocaml_type!) implements the trait, and you may implement it for a marker of your own.
+/// A marker whose values are all of one OCaml type. All markers are such, except
+/// [`OCamlAny`](crate::OCamlAny), those that bindings make for `Obj.t` and for types that are the
+/// same, and unboxed types with a part of these. The trait is the bound of the type variables of
+/// [bindings](crate::include_bindings), because OCaml's polymorphic functions rely on one type for
+/// each variable: an array that was made with a float holds floats alone.
+/// [`ocaml_type!`](crate::ocaml_type!) implements the trait, and you may implement it for a marker
+/// of your own.
 ///
 /// # Safety
 ///
@@ -176,9 +181,10 @@ pub unsafe trait OneType {}
 /// | `&A`, `Box<A>`, `Rc<A>`, `Arc<A>` | as `A` | as `A` |
 /// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///
-/// The last line means that existing roots can be elements of lists and tuples, and arguments of calls. Slices (`str`, `[A]`),
-/// `[u8; N]` for strings, references, `Rc`, `Arc` and `RootRef` can only be copied to OCaml, not from it.
-/// [`ocaml_type!`](crate::ocaml_type!) adds records and variants, [`OCamlBigarray`](crate::OCamlBigarray) bigarrays.
+/// The last line means that existing roots can be elements of lists and tuples, and arguments of
+/// calls. Slices (`str`, `[A]`), `[u8; N]` for strings, references, `Rc`, `Arc` and `RootRef` can
+/// only be copied to OCaml, not from it. [`ocaml_type!`](crate::ocaml_type!) adds records and
+/// variants, [`OCamlArray1`](crate::OCamlArray1) bigarrays.
 ///
 /// # Deep values
 ///

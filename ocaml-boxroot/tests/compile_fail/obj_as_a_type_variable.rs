@@ -1,4 +1,5 @@
-//! The marker that bindings make for `Obj.t` stands for no type variable: its values may be floats and others.
+//! The marker that bindings make for `Obj.t` stands for no type variable: its values may be floats
+//! and others.
 
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlArray, OCamlList, OneType, ToOCaml};
 use std::convert::Infallible;

@@ -11,6 +11,8 @@ let builtin = function
   | Unit -> "unit" | Exn -> "exn" | Int32 -> "int32" | Int64 -> "int64" | Nativeint -> "nativeint" | List -> "list"
   | Array -> "array" | Option -> "option" | Result -> "Stdlib.result" | Seq -> "Stdlib.Seq.t"
   | Map -> "Stdlib.Map.Make" | Set -> "Stdlib.Set.Make"
+  | Bigarray name -> Printf.sprintf "Stdlib.Bigarray.%s.t" name
+  | Of_bigarray name -> "Stdlib.Bigarray." ^ name
 
 let rec ty names t =
   let go = ty names in

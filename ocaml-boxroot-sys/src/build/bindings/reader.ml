@@ -61,7 +61,13 @@ let symbol (p : Primitive.description) = if p.prim_native_name <> "" then p.prim
 
 let normalize r path = try Env.normalize_type_path None r.env path with _ -> path
 
+let parameters_of_bigarrays = [
+  "c_layout"; "fortran_layout"; "float16_elt"; "float32_elt"; "float64_elt"; "int8_signed_elt";
+  "int8_unsigned_elt"; "int16_signed_elt"; "int16_unsigned_elt"; "int32_elt"; "int64_elt"; "int_elt";
+  "nativeint_elt"; "complex32_elt"; "complex64_elt" ]
+
 let builtin path =
+  let is_bigarray m = Ident.persistent m && Ident.name m = "Stdlib__Bigarray" in
   let predefined = [
     Predef.path_int, Int; Predef.path_char, Char; Predef.path_string, String; Predef.path_bytes, Bytes;
     Predef.path_float, Float; Predef.path_bool, Bool; Predef.path_unit, Unit; Predef.path_exn, Exn;
@@ -73,6 +79,10 @@ let builtin path =
     (* A parameter of a functor may have these names, too. *)
     | Pdot (Pident m, "result") when Ident.persistent m && Ident.name m = "Stdlib" -> Some Result
     | Pdot (Pident m, "t") when Ident.persistent m && Ident.name m = "Stdlib__Seq" -> Some Seq
+    | Pdot (Pdot (Pident m, (("Array1" | "Array2" | "Array3" | "Genarray") as name)), "t")
+      when is_bigarray m -> Some (Bigarray name)
+    | Pdot (Pident m, name) when is_bigarray m && List.mem name parameters_of_bigarrays ->
+      Some (Of_bigarray name)
     | _ -> None
 [@@ocaml.warning "-4"]
 
@@ -243,8 +253,9 @@ and never_float d = match d.type_kind with
     | Some (Tvariant _ | Tarrow _ | Ttuple _ | Tobject _ | Tpackage _) -> true
     | _ -> false)
 
-(* Whether a declared type may have floats and other values, because it is `Obj.t`, or is represented so. That of an abstract type
-   does not count: whoever hides `Obj.t` so that one type has both breaks OCaml's own arrays. That of a parameter is asked in Rust. *)
+(* Whether a declared type may have floats and other values, because it is `Obj.t`, or is represented
+   so. What an abstract type hides does not count: whoever hides `Obj.t` so that one type has both
+   breaks OCaml's own arrays. Of a parameter, Rust asks it. *)
 and is_any r path d =
   let params = Ctype.instance_list d.type_params in
   let is_param t = List.exists (fun p -> Compat.get_id p = Compat.get_id t) params in

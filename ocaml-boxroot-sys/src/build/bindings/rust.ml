@@ -95,8 +95,10 @@ let own_type scope d position =
 
 (* A marker that is no `OneType`, unlike those of `bound_type!`. *)
 let marker_of_any scope d name parameters =
-  let never = imported scope "std" "convert::" "Infallible" and phantom = imported scope "std" "marker::" "PhantomData" in
-  let parameters = String.concat " " (List.map (fun a -> Printf.sprintf "(%s, fn(%s) -> %s)," a a a) parameters) in
+  let never = imported scope "std" "convert::" "Infallible" in
+  let phantom = imported scope "std" "marker::" "PhantomData" in
+  let parameter a = Printf.sprintf "(%s, fn(%s) -> %s)," a a a in
+  let parameters = String.concat " " (List.map parameter parameters) in
   comment scope "" "its values may be of any type, so it stands for no type variable";
   doc scope "" d.doc;
   out scope "#[derive(Debug)]\npub struct %s(%s, %s<(%s)>);\n" name never phantom parameters
@@ -172,6 +174,7 @@ let name_of_type = function
   | Builtin (Seq, _) -> Some "seq"
   | Builtin (Map, _) -> Some "map"
   | Builtin (Set, _) -> Some "set"
+  | Builtin (Bigarray name, _) -> Some (Names.snake name)
   | _ -> None
 [@@ocaml.warning "-4"]
 

@@ -56,11 +56,35 @@ let variable (names : variables) v = snd (List.find (fun (w, _) -> w.id = v.id) 
 
 (* ---- Markers ---- *)
 
+(* What Rust calls the elements of a bigarray, by the first two parameters of OCaml's type. *)
+let element scope a b =
+  let primitive name = Some (std scope name ("::std::primitive::" ^ name)) in
+  let library name = Some (ocaml_boxroot scope name) in
+  match a, b with
+  | Builtin (a, _), Builtin (Of_bigarray b, _) -> (match a, b with
+    | Float, "float32_elt" -> primitive "f32" | Float, "float64_elt" -> primitive "f64"
+    | Int, "int8_signed_elt" -> primitive "i8" | Int, "int8_unsigned_elt" -> primitive "u8"
+    | Int, "int16_signed_elt" -> primitive "i16" | Int, "int16_unsigned_elt" -> primitive "u16"
+    | Int32, "int32_elt" -> primitive "i32" | Int64, "int64_elt" -> primitive "i64"
+    | Int, "int_elt" -> library "OCamlInt" | Nativeint, "nativeint_elt" -> library "OCamlNativeint"
+    | Char, "int8_unsigned_elt" -> library "OCamlChar"
+    | _ -> None)
+  | _ -> None
+[@@ocaml.warning "-4"]
+
 let rec marker scope names ty =
   let go = marker scope names in
   let library name = ocaml_boxroot scope name in
   match ty with
   | Var v -> variable names v
+  | Builtin (Bigarray name, [ a; b; layout ]) -> (match element scope a b, layout with
+    | Some e, Builtin (Of_bigarray "c_layout", _) -> library ("OCaml" ^ name) ^ generics [ e ]
+    | Some e, _ -> library ("OCaml" ^ name) ^ generics [ e; go layout ]
+    | None, _ ->
+      let part = imported scope "ocaml_boxroot" "bigarray::" in
+      part "Bigarray" ^ generics (part name :: List.map go [ a; b; layout ]))
+  | Builtin (Of_bigarray (("c_layout" | "fortran_layout") as name), _) -> library (Names.camel name)
+  | Builtin (Of_bigarray name, _) -> imported scope "ocaml_boxroot" "bigarray::" (Names.camel name)
   | Builtin (b, l) ->
     let name = match b with
       | Int -> library "OCamlInt" | Char -> library "OCamlChar" | String -> library "OCamlString"
@@ -70,7 +94,8 @@ let rec marker scope names ty =
       | Map -> library "OCamlMap" | Set -> library "OCamlSet"
       | Bool -> std scope "bool" "::std::primitive::bool" | Unit -> "()"
       | Option -> std scope "Option" "::std::option::Option"
-      | Result -> std scope "Result" "::std::result::Result" in
+      | Result -> std scope "Result" "::std::result::Result"
+      | Bigarray _ | Of_bigarray _ -> assert false in
     name ^ generics (List.map go l)
   | Named (d, l) -> item scope d.place ("OCaml" ^ d.name) ^ generics (List.map go l)
   | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
@@ -111,7 +136,7 @@ let rec natural scope position ty =
     | (List | Array), _ -> vec (String.concat ", " (List.map (natural scope { position with circle = [] }) l))
     | Option, _ -> std scope "Option" "::std::option::Option" ^ generics (List.map go l)
     | Result, _ -> std scope "Result" "::std::result::Result" ^ generics (List.map go l)
-    | (Exn | Seq | Map | Set), _ -> assert false)
+    | (Exn | Seq | Map | Set | Bigarray _ | Of_bigarray _), _ -> assert false)
   | Named (d, l) ->
     let arguments = List.map2 (fun p t -> (p, t)) d.params l in
     let used = List.filter (fun (p, _) -> mem p d.used) arguments in
