@@ -240,6 +240,8 @@ fn others(lock: &mut DomainLock) -> Any<()> {
     }
     assert_eq!(depth(lock, &stack)?, 3);
     assert_eq!(adder(lock, -1, 2)?, 1);
+    let (float, int) = (anything(lock, 0)?, anything(lock, 7)?);
+    assert_eq!((sort_of(lock, &float)?, sort_of(lock, &int)?), ("float".into(), "int".into()));
     Ok(())
 }
 

@@ -79,6 +79,11 @@ external six : int -> int -> int -> int -> int -> float -> float = "bound_six_by
 external pick : 'a list -> 'a = "bound_pick"
 val by_rust : order -> string list
 
+(** {1 Values of any type} *)
+
+val anything : int -> Obj.t
+val sort_of : Obj.t -> string
+
 (** {1 Bigarrays} *)
 
 type image = {
