@@ -56,8 +56,8 @@ pub enum Error {
     /// `boxroot_setup`. On any version, it may be that the process has a different copy of the C library, too, which hides
     /// names of this copy.
     Invalid,
-    /// This thread cannot attach: another library has registered it, it is the thread of a domain that has ended, or OCaml
-    /// could not register it. When OCaml registers the first thread, it starts one of its own, which the system may refuse;
+    /// This thread cannot attach: another library has registered it, or (OCaml 5.5) had registered it with another domain than
+    /// the first; it is the thread of a domain that has ended; or OCaml could not register it. When OCaml registers the first thread, it starts one of its own, which the system may refuse;
     /// a later attach may succeed then.
     ThreadNotRegistered,
     /// The OCaml program does not link the `threads` library. Without it, only the thread that started OCaml can attach.

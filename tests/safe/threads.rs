@@ -2,7 +2,9 @@
 
 use crate::support::exported::{Run, RUN};
 use crate::support::process::command;
-use crate::support::raw::{caml_c_thread_register, caml_c_thread_unregister};
+use crate::support::raw::{
+    caml_c_thread_register, caml_c_thread_unregister, test_domain, test_register_in_domain,
+};
 use crate::support::safe::*;
 use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
 use std::cell::RefCell;
@@ -205,6 +207,30 @@ test!(a_thread_of_another_library, || {
         library.join().unwrap();
         thread::spawn(|| DomainLock::attach(churn).unwrap()).join().unwrap();
     }
+});
+
+// OCaml 5.5 registers a thread with one domain only, even after it was unregistered. An idle record does not change that.
+test!(a_thread_of_another_domain, except = &["4.", "5.0.", "5.1.", "5.2.", "5.3.", "5.4."], || {
+    let run: Run = |lock, _| {
+        // SAFETY: this thread holds the lock.
+        let domain = unsafe { test_domain() };
+        let attaches_twice = move || {
+            // SAFETY: OCaml does not know this thread, which does not hold a lock, and the domain lives.
+            let answers = unsafe { (test_register_in_domain(domain), caml_c_thread_unregister()) };
+            assert_eq!(answers, (1, 1));
+            [DomainLock::attach(churn), DomainLock::attach(churn)]
+        };
+        lock.release(|| {
+            let refused = [const { Err(Error::ThreadNotRegistered) }; 2];
+            assert_eq!(thread::spawn(attaches_twice).join().unwrap(), refused);
+            let id = || thread::spawn(|| DomainLock::attach(thread_id)).join().unwrap().unwrap();
+            let left = id(); // this thread leaves a record
+            assert_eq!(thread::spawn(attaches_twice).join().unwrap(), refused);
+            assert_eq!(id(), left);
+        });
+        Ok(())
+    };
+    with_ocaml(|lock| ocaml(lock, "run_in_a_domain", 0, run)).unwrap();
 });
 
 static IN_A_KEY: Mutex<Vec<Result<(), Error>>> = Mutex::new(Vec::new());

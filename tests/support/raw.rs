@@ -16,6 +16,8 @@ extern "C" {
     pub fn test_finish_marking();
     pub fn caml_c_thread_register() -> c_int;
     pub fn caml_c_thread_unregister() -> c_int;
+    pub fn test_domain() -> usize;
+    pub fn test_register_in_domain(domain: usize) -> c_int;
     pub fn test_custom_owner(root: Option<BoxRoot>) -> Value;
     pub fn test_pair(first: Value) -> Value;
     pub fn test_finalised() -> usize;

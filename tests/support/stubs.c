@@ -242,6 +242,15 @@ void test_count_destroyed_events(void) {
 size_t test_destroyed_events(void) { return destroyed_events; }
 #endif
 
+/* ---- threads that C registers with a domain (OCaml 5.5) ---- */
+
+extern value caml_ml_domain_id(value unit) __attribute__((weak));
+extern int caml_c_thread_register_in_domain(uintnat) __attribute__((weak));
+
+/* The number of the calling thread's domain. */
+size_t test_domain(void) { return Long_val(caml_ml_domain_id(Val_unit)); }
+int test_register_in_domain(size_t domain) { return caml_c_thread_register_in_domain(domain); }
+
 /* ---- calls from OCaml ---- */
 
 /* Calls f, which raises: the exception jumps over this frame, and the frame's root is not deleted. */

@@ -265,8 +265,19 @@ __attribute__((constructor)) static void prepare(void) {
   handles_forks = pthread_atfork(NULL, NULL, after_fork) == 0;
 }
 
-/* Registers this thread with an idle record, and takes the lock. False if there is none, or if the thread has a record
-   already, because another library registered it. */
+/* Idle records are of the first domain. OCaml 5.5 refuses to register a thread with another domain than before, even if it was
+   unregistered meanwhile, because libraries may keep what belongs to the domain in thread-local variables. The same holds for a
+   thread that gets an idle record. Called with the lock. */
+static bool may_join_first_domain(void) {
+#if OCAML_VERSION >= 50500
+  if (!caml_thread_running_on_expected_domain(0)) return false;
+  caml_thread_record_domain_id(0);
+#endif
+  return true;
+}
+
+/* Registers this thread with an idle record, and takes the lock. False if there is none, if the thread has a record
+   already, because another library registered it, or if OCaml would refuse. */
 static bool acquire_with_idle_record(void) {
   if (!knows_record_key() || pthread_getspecific(record_key) != NULL) return false;
   struct legacy *legacy = take_idle();
@@ -286,7 +297,13 @@ static bool acquire_with_idle_record(void) {
   char here;
   Caml_state->top_of_stack = &here; /* as registering does */
 #endif
-  return true;
+  if (may_join_first_domain()) return true;
+  caml_enter_blocking_section_no_pending();
+  leave_signal_stack(legacy);
+  (void)pthread_setspecific(record_key, NULL);
+  (void)pthread_setspecific(legacy_key, NULL);
+  add_idle(legacy);
+  return false;
 }
 
 /* For a thread that never uses OCaml. */
