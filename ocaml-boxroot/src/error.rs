@@ -1,4 +1,5 @@
 use crate::call::registered::Place;
+use crate::ffi;
 use ocaml_boxroot_sys as sys;
 use std::fmt;
 
@@ -48,8 +49,13 @@ pub enum Error {
     /// Rust functions cannot be OCaml functions in this program, which would have to be native code on x86-64 or arm64, in
     /// ELF object files. See [`Function`](crate::Function#rust-functions).
     NoClosures,
-    /// No OCaml runtime was started, or `boxroot_setup` did not run.
+    /// No OCaml runtime was started.
     NotSetup,
+    /// OCaml was started, but no thread of Rust can use it yet. [`Runtime::start`](crate::Runtime::start) allows that at its end.
+    /// If OCaml or C has `main`, the first Rust function that OCaml calls by [bindings](crate::include_bindings!) or
+    /// [`export!`](crate::export!) does, and so does `boxroot_setup`, under the lock. A thread without the lock cannot do that by
+    /// itself: it does not know whether OCaml's lock will ever be free, nor whether the runtime was shut down.
+    NotReady,
     /// The runtime was shut down, or boxroot was torn down.
     TornDown,
     /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was initialised after
@@ -270,6 +276,7 @@ impl Error {
     /// are several reasons, this is the one that lasts longest.
     pub(crate) fn last() -> Error {
         match sys::status() {
+            sys::Status::NotSetup if ffi::is_started() => Error::NotReady,
             sys::Status::NotSetup => Error::NotSetup,
             sys::Status::ToreDown => Error::TornDown,
             sys::Status::Invalid => Error::Invalid,
@@ -313,6 +320,10 @@ impl fmt::Display for Error {
                 "Rust functions as OCaml functions need native code, on x86-64 or arm64, in ELF"
             }
             Error::NotSetup => "no OCaml runtime is running; start one with Runtime::start",
+            Error::NotReady => {
+                "OCaml was started, but Rust threads cannot use it before Runtime::start returns; if OCaml has main, before OCaml \
+                 has called a Rust function of bindings or export!; if C has main, before it has called boxroot_setup"
+            }
             Error::TornDown => "the OCaml runtime was shut down",
             Error::Invalid => {
                 "boxroot cannot work here: the Thread module was initialised after boxroot was set up \
@@ -355,7 +366,7 @@ impl fmt::Debug for Error {
         }
         let name = name! {
             LockNotHeld AlreadyHeld InFinaliser OutOfMemory OutOfRange Mismatch In NotUtf8 TooDeep NotRegistered NoClosures
-            NotSetup TornDown Invalid ThreadNotRegistered SystemThreadsMissing AlreadyStarted StartupException Starting
+            NotSetup NotReady TornDown Invalid ThreadNotRegistered SystemThreadsMissing AlreadyStarted StartupException Starting
             StackTooSmall NulInArgument Forked Busy
         };
         write!(f, "{name}: {self}")

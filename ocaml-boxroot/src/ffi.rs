@@ -57,6 +57,7 @@ extern "C" {
 // `c/runtime.c`.
 extern "C" {
     fn obx_report(text: *const u8, length: usize);
+    fn obx_is_started() -> c_int;
     /// How many forks led from the program's start to this process. Any thread, at any time.
     #[cfg(any(feature = "startup", feature = "debug-checks", doc))]
     pub fn obx_generation() -> core::ffi::c_uint;
@@ -67,6 +68,12 @@ extern "C" {
 pub fn report(text: &str) {
     // SAFETY: the text has that many bytes.
     unsafe { obx_report(text.as_ptr(), text.len()) }
+}
+
+/// Whether OCaml was started in this process. Any thread, at any time.
+pub fn is_started() -> bool {
+    // SAFETY: no precondition.
+    unsafe { obx_is_started() != 0 }
 }
 
 // `c/thread_name.c`.
@@ -184,8 +191,6 @@ extern "C" {
     pub fn obx_start(arguments: *const *const c_char) -> Value;
     /// Shuts the runtime down. Needs the lock.
     pub fn obx_shut_down();
-    /// 1 if OCaml was started in this process, else 0.
-    pub fn obx_is_started() -> c_int;
     /// 1 if other domains run besides the caller's, else 0. Needs the lock.
     pub fn obx_other_domains() -> usize;
 

@@ -42,6 +42,22 @@ test!(attach_where_another_library_has_set_boxroot_up, || {
     raw::without_lock(|| threads.map(|thread| assert_eq!(thread.join().unwrap(), Ok(()))));
 });
 
+// The runtime runs, so the error does not say to start one.
+test!(attach_where_ocaml_has_not_called_rust_yet, || {
+    assert_eq!(attach_on_another_thread(), Err(Error::NotSetup));
+    raw::start_runtime(); // stands for a program that OCaml started
+    raw::without_lock(|| {
+        assert_eq!(attach_on_another_thread(), Err(Error::NotReady));
+        assert_eq!(Runtime::get_or_start().map(drop), Err(Error::NotReady));
+    });
+    *RUN.lock().unwrap() = Some(|_, _| Ok(()));
+    raw::ocaml("run", &[raw::int(0)]);
+    raw::without_lock(|| {
+        assert_eq!(attach_on_another_thread(), Ok(()));
+        assert_eq!(Runtime::get_or_start().map(drop), Ok(()));
+    });
+});
+
 // On OCaml 4, yielding calls no hook, so a thread that yields now is not seen to take the lock again.
 test!(set_up_while_a_thread_yields, || {
     raw::start_runtime();

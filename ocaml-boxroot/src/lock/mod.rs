@@ -83,7 +83,8 @@ impl DomainLock {
     ///
     /// [`AlreadyHeld`](Error::AlreadyHeld) if this thread holds the lock already, for instance
     /// in a callback; [`InFinaliser`](Error::InFinaliser) while OCaml drops an [`OCamlBox`](crate::OCamlBox); [`NotSetup`](Error::NotSetup) before the runtime is
-    /// started; [`TornDown`](Error::TornDown) after it was shut down; [`Forked`](Error::Forked) in a child
+    /// started; [`NotReady`](Error::NotReady) while it starts, or, if OCaml has `main`, before OCaml has called Rust;
+    /// [`TornDown`](Error::TornDown) after it was shut down; [`Forked`](Error::Forked) in a child
     /// process that was forked without the lock, or after another domain was made;
     /// [`SystemThreadsMissing`](Error::SystemThreadsMissing) and
     /// [`ThreadNotRegistered`](Error::ThreadNotRegistered) if the thread cannot be registered, the latter

@@ -90,7 +90,7 @@ impl Runtime {
     ///
     /// As [`start`](Runtime::start); if an earlier start failed when OCaml initialised its modules, or afterwards, its error again.
     /// [`Error::Starting`] on the thread that is starting OCaml, as long as OCaml has not called a function that
-    /// [`export!`](crate::export!) defined; [`Error::NotSetup`] in a program that OCaml started, as long as OCaml
+    /// [`export!`](crate::export!) defined; [`Error::NotReady`] in a program that OCaml started, as long as OCaml
     /// has not called such a function; [`Error::TornDown`] after the runtime was shut down; [`Error::Forked`] in the child
     /// of a fork that was made while another thread was starting OCaml, and before threads could attach.
     ///
@@ -120,7 +120,7 @@ impl Runtime {
                 _ => return Err(Error::Invalid),
             }
             match &*state {
-                State::NotStarted if is_running() => return Err(Error::NotSetup),
+                State::NotStarted if ffi::is_started() => return Err(Error::NotReady),
                 State::NotStarted => break,
                 State::Starting(thread, _) if *thread == thread::current().id() => {
                     return Err(Error::Starting)
@@ -268,7 +268,7 @@ impl Builder {
         let arguments =
             arguments.collect::<Result<Vec<_>, _>>().map_err(|_| Error::NulInArgument)?;
         let is_first = matches!(*state, State::NotStarted)
-            && !is_running()
+            && !ffi::is_started()
             && sys::status() == sys::Status::NotSetup;
         if !is_first {
             return Err(Error::AlreadyStarted);
@@ -295,12 +295,6 @@ fn check_stack() -> Result<(), Error> {
     // SAFETY: the function has no precondition.
     let has_stack = unsafe { ffi::obx_has_stack_for_ocaml() != 0 };
     has_stack.then_some(()).ok_or(Error::StackTooSmall)
-}
-
-/// Whether OCaml was started in this process.
-fn is_running() -> bool {
-    // SAFETY: the function has no precondition.
-    unsafe { ffi::obx_is_started() != 0 }
 }
 
 /// Starts OCaml, sets boxroot up, and releases the lock.
