@@ -41,8 +41,18 @@ extern "C" {
 
 // `c/signals.c`.
 extern "C" {
-    /// Sets `SA_ONSTACK` for the handler of a signal. Returns 0, or an error as in `errno`. Does nothing on OCaml 4.
-    pub fn obx_use_signal_stack(number: c_int) -> c_int;
+    /// Sets `SA_ONSTACK` for the handlers of signals. Does nothing on OCaml 4. Any thread, at any time.
+    pub fn obx_protect_signals();
+    /// 1 if the signal's handler would run on OCaml's stacks, else 0. Any thread, at any time.
+    #[cfg(feature = "debug-checks")]
+    pub fn obx_signal_is_unprotected(number: c_int) -> c_int;
+}
+
+// The C library.
+#[cfg(feature = "debug-checks")]
+extern "C" {
+    /// What a signal is called.
+    pub fn strsignal(number: c_int) -> *const c_char;
 }
 
 // `c/stack.c`.

@@ -102,7 +102,7 @@ pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 pub use markers::*;
 #[cfg(any(feature = "startup", doc))]
 pub use runtime::{Builder, Busy, Runtime, ShutdownOnDrop};
-pub use signals::use_signal_stack;
+pub use signals::protect_signals;
 pub use stats::{profile, stats, trim, write_profile, Stats};
 #[cfg(feature = "debug-checks")]
 pub use sys::{leak_report, live_roots_by_site as leaks, Site};

@@ -1,45 +1,45 @@
 //! Handlers of signals that other libraries have installed.
 
 use crate::ffi;
-use std::io;
 
-/// Has the handler of a signal run on the signal stacks of threads, as OCaml 5 needs it: sets `SA_ONSTACK` for the handler, and
-/// blocks other signals while it runs (`sa_mask`), because these stacks have no room for handlers that interrupt each other.
+/// Makes the handlers of signals safe for OCaml 5. Call it after the libraries of the program have installed their handlers, and
+/// before OCaml code runs; call it again if one installs another handler later.
 ///
 /// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small, some hundred bytes at first. If a
 /// signal arrives there, and its handler runs on the stack that it interrupts, it overwrites OCaml's memory. Most libraries
-/// install such handlers: `signal-hook`, `ctrlc`, `tokio::signal`. The handler of `SIGSEGV` is not meant: Rust sets `SA_ONSTACK` for it.
+/// install such handlers, in safe functions: `signal-hook`, `ctrlc`, `tokio::signal`. This function sets `SA_ONSTACK` for the
+/// handlers of all signals, so that they run on the thread's alternate signal stack instead, and has each of them block other
+/// signals while it runs (`sa_mask`), because these stacks have little room for handlers that interrupt each other. Handlers of
+/// OCaml's `Sys.signal`, which have the flag already, are changed to block the others. Builds with `debug-checks` report handlers
+/// without the flag when a thread takes OCaml's lock.
 ///
-/// So call this for each signal, after the library has installed its handler (in tokio, the first `signal` for each kind of signal
-/// does so), and before OCaml code runs on a thread that may receive the signal. `tokio::process` installs a handler of `SIGCHLD` when
-/// it needs one, which on Linux may be late: when the future of a process that runs is dropped. So let `signal(SignalKind::child())`
-/// install it at the start, if the program uses `tokio::process`.
+/// In tokio, the first `signal` for each kind of signal installs a handler. `tokio::process` installs one for `SIGCHLD` when it needs
+/// one, which on Linux may be late: when the future of a process that runs is dropped. Let `signal(SignalKind::child())` install it at
+/// the start, if the program uses `tokio::process`.
 ///
-/// For handlers of OCaml's `Sys.signal`, OCaml sets `SA_ONSTACK`, but it blocks no other signals. Call this for them, too, each time
-/// that OCaml has set them, unless they are all handlers of the program, and no more than two. (Otherwise signals that arrive at once
-/// may overflow the signal stack of a thread of Rust, whether it uses OCaml or not.)
+/// # What is left
 ///
-/// If a thread calls [`std::process::exit`], Rust takes away the main thread's signal stack. So start OCaml on the main thread, or
-/// attach there once: then the main thread has one that stays.
+/// * *Handlers that need much of a stack.* From now on they have what signal stacks have. A thread that attaches gets one of 64 KiB,
+///   with a guard page. Other Rust threads have 8 KiB, with a guard page. So on these threads a handler that needs more ends the
+///   process by `SIGSEGV`. Threads that OCaml code makes (`Thread.create`, `Domain.spawn`) have what OCaml gives them: 8 KiB without
+///   a guard page, up to OCaml 5.4. There such a handler overwrites memory, as it does on OCaml's stacks without this function.
+///   Handlers that set a flag or write to a pipe, as those of the libraries above do, need little.
+/// * *Profilers.* The handler of `SIGPROF` is not changed, because profilers walk the stack in it. Block `SIGPROF` on threads that use
+///   OCaml.
+/// * *Errors.* Nor are those of `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS` and `SIGABRT`, which a thread causes by
+///   itself. Rust sets `SA_ONSTACK` for the first two.
+/// * *Races.* The function reads the action for each signal, and then writes it: if another thread replaces or removes the handler
+///   in between, that change is lost.
+/// * *The end of threads and of the process*: see [`DomainLock::attach`](crate::DomainLock::attach). If a thread calls
+///   [`std::process::exit`], Rust takes the main thread's signal stack away. Start OCaml on the main thread, or attach there once: then
+///   the main thread has one that stays.
 ///
-/// Any thread may call this. It reads the action for the signal, and then writes it: if another thread replaces or removes
-/// the handler in between, that change is lost. On OCaml 4, this does nothing: OCaml code runs on the thread's stack.
-///
-/// # Safety
-///
-/// On OCaml 5, the handler must not need more of a stack than signal stacks have, of all threads that may receive the signal. All
-/// threads of Rust, and all threads that use OCaml, have a signal stack of some 8 KiB, not always with a guard page; some 4 KiB are
-/// left for the handler. That is enough for handlers that set a flag or write to a pipe, as those of the libraries above do. It is
-/// not enough for handlers that walk the stack, such as those of profilers: block their signals on threads that use OCaml.
-///
-/// # Errors
-///
-/// On OCaml 5: [`NotFound`](io::ErrorKind::NotFound) if the signal has no handler yet, or the system's error if there is no such signal.
+/// On OCaml 4, this does nothing: OCaml code runs on the thread's stack.
 ///
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{use_signal_stack, DomainLock, Runtime};
+/// use ocaml_boxroot::{protect_signals, DomainLock, Runtime};
 /// use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// static RELOAD: AtomicBool = AtomicBool::new(false);
@@ -57,8 +57,7 @@ use std::io;
 /// Runtime::start()?;
 /// // SAFETY: the handler only stores a flag. Libraries such as `signal-hook` do this in safe functions.
 /// unsafe { signal(SIGHUP, reload) };
-/// // SAFETY: the handler needs little of a stack.
-/// unsafe { use_signal_stack(SIGHUP)? };
+/// protect_signals();
 /// DomainLock::attach(|_lock| {
 ///     // OCaml code may run here.
 ///     // SAFETY: the signal has a handler.
@@ -68,10 +67,35 @@ use std::io;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[doc(alias("sigaction", "sigaltstack", "SA_ONSTACK"))]
-pub unsafe fn use_signal_stack(signal: i32) -> io::Result<()> {
-    // SAFETY: the caller promises that the stacks are large enough for the handler.
-    match unsafe { ffi::obx_use_signal_stack(signal) } {
-        0 => Ok(()),
-        error => Err(io::Error::from_raw_os_error(error)),
+pub fn protect_signals() {
+    // SAFETY: no precondition.
+    unsafe { ffi::obx_protect_signals() }
+}
+
+/// Reports handlers that would overwrite OCaml's memory, each signal once. The first calls look, and then now and then one does.
+#[cfg(feature = "debug-checks")]
+pub(crate) fn look() {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    const OFTEN: u64 = 64;
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    static REPORTED: AtomicU64 = AtomicU64::new(0);
+    let calls = CALLS.fetch_add(1, Ordering::Relaxed);
+    if calls >= OFTEN && calls % OFTEN != 0 {
+        return;
+    }
+    for signal in 1..=64 {
+        let bit = 1 << (signal - 1);
+        // SAFETY: no precondition.
+        let is_unsafe = unsafe { ffi::obx_signal_is_unprotected(signal) } != 0;
+        if is_unsafe && REPORTED.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+            // SAFETY: the function returns a C string that stays valid until this thread calls it again.
+            let name = unsafe { std::ffi::CStr::from_ptr(ffi::strsignal(signal)) };
+            ffi::report(&format!(
+                "boxroot: the handler of signal {signal} ({}) has no SA_ONSTACK: if the signal arrives while OCaml 5 runs OCaml \
+                 code, the handler overwrites OCaml's memory. Call ocaml_boxroot::protect_signals after the handler was \
+                 installed; for SIGPROF, block the signal on threads that use OCaml\n",
+                name.to_string_lossy()
+            ));
+        }
     }
 }

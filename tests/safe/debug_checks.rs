@@ -3,6 +3,7 @@
 use crate::support::raw;
 use crate::support::roots::Roots;
 use crate::support::safe::*;
+use crate::threads::install;
 use ocaml_boxroot::{
     leak_report, leaks, ocaml_functions, ocaml_type, stats, sys, Boxroot, DomainLock, Elements,
     Error, Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
@@ -285,6 +286,23 @@ fn stderr() -> BufReader<UnixStream> {
     assert_eq!(unsafe { libc::dup2(writes.as_raw_fd(), 2) }, 2);
     BufReader::new(reads)
 }
+
+extern "C" fn do_nothing(_: libc::c_int) {}
+
+test!(signal_handlers_without_a_stack, ocaml = 5, || {
+    let _runtime = Runtime::start().unwrap();
+    let mut stderr = stderr();
+    for signal in [libc::SIGTERM, libc::SIGUSR1] {
+        install(signal, do_nothing as *const () as libc::sighandler_t);
+        for _ in 0..10 {
+            DomainLock::attach(churn).unwrap(); // reports each signal once
+        }
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        assert!(line.contains(&format!("the handler of signal {signal} (")), "{line}");
+        assert!(line.contains("protect_signals"), "{line}");
+    }
+});
 
 /// The next lines, as many as the watchdog writes for one holder.
 fn three_lines(stderr: &mut impl BufRead) -> [String; 3] {

@@ -6,7 +6,9 @@ use crate::support::raw::{
     caml_c_thread_register, caml_c_thread_unregister, test_domain, test_register_in_domain,
 };
 use crate::support::safe::*;
-use ocaml_boxroot::{stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml};
+use ocaml_boxroot::{
+    protect_signals, stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml,
+};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
 use std::sync::{mpsc, Barrier, Mutex};
@@ -340,7 +342,7 @@ extern "C" fn handler(_: libc::c_int) {
 }
 
 /// Installs a handler as most programs do, without `SA_ONSTACK`.
-fn install(signal: libc::c_int, handler: libc::sighandler_t) {
+pub fn install(signal: libc::c_int, handler: libc::sighandler_t) {
     // SAFETY: all zeros is an action, and the handlers of these tests only do what handlers may do.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -348,11 +350,6 @@ fn install(signal: libc::c_int, handler: libc::sighandler_t) {
         action.sa_flags = libc::SA_RESTART;
         assert_eq!(libc::sigaction(signal, &action, std::ptr::null_mut()), 0);
     }
-}
-
-fn use_signal_stack(signal: libc::c_int) -> std::io::Result<()> {
-    // SAFETY: `handler` needs little of a stack.
-    unsafe { ocaml_boxroot::use_signal_stack(signal) }
 }
 
 fn flags(signal: libc::c_int) -> libc::c_int {
@@ -384,14 +381,16 @@ fn signals_while_ocaml_runs(lock: &mut DomainLock) {
 
 test!(signal_handlers_while_ocaml_runs, || {
     with_ocaml(|lock| {
-        if cfg!(ocaml5) {
-            let error = use_signal_stack(libc::SIGALRM).unwrap_err();
-            assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "it has no handler");
-            assert!(use_signal_stack(1000).is_err());
+        for signal in [libc::SIGALRM, libc::SIGPROF, libc::SIGFPE] {
+            install(signal, handler as *const () as libc::sighandler_t);
         }
-        install(libc::SIGALRM, handler as *const () as libc::sighandler_t);
-        use_signal_stack(libc::SIGALRM).unwrap();
-        assert_eq!(flags(libc::SIGALRM) & libc::SA_RESTART, libc::SA_RESTART);
+        protect_signals();
+        let on_stack = if cfg!(ocaml5) { libc::SA_ONSTACK } else { 0 };
+        let kept = libc::SA_RESTART;
+        // SIGTERM has no handler. Those of profilers and of errors stay as they were.
+        let signals = [libc::SIGALRM, libc::SIGPROF, libc::SIGFPE, libc::SIGTERM];
+        let wanted = [kept | on_stack, kept, kept, 0];
+        assert_eq!(signals.map(|signal| flags(signal) & (libc::SA_ONSTACK | kept)), wanted);
         signals_while_ocaml_runs(lock);
         churn(lock);
     })
@@ -425,8 +424,8 @@ test!(many_signals_at_once, || {
     let signals = libc::SIGRTMIN()..libc::SIGRTMIN() + 20;
     for signal in signals.clone() {
         install(signal, count_signals as *const () as libc::sighandler_t);
-        use_signal_stack(signal).unwrap();
     }
+    protect_signals();
     with_ocaml(|lock| {
         get_at_once(signals.clone());
         lock.release(|| thread::spawn(move || get_at_once(signals)).join().unwrap());
@@ -434,10 +433,43 @@ test!(many_signals_at_once, || {
     assert_eq!(SIGNALS_AT_ONCE.load(Ordering::SeqCst), 40);
 });
 
+extern "C" fn handler_with_a_large_frame(_: libc::c_int) {
+    let mut bytes = [0u8; 40 << 10];
+    bytes.iter_mut().for_each(|byte| *byte = std::hint::black_box(1));
+    SIGNALS_AT_ONCE.fetch_add(usize::from(std::hint::black_box(&bytes)[77]), Ordering::SeqCst);
+}
+
+/// Whether the byte below this thread's signal stack cannot be read.
+fn has_guard_page() -> bool {
+    let lowest = signal_stack().unwrap() as *const libc::c_void;
+    // SAFETY: the system reads the byte, and returns an error if it cannot.
+    let written = unsafe {
+        let mut ends = [0; 2];
+        assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+        libc::write(ends[1], lowest.wrapping_byte_sub(1), 1)
+    };
+    written == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
+}
+
+// On the thread that started OCaml, on one with a new record of OCaml's, and on one that takes a record over.
+test!(signal_stacks_are_large, ocaml = 5, || {
+    install(libc::SIGUSR1, handler_with_a_large_frame as *const () as libc::sighandler_t);
+    protect_signals();
+    let attach = || {
+        DomainLock::attach(|_| get_at_once(libc::SIGUSR1..libc::SIGUSR1 + 1)).unwrap();
+        assert!(has_guard_page());
+    };
+    Runtime::start().unwrap();
+    attach();
+    thread::spawn(attach).join().unwrap();
+    thread::spawn(attach).join().unwrap();
+    assert_eq!(SIGNALS_AT_ONCE.load(Ordering::SeqCst), 3);
+});
+
 // OCaml's modules, which run in `Runtime::start`, may have handlers and effects, too.
 test!(signal_handlers_while_ocaml_starts, || {
     install(libc::SIGALRM, handler as *const () as libc::sighandler_t);
-    use_signal_stack(libc::SIGALRM).unwrap();
+    protect_signals();
     let body: Run = |lock, _| {
         signals_while_ocaml_runs(lock);
         Ok(())

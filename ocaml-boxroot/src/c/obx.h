@@ -11,11 +11,14 @@
 int obx_has_stack(void);
 int obx_has_stack_for_ocaml(void);
 
-/* Has the handler of a signal run on the signal stacks of threads, while no other handler runs (OCaml 5). Returns 0, or an error as
-   in errno: ENOENT if the signal has no handler. If another thread changes the action meanwhile, that change may be lost. Any thread. */
-int obx_use_signal_stack(int number);
+/* Has the handlers of signals run on the signal stacks of threads, while no other handler runs (OCaml 5). If another thread changes
+   an action meanwhile, that change may be lost. Any thread. */
+void obx_protect_signals(void);
 
-/* Makes a signal stack for this thread. Its memory is never freed. 0 if there is none to get, or no need (OCaml 4). */
+/* Whether a signal has a handler that would run on OCaml's stacks. Any thread. */
+int obx_signal_is_unprotected(int number);
+
+/* Makes a large signal stack for this thread. Its memory is never freed. 0 if there is none to get, or no need (OCaml 4). */
 int obx_make_signal_stack(void);
 
 /* Between these two calls, OCaml code gives the lock to threads that wait for it, even if OCaml itself does not see to that yet.

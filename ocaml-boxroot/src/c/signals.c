@@ -3,51 +3,80 @@
    than the frame of a handler. So a handler has to run on the thread's stack for handlers, its *signal stack*, which it does if it
    has the flag SA_ONSTACK. OCaml's handlers and those of Rust's standard library have it, most others do not. (threads.c and start.c
    see to it that threads have signal stacks.) */
+#define _GNU_SOURCE
 #define CAML_NAME_SPACE
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <caml/version.h>
 
 #include "obx.h"
 
+/* Handlers that walk the stack, as those of profilers do, overflow the 8 KiB that are usual (docs/known-of-ocaml.md). */
+#define SIGNAL_STACK (64 << 10)
+
 #if OCAML_VERSION >= 50000
-/* So that one handler does not interrupt another one: a signal stack has room for one, or two. Signals of errors in the handler
+/* Signals of errors that a thread makes. */
+static int const errors[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
+
+static bool is_error(int number) {
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+    if (number == errors[i]) return true;
+  return false;
+}
+
+/* Whether a signal has a handler, and which. sa_sigaction, which handlers with SA_SIGINFO use, is at the same place. */
+static bool has_handler(int number, struct sigaction *action) {
+  return sigaction(number, NULL, action) == 0 && action->sa_handler != SIG_DFL &&
+         action->sa_handler != SIG_IGN;
+}
+
+/* One handler does not interrupt another one, because a signal stack may have room for one only. Signals of errors in the handler
    itself are not blocked; their handlers may say what has happened. */
 static void block_others(sigset_t *mask) {
-  static int const errors[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP};
   sigfillset(mask);
   for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) sigdelset(mask, errors[i]);
 }
-#endif
 
-int obx_use_signal_stack(int number) {
-#if OCAML_VERSION >= 50000
+void obx_protect_signals(void) {
   struct sigaction action;
-  if (sigaction(number, NULL, &action) != 0) return errno;
-  /* sa_sigaction, which handlers with SA_SIGINFO use, is at the same place. */
-  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) return ENOENT;
-  action.sa_flags |= SA_ONSTACK;
-  block_others(&action.sa_mask);
-  return sigaction(number, &action, NULL) == 0 ? 0 : errno;
-#else
-  (void)number;
-  return 0;
-#endif
+  for (int number = 1; number < NSIG; number++) {
+    /* The handlers of profilers need too much of a stack. */
+    if (is_error(number) || number == SIGPROF || !has_handler(number, &action)) continue;
+    action.sa_flags |= SA_ONSTACK;
+    block_others(&action.sa_mask);
+    (void)sigaction(number, &action, NULL);
+  }
 }
 
+int obx_signal_is_unprotected(int number) {
+  struct sigaction action;
+  return !is_error(number) && has_handler(number, &action) && !(action.sa_flags & SA_ONSTACK);
+}
+
+/* The page below the stack is a guard page. OCaml's own signal stacks have none, and, like those of Rust's threads, may have no more
+   than 8 KiB. */
 int obx_make_signal_stack(void) {
-#if OCAML_VERSION >= 50000
-  stack_t stack = {.ss_size = 1 << 16};
+  stack_t stack = {.ss_size = SIGNAL_STACK};
+  long least = 0, page = sysconf(_SC_PAGESIZE);
 #ifdef _SC_SIGSTKSZ /* on some processors a handler's frame is large */
-  long least = sysconf(_SC_SIGSTKSZ);
-  if (least > 1 << 16) stack.ss_size = (size_t)least;
+  least = sysconf(_SC_SIGSTKSZ);
 #endif
-  stack.ss_sp = malloc(stack.ss_size);
-  if (stack.ss_sp != NULL && sigaltstack(&stack, NULL) == 0) return 1;
-  free(stack.ss_sp);
-#endif
+  if (least > SIGNAL_STACK) stack.ss_size = ((size_t)least + page - 1) & -(size_t)page;
+  size_t size = stack.ss_size + page;
+  char *memory = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 0;
+  stack.ss_sp = memory + page; /* stacks grow downwards, in all systems that this library knows */
+  if (mprotect(stack.ss_sp, stack.ss_size, PROT_READ | PROT_WRITE) == 0 &&
+      sigaltstack(&stack, NULL) == 0)
+    return 1;
+  (void)munmap(memory, size);
   return 0;
 }
+#else
+void obx_protect_signals(void) {}
+int obx_signal_is_unprotected(int number) { return (void)number, 0; }
+int obx_make_signal_stack(void) { return 0; }
+#endif

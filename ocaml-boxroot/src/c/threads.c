@@ -111,7 +111,7 @@ static void find_record_key(struct keys const *before, struct keys const *after)
 /* What a thread leaves to another one when it ends. */
 struct legacy {
   void *record;         /* NULL if it cannot be used again */
-  stack_t signal_stack; /* made by OCaml for the record; disabled if OCaml made none (4.x) */
+  stack_t signal_stack; /* disabled if there is none (4.x) */
   struct legacy *next;
 };
 
@@ -131,20 +131,20 @@ static __thread bool record_not_found;
 
 /* ---- signal stacks ---- */
 
-/* OCaml 5's stacks are too small for handlers of signals, so registering a thread gives it a stack for them, whose memory
-   lives as long as the record. (OCaml 5.0 and 5.1 do not see to that.) */
+/* OCaml 5's stacks are too small for handlers of signals, so each thread that attaches gets a stack for them, whose memory lives
+   as long as the record. OCaml's own are small, and have no guard page, and 5.0 and 5.1 give none to threads that C registers. */
 static stack_t signal_stack(void) {
   stack_t stack = {.ss_flags = SS_DISABLE};
   (void)sigaltstack(NULL, &stack);
   return stack;
 }
 
-/* For a new record, with the thread's signal stack from before it was registered. */
-static void keep_signal_stack(struct legacy *legacy, stack_t before) {
-  legacy->signal_stack = signal_stack();
-  if ((legacy->signal_stack.ss_flags & SS_DISABLE) && obx_make_signal_stack())
-    legacy->signal_stack = signal_stack();
-  if (legacy->signal_stack.ss_sp == before.ss_sp) legacy->signal_stack.ss_flags = SS_DISABLE;
+/* Whether registering a thread gives it a signal stack, which OCaml frees with the record: so never, here. */
+enum { OCAML_MAKES_SIGNAL_STACKS = OCAML_VERSION >= 50200 };
+
+/* For a new record. */
+static void keep_signal_stack(struct legacy *legacy) {
+  if (obx_make_signal_stack() || OCAML_MAKES_SIGNAL_STACKS) legacy->signal_stack = signal_stack();
 }
 
 /* For a thread that ends. */
@@ -155,9 +155,10 @@ static void leave_signal_stack(struct legacy const *legacy) {
     (void)sigaltstack(&none, NULL);
 }
 
-/* For a thread that takes the record over. The thread may have a signal stack already, from Rust. */
+/* For a thread that takes the record over. A signal stack that the thread has already, from Rust, is smaller. */
 static void take_signal_stack(struct legacy const *legacy) {
-  if (signal_stack().ss_flags & SS_DISABLE) (void)sigaltstack(&legacy->signal_stack, NULL);
+  if (!(legacy->signal_stack.ss_flags & SS_DISABLE))
+    (void)sigaltstack(&legacy->signal_stack, NULL);
 }
 
 /* ---- idle records ---- */
@@ -291,15 +292,16 @@ static bool acquire_with_idle_record(void) {
 #if OCAML_VERSION >= 50000
   caml_init_domain_self(0); /* the domain where caml_c_thread_register registers threads */
 #endif
-  take_signal_stack(legacy);
   caml_leave_blocking_section();
 #if OCAML_VERSION < 50000
   char here;
   Caml_state->top_of_stack = &here; /* as registering does */
 #endif
-  if (may_join_first_domain()) return true;
+  if (may_join_first_domain()) {
+    take_signal_stack(legacy);
+    return true;
+  }
   caml_enter_blocking_section_no_pending();
-  leave_signal_stack(legacy);
   (void)pthread_setspecific(record_key, NULL);
   (void)pthread_setspecific(legacy_key, NULL);
   add_idle(legacy);
@@ -346,7 +348,6 @@ static bool make_record(void) {
 /* Registers this thread with a new record, and takes the lock. False if OCaml refuses. */
 static bool acquire_with_new_record(void) {
   struct legacy *legacy = new_legacy();
-  stack_t before_registering = signal_stack();
   /* The values of the keys before and after. Not on the stack, whose guard page may be smaller than this. */
   struct keys *keys = knows_record_key() ? NULL : malloc(2 * sizeof *keys);
   if (keys != NULL) look_at_keys(&keys[0]);
@@ -362,7 +363,7 @@ static bool acquire_with_new_record(void) {
   free(keys);
   record_not_found = !knows_record_key();
   if (legacy != NULL) {
-    keep_signal_stack(legacy, before_registering);
+    keep_signal_stack(legacy);
     legacy->record = knows_record_key() ? pthread_getspecific(record_key) : NULL;
   }
   return true;

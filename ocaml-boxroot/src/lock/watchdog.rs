@@ -190,6 +190,7 @@ mod record {
         #[track_caller]
         pub(in crate::lock) fn new(state: State) -> Watched {
             static NUMBER: AtomicU64 = AtomicU64::new(0);
+            crate::signals::look();
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let thread = Name::of_this_thread();
             let (site, since) = (Location::caller(), Instant::now());
