@@ -3,28 +3,40 @@
 
 #include "atomic.h"
 
-/* The number of threads that have a use, which begins before they wait for the lock; and two bits that forbid
-   new uses: DOWN those of threads that wait for the lock, FORKED all. */
+/* The number of threads that have a use, which begins before they wait for the lock; and bits that concern new uses. DOWN refuses
+   those of threads that wait for the lock, PAUSED has them wait, and FORKED refuses all. */
 static uintptr_t uses;
 #define DOWN ((uintptr_t)1 << 63)
 #define FORKED ((uintptr_t)1 << 62)
+#define PAUSED ((uintptr_t)1 << 61)
+#define BITS (DOWN | FORKED | PAUSED)
+#define NUMBER(uses) ((size_t)((uses) & ~BITS))
 
 /* The number of this thread's uses, each nested in the one before; `uses` counts the outermost one. */
 static BXR_THREAD_LOCAL int own;
+
+/* Whether this thread has set PAUSED, which does not concern its own uses. */
+static BXR_THREAD_LOCAL bool pauses;
 
 /* Added to `own` when uses become FORKED, so that uses which began before do not go on (bxr_uses_go_on). */
 #define LEFT_BEHIND (1 << 30)
 
 bool bxr_uses_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }
 
-/* A first use is refused as DOWN if there is the bit `down`. */
-static int begin(uintptr_t down) {
+/* What a first use is refused as, or 1, if `uses` was `seen`. */
+static int answer_to_first(uintptr_t seen, bool to_lock) {
+  if (BXR_LIKELY((seen & BITS) == 0)) return 1;
+  if (to_lock && (seen & DOWN) != 0) return BXR_USE_DOWN;
+  if ((seen & FORKED) != 0) return BXR_USE_FORKED;
+  return to_lock && (seen & PAUSED) != 0 && !pauses ? BXR_USE_PAUSED : 1;
+}
+
+static int begin(bool to_lock) {
   if (own > 0) {
     if (bxr_uses_forked()) return BXR_USE_FORKED;
     return ++own;
   }
-  uintptr_t seen = bxr_add(&uses, 1);
-  int answer = (seen & down) != 0 ? BXR_USE_DOWN : (seen & FORKED) != 0 ? BXR_USE_FORKED : 1;
+  int answer = answer_to_first(bxr_add(&uses, 1), to_lock);
   if (answer == 1)
     own = 1;
   else
@@ -32,8 +44,8 @@ static int begin(uintptr_t down) {
   return answer;
 }
 
-int bxr_use_begin(void) { return begin(0); }
-int bxr_uses_begin_to_lock(void) { return begin(DOWN); }
+int bxr_use_begin(void) { return begin(false); }
+int bxr_uses_begin_to_lock(void) { return begin(true); }
 
 void bxr_use_end(void) {
   if (--own == 0) bxr_add(&uses, (uintptr_t)-1);
@@ -41,16 +53,29 @@ void bxr_use_end(void) {
 
 size_t bxr_uses_forbid(void) {
   if (own > 1) return (size_t)own - 1;
-  uintptr_t seen = 1;
-  while (!bxr_compare_exchange(&uses, &seen, DOWN | 1))
-    if (seen != 1) return (size_t)(seen & ~(DOWN | FORKED)) - 1;
+  uintptr_t seen = bxr_load(&uses);
+  do {
+    if (NUMBER(seen) != 1) return NUMBER(seen) - 1;
+  } while (!bxr_compare_exchange(&uses, &seen, seen | DOWN));
   return 0;
 }
+
+void bxr_uses_pause(void) {
+  pauses = true;
+  bxr_add(&uses, PAUSED);
+}
+
+void bxr_uses_resume(void) {
+  pauses = false;
+  bxr_add(&uses, -PAUSED);
+}
+
+size_t bxr_uses_of_others(void) { return NUMBER(bxr_load(&uses)) - (own > 0); }
 
 bool bxr_uses_go_on(int number) { return own == number; }
 
 void bxr_uses_after_fork(bool goes_on) {
-  uintptr_t kept = bxr_load(&uses) & (DOWN | FORKED);
+  uintptr_t kept = bxr_load(&uses) & (DOWN | FORKED | (pauses ? PAUSED : 0));
   bxr_publish(&uses, kept | (goes_on ? 0 : FORKED) | (own > 0 ? 1 : 0));
   if (!goes_on) own |= LEFT_BEHIND;
 }

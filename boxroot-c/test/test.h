@@ -82,6 +82,8 @@
   TEST(scan_counts_early)                                                                          \
   TEST(uses)                                                                                       \
   TEST(uses_to_lock)                                                                               \
+  TEST(uses_paused)                                                                                \
+  TEST(uses_paused_by_a_thread_that_is_gone)                                                       \
   TEST(uses_to_lock_after_fork)                                                                    \
   TEST(uses_after_fork)                                                                            \
   TEST(uses_after_fork_of_another_user)                                                            \

@@ -22,6 +22,7 @@ void test_uses(void) {
   /* The Rust crates know these numbers. */
   CHECK(BXR_USE_DOWN == 0 && BXR_USE_FORKED == -1);
   CHECK(BXR_USE_HELD == -2 && BXR_USE_ENDED == -3 && BXR_USE_NOT_RUNNING == -4);
+  CHECK(BXR_USE_PAUSED == -5);
   CHECK(bxr_use_begin() == 1 && bxr_uses_go_on(1));
   CHECK(bxr_use_begin() == 2 && bxr_uses_go_on(2) && !bxr_uses_go_on(1));
   CHECK(bxr_uses_forbid() == 1); /* the nested one */
@@ -62,6 +63,39 @@ void test_uses_to_lock(void) {
   CHECK(are_to_lock(BXR_USE_DOWN, BXR_USE_DOWN));
   bxr_close();
   CHECK(bxr_use_begin_to_lock() == BXR_USE_DOWN && boxroot_status() == BOXROOT_TORE_DOWN);
+}
+
+/* Nested uses, those of functions that OCaml calls, and those of the thread that pauses the others begin nevertheless. */
+void test_uses_paused(void) {
+  CHECK(boxroot_setup());
+  CHECK(bxr_uses_of_others() == 0);
+  bxr_uses_pause();
+  CHECK(are_to_lock(BXR_USE_PAUSED, BXR_USE_PAUSED));
+  CHECK(begin_on_a_thread() == 1); /* that use does not end */
+  CHECK(bxr_use_begin() == 1 && bxr_uses_of_others() == 1 && bxr_uses_forbid() == 1);
+  bxr_uses_resume();
+  CHECK(are_to_lock(1, 2) && bxr_uses_of_others() == 2);
+  bxr_uses_pause();
+  bxr_uses_after_fork(true); /* those threads are gone, and this one pauses others still */
+  CHECK(are_to_lock(BXR_USE_PAUSED, BXR_USE_PAUSED));
+  CHECK(bxr_uses_of_others() == 0 && bxr_uses_forbid() == 0);
+  CHECK(are_to_lock(BXR_USE_DOWN, BXR_USE_DOWN));
+  bxr_uses_resume();
+  CHECK(are_to_lock(BXR_USE_DOWN, BXR_USE_DOWN));
+}
+
+static void *pause_others(void *unused) {
+  bxr_uses_pause();
+  return unused;
+}
+
+void test_uses_paused_by_a_thread_that_is_gone(void) {
+  pthread_t thread;
+  CHECK(boxroot_setup());
+  CHECK(pthread_create(&thread, NULL, pause_others, NULL) == 0 && pthread_join(thread, NULL) == 0);
+  CHECK(are_to_lock(BXR_USE_PAUSED, BXR_USE_PAUSED));
+  bxr_uses_after_fork(true);
+  CHECK(are_to_lock(1, 2));
 }
 
 void test_uses_to_lock_after_fork(void) {

@@ -310,6 +310,7 @@ pub const BXR_USE_FORKED: bxr_use = -1;
 pub const BXR_USE_HELD: bxr_use = -2;
 pub const BXR_USE_ENDED: bxr_use = -3;
 pub const BXR_USE_NOT_RUNNING: bxr_use = -4;
+pub const BXR_USE_PAUSED: bxr_use = -5;
 pub type bxr_use = ::core::ffi::c_int;
 unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_use_begin_abi2_pool14")]
@@ -330,6 +331,21 @@ unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forbid_abi2_pool14")]
     #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_forbid_checked_abi2_pool14")]
     pub fn bxr_uses_forbid() -> usize;
+}
+unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_pause_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_pause_checked_abi2_pool14")]
+    pub fn bxr_uses_pause();
+}
+unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_resume_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_resume_checked_abi2_pool14")]
+    pub fn bxr_uses_resume();
+}
+unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_of_others_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_of_others_checked_abi2_pool14")]
+    pub fn bxr_uses_of_others() -> usize;
 }
 unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forked_abi2_pool14")]

@@ -21,6 +21,8 @@ pub enum Refused {
     Ended,
     /// [`begin_to_lock`] only: the library's [`status`](crate::status) is not `Running`.
     NotRunning,
+    /// [`begin_to_lock`] only: another thread has [paused](pause) first uses. Try again after a while.
+    Paused,
 }
 
 /// What a function that begins uses has returned.
@@ -40,6 +42,7 @@ fn refused(refusal: bindings::bxr_use) -> Refused {
         bindings::BXR_USE_FORKED => Refused::Forked,
         bindings::BXR_USE_HELD => Refused::AlreadyHeld,
         bindings::BXR_USE_ENDED => Refused::Ended,
+        bindings::BXR_USE_PAUSED => Refused::Paused,
         _ => Refused::NotRunning,
     }
 }
@@ -148,4 +151,32 @@ pub unsafe fn forbid() -> Result<(), usize> {
         0 => Ok(()),
         more => Err(more),
     }
+}
+
+/// While this exists, first uses of other threads are refused as [`Paused`](Refused::Paused), if these threads wait for the lock.
+pub struct Pause(core::marker::PhantomData<*mut ()>);
+
+/// Pauses first uses of other threads, so that the number of uses falls, and [`forbid`] is not refused for ever because threads come
+/// and go. Needs no lock, and never blocks.
+///
+/// # Safety
+///
+/// No other [`Pause`] exists in this process.
+pub unsafe fn pause() -> Pause {
+    // SAFETY: nobody else pauses uses (caller).
+    unsafe { bindings::bxr_uses_pause() };
+    Pause(core::marker::PhantomData)
+}
+
+impl Drop for Pause {
+    fn drop(&mut self) {
+        // SAFETY: this thread has paused uses (`Pause` is not Send).
+        unsafe { bindings::bxr_uses_resume() }
+    }
+}
+
+/// How many other threads have uses. Any thread, at any time.
+pub fn of_others() -> usize {
+    // SAFETY: no precondition.
+    unsafe { bindings::bxr_uses_of_others() }
 }

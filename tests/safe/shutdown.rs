@@ -49,6 +49,73 @@ test!(shutdown_under_a_token, || {
     busy.runtime.shutdown().unwrap();
 });
 
+/// Calls OCaml again and again until the runtime is shut down.
+fn call_until_shutdown() {
+    let call = |lock: &mut DomainLock| {
+        lock.release(thread::yield_now);
+        through_ocaml(lock, "repeated_length", 5).unwrap()
+    };
+    let error = loop {
+        match DomainLock::attach(call) {
+            Ok(length) => assert_eq!(length, 15),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error, Error::TornDown);
+}
+
+test!(shutdown_within_a_time_while_threads_call, || {
+    let runtime = start();
+    let threads = [(); 8].map(|()| thread::spawn(call_until_shutdown));
+    runtime.shutdown_within(Duration::MAX).unwrap();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+});
+
+// A thread that is attached waits for one that attaches in a loop. The latter waits until the limit, and goes on without an error.
+test!(shutdown_within_a_time_that_is_too_short, || {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let mut runtime = start();
+    let (attached, is_attached) = mpsc::channel();
+    let waits = thread::spawn(move || {
+        let attaches = move || {
+            DomainLock::attach(|_| attached.send(()).unwrap()).unwrap();
+            work(|_| !STOP.load(Ordering::SeqCst));
+        };
+        let wait = || thread::spawn(attaches).join().unwrap();
+        DomainLock::attach(|lock| lock.release(wait)).unwrap();
+    });
+    is_attached.recv().unwrap();
+    for milliseconds in [0, 1, 20] {
+        let busy = runtime.shutdown_within(Duration::from_millis(milliseconds)).unwrap_err();
+        assert!(matches!(busy.error, Error::Busy { by: Users::Threads(1 | 2) }), "{busy}");
+        runtime = busy.runtime;
+    }
+    STOP.store(true, Ordering::SeqCst);
+    waits.join().unwrap();
+    runtime.shutdown_within(Duration::ZERO).unwrap();
+});
+
+test!(shutdown_within_a_time_where_it_cannot_be, || {
+    let runtime = start();
+    let within = |runtime: Runtime| runtime.shutdown_within(Duration::MAX).unwrap_err();
+    let busy = DomainLock::attach(|_| within(runtime)).unwrap();
+    assert_eq!(busy.error, Error::AlreadyHeld);
+    let busy = DomainLock::attach(|lock| lock.release(|| within(busy.runtime))).unwrap();
+    assert_eq!(busy.error, Error::Busy { by: Users::ThisThread });
+    busy.runtime.shutdown().unwrap();
+});
+
+// The function waits for a thread that attaches, which is an error from then on.
+test!(shutdown_within_a_time_while_at_exit_waits, || {
+    let runtime = start();
+    let at_exit: Run = |lock, _| {
+        lock.release(|| thread::spawn(call_until_shutdown).join().unwrap());
+        Ok(())
+    };
+    DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, at_exit)).unwrap().unwrap();
+    runtime.shutdown_within(Duration::MAX).unwrap();
+});
+
 test!(drop_after_shutdown, || {
     let runtime = start();
     let mut halves = DomainLock::attach(|lock| strings(lock, 5000)).unwrap();

@@ -39,14 +39,16 @@ void bxr_lock_confirm(void);
 
    bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN after boxroot_teardown, and, if
    it is the thread's first, after bxr_uses_forbid has succeeded; as HELD if the thread seems to hold the lock already
-   (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN); as ENDED if the thread's domain ended (BXR_LOCK_ENDED); and as NOT_RUNNING unless
-   boxroot_status is BOXROOT_RUNNING. */
+   (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN); as ENDED if the thread's domain ended (BXR_LOCK_ENDED); as NOT_RUNNING unless
+   boxroot_status is BOXROOT_RUNNING; and as PAUSED, if it is the thread's first, between bxr_uses_pause and bxr_uses_resume:
+   the thread tries again after a while. */
 enum bxr_use {
   BXR_USE_DOWN = 0,
   BXR_USE_FORKED = -1,
   BXR_USE_HELD = -2,
   BXR_USE_ENDED = -3,
-  BXR_USE_NOT_RUNNING = -4
+  BXR_USE_NOT_RUNNING = -4,
+  BXR_USE_PAUSED = -5
 };
 /* bxr_use_begin and bxr_use_begin_to_lock return such a number, or an enum bxr_use. Any thread. */
 int bxr_use_begin(void);
@@ -57,6 +59,15 @@ void bxr_use_end(void);
    that only threads do which OCaml code calls; and returns 0. Otherwise returns how many more there are: this thread's nested ones,
    or, if it has none, other threads'. */
 size_t bxr_uses_forbid(void);
+
+/* From bxr_uses_pause to bxr_uses_resume, other threads that wait for the lock begin no first uses. So the number of uses falls, and
+   bxr_uses_forbid is not refused for ever because threads come and go. The same thread calls both, and no other thread calls
+   bxr_uses_pause between them. */
+void bxr_uses_pause(void);
+void bxr_uses_resume(void);
+
+/* How many other threads have uses. Any thread. */
+size_t bxr_uses_of_others(void);
 
 /* Whether uses are refused as FORKED. Any thread. */
 bool bxr_uses_forked(void);

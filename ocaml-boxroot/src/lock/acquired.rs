@@ -5,9 +5,11 @@ use crate::{ffi, Error};
 use ocaml_boxroot_sys::{self as sys, uses};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 /// One use of the runtime (`ocaml_boxroot_sys::uses`). Invariant: while it exists, `Runtime::shutdown` fails.
-pub(super) struct Use {
+pub(crate) struct Use {
     /// 1 for the outermost use of this thread, and one more for each use that it is nested in.
     pub(super) number: i32,
     _not_send: PhantomData<*mut ()>,
@@ -21,12 +23,18 @@ impl Use {
         Use::begun(unsafe { uses::begin() })
     }
 
-    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds the lock already.
+    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds the lock already. Waits while
+    /// another thread tries to shut the runtime down.
     #[inline]
-    fn to_lock() -> Result<Use, Error> {
-        // SAFETY: no other use begins on this thread before it holds the lock, or ends this use because it cannot
-        // take it.
-        Use::begun(unsafe { uses::begin_to_lock() })
+    pub(crate) fn to_lock() -> Result<Use, Error> {
+        loop {
+            // SAFETY: no other use begins on this thread before it holds the lock, or ends this use because it cannot
+            // take it.
+            match unsafe { uses::begin_to_lock() } {
+                Err(uses::Refused::Paused) => wait_a_moment(),
+                begun => return Use::begun(begun),
+            }
+        }
     }
 
     #[inline]
@@ -39,9 +47,14 @@ impl Use {
 
     /// Whether a calling frame of this thread has a use, too. If so, OCaml knows this thread.
     #[inline]
-    pub(super) fn is_nested(&self) -> bool {
+    pub(crate) fn is_nested(&self) -> bool {
         self.number > 1
     }
+}
+
+#[cold]
+fn wait_a_moment() {
+    thread::sleep(Duration::from_millis(1))
 }
 
 #[cold]

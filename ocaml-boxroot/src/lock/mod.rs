@@ -5,12 +5,11 @@ mod handlers;
 mod waiting;
 mod watchdog;
 
-pub(crate) use acquired::{set_up, Acquired};
+pub(crate) use acquired::{set_up, Acquired, Use};
 pub(crate) use handlers::below_handlers;
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
 use crate::{ffi, Error};
-use acquired::Use;
 use ocaml_boxroot_sys::{self as sys, token, uses};
 use std::fmt;
 use std::marker::PhantomData;
@@ -71,6 +70,9 @@ impl DomainLock {
     /// for the lock when it ends: its registration stays, and the next new thread takes it over. So OCaml's
     /// `Thread.self ()` may be the same for threads that did not live at the same time. OCaml's signal handlers do not
     /// run here.
+    ///
+    /// While another thread is in [`Runtime::shutdown_within`](crate::Runtime::shutdown_within), this waits for its end, unless it is
+    /// called inside another `attach`.
     ///
     /// If `f` waits for another thread that may need OCaml, it should [`release`](DomainLock::release) the lock
     /// meanwhile.

@@ -2,7 +2,7 @@
 
 mod state;
 
-use crate::lock::{self, Acquired};
+use crate::lock::{self, Acquired, Use};
 use crate::types::exception::describe;
 use crate::{ffi, Error, Users, Value};
 use ocaml_boxroot_sys as sys;
@@ -11,6 +11,7 @@ use std::ffi::{c_char, CString, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStringExt;
 use std::thread;
+use std::time::{Duration, Instant};
 
 /// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`](crate::DomainLock::attach).
 /// With the feature `startup`.
@@ -155,7 +156,9 @@ impl Runtime {
     /// called, while other domains run, and in a [`release`](crate::DomainLock::release) on this thread.
     /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left. The other errors are those of
     /// [`DomainLock::attach`](crate::DomainLock::attach), such as [`Error::AlreadyHeld`] if this thread holds the lock. The
-    /// [`Busy`] that is returned holds the error and the runtime, which is intact.
+    /// [`Busy`] that is returned holds the error and the runtime, which is intact. If threads attach again and again, to try again and
+    /// again is of no use: at each moment one of them uses OCaml, or waits for the lock. See
+    /// [`shutdown_within`](Runtime::shutdown_within).
     ///
     /// # Examples
     ///
@@ -168,6 +171,41 @@ impl Runtime {
     /// ```
     pub fn shutdown(self) -> Result<(), Busy> {
         shut_down().map_err(|error| Busy { error, runtime: self })
+    }
+
+    /// [`shutdown`](Runtime::shutdown), which waits until nothing uses the runtime, but no longer than `limit`. Meanwhile threads that
+    /// want to [`attach`](crate::DomainLock::attach), and are not inside another `attach`, wait, too. Afterwards they go on if
+    /// this fails; else their `attach` returns [`Error::TornDown`].
+    ///
+    /// So threads that attach in a loop do not keep this from succeeding, as they do with `shutdown`. But if a thread, in a [`release`](crate::DomainLock::release), waits for another one that has to
+    /// attach first, both wait until the limit. Without a limit ([`Duration::MAX`]) they would wait for ever.
+    ///
+    /// OCaml code that runs when the last other use has ended, in threads of `Thread.create`, may take longer than the limit to give
+    /// the lock up, and the `at_exit` functions may take as long as they like.
+    ///
+    /// # Errors
+    ///
+    /// As [`shutdown`](Runtime::shutdown). What time does not change, such as [`Error::AlreadyHeld`], is an error at once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use ocaml_boxroot::{DomainLock, Error, Runtime};
+    /// use std::time::Duration;
+    ///
+    /// let runtime = Runtime::start()?;
+    /// let worker = std::thread::spawn(|| loop {
+    ///     match DomainLock::attach(|lock| lock.alloc_string("work").map(|_| ())) {
+    ///         Ok(result) => result?,
+    ///         Err(error) => return Err(error),
+    ///     }
+    /// });
+    /// runtime.shutdown_within(Duration::from_secs(60))?;
+    /// assert_eq!(worker.join().unwrap(), Err::<(), _>(Error::TornDown));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shutdown_within(self, limit: Duration) -> Result<(), Busy> {
+        shut_down_within(limit).map_err(|error| Busy { error, runtime: self })
     }
 
     /// Shuts the runtime down when the result is dropped, usually at the end of `main`, also by `?` or a panic, but not by
@@ -323,6 +361,30 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
 fn generation() -> u32 {
     // SAFETY: no precondition.
     unsafe { ffi::obx_generation() }
+}
+
+fn shut_down_within(limit: Duration) -> Result<(), Error> {
+    check_stack()?;
+    if Use::to_lock()?.is_nested() {
+        return Err(Error::Busy { by: Users::ThisThread });
+    }
+    let end = Instant::now().checked_add(limit);
+    // SAFETY: a process has one `Runtime` that can be shut down, so nobody else pauses uses.
+    let _pause = unsafe { sys::uses::pause() };
+    loop {
+        // The lock may be taken for long while others have uses.
+        let error = match sys::uses::of_others() {
+            0 => match shut_down() {
+                Err(error @ Error::Busy { .. }) => error,
+                result => return result,
+            },
+            uses => Error::Busy { by: Users::Threads(uses) },
+        };
+        if end.is_some_and(|end| Instant::now() >= end) {
+            return Err(error);
+        }
+        thread::sleep(Duration::from_millis(1)); // the end of a use tells nobody
+    }
 }
 
 fn shut_down() -> Result<(), Error> {
