@@ -127,7 +127,7 @@ impl DomainLock {
     /// who wait for the lock: OCaml's `Thread.yield` does.
     ///
     /// If `f` forks the process without the lock, the child cannot go on after `f`, because it cannot take the
-    /// lock: it is aborted when `f` returns. A process is also aborted if `f` returns before an
+    /// lock: it is aborted when `f` returns, so a daemon must not be made in `f`. A process is also aborted if `f` returns before an
     /// [`attach`](DomainLock::attach) that this thread began meanwhile has ended. Coroutines with stacks of their own can
     /// do that. A coroutine that waits in `f`, or in an `attach`, cannot go on in the destructors of its thread's thread-specific keys
     /// (`pthread_key_create`), where OCaml has lost sight of the thread: the process ends by `SIGSEGV`.
@@ -270,10 +270,14 @@ impl DomainLock {
 /// Ends the process where a release cannot take the lock again.
 #[cold]
 fn cannot_go_on() -> ! {
-    let why: &dyn fmt::Display = if uses::is_forked() {
-        &Error::Forked
+    let why = if uses::is_forked() {
+        &format!(
+            "DomainLock::release cannot take the lock again in this process, because its closure forked: {}. A child of such a fork \
+             calls exec or exit before the closure returns",
+            Error::Forked
+        )
     } else {
-        &"DomainLock::release ended before a DomainLock::attach that the same thread began in it: coroutines went on in another order"
+        "DomainLock::release ended before a DomainLock::attach that the same thread began in it: coroutines went on in another order"
     };
     ffi::report(&format!("boxroot: {why}\n"));
     std::process::abort()
