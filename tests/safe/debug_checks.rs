@@ -331,6 +331,7 @@ test!(deadlock_by_join, || {
         assert_names(&waits, " `loader` has waited for OCaml's lock", here + 1);
         assert_names(&holds, "has been attached", here);
         assert!(help.contains("DomainLock::release"), "{help}");
+        assert!(help.contains("OnceLockExt (instead of LazyLock)"), "{help}");
         thread
     })
     .unwrap()

@@ -129,7 +129,8 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
     }
 }
 
-/// Values that are initialised once, under OCaml's lock; see [`MutexExt`].
+/// Values that are initialised once, under OCaml's lock; see [`MutexExt`]. A [`LazyLock`](std::sync::LazyLock) whose initialiser uses
+/// OCaml does not do: the initialiser has no token, so it panics where a calling frame has one, and may hang where none has.
 ///
 /// # Examples
 ///

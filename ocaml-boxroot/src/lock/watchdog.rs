@@ -168,7 +168,7 @@ mod record {
             }
             report.push_str(
                 "boxroot:   OCaml or C code may hold the lock, too. A thread that waits for another one releases the lock \
-                 meanwhile: DomainLock::release, JoinHandleExt, MutexExt; see the guide on threads\n",
+                 meanwhile: DomainLock::release, JoinHandleExt, MutexExt, OnceLockExt (instead of LazyLock); see the guide on the lock\n",
             );
         }
         report

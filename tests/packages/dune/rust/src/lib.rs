@@ -3,16 +3,15 @@
 #![forbid(unsafe_code)]
 
 use ocaml_boxroot::{Boxroot, DomainLock, Function, OCamlInt, OCamlString, RootRef};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::sync::{LazyLock, Mutex};
+use std::sync::Mutex;
 
 ocaml_boxroot::include_bindings!(words: Words);
 
 type IntFunction = Function<(OCamlInt,), OCamlInt>;
 
-static FUNCTIONS: LazyLock<Mutex<HashMap<String, Boxroot<IntFunction>>>> =
-    LazyLock::new(Mutex::default);
+static FUNCTIONS: Mutex<BTreeMap<String, Boxroot<IntFunction>>> = Mutex::new(BTreeMap::new());
 
 pub struct Words;
 
