@@ -11,11 +11,13 @@ static size_t unit_size(void) {
 }
 
 /* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at first,
-   because other owners may be changing their pools. A pool that was not carved yet has no owner. */
-static bool is_unit_unused(struct bxr_domain *domain, uintptr_t unit, size_t size) {
+   because other owners may be changing their pools. A pool that was not carved yet has no owner. The domain's own thread
+   can tell whether its marker has visited the pools since; at teardown, any thread calls this. */
+static bool is_unit_unused(struct bxr_domain *domain, uintptr_t unit, size_t size, bool teardown) {
   for (uintptr_t start = unit; start < unit + size; start += BXR_POOL_SIZE) {
     struct bxr_pool *pool = bxr_pool_from(start);
     if (bxr_pool_owner(pool) != domain || pool->kind != BXR_EMPTY) return false;
+    if (!teardown) bxr_barrier_update(pool);
     if (pool->marking != BXR_IDLE) return false;
     BXR_ASSERT(bxr_load(&pool->announced) == 0);
   }
@@ -38,10 +40,8 @@ static bool extend_run(struct run *run, uintptr_t unit, size_t size) {
   return true;
 }
 
-/* Unmaps a run of unused units. False, and nothing was done, if the system refuses. */
+/* Unmaps a run of unused units, which are in no list. False if the system refuses: then they are in the list again. */
 static bool release_run(struct bxr_domain *domain, struct run run) {
-  for (uintptr_t start = run.start; start < run.end; start += BXR_POOL_SIZE)
-    bxr_list_remove(bxr_pool_from(start));
   bool released = run.start == run.end || bxr_os_unmap((void *)run.start, run.end - run.start);
   size_t pools = released ? (run.end - run.start) / BXR_POOL_SIZE : 0;
   for (uintptr_t start = run.start; start < run.end && !released; start += BXR_POOL_SIZE)
@@ -51,53 +51,57 @@ static bool release_run(struct bxr_domain *domain, struct run run) {
   return released;
 }
 
-/* Unmaps up to n empty pools, and returns how many it unmapped. `work` limits the number of pools and
-   system calls together: pools that are neighbours, in memory and in the list, take one call. */
-static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t work) {
+/* Unmaps up to n empty pools, beginning with those that became empty first, and returns how many it unmapped. `work` limits
+   the number of pools that it looks at and of system calls together: pools that are neighbours, in memory and in the list,
+   take one call. A pool that cannot be unmapped now goes to the front of the list, and is not in the way next time. */
+static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t work, bool teardown) {
   size_t size = unit_size(), pools = size / BXR_POOL_SIZE, before = domain->empty_count;
   struct run run = {0, 0};
-  for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next) {
-    uintptr_t unit = (uintptr_t)link & ~(uintptr_t)(size - 1);
-    if (unit >= run.start && unit < run.end) continue;
-    if (n < pools || work < pools) break;
-    if (!is_unit_unused(domain, unit, size)) continue;
+  for (size_t left = before; left > 0 && n >= pools && work >= pools;) {
+    struct bxr_pool *pool = bxr_list_pool(domain->empty.prev);
+    uintptr_t unit = (uintptr_t)pool & ~(uintptr_t)(size - 1);
+    work -= pools;
+    if (!is_unit_unused(domain, unit, size, teardown)) {
+      bxr_list_remove(pool);
+      bxr_list_push(&domain->empty, pool);
+      left--;
+      continue;
+    }
     if (!extend_run(&run, unit, size)) {
       if (!release_run(domain, run)) return before - domain->empty_count;
       run = (struct run){unit, unit + size};
-      work--;
+      work -= work != 0;
     }
+    for (uintptr_t start = unit; start < unit + size; start += BXR_POOL_SIZE)
+      bxr_list_remove(bxr_pool_from(start));
     n -= pools;
-    work -= work < pools ? work : pools;
+    left -= pools;
   }
   release_run(domain, run);
   return before - domain->empty_count;
 }
 
-/* The limit of pools and system calls together, if n pools were not needed: a millisecond's work, plus a share of n, so that
-   all are unmapped after a few cycles, however many they are. */
-static size_t share_of(size_t n) { return (1 << 10) + n / 16; }
-
+/* A millisecond's work in each cycle, plus a share of what there is. So each empty pool is looked at within sixteen cycles,
+   however many there are. */
 void bxr_release_unneeded(struct bxr_domain *domain) {
-  size_t n = domain->empty_low;
-  release_empty_pools(domain, n, share_of(n));
+  release_empty_pools(domain, domain->empty_low, (1 << 10) + domain->empty_count / 16, false);
   domain->empty_low = domain->empty_count;
 }
 
-/* Empty pools beyond the number of those in use, and of these, are too many. */
+/* Empty pools beyond the number of those in use, and of these, are too many. A scan unmaps a sixteenth of what is too much, and
+   looks at a share of all. */
 enum { SPARED = 1 << 10 };
 
 void bxr_release_excess(struct bxr_domain *domain) {
   size_t kept = bxr_domain_pools_in_use(domain) + SPARED;
   if (domain->empty_count <= kept) return;
   size_t n = (domain->empty_count - kept + 15) / 16;
-  release_empty_pools(domain, n, 2 * n);
+  release_empty_pools(domain, n, 2 * (domain->empty_count / 16 + 1), false);
   if (domain->empty_low > domain->empty_count) domain->empty_low = domain->empty_count;
 }
 
 size_t bxr_release_all(struct bxr_domain *domain) {
-  for (struct bxr_link *link = domain->empty.next; link != &domain->empty; link = link->next)
-    bxr_barrier_update(bxr_list_pool(link));
-  size_t released = release_empty_pools(domain, SIZE_MAX, SIZE_MAX);
+  size_t released = release_empty_pools(domain, SIZE_MAX, SIZE_MAX, false);
   domain->empty_low = domain->empty_count;
   return released;
 }
@@ -110,7 +114,7 @@ static void forget_young_values(struct bxr_pool *pool, void *context) {
 void bxr_release_at_teardown(struct bxr_domain *domain) {
   bxr_domain_disable(domain);
   bxr_domain_each_pool(domain, forget_young_values, NULL);
-  release_empty_pools(domain, SIZE_MAX, SIZE_MAX);
+  release_empty_pools(domain, SIZE_MAX, SIZE_MAX, true);
   size_t unit = unit_size();
   char *rest = (char *)(((uintptr_t)domain->region + unit - 1) & ~(uintptr_t)(unit - 1));
   if (rest != domain->region_end && bxr_os_unmap(rest, (size_t)(domain->region_end - rest)))

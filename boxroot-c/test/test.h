@@ -42,6 +42,7 @@
   TEST(domain_lists_no_more)                                                                       \
   TEST(domain_avoids_foreign_pools)                                                                \
   TEST(domain_releases_a_share)                                                                    \
+  TEST(domain_releases_the_coldest)                                                                \
   TEST(domain_trim)                                                                                \
   TEST(domain_trim_remote_deletes)                                                                 \
   TEST(domain_trim_neighbours)                                                                     \
@@ -49,6 +50,7 @@
   TEST(domain_tear_down_twice)                                                                     \
   TEST(domain_trim_refused)                                                                        \
   TEST(pages_larger_than_pools)                                                                    \
+  TEST(pages_in_use_block_no_others)                                                               \
   TEST(remote_bits_have_room)                                                                      \
   TEST(remote_deletes)                                                                             \
   TEST(remote_batches)                                                                             \
@@ -76,6 +78,7 @@
   TEST(scan_progress_of_another_domain)                                                            \
   TEST(scan_owes_the_work_of_forced_cycles)                                                        \
   TEST(scan_frees_what_waits)                                                                      \
+  TEST(scan_unmaps_what_was_visited)                                                               \
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_hastens_slices)                                                                        \
   TEST(scan_defers_deletes)                                                                        \

@@ -161,6 +161,20 @@ void test_domain_releases_a_share(void) {
   CHECK(domain->empty_count == 0);
 }
 
+/* The pools that became empty first are unmapped first. Those that did so last are in the caches, and are used next. */
+void test_domain_releases_the_coldest(void) {
+  enum { FULL = 4 };
+  static boxroot roots[FULL][MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (int i = 0; i < FULL; i++) fill(domain, roots[i]);
+  create(domain);
+  for (int i = 0; i < FULL; i++)
+    for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[i][j]);
+  domain->empty_low = FULL - 1; /* as if one of them had been needed in this cycle */
+  bxr_release_unneeded(domain);
+  CHECK(domain->empty_count == 1 && is_mapped((void *)bxr_start_of(roots[FULL - 1][0])));
+}
+
 void test_domain_trim(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();

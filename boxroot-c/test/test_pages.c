@@ -54,3 +54,32 @@ void test_pages_larger_than_pools(void) {
   CHECK(!is_mapped(rest) && is_mapped(rest - 4096));
   bxr_os_pretend_page_size(0);
 }
+
+/* Pools whose pages have roots elsewhere stay, and those behind them in the list have their turn: each call looks at a share of
+   the pools, whether it can unmap them or not. */
+void test_pages_in_use_block_no_others(void) {
+  enum { PER_PAGE = 4, IN_USE = 300, UNUSED = 400, PAGES = IN_USE + UNUSED, SPARED = 1024 };
+  enum { POOLS = PER_PAGE * PAGES, EXCESS = POOLS - 2 * IN_USE - SPARED };
+  bxr_os_pretend_page_size(PER_PAGE * BXR_POOL_SIZE);
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  boxroot(*roots)[PER_PAGE][BXR_SLOTS] = malloc(PAGES * sizeof *roots);
+  CHECK(roots != NULL);
+  for (int page = 0; page < PAGES; page++)
+    for (int i = 0; i < PER_PAGE; i++)
+      for (uint32_t j = 0; j < BXR_SLOTS; j++) roots[page][i][j] = create(domain);
+  bxr_domain_retire(domain);
+  for (int page = 0; page < PAGES; page++)
+    for (int i = page < IN_USE; i < PER_PAGE; i++)
+      for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[page][i][j]);
+  free(roots);
+  check_counts(domain, POOLS, POOLS - IN_USE);
+  domain->empty_low = domain->empty_count;
+  bxr_release_excess(domain);
+  CHECK(domain->pool_count == POOLS);
+  for (int i = 0; i < 40; i++) bxr_release_excess(domain);
+  CHECK(domain->empty_count < IN_USE + SPARED + EXCESS / 4);
+  check_counts(domain, IN_USE + domain->empty_count, domain->empty_count);
+  for (int i = 0; i < 40; i++) bxr_release_unneeded(domain);
+  check_counts(domain, IN_USE * PER_PAGE, IN_USE * (PER_PAGE - 1));
+  bxr_os_pretend_page_size(0);
+}

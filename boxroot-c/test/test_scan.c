@@ -173,6 +173,30 @@ void test_scan_frees_what_waits(void) {
   }
 }
 
+static void hand_over(struct bxr_pool *pool, void *context) {
+  (void)context;
+  bxr_barrier_hand_over(pool);
+}
+
+/* Pools that became empty while the marker was visiting them are unmapped when it has finished, also before the next cycle. */
+void test_scan_unmaps_what_was_visited(void) {
+  enum { VISITED = 3000, ROOTS = VISITED * BXR_SLOTS };
+  boxroot *roots = malloc(ROOTS * sizeof *roots);
+  CHECK(roots != NULL);
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (uint32_t i = 0; i < ROOTS; i++) roots[i] = create(domain);
+  bxr_domain_retire(domain);
+  Caml_state->marking_done = 0;
+  bxr_domain_each_pool(domain, hand_over, NULL);
+  for (uint32_t i = 0; i < ROOTS; i++) bxr_domain_free(roots[i]);
+  free(roots);
+  visited_in_scan(BXR_SCAN_MINOR, domain);
+  CHECK(domain->empty_count == VISITED);
+  Caml_state->marking_done = 1;
+  for (int i = 0; i < 40; i++) visited_in_scan(BXR_SCAN_MINOR, domain);
+  CHECK(domain->empty_count < VISITED / 2);
+}
+
 /* The system takes back whole pages only, and the directory is given back when it has become too small. */
 void test_scan_with_large_pages(void) {
   bxr_os_pretend_page_size(4 * BXR_POOL_SIZE);
@@ -195,6 +219,7 @@ void test_scan_progress_of_another_domain(void) {}
 void test_scan_owes_the_work_of_forced_cycles(void) {}
 void test_scan_frees_what_waits(void) {}
 void test_scan_with_large_pages(void) {}
+void test_scan_unmaps_what_was_visited(void) {}
 #endif
 
 #if OCAML_VERSION < 50000
