@@ -42,6 +42,7 @@ static bool abandon(struct bxr_domain *domain) {
   bxr_domain_close(domain);
   bxr_remote_flush(domain);
   bxr_domain_retire(domain);
+  domain->left = BXR_UNDRAWN; /* slots that were handed out are taken back */
   bxr_domain_each_pool(domain, make_foreign, NULL);
   bxr_remote_put_back(domain);
   if (domain->pool_count == 0) bxr_domain_publish(domain, (struct bxr_census){0});

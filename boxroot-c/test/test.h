@@ -17,6 +17,7 @@
   TEST(profile_of_moves)                                                                           \
   TEST(profile_after_moves)                                                                        \
   TEST(profile_of_orphans)                                                                         \
+  TEST(profile_of_short_lives)                                                                     \
   TEST(profile_of_values)                                                                          \
   TEST(profile_of_old_roots)                                                                       \
   TEST(profile_mirrors)                                                                            \

@@ -205,6 +205,21 @@ void test_profile_of_orphans(void) {
   CHECK(s.pools == 0);
 }
 
+/* Domains that make few roots, and end before a minor collection: each create has the same chance as any other. */
+void test_profile_of_short_lives(void) {
+  enum { DOMAINS = 2000, EACH = 10, N = DOMAINS * EACH, RATE = 100 };
+  start(RATE);
+  for (int i = 0; i < DOMAINS; i++) {
+    struct bxr_domain *self = switch_to(bxr_orphans_obtain());
+    if (self == NULL) self = bxr_orphans_obtain();
+    for (int j = 0; j < EACH; j++) root_of(Val_long(j));
+    bxr_orphans_add(switch_to(self));
+    caml_minor_collection(); /* this domain adopts, and the next one gets the record */
+  }
+  size_t found = profiled(0);
+  CHECK(found > N / 2 && found < 2 * N);
+}
+
 /* Sampled roots are roots. */
 void test_profile_of_values(void) {
   enum { N = 60000 };

@@ -173,6 +173,26 @@ test!(profile_of_roots_of_domains_that_ended, ocaml = 5, || {
     all_are_gone();
 });
 
+test!(profile_of_domains_that_make_few_roots, ocaml = 5, || {
+    start();
+    sys::boxroot_profile(100);
+    extern "C" fn create_and_end(n: Value) -> Value {
+        hand_over(roots(0..to_int(n)));
+        UNIT
+    }
+    let mut all = Vec::new();
+    for _ in 0..200 {
+        (0..3).for_each(|_| call_rust("spawn", create_and_end, 10));
+        ocaml("join_all", &[UNIT]);
+        all.extend(take_handed_over());
+    }
+    // 60 samples, give or take 8.
+    let found = profiled();
+    assert!(found < 2 * all.len(), "{found}");
+    delete_all(&all);
+    all_are_gone();
+});
+
 test!(profile_in_a_child, || {
     start();
     sys::boxroot_profile(1);
