@@ -69,7 +69,12 @@ uint64_t bxr_os_nanoseconds(void) {
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-bool bxr_os_at_fork(void (*child)(void)) { return pthread_atfork(NULL, NULL, child) == 0; }
+int bxr_os_process(void) { return (int)getpid(); }
+
+bool bxr_os_at_fork(void (*child)(void)) {
+  injected_interruption();
+  return pthread_atfork(NULL, NULL, child) == 0;
+}
 
 /* A static executable has no dynamic linker, and needs none: dladdr and dlsym are NULL then, or find
    nothing. (A direct use of dlopen would make GNU ld warn there.) */

@@ -31,6 +31,9 @@ bool bxr_os_unmap(void *start, size_t size);
 /* A clock that never goes back, in nanoseconds. Any thread. */
 uint64_t bxr_os_nanoseconds(void);
 
+/* A number, not 0, that no other running process has. The child of a fork has another one than its parent. Any thread. */
+int bxr_os_process(void);
+
 /* Runs `child` in the child process after every later fork. False on failure. On a system without fork, does
    nothing, and returns true. */
 bool bxr_os_at_fork(void (*child)(void));
@@ -52,6 +55,8 @@ size_t bxr_os_fail(size_t k, bool for_good);
 /* Whether bxr_os_unmap fails from now on. Returns the number of its calls with whole pages since this function was called
    before. */
 size_t bxr_os_refuse_unmap(bool refuse);
+/* What bxr_os_at_fork calls first, as if another thread did that meanwhile. */
+void bxr_os_interrupt(void (*act)(void));
 /* Makes pages look larger than they are. 0: their true size again. */
 void bxr_os_pretend_page_size(size_t size);
 #endif

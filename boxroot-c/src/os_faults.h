@@ -39,11 +39,18 @@ static bool injected_refusal(void) {
   return unmap_fails;
 }
 
+static void (*interruption)(void);
+void bxr_os_interrupt(void (*act)(void)) { interruption = act; }
+static void injected_interruption(void) {
+  if (interruption != NULL) interruption();
+}
+
 static size_t pretended_page_size;
 void bxr_os_pretend_page_size(size_t size) { pretended_page_size = size; }
 #else
 static bool injected_failure(void) { return false; }
 static bool injected_refusal(void) { return false; }
+static void injected_interruption(void) {}
 enum { pretended_page_size = 0 };
 #endif
 

@@ -88,7 +88,12 @@ uint64_t bxr_os_nanoseconds(void) {
   return now / second * 1000000000 + now % second * 1000000000 / second;
 }
 
-bool bxr_os_at_fork(void (*child)(void)) { return (void)child, true; }
+int bxr_os_process(void) { return 1; } /* there is no fork */
+
+bool bxr_os_at_fork(void (*child)(void)) {
+  injected_interruption();
+  return (void)child, true;
+}
 
 void bxr_os_pin(void const *address) {
   HMODULE object;

@@ -279,12 +279,19 @@ bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, fals
 #endif
 
 void bxr_runtime_setup(void) {
-  /* Each previous hook is stored before the hook that calls it is installed. */
-  previous_domain_terminated = atomic_load(&caml_domain_terminated_hook);
-  while (!atomic_compare_exchange_weak(&caml_domain_terminated_hook, &previous_domain_terminated,
-                                       domain_terminated)) {}
-  previous_scan_roots = atomic_load(&caml_scan_roots_hook);
-  while (!atomic_compare_exchange_weak(&caml_scan_roots_hook, &previous_scan_roots, scan_roots)) {}
+  /* Each previous hook is stored before the hook that calls it is installed. In the child of a fork, a thread that is gone
+     may have installed them already. */
+  caml_timing_hook terminated = atomic_load(&caml_domain_terminated_hook);
+  while (terminated != domain_terminated) {
+    previous_domain_terminated = terminated;
+    if (atomic_compare_exchange_weak(&caml_domain_terminated_hook, &terminated, domain_terminated))
+      break;
+  }
+  scan_roots_hook scan = atomic_load(&caml_scan_roots_hook);
+  while (scan != scan_roots) {
+    previous_scan_roots = scan;
+    if (atomic_compare_exchange_weak(&caml_scan_roots_hook, &scan, scan_roots)) break;
+  }
 }
 
 void bxr_runtime_teardown(void) {

@@ -12,7 +12,7 @@
 #include "uses.h"
 
 static int status = BOXROOT_NOT_SETUP;
-static int installing;  /* whether a thread is installing the hooks */
+static int installing;  /* the process in which a thread is installing the hooks, or 0 */
 static int memory_left; /* after teardown: there may be memory that the marker was visiting */
 static bool gone;       /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
@@ -146,10 +146,12 @@ bool bxr_setup(void) {
        linker has a lock of its own. */
     bxr_os_pin(&status);
     /* One domain installs the hooks. Others wait for the few instructions that this takes: no root
-       must be made, and no domain with roots must end, before the hooks are in place. */
-    if (bxr_exchange(&installing, true)) continue;
+       must be made, and no domain with roots must end, before the hooks are in place. In the child of a fork, a thread that was
+       installing them is gone. */
+    int process = bxr_os_process(), seen = bxr_load(&installing);
+    if (seen == process || !bxr_compare_exchange(&installing, &seen, process)) continue;
     bool installed = bxr_setup_status() != BOXROOT_NOT_SETUP || install_hooks();
-    bxr_publish(&installing, false);
+    bxr_publish(&installing, 0);
     if (!installed) {
       bxr_setup_fail(BXR_OUT_OF_MEMORY);
       return false;

@@ -91,6 +91,7 @@
   TEST(uses_to_lock_after_fork)                                                                    \
   TEST(uses_after_fork)                                                                            \
   TEST(uses_after_fork_of_another_user)                                                            \
+  TEST(fork_while_another_thread_sets_up)                                                          \
   TEST(os_errno)                                                                                   \
   TEST(os_map)
 
