@@ -285,10 +285,23 @@ extern uintnat caml_percent_free;
 
 static double heap_words(void) { return (double)Caml_state->stat_heap_wsz; }
 
+/* Copies take a twelfth of the heap at most: then programs take less memory with us than with the registry crate
+   (benchmarks `cache` and `churn`), and what is free after a full major collection is not so much that the heap is
+   compacted. With a sixteenth, `cache` takes as much memory, and pauses are a little longer; with a 24th, `perm_count` is
+   slower. */
+enum { PART_OF_HEAP = 12 };
+
+/* The size of the heap in which the copies are. A compaction that follows when they were freed, before the next cycle begins,
+   may leave a heap that is smaller than they were. */
+static double heap_of_copies(void) {
+  double least = PART_OF_HEAP * (double)copied_words, heap = heap_words();
+  return heap > least ? heap : least;
+}
+
 /* The progress that marking the copies takes: each of their words is visited, and BXR_WORDS_OF_A_VALUE more. */
 static double progress_for_copies(void) {
   double words = (1 + BXR_WORDS_OF_A_VALUE) * (double)copied_words;
-  return words * (100 + (double)caml_percent_free) / 250 / heap_words();
+  return words * (100 + (double)caml_percent_free) / 250 / heap_of_copies();
 }
 
 static void forget_copies(void) {
@@ -314,11 +327,6 @@ static bool is_in_heap(uintptr_t word) { return Is_block((value)word) && Is_in_h
    collector off by a very large setting. */
 enum { LARGE_PERCENTAGE = 1000 };
 
-/* Copies take a twelfth of the heap at most: then programs take less memory with us than with the registry crate
-   (benchmarks `cache` and `churn`), and what is free after a full major collection is not so much that the heap is
-   compacted. With a sixteenth, `cache` takes as much memory, and pauses are a little longer; with a 24th, `perm_count` is
-   slower. */
-enum { PART_OF_HEAP = 12 };
 static bool is_room_for(size_t words) {
   size_t allocated = (size_t)Caml_state->stat_heap_wsz - caml_fl_cur_wsz;
   return copied_words + words <= allocated / PART_OF_HEAP;
@@ -352,7 +360,7 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
    plans its length by the size of the heap, which the copies make larger, and it marks the copies, too. Marking alone could
    make up for that only in few slices that are very long, so all slices of the cycle are hastened alike. */
 static double haste(void) {
-  double larger = heap_words() / (heap_words() - (double)copied_words);
+  double larger = heap_of_copies() / (heap_of_copies() - (double)copied_words);
   return larger * (1 + progress_for_copies() / expected);
 }
 
