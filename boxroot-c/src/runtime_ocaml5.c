@@ -110,23 +110,45 @@ void bxr_runtime_cache(struct bxr_domain *domain) {
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
 
-#if defined(__ELF__) && !defined(Is_last_closinfo) /* OxCaml has functions of several versions */
-/* Functions that were new in each version. The linker has them from every runtime since, because of others in their files. */
-#define EACH_VERSION(X)                                                                            \
-  X(50100, "caml_try_run_on_all_domains_async")                                                    \
-  X(50200, "caml_orphan_ephemerons")                                                               \
-  X(50300, "caml_process_pending_actions_res")                                                     \
-  X(50400, "caml_gc_ramp_up")                                                                      \
-  X(50500, "caml_init_gc_tweaks")
-#define DECLARED(version, name)                                                                    \
-  extern char const new_in_##version[] __asm__(name) __attribute__((weak));
-#define OR_DIFFERS(version, name) || (new_in_##version != NULL) != (OCAML_VERSION >= (version))
-EACH_VERSION(DECLARED)
-
-bool bxr_runtime_is_other(void) { return false EACH_VERSION(OR_DIFFERS); }
-#else
-bool bxr_runtime_is_other(void) { return false; }
+/* Functions of the runtime by which versions are told apart: one that is new in the version that this file is compiled for, which an
+   earlier runtime lacks, and one that is new in the next version. The linker has them from the runtime of each version up to 5.5,
+   because of others in their files. A later one may lose any of them: so no other function is asked for, and nothing is asked where
+   this file is compiled for a later version. */
+#if !defined(__ELF__) || defined(Is_last_closinfo) /* OxCaml has functions of several versions */
+#elif OCAML_VERSION < 50100
+#define NEW_IN_NEXT "caml_try_run_on_all_domains_async"
+#elif OCAML_VERSION < 50200
+#define NEW_IN_THIS "caml_try_run_on_all_domains_async"
+#define NEW_IN_NEXT "caml_orphan_ephemerons"
+#elif OCAML_VERSION < 50300
+#define NEW_IN_THIS "caml_orphan_ephemerons"
+#define NEW_IN_NEXT "caml_process_pending_actions_res"
+#elif OCAML_VERSION < 50400
+#define NEW_IN_THIS "caml_process_pending_actions_res"
+#define NEW_IN_NEXT "caml_gc_ramp_up"
+#elif OCAML_VERSION < 50500
+#define NEW_IN_THIS "caml_gc_ramp_up"
+#define NEW_IN_NEXT "caml_init_gc_tweaks"
+#elif OCAML_VERSION < 50600
+#define NEW_IN_THIS "caml_init_gc_tweaks"
 #endif
+#ifdef NEW_IN_THIS
+extern char const new_in_this[] __asm__(NEW_IN_THIS) __attribute__((weak));
+#endif
+#ifdef NEW_IN_NEXT
+extern char const new_in_next[] __asm__(NEW_IN_NEXT) __attribute__((weak));
+#endif
+
+bool bxr_runtime_is_other(void) {
+  bool other = false;
+#ifdef NEW_IN_THIS
+  other |= new_in_this == NULL;
+#endif
+#ifdef NEW_IN_NEXT
+  other |= new_in_next != NULL;
+#endif
+  return other;
+}
 
 bool bxr_runtime_is_alone(void) { return caml_domain_alone(); }
 bool bxr_runtime_survives_fork(void) { return !caml_domain_is_multicore(); }
