@@ -1,0 +1,216 @@
+use ocaml_boxroot::{
+    bound_function, bound_type, ocaml_items, ocaml_type, Boxroot, DomainLock, Field, OCamlAny,
+    OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, Value,
+};
+use ocaml_boxroot::type_support::{
+    check, field, make, open, part, parts, Constructor, Constructors, Declared, Part,
+};
+
+//# any_as_a_type_variable
+// Values of unknown types do not stand for values of one: OCaml's arrays do not mix floats with
+// others.
+bound_function! { pub fn single<A>(value: A) -> OCamlArray<A> = "single" }
+
+bound_type! { pub unboxed OCamlMeasure<A> { 0 measure: A } is_float false }
+
+bound_type! { pub abstract OCamlCache<A> }
+
+fn any(lock: &mut DomainLock, any: Boxroot<OCamlAny>) {
+    let _ = single::<OCamlAny>(lock, any);
+    //~^ E0277 `OCamlAny` cannot stand for a type variable of OCaml
+}
+
+fn unboxed(lock: &mut DomainLock, any: Boxroot<OCamlMeasure<OCamlAny>>) {
+    let _ = single(lock, any); //~ E0277 `OCamlAny` cannot stand for a type variable of OCaml
+}
+
+fn perhaps_unboxed(lock: &mut DomainLock, any: Boxroot<OCamlCache<OCamlAny>>) {
+    let _ = single(lock, any); //~ E0277 `OCamlAny` cannot stand for a type variable of OCaml
+}
+
+ocaml_type! {
+    unboxed struct Wrapped { any: OCamlAny }
+    unboxed struct Twice { wrapped: Wrapped }
+    unboxed struct Number { number: OCamlFloat }
+    struct Record { any: OCamlAny, twice: Twice }
+}
+
+fn unboxed_by_hand(lock: &mut DomainLock, wrapped: Boxroot<Wrapped>, twice: Boxroot<Twice>) {
+    let _ = single(lock, wrapped); //~ E0277 `OCamlAny` cannot stand for a type variable of OCaml
+    let _ = single(lock, twice); //~ E0277 `OCamlAny` cannot stand for a type variable of OCaml
+}
+
+fn one_type(lock: &mut DomainLock, number: Boxroot<Number>, record: Boxroot<Record>) {
+    let _ = single(lock, number);
+    let _ = single(lock, record);
+}
+
+/// A marker of the program's own, without the promise.
+enum Own {}
+impl ocaml_boxroot::OneType for Own {}
+//~^ E0200 the trait `OneType` requires an `unsafe impl` declaration
+
+fn is_one_type<T: ocaml_boxroot::OneType>() {}
+
+/// A macro may expand to another type than that of the part.
+fn by_another_part() {
+    is_one_type::<ocaml_boxroot::type_support::Whole<'_, Wrapped, (OCamlFloat,), true>>();
+    //~^ E0277 no part number 0 of type `OCamlFloat` is declared for `Wrapped`
+}
+
+/// A list is one type, whatever is in it.
+fn list(lock: &mut DomainLock, list: Boxroot<OCamlList<OCamlAny>>) {
+    let _ = single::<OCamlList<OCamlAny>>(lock, list);
+}
+
+//# obj_as_a_type_variable
+// The marker that bindings make for `Obj.t` stands for no type variable: its values may be floats and others.
+
+// As bindings make them, of `Obj.t` and of `type 'a t = T of Obj.t [@@unboxed]`.
+#[derive(Debug)]
+pub struct OCamlObj(std::convert::Infallible, std::marker::PhantomData<()>);
+
+#[derive(Debug)]
+pub struct OCamlT<A>(std::convert::Infallible, std::marker::PhantomData<((A, fn(A) -> A),)>);
+
+/// A function of bindings, of `'a -> 'a array`.
+fn single<A: ocaml_boxroot::OneType>(_: &mut DomainLock, _: impl ocaml_boxroot::ToOCaml<A>) -> Boxroot<OCamlArray<A>> {
+    unimplemented!()
+}
+
+fn any(lock: &mut DomainLock, any: Boxroot<OCamlObj>) {
+    let _ = single(lock, any); //~ E0277 `OCamlObj` cannot stand for a type variable of OCaml
+}
+
+fn unboxed(lock: &mut DomainLock, any: Boxroot<OCamlT<bool>>) {
+    let _ = single(lock, any); //~ E0277 `OCamlT<bool>` cannot stand for a type variable of OCaml
+}
+
+/// A list is one type, whatever is in it.
+fn list(lock: &mut DomainLock, list: Boxroot<OCamlList<OCamlObj>>) {
+    let _ = single(lock, list);
+}
+
+//# forms_by_hand
+// Forms that OCaml does not have.
+// A part that the block does not have, two with one number, and one that has no type.
+bound_type! { pub record Beyond { 1 a: OCamlInt } }
+//~^ E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 == part
+const _: () = <Beyond as Declared>::CHECKED;
+bound_type! { pub record Twice { 0 a: OCamlInt, 0 b: OCamlString } }
+//~^ E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 == part
+const _: () = <Twice as Declared>::CHECKED;
+ocaml_items! {
+    //~^ E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 ==
+    [] pub Less [] constructors { &[(0, Constructor::Block(0, 2))] } float { false } unboxed false
+    parts [(0 0 [] OCamlInt)]
+}
+const _: () = <Less as Declared>::CHECKED;
+
+// Two constructors that look the same, a constructor's tag that is another block's, and a record
+// that is also something else.
+bound_type! { pub variant Same { A block 0 (0 a: OCamlInt), B block 0 (0 a: OCamlString) } }
+//~^ E0080 two constructors have the same name
+const _: () = <Same as Declared>::CHECKED;
+bound_type! { pub variant Closure { A block 247 (0 a: OCamlInt) } }
+//~^ E0080 assertion failed: match this {
+const _: () = <Closure as Declared>::CHECKED;
+ocaml_items! { //~ E0080 assertion failed: match this {
+    [] pub Two []
+    constructors { &[(0, Constructor::Unboxed), (1, Constructor::Constant(0))] }
+    float { false } unboxed false
+    parts [(0 0 [] OCamlInt)]
+}
+const _: () = <Two as Declared>::CHECKED;
+
+// An unboxed type that says that it is not.
+ocaml_items! {
+    //~^ E0080 assertion failed: is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)])
+    [] pub Hidden [] constructors { &[(0, Constructor::Unboxed)] } float { false } unboxed false
+    parts [(0 0 [] OCamlInt)]
+}
+const _: () = <Hidden as Declared>::CHECKED;
+
+//# fields_of_another_form
+// A field is one of a record, which is flat or not.
+ocaml_type! {
+    struct Flat { number: OCamlFloat }
+    enum Variant { Text(OCamlString), Nothing }
+    unboxed struct Unboxed { text: OCamlString }
+}
+
+const FLAT: Field<Flat, OCamlFloat, false> = field::<_, 0, _, false>("");
+//~^ E0080 assertion failed: is_record::<M>() && FLAT == is_flat::<M>()
+const VARIANT: Field<Variant, OCamlString, false> = field::<_, 0, _, false>("");
+//~^ E0080 assertion failed: is_record::<M>() && FLAT == is_flat::<M>()
+const UNBOXED: Field<Unboxed, OCamlString, false> = field::<_, 0, _, false>("");
+//~^ E0080 assertion failed: is_record::<M>() && FLAT == is_flat::<M>()
+
+//# parts_by_hand
+// Only unsafe code can say itself what the values of a marker are.
+ocaml_type! {
+    struct Marker { text: OCamlString }
+}
+
+enum Mine {}
+
+impl Declared for Mine { //~ E0200 the trait `Declared` requires an `unsafe impl` declaration
+    const CONSTRUCTORS: Constructors = &[(0, Constructor::Block(0, 1))];
+    const CHECKED: () = check(Self::CONSTRUCTORS, &[(0, 0)], false);
+}
+
+impl Part<0, 0, OCamlInt> for Marker {}
+//~^ E0200 the trait `Part<0, 0, OCamlInt>` requires an `unsafe impl` declaration
+
+//# parts_of_a_type
+// The parts of the macro declare what the macro declares, or nothing: again, and as another type.
+// Both are on one line, because compilers differ in which of them is the second.
+ocaml_type! { struct Marker { text: OCamlString } } ocaml_items! {
+    //~^ E0428 the name `Marker` is defined multiple times
+    //~| E0119 conflicting implementations of trait `Debug` for type `Marker`
+    //~| E0119 conflicting implementations of trait `OneType` for type `Marker`
+    //~| E0119 conflicting implementations of trait `Declared` for type `Marker`
+    [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float { false } unboxed false
+    parts [(0 0 [] OCamlInt)]
+}
+
+//# parts_of_another_type
+// What safe code does with the parts of the macro has the types and the form of the marker's
+// declaration.
+ocaml_type! {
+    struct Marker { text: OCamlString }
+    struct Flat { number: OCamlFloat }
+    enum Variant { Text(OCamlString), Number(OCamlInt) }
+}
+
+fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l DomainLock) {
+    let marker = parts::<_, 0>(&open(marker)).unwrap();
+    let _: Result<i64, _> = marker.read::<0, OCamlInt, _>("text", lock);
+    //~^ E0277 no part number 0 of type `OCamlInt` is declared for `Marker`
+    let _: Result<String, _> = marker.read::<1, OCamlString, _>("text", lock);
+    //~^ E0277 no part number 1 of type `OCamlString` is declared for `Marker`
+    let _: Result<String, _> =
+        parts::<_, 1>(&open(variant)).unwrap().read::<0, OCamlString, _>("text", lock);
+        //~^ E0277 no part number 0 of type `OCamlString` is declared for `Variant`
+}
+
+fn make_wrong(lock: &mut DomainLock) {
+    let number = part::<Variant, 1, 0, _, _>(&1, "number");
+    let _: Boxroot<Variant> = make::<_, 0, _>(lock, &[number]).unwrap();
+    //~^ E0308 expected `0`, found `1`
+    //~| E0277 only OCaml makes values of `Variant`
+}
+
+//# private_value_by_hand
+// Only OCaml makes values of private types.
+struct Index {
+    #[allow(dead_code)]
+    n: isize,
+}
+
+bound_type! { pub private record OCamlIndex for Index { 0 n: OCamlInt } }
+
+fn index(lock: &mut DomainLock, n: isize) -> Boxroot<OCamlIndex> {
+    make::<OCamlIndex, 0, 1>(lock, &[part::<_, 0, 0, _, _>(&n, "n")]).unwrap()
+    //~^ E0277 only OCaml makes values of `OCamlIndex`
+}

@@ -1,0 +1,73 @@
+use ocaml_boxroot::{
+    ocaml_functions, ocaml_type, Boxroot, CallError, DomainLock, Error, FortranLayout, OCamlArray1,
+    OCamlArray2, OCamlChar, OCamlGenarray, OCamlInt, OCamlString, RootRef, ToOCaml,
+};
+
+//# conversions_that_are_not_there
+// The messages say what a type is made from.
+ocaml_type! { //~ E0277 no part number 1 of type `OCamlFloat` is declared for `OCamlCity`
+    //~| E0277 an OCaml value of type `OCamlInt` cannot be copied to a `f64`
+    struct OCamlCity for City { name: OCamlString, height: OCamlInt }
+}
+
+struct City {
+    name: String,
+    height: f64,
+}
+
+ocaml_functions! {
+    unsafe {
+        fn length(text: OCamlString) -> OCamlInt = "length";
+        fn height(city: OCamlCity) -> OCamlInt = "height";
+    }
+}
+
+fn argument(lock: &mut DomainLock) -> Result<i64, CallError> {
+    length(lock, 5) //~ E0277 no OCaml value of type `OCamlString` is made from a `{integer}`
+}
+
+fn result(lock: &mut DomainLock) -> Result<String, CallError> {
+    length(lock, "text") //~ E0277 an OCaml value of type `OCamlInt` cannot be copied to a `String`
+}
+
+fn record(lock: &mut DomainLock, city: (String, i64)) -> Result<i64, CallError> {
+    height(lock, city) //~ E0277 no OCaml value of type `OCamlCity` is made from a `(String, i64)`
+}
+
+//# bigarray_of_other_elements
+// Bigarrays have the elements that OCaml knows.
+fn wrong(lock: &DomainLock, array: &RootRef<OCamlArray1<String>>) -> usize {
+    //~^ E0277 bigarrays have no elements `String`
+    array.get(lock).cells().len()
+}
+
+//# bigarray_of_other_dimensions
+// OCaml's types of bigarrays are different types: an array of one dimension, taken for a matrix, has no
+// second size.
+
+/// A function of OCaml's `(float, float64_elt, c_layout) Array2.t`.
+fn sum(_: &mut DomainLock, _: impl ToOCaml<OCamlArray2<f64>>) {}
+
+fn vector(lock: &mut DomainLock) -> Result<(), Error> {
+    sum(lock, [0.5, 1.5]); //~ E0277 no OCaml value of type `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>` is made from a `[
+    let vector: Boxroot<OCamlArray1<f64>> = [0.5, 1.5].to_ocaml(lock)?;
+    sum(lock, &vector); //~ E0277 no OCaml value of type `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>` is made from a `Boxroot<
+    Ok(())
+}
+
+fn layout(lock: &mut DomainLock, matrix: Boxroot<OCamlArray2<f64, FortranLayout>>) {
+    sum(lock, matrix); //~ E0277 is made from a `Boxroot<
+}
+
+fn any(lock: &mut DomainLock, tensor: Boxroot<OCamlGenarray<f64>>) {
+    sum(lock, tensor); //~ E0277 is made from a `Boxroot<
+}
+
+fn copies(lock: &DomainLock, matrix: Boxroot<OCamlArray2<f64>>) -> Result<Vec<f64>, Error> {
+    matrix.to_rust(lock) //~ E0277 an OCaml value of type `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>` cannot be copied to a `Vec<f64>`
+}
+
+/// OCaml's kinds `int8_unsigned` and `char` are not one type.
+fn bytes(characters: Boxroot<OCamlArray1<OCamlChar>>) -> Boxroot<OCamlArray1<u8>> {
+    characters //~ E0308 mismatched types
+}

@@ -1,0 +1,65 @@
+use ocaml_boxroot::{Boxroot, DomainLock, Error, Function, OCamlInt, OCamlString};
+use std::cell::Cell;
+
+//# token_in_a_thread_local
+// A token is lent for a call: it cannot be put aside for a destructor.
+thread_local! {
+    static ASIDE: Cell<Option<&'static mut DomainLock>> = const { Cell::new(None) };
+}
+
+fn wrong() {
+    let _ = DomainLock::attach(|lock| ASIDE.set(Some(lock)));
+    //~^ E0521 `lock` escapes the closure body here
+}
+
+//# token_in_release
+// A token is lent to `release`: its closure has none.
+fn wrong(lock: &mut DomainLock, root: &Boxroot<OCamlString>) {
+    lock.release(|| println!("{}", root.get(lock).to_string_lossy()));
+    //~^ E0502 cannot borrow `*lock` as mutable because it is also borrowed as immutable
+}
+
+//# token_made_by_hand
+// Safe code cannot make a token.
+fn wrong() {
+    let _lock = DomainLock {};
+    //~^ ERROR cannot construct `DomainLock` with struct literal syntax due to private fields
+}
+
+//# token_out_of_attach
+// A token does not leave the section in which the lock is held.
+fn wrong() {
+    let lock: Result<&mut DomainLock, _> = DomainLock::attach(|lock| lock);
+    //~^ ERROR returning this value requires that `'1` must outlive `'2`
+    drop(lock);
+}
+
+//# token_replaced
+// There is no token to put in the place of another.
+fn wrong(lock: &mut DomainLock) -> DomainLock {
+    std::mem::take(lock) //~ E0277 the trait bound `DomainLock: Default` is not satisfied
+}
+
+//# tokens_swapped
+// Two tokens never meet: the outer one is lent while there is an inner one.
+fn wrong(outer: &mut DomainLock) {
+    outer.release(|| DomainLock::attach(|inner| std::mem::swap(outer, inner)));
+    //~^ E0501 cannot borrow `*outer` as mutable because previous closure requires unique access
+    //~| E0500 closure requires unique access to `*outer` but it is already borrowed
+}
+
+//# root_read_without_a_token
+// Reading needs the lock.
+fn wrong(root: &Boxroot<OCamlString>) -> String {
+    root.get().to_string_lossy()
+    //~^ E0061 this method takes 1 argument but 0 arguments were supplied
+}
+
+//# closure_with_its_token
+// A call has a token of its own, and the caller's is lent to it.
+fn wrong(lock: &'static mut DomainLock) -> Result<(), Error> {
+    let mine = &*lock;
+    Function::<(), OCamlInt>::from_rust(lock, move |_| Ok::<_, Error>(format!("{mine:?}").len()))?;
+    //~^ E0277 within the type `DomainLock`
+    Ok(())
+}
