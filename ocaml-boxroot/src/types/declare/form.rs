@@ -135,10 +135,13 @@ pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unbo
         let mut j = 0;
         while j < i {
             assert!(constructors[j].0 != number, "two constructors have the same name");
-            assert!(!is_same(constructors[j].1, this), "two constructors have the same form");
+            assert!(are_different(constructors[j].1, this), "two constructors have the same form");
             j += 1;
         }
         let is_alone = constructors.len() == 1;
+        if let Constructor::Constant(n) | Constructor::Tagged(n, _) = this {
+            assert!(is_int(n), "a constructor's number is none of OCaml's integers");
+        }
         assert!(match this {
             Constructor::Constant(_) => true,
             Constructor::Block(tag, size) => size > 0 && tag <= LAST_CONSTRUCTOR,
@@ -157,13 +160,22 @@ pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unbo
     assert!(next == parts.len());
 }
 
-const fn is_same(a: Constructor, b: Constructor) -> bool {
+/// Whether no value can be of both constructors, whatever their parts are. (Those that are alone in their type are no matter.)
+const fn are_different(a: Constructor, b: Constructor) -> bool {
     match (a, b) {
-        (Constructor::Constant(a), Constructor::Constant(b)) => a == b,
-        (Constructor::Block(a, _), Constructor::Block(b, _)) => a == b,
-        (Constructor::Tagged(a, _), Constructor::Tagged(b, _)) => a == b,
-        _ => false,
+        (Constructor::Constant(a), Constructor::Constant(b)) => a != b,
+        (Constructor::Block(a, _), Constructor::Block(b, _)) => a != b,
+        (Constructor::Tagged(a, _), Constructor::Tagged(b, _)) => a != b,
+        // A `Tagged` is a block of this tag and size, and the first field of the other one may be the hash.
+        (Constructor::Block(tag, size), Constructor::Tagged(..))
+        | (Constructor::Tagged(..), Constructor::Block(tag, size)) => tag != 0 || size != 2,
+        _ => true,
     }
+}
+
+/// Whether this is a number of OCaml, which has one bit less. Two others could be one for OCaml.
+const fn is_int(n: isize) -> bool {
+    (n << 1) >> 1 == n
 }
 
 /// Whether a `T` is represented as a float.
