@@ -156,7 +156,7 @@ pub mod macro_support {
     pub use std::option::Option::{self, Some};
     pub use std::primitive::{bool, f64};
     pub use std::result::Result::{self, Err, Ok};
-    pub use std::{compile_error, concat, env, include, stringify};
+    pub use std::{compile_error, concat, env, file, include, option_env, stringify};
 }
 
 /// For [`ocaml_functions!`].

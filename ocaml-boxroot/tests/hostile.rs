@@ -10,8 +10,8 @@
 //! * *Visibilities* are those of the items. A type may be more private than the marker it is a part of.
 //! * *Direct calls of the inner macros* declare a new marker with all that belongs to it, or expand to safe code, or need
 //!   the word `unsafe` and are refused under `forbid(unsafe_code)` (`parts_of_…`, `argument_of_export_without_unsafe`).
-//!   The macros of generated bindings (`bound_function` and its like) are an exception: nothing tells a call by hand from the build
-//!   helper's. Such a call promises what the helper has checked, as does a build script that writes the bindings by itself.
+//!   The macros of generated bindings (`bound_function` and its like) promise what the build helper has checked, so they compile
+//!   in the file that the build script writes, and nowhere else (`bindings_by_hand`).
 //!
 //! `ocaml_type!`, which is safe:
 //!

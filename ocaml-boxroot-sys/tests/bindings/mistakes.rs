@@ -470,3 +470,33 @@ fn register_is_forgotten() {
     assert_says(&said, &["before the module Glue", "say `let () = Glue.register ()`"]);
     assert_eq!(run(&format!("let () = Glue.register ()\n{main}")), "Rust has it\n");
 }
+
+/// The macros of bindings are safe because the build helper wrote what they are given.
+#[test]
+fn bindings_in_another_file() {
+    let text = "exception E of int external f : int -> int = \"x_f\" let g x = x + 1 let v = 1";
+    let modules = Modules::new("bindings_in_another_file", &[("x.ml", text)]);
+    modules.try_bind("module x").unwrap();
+    let program = |include| {
+        format!(
+            "#![forbid(unsafe_code)] pub struct Provider; {include}
+             impl x::Externals for Provider {{
+                fn f(_: &mut ocaml_boxroot::DomainLock, _: &ocaml_boxroot::RootRef<ocaml_boxroot::OCamlInt>)
+                    -> Result<isize, Box<dyn std::error::Error>> {{ Ok(0) }}
+             }}"
+        )
+    };
+    // Rustc may write paths in another way.
+    let included = program("ocaml_boxroot::include_bindings!(x: crate::Provider);");
+    let above = modules.0.parent().unwrap().parent().unwrap().display();
+    let remap = format!("--remap-path-prefix={above}=elsewhere");
+    modules.rustc("included.rs", &included, &[METADATA, &[&*remap]].concat()).unwrap();
+    // A copy is no longer what the build helper wrote.
+    fs::copy(modules.0.join("ocaml_bindings.rs"), modules.0.join("copy.rs")).unwrap();
+    let copied =
+        program("include!(\"copy.rs\"); mod ocaml_externals { pub type x = crate::Provider; }");
+    let said = modules.rustc("copied.rs", &copied, METADATA).unwrap_err();
+    for name in ["abi", "exception", "externals", "function", "value"] {
+        assert_says(&said, &[&format!("bound_{name}! is only for the bindings")]);
+    }
+}

@@ -41,6 +41,26 @@ macro_rules! include_bindings {
     };
 }
 
+/// For the macros that generated bindings call: the call does not compile unless it stands in the file that the build script wrote,
+/// whatever macros pass it on. So it is as true as the build helper, and nobody writes one by hand, also where the compiler
+/// forbids `unsafe`. Whoever wants to nevertheless must write the file in the build script, or give rustc one of the same path, or
+/// put a crate of macros that pass on other text in the place of `ocaml_boxroot`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_only {
+    ($name:literal, $instead:literal) => {
+        const _: () = $crate::bound_support::only_generated(
+            $crate::macro_support::file!(),
+            $crate::macro_support::option_env!("OUT_DIR"),
+            $crate::macro_support::concat!(
+                $name,
+                " is only for the bindings that the build script generates; by hand, use ",
+                $instead
+            ),
+        );
+    };
+}
+
 /// For generated bindings: a function of OCaml. `(): ()` is an argument that Rust leaves out, and an argument with `as` has that
 /// Rust type. The result is of the type after `as`, or a root. With `fn f / f_root`, the second function returns a root.
 ///
@@ -83,6 +103,8 @@ macro_rules! bound_function {
         ($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $rust:ty)?)?),* $(,)?)
         [$result:ty] [$natural:ty] $registered:literal
     ) => {
+        $crate::bound_only! { "bound_function!", "ocaml_functions!" }
+
         $($doc)*
         #[track_caller]
         pub $($fn)+ $name<$($a: $crate::OneType),*>(
@@ -146,6 +168,8 @@ macro_rules! bound_value {
     (
         @function [$($doc:tt)*] $name:ident [$($a:ident)*] [$result:ty] [$natural:ty] $registered:literal
     ) => {
+        $crate::bound_only! { "bound_value!", "DomainLock::named" }
+
         $($doc)*
         #[track_caller]
         pub fn $name<$($a: $crate::OneType),*>(
@@ -184,6 +208,8 @@ macro_rules! bound_exception {
         $crate::bound_exception! { @exception $name [$([$index $field $type])+] $registered }
     };
     (@exception $name:ident [$([$index:tt $member:tt $type:ty])*] $registered:literal) => {
+        $crate::bound_only! { "bound_exception!", "Exception::new and Exception::argument" }
+
         impl $name {
             /// The exception with its arguments, if the error is this exception.
             ///
@@ -251,6 +277,8 @@ macro_rules! bound_externals {
             )+
         }
     ) => {
+        $crate::bound_only! { "bound_externals!", "export!" }
+
         $(#[$attribute])*
         pub trait $trait {$(
             $(#[doc = $doc])*
@@ -309,6 +337,8 @@ macro_rules! bound_externals {
 macro_rules! bound_bytecode {
     ([] $($argument:tt)*) => {};
     ([$symbol:literal] $($argument:tt)*) => {
+        $crate::bound_only! { "bound_bytecode!", "export!" }
+
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
             arguments: *const $crate::sys::Value,
@@ -348,6 +378,8 @@ macro_rules! bound_abi {
         }
     };
     (@symbol $symbol:literal $body:block) => {
+        $crate::bound_only! { "bound_abi!", "#[unsafe(export_name = …)]" }
+
         const _: () = {
             #[export_name = $symbol]
             extern "C" fn ocaml_boxroot_abi(unit: $crate::sys::Value) -> $crate::sys::Value {
@@ -366,6 +398,39 @@ pub mod bound_support {
     use crate::{CallError, DomainLock, Error, Exception, FromOCaml, OCamlAny, RootRef};
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// The file of the generated bindings, in its folder.
+    const FILE: &[u8] = b"/ocaml_bindings.rs";
+
+    /// Does not compile, with this message, if `file` is not that of the generated bindings in `folder`, which is `OUT_DIR`.
+    pub const fn only_generated(file: &str, folder: Option<&str>, message: &'static str) {
+        let is_generated = match folder {
+            Some(folder) => is_generated(file.as_bytes(), folder.as_bytes()),
+            None => false,
+        };
+        assert!(is_generated, "{}", message);
+    }
+
+    /// Whether the last two folders and the name are those of the bindings. The folders before may have other names: rustc's
+    /// `--remap-path-prefix`.
+    const fn is_generated(file: &[u8], folder: &[u8]) -> bool {
+        let length = folder.len() + FILE.len();
+        let (mut i, mut separators) = (0, 0);
+        while i < file.len() && i < length && separators < 3 {
+            let from_end = length - 1 - i;
+            let expected = match from_end < folder.len() {
+                true => folder[from_end],
+                false => FILE[from_end - folder.len()],
+            };
+            match (file[file.len() - 1 - i], expected) {
+                (b'/' | b'\\', b'/' | b'\\') => separators += 1,
+                (byte, expected) if byte != expected => return false,
+                _ => {}
+            }
+            i += 1;
+        }
+        separators == 3 || (i == file.len() && i == length)
+    }
 
     /// Whether OCaml's side has called the symbol that says which interface these bindings were generated from. A program whose
     /// OCaml side has another interface calls a symbol that does not exist, and does not link.

@@ -1,15 +1,19 @@
 use ocaml_boxroot::{
-    bound_function, bound_type, ocaml_items, ocaml_type, Boxroot, DomainLock, Field, OCamlAny,
-    OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, Value,
+    bound_type, ocaml_items, ocaml_type, Boxroot, DomainLock, Field, OCamlAny, OCamlArray,
+    OCamlFloat, OCamlInt, OCamlList, OCamlString, OneType, ToOCaml, Value,
 };
 use ocaml_boxroot::type_support::{
     check, field, make, open, part, parts, Constructor, Constructors, Declared, Part,
 };
 
+/// A function of bindings, of `'a -> 'a array`.
+fn single<A: OneType>(_: &mut DomainLock, _: impl ToOCaml<A>) -> Boxroot<OCamlArray<A>> {
+    unimplemented!()
+}
+
 //# any_as_a_type_variable
 // Values of unknown types do not stand for values of one: OCaml's arrays do not mix floats with
 // others.
-bound_function! { pub fn single<A>(value: A) -> OCamlArray<A> = "single" }
 
 bound_type! { pub unboxed OCamlMeasure<A> { 0 measure: A } is_float false }
 
@@ -72,11 +76,6 @@ pub struct OCamlObj(std::convert::Infallible, std::marker::PhantomData<()>);
 
 #[derive(Debug)]
 pub struct OCamlT<A>(std::convert::Infallible, std::marker::PhantomData<((A, fn(A) -> A),)>);
-
-/// A function of bindings, of `'a -> 'a array`.
-fn single<A: ocaml_boxroot::OneType>(_: &mut DomainLock, _: impl ocaml_boxroot::ToOCaml<A>) -> Boxroot<OCamlArray<A>> {
-    unimplemented!()
-}
 
 fn any(lock: &mut DomainLock, any: Boxroot<OCamlObj>) {
     let _ = single(lock, any); //~ E0277 `OCamlObj` cannot stand for a type variable of OCaml
@@ -214,3 +213,32 @@ fn index(lock: &mut DomainLock, n: isize) -> Boxroot<OCamlIndex> {
     make::<OCamlIndex, 0, 1>(lock, &[part::<_, 0, 0, _, _>(&n, "n")]).unwrap()
     //~^ E0277 only OCaml makes values of `OCamlIndex`
 }
+
+//# constructors_of_one_form
+// Two constructors of which a value could be both. The first field of a block may be the hash of the other constructor.
+bound_type! { //~ E0080 two constructors have the same form
+    pub variant Both {
+        A block 0 (0 a0: OCamlInt, 1 a1: OCamlString),
+        B tagged 5 (0 a0: OCamlString),
+    }
+}
+const _: () = <Both as Declared>::CHECKED;
+bound_type! { //~ E0080 two constructors have the same form
+    pub variant BothToo { B tagged 5 (0 a0: OCamlInt), A block 0 (0 a0: OCamlInt, 1 a1: OCamlInt) }
+}
+const _: () = <BothToo as Declared>::CHECKED;
+
+// OCaml's integers have one bit less, so these would be 0 and 0.
+ocaml_items! { //~ E0080 a constructor's number is none of OCaml's integers
+    [] pub Zero []
+    constructors { &[(0, Constructor::Constant(0)), (1, Constructor::Constant(isize::MIN))] }
+    float { false } unboxed false parts []
+}
+const _: () = <Zero as Declared>::CHECKED;
+ocaml_items! { //~ E0080 a constructor's number is none of OCaml's integers
+    [] pub Hash []
+    constructors { &[(0, Constructor::Tagged(0, 1)), (1, Constructor::Tagged(isize::MIN, 1))] }
+    float { false } unboxed false
+    parts [(0 0 [] OCamlInt) (1 0 [] OCamlString)]
+}
+const _: () = <Hash as Declared>::CHECKED;
