@@ -38,6 +38,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("names.ml", include_str!("bindings/names.ml")),
     ("model.ml", include_str!("bindings/model.ml")),
     ("reader.ml", include_str!("bindings/reader.ml")),
+    ("libraries.ml", include_str!("bindings/libraries.ml")),
     ("walk.ml", include_str!("bindings/walk.ml")),
     ("analysis.ml", include_str!("bindings/analysis.ml")),
     ("scope.ml", include_str!("bindings/scope.ml")),

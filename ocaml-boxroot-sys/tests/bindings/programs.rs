@@ -1,6 +1,7 @@
 //! Whole programs: OCaml checks what was understood, libraries are found, and build scripts are run.
 
 use super::support::*;
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -164,6 +165,8 @@ fn functions_of_other_libraries_that_are_unsafe() {
                  let descr_of_in_channel (channel : int) = channel let descr_of_out_channel (channel : int) = channel
                  let open_connection (address : int) = (address, address) let establish_server (address : int) = ignore address
                  let putenv (name : string) (value : string) = ignore (name, value) let map_file (size : int) = ignore size
+                 let fork () = 0 let readdir (d : dir_handle) = ignore d let unsetenv (name : string) = ignore name
+                 let getlogin () = ()
                  let getpwnam (name : string) = name",
             ),
             ("own.ml", "external format : string -> int -> string = \"caml_format_int\""),
@@ -192,6 +195,9 @@ fn functions_of_other_libraries_that_are_unsafe() {
         "pub fn rewinddir (",
         "pub unsafe fn putenv (",
         "pub unsafe fn map_file (",
+        "pub unsafe fn fork /",
+        "pub unsafe fn readdir (",
+        "pub unsafe fn unsetenv (",
     ]);
     let [exit, users] = match is_before((5, 0)) {
         true => ["pub unsafe fn exit (", "pub fn getpwnam /"],
@@ -203,6 +209,94 @@ fn functions_of_other_libraries_that_are_unsafe() {
     }
     modules.bind("module unix").has(&[users]);
     modules.bind("module own").has(&["pub unsafe fn format /"]);
+}
+
+/// Whether a function that C code or the compiler implements is unsafe is decided before the libraries that have it are used.
+#[test]
+fn libraries_have_no_other_functions() {
+    let modules = Modules::new("libraries_have_no_other_functions", &[]);
+    fs::write(modules.0.join("externals.ml"), include_str!("externals.ml")).unwrap();
+    let mut ocamlopt = ocamlopt();
+    ocamlopt.args([
+        "-w",
+        "-a",
+        "-I",
+        "+compiler-libs",
+        "ocamlcommon.cmxa",
+        "externals.ml",
+        "-o",
+        "externals",
+    ]);
+    said(ocamlopt.current_dir(&modules.0).output().unwrap()).unwrap();
+    let there = said(Command::new(modules.0.join("externals")).output().unwrap()).unwrap();
+    let mut decided = HashSet::new();
+    for line in include_str!("externals.txt").lines().filter(|line| !line.starts_with('#')) {
+        let (module, functions) = line.split_once(": ").unwrap();
+        decided.extend(functions.split(' ').map(|function| format!("{module}: {function}")));
+    }
+    assert!(there.lines().count() > 500);
+    let others: Vec<&str> = there.lines().filter(|line| !decided.contains(*line)).collect();
+    assert!(
+        others.is_empty(),
+        "if one is not safe to call, add it to libraries.ml and to the guide; then add all to externals.txt:\n{others:#?}"
+    );
+}
+
+/// The guide says what callers of unsafe functions promise.
+#[test]
+fn the_guide_has_all_unsafe_functions() {
+    let libraries = include_str!("../../src/build/bindings/libraries.ml");
+    let guide = include_str!("../../../docs/guide/bindings.md");
+    let from = libraries.find("let unchecked = [").unwrap();
+    let table = &libraries[from..from + libraries[from..].find("\n\n").unwrap()];
+    let names: Vec<&str> =
+        table.split('"').skip(1).step_by(2).filter(|text| !text.contains(' ')).collect();
+    assert!(names.len() > 30);
+    for name in names {
+        let function = name.rsplit('.').next().unwrap();
+        let is_there =
+            ["`", "."].iter().any(|before| guide.contains(&format!("{before}{function}`")));
+        assert!(is_there, "the guide does not name {name}");
+    }
+}
+
+/// OCaml's compiler believes the types of primitives.
+#[test]
+fn primitives_whose_types_nobody_checked() {
+    let make = if is_before((5, 3)) { "caml_make_vect" } else { "caml_array_make" };
+    let primitives = format!(
+        "external retype : 'a cell -> 'b cell = \"%identity\"
+         external swap : ('a, 'b) result -> ('b, 'a) result = \"of_c\"
+         external to_list : 'a cell -> 'a list = \"of_c\"
+         external to_text : int -> string = \"%identity\"
+         external any : 'a -> 'b = \"%identity\"
+         external same : 'a cell -> 'a cell = \"%identity\"
+         external first : 'a cell -> 'a = \"of_c\"
+         external get : string array -> int -> string = \"%array_safe_get\"
+         external make : int -> 'a -> 'a array = \"{make}\"
+         external add : int -> int -> int = \"%addint\"\n"
+    );
+    let interface = "type 'a cell val hidden : 'a cell -> 'b cell val empty : 'a cell -> 'b cell\n";
+    let implementation = "type 'a cell = { mutable content : 'a list }
+         external hidden : 'a cell -> 'b cell = \"%identity\" let empty _ = { content = [] }\n";
+    let files = [
+        ("x.mli", &*(interface.to_string() + &primitives)),
+        ("x.ml", &(implementation.to_string() + &primitives)),
+    ];
+    Modules::new("primitives_whose_types_nobody_checked", &files).bind("module x").has(&[
+        "pub unsafe fn retype<A, B> (",
+        "pub unsafe fn swap<A, B> /",
+        "pub unsafe fn to_list<A> /",
+        "pub unsafe fn to_text /",
+        "external any : 'a -> 'b = \"%identity\" // is left out",
+        "pub unsafe fn hidden<A, B> (",
+        "pub fn same<A> (",
+        "pub fn first<A> (",
+        "pub fn get /",
+        "pub fn make<A> (",
+        "pub fn add /",
+        "pub fn empty<A, B> (",
+    ]);
 }
 
 /// As after a change of PATH, for which cargo does not compile `ocaml-boxroot-sys` again.

@@ -96,6 +96,10 @@ let scan (infos : Cmt_format.cmt_infos) =
 
 let read file = scan (Cmt_format.read_cmt file)
 
+(* The values that are primitives in the implementation, be they in the interface or not: their paths, and what they are. *)
+let primitives scanned =
+  List.filter_map (fun f -> Option.map (fun p -> (Path.name p, f.primitive.prim_name)) f.path) scanned.found
+
 (* The documentation of all items. That of an interface counts more than that of its implementation, and is in a later file. *)
 let documentation scanned =
   let table = Hashtbl.create 100 in

@@ -6,6 +6,7 @@ type selection = {
   only : string list;
   names : (string * string) list;  (* names of Rust that the build script gives *)
   documentation : (string, string) Hashtbl.t;  (* by kind and path; see cmt.ml *)
+  hidden : (string * string) list;  (* paths of values that the implementation declares as primitives, with these names *)
 }
 
 (* A module whose items are known, but not read yet. *)
@@ -51,44 +52,7 @@ let capital_name selection raw name = Option.value (given_name selection raw nam
 (* What OCaml's own printer says of an item. *)
 let print item = Format.asprintf "%a" Printtyp.signature [ item ]
 
-(* Modules whose functions take or make values of any type. *)
-let is_excluded path =
-  let name = Path.name path in
-  List.mem name [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO" ]
-
-(* Modules that run code of any kind, or read memory that other processes write. *)
-let unchecked_modules = [ "Dynlink"; "Runtime_events" ]
-
-(* Functions of OCaml's libraries that are unsafe, though their names do not say so: C code does not check the tables, the string,
-   the settings or the sizes that it is given; or whether somebody is reading or closing the folder that it frees. What is closed
-   twice, or used after it was closed, may be a file of Rust's, and a descriptor may have two channels. Copies of weak pointers'
-   values may be copies of a continuation. Three functions of `Str` have C code copy groups of the last match, which another thread
-   may have made in a longer string. `putenv` frees memory that Rust and C read without OCaml's lock. Memory of `map_file` is gone
-   when the file becomes shorter. On OCaml 4, `Bytes.escaped` writes as many bytes as it needs now, behind the end if another thread
-   has changed them since it looked; a lazy value that two threads force may become a closure; and `Thread.exit` jumps over the
-   frames of the Rust code that calls it. On OCaml 5, two domains may ask C's data bases of users, groups, services and protocols at
-   the same time, and C gives both the same memory. *)
-let unchecked =
-  let of_unix = List.concat_map (fun f -> [ "Unix." ^ f; "UnixLabels." ^ f ]) in
-  [ "Stdlib__Lexing.engine"; "Stdlib__Lexing.new_engine"; "Stdlib__Gc.set"; "Str.global_replace"; "Str.replace_first";
-    "Str.replace_matched" ]
-  @ of_unix
-      [ "close"; "dup2"; "in_channel_of_descr"; "out_channel_of_descr"; "descr_of_in_channel"; "descr_of_out_channel";
-        "open_connection"; "establish_server"; "closedir"; "putenv"; "map_file" ]
-  @ if Sys.ocaml_version.[0] <> '4' then
-      of_unix [ "getpwnam"; "getpwuid"; "getgrnam"; "getgrgid"; "getservbyname"; "getservbyport"; "getprotobyname"; "getprotobynumber" ]
-    else
-      [ "Stdlib__Bigarray.reshape"; "Stdlib__Bigarray.reshape_2"; "Stdlib__Bigarray.reshape_3"; "Stdlib__Bytes.escaped";
-        "Stdlib__BytesLabels.escaped"; "Stdlib__Lazy.force"; "Stdlib__Lazy.force_val"; "Thread.exit"; "ThreadUnix.open_connection" ]
-
-let is_unchecked path =
-  let is_in m = Names.starts_with (m ^ ".") path in
-  List.mem path unchecked || List.exists is_in unchecked_modules
-  || (List.exists is_in [ "Stdlib__Weak"; "Stdlib__Ephemeron" ] && Filename.check_suffix path "_copy")
-
-(* Primitives that give a string to C's `printf` as its format. OCaml 4 has some of them in `Int32`, `Int64` and `Nativeint`. *)
-let unchecked_primitives =
-  [ "caml_format_int"; "caml_format_float"; "caml_int32_format"; "caml_int64_format"; "caml_nativeint_format" ]
+let is_excluded path = List.mem (Path.name path) Libraries.excluded
 
 let signature_of (r : Reader.t) path =
   match Mtype.scrape r.env (Env.find_module path r.env).md_type with
@@ -205,6 +169,70 @@ let chosen selection qualified =
   selection.only = []
   || List.exists (fun s -> s = qualified || Names.starts_with (s ^ ".") qualified) selection.only
 
+(* ---- Primitives: OCaml's compiler believes their types. ---- *)
+
+(* The primitives of the standard library, each with its type. *)
+let library_primitives : (Reader.t -> (string * type_expr) list) =
+  let found = ref None in
+  let rec primitives (r : Reader.t) path =
+    List.concat_map (function
+      | Sig_value (id, { val_kind = Val_prim p; _ }, _) ->
+        [ (p.prim_name, (Env.find_value (Path.Pdot (path, Ident.name id)) r.env).val_type) ]
+      | Sig_module (id, _, _, _, _) ->
+        let inside = Env.normalize_module_path None r.env (Path.Pdot (path, Ident.name id)) in
+        if is_excluded inside || not (has_interface r inside) then [] else primitives r inside
+      | _ -> []) (Option.value (signature_of r path) ~default:[]) in
+  fun r -> match !found with
+    | Some l -> l
+    | None ->
+      let l = primitives r (Path.Pident (Ident.create_persistent "Stdlib")) in
+      found := Some l;
+      l
+[@@ocaml.warning "-4"]
+
+(* Whether a type, which names no abbreviations, is an instance of a more general one. *)
+let is_instance (r : Reader.t) ~general t =
+  let bound = ref [] in
+  let rec same a b = match Compat.get_desc a, Compat.get_desc b with
+    | Tvar _, Tvar _ -> Compat.get_id a = Compat.get_id b
+    | _ -> structure same a b
+  and instance a b = match Compat.get_desc a with
+    | Tvar _ -> (match List.assoc_opt (Compat.get_id a) !bound with
+      | Some c -> same c b
+      | None -> bound := (Compat.get_id a, b) :: !bound; true)
+    | _ -> structure instance a b
+  and structure compare a b = match Compat.get_desc a, Compat.get_desc b with
+    | Tarrow (_, a, c, _), Tarrow (_, b, d, _) -> compare a b && compare c d
+    | Tconstr (p, l, _), Tconstr (q, m, _) -> Path.same (Reader.normalize r p) (Reader.normalize r q) && all compare l m
+    | Ttuple l, Ttuple m -> all compare (List.map snd (Compat.tuple l)) (List.map snd (Compat.tuple m))
+    | Tpoly (a, []), _ -> compare a b
+    | _, Tpoly (b, []) -> compare a b
+    | _ -> false
+  and all compare l m = List.compare_lengths l m = 0 && List.for_all2 compare l m in
+  instance general t
+[@@ocaml.warning "-4"]
+
+(* The variables of a type, each with the constructor that it stands under. *)
+let rec places around ty =
+  let under constructor = List.concat (List.mapi (fun i t -> places (Some (constructor, i)) t) (children ty)) in
+  match ty with
+  | Var v -> [ (v.id, around) ]
+  | Builtin (b, _) -> under (`Builtin b)
+  | Named (d, _) -> under (`Named d.ocaml)
+  | Tuple _ -> under `Tuple
+  | Arrow _ -> under `Arrow
+
+(* Whether a function of this type gives a value another type: a variable of the result stands under a constructor under which it
+   does not stand in the arguments. *)
+let is_retyping arguments result =
+  let given = List.concat_map (fun a -> places None a.arg) arguments in
+  List.exists (fun (v, around) -> around <> None && not (List.mem (v, around) given)) (places None result)
+
+(* Whether nobody has checked the type of this primitive: it is one of the compiler, or gives a value another type; and the standard
+   library does not declare it with this type. *)
+let is_unchecked_primitive r name v arguments result =
+  (Names.starts_with "%" name || is_retyping arguments result)
+  && not (List.exists (fun (other, general) -> other = name && is_instance r ~general v.val_type) (library_primitives r))
 
 let value r selection raw id comment =
   let name = Ident.name id in
@@ -221,10 +249,13 @@ let value r selection raw id comment =
   let primitive = match v.val_kind with
     | Val_prim p when not (Names.starts_with "%" p.prim_name || Names.is_c_name (Reader.symbol p)) ->
       Reader.unsupported "a symbol that is no name in C"
-    | Val_prim p -> p.prim_name
-    | _ -> "" in
-  let is_unsafe = Names.contains name "unsafe" || Names.contains primitive "unsafe"
-    || List.mem primitive unchecked_primitives || is_unchecked (Path.name path) in
+    | Val_prim p -> Some p.prim_name
+    | _ -> List.assoc_opt (Path.name path) selection.hidden in
+  let is_unsafe = Names.contains name "unsafe" || Libraries.is_unchecked (Path.name path)
+    || (match primitive with
+        | Some p -> Names.contains p "unsafe" || List.mem p Libraries.unchecked_primitives
+          || is_unchecked_primitive r p v arguments result
+        | None -> false) in
   (match arguments, result with
    | [], Arrow _ when is_unsafe -> Reader.unsupported "an unsafe function whose type is an abbreviation"
    | _ -> ());
