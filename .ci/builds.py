@@ -278,6 +278,16 @@ def closed_plugins():
     runs("hiding", "unload a user", "./user.so", "libpool14.so")
 
 
+def first_root_in_a_constructor():
+    """A thread makes the first root while another one is in a constructor of a shared object, under the dynamic linker's lock."""
+    run(CC, "-O2 -fPIC -shared -DCONSTRUCTOR copies/constructor.c -o constructor.so")
+    run(CC, "-O2", include(), "-c copies/constructor.c -o first_root.o")
+    Path("opens.ml").write_text('external create : string -> bool = "constructor_create"\nlet () = assert (create "./constructor.so")')
+    run(ocaml(), "opens.ml first_root.o pool14/libboxroot.a -ccopt -rdynamic -cclib -ldl -cclib -lpthread -o opens")
+    run("./opens", timeout=60)
+    passed("a root is made while a constructor runs")
+
+
 def large_thread_locals():
     """A plugin with many thread-locals, under glibc."""
     if platform.libc_ver()[0] != "glibc":
@@ -386,6 +396,7 @@ def copies():
         plain_names()
         runtime_of_another_version()
         closed_plugins()
+        first_root_in_a_constructor()
         large_thread_locals()
         opened_under_musl()
         two_rust_libraries()

@@ -134,6 +134,10 @@ static bool install_hooks(void) {
   return true;
 }
 
+/* Our hooks will stay installed, so our code must stay, too. The dynamic linker has a lock, under which constructors of other code
+   may be waiting for OCaml's lock. So this is done when our code is loaded, and not by the first create. */
+__attribute__((constructor)) static void stay(void) { bxr_os_pin(&status); }
+
 bool bxr_setup(void) {
   if (bxr_setup_is_second_copy() || bxr_runtime_is_other())
     change_status(BOXROOT_NOT_SETUP, BOXROOT_INVALID);
@@ -142,9 +146,6 @@ bool bxr_setup(void) {
       bxr_setup_fail(BXR_NO_LOCK);
       return false;
     }
-    /* Our hooks stay installed, so our code must stay, too. This comes before `installing` is set, because the dynamic
-       linker has a lock of its own. */
-    bxr_os_pin(&status);
     /* One domain installs the hooks. Others wait for the few instructions that this takes: no root
        must be made, and no domain with roots must end, before the hooks are in place. In the child of a fork, a thread that was
        installing them is gone. */

@@ -153,8 +153,9 @@ pub unsafe extern "C" fn boxroot_status() -> Status {
     status()
 }
 
-/// Keeps the shared object that contains this address in the process, as [`boxroot_setup`] keeps the library's own: for
-/// code that OCaml will call, and that may be in another shared object. Any thread, at any time.
+/// Keeps the shared object that contains this address in the process, as the C library keeps its own when it is loaded: for
+/// code that OCaml will call, and that may be in another shared object. Any thread, at any time; but it may wait for the dynamic
+/// linker's lock, which the constructors of shared objects run under.
 #[allow(clippy::not_unsafe_ptr_arg_deref)] // nothing is read through it
 pub fn pin(address: *const core::ffi::c_void) {
     // SAFETY: no precondition: the address is only looked up in the objects' tables.

@@ -86,8 +86,9 @@ void bxr_runtime_gone(void);
 /* Whether bxr_runtime_gone was called. Then lists of pools do not change any more. Any thread. */
 bool bxr_is_gone(void);
 
-/* Keeps the shared object that contains this address in the process, as boxroot_setup keeps the library's own. For code that uses the
-   library and that OCaml will call. Any thread, at any time. */
+/* Keeps the shared object that contains this address in the process, as the library keeps its own when it is loaded. For code that
+   uses the library and that OCaml will call. Any thread, at any time; but it may wait for the dynamic linker's lock, which constructors
+   run under, so it is best called from a constructor, too. */
 void bxr_pin(void const *address);
 
 #ifdef __cplusplus
