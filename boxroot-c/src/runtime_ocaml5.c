@@ -56,13 +56,17 @@ static BXR_THREAD_LOCAL bool trusted;
 /* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers. This thread's Caml_state
    stays non-NULL when it gives the lock up, also while it ends and runs thread-local destructors, and then another domain may
    be using that state. So a backup thread is never trusted. The runtime tells which thread is one, as long as its domain has not
-   ended. It blocks all signals, from its start on, so a thread that blocks SIGSEGV is taken for one, too. If that is wrong, the
-   thread's deletes are remote, and its creates take the slow path. A finaliser of the program may unblock signals there: so the Rust
-   crate asks before it calls one (bxr_lock_state), and the answer is remembered. */
+   ended, and the answer is remembered: a thread never becomes one, nor ceases to be one. */
 static bool is_backup_thread(void) {
   static BXR_THREAD_LOCAL bool was_seen;
   if (!was_seen) was_seen = caml_bt_is_self() != 0;
-  if (was_seen) return true;
+  return was_seen;
+}
+
+/* For a thread whose domain may have ended. A backup thread blocks all signals, from its start on, so one that blocks SIGSEGV may be
+   a backup thread. (A finaliser of the program may unblock signals there: so the Rust crate asks before it calls one.) */
+static bool may_be_backup_thread(void) {
+  if (is_backup_thread()) return true;
 #ifdef _WIN32
   return false;
 #else
@@ -71,6 +75,7 @@ static bool is_backup_thread(void) {
 #endif
 }
 
+/* For a thread whose domain has not ended: it holds the lock, or scans for a domain that is not ending. */
 static bool trust_thread(void) {
   if (!trusted) trusted = !is_backup_thread();
   return trusted;
@@ -97,7 +102,7 @@ struct bxr_domain **bxr_runtime_record(void) {
 static enum bxr_lock lock_state(void) {
   if (domain_ended) return BXR_LOCK_ENDED;
   if (Caml_state_opt == NULL) return BXR_LOCK_NOT_HELD;
-  return trusted || !is_backup_thread() ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
+  return trusted || !may_be_backup_thread() ? BXR_LOCK_HELD : BXR_LOCK_UNCERTAIN;
 }
 
 int bxr_lock_state(void) { return lock_state(); }
@@ -193,7 +198,8 @@ bool bxr_runtime_rests_after_forced_cycles(void) {
   return OCAML_VERSION < 50500 && caml_domain_alone();
 }
 
-/* The collector notes here what it has swept while it allocated, and takes it off the next slice's work. */
+/* The collector notes here what it has swept while it allocated, and takes it off the next slice's work. From OCaml 5.5 on, it
+   adds what it has marked, from a counter of its own; but that one is also taken in the midst of a slice. */
 #if OCAML_VERSION < 50500
 #define DONE_AHEAD major_work_done_between_slices
 #else

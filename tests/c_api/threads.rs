@@ -220,6 +220,27 @@ test!(every_thread_deletes_at_once, || {
     delete_at_once(UNIT);
 });
 
+// As workers do that leave signals to others, and OCaml's backup threads. The first create shows that a thread is none of these.
+test!(threads_that_block_all_signals_delete_at_once, || {
+    start();
+    on_foreign_thread(|| {
+        // SAFETY: the set is filled before it is read.
+        unsafe {
+            let mut all = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            assert_eq!(libc::pthread_sigmask(libc::SIG_BLOCK, &all, std::ptr::null_mut()), 0);
+        }
+        assert_eq!(unsafe { caml_c_thread_register() }, 1);
+        unsafe { caml_leave_blocking_section() };
+        delete(root(1));
+        delete_at_once(UNIT);
+        unsafe { caml_enter_blocking_section() };
+        assert_eq!(unsafe { caml_c_thread_unregister() }, 1);
+        register_and_delete_twice();
+    });
+    delete_at_once(UNIT);
+});
+
 /// How many threads are in the destructors of their `Late`, and have been.
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 
