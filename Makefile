@@ -110,7 +110,7 @@ bench:
 bench-check:
 	@$(with_ocaml) cargo bench -q --bench check
 
-# The tables, plots and data of docs/benchmarks/, in twenty minutes. ONLY picks parts; QUICK=1 takes two minutes.
+# The tables, plots and data of docs/benchmarks/, in half an hour. ONLY picks parts; QUICK=1 takes two minutes.
 report:
 	@$(with_ocaml) ONLY="$(ONLY)" cargo run -q --release -p boxroot-report
 

@@ -106,7 +106,7 @@ fn measure_into(report: &mut Report, suites: &[Suite], parts: &[&Part]) -> Resul
         Some(seconds) => {
             format!("the last report took {:.0} minutes for them", (seconds / 60.).ceil())
         }
-        None => "all parts together take 20 minutes at most, on a machine that does nothing else"
+        None => "all parts together take half an hour at most, on a machine that does nothing else"
             .to_string(),
     };
     println!("report: {} parts; {expected}", parts.len());
