@@ -30,6 +30,9 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
     let mut compiler = cc::Build::new();
     compiler.include(ocaml).opt_level(2);
+    if let Some(include) = env::var_os("DEP_OCAML_BOXROOT_INCLUDE") {
+        compiler.include(include);
+    }
     if env::var_os("CARGO_FEATURE_DEBUG_CHECKS").is_some() {
         compiler.define("OBX_DEBUG_CHECKS", None);
     }

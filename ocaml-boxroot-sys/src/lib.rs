@@ -153,15 +153,6 @@ pub unsafe extern "C" fn boxroot_status() -> Status {
     status()
 }
 
-/// Keeps the shared object that contains this address in the process, as the C library keeps its own when it is loaded: for
-/// code that OCaml will call, and that may be in another shared object. Any thread, at any time; but it may wait for the dynamic
-/// linker's lock, which the constructors of shared objects run under.
-#[allow(clippy::not_unsafe_ptr_arg_deref)] // nothing is read through it
-pub fn pin(address: *const core::ffi::c_void) {
-    // SAFETY: no precondition: the address is only looked up in the objects' tables.
-    unsafe { bindings::bxr_pin(address) }
-}
-
 /// A static message about the last failure on this thread. Any thread, at any time.
 #[inline]
 pub fn error_message() -> &'static CStr {

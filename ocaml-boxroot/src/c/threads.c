@@ -35,6 +35,8 @@
 #include <caml/io.h>
 #endif
 
+#include <boxroot/host.h>
+
 #include "obx.h"
 
 /* FIND(f) is the function f of the systhreads library, or NULL if the program does not link it.
@@ -261,8 +263,12 @@ static void after_fork(void) {
 }
 
 /* When the program starts, or a plugin is loaded: OCaml may fork before it calls Rust. (No function runs before a fork: if the process
-   ends meanwhile, on another thread, glibc loses its place in the list of functions, and aborts.) */
+   ends meanwhile, on another thread, glibc loses its place in the list of functions, and aborts.)
+
+   What contains the crate stays in the process: OCaml will call it, for finalisers and closures, and so will threads that end. (A
+   plugin's copy of the C library, which does so for itself, may be elsewhere.) */
 __attribute__((constructor)) static void prepare(void) {
+  bxr_pin(&idle);
   handles_forks = pthread_atfork(NULL, NULL, after_fork) == 0;
 }
 

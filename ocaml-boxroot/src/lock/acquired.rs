@@ -84,25 +84,22 @@ impl Drop for Use {
     }
 }
 
-/// Keeps the library that contains this crate in the process. OCaml and the threads that end will call this crate: finalisers,
-/// closures, thread-specific destructors. (A plugin's copy of the C library, which does so for itself, may be elsewhere.) C may also
-/// ask whether this thread uses OCaml.
+/// Lets C ask whether this thread uses OCaml.
 #[inline]
-fn pin() {
+fn answer_c() {
     static DONE: AtomicBool = AtomicBool::new(false);
     /// For the child of a fork, too.
     extern "C" fn has_use() -> bool {
         Use::new().is_ok_and(|used| used.is_nested())
     }
     #[cold]
-    fn pin_first() {
-        sys::pin((&raw const DONE).cast());
+    fn answer_first() {
         // SAFETY: the function may be called on any thread, at any time.
         unsafe { ffi::obx_ask_for_uses(has_use) };
         DONE.store(true, Ordering::Relaxed);
     }
     if !DONE.load(Ordering::Relaxed) {
-        pin_first()
+        answer_first()
     }
 }
 
@@ -116,7 +113,7 @@ pub(crate) unsafe fn set_up() {
     if DONE.load(Ordering::Acquire) {
         return;
     }
-    pin();
+    answer_c();
     // SAFETY: this thread holds the lock of a started runtime (caller).
     let is_set_up = unsafe {
         ffi::obx_look_for_threads();
@@ -139,7 +136,7 @@ impl Acquired {
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub(crate) fn new() -> Result<Acquired, Error> {
         let used = Use::to_lock()?;
-        pin();
+        answer_c();
         let watched = Watched::new(State::Waits);
         // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up. If the use is nested, OCaml knows
         // the thread, because a calling frame of it has a use.
