@@ -200,9 +200,7 @@ enum { SCANS_OF_A_FORCED_CYCLE = 3 };
 enum { FEW_POOLS = 256 };
 
 /* How many pools more than a share are freed after a short cycle ("emptied" of waiting.h). */
-static size_t more_pools(void) {
-  return bxr_runtime_may_be_forced() ? BXR_ALL_POOLS : FEW_POOLS;
-}
+static size_t more_pools(void) { return bxr_runtime_may_be_forced() ? BXR_ALL_POOLS : FEW_POOLS; }
 
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_flush(domain);

@@ -159,8 +159,7 @@ static void leave_signal_stack(struct legacy const *legacy) {
 
 /* For a thread that takes the record over. A signal stack that the thread has already, from Rust, is smaller. */
 static void take_signal_stack(struct legacy const *legacy) {
-  if (!(legacy->signal_stack.ss_flags & SS_DISABLE))
-    (void)sigaltstack(&legacy->signal_stack, NULL);
+  if (!(legacy->signal_stack.ss_flags & SS_DISABLE)) (void)sigaltstack(&legacy->signal_stack, NULL);
 }
 
 /* ---- idle records ---- */
