@@ -41,23 +41,21 @@ macro_rules! include_bindings {
     };
 }
 
-/// For the macros that generated bindings call: the call does not compile unless it stands in the file that the build script wrote,
-/// whatever macros pass it on. So it is as true as the build helper, and nobody writes one by hand, also where the compiler
-/// forbids `unsafe`. Whoever wants to nevertheless must write the file in the build script, or give rustc one of the same path, or
-/// put a crate of macros that pass on other text in the place of `ocaml_boxroot`.
+/// For the macros that generated bindings call: the call does not compile unless it stands in the
+/// file that the build script wrote, whatever macros pass it on. So it is as true as the build
+/// helper, and nobody writes one by hand, also where the compiler forbids `unsafe`. Whoever wants
+/// to nevertheless must write the file in the build script, or give rustc one whose path ends the
+/// same, or put a crate of macros that pass on other text in the place of `ocaml_boxroot`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_only {
-    ($name:literal, $instead:literal) => {
-        const _: () = $crate::bound_support::only_generated(
+    ($message:expr, $given:expr) => {
+        $crate::bound_support::only_generated(
+            $given,
             $crate::macro_support::file!(),
             $crate::macro_support::option_env!("OUT_DIR"),
-            $crate::macro_support::concat!(
-                $name,
-                " is only for the bindings that the build script generates; by hand, use ",
-                $instead
-            ),
-        );
+            $message,
+        )
     };
 }
 
@@ -103,8 +101,6 @@ macro_rules! bound_function {
         ($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $rust:ty)?)?),* $(,)?)
         [$result:ty] [$natural:ty] $registered:literal
     ) => {
-        $crate::bound_only! { "bound_function!", "ocaml_functions!" }
-
         $($doc)*
         #[track_caller]
         pub $($fn)+ $name<$($a: $crate::OneType),*>(
@@ -112,7 +108,7 @@ macro_rules! bound_function {
             $($($argument: $crate::bound_argument!($type $(as $rust)?),)?)*
         ) -> $crate::macro_support::Result<$natural, $crate::CallError> {
             static FUNCTION: $crate::bound_support::Registered = $crate::bound_support::Registered::new(
-                $registered,
+                $crate::bound_only!($crate::bound_support::FUNCTION, $registered),
                 $crate::macro_support::stringify!($name),
             );
             let arguments = &[$(
@@ -168,15 +164,13 @@ macro_rules! bound_value {
     (
         @function [$($doc:tt)*] $name:ident [$($a:ident)*] [$result:ty] [$natural:ty] $registered:literal
     ) => {
-        $crate::bound_only! { "bound_value!", "DomainLock::named" }
-
         $($doc)*
         #[track_caller]
         pub fn $name<$($a: $crate::OneType),*>(
             lock: &mut $crate::DomainLock,
         ) -> $crate::macro_support::Result<$natural, $crate::CallError> {
             static VALUE: $crate::bound_support::Registered = $crate::bound_support::Registered::new(
-                $registered,
+                $crate::bound_only!($crate::bound_support::VALUE, $registered),
                 $crate::macro_support::stringify!($name),
             );
             // SAFETY: OCaml's compiler has checked that the registered value has this type (generated code).
@@ -208,7 +202,7 @@ macro_rules! bound_exception {
         $crate::bound_exception! { @exception $name [$([$index $field $type])+] $registered }
     };
     (@exception $name:ident [$([$index:tt $member:tt $type:ty])*] $registered:literal) => {
-        $crate::bound_only! { "bound_exception!", "Exception::new and Exception::argument" }
+        const _: () = $crate::bound_only!($crate::bound_support::EXCEPTION, ());
 
         impl $name {
             /// The exception with its arguments, if the error is this exception.
@@ -277,7 +271,7 @@ macro_rules! bound_externals {
             )+
         }
     ) => {
-        $crate::bound_only! { "bound_externals!", "export!" }
+        const _: () = $crate::bound_only!($crate::bound_support::EXTERNALS, ());
 
         $(#[$attribute])*
         pub trait $trait {$(
@@ -337,7 +331,7 @@ macro_rules! bound_externals {
 macro_rules! bound_bytecode {
     ([] $($argument:tt)*) => {};
     ([$symbol:literal] $($argument:tt)*) => {
-        $crate::bound_only! { "bound_bytecode!", "export!" }
+        const _: () = $crate::bound_only!($crate::bound_support::EXTERNALS, ());
 
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
@@ -378,7 +372,7 @@ macro_rules! bound_abi {
         }
     };
     (@symbol $symbol:literal $body:block) => {
-        $crate::bound_only! { "bound_abi!", "#[unsafe(export_name = …)]" }
+        const _: () = $crate::bound_only!($crate::bound_support::ABI, ());
 
         const _: () = {
             #[export_name = $symbol]
@@ -399,37 +393,66 @@ pub mod bound_support {
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// The file of the generated bindings, in its folder.
-    const FILE: &[u8] = b"/ocaml_bindings.rs";
+    macro_rules! messages {
+        ($($name:ident $macro:literal $instead:literal)*) => {$(
+            /// What the compiler says of a call by hand.
+            pub const $name: &str = concat!(
+                $macro, " is only for the bindings that the build script generates; by hand, use ", $instead
+            );
+        )*};
+    }
 
-    /// Does not compile, with this message, if `file` is not that of the generated bindings in `folder`, which is `OUT_DIR`.
-    pub const fn only_generated(file: &str, folder: Option<&str>, message: &'static str) {
+    messages! {
+        FUNCTION "bound_function!" "ocaml_functions!"
+        VALUE "bound_value!" "DomainLock::named"
+        EXCEPTION "bound_exception!" "Exception::new and Exception::argument"
+        EXTERNALS "bound_externals!" "export!"
+        ABI "bound_abi!" "#[unsafe(export_name = …)]"
+    }
+
+    /// What is given. Does not compile, with this message, if `file` is not that of the generated
+    /// bindings in `folder`, which is `OUT_DIR`.
+    pub const fn only_generated<T: Copy>(
+        given: T,
+        file: &str,
+        folder: Option<&str>,
+        message: &'static str,
+    ) -> T {
         let is_generated = match folder {
             Some(folder) => is_generated(file.as_bytes(), folder.as_bytes()),
             None => false,
         };
         assert!(is_generated, "{}", message);
+        given
     }
 
-    /// Whether the last two folders and the name are those of the bindings. The folders before may have other names: rustc's
-    /// `--remap-path-prefix`.
+    /// Whether this is the file of the bindings in a folder of this name. The name's end counts,
+    /// which has half of a hash of cargo's: rustc may write its beginning otherwise
+    /// (`--remap-path-prefix`). There are thousands of calls, and rustc interprets them: it is
+    /// quick with patterns, and slow with functions and loops.
+    #[rustfmt::skip]
     const fn is_generated(file: &[u8], folder: &[u8]) -> bool {
-        let length = folder.len() + FILE.len();
-        let (mut i, mut separators) = (0, 0);
-        while i < file.len() && i < length && separators < 3 {
-            let from_end = length - 1 - i;
-            let expected = match from_end < folder.len() {
-                true => folder[from_end],
-                false => FILE[from_end - folder.len()],
-            };
-            match (file[file.len() - 1 - i], expected) {
-                (b'/' | b'\\', b'/' | b'\\') => separators += 1,
-                (byte, expected) if byte != expected => return false,
-                _ => {}
+        let [in_folder @ .., b'/' | b'\\', b'o', b'c', b'a', b'm', b'l', b'_', b'b', b'i', b'n', b'd', b'i', b'n', b'g',
+            b's', b'.', b'r', b's'] = file
+        else {
+            return false;
+        };
+        match (in_folder, folder) {
+            ([.., a, b, c, d, e, f, g, h, i, j, k, l], [.., m, n, o, p, q, r, s, t, u, v, w, x]) => {
+                *a == *m && *b == *n && *c == *o && *d == *p && *e == *q && *f == *r
+                    && *g == *s && *h == *t && *i == *u && *j == *v && *k == *w && *l == *x
             }
-            i += 1;
+            _ => is_same(in_folder, folder),
         }
-        separators == 3 || (i == file.len() && i == length)
+    }
+
+    /// For short names.
+    const fn is_same(a: &[u8], b: &[u8]) -> bool {
+        match (a, b) {
+            ([x, a @ ..], [y, b @ ..]) => *x == *y && is_same(a, b),
+            ([], []) => true,
+            _ => false,
+        }
     }
 
     /// Whether OCaml's side has called the symbol that says which interface these bindings were generated from. A program whose

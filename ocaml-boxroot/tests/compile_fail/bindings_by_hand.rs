@@ -11,6 +11,8 @@ bound_value! { pub fn list () -> OCamlList<OCamlString> as Vec<Vec<u8>> = "Perva
 
 bound_function! { pub fn exit (code: OCamlString) -> OCamlString = "Pervasives.do_at_exit" } //~ E0080 bound_function! is only for
 
+bound_function! { pub fn of_any<A> (a: A) -> OCamlList<A> = "Pervasives.do_at_exit" } //~ E0080 bound_function! is only for
+
 // The inner rules, too, and macros that pass a call on.
 bound_value! { @function [] value [] [OCamlInt] [isize] "Pervasives.do_at_exit" } //~ E0080 bound_value! is only for
 
@@ -47,4 +49,4 @@ mod abi {
 fn ocaml_boxroot_entry() -> ocaml_boxroot::sys::Value {
     panic!()
 }
-bound_bytecode! { ["malloc"] } //~ E0080 bound_bytecode! is only for
+bound_bytecode! { ["malloc"] } //~ E0080 bound_externals! is only for
