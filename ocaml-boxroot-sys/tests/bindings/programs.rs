@@ -276,9 +276,15 @@ fn primitives_whose_types_nobody_checked() {
          external make : int -> 'a -> 'a array = \"{make}\"
          external add : int -> int -> int = \"%addint\"\n"
     );
-    let interface = "type 'a cell val hidden : 'a cell -> 'b cell val empty : 'a cell -> 'b cell\n";
+    let interface = "type 'a cell
+         val hidden : 'a cell -> 'b cell val empty : 'a cell -> 'b cell
+         val renamed : 'a cell -> 'b cell val included : 'a cell -> 'b cell
+         val covered : 'a cell -> 'b cell module Sub : sig val inner : 'a cell -> 'b cell end\n";
     let implementation = "type 'a cell = { mutable content : 'a list }
-         external hidden : 'a cell -> 'b cell = \"%identity\" let empty _ = { content = [] }\n";
+         external hidden : 'a cell -> 'b cell = \"%identity\" let empty _ = { content = [] }
+         let renamed = hidden module Sub = struct let inner = hidden end
+         include struct external included : 'a cell -> 'b cell = \"%identity\" end
+         external covered : 'a cell -> 'b cell = \"%identity\" let covered = empty\n";
     let files = [
         ("x.mli", &*(interface.to_string() + &primitives)),
         ("x.ml", &(implementation.to_string() + &primitives)),
@@ -290,12 +296,16 @@ fn primitives_whose_types_nobody_checked() {
         "pub unsafe fn to_text /",
         "external any : 'a -> 'b = \"%identity\" // is left out",
         "pub unsafe fn hidden<A, B> (",
+        "pub unsafe fn renamed<A, B> (",
+        "pub unsafe fn included<A, B> (",
+        "pub unsafe fn inner<A, B> (",
         "pub fn same<A> (",
         "pub fn first<A> (",
         "pub fn get /",
         "pub fn make<A> (",
         "pub fn add /",
         "pub fn empty<A, B> (",
+        "pub fn covered<A, B> (",
     ]);
 }
 

@@ -15,6 +15,8 @@ type scanned = {
   found : found list;
   docs : (string * string) list;
   without_definition : string list;  (* types that the module itself implements as `type t` *)
+  primitives : (string * string) list;  (* values that are primitives, be they in the interface or
+    not: their paths, and what they are *)
 }
 
 let doc attributes =
@@ -33,11 +35,17 @@ let without_definition name s =
     | _ -> []) s.str_items
 [@@ocaml.warning "-4"]
 
+(* The primitive that a definition gives another name. *)
+let renamed b = match b.vb_expr.exp_desc with
+  | Texp_ident (_, _, { val_kind = Val_prim p; _ }) -> Some p
+  | _ -> None
+[@@ocaml.warning "-4"]
+
 (* `here` is the path of the module around, if it has one that names it from outside. `subst` replaces bare names by paths. *)
 let scan (infos : Cmt_format.cmt_infos) =
   let here = ref (Some (Path.Pident (Ident.create_persistent infos.cmt_modname))) in
   let subst = ref Subst.identity in
-  let found = ref [] and docs = ref [] in
+  let found = ref [] and docs = ref [] and primitives = Hashtbl.create 10 in
   let inside path visit =
     let before_here = !here and before_subst = !subst in
     here := path;
@@ -47,6 +55,14 @@ let scan (infos : Cmt_format.cmt_infos) =
   let path name = Option.map (fun p -> Path.Pdot (p, name)) !here in
   let document kind name attributes = match path name, doc attributes with
     | Some p, Some d -> docs := (kind ^ " " ^ Path.name p, d) :: !docs
+    | _ -> () in
+  (* A later item of the same name hides an earlier one. *)
+  let define name primitive = Option.iter (fun path -> match primitive with
+    | Some p -> Hashtbl.replace primitives (Path.name path) p.Primitive.prim_name
+    | None -> Hashtbl.remove primitives (Path.name path)) (path name) in
+  let define_included = function
+    | Types.Sig_value (id, { val_kind = Val_prim p; _ }, _) -> define (Ident.name id) (Some p)
+    | Sig_value (id, _, _) -> define (Ident.name id) None
     | _ -> () in
   let in_module signature = Option.iter (fun p -> subst := Reader.global p signature !subst) !here in
   let default = Tast_iterator.default_iterator in
@@ -66,20 +82,26 @@ let scan (infos : Cmt_format.cmt_infos) =
       | Tmty_functor _ -> inside None (fun () -> default.module_type it m)
       | _ -> default.module_type it m);
     structure_item = (fun it i -> match i.str_desc with
+      | Tstr_include included ->
+        List.iter define_included included.incl_type;
+        inside None (fun () -> default.structure_item it i)
       (* Later items may hide those of an included or opened structure. *)
-      | Tstr_include _ | Tstr_open _ -> inside None (fun () -> default.structure_item it i)
+      | Tstr_open _ -> inside None (fun () -> default.structure_item it i)
       | _ -> default.structure_item it i);
     value_description = (fun it v ->
       let name = Ident.name v.val_id in
       document "val" name v.val_attributes;
       (match v.val_val.val_kind with
        | Val_prim primitive ->
+         define name (Some primitive);
          let of_type = Subst.type_expr !subst v.val_val.val_type in
          found := { name; primitive; of_type; path = path name; found_doc = doc v.val_attributes } :: !found
        | _ -> ());
       default.value_description it v);
     value_binding = (fun it b ->
-      List.iter (fun id -> document "val" (Ident.name id) b.vb_attributes) (pat_bound_idents b.vb_pat);
+      List.iter (fun id ->
+        document "val" (Ident.name id) b.vb_attributes;
+        define (Ident.name id) (renamed b)) (pat_bound_idents b.vb_pat);
       default.value_binding it b);
     type_declaration = (fun it d ->
       document "type" (Ident.name d.typ_id) d.typ_attributes;
@@ -91,14 +113,11 @@ let scan (infos : Cmt_format.cmt_infos) =
     | Implementation s -> iterator.structure iterator s; without_definition infos.cmt_modname s
     | Interface s -> iterator.signature iterator s; []
     | Packed _ | Partial_implementation _ | Partial_interface _ -> [] in
-  { unit_name = infos.cmt_modname; found = List.rev !found; docs = !docs; without_definition }
+  { unit_name = infos.cmt_modname; found = List.rev !found; docs = !docs; without_definition;
+    primitives = List.of_seq (Hashtbl.to_seq primitives) }
 [@@ocaml.warning "-4"]
 
 let read file = scan (Cmt_format.read_cmt file)
-
-(* The values that are primitives in the implementation, be they in the interface or not: their paths, and what they are. *)
-let primitives scanned =
-  List.filter_map (fun f -> Option.map (fun p -> (Path.name p, f.primitive.prim_name)) f.path) scanned.found
 
 (* The documentation of all items. That of an interface counts more than that of its implementation, and is in a later file. *)
 let documentation scanned =

@@ -90,7 +90,7 @@ let read o =
   List.iter (fun s -> List.iter (fun t -> Hashtbl.replace r.without_definition t ()) s.Cmt.without_definition) scanned;
   let of_libraries = interfaces (o.folders @ [ Config.standard_library ]) (List.concat_map Walk.files raws) in
   let documentation = Cmt.documentation (List.filter_map read_if_possible of_libraries @ scanned) in
-  let hidden = List.concat_map Cmt.primitives scanned in
+  let hidden = List.concat_map (fun s -> s.Cmt.primitives) scanned in
   let selection = { Walk.only = o.only; names = o.names; documentation; hidden } in
   List.iter (Walk.homes r selection ~own:true) raws;
   List.iter (Walk.homes r selection ~own:false) raws;
