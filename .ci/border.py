@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Usage: .ci/border.py   What calls and conversions cost, with our crate and with two others: benches/border. Needs OCAMLOPT.
+
+Counts the instructions of each measure with valgrind, and prints a table. Fails if ours takes 2 % more than in the table of
+docs/instructions, which UPDATE=1 replaces. TIME=1 compares times instead, and never fails. FILTER=list picks measures by a part of
+their names.
+"""
+import math, os, re, resource, statistics
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from support import fail, need, ocaml, run, say, version
+
+OURS = "ours"
+# Each, and its folder in benches/border. ocaml-interop is for OCaml 5 only.
+CRATES = {OURS: "ours", "ocaml-interop": "ocaml_interop", "ocaml": "ocaml_rs"}
+if version().startswith("4"):
+    del CRATES["ocaml-interop"]
+TABLE = Path(f"docs/instructions/border-{version()}.md")
+SLACK = 1.02
+ROUNDS = 7
+# A small minor heap, so that collections are a part of each measure that allocates much.
+ENVIRONMENT = {"OCAMLRUNPARAM": "s=32k"}
+
+
+def number(measure):
+    """How often a measure is run, to be exact."""
+    kinds = {"1M": 8, "records_1000": 30, "list|floats|panic": 200}
+    return next((n for kind, n in kinds.items() if re.search(kind, measure)), 2000)
+
+
+def build(folder):
+    """The program in a folder of benches/border."""
+    target = Path(f"target/border/{version()}/{folder}")
+    # The crates find OCaml in different ways.
+    environment = {"PATH": f"{ocaml().parent}:{os.environ['PATH']}", "OCAMLOPT": str(ocaml())}
+    manifest = Path(f"benches/border/{folder}/Cargo.toml")
+    run("cargo build -q --release --manifest-path", manifest, "--target-dir", target, env=environment)
+    return target.resolve() / "release" / f"border-{folder}"
+
+
+def counted(program, measure, n):
+    valgrind = "valgrind --tool=callgrind --callgrind-out-file=/tmp/callgrind.out.%p"
+    output = run(valgrind, program, measure, str(n), env=ENVIRONMENT, timeout=300)
+    return int(re.search(r"Collected : (\d+)", output)[1])
+
+
+def instructions(program, measure):
+    """Of one operation: the difference of two runs, so without what happens once."""
+    n = number(measure)
+    return (counted(program, measure, 2 * n) - counted(program, measure, n)) / n
+
+
+def timed(program, measure, n):
+    """The processor time of a run, in nanoseconds for each operation."""
+    def spent():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    before = spent()
+    run(program, measure, str(n), env=ENVIRONMENT, timeout=300)
+    return (spent() - before) / n * 1e9
+
+
+def in_turn(programs, measure):
+    """For each program, its times in some rounds, in which they take turns."""
+    n = number(measure)
+    while timed(next(iter(programs.values())), measure, n) * n < 1e8:
+        n *= 2
+    rounds = [{crate: timed(program, measure, n) for crate, program in programs.items()} for _ in range(ROUNDS)]
+    return {crate: [figures[crate] for figures in rounds] for crate in programs}
+
+
+def figures(programs, measures, with_time):
+    """For each measure and each crate that has it, a list of figures: one count, or the times of some rounds."""
+    names = dict.fromkeys(name for crate in programs for name in measures[crate])
+    having = {measure: {crate: programs[crate] for crate in programs if measure in measures[crate]} for measure in names}
+    if with_time:
+        return {measure: in_turn(these, measure) for measure, these in having.items()}
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = {measure: {crate: pool.submit(instructions, program, measure) for crate, program in these.items()}
+                  for measure, these in having.items()}
+        return {measure: {crate: [count.result()] for crate, count in these.items()} for measure, these in counts.items()}
+
+
+def table(found, with_time):
+    """The rows, and the geometric mean of ours to the best of the others."""
+    lines = [f"| {'nanoseconds' if with_time else 'instructions'} | {' | '.join(CRATES)} | ours/best |",
+             "|---" * (len(CRATES) + 2) + "|"]
+    ratios = []
+    for measure, these in found.items():
+        cells = [f"{statistics.median(these[crate]):.1f}" if crate in these else "" for crate in CRATES]
+        others = [these[crate] for crate in these if crate != OURS]
+        ratio = ""
+        if others and OURS in these:
+            best = min(others, key=statistics.median)
+            ratios.append(statistics.median(a / b for a, b in zip(these[OURS], best)))
+            ratio = f"{ratios[-1]:.2f}"
+        lines.append(f"| {measure} | {' | '.join(cells)} | {ratio} |")
+    if ratios:
+        mean = math.exp(statistics.mean(map(math.log, ratios)))
+        lines.append(f"| geometric mean |{' |' * len(CRATES)} {mean:.2f} |")
+    return "\n".join(lines) + "\n"
+
+
+def head():
+    rustc, cc = run("rustc --version").split()[1], run("cc --version").splitlines()[0]
+    return f"""# Calls and conversions, OCaml {version()}
+
+Made by `make bench-border OCAML={version()} UPDATE=1` with rustc {rustc} and
+{cc}, on {os.uname().machine}: instructions per operation, with ours, `ocaml-interop` 0.12.0 and
+`ocaml` 1.3.0. [Benchmarks](../benchmarks/README.md#calls-and-conversions) says what they are.
+
+"""
+
+
+def limits():
+    """What ours takes, by measure, in the table of the repository."""
+    if not TABLE.exists():
+        fail(f"there is no {TABLE} to compare with; UPDATE=1 makes it")
+    return {name: float(count) for name, count in re.findall(r"^\| (\w+) \| ([\d.]+) \|", TABLE.read_text(), re.M)}
+
+
+def main():
+    with_time, update, part = (os.environ.get(name, "") for name in ("TIME", "UPDATE", "FILTER"))
+    need("valgrind", "apt-get install valgrind")
+    programs = {crate: build(folder) for crate, folder in CRATES.items()}
+    measures = {crate: [name for name in run(program, "--list").split() if part in name]
+                for crate, program in programs.items()}
+    found = figures(programs, measures, with_time)
+    text = table(found, with_time)
+    say(text)
+    if with_time:
+        return
+    if update:
+        TABLE.write_text(head() + text)
+        return
+    limit = limits()
+    more = [f"{name}: {count:.1f}, and {limit[name]} before" for name, [count] in
+            ((name, these[OURS]) for name, these in found.items() if OURS in these) if name in limit and count > SLACK * limit[name]]
+    if more:
+        fail("ours takes more:\n" + "\n".join(more) + f"\nIf this must be, UPDATE=1 replaces {TABLE}.")
+
+
+main()

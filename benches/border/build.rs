@@ -1,0 +1,16 @@
+//! Compiles the OCaml side, `border.ml`, into each of the three programs. Only ours has bindings of it.
+
+// By path: as a package, it could not be used beside the one in the registry.
+#[allow(dead_code, unused_imports)] // not all of it is needed here
+#[path = "../../ocaml-boxroot-sys/src/build/mod.rs"]
+mod ocaml;
+
+fn main() -> Result<(), ocaml::Error> {
+    println!("cargo::rerun-if-changed=../build.rs");
+    let program = ocaml::Program::new().library("threads").module("../border.ml");
+    if std::env::var("CARGO_PKG_NAME").is_ok_and(|name| name == "border-ours") {
+        program.bind("border").link()
+    } else {
+        program.module("../noalloc.ml").link()
+    }
+}

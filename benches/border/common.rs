@@ -1,0 +1,97 @@
+//! What the three programs share: samples, checks, and the command line.
+
+use std::process::ExitCode;
+
+/// How many elements long lists and arrays have.
+pub const MANY: usize = 1000;
+pub const MEBIBYTE: usize = 1 << 20;
+/// Its first word.
+pub const MMMM: isize = isize::from_ne_bytes([b'm'; size_of::<isize>()]);
+pub const TEXT: &str = "a short text";
+/// What failures say. Panics that say this are part of the measure, and are not printed.
+pub const REFUSED: &str = "refused";
+
+/// Runs a measure a number of times. Panics if a result is wrong.
+pub type Measure = (&'static str, fn(usize));
+
+/// A table of measures: functions that take what `$enter` provides, and a number; and functions of a number alone.
+macro_rules! measures {
+    ($enter:ident: $($name:ident)*; $($alone:ident)*) => {
+        &[$((stringify!($name), |n| $enter(|context| $name(context, n)))),*, $((stringify!($alone), $alone)),*]
+    };
+}
+
+/// Items and shapes, of types with these names, equal to those of `border.ml`.
+macro_rules! samples {
+    () => {
+        fn item(i: usize) -> Item {
+            Item { id: i as _, name: format!("item {i}"), price: i as f64 / 2.0, known: i % 2 == 1 }
+        }
+
+        fn items() -> Vec<Item> {
+            (0..common::MANY).map(item).collect()
+        }
+
+        fn shapes() -> [Shape; 4] {
+            use Shape::{Circle, Empty, Named, Rectangle};
+            [Empty, Circle(1.5), Rectangle(2, 3), Named("heptagon".to_string())]
+        }
+    };
+}
+pub(crate) use {measures, samples};
+
+/// `PROGRAM MEASURE N` runs a measure N times; `PROGRAM --list` lists the measures.
+pub fn main(measures: &[Measure]) -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        if panic.payload().downcast_ref() != Some(&REFUSED) {
+            eprintln!("{panic}");
+        }
+    }));
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--list"] => measures.iter().for_each(|(name, _)| println!("{name}")),
+        [name, n] => match (measures.iter().find(|measure| measure.0 == *name), n.parse()) {
+            (Some((_, run)), Ok(n)) => run(n),
+            _ => return usage(),
+        },
+        _ => return usage(),
+    }
+    ExitCode::SUCCESS
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: PROGRAM MEASURE N, or PROGRAM --list, which lists the measures");
+    ExitCode::FAILURE
+}
+
+/// What is called by OCaml, which catches this.
+pub fn refuse() -> i64 {
+    panic!("refused")
+}
+
+pub fn ints() -> Vec<i64> {
+    (0..MANY as i64).collect()
+}
+
+pub fn floats() -> Vec<f64> {
+    (0..MANY).map(|i| i as f64 / 2.0).collect()
+}
+
+pub fn mebibyte() -> String {
+    "m".repeat(MEBIBYTE)
+}
+
+/// An OCaml integer as OCaml represents it.
+pub fn tagged(n: usize) -> isize {
+    (n as isize) << 1 | 1
+}
+
+/// The first word of an OCaml block: a quick check of a value that was made, the same for all crates.
+///
+/// # Safety
+///
+/// `block` is an OCaml block that is not empty, and the lock is held.
+pub unsafe fn word(block: isize) -> isize {
+    // SAFETY: a word of the block, as the caller says; nobody changes it.
+    unsafe { *(block as *const isize) }
+}
