@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Usage: .ci/border.py   What calls and conversions cost, with our crate and with two others: benches/border. Needs OCAMLOPT.
+"""Usage: .ci/border.py   What calls and conversions cost with our crate and with two others.
 
-Counts the instructions of each measure with valgrind, and prints a table. Fails if ours takes 2 % more than in the table of
-docs/instructions, which UPDATE=1 replaces. TIME=1 compares times instead, and never fails. FILTER=list picks measures by a part of
-their names.
+Counts the instructions of each measure of benches/border with valgrind, and prints a table. Fails
+if ours takes 2 % more than in the table of docs/instructions, which UPDATE=1 replaces. TIME=1
+compares times instead, and never fails. FILTER=list picks measures by a part of their names.
+Needs OCAMLOPT.
 """
 import math, os, re, resource, statistics
 from concurrent.futures import ThreadPoolExecutor
@@ -34,12 +35,13 @@ def build(folder):
     # The crates find OCaml in different ways.
     environment = {"PATH": f"{ocaml().parent}:{os.environ['PATH']}", "OCAMLOPT": str(ocaml())}
     manifest = Path(f"benches/border/{folder}/Cargo.toml")
-    run("cargo build -q --release --manifest-path", manifest, "--target-dir", target, env=environment)
+    run("cargo build -q --release --target-dir", target, "--manifest-path", manifest,
+        env=environment)
     return target.resolve() / "release" / f"border-{folder}"
 
 
 def counted(program, measure, n):
-    valgrind = "valgrind --tool=callgrind --callgrind-out-file=/tmp/callgrind.out.%p"
+    valgrind = "valgrind --tool=callgrind --callgrind-out-file=/dev/null"
     output = run(valgrind, program, measure, str(n), env=ENVIRONMENT, timeout=300)
     return int(re.search(r"Collected : (\d+)", output)[1])
 
@@ -66,34 +68,31 @@ def in_turn(programs, measure):
     n = number(measure)
     while timed(next(iter(programs.values())), measure, n) * n < 1e8:
         n *= 2
-    rounds = [{crate: timed(program, measure, n) for crate, program in programs.items()} for _ in range(ROUNDS)]
-    return {crate: [figures[crate] for figures in rounds] for crate in programs}
+    times = {crate: [] for crate in programs}
+    for _ in range(ROUNDS):
+        for crate, program in programs.items():
+            times[crate].append(timed(program, measure, n))
+    return times
 
 
-def figures(programs, measures, with_time):
-    """For each measure and each crate that has it, a list of figures: one count, or the times of some rounds."""
-    names = dict.fromkeys(name for crate in programs for name in measures[crate])
-    having = {measure: {crate: programs[crate] for crate in programs if measure in measures[crate]} for measure in names}
-    if with_time:
-        return {measure: in_turn(these, measure) for measure, these in having.items()}
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        counts = {measure: {crate: pool.submit(instructions, program, measure) for crate, program in these.items()}
-                  for measure, these in having.items()}
-        return {measure: {crate: [count.result()] for crate, count in these.items()} for measure, these in counts.items()}
+def counts(pool, programs, measure):
+    """For each program, what will be its count."""
+    return {crate: pool.submit(lambda program=program: [instructions(program, measure)])
+            for crate, program in programs.items()}
 
 
-def table(found, with_time):
+def table(unit, found):
     """The rows, and the geometric mean of ours to the best of the others."""
-    lines = [f"| {'nanoseconds' if with_time else 'instructions'} | {' | '.join(CRATES)} | ours/best |",
-             "|---" * (len(CRATES) + 2) + "|"]
+    lines = [f"| {unit} | {' | '.join(CRATES)} | ours/best |", "|---" * (len(CRATES) + 2) + "|"]
     ratios = []
-    for measure, these in found.items():
-        cells = [f"{statistics.median(these[crate]):.1f}" if crate in these else "" for crate in CRATES]
-        others = [these[crate] for crate in these if crate != OURS]
+    for measure, figures in found.items():
+        medians = {crate: statistics.median(figures[crate]) for crate in figures}
+        cells = [f"{medians[crate]:.1f}" if crate in medians else "" for crate in CRATES]
+        others = [crate for crate in figures if crate != OURS]
         ratio = ""
-        if others and OURS in these:
-            best = min(others, key=statistics.median)
-            ratios.append(statistics.median(a / b for a, b in zip(these[OURS], best)))
+        if others and OURS in figures:
+            best = figures[min(others, key=medians.get)]
+            ratios.append(statistics.median(a / b for a, b in zip(figures[OURS], best)))
             ratio = f"{ratios[-1]:.2f}"
         lines.append(f"| {measure} | {' | '.join(cells)} | {ratio} |")
     if ratios:
@@ -107,38 +106,53 @@ def head():
     return f"""# Calls and conversions, OCaml {version()}
 
 Made by `make bench-border OCAML={version()} UPDATE=1` with rustc {rustc} and
-{cc}, on {os.uname().machine}: instructions per operation, with ours, `ocaml-interop` 0.12.0 and
-`ocaml` 1.3.0. [Benchmarks](../benchmarks/README.md#calls-and-conversions) says what they are.
+{cc}, on {os.uname().machine}: instructions per operation, with ours, `ocaml-interop`
+0.12.0 and `ocaml` 1.3.0. [Benchmarks](../benchmarks/README.md#calls-and-conversions) says what
+the measures are.
 
 """
 
 
-def limits():
-    """What ours takes, by measure, in the table of the repository."""
+def compare(found):
+    """Fails if ours takes more than in the table of the repository."""
     if not TABLE.exists():
         fail(f"there is no {TABLE} to compare with; UPDATE=1 makes it")
-    return {name: float(count) for name, count in re.findall(r"^\| (\w+) \| ([\d.]+) \|", TABLE.read_text(), re.M)}
+    rows = re.findall(r"^\| (\w+) \| ([\d.]+) \|", TABLE.read_text(), re.M)
+    limits = {name: float(count) for name, count in rows}
+    problems = []
+    for name, figures in found.items():
+        [count] = figures.get(OURS, [0])
+        if name in limits and count > SLACK * limits[name]:
+            problems.append(f"{name} takes {count:.1f}, and took {limits[name]}")
+    if problems:
+        fail("\n".join([*problems, f"If this must be, UPDATE=1 replaces {TABLE}."]))
 
 
 def main():
     with_time, update, part = (os.environ.get(name, "") for name in ("TIME", "UPDATE", "FILTER"))
+    if update and part:
+        fail("UPDATE=1 replaces the whole table, so it goes without FILTER")
     need("valgrind", "apt-get install valgrind")
     programs = {crate: build(folder) for crate, folder in CRATES.items()}
-    measures = {crate: [name for name in run(program, "--list").split() if part in name]
-                for crate, program in programs.items()}
-    found = figures(programs, measures, with_time)
-    text = table(found, with_time)
-    say(text)
+    having = {}
+    for crate, program in programs.items():
+        for measure in run(program, "--list").split():
+            if part in measure:
+                having.setdefault(measure, {})[crate] = program
     if with_time:
+        found = {measure: in_turn(these, measure) for measure, these in having.items()}
+        say(table("nanoseconds", found))
         return
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        futures = {measure: counts(pool, these, measure) for measure, these in having.items()}
+        found = {measure: {crate: future.result() for crate, future in these.items()}
+                 for measure, these in futures.items()}
+    text = table("instructions", found)
+    say(text)
     if update:
         TABLE.write_text(head() + text)
-        return
-    limit = limits()
-    more = [f"{name}: {count:.1f}, and {limit[name]} before" for name, [count] in
-            ((name, these[OURS]) for name, these in found.items() if OURS in these) if name in limit and count > SLACK * limit[name]]
-    if more:
-        fail("ours takes more:\n" + "\n".join(more) + f"\nIf this must be, UPDATE=1 replaces {TABLE}.")
+    else:
+        compare(found)
 
 
 main()

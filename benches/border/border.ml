@@ -1,4 +1,4 @@
-(* The OCaml side of all three programs: the types, what Rust calls, and loops over what Rust provides. *)
+(* The OCaml side of all three programs: types, what Rust calls, and loops over what it provides. *)
 
 type item = { id : int; name : string; price : float; known : bool }
 type shape = Empty | Circle of float | Rectangle of int * int | Named of string
@@ -11,10 +11,11 @@ let refuse () : unit = failwith "refused"
 let refusal () = refuse
 
 (* Equal to those of `common.rs`. *)
-let item i = { id = i; name = "item " ^ string_of_int i; price = float_of_int i /. 2.; known = i land 1 = 1 }
+let half i = float_of_int i /. 2.
+let item i = { id = i; name = "item " ^ string_of_int i; price = half i; known = i land 1 = 1 }
 let shape i = List.nth [ Empty; Circle 1.5; Rectangle (2, 3); Named "heptagon" ] i
 let list () = List.init 1000 Fun.id
-let floats () = Array.init 1000 (fun i -> float_of_int i /. 2.)
+let floats () = Array.init 1000 half
 let items () = List.init 1000 item
 let mebibyte () = String.make 0x100000 'm'
 let mebibyte_of_bytes () = Bytes.make 0x100000 'm'

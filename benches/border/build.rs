@@ -1,4 +1,4 @@
-//! Compiles the OCaml side, `border.ml`, into each of the three programs. Only ours has bindings of it.
+//! Compiles the OCaml side, `border.ml`, into each of the three programs. Ours has bindings of it.
 
 // By path: as a package, it could not be used beside the one in the registry.
 #[allow(dead_code, unused_imports)] // not all of it is needed here

@@ -14,10 +14,11 @@ pub const REFUSED: &str = "refused";
 /// Runs a measure a number of times. Panics if a result is wrong.
 pub type Measure = (&'static str, fn(usize));
 
-/// A table of measures: functions that take what `$enter` provides, and a number; and functions of a number alone.
+/// A table of measures: each is run with what `$enter` provides, and a number; the last one with a
+/// number alone.
 macro_rules! measures {
-    ($enter:ident: $($name:ident)*; $($alone:ident)*) => {
-        &[$((stringify!($name), |n| $enter(|context| $name(context, n)))),*, $((stringify!($alone), $alone)),*]
+    ($enter:ident |$context:ident, $n:ident| { $($name:ident: $run:expr,)* } $($alone:ident)?) => {
+        &[$((stringify!($name), |$n| $enter(|$context| $run)),)* $((stringify!($alone), $alone))?]
     };
 }
 
@@ -69,8 +70,8 @@ pub fn refuse() -> i64 {
     panic!("refused")
 }
 
-pub fn ints() -> Vec<i64> {
-    (0..MANY as i64).collect()
+pub fn ints<T: TryFrom<usize, Error: std::fmt::Debug>>() -> Vec<T> {
+    (0..MANY).map(|i| i.try_into().expect("small")).collect()
 }
 
 pub fn floats() -> Vec<f64> {
@@ -86,7 +87,7 @@ pub fn tagged(n: usize) -> isize {
     (n as isize) << 1 | 1
 }
 
-/// The first word of an OCaml block: a quick check of a value that was made, the same for all crates.
+/// The first word of an OCaml block: a quick check of a result, the same for all crates.
 ///
 /// # Safety
 ///

@@ -1,4 +1,5 @@
-//! The measures with the crate `ocaml-interop`, as its guides teach. It has no errors that OCaml sees as exceptions.
+//! The measures with the crate `ocaml-interop`, as its guides teach. It has no errors that OCaml
+//! sees as exceptions.
 
 #[path = "../common.rs"]
 mod common;
@@ -6,7 +7,7 @@ mod common;
 use common::{floats, ints, mebibyte, tagged, word, MANY, MEBIBYTE, MMMM, REFUSED, TEXT};
 use ocaml_interop::{
     BoxRoot, FromOCaml, OCaml, OCamlBytes, OCamlFloat, OCamlFloatArray, OCamlInt, OCamlList,
-    OCamlRuntime, ToOCaml,
+    OCamlRef, OCamlRuntime, ToOCaml,
 };
 use std::fmt::Debug;
 use std::process::ExitCode;
@@ -66,11 +67,34 @@ mod border {
 
 fn main() -> ExitCode {
     let _guard = OCamlRuntime::init().expect("OCaml starts");
-    common::main(common::measures!(enter:
-        call_int call_string closure_call list_to list_from floats_to floats_from record_to
-        record_from records_1000_to records_1000_from variant_to variant_from string_1M_to
-        string_1M_from bytes_1M_to bytes_1M_from export_int export_string export_record
-        export_panic export_noalloc exception root; attach))
+    common::main(common::measures!(enter |cr, n| {
+        call_int: call_int(cr, n),
+        call_string: call_string(cr, n),
+        closure_call: closure_call(cr, n),
+        list_to: to::<OCamlList<OCamlInt>, _>(cr, n, ints::<i64>(), |head| head == tagged(0)),
+        list_from: from(cr, n, border::list, ints::<i64>(), |ints| ints.len() == MANY),
+        floats_to: to::<OCamlFloatArray, _>(cr, n, floats(), |first| first == 0),
+        floats_from: from(cr, n, border::floats, floats(), |floats| floats.len() == MANY),
+        record_to: to(cr, n, item(1), |id| id == tagged(1)),
+        record_from: from(cr, n, |cr, _| border::item(cr, &OCaml::of_i32(1)), item(1),
+                          |item| item.id == 1),
+        records_1000_to: to::<OCamlList<Item>, _>(cr, n, items(), |head| head != tagged(0)),
+        records_1000_from: from(cr, n, border::items, items(), |items| items.len() == MANY),
+        variant_to: variant_to(cr, n),
+        variant_from: variant_from(cr, n),
+        string_1M_to: to::<String, _>(cr, n, mebibyte(), |bytes| bytes == MMMM),
+        string_1M_from: string_1M_from(cr, n),
+        bytes_1M_to: to::<OCamlBytes, _>(cr, n, mebibyte().into_bytes(), |bytes| bytes == MMMM),
+        bytes_1M_from: from(cr, n, border::mebibyte_of_bytes, mebibyte().into_bytes(),
+                            |bytes| bytes.len() == MEBIBYTE),
+        export_int: drop(border::export_int(cr, &OCaml::of_i32(n as i32))),
+        export_string: drop(border::export_string(cr, &OCaml::of_i32(n as i32))),
+        export_record: drop(border::export_record(cr, &OCaml::of_i32(n as i32))),
+        export_panic: drop(border::export_panic(cr, &OCaml::of_i32(n as i32))),
+        export_noalloc: drop(border::export_noalloc(cr, &OCaml::of_i32(n as i32))),
+        exception: exception(cr, n),
+        root: root(cr, n),
+    } attach))
 }
 
 fn enter(measure: impl FnOnce(&mut OCamlRuntime)) {
@@ -142,52 +166,17 @@ where
 fn from<T: 'static, R>(
     cr: &mut OCamlRuntime,
     n: usize,
-    root: BoxRoot<T>,
+    make: impl Fn(&mut OCamlRuntime, OCamlRef<()>) -> BoxRoot<T>,
     expected: R,
     right: impl Fn(&R) -> bool,
 ) where
     R: FromOCaml<T> + PartialEq + Debug,
 {
+    let root = make(cr, &OCaml::unit());
     assert_eq!(root.to_rust::<R>(cr), expected);
     for _ in 0..n {
         assert!(right(&root.to_rust(cr)));
     }
-}
-
-fn list_to(cr: &mut OCamlRuntime, n: usize) {
-    to::<OCamlList<OCamlInt>, _>(cr, n, ints(), |head| head == tagged(0));
-}
-
-fn list_from(cr: &mut OCamlRuntime, n: usize) {
-    let list = border::list(cr, &OCaml::unit());
-    from(cr, n, list, ints(), |ints| ints.len() == MANY);
-}
-
-fn floats_to(cr: &mut OCamlRuntime, n: usize) {
-    to::<OCamlFloatArray, _>(cr, n, floats(), |first| first == 0);
-}
-
-fn floats_from(cr: &mut OCamlRuntime, n: usize) {
-    let array = border::floats(cr, &OCaml::unit());
-    from(cr, n, array, floats(), |floats| floats.len() == MANY);
-}
-
-fn record_to(cr: &mut OCamlRuntime, n: usize) {
-    to(cr, n, item(1), |id| id == tagged(1));
-}
-
-fn record_from(cr: &mut OCamlRuntime, n: usize) {
-    let record = border::item(cr, &OCaml::of_i32(1));
-    from(cr, n, record, item(1), |item| item.id == 1);
-}
-
-fn records_1000_to(cr: &mut OCamlRuntime, n: usize) {
-    to::<OCamlList<Item>, _>(cr, n, items(), |head| head != tagged(0));
-}
-
-fn records_1000_from(cr: &mut OCamlRuntime, n: usize) {
-    let list = border::items(cr, &OCaml::unit());
-    from(cr, n, list, items(), |items| items.len() == MANY);
 }
 
 fn variant_to(cr: &mut OCamlRuntime, n: usize) {
@@ -207,25 +196,12 @@ fn variant_from(cr: &mut OCamlRuntime, n: usize) {
     }
 }
 
-fn string_1M_to(cr: &mut OCamlRuntime, n: usize) {
-    to::<String, _>(cr, n, mebibyte(), |bytes| bytes == MMMM);
-}
-
+/// This is faster than `to_rust`.
 fn string_1M_from(cr: &mut OCamlRuntime, n: usize) {
     let string = border::mebibyte(cr, &OCaml::unit());
     for _ in 0..n {
-        // Faster than `to_rust`.
         assert_eq!(string.get(cr).as_str().to_owned().len(), MEBIBYTE);
     }
-}
-
-fn bytes_1M_to(cr: &mut OCamlRuntime, n: usize) {
-    to::<OCamlBytes, _>(cr, n, mebibyte().into_bytes(), |bytes| bytes == MMMM);
-}
-
-fn bytes_1M_from(cr: &mut OCamlRuntime, n: usize) {
-    let bytes = border::mebibyte_of_bytes(cr, &OCaml::unit());
-    from(cr, n, bytes, mebibyte().into_bytes(), |bytes| bytes.len() == MEBIBYTE);
 }
 
 // ---- what OCaml calls ----
@@ -261,13 +237,3 @@ fn border_export_panic(cr: &mut OCamlRuntime, _number: OCaml<OCamlInt>) -> OCaml
 fn noalloc_export(_cr: &OCamlRuntime, number: isize) -> isize {
     number + 1
 }
-
-/// Loops of OCaml.
-macro_rules! loops {
-    ($($name:ident)*) => {
-        $(fn $name(cr: &mut OCamlRuntime, n: usize) {
-            border::$name(cr, &OCaml::of_i32(n as i32));
-        })*
-    };
-}
-loops!(export_int export_string export_record export_panic export_noalloc);

@@ -58,11 +58,35 @@ macro_rules! call {
 }
 
 fn main() -> ExitCode {
-    common::main(common::measures!(enter:
-        call_int call_string closure_call list_to list_from floats_to floats_from record_to
-        record_from records_1000_to records_1000_from variant_to variant_from string_1M_to
-        string_1M_from bytes_1M_to bytes_1M_from export_int export_string export_record
-        export_error export_noalloc exception root attach;))
+    common::main(common::measures!(enter |gc, n| {
+        call_int: call_int(gc, n),
+        call_string: call_string(gc, n),
+        closure_call: closure_call(gc, n),
+        list_to: list_to(gc, n),
+        list_from: from(n, call!(list(gc)), vec_of_list::<Int>, ints(), |ints| ints.len() == MANY),
+        floats_to: floats_to(gc, n),
+        floats_from: floats_from(gc, n),
+        record_to: record_to(gc, n),
+        record_from: from(n, call!(item(gc, 1)), Item::from_value, item(1), |item| item.id == 1),
+        records_1000_to: records_1000_to(gc, n),
+        records_1000_from: from(n, call!(items(gc)), vec_of_list::<Item>, items(),
+                                |items| items.len() == MANY),
+        variant_to: variant_to(gc, n),
+        variant_from: variant_from(gc, n),
+        string_1M_to: string_1M_to(gc, n),
+        string_1M_from: from(n, call!(mebibyte(gc)), String::from_value, mebibyte(),
+                             |text| text.len() == MEBIBYTE),
+        bytes_1M_to: bytes_1M_to(gc, n),
+        bytes_1M_from: bytes_1M_from(gc, n),
+        export_int: call!(export_int(gc, n as Int)),
+        export_string: call!(export_string(gc, n as Int)),
+        export_record: call!(export_record(gc, n as Int)),
+        export_error: call!(export_error(gc, n as Int)),
+        export_noalloc: call!(export_noalloc(gc, n as Int)),
+        exception: exception(gc, n),
+        root: root(gc, n),
+        attach: attach(gc, n),
+    }))
 }
 
 fn enter(measure: impl FnOnce(&Runtime)) {
@@ -158,14 +182,9 @@ fn vec_of_list<T: ToValue + FromValue>(list: Value) -> Vec<T> {
 }
 
 fn list_to(gc: &Runtime, n: usize) {
-    let ints: Vec<Int> = ints().into_iter().map(|n| n as Int).collect();
+    let ints = ints();
     assert_eq!(vec_of_list::<Int>(make_list(gc, &ints)), ints);
     to(gc, n, |gc| make_list(gc, &ints), |head| head == tagged(0));
-}
-
-fn list_from(gc: &Runtime, n: usize) {
-    let expected = ints().into_iter().map(|n| n as Int).collect();
-    from(n, call!(list(gc)), vec_of_list::<Int>, expected, |ints| ints.len() == MANY);
 }
 
 // `Vec` is converted, too, but takes longer.
@@ -198,18 +217,10 @@ fn record_to(gc: &Runtime, n: usize) {
     to(gc, n, |gc| item.to_value(gc), |id| id == tagged(1));
 }
 
-fn record_from(gc: &Runtime, n: usize) {
-    from(n, call!(item(gc, 1)), Item::from_value, item(1), |item| item.id == 1);
-}
-
 fn records_1000_to(gc: &Runtime, n: usize) {
     let items = items();
     assert_eq!(vec_of_list::<Item>(make_list(gc, &items)), items);
     to(gc, n, |gc| make_list(gc, &items), |head| head != tagged(0));
-}
-
-fn records_1000_from(gc: &Runtime, n: usize) {
-    from(n, call!(items(gc)), vec_of_list::<Item>, items(), |items| items.len() == MANY);
 }
 
 fn variant_to(gc: &Runtime, n: usize) {
@@ -230,10 +241,6 @@ fn variant_from(gc: &Runtime, n: usize) {
 fn string_1M_to(gc: &Runtime, n: usize) {
     let string = mebibyte();
     to(gc, n, |gc| string.to_value(gc), |bytes| bytes == MMMM);
-}
-
-fn string_1M_from(gc: &Runtime, n: usize) {
-    from(n, call!(mebibyte(gc)), String::from_value, mebibyte(), |text| text.len() == MEBIBYTE);
 }
 
 fn bytes_1M_to(gc: &Runtime, n: usize) {
@@ -280,13 +287,3 @@ pub fn border_export_panic(_number: Int) -> Int {
 pub extern "C" fn noalloc_export(number: isize) -> isize {
     number + 1
 }
-
-/// Loops of OCaml.
-macro_rules! loops {
-    ($($name:ident)*) => {
-        $(fn $name(gc: &Runtime, n: usize) {
-            call!($name(gc, n as Int));
-        })*
-    };
-}
-loops!(export_int export_string export_record export_error export_noalloc);

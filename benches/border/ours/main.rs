@@ -20,11 +20,34 @@ type Answer<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> ExitCode {
     Runtime::start().expect("OCaml starts");
-    common::main(common::measures!(enter:
-        call_int call_string closure_call list_to list_from floats_to floats_from record_to
-        record_from records_1000_to records_1000_from variant_to variant_from string_1M_to
-        string_1M_from bytes_1M_to bytes_1M_from export_int export_string export_record
-        export_error export_panic exception root; attach))
+    common::main(common::measures!(enter |lock, n| {
+        call_int: call_int(lock, n),
+        call_string: call_string(lock, n),
+        closure_call: closure_call(lock, n),
+        list_to: to::<OCamlList<OCamlInt>, _>(lock, n, ints::<isize>(), |head| head == tagged(0)),
+        list_from: from(lock, n, border::list_root, ints::<isize>(), |ints| ints.len() == MANY),
+        floats_to: to::<OCamlArray<OCamlFloat>, _>(lock, n, floats(), |first| first == 0),
+        floats_from: from(lock, n, border::floats_root, floats(), |floats| floats.len() == MANY),
+        record_to: to(lock, n, item(1), |id| id == tagged(1)),
+        record_from: from(lock, n, |lock| border::item_root(lock, 1), item(1), |item| item.id == 1),
+        records_1000_to: to::<OCamlList<OCamlItem>, _>(lock, n, items(), |head| head != tagged(0)),
+        records_1000_from: from(lock, n, border::items_root, items(), |items| items.len() == MANY),
+        variant_to: variant_to(lock, n),
+        variant_from: variant_from(lock, n),
+        string_1M_to: to::<OCamlString, _>(lock, n, mebibyte(), |bytes| bytes == MMMM),
+        string_1M_from: from(lock, n, border::mebibyte_root, mebibyte(),
+                             |text| text.len() == MEBIBYTE),
+        bytes_1M_to: to::<OCamlBytes, _>(lock, n, mebibyte().into_bytes(), |bytes| bytes == MMMM),
+        bytes_1M_from: from(lock, n, border::mebibyte_of_bytes_root, mebibyte().into_bytes(),
+                            |bytes| bytes.len() == MEBIBYTE),
+        export_int: Ok(border::export_int(lock, n)?),
+        export_string: Ok(border::export_string(lock, n)?),
+        export_record: Ok(border::export_record(lock, n)?),
+        export_error: Ok(border::export_error(lock, n)?),
+        export_panic: Ok(border::export_panic(lock, n)?),
+        exception: exception(lock, n),
+        root: root(lock, n),
+    } attach))
 }
 
 fn enter(measure: impl FnOnce(&mut DomainLock) -> Answer<()>) {
@@ -102,54 +125,19 @@ where
 fn from<T, R>(
     lock: &mut DomainLock,
     n: usize,
-    root: Boxroot<T>,
+    make: impl Fn(&mut DomainLock) -> Result<Boxroot<T>, CallError>,
     expected: R,
     right: impl Fn(&R) -> bool,
 ) -> Answer<()>
 where
     R: FromOCaml<T> + PartialEq + Debug,
 {
+    let root = make(lock)?;
     assert_eq!(root.to_rust::<R>(lock)?, expected);
     for _ in 0..n {
         assert!(right(&root.to_rust(lock)?));
     }
     Ok(())
-}
-
-fn list_to(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    to::<OCamlList<OCamlInt>, _>(lock, n, ints(), |head| head == tagged(0))
-}
-
-fn list_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    let list = border::list_root(lock)?;
-    from(lock, n, list, ints(), |ints| ints.len() == MANY)
-}
-
-fn floats_to(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    to::<OCamlArray<OCamlFloat>, _>(lock, n, floats(), |first| first == 0)
-}
-
-fn floats_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    let array = border::floats_root(lock)?;
-    from(lock, n, array, floats(), |floats| floats.len() == MANY)
-}
-
-fn record_to(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    to(lock, n, item(1), |id| id == tagged(1))
-}
-
-fn record_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    let record = border::item_root(lock, 1)?;
-    from(lock, n, record, item(1), |item| item.id == 1)
-}
-
-fn records_1000_to(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    to::<OCamlList<OCamlItem>, _>(lock, n, items(), |head| head != tagged(0))
-}
-
-fn records_1000_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    let list = border::items_root(lock)?;
-    from(lock, n, list, items(), |items| items.len() == MANY)
 }
 
 fn variant_to(lock: &mut DomainLock, n: usize) -> Answer<()> {
@@ -169,24 +157,6 @@ fn variant_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
         assert_eq!(root.to_rust::<Shape>(lock)?, *shape);
     }
     Ok(())
-}
-
-fn string_1M_to(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    to::<OCamlString, _>(lock, n, mebibyte(), |bytes| bytes == MMMM)
-}
-
-fn string_1M_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    let string = border::mebibyte_root(lock)?;
-    from(lock, n, string, mebibyte(), |text| text.len() == MEBIBYTE)
-}
-
-fn bytes_1M_to(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    to::<OCamlBytes, _>(lock, n, mebibyte().into_bytes(), |bytes| bytes == MMMM)
-}
-
-fn bytes_1M_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
-    let bytes = border::mebibyte_of_bytes_root(lock)?;
-    from(lock, n, bytes, mebibyte().into_bytes(), |bytes| bytes.len() == MEBIBYTE)
 }
 
 // ---- what OCaml calls ----
@@ -216,13 +186,3 @@ impl border::Externals for Host {
         Ok(common::refuse() as isize)
     }
 }
-
-/// Loops of OCaml.
-macro_rules! loops {
-    ($($name:ident)*) => {
-        $(fn $name(lock: &mut DomainLock, n: usize) -> Answer<()> {
-            Ok(border::$name(lock, n)?)
-        })*
-    };
-}
-loops!(export_int export_string export_record export_error export_panic);
