@@ -90,7 +90,9 @@ fn main() -> ExitCode {
 }
 
 fn enter(measure: impl FnOnce(&Runtime)) {
-    measure(&ocaml::init());
+    let gc = ocaml::init();
+    measure(&gc);
+    std::mem::forget(gc); // no shutdown, as in the other programs
 }
 
 /// The thread has the lock, and the crate has functions to give it up for a while.
