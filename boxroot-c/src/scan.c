@@ -218,7 +218,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
 
 /* If no other domain has darkened its roots before, remote deletes may be drained, too ("darken-first" of remote.c). */
 static void free_what_waits(struct bxr_domain *domain) {
-  if (bxr_runtime_is_alone())
+  if (bxr_runtime_is_alone() && !bxr_runtime_marking_started())
     bxr_remote_drain_more(domain, more_pools());
   else
     bxr_waiting_free(domain, more_pools());
