@@ -145,11 +145,16 @@ void bxr_runtime_teardown(void);
 
 /* Checks that our hooks are still in place (OCaml 4). If they are not, the lock cannot be followed
    any more, and the library becomes invalid. With the lock. bxr_runtime_lost_track only tells whether that is so. Any
-   thread may call it, after bxr_runtime_setup. */
+   thread may call it, after bxr_runtime_setup.
+
+   bxr_runtime_is_on_own_stack: whether OCaml runs on the stack that this thread began with, and not on that of an effect handler
+   (OCaml 5). With the lock, in a function that OCaml has called. */
 #if OCAML_VERSION >= 50000
 static inline bool bxr_runtime_lost_track(void) { return false; }
 static inline void bxr_runtime_check(void) {}
+bool bxr_runtime_is_on_own_stack(void);
 #else
+static inline bool bxr_runtime_is_on_own_stack(void) { return true; }
 bool bxr_runtime_lost_track(void);
 void bxr_runtime_check(void);
 #endif

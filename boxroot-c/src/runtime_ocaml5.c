@@ -10,9 +10,11 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 
 #include <caml/address_class.h>
 #include <caml/domain.h>
+#include <caml/fiber.h>
 #include <caml/gc.h>
 #include <caml/major_gc.h>
 #include <caml/misc.h>
@@ -293,6 +295,15 @@ static void domain_terminated(void) {
   domains[Caml_state->id].ended = (uintnat)Caml_state->unique_id + 1;
   if (*record != NULL) bxr_orphans_add(*record);
   *record = NULL;
+}
+
+/* The Rust crate reads this by offsets (ocaml-boxroot-sys/src/fast.rs). The first stack has no function for the result of what runs on
+   it. */
+_Static_assert(offsetof(struct stack_info, handler) == 2 * sizeof(void *) &&
+                 offsetof(struct stack_handler, handle_value) == 0,
+               "ocaml-boxroot-sys/src/fast.rs knows these offsets");
+bool bxr_runtime_is_on_own_stack(void) {
+  return Is_long(Stack_handle_value(Caml_state->current_stack));
 }
 
 /* caml_runstack calls OCaml code on a stack of its own, below an effect handler. An unwinder follows the link from this stack to

@@ -260,3 +260,12 @@ struct bxr_domain_head *bxr_domain_attach(void) {
   struct bxr_domain *domain = bxr_setup_enter();
   return domain == NULL ? NULL : &domain->head;
 }
+
+struct bxr_domain_head *bxr_domain_reenter(void) {
+  bxr_witness witness = BXR_WITNESS();
+  struct bxr_domain_head *self = bxr_self;
+  if (bxr_own_uses <= 0 || self == &bxr_no_domain || !BXR_IS_OPEN(self, witness)) return NULL;
+  if (!bxr_runtime_is_on_own_stack()) return NULL;
+  bxr_runtime_check();
+  return bxr_setup_status() == BOXROOT_RUNNING ? self : NULL;
+}

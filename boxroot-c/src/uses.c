@@ -13,13 +13,14 @@ static uintptr_t uses;
 #define NUMBER(uses) ((size_t)((uses) & ~BITS))
 
 /* The number of this thread's uses, each nested in the one before; `uses` counts the outermost one. */
-static BXR_THREAD_LOCAL int own;
+BXR_THREAD_LOCAL intnat bxr_own_uses;
+#define own bxr_own_uses
 
 /* Whether this thread has set PAUSED, which does not concern its own uses. */
 static BXR_THREAD_LOCAL bool pauses;
 
-/* Added to `own` when uses become FORKED, so that uses which began before do not go on (bxr_uses_go_on). */
-#define LEFT_BEHIND (1 << 30)
+/* Added to `own` when uses become FORKED, so that uses which began before do not go on (bxr_uses_go_on). The sum is negative. */
+#define LEFT_BEHIND INTPTR_MIN
 
 bool bxr_uses_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }
 
@@ -32,10 +33,7 @@ static int answer_to_first(uintptr_t seen, bool to_lock) {
 }
 
 static int begin(bool to_lock) {
-  if (own > 0) {
-    if (bxr_uses_forked()) return BXR_USE_FORKED;
-    return ++own;
-  }
+  if (own != 0) return own < 0 ? BXR_USE_FORKED : (int)++own;
   int answer = answer_to_first(bxr_add(&uses, 1), to_lock);
   if (answer == 1)
     own = 1;
@@ -50,6 +48,8 @@ int bxr_uses_begin_to_lock(void) { return begin(true); }
 void bxr_use_end(void) {
   if (--own == 0) bxr_add(&uses, (uintptr_t)-1);
 }
+
+int bxr_uses_innermost(void) { return (int)own; }
 
 size_t bxr_uses_forbid(void) {
   if (own > 1) return (size_t)own - 1;
@@ -70,12 +70,12 @@ void bxr_uses_resume(void) {
   bxr_add(&uses, -PAUSED);
 }
 
-size_t bxr_uses_of_others(void) { return NUMBER(bxr_load(&uses)) - (own > 0); }
+size_t bxr_uses_of_others(void) { return NUMBER(bxr_load(&uses)) - (own != 0); }
 
 bool bxr_uses_go_on(int number) { return own == number; }
 
 void bxr_uses_after_fork(bool goes_on) {
   uintptr_t kept = bxr_load(&uses) & (DOWN | FORKED | (pauses ? PAUSED : 0));
   bxr_publish(&uses, kept | (goes_on ? 0 : FORKED) | (own > 0 ? 1 : 0));
-  if (!goes_on) own |= LEFT_BEHIND;
+  if (!goes_on) own += LEFT_BEHIND;
 }

@@ -54,6 +54,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo::rustc-check-cfg=cfg(inlined)");
     println!("cargo::rustc-check-cfg=cfg(inlined_thread_locals)");
     let feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
+    Layout::default().write()?;
     let inlined = is_inlined(&feature);
     if inlined {
         println!("cargo::rustc-cfg=inlined");
@@ -86,7 +87,8 @@ fn build() -> Result<(), Box<dyn Error>> {
             compiler.define("BXR_DEBUG", None);
         }
     }
-    let is_dynamic = is_tls_dynamic(&compiler)?;
+    let layout = Layout::read(&compiler)?;
+    layout.write()?;
     let source_folder = vendor.join("src");
     let prefix = object_prefix(ocaml.version());
     let copies = PathBuf::from(env::var("OUT_DIR")?).join("src");
@@ -118,7 +120,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     if inlined
         && target("OS") == "linux"
         && ["x86_64", "aarch64"].contains(&&*target("ARCH"))
-        && !is_dynamic
+        && !layout.is_tls_dynamic
     {
         println!("cargo::rustc-cfg=inlined_thread_locals");
     }
@@ -131,14 +133,63 @@ fn build() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`: then the library's thread-local variables are not of the initial-exec model
-/// (`boxroot/lock.h`), which `../src/fast.rs` reads.
-fn is_tls_dynamic(compiler: &cc::Build) -> Result<bool, Box<dyn Error>> {
-    let file = PathBuf::from(env::var("OUT_DIR")?).join("tls.c");
-    fs::write(&file, "#ifdef BXR_DYNAMIC_TLS\ndynamic\n#endif\n")?;
-    let expanded = compiler.clone().file(file).try_expand();
-    let expanded = expanded.map_err(|error| format!("the C preprocessor: {error}"))?;
-    Ok(String::from_utf8_lossy(&expanded).lines().any(|line| line == "dynamic"))
+/// What the C preprocessor knows, and Rust's fast paths rely on.
+#[derive(Default)]
+struct Layout {
+    /// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`: then the library's thread-local variables are not of the initial-exec model
+    /// (`boxroot/lock.h`), which `../src/fast.rs` reads.
+    is_tls_dynamic: bool,
+    /// Where `Caml_state` has its fields, each of 8 bytes.
+    state: Vec<String>,
+    /// How many of the highest bits of a header are not of the size.
+    reserved_bits: u32,
+}
+
+impl Layout {
+    const SOURCE: &str = "\
+#define CAML_NAME_SPACE
+#include <caml/mlvalues.h>
+#ifdef BXR_DYNAMIC_TLS
+boxroot_dynamic
+#endif
+boxroot_reserved HEADER_RESERVED_BITS
+boxroot_reserved PROFINFO_WIDTH
+#undef DOMAIN_STATE
+#define DOMAIN_STATE(type, name) boxroot_state name
+#include <caml/domain_state.tbl>
+";
+
+    fn read(compiler: &cc::Build) -> Result<Layout, Box<dyn Error>> {
+        let file = PathBuf::from(env::var("OUT_DIR")?).join("layout.c");
+        fs::write(&file, Layout::SOURCE)?;
+        let expanded = compiler.clone().file(file).try_expand();
+        let expanded = expanded.map_err(|error| format!("the C preprocessor: {error}"))?;
+        let text = String::from_utf8_lossy(&expanded);
+        let facts: Vec<Vec<&str>> =
+            text.lines().map(|line| line.split_whitespace().collect()).collect();
+        let named = |name| facts.iter().filter(move |fact| fact.first() == Some(&name));
+        Ok(Layout {
+            is_tls_dynamic: named("boxroot_dynamic").next().is_some(),
+            state: named("boxroot_state").map(|fact| fact[1].to_string()).collect(),
+            reserved_bits: named("boxroot_reserved")
+                .filter_map(|fact| fact[1].parse::<u32>().ok())
+                .sum(),
+        })
+    }
+
+    /// For `include!` in the crate.
+    fn write(&self) -> Result<(), Box<dyn Error>> {
+        let field = |name| 8 * self.state.iter().position(|field| field == name).unwrap_or(0);
+        let constants = format!(
+            "/// Where `Caml_state` has the stack that OCaml runs on (OCaml 5).\n\
+             pub const CURRENT_STACK: usize = {};\n\
+             /// How many of the highest bits of a header are not of the size.\n\
+             pub const RESERVED_BITS: u32 = {};\n",
+            field("current_stack"),
+            self.reserved_bits
+        );
+        Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("layout.rs"), constants)?)
+    }
 }
 
 /// What the names of C objects begin with. In a program without an OCaml runtime, or with one of another version, the linker

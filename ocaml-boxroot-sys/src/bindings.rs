@@ -290,6 +290,11 @@ unsafe extern "C" {
     #[cfg_attr(feature = "debug-checks", link_name = "bxr_domain_stats_checked_abi2_pool14")]
     pub fn bxr_domain_stats(self_: *mut bxr_domain_head, s: *mut boxroot_stats, size: usize);
 }
+unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_domain_reenter_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_domain_reenter_checked_abi2_pool14")]
+    pub fn bxr_domain_reenter() -> *mut bxr_domain_head;
+}
 pub const BXR_LOCK_NOT_HELD: bxr_lock = 0;
 pub const BXR_LOCK_HELD: bxr_lock = 1;
 pub const BXR_LOCK_ENDED: bxr_lock = 2;
@@ -351,6 +356,11 @@ unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_forked_abi2_pool14")]
     #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_forked_checked_abi2_pool14")]
     pub fn bxr_uses_forked() -> bool;
+}
+unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_innermost_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "bxr_uses_innermost_checked_abi2_pool14")]
+    pub fn bxr_uses_innermost() -> ::core::ffi::c_int;
 }
 unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_uses_go_on_abi2_pool14")]

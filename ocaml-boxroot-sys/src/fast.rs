@@ -7,6 +7,8 @@ use crate::{slot, BoxRoot, Value};
 use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+#[cfg(all(inlined_thread_locals, ocaml5))]
+pub use without_token::reenter;
 #[cfg(inlined_thread_locals)]
 pub use without_token::{boxroot_create, boxroot_delete, boxroot_modify};
 
@@ -241,8 +243,8 @@ mod without_token {
     use super::*;
     use core::arch::asm;
 
-    /// The value of a thread-local pointer of C. The pointers that are read here change only in function calls. A
-    /// variable's offset from the thread pointer is the same for all threads, so that loops read it once.
+    /// The value of a thread-local variable of C that is as large as a pointer. Those that are read here change only in function
+    /// calls. A variable's offset from the thread pointer is the same for all threads, so that loops read it once.
     macro_rules! thread_local_pointer {
         ($name:literal) => {{
             let offset: usize;
@@ -314,6 +316,32 @@ mod without_token {
     #[inline(always)]
     fn to_delete() -> Option<*mut bxr_domain_head> {
         Some(thread_local_pointer!("bxr_owner_abi2_pool14"))
+    }
+
+    /// # Safety
+    ///
+    /// As for [`token::reenter`](crate::token::reenter).
+    #[cfg(ocaml5)]
+    #[inline(always)]
+    pub unsafe fn reenter() -> Option<NonNull<bxr_domain_head>> {
+        use crate::layout::CURRENT_STACK;
+        if thread_local_pointer!("bxr_own_uses_abi2_pool14").addr() as isize <= 0 {
+            return None;
+        }
+        let state = thread_local_pointer!("caml_state").cast::<u8>();
+        let record = thread_local_pointer!("bxr_self_abi2_pool14");
+        // SAFETY: as in `to_create`. If the record is open to this thread, `state` is the state of its domain. The thread runs on its
+        // current stack, in a function that OCaml has called (caller). The offsets are asserted in `runtime_ocaml5.c`: a
+        // stack's third word points to its handler, whose first word is an immediate on the stack that a thread began with.
+        unsafe {
+            let its_state = AtomicPtr::from_ptr(&raw mut (*record).runtime_state);
+            if its_state.load(Ordering::Relaxed) != state.cast() {
+                return None;
+            }
+            let stack = *state.add(CURRENT_STACK).cast::<*const *const Value>();
+            let for_result: Value = **stack.add(2);
+            (for_result & 1 == 1).then_some(NonNull::new_unchecked(record))
+        }
     }
 
     /// # Safety

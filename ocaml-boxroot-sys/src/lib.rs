@@ -53,6 +53,11 @@ mod calls;
 mod checked;
 #[cfg(inlined)]
 mod fast;
+/// Where OCaml's runtime keeps what the crates read without a call of C; from the build script.
+#[doc(hidden)]
+pub mod layout {
+    include!(concat!(env!("OUT_DIR"), "/layout.rs"));
+}
 pub mod token;
 pub mod uses;
 

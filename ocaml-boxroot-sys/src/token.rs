@@ -33,6 +33,26 @@ pub unsafe fn attach() -> Option<Domain> {
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
 }
 
+/// What [`attach`] would return, in a few instructions, for a thread that has a use already ([`uses`](crate::uses)). `None` where only
+/// [`attach`] can tell, and where OCaml runs on the stack of an effect handler.
+///
+/// # Safety
+///
+/// OCaml has called this thread's code, so the thread holds the lock.
+#[inline(always)]
+pub unsafe fn reenter() -> Option<Domain> {
+    #[cfg(all(inlined_thread_locals, ocaml5))]
+    // SAFETY: OCaml has called (caller).
+    let head = unsafe { crate::fast::reenter() };
+    #[cfg(not(all(inlined_thread_locals, ocaml5)))]
+    // SAFETY: OCaml has called (caller).
+    let head = NonNull::new(unsafe { bindings::bxr_domain_reenter() });
+    match head {
+        Some(head) => Some(Domain(head)),
+        None => None,
+    }
+}
+
 /// [`boxroot_create`](crate::boxroot_create) without its checks.
 ///
 /// # Safety

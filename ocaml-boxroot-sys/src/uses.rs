@@ -86,6 +86,13 @@ pub fn is_forked() -> bool {
     unsafe { bindings::bxr_uses_forked() }
 }
 
+/// The number of this thread's innermost use; 0 if it has none. Any thread, at any time.
+#[inline]
+pub fn innermost() -> i32 {
+    // SAFETY: no precondition.
+    unsafe { bindings::bxr_uses_innermost() }
+}
+
 /// Whether the use with this number is the innermost one of this thread, and uses are not [refused](Refused::Forked). Any
 /// thread, at any time.
 #[inline]

@@ -13,6 +13,10 @@ extern "C" {
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s, size_t size);
 
+/* What bxr_domain_attach would return, in few instructions, for a thread that OCaml has called, and that has a use already (below).
+   NULL where only bxr_domain_attach can tell, and where OCaml runs on the stack of an effect handler. */
+struct bxr_domain_head *bxr_domain_reenter(void);
+
 /* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its domain ended. UNCERTAIN:
    yes, unless it is running its thread-local destructors. The library does not trust such a thread
    (DESIGN.md, "Who may take the fast paths"). On OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
@@ -71,6 +75,9 @@ size_t bxr_uses_of_others(void);
 
 /* Whether uses are refused as FORKED. Any thread. */
 bool bxr_uses_forked(void);
+
+/* The number of the last use that the calling thread has, or 0. */
+int bxr_uses_innermost(void);
 
 /* Whether the use with this number is the last one that the calling thread has, and uses are not refused as FORKED. */
 bool bxr_uses_go_on(int number);

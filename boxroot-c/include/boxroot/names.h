@@ -39,6 +39,7 @@
   BXR_OCAML_NAME_OF(BXR_NAME(bxr_flavour), OCAML_VERSION_MAJOR, OCAML_VERSION_MINOR)
 
 #define bxr_self BXR_NAME(bxr_self)
+#define bxr_own_uses BXR_NAME(bxr_own_uses)
 #define bxr_create_slow BXR_NAME(bxr_create_slow)
 #define bxr_delete_slow BXR_NAME(bxr_delete_slow)
 #define bxr_modify_slow BXR_NAME(bxr_modify_slow)
@@ -46,6 +47,7 @@
 
 #define bxr_setup BXR_NAME(bxr_setup)
 #define bxr_domain_attach BXR_NAME(bxr_domain_attach)
+#define bxr_domain_reenter BXR_NAME(bxr_domain_reenter)
 #define bxr_domain_trim_empty BXR_NAME(bxr_domain_trim_empty)
 #define bxr_domain_stats BXR_NAME(bxr_domain_stats)
 #define bxr_lock_state BXR_NAME(bxr_lock_state)
@@ -56,6 +58,7 @@
 #define bxr_uses_forbid BXR_NAME(bxr_uses_forbid)
 #define bxr_uses_forked BXR_NAME(bxr_uses_forked)
 #define bxr_uses_go_on BXR_NAME(bxr_uses_go_on)
+#define bxr_uses_innermost BXR_NAME(bxr_uses_innermost)
 #define bxr_uses_of_others BXR_NAME(bxr_uses_of_others)
 #define bxr_uses_pause BXR_NAME(bxr_uses_pause)
 #define bxr_uses_resume BXR_NAME(bxr_uses_resume)
