@@ -52,10 +52,17 @@ impl<T: ?Sized> RootRef<T> {
     #[doc(alias = "boxroot_get")]
     #[inline(always)]
     pub fn get<'l>(&self, _lock: &'l DomainLock) -> Value<'l, T> {
-        // SAFETY: the cell belongs to a live root. Only two write to it: the garbage collector, which does not
+        // SAFETY: the cell belongs to a live root, or has an immediate. Only two write to it: the garbage collector, which does not
         // run while the token is borrowed, and `Boxroot::set`, which has the only reference to the root.
         // The value is live for 'l, because the collector does not run in 'l.
         unsafe { Value::from_raw(*self.cell.get()) }
+    }
+
+    /// A place for an immediate, which the collector need not know. `None` for any other value.
+    #[inline(always)]
+    pub(crate) fn immediate(value: Value<'_, T>) -> Option<RootRef<T>> {
+        let cell = UnsafeCell::new(value.raw());
+        value.is_immediate().then_some(RootRef { cell, _type: PhantomData })
     }
 
     /// Another root for the same value.
@@ -112,6 +119,14 @@ impl<T: ?Sized> RootRef<T> {
     pub(crate) unsafe fn cast<U: ?Sized>(&self) -> &RootRef<U> {
         // SAFETY: both types consist of the cell alone (`repr(transparent)`); the value is a `U` (caller).
         unsafe { &*(self as *const RootRef<T>).cast() }
+    }
+}
+
+impl RootRef<OCamlAny> {
+    /// A place for an integer.
+    #[inline(always)]
+    pub(crate) const fn of_int(n: isize) -> Self {
+        RootRef { cell: UnsafeCell::new(n << 1 | 1), _type: PhantomData }
     }
 }
 
@@ -335,21 +350,6 @@ impl<T: ?Sized> Boxroot<T> {
         // SAFETY: the token proves that the lock of its domain is held and that no root scan is running. The root
         // is live and owned, and `ManuallyDrop` prevents a second delete.
         unsafe { token::delete(lock.domain(), this.root) }
-    }
-
-    /// The root, as one of a value of unknown type.
-    pub(crate) fn into_any(self) -> Boxroot<OCamlAny> {
-        // SAFETY: every value is of unknown type.
-        unsafe { self.cast_into() }
-    }
-
-    /// The root, under another type.
-    ///
-    /// # Safety
-    ///
-    /// The value is a `U`.
-    pub(crate) unsafe fn cast_into<U: ?Sized>(self) -> Boxroot<U> {
-        Boxroot { root: self.into_raw(), _type: PhantomData }
     }
 
     /// Gives the root up to the raw interface. The caller deletes it there, or takes it back by

@@ -16,12 +16,15 @@ extern "C" {
     /// The cell of a value registered with `Callback.register`, or `NULL`. The cell is a root, and is never freed. On
     /// OCaml 4 it needs the lock.
     pub fn caml_named_value(name: *const c_char) -> *const Value;
+    /// An uninitialised block of 1 to 256 words, in the minor heap. May run the collector. Does not raise.
+    pub fn caml_alloc_small(size: usize, tag: c_int) -> Value;
 }
 
 // `c/call.c`.
 extern "C" {
     /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that too little of the stack
     /// is left.
+    pub fn obx_callback1(closure: Value, argument: Value) -> Value;
     pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
     /// The constructor of OCaml's own exception of this name, or 0.
     pub fn obx_predefined_exception(name: *const c_char) -> Value;
@@ -57,8 +60,9 @@ extern "C" {
 
 // `c/stack.c`.
 extern "C" {
-    /// Whether this thread has enough of its stack left for another level of calls or conversions.
-    pub fn obx_has_stack() -> c_int;
+    /// Whether this thread has enough of its stack left for another level of conversions; and the part of the stack where it has, if
+    /// that is known.
+    pub fn obx_has_stack(end: &mut usize, size: &mut usize) -> c_int;
     /// Whether, besides, more of the stack is left than OCaml code may take without checking for room.
     #[cfg(any(feature = "startup", doc))]
     pub fn obx_has_stack_for_ocaml() -> c_int;
@@ -116,11 +120,8 @@ extern "C" {
 // `c/alloc.c`. No function raises. Those that allocate may run the collector, and return 0 if memory ran out.
 extern "C" {
     pub fn obx_alloc_string(bytes: *const c_char, length: usize) -> Value;
-    pub fn obx_string_length(string: Value) -> usize;
 
     pub fn obx_alloc_float(x: f64) -> Value;
-    pub fn obx_float(value: Value) -> f64;
-    pub fn obx_is_float(value: Value) -> c_int;
     pub fn obx_alloc_int32(n: i32) -> Value;
     pub fn obx_int32(value: Value) -> i32;
     pub fn obx_alloc_int64(n: i64) -> Value;
@@ -128,19 +129,20 @@ extern "C" {
     pub fn obx_alloc_nativeint(n: isize) -> Value;
     pub fn obx_nativeint(value: Value) -> isize;
 
-    pub fn obx_size(block: Value) -> usize;
     /// The tag of a value that is no immediate, and its size.
+    #[cfg(any(ocaml4, doc))]
     pub fn obx_kind(value: Value, size: &mut usize) -> c_int;
     /// A block whose fields are copied from roots.
     pub fn obx_alloc_block(tag: c_int, size: usize, fields: *const *const Value) -> Value;
+    /// A list whose rest is in a root. Never 0.
+    pub fn obx_alloc_cons(first: Value, rest: *const Value) -> Value;
     /// An array of units.
     pub fn obx_alloc_array(length: usize) -> Value;
     pub fn obx_store(block: Value, i: usize, value: Value);
 
     pub static obx_float_arrays_are_flat: c_int;
-    /// A flat array, or record, of floats.
-    pub fn obx_alloc_flat_floats(floats: *const f64, length: usize) -> Value;
-    pub fn obx_is_flat_floats(block: Value) -> c_int;
+    /// An array or a record of so many floats, in the flat form. The numbers are any.
+    pub fn obx_alloc_flat_array(length: usize) -> Value;
 
     /// A custom block that owns `held`, which takes `size` bytes, and begins with a pointer to the function that drops it. The
     /// block's finaliser calls that function. Never 0.
@@ -213,16 +215,19 @@ extern "C" {
 }
 
 /// Whether a result of an `_exn` function is an encoded exception; C: `Is_exception_result`.
+#[inline(always)]
 pub fn is_exception(result: Value) -> bool {
     result & 3 == 2
 }
 
 /// An encoded exception; C: `Make_exception_result`.
+#[inline(always)]
 pub fn exception_result(exception: Value) -> Value {
     exception | 2
 }
 
 /// The exception in an encoded exception; C: `Extract_exception`.
+#[inline(always)]
 pub fn extract_exception(result: Value) -> Value {
     result & !3
 }

@@ -140,7 +140,9 @@ pub mod bigarray {
 /// For [`export!`].
 #[doc(hidden)]
 pub mod export_support {
-    pub use crate::call::enter::{converted, enter, finish, next, result, rooted};
+    pub use crate::call::enter::{
+        converted, enter, next, raise, result, rooted, unrooted, Argument,
+    };
     pub use crate::call::registered::Place;
 }
 

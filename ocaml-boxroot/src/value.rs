@@ -1,9 +1,11 @@
-use crate::{ffi, DomainLock};
+#[cfg(ocaml4)]
+use crate::ffi;
+use crate::DomainLock;
 use ocaml_boxroot_sys as sys;
 use std::convert::Infallible;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
 /// Whether this build checks that values look like values of their types. It does under the feature `debug-checks`, and in debug
 /// builds of this crate.
@@ -61,6 +63,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// let seven: Value<OCamlInt> = unsafe { Value::from_raw(15) };
     /// assert_eq!(seven.to_int(), 7);
     /// ```
+    #[inline(always)]
     pub unsafe fn from_raw(raw: sys::Value) -> Self {
         Value { raw, _life: PhantomData }
     }
@@ -73,6 +76,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// # use ocaml_boxroot::Value;
     /// assert_eq!(Value::int(7).raw(), 15);
     /// ```
+    #[inline(always)]
     pub fn raw(self) -> sys::Value {
         self.raw
     }
@@ -103,6 +107,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// ```
     #[doc(alias("Field", "caml_field"))]
     #[track_caller]
+    #[inline(always)]
     pub unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U> {
         if CHECKS {
             has_field(self.kind(), index);
@@ -122,22 +127,106 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// assert_eq!(Value::int(12).kind(), Kind::Immediate(12));
     /// ```
+    #[inline]
     pub fn kind(self) -> Kind {
         if self.is_immediate() {
             return Kind::Immediate(self.raw >> 1);
         }
-        let mut size = 0;
-        // SAFETY: the value is no immediate, and live in 'l.
-        let tag = unsafe { ffi::obx_kind(self.raw, &mut size) };
-        Kind::Block { tag: tag as u8, size }
+        #[cfg(ocaml4)]
+        {
+            let mut size = 0;
+            // SAFETY: the value is no immediate, and live in 'l.
+            let tag = unsafe { ffi::obx_kind(self.raw, &mut size) };
+            Kind::Block { tag: tag as u8, size }
+        }
+        #[cfg(not(ocaml4))]
+        // SAFETY: the value is no immediate, and so a block, which is live in 'l. OCaml 5 has no other values.
+        unsafe {
+            self.kind_of_block()
+        }
     }
 
+    /// # Safety
+    ///
+    /// The value is a block.
+    #[inline(always)]
+    unsafe fn kind_of_block(self) -> Kind {
+        // SAFETY: the value is a block (caller).
+        let header = unsafe { self.header() };
+        Kind::Block { tag: header as u8, size: size_in(header) }
+    }
+
+    /// The tag and the number of words of a block, as [`block_head`] has them; 0 for an immediate.
+    ///
+    /// # Safety
+    ///
+    /// The value is an immediate, or a block of the OCaml heap or of the program's static data. Values of all types are, but on
+    /// OCaml 4 those of abstract types may be pointers to other memory.
+    #[inline(always)]
+    pub(crate) unsafe fn head(self) -> usize {
+        match self.is_immediate() {
+            true => 0,
+            // SAFETY: the value is a block (caller).
+            false => (unsafe { self.header() }) & HEAD,
+        }
+    }
+
+    /// The number of words of a block.
+    ///
+    /// # Safety
+    ///
+    /// The value is a block.
+    #[inline(always)]
+    pub(crate) unsafe fn size_of_block(self) -> usize {
+        // SAFETY: the value is a block (caller).
+        size_in(unsafe { self.header() })
+    }
+
+    /// The tag of a block.
+    ///
+    /// # Safety
+    ///
+    /// The value is a block.
+    #[inline(always)]
+    pub(crate) unsafe fn tag_of_block(self) -> u8 {
+        // SAFETY: the value is a block (caller).
+        unsafe { self.header() as u8 }
+    }
+
+    /// # Safety
+    ///
+    /// The value is a block.
+    #[inline(always)]
+    unsafe fn header(self) -> usize {
+        let header = (self.raw as *mut usize).wrapping_sub(1);
+        // SAFETY: a block has a header before its first word, and is live in 'l. The load is atomic, because OCaml may be marking
+        // the block on another thread.
+        unsafe { AtomicUsize::from_ptr(header) }.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
     pub(crate) fn is_immediate(self) -> bool {
         self.raw & 1 == 1
     }
 }
 
 /// Panics if a value of this kind is no block with that field.
+/// The number of words of a block with this header: its highest bits, but for those that OCaml was configured to reserve. Ten bits are
+/// the tag and the colour.
+#[inline(always)]
+const fn size_in(header: usize) -> usize {
+    (header << sys::layout::RESERVED_BITS) >> (sys::layout::RESERVED_BITS + 10)
+}
+
+/// The bits of the size and the tag.
+const HEAD: usize = (usize::MAX >> sys::layout::RESERVED_BITS) & !0x300;
+
+/// A header, without the colour, of a block with this tag and this number of words.
+#[inline(always)]
+pub(crate) const fn block_head(tag: u8, size: usize) -> usize {
+    size << 10 | tag as usize
+}
+
 #[track_caller]
 fn has_field(kind: Kind, index: usize) {
     const NO_FIELDS: u8 = 251; // blocks with this tag or a higher one have no fields

@@ -102,6 +102,15 @@ mod names {
         fn convert_to(&self) -> ! {
             wrong()
         }
+        fn to_value(&self) -> ! {
+            wrong()
+        }
+        fn as_root(&self) -> ! {
+            wrong()
+        }
+        fn as_float(&self) -> ! {
+            wrong()
+        }
         fn convert_from(&self) -> ! {
             wrong()
         }
@@ -235,13 +244,13 @@ mod types {
     struct Both(::real::primitive::i64, ::real::string::String);
 
     impl ::ours::ToOCaml<Int> for Both {
-        fn convert_to(&self, lock: &mut Lock) -> Fallible<::ours::Boxroot<Int>> {
-            ::ours::ToOCaml::to_ocaml(&self.0, lock)
+        fn convert_to<'l>(&self, lock: &'l mut Lock) -> Fallible<(::ours::Value<'l, Int>, &'l Lock)> {
+            ::ours::ToOCaml::to_value(&self.0, lock)
         }
     }
     impl ::ours::ToOCaml<Text> for Both {
-        fn convert_to(&self, lock: &mut Lock) -> Fallible<::ours::Boxroot<Text>> {
-            ::ours::ToOCaml::to_ocaml(&self.1, lock)
+        fn convert_to<'l>(&self, lock: &'l mut Lock) -> Fallible<(::ours::Value<'l, Text>, &'l Lock)> {
+            ::ours::ToOCaml::to_value(&self.1, lock)
         }
     }
     impl ::ours::FromOCaml<Int> for Both {

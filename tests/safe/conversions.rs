@@ -74,8 +74,11 @@ test!(conversions_agree_with_ocaml, || {
         let list = vec![(1, "one".to_string()), (2, "two".to_string())];
         struct Bytes(&'static [u8]);
         impl ToOCaml<OCamlBytes> for Bytes {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
-                self.0.to_ocaml(lock)
+            fn convert_to<'l>(
+                &self,
+                lock: &'l mut DomainLock,
+            ) -> Result<(Value<'l, OCamlBytes>, &'l DomainLock), Error> {
+                self.0.to_value(lock)
             }
         }
         let everything: Boxroot<Everything> =
@@ -396,8 +399,12 @@ struct Imp<'a> {
 }
 
 impl ToOCaml<OCamlFloat> for Imp<'_> {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
-        (self.mischief)(lock)
+    fn convert_to<'l>(
+        &self,
+        lock: &'l mut DomainLock,
+    ) -> Result<(Value<'l, OCamlFloat>, &'l DomainLock), Error> {
+        let root = (self.mischief)(lock)?;
+        Ok((root.get(lock), lock))
     }
 }
 

@@ -4,7 +4,7 @@ use crate::support::coroutine::{suspend, Coroutine};
 use crate::support::exported::Run;
 use crate::support::process::{output_within, text_of, this_program};
 use crate::support::safe::*;
-use ocaml_boxroot::{set_depth_limit, Boxroot, DomainLock, Error, OCamlInt, ToOCaml};
+use ocaml_boxroot::{set_depth_limit, Boxroot, DomainLock, Error, OCamlInt, ToOCaml, Value};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 use std::sync::Mutex;
@@ -70,8 +70,11 @@ fn large_stack_and_small_one() -> (&'static mut [u8], impl FnOnce() -> &'static 
 struct Endless;
 
 impl ToOCaml<OCamlInt> for Endless {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, Error> {
-        Endless.to_ocaml(lock)
+    fn convert_to<'l>(
+        &self,
+        lock: &'l mut DomainLock,
+    ) -> Result<(Value<'l, OCamlInt>, &'l DomainLock), Error> {
+        Endless.to_value(lock)
     }
 }
 

@@ -106,7 +106,10 @@ test!(conversions_where_memory_runs_out, || {
         from_ocaml::<_, Vec<(String, f64)>>(lock, &words);
         let numbers = number_set(lock, N).unwrap();
         from_ocaml::<_, Vec<i64>>(lock, &numbers);
-        let floats = with_little_memory(|| [0.5; N].to_ocaml(lock));
+        // Floats that are in the OCaml heap already take a vector in Rust first.
+        let half: Boxroot<OCamlFloat> = 0.5.to_ocaml(lock).unwrap();
+        let halves = vec![&half; N];
+        let floats = with_little_memory(|| halves.to_ocaml(lock));
         let _: &Result<Boxroot<OCamlArray<OCamlFloat>>, Error> = &floats;
         assert_eq!(floats.err(), Some(Error::OutOfMemory));
     });

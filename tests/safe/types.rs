@@ -374,14 +374,16 @@ fn deep_tree_in_rust(levels: usize) -> Tree {
 struct Spine(Option<Rc<Spine>>);
 
 impl ToOCaml<OCamlTree> for Spine {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlTree>, Error> {
+    fn convert_to<'l>(
+        &self,
+        lock: &'l mut DomainLock,
+    ) -> Result<(Value<'l, OCamlTree>, &'l DomainLock), Error> {
         let leaf = Tree::Leaf.to_ocaml(lock)?;
-        let Some(below) = &self.0 else { return Ok(leaf) };
+        let Some(below) = &self.0 else { return Tree::Leaf.to_value(lock) };
         let (below, zero) = ((**below).to_ocaml(lock)?, ToOCaml::<OCamlInt>::to_ocaml(&0, lock)?);
         let fields = [below.as_any(), zero.as_any(), leaf.as_any()];
         // SAFETY: this is how OCaml represents `Node (below, 0, Leaf)`.
-        let (node, lock) = unsafe { lock.alloc_block(0, &fields) }?;
-        Boxroot::try_new(lock, node)
+        unsafe { lock.alloc_block(0, &fields) }
     }
 }
 

@@ -48,13 +48,9 @@ value obx_alloc_string(char const *bytes, size_t length) {
   return caml_check_urgent_gc(string);
 }
 
-size_t obx_string_length(value string) { return caml_string_length(string); }
-
 /* ---- numbers ---- */
 
 value obx_alloc_float(double x) { return caml_copy_double(x); }
-double obx_float(value v) { return Double_val(v); }
-int obx_is_float(value v) { return Is_block(v) && has_header(v) && Tag_val(v) == Double_tag; }
 
 value obx_alloc_int32(int32_t n) { return caml_copy_int32(n); }
 int32_t obx_int32(value v) { return Int32_val(v); }
@@ -64,8 +60,6 @@ value obx_alloc_nativeint(intnat n) { return caml_copy_nativeint(n); }
 intnat obx_nativeint(value v) { return Nativeint_val(v); }
 
 /* ---- blocks ---- */
-
-size_t obx_size(value block) { return Wosize_val(block); }
 
 /* The tag of a block or of a pointer out of the heap, which counts as an abstract block without fields. */
 int obx_kind(value v, size_t *size) {
@@ -93,6 +87,21 @@ value obx_alloc_block(int tag, size_t size, value const *const *fields) {
   return caml_check_urgent_gc(block);
 }
 
+/* A list with this first element, whose rest is in a root. May run the GC. */
+value obx_alloc_cons(value first, value const *rest) {
+  value cell;
+  if (Is_long(first)) {
+    cell = caml_alloc_small(2, 0);
+  } else {
+    CAMLparam1(first);
+    cell = caml_alloc_small(2, 0);
+    CAMLdrop;
+  }
+  Field(cell, 0) = first;
+  Field(cell, 1) = *rest;
+  return cell;
+}
+
 /* An array of units, or 0 if out of memory. May run the GC. */
 value obx_alloc_array(size_t length) {
   value array = alloc_uninitialised(length, 0);
@@ -111,17 +120,14 @@ int const obx_float_arrays_are_flat = 1;
 int const obx_float_arrays_are_flat = 0;
 #endif
 
-/* A block of floats in the flat form of arrays and records, or 0 if out of memory. May run the GC. */
-value obx_alloc_flat_floats(double const *floats, size_t length) {
+/* A block of so many floats in the flat form of arrays and records, or 0 if out of memory. Its numbers are any. May run the GC. */
+value obx_alloc_flat_array(size_t length) {
   if (length == 0) return Atom(0);
   if (length > Max_wosize / Double_wosize) return 0;
   value array = alloc_uninitialised(length * Double_wosize, Double_array_tag);
-  if (array == 0) return 0;
-  memcpy((double *)array, floats, length * sizeof(double));
-  return length * Double_wosize > Max_young_wosize ? caml_check_urgent_gc(array) : array;
+  if (array == 0 || length * Double_wosize <= Max_young_wosize) return array;
+  return caml_check_urgent_gc(array);
 }
-
-int obx_is_flat_floats(value array) { return Tag_val(array) == Double_array_tag; }
 
 /* ---- Rust values in the OCaml heap ---- */
 

@@ -26,14 +26,15 @@
 /* ---- calls to OCaml ---- */
 
 #if OCAML_VERSION >= 50000
-/* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This function grows
-   the stack first, so that they need not. Returns 0 if that fails. Does not raise. */
-static int grow_stack(void) {
-  struct stack_info *stack = Caml_state->current_stack;
-  uintnat available = (uintnat)((value *)stack->sp - Stack_base(stack));
-  /* 64 words are for what OCaml pushes for a callback. */
-  uintnat needed = Stack_threshold / sizeof(value) + 64;
-  if (available < needed && !caml_try_realloc_stack(needed)) return 0;
+/* 64 words are for what OCaml pushes for a callback. */
+enum { NEEDED = Stack_threshold / sizeof(value) + 64 };
+
+static inline uintnat ocaml_stack_left(struct stack_info *stack) {
+  return (uintnat)((value *)stack->sp - Stack_base(stack));
+}
+
+static __attribute__((noinline, cold)) int grow_stack(void) {
+  if (ocaml_stack_left(Caml_state->current_stack) < NEEDED && !caml_try_realloc_stack(NEEDED)) return 0;
   if (Caml_state->gc_regs_buckets == NULL) {
     /* Memory for OCaml's registers: at most 64 words on any processor. */
     value *bucket = caml_stat_alloc_noexc(64 * sizeof(value));
@@ -43,17 +44,34 @@ static int grow_stack(void) {
   }
   return 1;
 }
+
+/* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This function grows
+   the stack first, so that they need not. Returns 0 if that fails. Does not raise. */
+static inline int has_ocaml_stack(void) {
+  caml_domain_state *state = Caml_state;
+  return (ocaml_stack_left(state->current_stack) >= NEEDED && state->gc_regs_buckets != NULL) ||
+         grow_stack();
+}
 #else
-static int grow_stack(void) { return 1; }
+static inline int has_ocaml_stack(void) { return 1; }
 #endif
 
-/* caml_callbackN_exn, but it never raises: if too little is left of C's or OCaml's stack, the result is the encoded
-   exception 0. An exception takes away the local roots that are at lower addresses than the callback which it ends. If this is a
-   coroutine, they may be those of the stack that waits for it. OCaml stops at the first one that is higher, such as this function's. */
+#define NO_STACK Make_exception_result((value)0)
+
+/* caml_callbackN_exn and caml_callback_exn, but they never raise: if too little is left of C's or OCaml's stack, the result is the
+   encoded exception 0. An exception takes away the local roots that are at lower addresses than the callback which it ends. If this is
+   a coroutine, they may be those of the stack that waits for it. OCaml stops at the first one that is higher, such as these functions'. */
 value obx_callback(value closure, int count, value *arguments) {
-  if (!obx_has_stack_for_ocaml() || !grow_stack()) return Make_exception_result((value)0);
+  if (!obx_has_stack_within(&obx_for_ocaml) || !has_ocaml_stack()) return NO_STACK;
   CAMLparam1(closure);
   value result = caml_callbackN_exn(closure, count, arguments);
+  CAMLreturn(result);
+}
+
+value obx_callback1(value closure, value argument) {
+  if (!obx_has_stack_within(&obx_for_ocaml) || !has_ocaml_stack()) return NO_STACK;
+  CAMLparam1(closure);
+  value result = caml_callback_exn(closure, argument);
   CAMLreturn(result);
 }
 

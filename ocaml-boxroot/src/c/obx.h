@@ -3,13 +3,29 @@
 #ifndef OBX_H
 #define OBX_H
 
+#include <stdint.h>
+
 #include <caml/mlvalues.h>
 
-/* obx_has_stack: whether this thread has more than a quarter of its stack left, or 64 KiB of a stack that is not the thread's.
+/* The part of a thread's stack where enough of it is left: its lower end, and its size, which is 0 until the stack has been looked
+   for. On a stack that the thread library does not know, that of a coroutine, enough is left where so many bytes can be read below. */
+struct obx_limit {
+  uintptr_t end, size;
+  uintptr_t needed;
+};
+
+/* obx_has_stack: whether this thread has more than a quarter of its stack left, or 64 KiB of a stack that is not the thread's; and the
+   part of its stack where it has more than a quarter left, of size 0 if that is not known.
    obx_has_stack_for_ocaml: whether it also has more left than OCaml's functions may take without checking for room. Any thread, at
    any time. */
-int obx_has_stack(void);
+int obx_has_stack(uintptr_t *end, uintptr_t *size);
 int obx_has_stack_for_ocaml(void);
+int obx_has_stack_below(uintptr_t here, struct obx_limit *limit);
+static inline int obx_has_stack_within(struct obx_limit *limit) {
+  char here;
+  return (uintptr_t)&here - limit->end < limit->size || obx_has_stack_below((uintptr_t)&here, limit);
+}
+extern __attribute__((visibility("hidden"))) __thread struct obx_limit obx_for_ocaml;
 
 /* Has the handlers of signals run on the signal stacks of threads, while no other handler runs (OCaml 5). If another thread changes
    an action meanwhile, that change may be lost. Any thread. */

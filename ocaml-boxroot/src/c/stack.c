@@ -72,15 +72,9 @@ out:
 /* What conversions need on a stack that the thread library does not know, that of a coroutine. */
 #define CONVERSIONS_NEED ((uintptr_t)64 << 10)
 
-/* The part of this thread's stack where enough is left: its lower end, and its size, which is 0 until the stack has been looked
-   for. A quarter stays free for conversions; a quarter, and at least OCAML_NEEDS, for calls of OCaml. On an unknown stack, enough
-   is left where so many bytes can be read below. */
-struct limit {
-  uintptr_t end, size;
-  uintptr_t needed;
-};
-static __thread struct limit for_conversions = {.needed = CONVERSIONS_NEED};
-static __thread struct limit for_ocaml = {.needed = OCAML_NEEDS};
+/* A quarter of the stack stays free for conversions; a quarter, and at least OCAML_NEEDS, for calls of OCaml. */
+static __thread struct obx_limit for_conversions = {.needed = CONVERSIONS_NEED};
+__thread struct obx_limit obx_for_ocaml = {.needed = OCAML_NEEDS};
 
 /* The size that a stack without a limit counts as: it may meet other memory as it grows. */
 #define LARGEST ((uintptr_t)1 << 30)
@@ -111,12 +105,12 @@ __attribute__((no_sanitize("address"))) static int has_readable_below(uintptr_t 
   return readable;
 }
 
-static void keep_free(struct limit *limit, uintptr_t kept, uintptr_t low, uintptr_t high) {
+static void keep_free(struct obx_limit *limit, uintptr_t kept, uintptr_t low, uintptr_t high) {
   limit->end = low + kept;
   limit->size = high - limit->end;
 }
 
-static __attribute__((noinline)) int has_stack_below(uintptr_t here, struct limit *limit) {
+int obx_has_stack_below(uintptr_t here, struct obx_limit *limit) {
   static __thread struct stack stack;
   if (for_conversions.size == 0) {
     stack = stack_of_this_thread();
@@ -125,16 +119,17 @@ static __attribute__((noinline)) int has_stack_below(uintptr_t here, struct limi
     uintptr_t size = stack.high - stack.low, quarter = size / 4;
     keep_free(&for_conversions, quarter, stack.low, stack.high);
     if (size > OCAML_NEEDS)
-      keep_free(&for_ocaml, quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS, stack.low, stack.high);
+      keep_free(&obx_for_ocaml, quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS, stack.low, stack.high);
   }
   if (here - stack.low < stack.high - stack.low) return here - limit->end < limit->size;
   return has_readable_below(here, limit->needed);
 }
 
-static inline int has_stack(struct limit *limit) {
-  uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  return here - limit->end < limit->size || has_stack_below(here, limit);
-}
+int obx_has_stack_for_ocaml(void) { return obx_has_stack_within(&obx_for_ocaml); }
 
-int obx_has_stack(void) { return has_stack(&for_conversions); }
-int obx_has_stack_for_ocaml(void) { return has_stack(&for_ocaml); }
+int obx_has_stack(uintptr_t *end, uintptr_t *size) {
+  int enough = obx_has_stack_within(&for_conversions);
+  *end = for_conversions.end;
+  *size = for_conversions.size;
+  return enough;
+}

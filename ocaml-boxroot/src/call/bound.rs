@@ -111,16 +111,23 @@ macro_rules! bound_function {
                 $crate::bound_only!($crate::bound_support::FUNCTION, $registered),
                 $crate::macro_support::stringify!($name),
             );
-            let arguments = &[$(
-                $($crate::bound_support::Unconverted::new::<$type, _>(
+            let function = $crate::bound_support::Registered::find(&FUNCTION, lock)?;
+            let arguments = [$(
+                $($crate::call_support::argument::<$type, _>(
                     &$argument,
-                    $crate::macro_support::stringify!($argument),
-                ))?
-                $($crate::bound_support::Unconverted::new::<(), $unit>(&(), "()"))?
+                    &$crate::call_support::Place(
+                        $crate::macro_support::stringify!($argument),
+                        $crate::macro_support::stringify!($name),
+                    ),
+                    lock,
+                )?)?
+                $($crate::call_support::argument::<(), $unit>(
+                    &(), &$crate::call_support::Place("()", $crate::macro_support::stringify!($name)), lock,
+                )?)?
             ),*];
             // SAFETY: OCaml's compiler has checked that the registered function has these types (generated code).
             unsafe {
-                $crate::bound_support::Registered::call::<$result, $natural, _>(&FUNCTION, lock, arguments)
+                $crate::bound_support::Found::call::<$result, $natural, _>(function, lock, arguments)
             }
         }
     };
@@ -174,7 +181,11 @@ macro_rules! bound_value {
                 $crate::macro_support::stringify!($name),
             );
             // SAFETY: OCaml's compiler has checked that the registered value has this type (generated code).
-            unsafe { $crate::bound_support::Registered::value::<$result, $natural>(&VALUE, lock) }
+            unsafe {
+                $crate::bound_support::Found::value::<$result, $natural>(
+                    $crate::bound_support::Registered::find(&VALUE, lock)?, lock,
+                )
+            }
         }
     };
 }
@@ -243,14 +254,17 @@ macro_rules! bound_exception {
                 &self,
                 lock: &mut $crate::DomainLock,
             ) -> $crate::macro_support::Result<$crate::Exception, $crate::Error> {
-                let arguments: &[$crate::bound_support::Unconverted<'_>] = &[$(
-                    $crate::bound_support::Unconverted::new::<$type, _>(
-                        &self.$member, $crate::macro_support::stringify!($member),
-                    )
+                let arguments = [$(
+                    $crate::call_support::argument::<$type, _>(
+                        &self.$member,
+                        &$crate::call_support::Place(
+                            $crate::macro_support::stringify!($member), $crate::macro_support::stringify!($name),
+                        ),
+                        lock,
+                    )?
                 ),*];
-                let shown = $crate::macro_support::stringify!($name);
                 // SAFETY: OCaml's compiler has checked that the exception has these arguments (generated code).
-                unsafe { $crate::bound_support::new_exception(lock, $registered, shown, arguments) }
+                unsafe { $crate::bound_support::new_exception(lock, $registered, arguments) }
             }
         }
     };
@@ -304,19 +318,22 @@ macro_rules! bound_externals {
                 $($($argument: $crate::sys::Value)? $(_: $crate::bound_support::Raw<$unit>)?),*
             ) -> $crate::sys::Value {
                 // SAFETY: OCaml called this function with live values of these types (generated code), and the result of
-                // `enter` goes to `finish` unchanged.
+                // `enter` is returned or raised.
                 unsafe {
-                    let result = $crate::export_support::enter::<$result>(|lock| {
+                    let result = $crate::export_support::enter(|lock| {
                         ocaml_boxroot_interface()?;
                         $($(
-                            let $argument =
-                                $crate::Boxroot::<$type>::try_new(lock, $crate::Value::from_raw($argument))?;
+                            let $argument = $crate::export_support::Argument::<$type>::new(lock, $argument)?;
                         )?)*
-                        let result: $crate::bound_natural!($result $(as $natural)?) =
-                            <$provider as $trait>::$name(lock, $($(&$argument,)?)*)?;
-                        $crate::macro_support::Ok($crate::ToOCaml::<$result>::to_ocaml(&result, lock)?)
+                        let result: $crate::bound_natural!($result $(as $natural)?) = <$provider as $trait>::$name(
+                            lock, $($($crate::export_support::Argument::get(&$argument),)?)*
+                        )?;
+                        $($($crate::export_support::Argument::end($argument, lock);)?)*
+                        $crate::macro_support::Ok($crate::export_support::result::<$result, _>(
+                            lock, &result, $crate::macro_support::stringify!($name),
+                        )?)
                     });
-                    $crate::export_support::finish(result)
+                    $crate::export_end!(result)
                 }
             }
 
@@ -386,10 +403,9 @@ macro_rules! bound_abi {
 
 /// For generated bindings.
 pub mod bound_support {
-    use crate::call::registered::Place;
-    pub use crate::call::registered::Registered;
-    pub use crate::types::unconverted::Unconverted;
-    use crate::{CallError, DomainLock, Error, Exception, FromOCaml, OCamlAny, RootRef};
+    pub use crate::call::registered::{Found, Registered};
+    use crate::types::kept::Kept;
+    use crate::{CallError, DomainLock, Error, Exception, FromOCaml};
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -558,24 +574,18 @@ pub mod bound_support {
         argument.to_rust(lock).map_err(|error| error.within(name))
     }
 
-    /// A new exception, which errors call as `shown` says.
+    /// A new exception.
     ///
     /// # Safety
     ///
     /// OCaml registers the constructor of an exception with these arguments under the name.
     #[track_caller]
-    pub unsafe fn new_exception(
+    pub unsafe fn new_exception<const N: usize>(
         lock: &mut DomainLock,
         name: &str,
-        shown: &str,
-        arguments: &[Unconverted<'_>],
+        arguments: [Kept<'_>; N],
     ) -> Result<Exception, Error> {
-        let mut roots = Vec::new();
-        for argument in arguments {
-            let root = argument.to_ocaml(lock);
-            roots.push(root.map_err(|error| error.of_argument(Place(argument.name, shown)))?);
-        }
-        let arguments: Vec<&RootRef<OCamlAny>> = roots.iter().map(|root| &**root).collect();
+        let arguments = arguments.each_ref().map(Kept::place);
         // SAFETY: the exception has these arguments (caller).
         unsafe { Exception::new(lock, name, &arguments) }
     }

@@ -1,14 +1,15 @@
 //! Rust functions as OCaml closures.
 
-use super::enter::answer;
+use super::enter::enter;
 use crate::{
     ffi, Boxroot, DomainLock, Error, Function, OCamlAny, OCamlBox, RootRef, ToOCaml, Value,
 };
 use ocaml_boxroot_sys as sys;
 
-/// What a closure calls: takes roots of its arguments, and casts them to their types by itself.
+/// What a closure calls: takes roots of its arguments, and casts them to their types by itself. Its result is valid as long as the
+/// collector does not run.
 type Body = dyn Fn(&mut DomainLock, &[Boxroot<OCamlAny>]) -> Answer + Send + Sync;
-type Answer = Result<Boxroot<OCamlAny>, Box<dyn std::error::Error>>;
+type Answer = Result<sys::Value, Box<dyn std::error::Error>>;
 
 /// An OCaml closure of `count` arguments that calls `body`.
 ///
@@ -62,13 +63,9 @@ unsafe extern "C" fn call_boxed(
         let function: &Body = unsafe { &*(&**body.get(lock).get() as *const Body) };
         function(lock, &arguments)
     };
-    // SAFETY: OCaml called, and the result goes to `ocaml_boxroot_finish` (caller); `answer` returns a valid value or an
-    // encoded exception.
-    unsafe {
-        DomainLock::enter(|lock| {
-            let result = call(lock);
-            answer(lock, result)
-        })
+    // SAFETY: OCaml called, and the result goes to `ocaml_boxroot_finish` (caller).
+    match unsafe { enter(call) } {
+        Ok(result) | Err(result) => result,
     }
 }
 
@@ -94,8 +91,9 @@ macro_rules! from_rust {
                     let _ = arguments; // a function of () has none
                     // SAFETY: OCaml gives arguments of these types, because the closure has this function's type.
                     $(let $argument: &RootRef<$type> = unsafe { arguments[$index].cast() };)*
-                    let result: Boxroot<R> = f(lock $(, $argument)*).map_err(E::into)?.to_ocaml(lock)?;
-                    Ok(result.into_any())
+                    let result = f(lock $(, $argument)*).map_err(E::into)?;
+                    let (value, _) = ToOCaml::<R>::to_value(&result, lock)?;
+                    Ok(value.raw())
                 };
                 // SAFETY: `body` has the argument and result types of `Self`.
                 unsafe { closure(lock, $count, Box::new(body)) }

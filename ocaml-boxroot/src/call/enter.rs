@@ -1,10 +1,11 @@
 //! Functions of Rust that OCaml calls: how a body runs, and how its result, error or panic gets to OCaml.
 
 use super::registered::Place;
+use crate::lock::{is_set_up, State, Watched};
 use crate::types::exception::value_inside;
 use crate::types::form::Looks;
-use crate::{ffi, Boxroot, DomainLock, FromOCaml, ToOCaml, Value};
-use ocaml_boxroot_sys as sys;
+use crate::{ffi, Boxroot, DomainLock, FromOCaml, RootRef, ToOCaml, Value};
+use ocaml_boxroot_sys::{self as sys, token};
 use std::any::Any;
 use std::error::Error;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -46,27 +47,72 @@ impl DomainLock {
     /// ```
     #[doc(alias("CAMLprim", "CAMLparam"))]
     #[cfg_attr(feature = "debug-checks", track_caller)]
+    #[inline]
     pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
-        // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling
-        // frame has a token, it was borrowed as `&mut` by the function that called OCaml.
-        // The payload of a panic is dropped inside, too: its `drop` is code of the program, which may look at the call stack.
-        let result = unsafe {
-            DomainLock::assume_held(|lock| {
-                catch_unwind(AssertUnwindSafe(|| f(lock))).map_err(panic_message)
-            })
-        };
-        let message = match result {
-            Ok(Ok(value)) => return value,
-            Ok(Err(message)) => message,
-            Err(error) => error.to_string(),
-        };
-        // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, and with it
-        // all unrooted values.
-        unsafe { failure(&message) }
+        // SAFETY: as for this function (caller).
+        match unsafe { run(|lock| Ok(f(lock))) } {
+            Ok(result) | Err(result) => result,
+        }
     }
 }
 
+/// [`DomainLock::enter`], where `f` says whether its result is a valid value or an encoded exception.
+///
+/// # Safety
+///
+/// As for [`DomainLock::enter`].
+#[inline(always)]
+#[cfg_attr(feature = "debug-checks", track_caller)]
+unsafe fn run(
+    f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
+) -> Result<sys::Value, sys::Value> {
+    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. A use of this thread has not ended, so
+    // it is one of a calling frame, which keeps the runtime up. If a calling frame has a token, it was borrowed as `&mut`
+    // by the function that called OCaml.
+    let mut lock = match unsafe { token::reenter() } {
+        // SAFETY: as above.
+        Some(domain) if is_set_up() => unsafe { DomainLock::of(domain) },
+        // SAFETY: as above.
+        _ => return unsafe { run_first(f) },
+    };
+    let _watched = Watched::new(State::Holds);
+    match catch_unwind(AssertUnwindSafe(|| f(&mut lock))) {
+        Ok(result) => result,
+        // SAFETY: the lock is held, and `f` has ended, and with it the use of its values.
+        Err(payload) => Err(unsafe { failure(&panic_message(payload)) }),
+    }
+}
+
+/// [`run`] where this thread has no use yet, or below an effect handler.
+///
+/// # Safety
+///
+/// As for [`DomainLock::enter`].
+#[cold]
+#[cfg_attr(feature = "debug-checks", track_caller)]
+unsafe fn run_first(
+    f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
+) -> Result<sys::Value, sys::Value> {
+    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling
+    // frame has a token, it was borrowed as `&mut` by the function that called OCaml.
+    // The payload of a panic is dropped inside, too: its `drop` is code of the program, which may look at the call stack.
+    let result = unsafe {
+        DomainLock::assume_held(|lock| {
+            catch_unwind(AssertUnwindSafe(|| f(lock))).map_err(panic_message)
+        })
+    };
+    let message = match result {
+        Ok(Ok(result)) => return result,
+        Ok(Err(message)) => message,
+        Err(error) => error.to_string(),
+    };
+    // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, and with it
+    // all unrooted values.
+    Err(unsafe { failure(&message) })
+}
+
 /// The message of a panic. Drops the payload. If that panics, too, the second payload is leaked.
+#[cold]
 fn panic_message(payload: Box<dyn Any + Send>) -> String {
     let message = match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
         (Some(message), _) => message.clone(),
@@ -89,38 +135,29 @@ unsafe fn failure(message: &str) -> sys::Value {
     unsafe { ffi::obx_failure(message.as_ptr().cast(), message.len()) }
 }
 
-/// For [`export!`](crate::export!): runs a body, and turns its result into what [`finish`] takes.
+/// For [`export!`](crate::export!): runs a body, which returns a value that is valid as long as the collector does not run. The
+/// result is that value, or an encoded exception for [`raise`].
 ///
 /// # Safety
 ///
 /// As for [`DomainLock::enter`].
+#[inline(always)]
 #[cfg_attr(feature = "debug-checks", track_caller)]
-pub unsafe fn enter<T: ?Sized>(
-    body: impl FnOnce(&mut DomainLock) -> Result<Boxroot<T>, Box<dyn Error>>,
-) -> sys::Value {
-    // SAFETY: OCaml called, and the result goes to `finish` (caller); `answer` returns a valid value or an encoded
-    // exception.
+pub unsafe fn enter(
+    body: impl FnOnce(&mut DomainLock) -> Result<sys::Value, Box<dyn Error>>,
+) -> Result<sys::Value, sys::Value> {
+    // SAFETY: OCaml called, and the result is returned or raised (caller).
     unsafe {
-        DomainLock::enter(|lock| {
-            let result = body(lock);
-            answer(lock, result)
+        run(|lock| match body(lock) {
+            Ok(raw) => Ok(raw),
+            Err(error) => Err(encoded(lock, error)),
         })
     }
 }
 
-/// The result of a body as a value for OCaml; an error becomes an encoded exception.
-pub(super) fn answer<T: ?Sized>(
-    lock: &mut DomainLock,
-    result: Result<Boxroot<T>, Box<dyn Error>>,
-) -> sys::Value {
-    let error = match result {
-        Ok(root) => {
-            let raw = root.get(lock).raw();
-            root.delete_in(lock);
-            return raw;
-        }
-        Err(error) => error,
-    };
+/// The error of a body as an encoded exception.
+#[cold]
+fn encoded(lock: &mut DomainLock, error: Box<dyn Error>) -> sys::Value {
     // The error is dropped before the exception is an unrooted value: code of the program might run
     // the collector.
     if let Some(exception) = value_inside(&*error) {
@@ -133,23 +170,65 @@ pub(super) fn answer<T: ?Sized>(
     unsafe { failure(&message) }
 }
 
+/// For [`export!`](crate::export!): an argument of a body. An immediate needs no root, only a place.
+pub enum Argument<T: ?Sized> {
+    /// What is in this place is an immediate.
+    Immediate(RootRef<T>),
+    /// Any other value.
+    Root(Boxroot<T>),
+}
+
+impl<T: ?Sized> Argument<T> {
+    /// # Safety
+    ///
+    /// `raw` is a live value and a `T`.
+    #[inline(always)]
+    #[track_caller]
+    pub unsafe fn new(lock: &DomainLock, raw: sys::Value) -> Result<Argument<T>, crate::Error> {
+        // SAFETY: the value is live and a `T` (caller).
+        let value = unsafe { Value::from_raw(raw) };
+        match RootRef::immediate(value) {
+            Some(cell) => Ok(Argument::Immediate(cell)),
+            None => Ok(Argument::Root(Boxroot::try_new(lock, value)?)),
+        }
+    }
+
+    /// The argument for the body.
+    #[inline(always)]
+    pub fn get(&self) -> &RootRef<T> {
+        match self {
+            Argument::Immediate(cell) => cell,
+            Argument::Root(root) => root,
+        }
+    }
+
+    /// Ends the argument, with a token.
+    #[inline(always)]
+    pub fn end(self, lock: &DomainLock) {
+        if let Argument::Root(root) = self {
+            root.delete_in(lock);
+        }
+    }
+}
+
 /// For [`export!`](crate::export!): an argument for the body, rooted.
 ///
 /// # Safety
 ///
 /// `raw` is a live value and a `T`.
-#[inline]
+#[inline(always)]
 #[track_caller]
 pub unsafe fn rooted<T: ?Sized>(
     lock: &DomainLock,
     raw: sys::Value,
     looks: Looks<T>,
     place: Place,
-) -> Result<Boxroot<T>, crate::Error> {
+) -> Result<Argument<T>, crate::Error> {
     // SAFETY: the value is live and a `T` (caller).
     let value = unsafe { Value::from_raw(raw) };
     looks.check(value).map_err(|error| error.of_argument(place))?;
-    Boxroot::try_new(lock, value)
+    // SAFETY: as above.
+    unsafe { Argument::new(lock, raw) }
 }
 
 /// For [`export!`](crate::export!): an argument for the body, copied to Rust. An error says in which argument it is.
@@ -168,15 +247,27 @@ pub unsafe fn converted<T: ?Sized, R: FromOCaml<T>>(
     R::from_ocaml(unsafe { Value::from_raw(raw) }, lock).map_err(|error| error.of_argument(place))
 }
 
-/// For [`export!`](crate::export!): the result of the body of the function with this name, copied to OCaml.
-#[inline]
+/// For [`export!`](crate::export!): the result of the body of the function with this name, copied to OCaml. It is valid as long as
+/// the collector does not run.
+#[inline(always)]
 #[track_caller]
 pub fn result<T: ?Sized, R: ToOCaml<T>>(
     lock: &mut DomainLock,
     result: &R,
     function: &str,
-) -> Result<Boxroot<T>, crate::Error> {
-    result.to_ocaml(lock).map_err(|error| error.of_result(function))
+) -> Result<sys::Value, crate::Error> {
+    match result.to_value(lock) {
+        Ok((value, _)) => Ok(value.raw()),
+        Err(error) => Err(error.of_result(function)),
+    }
+}
+
+/// For [`export!`](crate::export!): the value of a root that the body returned. It is valid as long as the collector does not run.
+#[inline(always)]
+pub fn unrooted<T: ?Sized>(lock: &DomainLock, result: Boxroot<T>) -> sys::Value {
+    let raw = result.get(lock).raw();
+    result.delete_in(lock);
+    raw
 }
 
 /// For [`export!`](crate::export!): the next element of an array.
@@ -193,15 +284,14 @@ pub unsafe fn next(array: &mut *const sys::Value) -> sys::Value {
     }
 }
 
-/// For [`export!`](crate::export!): raises the result if it is an encoded exception, else returns it.
+/// For [`export!`](crate::export!): raises an encoded exception.
 ///
 /// # Safety
 ///
-/// In a function that OCaml called, in whose frame nothing is left to drop; `result` is what
-/// [`enter`] returned.
-#[inline(always)]
-pub unsafe fn finish(result: sys::Value) -> sys::Value {
-    // SAFETY: OCaml called, no frame that the exception jumps over has anything to drop, and `result` is what `enter`
-    // returned (caller).
-    unsafe { ffi::ocaml_boxroot_finish(result) }
+/// In a function that OCaml called, in whose frame nothing is left to drop; `exception` is what [`enter`] returned.
+#[cold]
+#[inline]
+pub unsafe fn raise(exception: sys::Value) -> sys::Value {
+    // SAFETY: OCaml called, no frame that the exception jumps over has anything to drop, and it is what `enter` returned (caller).
+    unsafe { ffi::ocaml_boxroot_finish(exception) }
 }

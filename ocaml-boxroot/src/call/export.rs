@@ -129,18 +129,31 @@ macro_rules! export_call {
         unsafe $name:ident $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),*] [$result:ty $(as $converted:ty)?]
     ) => {{
         // SAFETY: OCaml called this function with live values of these types (promise of the user's `unsafe`), and
-        // the result of `enter` goes to `finish` unchanged.
+        // the result of `enter` is returned or raised.
         #[allow(unsafe_code)]
         let result = unsafe {
-            let result = $crate::export_support::enter::<$result>(|lock| {
+            let result = $crate::export_support::enter(|lock| {
                 $(let $argument = $crate::export_argument!(take lock $name $argument $type $(as $rust)?);)*
                 let result = $body(lock $(, $crate::export_argument!(pass $argument $(as $rust)?))*)?;
-                $crate::export_result!(root lock $name result $result $(as $converted)?)
+                $($crate::export_argument!(end lock $argument $(as $rust)?);)*
+                $crate::export_result!(raw lock $name result $result $(as $converted)?)
             });
-            $crate::export_support::finish(result)
+            $crate::export_end!(result)
         };
         result
     }};
+}
+
+/// For [`export!`]: returns or raises what `enter` has returned.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! export_end {
+    ($result:ident) => {
+        match $result {
+            $crate::macro_support::Ok(value) => value,
+            $crate::macro_support::Err(exception) => $crate::export_support::raise(exception),
+        }
+    };
 }
 
 /// For [`export!`]: the function that bytecode calls, if there are more than five arguments.
@@ -164,8 +177,8 @@ macro_rules! export_bytecode {
     };
 }
 
-/// For [`export!`]: an argument's type for the body, how it is made from OCaml's value, how it is found in bytecode, and how it is
-/// passed.
+/// For [`export!`]: an argument's type for the body, how it is made from OCaml's value, how it is found in bytecode, how it is
+/// passed, and how it ends.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_argument {
@@ -193,22 +206,26 @@ macro_rules! export_argument {
         )
     };
     (next $argument:ident $next:ident) => { $crate::export_support::next(&mut $next) };
-    (pass $argument:ident) => { &$argument };
+    (pass $argument:ident) => { $crate::export_support::Argument::get(&$argument) };
     (pass $argument:ident as $rust:ty) => { $argument };
+    (end $lock:ident $argument:ident) => { $crate::export_support::Argument::end($argument, $lock) };
+    (end $lock:ident $argument:ident as $rust:ty) => {};
 }
 
-/// For [`export!`]: a result's type for the body, and how the result becomes a root.
+/// For [`export!`]: a result's type for the body, and how the result becomes a value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_result {
     (type $type:ty) => { $crate::Boxroot<$type> };
     (type $type:ty as $rust:ty) => { $rust };
-    (root $lock:ident $name:ident $result:ident $type:ty) => { $crate::macro_support::Ok($result) };
-    (root $lock:ident $name:ident $result:ident $type:ty as $rust:ty) => {
+    (raw $lock:ident $name:ident $result:ident $type:ty) => {
+        $crate::macro_support::Ok($crate::export_support::unrooted::<$type>($lock, $result))
+    };
+    (raw $lock:ident $name:ident $result:ident $type:ty as $rust:ty) => {
         $crate::macro_support::Ok($crate::export_support::result::<$type, $rust>(
             $lock,
             &$result,
             $crate::macro_support::stringify!($name),
         )?)
-    };
+};
 }

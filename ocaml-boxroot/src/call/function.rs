@@ -94,7 +94,7 @@ macro_rules! ocaml_functions {
         > {
             let arguments = [$($crate::call_support::argument::<$type, _>(
                 &$argument,
-                $crate::call_support::Place(
+                &$crate::call_support::Place(
                     $crate::macro_support::stringify!($argument),
                     $crate::macro_support::stringify!($name),
                 ),

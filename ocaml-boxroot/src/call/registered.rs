@@ -2,8 +2,9 @@
 
 use crate::named::{load, named_cell};
 use crate::types::form::Looks;
-use crate::types::unconverted::Unconverted;
-use crate::{Boxroot, CallError, DomainLock, Error, FromOCaml, OCamlAny, ToOCaml, Value};
+use crate::types::kept::Kept;
+use crate::value::CHECKS;
+use crate::{CallError, DomainLock, Error, FromOCaml, OCamlAny, ToOCaml, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CString;
 use std::marker::PhantomData;
@@ -14,17 +15,17 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[derive(Clone, Copy)]
 pub struct Place<'a>(pub &'a str, pub &'a str);
 
-/// A root for an argument. An error says in which argument it is.
+/// What an argument becomes. An error says in which argument it is.
 #[inline]
 #[track_caller]
-pub fn argument<T: ?Sized, R: ToOCaml<T>>(
-    value: &R,
-    place: Place<'_>,
+pub fn argument<'a, T: ?Sized, R: ToOCaml<T>>(
+    value: &'a R,
+    place: &'static Place<'static>,
     lock: &mut DomainLock,
-) -> Result<Boxroot<OCamlAny>, Error> {
-    match value.to_ocaml(lock) {
-        Ok(root) => Ok(root.into_any()),
-        Err(error) => Err(error.of_argument(place)),
+) -> Result<Kept<'a>, Error> {
+    match Kept::new(value, lock) {
+        Ok(kept) => Ok(kept),
+        Err(error) => Err(error.of_argument(*place)),
     }
 }
 
@@ -50,10 +51,10 @@ impl<Args, T: ?Sized> Named<Args, T> {
     pub unsafe fn call<R: FromOCaml<T>, const N: usize>(
         &self,
         lock: &mut DomainLock,
-        arguments: [Boxroot<OCamlAny>; N],
+        arguments: [Kept<'_>; N],
     ) -> Result<R, CallError> {
         // SAFETY: the function takes these arguments (caller).
-        let (result, lock) = unsafe { self.registered.call_with(lock, N, arguments.iter()) }?;
+        let (result, lock) = unsafe { self.registered.find(lock)?.call_with(lock, arguments) }?;
         // SAFETY: the function returns a `T` (caller).
         let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
         // No closure, in which a root would be created by this line, and not by the caller's.
@@ -79,53 +80,85 @@ impl Registered {
         Registered { name, shown, cell: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    fn cell(&self, lock: &mut DomainLock) -> Result<NonNull<sys::Value>, Error> {
+    /// Where the value is.
+    ///
+    /// # Errors
+    ///
+    /// [`NotRegistered`](Error::NotRegistered).
+    #[inline(always)]
+    pub fn find(&self, lock: &mut DomainLock) -> Result<Found<'_>, Error> {
         match NonNull::new(self.cell.load(Ordering::Acquire)) {
-            Some(cell) => Ok(cell),
-            None => self.find(lock).ok_or_else(|| Error::NotRegistered(self.name.into())),
+            Some(cell) => Ok(Found { cell, registered: self }),
+            None => self.find_first(lock),
         }
     }
 
-    fn find(&self, lock: &mut DomainLock) -> Option<NonNull<sys::Value>> {
-        let cell = named_cell(lock, &CString::new(self.name).ok()?)?;
+    #[cold]
+    fn find_first(&self, lock: &mut DomainLock) -> Result<Found<'_>, Error> {
+        let cell = CString::new(self.name).ok().and_then(|name| named_cell(lock, &name));
+        let cell = cell.ok_or_else(|| Error::NotRegistered(self.name.into()))?;
         self.cell.store(cell.as_ptr(), Ordering::Release);
-        Some(cell)
+        Ok(Found { cell, registered: self })
     }
 
-    /// The value, if it was registered.
+    #[cold]
+    fn failed(&self, error: CallError) -> CallError {
+        error.of(format_args!("the function `{}`", self.shown))
+    }
+
+    /// The copy of a result. An error says of which function the result is.
+    #[inline(always)]
+    fn result<R>(&self, copy: Result<R, Error>) -> Result<R, CallError> {
+        match copy {
+            Ok(result) => Ok(result),
+            Err(error) => Err(CallError::Error(error.of_result(self.shown))),
+        }
+    }
+}
+
+/// A value that OCaml has registered under a name.
+#[derive(Clone, Copy)]
+pub struct Found<'a> {
+    /// From `named_cell`.
+    cell: NonNull<sys::Value>,
+    registered: &'a Registered,
+}
+
+impl Found<'_> {
+    /// The value.
     ///
     /// # Safety
     ///
     /// The value is a `T`.
     #[track_caller]
     pub unsafe fn value<T: ?Sized, R: FromOCaml<T>>(
-        &self,
-        lock: &mut DomainLock,
+        self,
+        lock: &DomainLock,
     ) -> Result<R, CallError> {
-        let cell = self.cell(lock)?;
         // SAFETY: `cell` is from `named_cell`. The value is a `T` (caller), and the collector does not run before it is
         // converted.
-        let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, cell)) };
-        self.result(R::from_ocaml(value, lock))
+        let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, self.cell)) };
+        self.registered.result(R::from_ocaml(value, lock))
     }
 
-    /// Calls the function with copies of these values, with `()` if there are none.
+    /// Calls the function with these arguments, with `()` if there are none.
     ///
     /// # Safety
     ///
     /// The registered function takes these arguments and returns a `T`.
+    #[inline]
     #[track_caller]
     pub unsafe fn call<T: ?Sized, R: FromOCaml<T>, const N: usize>(
-        &self,
+        self,
         lock: &mut DomainLock,
-        arguments: &[Unconverted<'_>; N],
+        arguments: [Kept<'_>; N],
     ) -> Result<R, CallError> {
         // SAFETY: the function takes these arguments (caller).
-        match unsafe { self.call_converting(lock, arguments) } {
+        match unsafe { self.call_with(lock, arguments) } {
             Ok((result, lock)) => {
                 // SAFETY: the function returns a `T` (caller).
                 let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
-                self.result(R::from_ocaml(result, lock))
+                self.registered.result(R::from_ocaml(result, lock))
             }
             Err(error) => Err(error),
         }
@@ -136,49 +169,19 @@ impl Registered {
     /// # Safety
     ///
     /// The registered function takes these arguments.
+    #[inline(always)]
     #[track_caller]
-    unsafe fn call_converting<'l, const N: usize>(
-        &self,
+    unsafe fn call_with<'l, const N: usize>(
+        self,
         lock: &'l mut DomainLock,
-        arguments: &[Unconverted<'_>; N],
+        arguments: [Kept<'_>; N],
     ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
-        let mut roots = [const { None }; N];
-        for (argument, root) in arguments.iter().zip(&mut roots) {
-            match argument.to_ocaml(lock) {
-                Ok(copy) => *root = Some(copy),
-                Err(error) => {
-                    return Err(error.of_argument(Place(argument.name, self.shown)).into())
-                }
-            }
-        }
-        // SAFETY: as for this function (caller).
-        unsafe { self.call_with(lock, N, roots.iter().flatten()) }
-    }
-
-    /// Calls the function with the values of these roots, of which there are `count`; with `()` if there are none.
-    ///
-    /// # Safety
-    ///
-    /// The registered function takes these arguments.
-    #[track_caller]
-    unsafe fn call_with<'l, 'a>(
-        &self,
-        lock: &'l mut DomainLock,
-        count: usize,
-        arguments: impl Iterator<Item = &'a Boxroot<OCamlAny>>,
-    ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
-        let cell = self.cell(lock)?;
         // SAFETY: `cell` is from `named_cell`. The function has these types (caller), and the collector does not run before it
         // is called.
-        let result = unsafe { lock.call_with(load(lock, cell), count, arguments) };
-        result.map_err(|error| error.of(format_args!("the function `{}`", self.shown)))
-    }
-
-    /// The copy of a result. An error says of which function the result is.
-    fn result<R>(&self, copy: Result<R, Error>) -> Result<R, CallError> {
-        match copy {
+        match unsafe { lock.call_with(load(lock, self.cell), arguments) } {
             Ok(result) => Ok(result),
-            Err(error) => Err(CallError::Error(error.of_result(self.shown))),
+            Err(error) if CHECKS => Err(self.registered.failed(error)),
+            Err(exception) => Err(exception),
         }
     }
 }

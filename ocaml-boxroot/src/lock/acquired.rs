@@ -108,11 +108,24 @@ fn answer_c() {
 /// # Safety
 ///
 /// This thread holds the lock of a started runtime.
+#[inline]
 pub(crate) unsafe fn set_up() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if DONE.load(Ordering::Acquire) {
-        return;
+    if !is_set_up() {
+        // SAFETY: as for this function (caller).
+        unsafe { set_up_first() }
     }
+}
+
+static IS_SET_UP: AtomicBool = AtomicBool::new(false);
+
+/// Whether [`set_up`] has succeeded.
+#[inline(always)]
+pub(crate) fn is_set_up() -> bool {
+    IS_SET_UP.load(Ordering::Acquire)
+}
+
+#[cold]
+unsafe fn set_up_first() {
     answer_c();
     // SAFETY: this thread holds the lock of a started runtime (caller).
     let is_set_up = unsafe {
@@ -121,7 +134,7 @@ pub(crate) unsafe fn set_up() {
         sys::boxroot_setup()
     };
     // If setting up failed, `DomainLock::new` returns the error.
-    DONE.store(is_set_up, Ordering::Release);
+    IS_SET_UP.store(is_set_up, Ordering::Release);
 }
 
 /// Holds the lock and a use. Dropping it, also in a panic, releases the lock and ends the use.

@@ -5,7 +5,7 @@ mod handlers;
 mod waiting;
 mod watchdog;
 
-pub(crate) use acquired::{set_up, Acquired, Use};
+pub(crate) use acquired::{is_set_up, set_up, Acquired, Use};
 pub(crate) use handlers::below_handlers;
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
@@ -13,7 +13,7 @@ use crate::{ffi, Error};
 use ocaml_boxroot_sys::{self as sys, token, uses};
 use std::fmt;
 use std::marker::PhantomData;
-use watchdog::{State, Watched};
+pub(crate) use watchdog::{State, Watched};
 
 /// Proof that this thread holds the lock of its OCaml domain.
 ///
@@ -38,8 +38,6 @@ use watchdog::{State, Watched};
 #[doc(alias("OCamlRuntime", "CAMLparam", "caml_acquire_runtime_system"))]
 pub struct DomainLock {
     domain: token::Domain,
-    /// The number of the use under which the lock is held.
-    used: i32,
     _not_send: PhantomData<*mut ()>,
 }
 
@@ -50,6 +48,17 @@ impl fmt::Debug for DomainLock {
 }
 
 impl DomainLock {
+    /// The token of a thread that has attached to this domain.
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lock for as long as the token lives, and has a use; no root scan is running, and no
+    /// other token of this thread is used meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn of(domain: token::Domain) -> DomainLock {
+        DomainLock { domain, _not_send: PhantomData }
+    }
+
     /// The token for a thread that holds the lock, and has this use.
     ///
     /// # Safety
@@ -57,10 +66,9 @@ impl DomainLock {
     /// This thread holds the lock for as long as the token lives, no root scan is running, and no
     /// other token of this thread is used meanwhile.
     #[inline]
-    unsafe fn new(used: &Use) -> Result<DomainLock, Error> {
-        // SAFETY: the lock is held (caller).
-        let domain = unsafe { token::attach() }.ok_or_else(Error::last)?;
-        Ok(DomainLock { domain, used: used.number, _not_send: PhantomData })
+    unsafe fn new(_used: &Use) -> Result<DomainLock, Error> {
+        // SAFETY: the lock is held, and so on (caller).
+        unsafe { Ok(DomainLock::of(token::attach().ok_or_else(Error::last)?)) }
     }
 
     /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics.
@@ -161,11 +169,13 @@ impl DomainLock {
                 unsafe { ffi::caml_leave_blocking_section() }
             }
         }
+        // Whose token is used has the innermost use: all uses that began since have ended, or `Reacquire` would have noticed.
+        let used = uses::innermost();
         let watched = Watched::new(State::HasReleased);
         // SAFETY: the token proves that the lock is held. It is borrowed mutably, so that the token, and
         // values that live under it, are not used before `Reacquire` takes the lock again.
         unsafe { ffi::caml_enter_blocking_section_no_pending() }
-        let _reacquire = Reacquire(self.used, watched);
+        let _reacquire = Reacquire(used, watched);
         f()
     }
 

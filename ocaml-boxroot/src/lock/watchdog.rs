@@ -6,7 +6,7 @@
 
 /// What a thread does about OCaml's lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(crate) enum State {
     Waits,
     Holds,
     HasReleased,
@@ -19,12 +19,12 @@ mod record {
 
     impl Watched {
         #[inline(always)]
-        pub(in crate::lock) fn new(_state: super::State) -> Watched {
+        pub(crate) fn new(_state: super::State) -> Watched {
             Watched
         }
 
         #[inline(always)]
-        pub(in crate::lock) fn is_now(&self, _state: super::State) {}
+        pub(crate) fn is_now(&self, _state: super::State) {}
     }
 }
 
@@ -188,7 +188,7 @@ mod record {
 
     impl Watched {
         #[track_caller]
-        pub(in crate::lock) fn new(state: State) -> Watched {
+        pub(crate) fn new(state: State) -> Watched {
             static NUMBER: AtomicU64 = AtomicU64::new(0);
             crate::signals::look();
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -201,7 +201,7 @@ mod record {
 
         /// Records that the thread does something else now. After a fork, the entry may be in the table of the parent alone;
         /// then nothing is recorded.
-        pub(in crate::lock) fn is_now(&self, state: State) {
+        pub(crate) fn is_now(&self, state: State) {
             if let Some(entry) = Table::get().entries().all.iter_mut().find(|e| e.number == self.0)
             {
                 entry.state = state;

@@ -1,10 +1,10 @@
 //! Arrays, and the flat form of floats, which records may have, too.
 
-use super::block::rooted;
-use super::form::{Form, DOUBLE_ARRAY_TAG};
+use super::block::made;
+use super::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
 use super::list::like_slices;
-use super::memory::{push, with_capacity};
-use super::{FromOCaml, Invariant, OCamlFloat, ToOCaml};
+use super::memory::{converted, push};
+use super::{FromOCaml, Invariant, Made, OCamlFloat, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,7 +47,7 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
     #[track_caller]
     pub fn len(self) -> usize {
         // SAFETY: the value is a live array (type and lifetime).
-        unsafe { ffi::obx_size(self.checked().raw()) }
+        unsafe { self.checked().size_of_block() }
     }
 
     /// Whether there are no elements.
@@ -158,56 +158,112 @@ impl<'l> Value<'l, OCamlArray<OCamlFloat>> {
     }
 }
 
-impl<T: ?Sized> Value<'_, T> {
+impl<'l, T: ?Sized> Value<'l, T> {
     /// The number at `index` of an array or a record in the flat form of floats. `None` if the value does not have this
     /// form, or is too short.
+    #[inline]
     pub(crate) fn flat_float(self, index: usize) -> Option<f64> {
-        // SAFETY: the size is read only if the value is a block, which is live.
-        if !self.is_flat_floats() || index >= unsafe { ffi::obx_size(self.raw()) } {
-            return None;
-        }
-        let element = (self.raw() as *mut u64).wrapping_add(index);
-        // SAFETY: a live block of floats, which has this one (just checked). The load is atomic, because another
-        // domain may be changing the number.
-        Some(f64::from_bits(unsafe { AtomicU64::from_ptr(element) }.load(Ordering::Relaxed)))
+        self.flat_floats()?.nth(index)
     }
 
+    /// The numbers of an array or a record in the flat form of floats. `None` if the value does not have this form. The type is that
+    /// of an array or a record.
+    #[inline]
+    pub(crate) fn flat_floats(self) -> Option<impl ExactSizeIterator<Item = f64> + use<'l, T>> {
+        if !self.is_flat_floats() {
+            return None;
+        }
+        let first = self.raw() as *mut u64;
+        // SAFETY: the value is a live block (just checked).
+        let length = unsafe { self.size_of_block() } / (8 / size_of::<usize>());
+        // SAFETY: the block has this many floats, and does not move in 'l. The load is atomic, because another domain may be
+        // changing the number.
+        Some((0..length).map(move |index| unsafe {
+            f64::from_bits(AtomicU64::from_ptr(first.add(index)).load(Ordering::Relaxed))
+        }))
+    }
+
+    #[inline]
     pub(crate) fn is_flat_floats(self) -> bool {
         // SAFETY: the tag is read only if the value is a block, which is live.
-        !self.is_immediate() && unsafe { ffi::obx_is_flat_floats(self.raw()) != 0 }
+        !self.is_immediate() && unsafe { self.tag_of_block() == DOUBLE_ARRAY_TAG }
     }
 }
 
+/// Whether OCaml's arrays of floats have the flat form.
+#[inline]
+fn are_flat() -> bool {
+    // SAFETY: a constant of C.
+    unsafe { ffi::obx_float_arrays_are_flat != 0 }
+}
+
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray<A>>, Error> {
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
-        // array of units is used as an array of A only when all elements were stored.
-        let mut array = unsafe { rooted(ffi::obx_alloc_array(self.len()), lock) }?;
-        let mut floats = Vec::new();
-        for (i, element) in self.iter().enumerate() {
-            let element = element.to_ocaml(lock)?;
-            let raw = element.get(lock).raw();
-            // SAFETY: the lock is held, and the array has the field i. No float is stored in it if OCaml's arrays of
-            // floats are flat.
-            unsafe {
-                if ffi::obx_float_arrays_are_flat != 0 && ffi::obx_is_float(raw) != 0 {
-                    push(&mut floats, ffi::obx_float(raw))?;
-                } else {
-                    ffi::obx_store(array.get(lock).raw(), i, raw);
-                }
-            }
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray<A>> {
+        match self.first() {
+            Some(first) if first.as_float().is_some() && are_flat() => flat_array(self, lock),
+            _ => array(self, lock),
         }
-        if !floats.is_empty() {
-            if floats.len() != self.len() {
-                return Err(Error::Mismatch); // in OCaml, an array has only floats or none
-            }
-            // SAFETY: the token proves that the lock is held, and is borrowed mutably. All elements are floats, so their
-            // array is in the flat form.
-            array =
-                unsafe { rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock) }?;
-        }
-        Ok(array)
     }
+}
+
+/// An array of numbers.
+pub(super) fn flat_array<'l, A, R: ToOCaml<A>>(
+    numbers: &[R],
+    lock: &'l mut DomainLock,
+) -> Made<'l, OCamlArray<A>> {
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. An array of numbers is
+    // in the flat form.
+    let (array, lock) = unsafe { made(ffi::obx_alloc_flat_array(numbers.len()), lock) }?;
+    let first = array.raw() as *mut f64;
+    for (i, number) in numbers.iter().enumerate() {
+        // In OCaml, an array has only floats or none.
+        let Some(number) = number.as_float() else { return Err(Error::Mismatch) };
+        // SAFETY: the new array has this number, and nobody else knows it yet.
+        unsafe { first.add(i).write(number.get()) };
+    }
+    Ok((array, lock))
+}
+
+/// An array whose elements are converted one by one.
+fn array<'l, A, R: ToOCaml<A>>(
+    elements: &[R],
+    lock: &'l mut DomainLock,
+) -> Made<'l, OCamlArray<A>> {
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The array of units is
+    // used as an array of A only when all elements were stored.
+    let (array, now) = unsafe { made::<OCamlArray<A>>(ffi::obx_alloc_array(elements.len()), lock) }?;
+    let array = Boxroot::try_new(now, array)?;
+    let mut floats = Vec::new();
+    for (i, element) in elements.iter().enumerate() {
+        let (element, now) = element.to_value(lock)?;
+        if are_flat() && is_boxed_float(element.any()) {
+            // SAFETY: the value is a float (just checked).
+            let number: Value<'_, OCamlFloat> = unsafe { Value::from_raw(element.raw()) };
+            push(&mut floats, number.to_float())?;
+        } else {
+            // SAFETY: the lock is held, and the array has the field i. No float is stored in it if OCaml's arrays of floats are flat.
+            unsafe { ffi::obx_store(array.get(now).raw(), i, element.raw()) };
+        }
+    }
+    if !floats.is_empty() {
+        if floats.len() != elements.len() {
+            return Err(Error::Mismatch); // in OCaml, an array has only floats or none
+        }
+        array.delete_in(lock);
+        let (flat, lock) = flat_array::<OCamlFloat, f64>(&floats, lock)?;
+        // SAFETY: an array of what the elements became, which are floats.
+        return unsafe { made(flat.raw(), lock) };
+    }
+    let raw = array.get(lock).raw();
+    array.delete_in(lock);
+    // SAFETY: the array is live, because the collector has not run since it had a root.
+    unsafe { made(raw, lock) }
+}
+
+/// Whether the value is a float. On OCaml 4, it may be a pointer to other memory than the heap.
+#[inline]
+fn is_boxed_float(value: Value<'_, OCamlAny>) -> bool {
+    matches!(value.kind(), Kind::Block { tag: DOUBLE_TAG, .. })
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
@@ -215,14 +271,10 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
         value: Value<'l, OCamlArray<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, Error> {
-        let mut elements = with_capacity(value.len())?;
-        for i in 0..value.len() {
-            elements.push(match value.get(i) {
-                Some(element) => R::from_ocaml(element, lock)?,
-                None => R::from_float(value.flat_float(i).ok_or(Error::Mismatch)?)?,
-            });
+        if let Some(floats) = value.flat_floats() {
+            return converted(floats, R::from_float);
         }
-        Ok(elements)
+        converted(value.iter(), |element| R::from_ocaml(element, lock))
     }
 
     with_form!(OCamlArray<A>);

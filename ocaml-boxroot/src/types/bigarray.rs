@@ -1,14 +1,14 @@
 //! Bigarrays.
 
-use super::block::rooted;
+use super::block::made;
 use super::form::{custom_name, Form};
 use super::memory::collect;
 use super::number::is_ocaml_int;
 use super::{
-    FromOCaml, Invariant, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint,
+    FromOCaml, Invariant, Made, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint,
     ToOCaml,
 };
-use crate::{ffi, Boxroot, DomainLock, Error, OCamlAny, Value};
+use crate::{ffi, DomainLock, Error, OCamlAny, Value};
 use std::ffi::c_int;
 use std::fmt;
 use std::marker::PhantomData;
@@ -374,7 +374,7 @@ macro_rules! elements {
         }
 
         impl<L: sealed::Layout> ToOCaml<OCamlArray1<$element, L>> for [$rust] {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray1<$element, L>>, Error> {
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
                 $(if !self.iter().all(|element| $fits(*element)) {
                     return Err(Error::OutOfRange);
                 })?
@@ -384,7 +384,7 @@ macro_rules! elements {
                 // of one dimension is the same in both layouts.
                 unsafe {
                     let data = self.as_ptr().cast();
-                    rooted(ffi::obx_alloc_bigarray(kind | L::FLAG, data, self.len(), size_of_val(self)), lock)
+                    made(ffi::obx_alloc_bigarray(kind | L::FLAG, data, self.len(), size_of_val(self)), lock)
                 }
             }
 
@@ -392,16 +392,16 @@ macro_rules! elements {
         }
 
         impl<L: sealed::Layout> ToOCaml<OCamlArray1<$element, L>> for Vec<$rust> {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray1<$element, L>>, Error> {
-                self.as_slice().to_ocaml(lock)
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
+                self.as_slice().to_value(lock)
             }
 
             without_parts!(&self);
         }
 
         impl<L: sealed::Layout, const N: usize> ToOCaml<OCamlArray1<$element, L>> for [$rust; N] {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlArray1<$element, L>>, Error> {
-                self.as_slice().to_ocaml(lock)
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
+                self.as_slice().to_value(lock)
             }
 
             without_parts!(&self);

@@ -1,10 +1,15 @@
 //! Blocks of the OCaml heap, allocated with the values of roots as their fields.
 
-use crate::{ffi, Boxroot, DomainLock, Error, OCamlAny, RootRef, Value};
+use super::kept::Kept;
+use super::Made;
+use crate::{ffi, DomainLock, Error, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 
 /// The highest tag of a constructor: `Obj.last_non_constant_constructor_tag` of OCaml.
 pub(crate) const LAST_CONSTRUCTOR: u8 = if cfg!(ocaml4) { 245 } else { 243 };
+
+/// The size of the largest blocks that OCaml allocates in a minor heap: `Max_young_wosize`.
+pub(super) const MAX_SMALL: usize = 256;
 
 impl DomainLock {
     /// A new block with these fields. The tag is 0 for a tuple or a record; for a constructor with arguments it is
@@ -53,35 +58,47 @@ impl DomainLock {
     }
 }
 
-/// Roots a value that was just allocated. A `raw` of 0 says that memory ran out.
+/// A value that was just allocated. A `raw` of 0 says that memory ran out.
 ///
 /// # Safety
 ///
 /// `raw` is 0, or a valid value and a `T`. The collector has not run since it was allocated.
-#[track_caller]
-pub(crate) unsafe fn rooted<T: ?Sized>(
-    raw: sys::Value,
-    lock: &DomainLock,
-) -> Result<Boxroot<T>, Error> {
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) unsafe fn made<T: ?Sized>(raw: sys::Value, lock: &DomainLock) -> Made<'_, T> {
     if raw == 0 {
         return Err(Error::OutOfMemory);
     }
-    // SAFETY: `raw` is valid (caller), and the collector does not run before it is rooted.
-    Boxroot::try_new(lock, unsafe { Value::from_raw(raw) })
+    // SAFETY: `raw` is valid and a `T` (caller), and the collector does not run while the token is borrowed.
+    Ok((unsafe { Value::from_raw(raw) }, lock))
 }
 
-/// A root for a new block with this tag and these fields.
+/// A new block with this tag and these fields.
 ///
 /// # Safety
 ///
-/// Such a block is a `T`.
-#[track_caller]
-pub(crate) unsafe fn block<T: ?Sized>(
-    lock: &mut DomainLock,
+/// Such a block is a `T`, and there is a field. The tag is that of a constructor.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
+    lock: &'l mut DomainLock,
     tag: u8,
-    fields: &[&RootRef<OCamlAny>],
-) -> Result<Boxroot<T>, Error> {
-    // SAFETY: such a block is a `T` (caller).
-    let (value, lock) = unsafe { lock.alloc_block(tag, fields) }?;
-    Boxroot::try_new(lock, value)
+    fields: [Kept<'_>; N],
+) -> Made<'l, T> {
+    if N > MAX_SMALL {
+        let places = fields.each_ref().map(Kept::place);
+        // SAFETY: such a block is a `T` (caller).
+        return unsafe { lock.alloc_block(tag, &places) };
+    }
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The block is as small as this
+    // function demands.
+    let raw = unsafe { ffi::caml_alloc_small(N, tag.into()) };
+    let first = raw as *mut sys::Value;
+    for (i, field) in fields.iter().enumerate() {
+        // SAFETY: the new block has this field, is young, and nobody else knows it yet.
+        unsafe { first.add(i).write(field.place().get(lock).raw()) };
+    }
+    for field in fields {
+        field.end(lock);
+    }
+    // SAFETY: the block has all its fields, and is a `T` (caller). The collector has not run since it was allocated.
+    unsafe { made(raw, lock) }
 }

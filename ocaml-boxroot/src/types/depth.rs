@@ -10,6 +10,26 @@ static LIMIT: AtomicUsize = AtomicUsize::new(512);
 thread_local! {
     /// How many levels this thread is in.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
+    /// The part of this thread's stack where enough of it is left: its lower end and its size, which is 0 until the stack has been
+    /// looked for.
+    static ENOUGH: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// Whether this thread has enough of its stack left for another level.
+#[inline(always)]
+fn has_stack() -> bool {
+    let here = 0u8;
+    let (end, size) = ENOUGH.get();
+    (&raw const here).addr().wrapping_sub(end) < size || look_at_stack()
+}
+
+#[cold]
+fn look_at_stack() -> bool {
+    let (mut end, mut size) = (0, 0);
+    // SAFETY: the function has no precondition; it sets both numbers.
+    let enough = unsafe { ffi::obx_has_stack(&mut end, &mut size) } != 0;
+    ENOUGH.set((end, size));
+    enough
 }
 
 /// Sets how many levels deep the values that are converted may be nested, on all threads. Conversions of deeper values are
@@ -40,8 +60,7 @@ impl Level {
     #[inline]
     pub(super) fn new() -> Option<Level> {
         let depth = DEPTH.get();
-        // SAFETY: the function has no precondition.
-        if depth >= LIMIT.load(Ordering::Relaxed) || unsafe { ffi::obx_has_stack() } == 0 {
+        if depth >= LIMIT.load(Ordering::Relaxed) || !has_stack() {
             return None;
         }
         DEPTH.set(depth + 1);

@@ -1,6 +1,5 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
-use super::block::block;
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
 use super::memory::collect;
 use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
@@ -251,7 +250,8 @@ impl Exception {
         } else {
             // SAFETY: an exception with arguments is a block of tag 0 with its constructor and the arguments, which fit
             // (caller).
-            unsafe { block(lock, 0, &fields) }?
+            let (value, now) = unsafe { lock.alloc_block(0, &fields) }?;
+            Boxroot::try_new(now, value)?
         };
         let text = Arc::new(describe(value.get(lock)));
         let value = Some(Arc::new(value));

@@ -1,6 +1,7 @@
 //! Functions, and their calls.
 
 use super::form::{arity, describe, is_closure, Form};
+use super::kept::Kept;
 use super::{CallError, Exception, FromOCaml, OneType, ToOCaml};
 use crate::value::CHECKS;
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
@@ -94,7 +95,11 @@ impl DomainLock {
             return Ok((unsafe { Value::from_raw(result) }, self));
         }
         // SAFETY: as for this function (caller).
-        let result = unsafe { self.apply(closure, arguments) }?;
+        let result = match unsafe { self.apply(closure, arguments) } {
+            Ok(result) => result,
+            // SAFETY: the call has just ended.
+            Err(raised) => return Err(unsafe { self.exception(raised) }),
+        };
         // SAFETY: `result` is live, and an `R` (caller). The collector does not run in 'l, because the token is only
         // borrowed shared.
         Ok((unsafe { Value::from_raw(result) }, self))
@@ -121,7 +126,7 @@ impl DomainLock {
         unsafe {
             let first = Value::from_raw(arguments[0]);
             if takes(Value::from_raw(closure), first, arguments.len())? == arguments.len() {
-                Ok(self.apply(closure, arguments)?)
+                self.apply(closure, arguments).map_err(|raised| self.exception(raised).into())
             } else {
                 self.call_in_steps(closure, arguments)
             }
@@ -150,7 +155,9 @@ impl DomainLock {
             let mut raw: Vec<_> = now.iter().map(|argument| argument.get(self).raw()).collect();
             // SAFETY: the values are live, because the collector has not run since they were read from roots. The function takes
             // these arguments (caller).
-            let result = unsafe { self.apply(function.get(self).raw(), &mut raw) }?;
+            let result = unsafe { self.apply(function.get(self).raw(), &mut raw) };
+            // SAFETY: the call has just ended.
+            let result = result.map_err(|raised| unsafe { self.exception(raised) })?;
             if later.is_empty() {
                 return Ok(result);
             }
@@ -168,31 +175,47 @@ impl DomainLock {
         }
     }
 
-    /// Calls a closure; the result is live.
+    /// Calls a closure. The result is live, or it is an encoded exception.
     ///
     /// # Safety
     ///
     /// The closure and the arguments are live values. The closure accepts the arguments.
-    #[inline]
-    #[track_caller]
+    #[inline(always)]
     unsafe fn apply(
         &mut self,
         closure: sys::Value,
         arguments: &mut [sys::Value],
-    ) -> Result<sys::Value, Exception> {
-        let count = arguments.len() as c_int;
+    ) -> Result<sys::Value, sys::Value> {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no unrooted value is
-        // used after the call. `obx_callback` returns exceptions as results.
-        let result = unsafe { ffi::obx_callback(closure, count, arguments.as_mut_ptr()) };
-        if ffi::is_exception(result) {
-            // SAFETY: `result` encodes a live exception, or 0; the collector has not run since.
-            return Err(unsafe { Exception::raised(self, ffi::extract_exception(result)) });
+        // used after the call. The functions return exceptions as results.
+        let result = unsafe {
+            match arguments {
+                [argument] => ffi::obx_callback1(closure, *argument),
+                _ => {
+                    let count = arguments.len() as c_int;
+                    ffi::obx_callback(closure, count, arguments.as_mut_ptr())
+                }
+            }
+        };
+        match ffi::is_exception(result) {
+            false => Ok(result),
+            true => Err(result),
         }
-        Ok(result)
     }
 
-    /// Calls a closure with the values of these roots, of which there are `count`; with `()` if there are none. The result has no
-    /// type, so that a program contains this function once, however many functions it calls.
+    /// The exception that a call has ended with.
+    ///
+    /// # Safety
+    ///
+    /// `raised` is what [`apply`](DomainLock::apply) has just returned.
+    #[cold]
+    #[track_caller]
+    unsafe fn exception(&self, raised: sys::Value) -> Exception {
+        // SAFETY: `raised` encodes a live exception, or 0; the collector has not run since (caller).
+        unsafe { Exception::raised(self, ffi::extract_exception(raised)) }
+    }
+
+    /// Calls a closure with these arguments; with `()` if there are none.
     ///
     /// # Errors
     ///
@@ -202,32 +225,33 @@ impl DomainLock {
     /// # Safety
     ///
     /// The closure is live, and accepts the arguments.
+    #[inline(always)]
     #[track_caller]
-    pub(crate) unsafe fn call_with<'l, 'a>(
+    pub(crate) unsafe fn call_with<'l, const N: usize>(
         &'l mut self,
         closure: sys::Value,
-        count: usize,
-        arguments: impl Iterator<Item = &'a Boxroot<OCamlAny>>,
+        arguments: [Kept<'_>; N],
     ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
-        const ON_STACK: usize = 8;
-        let (mut few, mut many) = ([Value::unit().raw(); ON_STACK], Vec::new());
-        let raw: &mut [sys::Value] = match count {
-            0 => &mut few[..1],
-            count if count <= ON_STACK => &mut few[..count],
-            count => {
-                many.resize(count, Value::unit().raw());
-                &mut many
-            }
-        };
-        for (raw, argument) in raw.iter_mut().zip(arguments) {
-            *raw = argument.get(self).raw();
+        let mut raw = [Value::unit().raw(); N];
+        for (raw, argument) in raw.iter_mut().zip(&arguments) {
+            *raw = argument.place().get(self).raw();
         }
+        for argument in arguments {
+            argument.end(self);
+        }
+        let raw: &mut [sys::Value] = match N {
+            0 => &mut [Value::unit().raw()],
+            _ => &mut raw,
+        };
         // SAFETY: the closure and the arguments are live, because the collector has not run since they were read. The
         // function has these types (caller).
         let result = unsafe {
             match CHECKS {
                 true => self.call_checked(closure, raw)?,
-                false => self.apply(closure, raw)?,
+                false => match self.apply(closure, raw) {
+                    Ok(result) => result,
+                    Err(raised) => return Err(self.exception(raised).into()),
+                },
             }
         };
         // SAFETY: as in `call`.
@@ -266,15 +290,16 @@ fn takes(
 const ORDINALS: [&str; 8] =
     ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
-/// A root for the argument with that number, from 0.
+/// What the argument with that number, from 0, becomes.
+#[inline]
 #[track_caller]
-fn argument<T, R: ToOCaml<T>>(
-    value: &R,
+fn argument<'a, T, R: ToOCaml<T>>(
+    value: &'a R,
     number: usize,
     lock: &mut DomainLock,
-) -> Result<Boxroot<OCamlAny>, Error> {
-    match value.to_ocaml(lock) {
-        Ok(root) => Ok(root.into_any()),
+) -> Result<Kept<'a>, Error> {
+    match Kept::new(value, lock) {
+        Ok(kept) => Ok(kept),
         Err(error) => {
             Err(error.of(format_args!("the {} argument of an OCaml function", ORDINALS[number])))
         }
@@ -287,20 +312,26 @@ impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
     /// # Safety
     ///
     /// The function takes these arguments, or `()` if there are none.
+    #[inline]
     #[track_caller]
-    unsafe fn convert_result<X: FromOCaml<R>>(
+    unsafe fn convert_result<X: FromOCaml<R>, const N: usize>(
         &self,
         lock: &mut DomainLock,
-        arguments: &[Boxroot<OCamlAny>],
+        arguments: [Kept<'_>; N],
     ) -> Result<X, CallError> {
         let closure = self.get(lock).raw();
         // SAFETY: the closure is live, because the collector has not run since it was read from its root. It takes the
         // arguments (caller).
-        let result = unsafe { lock.call_with(closure, arguments.len(), arguments.iter()) };
-        let (result, lock) = result.map_err(|error| error.of(format_args!("an OCaml function")))?;
+        let (result, lock) = match unsafe { lock.call_with(closure, arguments) } {
+            Ok(result) => result,
+            Err(error) if CHECKS => return Err(error.of(format_args!("an OCaml function"))),
+            Err(exception) => return Err(exception),
+        };
         // SAFETY: the function returns an `R`, as its type promises.
-        X::from_ocaml(unsafe { Value::from_raw(result.raw()) }, lock)
-            .map_err(|error| error.of(format_args!("the result of an OCaml function")).into())
+        match X::from_ocaml(unsafe { Value::from_raw(result.raw()) }, lock) {
+            Ok(result) => Ok(result),
+            Err(error) => Err(error.of(format_args!("the result of an OCaml function")).into()),
+        }
     }
 }
 
@@ -341,6 +372,7 @@ macro_rules! callable {
             /// The exception that the function raised; or the error of a conversion. An [`In`](Error::In) says of which argument, or
             /// that it is of the result.
             #[doc(alias("caml_callback", "caml_callback_exn"))]
+            #[inline]
             #[track_caller]
             pub fn call_converting<X: FromOCaml<R>>(
                 &self,
@@ -349,7 +381,7 @@ macro_rules! callable {
             ) -> Result<X, CallError> {
                 let arguments = [$(self::argument::<$type, _>(&$argument, $number, lock)?),+];
                 // SAFETY: the arguments have the types that the function's type promises.
-                unsafe { self.convert_result(lock, &arguments) }
+                unsafe { self.convert_result(lock, arguments) }
             }
         }
     };
@@ -422,6 +454,6 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
     #[track_caller]
     pub fn call_converting<X: FromOCaml<R>>(&self, lock: &mut DomainLock) -> Result<X, CallError> {
         // SAFETY: the function takes `()`.
-        unsafe { self.convert_result(lock, &[]) }
+        unsafe { self.convert_result(lock, []) }
     }
 }

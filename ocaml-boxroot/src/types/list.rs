@@ -1,11 +1,9 @@
 //! Lists; and what lists and arrays have in common.
 
-use super::block::{block, rooted};
+use super::block::made;
 use super::form::Form;
-use super::memory::push;
-use super::{FromOCaml, ToOCaml};
-use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
-use ocaml_boxroot_sys as sys;
+use super::{FromOCaml, Made, ToOCaml};
+use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use std::marker::PhantomData;
 
 marker! {
@@ -64,58 +62,23 @@ impl<'l, T> Value<'l, OCamlList<T>> {
     }
 }
 
-/// Finds out that a list is cyclic, at the latest when it was followed three times as far as it has cells (R. P. Brent, "An
-/// improved Monte Carlo factorization algorithm", 1980). It remembers one cell at a time, each for twice as many steps as the
-/// last one.
-struct CycleFinder {
-    remembered: sys::Value,
-    cells: usize,
-}
-
-impl CycleFinder {
-    fn new<T>(list: Value<'_, OCamlList<T>>) -> CycleFinder {
-        CycleFinder { remembered: list.raw(), cells: 0 }
-    }
-
-    /// Whether this, the next cell or the end, is the cell that is remembered. No value moves meanwhile, because the token is
-    /// borrowed.
-    fn closes_at<T>(&mut self, list: Value<'_, OCamlList<T>>) -> bool {
-        let was_there = list.raw() == self.remembered;
-        self.cells += 1;
-        if self.cells.is_power_of_two() {
-            self.remembered = list.raw();
-        }
-        was_there
-    }
-}
-
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlList<A>>, Error> {
-        let mut list = empty(lock)?;
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
+        // SAFETY: the empty list is the immediate 0.
+        let mut list: Boxroot<OCamlList<A>> =
+            Boxroot::try_new(lock, unsafe { Value::from_raw(Value::int(0).raw()) })?;
         for element in self.iter().rev() {
-            list = cons(element.to_ocaml(lock)?.into_any(), list, lock)?;
+            let (first, _) = element.to_value(lock)?;
+            let (first, rest) = (first.raw(), list.as_any() as *const RootRef<OCamlAny>);
+            // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run; it has not run
+            // since `first` was made. `rest` is the place of a live root. The result is a list of A.
+            list.try_set(lock, unsafe { Value::from_raw(ffi::obx_alloc_cons(first, rest.cast())) })?;
         }
-        // SAFETY: a list of what the elements become, which are of type `A`.
-        Ok(unsafe { list.cast_into() })
+        let value = list.get(lock).raw();
+        list.delete_in(lock);
+        // SAFETY: the list is live, because the collector has not run since it had a root.
+        unsafe { made(value, lock) }
     }
-}
-
-/// The empty list.
-#[track_caller]
-fn empty(lock: &DomainLock) -> Result<Boxroot<OCamlAny>, Error> {
-    // SAFETY: the empty list is the immediate 0.
-    unsafe { rooted(Value::int(0).raw(), lock) }
-}
-
-/// The list with another first element.
-#[track_caller]
-fn cons(
-    first: Boxroot<OCamlAny>,
-    rest: Boxroot<OCamlAny>,
-    lock: &mut DomainLock,
-) -> Result<Boxroot<OCamlAny>, Error> {
-    // SAFETY: a cons cell is a block of tag 0 with the first element and the rest.
-    unsafe { block(lock, 0, &[&first, &rest]) }
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
@@ -123,17 +86,23 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
         value: Value<'l, OCamlList<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, Error> {
-        let mut elements = Vec::new();
-        let mut cycle = CycleFinder::new(value);
-        let mut rest = value;
-        while let Some((element, after)) = rest.first_and_rest() {
-            push(&mut elements, R::from_ocaml(element, lock)?)?;
-            rest = after;
-            if cycle.closes_at(rest) {
-                return Err(Error::Mismatch);
+        let (mut elements, mut rest) = (Vec::new(), value);
+        loop {
+            // The vector grows with the list, because elements that are allocated before its last memory are allocated faster (glibc).
+            // At each growth a cell is remembered, for as many steps as the list has cells so far. So a cyclic list is noticed at
+            // the latest when it was followed three times as far as it has cells (R. P. Brent, "An improved Monte Carlo factorization
+            // algorithm", 1980). No value moves meanwhile, because the token is borrowed.
+            let (remembered, steps) = (rest.raw(), elements.len().max(4));
+            elements.try_reserve(steps).map_err(|_| Error::OutOfMemory)?;
+            for _ in 0..steps {
+                let Some((element, after)) = rest.first_and_rest() else { return Ok(elements) };
+                elements.push(R::from_ocaml(element, lock)?);
+                if after.raw() == remembered {
+                    return Err(Error::Mismatch);
+                }
+                rest = after;
             }
         }
-        Ok(elements)
     }
 
     with_form!(OCamlList<A>);
@@ -143,13 +112,13 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
 macro_rules! like_slices {
     ($ocaml:ident) => {
         impl<A, R: ToOCaml<A>> ToOCaml<$ocaml<A>> for Vec<R> {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml<A>> {
                 self.as_slice().convert_to(lock)
             }
         }
 
         impl<A, R: ToOCaml<A>, const N: usize> ToOCaml<$ocaml<A>> for [R; N] {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml<A>>, Error> {
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml<A>> {
                 self.as_slice().convert_to(lock)
             }
         }

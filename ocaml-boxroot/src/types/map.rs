@@ -2,8 +2,8 @@
 
 use super::form::Form;
 use super::memory::{collect, push};
-use super::{FromOCaml, OCamlList, ToOCaml};
-use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
+use super::{FromOCaml, Made, OCamlList, ToOCaml};
+use crate::{DomainLock, Error, Kind, OCamlAny, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -242,7 +242,7 @@ macro_rules! association_lists {
     ($($rust:ident: $make:ident where $first:ident $(+ $second:ident)?;)*) => {$(
         /// A list of pairs, in the order of the Rust map's iterator.
         impl<A, B, K: ToOCaml<A>, V: ToOCaml<B>> ToOCaml<OCamlList<(A, B)>> for $rust<K, V> {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlList<(A, B)>>, Error> {
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<(A, B)>> {
                 collect(self.iter())?.as_slice().convert_to(lock)
             }
         }

@@ -26,6 +26,25 @@ pub(crate) fn collect<T>(from: impl ExactSizeIterator<Item = T>) -> Result<Vec<T
     Ok(elements)
 }
 
+/// A vector of what `convert` makes of these elements.
+#[inline]
+pub(crate) fn converted<S, T>(
+    from: impl ExactSizeIterator<Item = S>,
+    mut convert: impl FnMut(S) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    let length = from.len();
+    let mut elements = with_capacity(length)?;
+    let first: *mut T = elements.as_mut_ptr();
+    for (i, element) in from.take(length).enumerate() {
+        // SAFETY: the vector has room for `length` elements, and `i` elements so far.
+        unsafe {
+            first.add(i).write(convert(element)?);
+            elements.set_len(i + 1);
+        }
+    }
+    Ok(elements)
+}
+
 /// A copy of the bytes.
 #[inline]
 pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, Error> {

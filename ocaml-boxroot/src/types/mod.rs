@@ -70,6 +70,7 @@ mod depth;
 pub(crate) mod exception;
 pub(crate) mod form;
 mod function;
+pub(crate) mod kept;
 mod list;
 mod map;
 mod memory;
@@ -77,7 +78,6 @@ mod number;
 mod seq;
 mod string;
 mod tuple;
-pub(crate) mod unconverted;
 
 pub use bigarray::{BigarrayCell, BigarrayElement};
 pub use declare::Field;
@@ -133,6 +133,9 @@ use form::mismatch;
 use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// A value that was made just now, and the token, under which the collector does not run.
+pub type Made<'l, T> = Result<(Value<'l, T>, &'l DomainLock), Error>;
 
 /// A struct with such a field is invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
@@ -210,19 +213,22 @@ pub unsafe trait OneType {}
 /// # Conversions of other types
 ///
 /// Implement [`convert_to`](ToOCaml::convert_to) and [`convert_from`](FromOCaml::convert_from), and convert the parts by
-/// [`to_ocaml`](ToOCaml::to_ocaml) and [`to_rust`](Value::to_rust).
+/// [`to_ocaml`](ToOCaml::to_ocaml), or [`to_value`](ToOCaml::to_value) for the last one, and [`to_rust`](Value::to_rust).
 ///
 /// ```
 /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
 /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-/// use ocaml_boxroot::{Boxroot, DomainLock, Error, FromOCaml, OCamlFloat, ToOCaml, Value};
+/// use ocaml_boxroot::{DomainLock, Error, FromOCaml, OCamlFloat, ToOCaml, Value};
 ///
 /// #[derive(Debug, PartialEq)]
 /// struct Complex { re: f64, im: f64 }
 ///
 /// impl ToOCaml<(OCamlFloat, OCamlFloat)> for Complex {
-///     fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<(OCamlFloat, OCamlFloat)>, Error> {
-///         (self.re, self.im).to_ocaml(lock)
+///     fn convert_to<'l>(
+///         &self,
+///         lock: &'l mut DomainLock,
+///     ) -> Result<(Value<'l, (OCamlFloat, OCamlFloat)>, &'l DomainLock), Error> {
+///         (self.re, self.im).to_value(lock)
 ///     }
 /// }
 ///
@@ -293,6 +299,36 @@ pub trait ToOCaml<T: ?Sized> {
     #[inline]
     #[track_caller]
     fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+        match self.to_value(lock) {
+            Ok((value, lock)) => Boxroot::try_new(lock, value),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The copy, without a root, for whoever uses it at once. Also returns the token, shared. The collector may run before.
+    ///
+    /// # Errors
+    ///
+    /// As [`to_ocaml`](ToOCaml::to_ocaml).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{OCamlString, ToOCaml};
+    ///
+    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
+    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// let (text, _now) = ToOCaml::<OCamlString>::to_value("seen", lock)?; // `_now` is the token, while `text` lives
+    /// assert_eq!(text.as_str()?, "seen");
+    /// # Ok(()) })??;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[inline]
+    #[track_caller]
+    fn to_value<'l>(
+        &self,
+        lock: &'l mut DomainLock,
+    ) -> Result<(Value<'l, T>, &'l DomainLock), Error> {
         if !self.has_parts() {
             return self.convert_to(lock);
         }
@@ -300,20 +336,49 @@ pub trait ToOCaml<T: ?Sized> {
         self.convert_to(lock)
     }
 
-    /// The conversion, which you implement, and which [`to_ocaml`](ToOCaml::to_ocaml) calls. It must convert the parts of the
-    /// value by *their* `to_ocaml`, which counts the levels.
+    /// The conversion, which you implement, and which [`to_ocaml`](ToOCaml::to_ocaml) and [`to_value`](ToOCaml::to_value) call.
+    /// It must convert the parts of the value by *their* `to_ocaml` or `to_value`, which count the levels.
     ///
     /// # Errors
     ///
     /// As [`to_ocaml`](ToOCaml::to_ocaml).
     #[track_caller]
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error>;
+    fn convert_to<'l>(
+        &self,
+        lock: &'l mut DomainLock,
+    ) -> Result<(Value<'l, T>, &'l DomainLock), Error>;
+
+    /// A root that owns the value already, if this is one. Where OCaml gets the value as an argument or a part, it needs no
+    /// other root then.
+    #[inline]
+    fn as_root(&self) -> Option<&RootRef<T>> {
+        None
+    }
+
+    /// The number, if this is one for OCaml's `float`, for arrays and records in the flat form of floats.
+    #[doc(hidden)]
+    #[inline]
+    fn as_float(&self) -> Option<FloatOf<T>> {
+        None
+    }
 
     /// Whether `to_ocaml` counts a level for this value. Implement it, as `false`, for a type without parts, whose
     /// conversion then spends no time on the count.
     #[inline]
     fn has_parts(&self) -> bool {
         true
+    }
+}
+
+/// A number that OCaml represents as a `T`, which only a float is.
+#[doc(hidden)]
+pub struct FloatOf<T: ?Sized>(f64, PhantomData<T>);
+
+impl<T: ?Sized> FloatOf<T> {
+    /// The number.
+    #[inline(always)]
+    pub(crate) fn get(self) -> f64 {
+        self.0
     }
 }
 
@@ -462,21 +527,25 @@ impl<T: ?Sized> RootRef<T> {
     }
 }
 
-impl<T: ?Sized> ToOCaml<T> for RootRef<T> {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
-        self.clone_in(lock)
-    }
+macro_rules! roots {
+    ($($root:ty),+) => {$(
+        impl<T: ?Sized> ToOCaml<T> for $root {
+            #[inline]
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, T> {
+                Ok((self.get(lock), lock))
+            }
 
-    without_parts!(&self);
+            #[inline]
+            fn as_root(&self) -> Option<&RootRef<T>> {
+                Some(self)
+            }
+
+            without_parts!(&self);
+        }
+    )+};
 }
 
-impl<T: ?Sized> ToOCaml<T> for Boxroot<T> {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
-        self.clone_in(lock)
-    }
-
-    without_parts!(&self);
-}
+roots!(RootRef<T>, Boxroot<T>);
 
 impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
     fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
@@ -490,12 +559,18 @@ macro_rules! pointers {
     ($($pointer:ty),+) => {$(
         impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for $pointer {
             #[inline]
-            fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
-                (**self).to_ocaml(lock)
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, T> {
+                (**self).to_value(lock)
             }
 
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
-                (**self).to_ocaml(lock)
+            #[inline]
+            fn as_root(&self) -> Option<&RootRef<T>> {
+                (**self).as_root()
+            }
+
+            #[inline]
+            fn as_float(&self) -> Option<FloatOf<T>> {
+                (**self).as_float()
             }
 
             without_parts!(&self);

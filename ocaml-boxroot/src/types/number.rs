@@ -1,9 +1,10 @@
 //! Numbers and characters, `unit` and `bool`.
 
-use super::block::rooted;
+use super::block::made;
 use super::form::{custom_name, Form, DOUBLE_TAG};
-use super::{FromOCaml, OneType, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
+use super::{FloatOf, FromOCaml, Made, OneType, ToOCaml};
+use crate::{ffi, DomainLock, Error, Kind, OCamlAny, Value};
+use std::marker::PhantomData;
 
 marker! {
     /// The type of OCaml's `int`, for `Value<'l, OCamlInt>` and `Boxroot<OCamlInt>`.
@@ -162,6 +163,7 @@ impl Value<'_, ()> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[doc(alias = "Val_unit")]
+    #[inline]
     pub fn unit() -> Value<'static, ()> {
         // SAFETY: 1 is the immediate 0, which is `()`.
         unsafe { Value::from_raw(1) }
@@ -179,6 +181,7 @@ impl Value<'_, OCamlInt> {
     /// assert_eq!(Value::int(7).to_int(), 7);
     /// ```
     #[doc(alias("Val_int", "Val_long"))]
+    #[inline]
     pub fn int(n: isize) -> Value<'static, OCamlInt> {
         // SAFETY: an immediate, by its lowest bit, and so an `int`.
         unsafe { Value::from_raw((n << 1) | 1) }
@@ -194,6 +197,7 @@ impl Value<'_, OCamlInt> {
     /// ```
     #[doc(alias("Int_val", "Long_val"))]
     #[track_caller]
+    #[inline]
     pub fn to_int(self) -> isize {
         self.checked().raw() >> 1
     }
@@ -208,6 +212,7 @@ impl Value<'_, OCamlChar> {
     /// # use ocaml_boxroot::Value;
     /// assert_eq!(Value::char(b'a').to_byte(), b'a');
     /// ```
+    #[inline]
     pub fn char(byte: u8) -> Value<'static, OCamlChar> {
         // SAFETY: an immediate, by its lowest bit, from 0 to 255, and so a `char`.
         unsafe { Value::from_raw(isize::from(byte) << 1 | 1) }
@@ -222,6 +227,7 @@ impl Value<'_, OCamlChar> {
     /// assert_eq!(char::from(Value::char(b'a').to_byte()), 'a');
     /// ```
     #[track_caller]
+    #[inline]
     pub fn to_byte(self) -> u8 {
         (self.checked().raw() >> 1) as u8
     }
@@ -243,6 +249,7 @@ impl Value<'_, OCamlInt32> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
+    #[inline]
     pub fn to_int32(self) -> i32 {
         // SAFETY: the value is a live `int32` (type and lifetime).
         unsafe { ffi::obx_int32(self.checked().raw()) }
@@ -265,6 +272,7 @@ impl Value<'_, OCamlInt64> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
+    #[inline]
     pub fn to_int64(self) -> i64 {
         // SAFETY: the value is a live `int64` (type and lifetime).
         unsafe { ffi::obx_int64(self.checked().raw()) }
@@ -287,6 +295,7 @@ impl Value<'_, OCamlNativeint> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[track_caller]
+    #[inline]
     pub fn to_nativeint(self) -> isize {
         // SAFETY: the value is a live `nativeint` (type and lifetime).
         unsafe { ffi::obx_nativeint(self.checked().raw()) }
@@ -310,6 +319,7 @@ impl Value<'_, bool> {
     /// ```
     #[doc(alias = "Bool_val")]
     #[track_caller]
+    #[inline]
     pub fn to_bool(self) -> bool {
         self.checked().raw() != 1
     }
@@ -332,21 +342,24 @@ impl Value<'_, OCamlFloat> {
     /// ```
     #[doc(alias = "Double_val")]
     #[track_caller]
+    #[inline]
     pub fn to_float(self) -> f64 {
-        // SAFETY: the value is a live float (type and lifetime).
-        unsafe { ffi::obx_float(self.checked().raw()) }
+        // SAFETY: the value is a live float (type and lifetime). Floats do not change.
+        unsafe { *(self.checked().raw() as *const f64) }
     }
 }
 
 impl ToOCaml<()> for () {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<()>, Error> {
-        Boxroot::try_new(lock, Value::unit())
+    #[inline]
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, ()> {
+        Ok((Value::unit(), lock))
     }
 
     without_parts!(&self);
 }
 
 impl FromOCaml<()> for () {
+    #[inline]
     fn convert_from<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(())
     }
@@ -356,15 +369,17 @@ impl FromOCaml<()> for () {
 }
 
 impl ToOCaml<bool> for bool {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<bool>, Error> {
+    #[inline]
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, bool> {
         // SAFETY: `false` is the immediate 0, and `true` the immediate 1.
-        unsafe { rooted(Value::int(isize::from(*self)).raw(), lock) }
+        unsafe { made(Value::int(isize::from(*self)).raw(), lock) }
     }
 
     without_parts!(&self);
 }
 
 impl FromOCaml<bool> for bool {
+    #[inline]
     fn convert_from<'l>(value: Value<'l, bool>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_bool())
     }
@@ -374,6 +389,7 @@ impl FromOCaml<bool> for bool {
 }
 
 /// Whether this is an OCaml integer, which has one bit less.
+#[inline]
 pub(super) fn is_ocaml_int(n: isize) -> bool {
     Value::int(n).to_int() == n
 }
@@ -382,12 +398,12 @@ macro_rules! integers {
     ($($rust:ident)*) => {$(
         /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit into 63 bits.
         impl ToOCaml<OCamlInt> for $rust {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, Error> {
-                let n = isize::try_from(*self).map_err(|_| Error::OutOfRange)?;
-                if !is_ocaml_int(n) {
-                    return Err(Error::OutOfRange);
+            #[inline]
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlInt> {
+                match isize::try_from(*self) {
+                    Ok(n) if is_ocaml_int(n) => Ok((Value::int(n), lock)),
+                    _ => Err(Error::OutOfRange),
                 }
-                Boxroot::try_new(lock, Value::int(n))
             }
 
             without_parts!(&self);
@@ -395,6 +411,7 @@ macro_rules! integers {
 
         /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit.
         impl FromOCaml<OCamlInt> for $rust {
+            #[inline]
             fn convert_from<'l>(value: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, Error> {
                 $rust::try_from(value.to_int()).map_err(|_| Error::OutOfRange)
             }
@@ -410,16 +427,18 @@ integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 macro_rules! boxed {
     ($($rust:ident is $ocaml:ident: $alloc:ident, $read:ident;)*) => {$(
         impl ToOCaml<$ocaml> for $rust {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<$ocaml>, Error> {
+            #[inline]
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
                 // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
                 // run. The new block is of this type.
-                unsafe { rooted(ffi::$alloc(*self), lock) }
+                unsafe { made(ffi::$alloc(*self), lock) }
             }
 
             without_parts!(&self);
         }
 
         impl FromOCaml<$ocaml> for $rust {
+            #[inline]
             fn convert_from<'l>(value: Value<'l, $ocaml>, _: &'l DomainLock) -> Result<Self, Error> {
                 Ok(value.$read())
             }
@@ -437,16 +456,23 @@ boxed! {
 }
 
 impl ToOCaml<OCamlFloat> for f64 {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error> {
+    #[inline]
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
         // new block is a float.
-        unsafe { rooted(ffi::obx_alloc_float(*self), lock) }
+        unsafe { made(ffi::obx_alloc_float(*self), lock) }
+    }
+
+    #[inline]
+    fn as_float(&self) -> Option<FloatOf<OCamlFloat>> {
+        Some(FloatOf(*self, PhantomData))
     }
 
     without_parts!(&self);
 }
 
 impl FromOCaml<OCamlFloat> for f64 {
+    #[inline]
     fn convert_from<'l>(value: Value<'l, OCamlFloat>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_float())
     }
@@ -454,20 +480,23 @@ impl FromOCaml<OCamlFloat> for f64 {
     without_parts!();
     with_form!(OCamlFloat);
 
+    #[inline]
     fn from_float(x: f64) -> Result<Self, Error> {
         Ok(x)
     }
 }
 
 impl ToOCaml<OCamlChar> for u8 {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
-        Boxroot::try_new(lock, Value::char(*self))
+    #[inline]
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
+        Ok((Value::char(*self), lock))
     }
 
     without_parts!(&self);
 }
 
 impl FromOCaml<OCamlChar> for u8 {
+    #[inline]
     fn convert_from<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_byte())
     }
@@ -479,8 +508,8 @@ impl FromOCaml<OCamlChar> for u8 {
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF). Other characters are
 /// [`OutOfRange`](Error::OutOfRange).
 impl ToOCaml<OCamlChar> for char {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlChar>, Error> {
-        u8::try_from(*self).map_err(|_| Error::OutOfRange)?.to_ocaml(lock)
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
+        u8::try_from(*self).map_err(|_| Error::OutOfRange)?.to_value(lock)
     }
 
     without_parts!(&self);
@@ -488,6 +517,7 @@ impl ToOCaml<OCamlChar> for char {
 
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
 impl FromOCaml<OCamlChar> for char {
+    #[inline]
     fn convert_from<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
         Ok(value.to_byte().into())
     }

@@ -1,9 +1,10 @@
 //! Strings and bytes.
 
+use super::block::{made, MAX_SMALL};
 use super::form::{Form, STRING_TAG};
 use super::memory::{collect, copied};
-use super::{FromOCaml, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
+use super::{FromOCaml, Made, ToOCaml};
+use crate::{ffi, DomainLock, Error, Kind, OCamlAny, Value};
 use std::str::Utf8Error;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -53,6 +54,22 @@ impl Form for OCamlBytes {
     }
 }
 
+impl<T> Value<'_, T> {
+    /// The number of bytes.
+    ///
+    /// # Safety
+    ///
+    /// The value is a string or a byte sequence.
+    #[inline]
+    unsafe fn length(self) -> usize {
+        // SAFETY: the value is such a block (caller), whose last byte says how many bytes before it are not counted.
+        unsafe {
+            let last = self.size_of_block() * size_of::<usize>() - 1;
+            last - usize::from(*(self.raw() as *const u8).add(last))
+        }
+    }
+}
+
 impl<'l> Value<'l, OCamlString> {
     /// The string's bytes, without a copy.
     ///
@@ -68,14 +85,12 @@ impl<'l> Value<'l, OCamlString> {
     /// ```
     #[doc(alias("String_val", "caml_string_length"))]
     #[track_caller]
+    #[inline]
     pub fn as_bytes(self) -> &'l [u8] {
         self.checked();
         // SAFETY: the value is a live string (type and lifetime). The collector does not run in 'l, so the string
         // does not move. Strings do not change.
-        unsafe {
-            let length = ffi::obx_string_length(self.raw());
-            std::slice::from_raw_parts(self.raw() as *const u8, length)
-        }
+        unsafe { std::slice::from_raw_parts(self.raw() as *const u8, self.length()) }
     }
 
     /// The string, without a copy.
@@ -96,8 +111,25 @@ impl<'l> Value<'l, OCamlString> {
     /// ```
     #[doc(alias = "String_val")]
     #[track_caller]
+    #[inline]
     pub fn as_str(self) -> Result<&'l str, Utf8Error> {
-        std::str::from_utf8(self.as_bytes())
+        let bytes = self.as_bytes();
+        if self.is_ascii() {
+            // SAFETY: ASCII is UTF-8.
+            return Ok(unsafe { std::str::from_utf8_unchecked(bytes) });
+        }
+        std::str::from_utf8(bytes)
+    }
+
+    /// Whether all bytes are ASCII. Looks at whole words, of which the last one ends with bytes below 8.
+    #[inline]
+    fn is_ascii(self) -> bool {
+        const HIGH: usize = usize::from_ne_bytes([0x80; size_of::<usize>()]);
+        // SAFETY: the value is a live string (type and lifetime), a block of this size. Strings do not change.
+        let words = unsafe {
+            std::slice::from_raw_parts(self.raw() as *const usize, self.size_of_block())
+        };
+        words.iter().fold(0, |all, word| all | word) & HIGH == 0
     }
 
     /// A copy of the string's bytes. Without memory for it, the process ends, as it does in [`slice::to_vec`];
@@ -164,7 +196,7 @@ impl<'l> Value<'l, OCamlBytes> {
     pub(crate) fn bytes(self) -> impl ExactSizeIterator<Item = u8> + use<'l> {
         let bytes = self.checked().raw() as *mut u8;
         // SAFETY: the value is a live byte sequence (type and lifetime).
-        let length = unsafe { ffi::obx_string_length(self.raw()) };
+        let length = unsafe { self.length() };
         // SAFETY: the value does not move in 'l. Each byte is loaded atomically, because another domain may be changing
         // it.
         (0..length)
@@ -194,24 +226,37 @@ impl DomainLock {
         &'l mut self,
         bytes: impl AsRef<[u8]>,
     ) -> Result<(Value<'l, OCamlString>, &'l DomainLock), Error> {
-        let bytes = bytes.as_ref();
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
-        // function copies the bytes and does not raise.
-        let raw = unsafe { ffi::obx_alloc_string(bytes.as_ptr().cast(), bytes.len()) };
-        if raw == 0 {
-            return Err(Error::OutOfMemory);
+        self.string(bytes.as_ref())
+    }
+
+    #[inline]
+    fn string<'l>(&'l mut self, bytes: &[u8]) -> Made<'l, OCamlString> {
+        let words = bytes.len() / size_of::<usize>() + 1;
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The function in C copies
+        // the bytes, and does not raise. A string is a block with this tag, whose last byte says how many bytes before it are not
+        // counted: they fit into its last word.
+        unsafe {
+            if words > MAX_SMALL {
+                return made(ffi::obx_alloc_string(bytes.as_ptr().cast(), bytes.len()), self);
+            }
+            let raw = ffi::caml_alloc_small(words, STRING_TAG.into());
+            let last = words * size_of::<usize>() - 1;
+            *(raw as *mut usize).add(words - 1) = 0;
+            let first = raw as *mut u8;
+            *first.add(last) = (last - bytes.len()) as u8;
+            first.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            made(raw, self)
         }
-        // SAFETY: `raw` is a new string. The collector does not run in 'l, because the token is only borrowed shared.
-        Ok((unsafe { Value::from_raw(raw) }, self))
     }
 }
 
 macro_rules! strings {
     ($($rust:ty $(, $n:ident)?;)*) => {$(
         impl$(<const $n: usize>)? ToOCaml<OCamlString> for $rust {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlString>, Error> {
-                let (value, lock) = lock.alloc_string(self)?;
-                Boxroot::try_new(lock, value)
+            #[inline]
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlString> {
+                let bytes: &[u8] = self.as_ref();
+                lock.string(bytes)
             }
 
             without_parts!(&self);
@@ -222,11 +267,11 @@ macro_rules! strings {
 macro_rules! bytes {
     ($($rust:ty $(, $n:ident)?;)*) => {$(
         impl$(<const $n: usize>)? ToOCaml<OCamlBytes> for $rust {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlBytes>, Error> {
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlBytes> {
                 let (value, lock) = lock.alloc_string(self)?;
                 // SAFETY: bytes are laid out like a string, and nothing else refers to this new string, so it
                 // may change.
-                Boxroot::try_new(lock, unsafe { Value::from_raw(value.raw()) })
+                Ok((unsafe { Value::from_raw(value.raw()) }, lock))
             }
 
             without_parts!(&self);
@@ -252,7 +297,9 @@ bytes! {
 /// [`Value::to_string_lossy`] replaces what is not UTF-8.
 impl FromOCaml<OCamlString> for String {
     fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
-        String::from_utf8(copied(value.as_bytes())?).map_err(|_| Error::NotUtf8)
+        let text = value.as_str().map_err(|_| Error::NotUtf8)?;
+        // SAFETY: it is a copy of UTF-8.
+        Ok(unsafe { String::from_utf8_unchecked(copied(text.as_bytes())?) })
     }
 
     without_parts!();

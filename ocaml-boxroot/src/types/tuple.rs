@@ -1,9 +1,10 @@
 //! Tuples, options and results. Rust's own types are the markers.
 
-use super::block::{block, rooted};
+use super::block::{block, made};
 use super::form::Form;
-use super::{FromOCaml, OneType, ToOCaml};
-use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
+use super::kept::Kept;
+use super::{FromOCaml, Made, OneType, ToOCaml};
+use crate::{DomainLock, Error, Kind, OCamlAny, Value};
 
 // SAFETY: OCaml's `option`.
 unsafe impl<T> OneType for Option<T> {}
@@ -110,10 +111,10 @@ macro_rules! tuple {
         }
 
         impl<$($ocaml, $rust: ToOCaml<$ocaml>),+> ToOCaml<($($ocaml,)+)> for ($($rust,)+) {
-            fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<($($ocaml,)+)>, Error> {
-                let fields = ($(self.$index.to_ocaml(lock)?,)+);
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, ($($ocaml,)+)> {
+                let fields = [$(Kept::new::<$ocaml, $rust>(&self.$index, lock)?),+];
                 // SAFETY: a tuple is a block of tag 0 with these fields.
-                unsafe { block(lock, 0, &[$(fields.$index.as_any()),+]) }
+                unsafe { block(lock, 0, fields) }
             }
         }
 
@@ -140,14 +141,14 @@ tuple!(7: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6);
 tuple!(8: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6, W H 7);
 
 impl<A, R: ToOCaml<A>> ToOCaml<Option<A>> for Option<R> {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<Option<A>>, Error> {
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, Option<A>> {
         match self {
             // SAFETY: `None` is the immediate 0.
-            None => unsafe { rooted(Value::int(0).raw(), lock) },
+            None => unsafe { made(Value::int(0).raw(), lock) },
             Some(x) => {
-                let x = x.to_ocaml(lock)?;
+                let x = Kept::new::<A, R>(x, lock)?;
                 // SAFETY: `Some x` is a block of tag 0 with this field.
-                unsafe { block(lock, 0, &[x.as_any()]) }
+                unsafe { block(lock, 0, [x]) }
             }
         }
     }
@@ -165,17 +166,17 @@ impl<A, R: FromOCaml<A>> FromOCaml<Option<A>> for Option<R> {
 }
 
 impl<A, B, P: ToOCaml<A>, Q: ToOCaml<B>> ToOCaml<Result<A, B>> for Result<P, Q> {
-    fn convert_to(&self, lock: &mut DomainLock) -> Result<Boxroot<Result<A, B>>, Error> {
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, Result<A, B>> {
         match self {
             Ok(x) => {
-                let x = x.to_ocaml(lock)?;
+                let x = Kept::new::<A, P>(x, lock)?;
                 // SAFETY: `Ok x` is a block of tag 0 with this field.
-                unsafe { block(lock, 0, &[x.as_any()]) }
+                unsafe { block(lock, 0, [x]) }
             }
             Err(x) => {
-                let x = x.to_ocaml(lock)?;
+                let x = Kept::new::<B, Q>(x, lock)?;
                 // SAFETY: `Error x` is a block of tag 1 with this field.
-                unsafe { block(lock, 1, &[x.as_any()]) }
+                unsafe { block(lock, 1, [x]) }
             }
         }
     }

@@ -76,6 +76,11 @@ pub const fn is_flat<M: Declared>() -> bool {
     matches!(constructors::<M>(), [(_, Constructor::Flat(_))])
 }
 
+/// Whether the values are those of their only part.
+pub(super) const fn is_unboxed<M: Declared>() -> bool {
+    matches!(constructors::<M>(), [(_, Constructor::Unboxed)])
+}
+
 /// Whether the values are records, be they flat or not.
 pub(super) const fn is_record<M: Declared>() -> bool {
     matches!(constructors::<M>(), [(0, Constructor::Flat(_) | Constructor::Block(0, _))])

@@ -77,13 +77,13 @@ macro_rules! ocaml_items {
             unsafe impl<$($a1),*> $crate::type_support::Public for $name<$($a1),*> {}
 
             impl<$($a1,)* $($r1: $crate::ToOCaml<$t1>),*> $crate::ToOCaml<$name<$($a1),*>> for $rust1 {
-                fn convert_to(
+                fn convert_to<'l>(
                     &self,
-                    lock: &mut $crate::DomainLock,
-                ) -> $crate::macro_support::Result<$crate::Boxroot<$name<$($a1),*>>, $crate::Error> {
-                    $crate::type_support::make(lock, &[$($crate::type_support::part::<_, 0, $index1, _, _>(
-                        &self.$member1, $crate::macro_support::stringify!($member1)
-                    )),*])
+                    lock: &'l mut $crate::DomainLock,
+                ) -> $crate::type_support::Made<'l, $name<$($a1),*>> {
+                    $crate::ocaml_make!(lock 0 $([
+                        $index1 &self.$member1, $crate::macro_support::stringify!($member1)
+                    ])*)
                 }
             }
         )?
@@ -94,23 +94,22 @@ macro_rules! ocaml_items {
             unsafe impl<$($a2),*> $crate::type_support::Public for $name<$($a2),*> {}
 
             impl<$($a2,)* $($r2: $crate::ToOCaml<$t2>),*> $crate::ToOCaml<$name<$($a2),*>> for $rust2 {
-                fn convert_to(
+                fn convert_to<'l>(
                     &self,
-                    lock: &mut $crate::DomainLock,
-                ) -> $crate::macro_support::Result<$crate::Boxroot<$name<$($a2),*>>, $crate::Error> {
+                    lock: &'l mut $crate::DomainLock,
+                ) -> $crate::type_support::Made<'l, $name<$($a2),*>> {
                     match self {
-                        $(Self::$constructor2 { .. } => $crate::type_support::apart(|| match self {
-                            Self::$constructor2 { $($member2: $binding2),* } => $crate::type_support::make::<_, $number2, _>(
-                                lock,
-                                &[$($crate::type_support::part::<_, $number2, $index2, _, _>(
-                                    $binding2,
+                        $(Self::$constructor2 { .. } => $crate::ocaml_apart!([$($member2)*] match self {
+                            Self::$constructor2 { $($member2: $binding2),* } => {
+                                $crate::ocaml_make!(lock $number2 $([
+                                    $index2 $binding2,
                                     $crate::macro_support::concat!(
                                         $crate::macro_support::stringify!($constructor2),
                                         ".",
                                         $crate::macro_support::stringify!($member2)
-                                    ),
-                                )),*],
-                            ),
+                                    )
+                                ])*)
+                            }
                             // This is the constructor that was found.
                             _ => $crate::macro_support::Err($crate::Error::Mismatch),
                         }),)*
@@ -127,7 +126,7 @@ macro_rules! ocaml_items {
                 ) -> $crate::macro_support::Result<Self, $crate::Error> {
                     let opened = $crate::type_support::open(value);
                     $(if let $crate::macro_support::Some(parts) = $crate::type_support::parts::<_, $number3>(&opened) {
-                        return $crate::type_support::apart(|| $crate::macro_support::Ok(Self $(:: $constructor3)? {
+                        return $crate::ocaml_apart!([$($($of3)?)*] $crate::macro_support::Ok(Self $(:: $constructor3)? {
                             $($member3: match $crate::type_support::Parts::read::<$index3, _, _>(
                                 parts,
                                 $crate::macro_support::concat!(
@@ -176,6 +175,38 @@ macro_rules! ocaml_items {
                 )*
             }
         )?
+    };
+}
+
+/// For [`ocaml_type!`](crate::ocaml_type!): a new value of the constructor with this number, of its parts.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_make {
+    ($lock:ident $number:tt $([$index:tt $value:expr, $name:expr])*) => {{
+        let mut making = $crate::type_support::Making::<
+            _, $number, { $crate::type_support::count(&[$($index),*]) }
+        >::new();
+        $(
+            // This does what `?` does, which takes longer to compile.
+            if let $crate::macro_support::Err(error) =
+                $crate::type_support::Making::add::<$index, _, _>(&mut making, $value, $name, $lock)
+            {
+                return $crate::macro_support::Err(error);
+            }
+        )*
+        $crate::type_support::Making::make(making, $lock)
+    }};
+}
+
+/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of a constructor with these parts, in a frame of its own if it has any.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_apart {
+    ([] $conversion:expr) => {
+        $conversion
+    };
+    ([$($part:tt)+] $conversion:expr) => {
+        $crate::type_support::apart(|| $conversion)
     };
 }
 

@@ -21,8 +21,9 @@ pub mod type_support {
     pub use super::names::{
         check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
     };
-    pub use super::parts::{apart, make, open, part, parts, read_float, Opened, PartOf, Parts};
+    pub use super::parts::{apart, open, parts, read_float, Making, Opened, Parts};
     pub use crate::types::boxed::Implements;
+    pub use crate::types::Made;
 }
 
 /// Declares markers for OCaml records and variants, and conversions from and to Rust types.

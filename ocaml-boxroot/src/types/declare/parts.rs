@@ -1,143 +1,154 @@
 //! Values of declared types: made of their parts, and taken apart.
 
 use super::form::{
-    constructor, constructors, is_polymorphic, size, Constructor, Constructors, Declared, Part,
-    Public,
+    constructor, constructors, is_flat, is_polymorphic, size, Constructor, Constructors, Declared,
+    is_unboxed, Part, Public,
 };
-use crate::types::block::{block, rooted};
+use crate::types::array::flat_array;
+use crate::types::block::{block, made};
 use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
-use crate::types::unconverted::Unconverted;
-use crate::types::{FromOCaml, OCamlFloat, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
+use crate::types::kept::Kept;
+use crate::types::{FromOCaml, Made, OCamlFloat, ToOCaml};
+use crate::value::block_head;
+use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 
 // Types with many parts make many instances of the generic functions here, so these are short, and call functions with fewer
 // parameters or none.
 
-/// A Rust value for a part of a new value, of that constructor of an `M`.
-#[repr(transparent)]
-pub struct PartOf<'a, M, const CONSTRUCTOR: isize>(Source<'a>, PhantomData<M>);
-
-/// A Rust value for the part with that number.
-struct Source<'a> {
-    part: usize,
-    value: Unconverted<'a>,
+/// What the `N` parts of a new value have become so far, which is of that constructor of an `M`.
+pub struct Making<'a, M, const CONSTRUCTOR: isize, const N: usize> {
+    /// Of these, there are so many.
+    count: usize,
+    kept: [Kept<'a>; N],
+    /// Instead, for a record in the flat form.
+    numbers: [f64; N],
+    _type: PhantomData<M>,
 }
 
-/// A Rust value for a part of an `M`. An error says that it is in the part of this name.
-#[inline]
-pub fn part<'a, M: Part<C, P, T>, const C: isize, const P: usize, T, R: ToOCaml<T>>(
-    value: &'a R,
-    name: &'static str,
-) -> PartOf<'a, M, C> {
-    PartOf(Source { part: P, value: Unconverted::new(value, name) }, PhantomData)
+impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
+    /// There are no parts yet.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        const { assert!(size(constructor::<M>(C)) == N) };
+        let (kept, numbers) = ([const { Kept::UNIT }; N], [0.; N]);
+        Making { count: 0, kept, numbers, _type: PhantomData }
+    }
+
+    /// Adds the part with that number, from a Rust value. An error says that it is in the part of this name.
+    ///
+    /// # Panics
+    ///
+    /// If it is not the next part.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    pub fn add<const P: usize, T, R: ToOCaml<T>>(
+        &mut self,
+        value: &'a R,
+        name: &'static str,
+        lock: &mut DomainLock,
+    ) -> Result<(), Error>
+    where
+        M: Part<C, P, T>,
+    {
+        assert!(self.count == P);
+        let added = match const { is_flat::<M>() } {
+            true => number(value, lock).map(|number| self.numbers[P] = number),
+            false => Kept::new(value, lock).map(|kept| self.kept[P] = kept),
+        };
+        match added {
+            Ok(()) => {
+                self.count = P + 1;
+                Ok(())
+            }
+            Err(error) => Err(error.within(name)),
+        }
+    }
+
+    /// The value.
+    ///
+    /// # Panics
+    ///
+    /// If not all parts were added.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    pub fn make(self, lock: &mut DomainLock) -> Made<'_, M> {
+        assert!(self.count == N);
+        let made = match const { is_flat::<M>() } {
+            true => flat(lock, &self.numbers),
+            // SAFETY: these are as many parts as the constructor has (`new`).
+            false => unsafe { construct(lock, const { constructor::<M>(C) }, self.kept) },
+        };
+        match made {
+            // SAFETY: these are all parts of the constructor, in order, and each has its type (`add`). So the value that was made
+            // is OCaml's representation of an `M` (`Declared`), which may be made (`Public`).
+            Ok((value, lock)) => Ok((unsafe { Value::from_raw(value.raw()) }, lock)),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// Calls `f`, with a frame of its own. What a type with many constructors needs for one of them is not on the stack while a part of
 /// another one is converted. (Without optimisation, the frame of a function has room for each value of its whole body.)
-#[inline(never)]
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn apart<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// A root for a new value: that constructor, with these parts, which must be all.
-#[inline]
-#[track_caller]
-pub fn make<M: Public, const C: isize, const N: usize>(
-    lock: &mut DomainLock,
-    parts: &[PartOf<'_, M, C>; N],
-) -> Result<Boxroot<M>, Error> {
-    const { assert!(size(constructor::<M>(C)) == N) };
-    // SAFETY: a `PartOf` is laid out like its `Source` (`repr(transparent)`).
-    let parts: &[Source<'_>; N] = unsafe { &*(&raw const *parts).cast() };
-    // SAFETY: these are as many parts as the constructor has, and each has its type (`part`). So if they are in order, the
-    // value that is made here is OCaml's representation of an `M` (`Declared`), which may be made (`Public`).
-    match unsafe { construct(lock, const { constructor::<M>(C) }, parts) } {
-        // SAFETY: as above.
-        Ok(root) => Ok(unsafe { root.cast_into() }),
-        Err(error) => Err(error),
-    }
-}
-
-/// A root for a value of that constructor, with these parts, which are converted in order.
-///
-/// # Panics
-///
-/// If the parts are not in order.
+/// A value of that constructor, which is not of the flat form, with these parts.
 ///
 /// # Safety
 ///
 /// The parts are as many as the constructor has.
-#[track_caller]
-unsafe fn construct<const N: usize>(
-    lock: &mut DomainLock,
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn construct<'l, const N: usize>(
+    lock: &'l mut DomainLock,
     constructor: Constructor,
-    parts: &[Source<'_>; N],
-) -> Result<Boxroot<OCamlAny>, Error> {
-    let mut roots = [const { None }; N];
-    for (i, part) in parts.iter().enumerate() {
-        assert!(part.part == i);
-        match part.value.to_ocaml(lock) {
-            Ok(root) => roots[i] = Some(root),
-            Err(error) => return Err(error.within(part.value.name)),
-        }
-    }
-    let fields = roots.each_ref().map(|root| &**root.as_ref().expect("all parts are converted"));
-    // SAFETY: the fields are as many as the constructor has (caller).
-    unsafe { with_fields(lock, constructor, &fields) }
-}
-
-/// A root for a value of that constructor, with these fields.
-///
-/// # Safety
-///
-/// The fields are as many as the constructor has.
-#[track_caller]
-unsafe fn with_fields(
-    lock: &mut DomainLock,
-    constructor: Constructor,
-    fields: &[&RootRef<OCamlAny>],
-) -> Result<Boxroot<OCamlAny>, Error> {
+    mut parts: [Kept<'_>; N],
+) -> Made<'l, OCamlAny> {
     // SAFETY: the blocks have tags of blocks with fields, and are of any type.
     unsafe {
         match constructor {
-            Constructor::Constant(n) => {
-                Boxroot::try_new(lock, Value::from_raw(Value::int(n).raw()))
-            }
-            Constructor::Block(tag, _) => block(lock, tag, fields),
+            Constructor::Constant(n) => Ok((Value::int(n).any(), lock)),
+            Constructor::Block(tag, _) => block(lock, tag, parts),
             Constructor::Tagged(hash, 1) => {
-                let hash = Boxroot::try_new(lock, Value::int(hash))?;
-                block(lock, 0, &[hash.as_any(), fields[0]])
+                block(lock, 0, [Kept::int(hash), parts[0].replace()])
             }
             Constructor::Tagged(hash, _) => {
-                let hash = Boxroot::try_new(lock, Value::int(hash))?;
-                let tuple: Boxroot<OCamlAny> = block(lock, 0, fields)?;
-                block(lock, 0, &[hash.as_any(), &tuple])
+                let (tuple, now) = block::<OCamlAny, N>(lock, 0, parts)?;
+                let tuple = Kept::Copy(Boxroot::try_new(now, tuple)?);
+                block(lock, 0, [Kept::int(hash), tuple])
             }
-            Constructor::Flat(_) => flat(lock, fields),
-            Constructor::Unboxed => fields[0].clone_in(lock),
+            Constructor::Flat(_) => Err(Error::Mismatch), // not here
+            Constructor::Unboxed => made(parts[0].replace().take(lock), lock),
         }
     }
 }
 
-/// A root for a new record in the flat form.
+/// The number that a Rust value is, which becomes a `T`.
 ///
 /// # Errors
 ///
-/// [`Error::Mismatch`] if a field is no float.
-#[track_caller]
-fn flat(lock: &mut DomainLock, fields: &[&RootRef<OCamlAny>]) -> Result<Boxroot<OCamlAny>, Error> {
-    let mut floats = Vec::with_capacity(fields.len());
-    for field in fields {
-        if !matches!(field.get(lock).kind(), Kind::Block { tag: DOUBLE_TAG, .. }) {
-            return Err(Error::Mismatch);
-        }
-        // SAFETY: the field is a block with the tag of floats, which only floats have.
-        floats.push(unsafe { field.cast::<OCamlFloat>() }.get(lock).to_float());
+/// [`Error::Mismatch`] if it becomes no float.
+#[inline]
+fn number<T, R: ToOCaml<T>>(value: &R, lock: &mut DomainLock) -> Result<f64, Error> {
+    if let Some(number) = value.as_float() {
+        return Ok(number.get());
     }
-    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. Such a block
-    // is of any type.
-    unsafe { rooted(ffi::obx_alloc_flat_floats(floats.as_ptr(), floats.len()), lock) }
+    let (value, _) = value.to_value(lock)?;
+    if !matches!(value.kind(), Kind::Block { tag: DOUBLE_TAG, .. }) {
+        return Err(Error::Mismatch);
+    }
+    // SAFETY: the value is a block with the tag of floats, which only floats have.
+    Ok(unsafe { Value::<OCamlFloat>::from_raw(value.raw()) }.to_float())
+}
+
+/// A new record in the flat form.
+fn flat<'l>(lock: &'l mut DomainLock, numbers: &[f64]) -> Made<'l, OCamlAny> {
+    let (record, lock) = flat_array::<OCamlFloat, f64>(numbers, lock)?;
+    Ok((record.any(), lock))
 }
 
 impl<M: Declared> Form for M {
@@ -148,9 +159,12 @@ impl<M: Declared> Form for M {
 
 /// Whether a value may be of one of these constructors.
 fn is_one_of(value: Value<'_, OCamlAny>, constructors: Constructors) -> bool {
-    let is_one = |(_, constructor): &(isize, Constructor)| {
-        take_apart(value, value.kind(), *constructor).is_some()
+    let head = match value.kind() {
+        Kind::Block { tag, size } => block_head(tag, size),
+        Kind::Immediate(_) => 0,
     };
+    let is_one =
+        |(_, constructor): &(isize, Constructor)| take_apart(value, head, *constructor).is_some();
     constructors.iter().any(is_one) || is_polymorphic(constructors) && is_tagged(value)
 }
 
@@ -189,47 +203,53 @@ enum Fields<'l> {
     Unboxed(Value<'l, OCamlAny>),
 }
 
-/// A value, and what its memory says.
-pub struct Opened<'l, M>(Value<'l, OCamlAny>, Kind, PhantomData<M>);
+/// A value, and what its memory says: its head, if it is a block, or 0.
+pub struct Opened<'l, M>(Value<'l, OCamlAny>, usize, PhantomData<M>);
 
 /// Reads what a value's memory says, so that the value can be taken apart.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn open<M: Declared>(value: Value<'_, M>) -> Opened<'_, M> {
     let value = value.any();
-    Opened(value, value.kind(), PhantomData)
+    let head = match const { is_unboxed::<M>() } {
+        true => 0, // the memory is that of the part, which may be of any type
+        // SAFETY: the value is of a declared type, and so a block or an immediate.
+        false => unsafe { value.head() },
+    };
+    Opened(value, head, PhantomData)
 }
 
 /// The parts, if the value is of that constructor.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn parts<'l, M: Declared, const C: isize>(
-    Opened(value, kind, _): &Opened<'l, M>,
+    Opened(value, head, _): &Opened<'l, M>,
 ) -> Option<Parts<'l, M, C>> {
-    match take_apart(*value, *kind, const { constructor::<M>(C) }) {
+    match take_apart(*value, *head, const { constructor::<M>(C) }) {
         Some(parts) => Some(Parts { parts, _type: PhantomData }),
         None => None,
     }
 }
 
-/// The parts, if the value, which is of that kind, is of that constructor.
+/// The parts, if the value, which has that head, is of that constructor.
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn take_apart(
     value: Value<'_, OCamlAny>,
-    kind: Kind,
+    head: usize,
     constructor: Constructor,
 ) -> Option<Fields<'_>> {
-    match (constructor, kind) {
-        (Constructor::Constant(n), Kind::Immediate(m)) if n == m => Some(Fields::Block(value, 0)),
-        (Constructor::Block(tag, size), _) if kind == (Kind::Block { tag, size }) => {
+    match constructor {
+        Constructor::Constant(n) if value.raw() == Value::int(n).raw() => {
             Some(Fields::Block(value, 0))
         }
-        (Constructor::Tagged(hash, count), Kind::Block { tag: 0, size: 2 }) => {
+        Constructor::Block(tag, size) if head == block_head(tag, size) => {
+            Some(Fields::Block(value, 0))
+        }
+        Constructor::Tagged(hash, count) if head == block_head(0, 2) => {
             // SAFETY: such a block (just checked).
             unsafe { tagged(value, hash, count) }
         }
         // The block has more words than numbers where a number takes two.
-        (Constructor::Flat(_), Kind::Block { tag: DOUBLE_ARRAY_TAG, .. }) => {
-            Some(Fields::Flat(value))
-        }
-        (Constructor::Unboxed, _) => Some(Fields::Unboxed(value)),
+        Constructor::Flat(_) if head as u8 == DOUBLE_ARRAY_TAG => Some(Fields::Flat(value)),
+        Constructor::Unboxed => Some(Fields::Unboxed(value)),
         _ => None,
     }
 }
@@ -252,7 +272,7 @@ unsafe fn tagged(value: Value<'_, OCamlAny>, hash: isize, count: usize) -> Optio
 
 impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
     /// A copy of the part with that number. An error says that it is in the part of this name.
-    #[inline]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn read<const P: usize, T, R: FromOCaml<T>>(
         self,
@@ -273,7 +293,7 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
 /// # Safety
 ///
 /// There is such a part, and it is a `T`.
-#[inline]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 unsafe fn read<'l, T, R: FromOCaml<T>>(
     parts: Fields<'l>,

@@ -1,0 +1,80 @@
+//! Copies of Rust values in the OCaml heap, kept while others are made.
+
+use super::ToOCaml;
+use crate::{Boxroot, DomainLock, Error, OCamlAny, RootRef};
+use ocaml_boxroot_sys as sys;
+
+/// What a Rust value has become.
+pub enum Kept<'a> {
+    /// An immediate, which needs no root, only a place.
+    Immediate(RootRef<OCamlAny>),
+    /// A copy.
+    Copy(Boxroot<OCamlAny>),
+    /// What a root of the program owns.
+    Root(&'a RootRef<OCamlAny>),
+}
+
+impl<'a> Kept<'a> {
+    /// A Rust value that becomes a `T`.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn new<T: ?Sized, R: ToOCaml<T>>(
+        value: &'a R,
+        lock: &mut DomainLock,
+    ) -> Result<Kept<'a>, Error> {
+        if let Some(root) = value.as_root() {
+            let root: *const RootRef<T> = root;
+            // SAFETY: the reference is from one to `value`, so it is valid as long. (Its type has a shorter life, because `T` may have
+            // one.) Every value is an `OCamlAny`.
+            return Ok(Kept::Root(unsafe { &*root.cast::<RootRef<OCamlAny>>() }));
+        }
+        match value.to_value(lock) {
+            Ok((value, lock)) => match RootRef::immediate(value.any()) {
+                Some(place) => Ok(Kept::Immediate(place)),
+                None => Ok(Kept::Copy(Boxroot::try_new(lock, value.any())?)),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// OCaml's `()`.
+    pub(crate) const UNIT: Kept<'static> = Kept::int(0);
+
+    /// This integer.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) const fn int(n: isize) -> Kept<'static> {
+        Kept::Immediate(RootRef::<OCamlAny>::of_int(n))
+    }
+
+    /// What was kept, in whose place nothing is left.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn replace(&mut self) -> Kept<'a> {
+        std::mem::replace(self, Kept::UNIT)
+    }
+
+    /// Where the value is.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn place(&self) -> &RootRef<OCamlAny> {
+        match self {
+            Kept::Immediate(place) => place,
+            Kept::Copy(root) => root,
+            Kept::Root(root) => root,
+        }
+    }
+
+    /// The value, which is not kept any more. It is valid as long as the collector does not run.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn take(self, lock: &DomainLock) -> sys::Value {
+        let raw = self.place().get(lock).raw();
+        self.end(lock);
+        raw
+    }
+
+    /// Ends a copy's root, with a token.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn end(self, lock: &DomainLock) {
+        if let Kept::Copy(root) = self {
+            root.delete_in(lock);
+        }
+    }
+}
