@@ -61,6 +61,12 @@ fn build() -> Result<(), Box<dyn Error>> {
         .bind("journal")
         .with("journal.log", "crate::Log")
         .link_into("bin=bindings")?;
+    let mut c = cc::Build::new();
+    c.file("tests/programs/as_bytecode.c").include(ocaml.where_path());
+    println!("cargo::rerun-if-changed=tests/programs/as_bytecode.c");
+    for object in c.try_compile_intermediates()? {
+        println!("cargo::rustc-link-arg-bin=bindings={}", object.display());
+    }
     // This module is initialised before the libraries, unlike modules of usual programs. So it stands on the compiler's command
     // line as a flag, in front of the libraries.
     let late_setup = Path::new(&env::var("OUT_DIR")?).join("late_setup.ml");

@@ -1,4 +1,4 @@
-(* For the crates that offer such functions. *)
+(* A function that neither allocates nor raises. *)
 
 external export : (int[@untagged]) -> (int[@untagged])
   = "noalloc_bytecode" "noalloc_export"

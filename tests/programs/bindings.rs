@@ -51,6 +51,28 @@ impl Externals for Provider {
             None => Err(Closed.exception(lock)?.into()),
         }
     }
+
+    fn norm(x: f64, y: f64) -> f64 {
+        x.hypot(y)
+    }
+
+    fn sum(n: isize, a: i32, b: i64, c: isize, x: f64, last: isize) -> i64 {
+        n as i64 + i64::from(a) + b + c as i64 + x as i64 + last as i64
+    }
+
+    fn flip(flag: bool, letter: u8) -> bool {
+        flag ^ (letter == b'f')
+    }
+
+    fn quiet() {
+        if std::env::args().nth(1).as_deref() == Some("panic") {
+            std::panic!("out of a plain function");
+        }
+    }
+
+    fn next32(n: i32) -> i32 {
+        n + 1
+    }
 }
 
 pub struct Log(Mutex<Vec<String>>);
@@ -102,6 +124,7 @@ fn main() -> Any<()> {
         parameters(lock)?;
         types_of_rust(lock)?;
         others(lock)?;
+        assert_eq!(by_rust_plain(lock)?, ["5.", "13.", "-21", "21", "false", "true", "-7"]);
         bigarrays(lock)?;
         conversions_and_writes_at_once(lock)
     })?

@@ -90,6 +90,15 @@ let wait = Multicore.join_all
 external audit : order -> size -> string = "bound_audit"
 external six : int -> int -> int -> int -> int -> float -> float = "bound_six_bytecode" "bound_six"
 external pick : 'a list -> 'a = "bound_pick"
+external norm : (float[@unboxed]) -> (float[@unboxed]) -> (float[@unboxed]) = "bound_norm_bytecode" "bound_norm" [@@noalloc]
+external sum :
+  (int[@untagged]) -> (int32[@unboxed]) -> (int64[@unboxed]) -> (nativeint[@unboxed]) -> (float[@unboxed]) -> int -> (int64[@unboxed])
+  = "bound_sum_bytecode" "bound_sum"
+external flip : unit -> bool -> char -> bool = "bound_flip" [@@noalloc]
+external norm_in_bytecode : float -> float -> float = "test_norm_in_bytecode"
+external sum_in_bytecode : int -> int32 -> int64 -> nativeint -> float -> int -> int64 = "in native code only" "test_sum_in_bytecode"
+external quiet : unit -> unit = "bound_quiet" [@@noalloc]
+external next32 : (int32[@unboxed]) -> (int32[@unboxed]) = "unavailable" "bound_next32" [@@noalloc]
 
 let by_rust order =
   [ audit order order.size;
@@ -97,6 +106,16 @@ let by_rust order =
     (pick [ order; order ]).customer;
     string_of_int (pick [ 1; 2; 3 ]);
     (match pick [] with () -> "nothing" | exception Closed -> "closed" | exception Failure text -> text) ]
+
+let by_rust_plain () =
+  quiet ();
+  [ string_of_float (norm 3. 4.);
+    string_of_float (norm_in_bytecode 5. 12.);
+    Int64.to_string (sum (-1) (-2l) (-3L) (-4n) (-5.) (-6));
+    Int64.to_string (sum_in_bytecode 1 2l 3L 4n 5. 6);
+    string_of_bool (flip () true 'f');
+    string_of_bool (flip () true 'x');
+    Int32.to_string (next32 (-8l)) ]
 
 let anything n = if n = 0 then Obj.repr 0.5 else Obj.repr n
 let sort_of x = if Obj.is_int x then "int" else if Obj.tag x = Obj.double_tag then "float" else "block"

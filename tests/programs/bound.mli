@@ -77,7 +77,17 @@ val wait : unit -> unit
 external audit : order -> size -> string = "bound_audit"
 external six : int -> int -> int -> int -> int -> float -> float = "bound_six_bytecode" "bound_six"
 external pick : 'a list -> 'a = "bound_pick"
+external norm : (float[@unboxed]) -> (float[@unboxed]) -> (float[@unboxed]) = "bound_norm_bytecode" "bound_norm" [@@noalloc]
+external sum :
+  (int[@untagged]) -> (int32[@unboxed]) -> (int64[@unboxed]) -> (nativeint[@unboxed]) -> (float[@unboxed]) -> int -> (int64[@unboxed])
+  = "bound_sum_bytecode" "bound_sum"
+external flip : unit -> bool -> char -> bool = "bound_flip" [@@noalloc]
+external norm_in_bytecode : float -> float -> float = "test_norm_in_bytecode"
+external sum_in_bytecode : int -> int32 -> int64 -> nativeint -> float -> int -> int64 = "in native code only" "test_sum_in_bytecode"
+external quiet : unit -> unit = "bound_quiet" [@@noalloc]
+external next32 : (int32[@unboxed]) -> (int32[@unboxed]) = "unavailable" "bound_next32" [@@noalloc]
 val by_rust : order -> string list
+val by_rust_plain : unit -> string list
 
 (** {1 Values of any type} *)
 

@@ -10,6 +10,7 @@ use ocaml_boxroot::{
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::mem::ManuallyDrop;
+use std::os::unix::process::ExitStatusExt;
 use std::rc::Rc;
 use std::thread;
 
@@ -361,6 +362,11 @@ test!(errors_of_deep_values_take_linear_memory, || {
 test!(generated_bindings, || {
     let program = command(env!("CARGO_BIN_EXE_bindings")).status();
     assert!(program.unwrap().success());
+    // OCaml expects no exception of a function that is [@@noalloc].
+    let panics = command(env!("CARGO_BIN_EXE_bindings")).arg("panic").output().unwrap();
+    assert_eq!(panics.status.signal(), Some(libc::SIGABRT));
+    let said = String::from_utf8_lossy(&panics.stderr);
+    assert!(said.contains("out of a plain function"), "{said}");
 });
 
 /// More levels than a stack with the usual limits has room for.

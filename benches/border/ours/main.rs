@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fmt::Debug;
 use std::process::ExitCode;
 
-ocaml_boxroot::include_bindings!(border: Host);
+ocaml_boxroot::include_bindings!(border: Host, noalloc: Host);
 common::samples!();
 
 type Answer<T> = Result<T, Box<dyn Error>>;
@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         export_string: Ok(border::export_string(lock, n)?),
         export_record: Ok(border::export_record(lock, n)?),
         export_error: Ok(border::export_error(lock, n)?),
+        export_noalloc: Ok(noalloc::export_noalloc(lock, n)?),
         export_panic: Ok(border::export_panic(lock, n)?),
         exception: exception(lock, n),
         root: root(lock, n),
@@ -184,5 +185,11 @@ impl border::Externals for Host {
 
     fn export_panic(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> {
         Ok(common::refuse() as isize)
+    }
+}
+
+impl noalloc::Externals for Host {
+    fn export(number: isize) -> isize {
+        number + 1
     }
 }

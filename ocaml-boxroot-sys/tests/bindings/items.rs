@@ -168,6 +168,7 @@ fn externals() {
             ) -> Answer<bool> { Ok(true) }
             fn sub(_: &mut DomainLock, _: &RootRef<sub::OCamlT>) -> Answer<Order> { Ok(Order { n: 1 }) }
             fn wrapped(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<()> { Ok(()) }
+            fn fast(x: f64) -> f64 { x }
             fn of_helper(_: &mut DomainLock, _: &RootRef<OCamlOrder>) -> Answer<isize> { Ok(1) }
         }
         impl helper::Externals for Provider {
@@ -202,6 +203,8 @@ fn externals() {
                  external hidden : unit -> label:order -> float = \"x_hidden\"
                  external six : int -> int -> int -> int -> int -> int -> bool = \"x_six_bytecode\" \"x_six\"
                  external fast : (float [@unboxed]) -> (float [@unboxed]) = \"x_fast_bytecode\" \"x_fast\" [@@noalloc]
+                 external boxed : int -> float = \"x_boxed\" [@@noalloc]
+                 external mixed : string -> (int [@untagged]) -> int = \"x_mixed_bytecode\" \"x_mixed\"
                  external runtime : unit -> unit = \"caml_x\"
                  external root : unit -> unit = \"boxroot_x\"
                  external other : int -> int -> int -> int -> int -> int -> int = \"write\" \"x_other\"
@@ -229,7 +232,10 @@ fn externals() {
         "fn sub = \"x_sub\" (sub: self::sub::OCamlT) -> OCamlOrder as Order;",
         "fn of_helper = \"x_of_helper\" (order: OCamlOrder) -> OCamlInt as isize;",
         "pub fn write / write_root (arg0: OCamlInt) -> OCamlInt as isize = \"X.write#DIGEST\"",
-        "// external fast = \"x_fast\" // is left out: [@@noalloc]",
+        "plain { // external fast : float -> float = \"x_fast\" \
+         fn fast = \"x_fast\" \"x_fast_bytecode\" (arg0: @bare OCamlFloat as f64) -> @bare OCamlFloat as f64; }",
+        "// external boxed = \"x_boxed\" // is left out: [@@noalloc], [@unboxed] and [@untagged] are for functions of",
+        "// external mixed = \"x_mixed\" // is left out: [@@noalloc], [@unboxed] and [@untagged] are for functions of",
         "// external secret = \"x_secret\" // is left out:",
         "// external other = \"x_other\" // is left out: its symbol for bytecode, \"write\",",
         "// external result = \"x_result\" // is left out: the interface that declares Stdlib.result was not found",

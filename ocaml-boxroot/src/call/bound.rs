@@ -271,6 +271,7 @@ macro_rules! bound_exception {
 }
 
 /// For generated bindings: a trait for the functions that OCaml's module declares as `external`, and the functions that OCaml calls.
+/// Those in `plain { … }` take and return numbers, `@bare` or as values.
 /// Generated code stands for the promise that OCaml declares them with these types.
 #[doc(hidden)]
 #[macro_export]
@@ -282,7 +283,13 @@ macro_rules! bound_externals {
                 $(#[doc = $doc:expr])*
                 fn $name:ident $(<$($a:ident),+>)? = $symbol:literal $($bytecode:literal)?
                 ($($(() : $unit:tt)? $($argument:ident: $type:ty)?),* $(,)?) -> $result:ty $(as $natural:ty)?;
-            )+
+            )*
+            $(plain {$(
+                $(#[doc = $plain_doc:expr])*
+                fn $plain:ident = $plain_symbol:literal $($plain_bytecode:literal)?
+                ($($(() : $plain_unit:tt)? $($number:ident: @$passed:ident $of:ty as $rust:ty)?),* $(,)?)
+                -> @$passed_back:ident $plain_of:ty as $plain_rust:ty;
+            )+})?
         }
     ) => {
         const _: () = $crate::bound_only!($crate::bound_support::EXTERNALS, ());
@@ -302,7 +309,16 @@ macro_rules! bound_externals {
                 $crate::bound_natural!($result $(as $natural)?),
                 $crate::macro_support::Box<dyn $crate::macro_support::Error>,
             >;
-        )+}
+        )*
+
+        $($(
+            $(#[doc = $plain_doc])*
+            ///
+            /// # Panics
+            ///
+            /// A panic ends the process: OCaml expects no exception here. The collector may not run either, so there is no token.
+            fn $plain($($($number: $rust,)?)*) -> $plain_rust;
+        )+)?}
 
         $(const _: () = {
             $($(
@@ -338,7 +354,96 @@ macro_rules! bound_externals {
             }
 
             $crate::bound_bytecode! { [$($bytecode)?] $($($argument)? $($unit)?)* }
-        };)+
+        };)*
+
+        $($(const _: () = {
+            #[export_name = $plain_symbol]
+            unsafe extern "C" fn ocaml_boxroot_entry(
+                $($($number: $crate::bound_plain!(type @$passed $of, $rust))? $(_: $crate::bound_support::Raw<$plain_unit>)?),*
+            ) -> $crate::bound_plain!(type @$passed_back $plain_of, $plain_rust) {
+                $crate::bound_support::compared(ocaml_boxroot_interface());
+                // SAFETY: OCaml called this function with numbers of these types (generated code).
+                $($(let $number = unsafe { $crate::bound_plain!(from @$passed $of, $number) };)?)*
+                let result = <$provider as $trait>::$plain($($($number,)?)*);
+                // SAFETY: OCaml called this function, and takes such a number (generated code).
+                unsafe { $crate::bound_plain!(to @$passed_back $plain_of, result) }
+            }
+
+            $crate::bound_plain! {
+                bytecode [$($plain_bytecode)?] [$provider as $trait] $plain
+                [$($([$number $of])? $([$plain_unit])?)*] [$plain_of]
+            }
+        };)+)?
+    };
+}
+
+/// For [`bound_externals!`]: how a number of a plain function is passed, and the function that bytecode calls.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! bound_plain {
+    (type @bare $of:ty, $rust:ty) => { $rust };
+    (type @tagged $of:ty, $rust:ty) => { $crate::sys::Value };
+    (from @bare $of:ty, $number:ident) => { $number };
+    (from @tagged $of:ty, $number:ident) => { $crate::bound_support::Plain::<$of>::from_value($number) };
+    (to @bare $of:ty, $number:ident) => { $number };
+    (to @tagged $of:ty, $number:ident) => { $crate::bound_support::Plain::<$of>::to_value($number) };
+    (bytecode [] $($rest:tt)*) => {};
+    (bytecode [$symbol:literal] [$provider:ty as $trait:ident] $name:ident $arguments:tt [$result:ty]) => {
+        const _: () = $crate::bound_only!($crate::bound_support::EXTERNALS, ());
+
+        $crate::bound_plain! { @entry $symbol [$provider as $trait] $name $arguments [$result] }
+    };
+    (
+        @entry $symbol:literal [$provider:ty as $trait:ident] $name:ident
+        [$a:tt $($b:tt $($c:tt $($d:tt $($e:tt)?)?)?)?] [$result:ty]
+    ) => {
+        $crate::bound_plain! {
+            @few $symbol [$provider as $trait] $name
+            [a $a $(b $b $(c $c $(d $d $(e $e)?)?)?)?] [$result]
+        }
+    };
+    (@entry $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($arguments:tt)*] [$result:ty]) => {
+        #[export_name = $symbol]
+        unsafe extern "C" fn ocaml_boxroot_bytecode(
+            arguments: *const $crate::sys::Value,
+            _count: $crate::macro_support::c_int,
+        ) -> $crate::sys::Value {
+            $crate::bound_support::compared(ocaml_boxroot_interface());
+            let mut next = arguments;
+            // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
+            unsafe {
+                let result = $crate::bound_plain!(@call next [$provider as $trait] $name [] $($arguments)*);
+                $crate::bound_support::Plain::<$result>::to_value(result)
+            }
+        }
+    };
+    (@few $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($letter:ident $argument:tt)*] [$result:ty]) => {
+        #[export_name = $symbol]
+        unsafe extern "C" fn ocaml_boxroot_bytecode(
+            $($letter: $crate::bound_support::Raw<[(); { let _ = $crate::macro_support::stringify!($argument); 0 }]>),*
+        ) -> $crate::sys::Value {
+            $crate::bound_support::compared(ocaml_boxroot_interface());
+            let arguments = [$($letter),*];
+            let mut next: *const $crate::sys::Value = &raw const arguments as _;
+            // SAFETY: OCaml passes as many arguments as it declares.
+            unsafe {
+                let result = $crate::bound_plain!(@call next [$provider as $trait] $name [] $($argument)*);
+                $crate::bound_support::Plain::<$result>::to_value(result)
+            }
+        }
+    };
+    (@call $next:ident [$provider:ty as $trait:ident] $name:ident [$($done:tt)*] [$number:ident $of:ty] $($rest:tt)*) => {
+        $crate::bound_plain!(@call $next [$provider as $trait] $name [$($done)* [$of]] $($rest)*)
+    };
+    (@call $next:ident [$provider:ty as $trait:ident] $name:ident [$($done:tt)*] [$unit:tt] $($rest:tt)*) => {{
+        // OCaml's `()`.
+        let _ = $crate::export_support::next(&mut $next);
+        $crate::bound_plain!(@call $next [$provider as $trait] $name [$($done)*] $($rest)*)
+    }};
+    (@call $next:ident [$provider:ty as $trait:ident] $name:ident [$([$of:ty])*]) => {
+        <$provider as $trait>::$name($(
+            $crate::bound_support::Plain::<$of>::from_value($crate::export_support::next(&mut $next))
+        ),*)
     };
 }
 
@@ -405,7 +510,10 @@ macro_rules! bound_abi {
 pub mod bound_support {
     pub use crate::call::registered::{Found, Registered};
     use crate::types::kept::Kept;
-    use crate::{CallError, DomainLock, Error, Exception, FromOCaml};
+    use crate::{
+        ffi, sys, CallError, DomainLock, Error, Exception, FromOCaml, OCamlChar, OCamlFloat, OCamlInt,
+        OCamlInt32, OCamlInt64, OCamlNativeint, Value,
+    };
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -513,6 +621,63 @@ pub mod bound_support {
     }
 
     impl std::error::Error for NotCompared {}
+
+    /// A panic where OCaml expects no exception, which ends the process, if OCaml called Rust too early.
+    #[inline(always)]
+    pub fn compared<E: fmt::Display>(result: Result<(), E>) {
+        if let Err(error) = result {
+            panic!("{error}")
+        }
+    }
+
+    /// A number that OCaml passes to plain functions, of OCaml's type `T`.
+    pub trait Plain<T> {
+        /// # Safety
+        ///
+        /// The value is a `T`.
+        unsafe fn from_value(value: sys::Value) -> Self;
+
+        /// A value, for which the collector may run if it is no immediate.
+        ///
+        /// # Safety
+        ///
+        /// OCaml has called, and either the value is an immediate, or OCaml expects a collection.
+        unsafe fn to_value(self) -> sys::Value;
+    }
+
+    macro_rules! plain {
+        ($($rust:ty as $ocaml:ty: $value:ident => $from:expr, $number:ident => $to:expr;)*) => {$(
+            impl Plain<$ocaml> for $rust {
+                #[inline(always)]
+                unsafe fn from_value($value: sys::Value) -> Self {
+                    // SAFETY: the value is of this type (caller), and the collector does not run before it is read.
+                    let $value: Value<'_, $ocaml> = unsafe { Value::from_raw($value) };
+                    $from
+                }
+
+                #[inline(always)]
+                unsafe fn to_value(self) -> sys::Value {
+                    let $number = self;
+                    // SAFETY: the collector may run where this allocates (caller).
+                    #[allow(unused_unsafe)]
+                    unsafe {
+                        $to
+                    }
+                }
+            }
+        )*};
+    }
+
+    plain! {
+        isize as OCamlInt: value => value.to_int(), n => Value::int(n).raw();
+        bool as bool: value => value.to_bool(), b => Value::int(isize::from(b)).raw();
+        u8 as OCamlChar: value => value.to_byte(), byte => Value::char(byte).raw();
+        () as (): value => { let _ = value; }, unit => { let () = unit; Value::unit().raw() };
+        f64 as OCamlFloat: value => value.to_float(), x => ffi::obx_alloc_float(x);
+        i32 as OCamlInt32: value => value.to_int32(), n => ffi::obx_alloc_int32(n);
+        i64 as OCamlInt64: value => value.to_int64(), n => ffi::obx_alloc_int64(n);
+        isize as OCamlNativeint: value => value.to_nativeint(), n => ffi::obx_alloc_nativeint(n);
+    }
 
     /// A value of type `T` for C.
     pub type Raw<T> = <T as AnyType>::Raw;

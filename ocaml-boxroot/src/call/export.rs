@@ -43,7 +43,7 @@
 /// `unsafe` stands for the promise that OCaml declares `external name : … = "name"` with these
 /// types, without the attributes `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other library defines the symbol.
 /// With `[@@noalloc]`, OCaml does not expect a collection or an exception; with `[@unboxed]` and `[@untagged]`, it passes bare
-/// numbers instead of values. The function must not be the finaliser of a custom block, where nothing may be allocated. On OCaml 4,
+/// numbers instead of values. Bindings have functions for such declarations (`docs/guide/bindings.md`). The function must not be the finaliser of a custom block, where nothing may be allocated. On OCaml 4,
 /// functions among the arguments do not call `Thread.exit`, which would jump over Rust frames.
 ///
 /// OCaml counts the arrows of the declaration. `int -> (string -> string)` is the type of a function of two arguments, and OCaml would

@@ -139,20 +139,39 @@ let nearly_owner modules symbol =
   let is_near m = List.exists (fun s -> Misc.spellcheck [ Names.not_raw m ] s <> []) beginnings in
   if List.mem "caml" beginnings then None else List.find_opt is_near modules
 
+(* OCaml may keep what the collector needs in registers while a `[@@noalloc]` function runs, and has no values for numbers that it passes
+   bare. So Rust gets no token there. *)
+let plain (p : Primitive.description) parameters answer =
+  let is_bare repr = repr <> Primitive.Same_as_ocaml_repr in
+  let bare = List.map is_bare p.prim_native_repr_args and bare_answer = is_bare p.prim_native_repr_res in
+  if p.prim_alloc && not (List.mem true (bare_answer :: bare)) then None
+  else begin
+    let check is_bare ty = match ty with
+      | Builtin (Int, []) -> ()
+      | Builtin ((Float | Int32 | Int64 | Nativeint), []) when is_bare -> ()
+      | Builtin ((Bool | Char | Unit), []) when not is_bare -> ()
+      | _ -> Reader.unsupported "[@@noalloc], [@unboxed] and [@untagged] are for functions of int, bool, char and unit, and of unboxed \
+          float, int32, int64 and nativeint" in
+    List.iter2 (fun is_bare a -> check is_bare a.arg) bare parameters;
+    check bare_answer answer;
+    Some { bare; bare_answer }
+  end
+[@@ocaml.warning "-4"]
+
 let external_ r ~given f is_own =
   let p = f.primitive in
   if p.prim_arity > 5 && not (is_own p.prim_name) then
     Reader.unsupported "its symbol for bytecode, \"%s\", does not begin with the module's name" p.prim_name;
-  if not (Names.is_c_name (Reader.symbol p) && Names.is_c_name p.prim_name) then
+  if not (Names.is_c_name (Reader.symbol p) && (not (is_own p.prim_name) || Names.is_c_name p.prim_name)) then
     Reader.unsupported "a symbol that is no name in C; it may begin with the name of any bound module, so bind one whose name is ASCII";
-  if not p.prim_alloc then Reader.unsupported "[@@noalloc]";
-  if List.exists (fun repr -> repr <> Primitive.Same_as_ocaml_repr) (p.prim_native_repr_res :: p.prim_native_repr_args) then
-    Reader.unsupported "unboxed or untagged arguments";
   let given = Option.bind f.path given in
   if given = None && Names.is_operator f.name then Reader.unsupported "an operator: `rename` gives it a name";
   let parameters, answer = Reader.arrows r p.prim_arity f.of_type in
+  let plain = plain p parameters answer in
+  (* Functions of bare numbers have another one for bytecode, too. Others say something else there, such as "unavailable". *)
+  let has_bytecode = p.prim_arity > 5 || (plain <> None && p.prim_native_name <> "" && is_own p.prim_name) in
   { external_ = Option.value given ~default:f.name; symbol = Reader.symbol p; parameters; answer; external_doc = f.found_doc;
-    bytecode_symbol = (if p.prim_arity > 5 then Some p.prim_name else None);
+    bytecode_symbol = (if has_bytecode then Some p.prim_name else None); plain;
     external_comment = Format.asprintf "external %s : %a = \"%s\"" f.name Printtyp.type_expr f.of_type (Reader.symbol p) }
 
 (* Whether two types are one. `pairs` are the variables of both. *)
@@ -174,7 +193,7 @@ and same_arguments pairs l m =
 let same a b =
   let variables e = unique (List.concat_map vars (List.map (fun p -> p.arg) e.parameters @ [ e.answer ])) in
   let one = variables a and other = variables b in
-  a.bytecode_symbol = b.bytecode_symbol && List.length one = List.length other
+  a.bytecode_symbol = b.bytecode_symbol && a.plain = b.plain && List.length one = List.length other
   && (let pairs = List.combine one other in
       same_arguments pairs a.parameters b.parameters && same_type pairs a.answer b.answer)
 

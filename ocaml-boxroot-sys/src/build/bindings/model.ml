@@ -84,6 +84,10 @@ type exception_ = {
   exception_doc : string option;
 }
 
+(* Of a function that takes and returns nothing that is in OCaml's heap, because OCaml's declaration says so: which parameters, and
+   whether the result, OCaml passes as bare numbers. *)
+type plain = { bare : bool list; bare_answer : bool }
+
 (* A function that Rust provides. *)
 type external_ = {
   external_ : string;
@@ -91,6 +95,7 @@ type external_ = {
   bytecode_symbol : string option;
   parameters : argument list;
   answer : ty;
+  plain : plain option;
   external_comment : string;
   external_doc : string option;
 }

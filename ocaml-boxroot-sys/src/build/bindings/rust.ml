@@ -242,12 +242,23 @@ let exception_ scope ~name ~digest e =
 
 let external_ scope e =
   let names = variables scope (function_vars e.parameters e.answer) in
-  let parameter name a = if is_left_out_unit a then "(): ()" else Printf.sprintf "%s: %s" name (marker scope names a.arg) in
-  let parameters = List.map2 parameter (argument_names [] e.parameters) e.parameters in
-  let result, _ = result_macro scope ~to_ocaml:true names e.answer in
-  comment scope "        " e.external_comment;
-  doc scope "        " e.external_doc;
-  out scope "        fn %s%s = \"%s\"%s (%s) -> %s;\n" (Names.identifier e.external_) (generics (List.map snd names)) e.symbol
+  let indent = match e.plain with Some _ -> "            " | None -> "        " in
+  let passed is_bare ty =
+    let position = in_function scope ~to_ocaml:true names in
+    Printf.sprintf "@%s %s as %s" (if is_bare then "bare" else "tagged") (marker scope names ty) (natural scope position ty) in
+  let parameter name i a =
+    if is_left_out_unit a then "(): ()"
+    else Printf.sprintf "%s: %s" name (match e.plain with
+      | Some p -> passed (List.nth p.bare i) a.arg
+      | None -> marker scope names a.arg) in
+  let parameters = List.mapi (fun i (name, a) -> parameter name i a)
+    (List.combine (argument_names [] e.parameters) e.parameters) in
+  let result = match e.plain with
+    | Some p -> passed p.bare_answer e.answer
+    | None -> fst (result_macro scope ~to_ocaml:true names e.answer) in
+  comment scope indent e.external_comment;
+  doc scope indent e.external_doc;
+  out scope "%sfn %s%s = \"%s\"%s (%s) -> %s;\n" indent (Names.identifier e.external_) (generics (List.map snd names)) e.symbol
     (match e.bytecode_symbol with Some s -> Printf.sprintf " \"%s\"" s | None -> "") (String.concat ", " parameters) result
 
 let externals scope m =
@@ -260,7 +271,13 @@ let externals scope m =
       m.rust_name m.rust_name;
     out scope "    )]\n";
     out scope "    pub trait Externals for %socaml_externals::%s {\n" up m.rust_name;
-    List.iter (external_ scope) m.externals;
+    let plain, others = List.partition (fun e -> e.plain <> None) m.externals in
+    List.iter (external_ scope) others;
+    if plain <> [] then begin
+      out scope "        plain {\n";
+      List.iter (external_ scope) plain;
+      out scope "        }\n"
+    end;
     out scope "    }\n}\n\n"
   end
 
