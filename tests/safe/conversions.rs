@@ -20,6 +20,9 @@ test!(strings_of_all_lengths, || {
             let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
             let (value, _) = lock.alloc_string(&bytes).unwrap();
             assert_eq!(value.to_bytes(), bytes);
+            let root: Boxroot<OCamlBytes> = bytes.to_ocaml(lock).unwrap();
+            assert_eq!(root.get(lock).to_bytes(), bytes);
+            assert_eq!(root.to_rust::<Vec<u8>>(lock).as_ref(), Ok(&bytes));
         }
     })
 });

@@ -1,7 +1,6 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
-use super::memory::collect;
 use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
@@ -617,7 +616,7 @@ fn write_argument(
             // SAFETY: strings and bytes have this tag, and both may be read as bytes, which other threads may be changing.
             let bytes: Value<'_, OCamlBytes> = unsafe { Value::from_raw(value.raw()) };
             write(text, "\"")?;
-            for chunk in collect(bytes.bytes())?.utf8_chunks() {
+            for chunk in bytes.copied()?.utf8_chunks() {
                 write(text, chunk.valid())?;
                 write(text, if chunk.invalid().is_empty() { "" } else { "\u{fffd}" })?;
             }

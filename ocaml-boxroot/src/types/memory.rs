@@ -2,6 +2,7 @@
 
 use crate::Error;
 use std::alloc::{alloc, Layout};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A vector with room for `length` elements, in as few instructions as [`Vec::with_capacity`]; `try_reserve` takes more.
 #[inline]
@@ -53,6 +54,16 @@ pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(copy)
 }
 
+/// A copy of the first bytes of words that other threads may be changing. Few instructions a word:
+/// a load of each byte would take as many a byte.
+#[inline]
+pub(crate) fn copied_atomically(words: &[AtomicUsize], length: usize) -> Result<Vec<u8>, Error> {
+    let words = words.iter().map(|word| word.load(Ordering::Relaxed).to_ne_bytes());
+    let mut bytes = collect(words)?.into_flattened();
+    bytes.truncate(length);
+    Ok(bytes)
+}
+
 /// Adds an element.
 #[inline(always)]
 pub(crate) fn push<T>(elements: &mut Vec<T>, element: T) -> Result<(), Error> {
@@ -68,7 +79,9 @@ mod tests {
     use super::*;
     use std::hint::black_box;
 
-    /// Needs no OCaml, so Miri runs it: `cargo +nightly miri test -p ocaml-boxroot --lib memory`.
+    // These tests need no OCaml, so Miri runs them:
+    // `cargo +nightly miri test -p ocaml-boxroot --lib memory`.
+
     #[test]
     fn vectors_are_those_of_the_standard_library() {
         let mut texts = with_capacity(1).unwrap();
@@ -84,6 +97,23 @@ mod tests {
         if cfg!(not(miri)) {
             let most = with_capacity::<u64>(isize::MAX as usize / 8);
             assert_eq!(black_box(most).err(), Some(Error::OutOfMemory));
+        }
+    }
+
+    #[test]
+    fn bytes_are_copied_in_words() {
+        for length in 0..40 {
+            let bytes: Vec<u8> = (1..).take(length).collect();
+            let words: Vec<AtomicUsize> = bytes
+                .chunks(size_of::<usize>())
+                .map(|chunk| {
+                    let mut word = [0xff; size_of::<usize>()];
+                    word[..chunk.len()].copy_from_slice(chunk);
+                    AtomicUsize::new(usize::from_ne_bytes(word))
+                })
+                .chain([AtomicUsize::new(usize::MAX)])
+                .collect();
+            assert_eq!(copied_atomically(&words, length).unwrap(), bytes);
         }
     }
 }

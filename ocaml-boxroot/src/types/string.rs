@@ -2,11 +2,12 @@
 
 use super::block::{made, MAX_SMALL};
 use super::form::{Form, STRING_TAG};
-use super::memory::{collect, copied};
+use super::memory::{copied, copied_atomically};
 use super::{FromOCaml, Made, ToOCaml};
 use crate::{ffi, DomainLock, Error, Kind, OCamlAny, Value};
+use std::alloc::{handle_alloc_error, Layout};
 use std::str::Utf8Error;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::AtomicUsize;
 
 marker! {
     /// The type of OCaml's `string`.
@@ -189,18 +190,30 @@ impl<'l> Value<'l, OCamlBytes> {
     #[doc(alias = "Bytes_val")]
     #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
-        self.bytes().collect()
+        match self.copied() {
+            Ok(copy) => copy,
+            Err(_) => handle_alloc_error(Layout::for_value(self.words().0)),
+        }
     }
 
+    /// A copy of the bytes.
+    #[inline]
     #[track_caller]
-    pub(crate) fn bytes(self) -> impl ExactSizeIterator<Item = u8> + use<'l> {
-        let bytes = self.checked().raw() as *mut u8;
-        // SAFETY: the value is a live byte sequence (type and lifetime).
-        let length = unsafe { self.length() };
-        // SAFETY: the value does not move in 'l. Each byte is loaded atomically, because another domain may be changing
-        // it.
-        (0..length)
-            .map(move |i| unsafe { AtomicU8::from_ptr(bytes.add(i)) }.load(Ordering::Relaxed))
+    pub(crate) fn copied(self) -> Result<Vec<u8>, Error> {
+        let (words, length) = self.words();
+        copied_atomically(words, length)
+    }
+
+    /// The words of the block, which begin with the bytes; and how many bytes there are.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn words(self) -> (&'l [AtomicUsize], usize) {
+        let words = self.checked().raw() as *const AtomicUsize;
+        // SAFETY: the value is a byte sequence (type), and does not move in 'l. Its words are
+        // atomic, because another domain may be changing bytes.
+        let words = unsafe { std::slice::from_raw_parts(words, self.size_of_block()) };
+        // SAFETY: the value is a byte sequence (type).
+        (words, unsafe { self.length() })
     }
 }
 
@@ -317,7 +330,7 @@ impl FromOCaml<OCamlString> for Vec<u8> {
 
 impl FromOCaml<OCamlBytes> for Vec<u8> {
     fn convert_from<'l>(value: Value<'l, OCamlBytes>, _: &'l DomainLock) -> Result<Self, Error> {
-        collect(value.bytes())
+        value.copied()
     }
 
     without_parts!();
