@@ -6,6 +6,9 @@ use std::ffi::{CStr, CString};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
+/// Shorter names are looked for without an allocation.
+const SHORT_NAME: usize = 64;
+
 impl DomainLock {
     /// Roots the value that OCaml code registered with `Callback.register name`. `None` if there
     /// is none. For functions, [`ocaml_functions!`](crate::ocaml_functions!) does this. The collector may run.
@@ -34,13 +37,22 @@ impl DomainLock {
     #[doc(alias("caml_named_value", "Callback.register"))]
     #[track_caller]
     pub unsafe fn named<T: ?Sized>(&mut self, name: &str) -> Option<Boxroot<T>> {
-        let (value, lock) = self.named_value(&CString::new(name).ok()?)?;
+        let (value, lock) = self.named_value(name)?;
         // SAFETY: the value is live, and a `T` (caller).
         Some(Boxroot::new(lock, unsafe { Value::from_raw(value.raw()) }))
     }
 
     /// The value that OCaml registered under this name, as a value of no particular type.
-    pub(crate) fn named_value(&mut self, name: &CStr) -> Option<(Value<'_, ()>, &DomainLock)> {
+    pub(crate) fn named_value(&mut self, name: &str) -> Option<(Value<'_, ()>, &DomainLock)> {
+        let (mut short, long);
+        let name = if name.len() < SHORT_NAME {
+            short = [0; SHORT_NAME];
+            short[..name.len()].copy_from_slice(name.as_bytes());
+            CStr::from_bytes_with_nul(&short[..=name.len()]).ok()?
+        } else {
+            long = CString::new(name).ok()?;
+            &*long
+        };
         let cell = named_cell(self, name)?;
         // SAFETY: the cell is from `named_cell`. Its value is rooted, and the collector does not run while the token is
         // borrowed shared.

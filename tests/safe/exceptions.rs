@@ -121,6 +121,62 @@ test!(exception_texts_are_whole, || {
     })
 });
 
+// In the order of `raise_predefined`.
+const PREDEFINED: [&str; 12] = [
+    "Out_of_memory",
+    "Sys_error",
+    "Failure",
+    "Invalid_argument",
+    "End_of_file",
+    "Division_by_zero",
+    "Not_found",
+    "Match_failure",
+    "Stack_overflow",
+    "Sys_blocked_io",
+    "Assert_failure",
+    "Undefined_recursive_module",
+];
+
+test!(predefined_exceptions_are_told_apart, || {
+    with_ocaml(|lock| {
+        let raise: Boxroot<Function<(OCamlInt,), ()>> = function(lock, "raise_predefined");
+        for (i, name) in PREDEFINED.iter().enumerate() {
+            let n = i.to_ocaml(lock).unwrap();
+            let exception = raise.call(lock, &n).map(drop).unwrap_err();
+            for other in PREDEFINED {
+                assert_eq!(exception.is(lock, other), other == *name, "{name} and {other}");
+            }
+            let arguments = match *name {
+                "Sys_error" | "Failure" | "Invalid_argument" => "(\"no\")",
+                "Match_failure" | "Assert_failure" | "Undefined_recursive_module" => {
+                    "(\"a.ml\", 1, 2)"
+                }
+                _ => "",
+            };
+            assert_eq!(exception.text(), format!("{name}{arguments}"));
+            let parts = [&name[1..], &name[..name.len() - 1], &name.to_lowercase()];
+            assert!(!parts.iter().any(|part| exception.is(lock, part)), "{name}");
+            assert!(!exception.is(lock, &format!("{name}\0")) && !exception.is(lock, ""));
+        }
+        // One was registered under the name of a predefined one, too.
+        let quiet = raised(lock, 2);
+        assert!(quiet.is(lock, "Quiet") && !quiet.is(lock, "Sys_blocked_io"));
+    });
+    assert_no_roots();
+});
+
+test!(registered_exceptions_have_names_of_any_length, || {
+    with_ocaml(|lock| {
+        let quiet = raised(lock, 2);
+        for length in 0..=101 {
+            let is_registered = [63, 64, 100].contains(&length);
+            assert_eq!(quiet.is(lock, &"q".repeat(length)), is_registered, "{length}");
+        }
+        assert!(!quiet.is(lock, "Quiet\0") && !quiet.is(lock, "\0Quiet"));
+        assert!(!quiet.is(lock, &("q".repeat(64) + "\0")));
+    })
+});
+
 /// The name of the exception that OCaml sees when Rust returns this one as an error.
 fn thrown(lock: &mut DomainLock, exception: Exception) -> String {
     *THROWN.lock().unwrap() = Some(exception);

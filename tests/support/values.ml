@@ -93,6 +93,9 @@ type exn += Holds : 'a -> exn
 let () =
   Callback.register_exception "Parse_error" (Parse_error ("", 0));
   Callback.register_exception "Quiet" Quiet;
+  List.iter (fun n -> Callback.register_exception (String.make n 'q') Quiet) [ 63; 64; 100 ];
+  (* Of no effect: OCaml defines an exception of this name. *)
+  Callback.register_exception "Sys_blocked_io" Quiet;
   register "an_object" (object method m = 1 end);
   register "raise_holding" (fun x -> raise (Holds x));
   register "raise_nth" (fun n ->
@@ -106,6 +109,12 @@ let () =
       | 6 -> raise (Wraps Quiet)
       | 7 -> ignore (1 / (n - 7))
       | _ -> ());
+  register "raise_predefined" (fun n ->
+      let place = ("a.ml", 1, 2) in
+      raise (List.nth
+        [ Out_of_memory; Sys_error "no"; Failure "no"; Invalid_argument "no"; End_of_file;
+          Division_by_zero; Not_found; Match_failure place; Stack_overflow; Sys_blocked_io;
+          Assert_failure place; Undefined_recursive_module place ] n));
   register "name_of" (fun () ->
       match throw () with
       | () -> "none"

@@ -106,17 +106,20 @@ FOR_EACH_EXCEPTION(DECLARE)
 #define GLOBAL_DATA ((value *)dlsym(RTLD_DEFAULT, "caml_global_data"))
 #endif
 
+#define NUMBER(name) name##_number,
+enum { FOR_EACH_EXCEPTION(NUMBER) };
+
+static value predefined(value native, int number) {
+  if (native != 0) return native;
+  return GLOBAL_DATA != NULL ? Field(*GLOBAL_DATA, number) : 0;
+}
+
 /* The constructor of OCaml's own exception with that name, or 0 if there is none. */
-value obx_predefined_exception(char const *name) {
-  int i = 0;
-#define FIND_EXCEPTION(candidate)                                                                  \
-  if (strcmp(name, #candidate) == 0) {                                                             \
-    value constructor = NATIVE(candidate);                                                         \
-    if (constructor != 0) return constructor;                                                      \
-    return GLOBAL_DATA != NULL ? Field(*GLOBAL_DATA, i) : 0;                                       \
-  }                                                                                                \
-  i++;
-  FOR_EACH_EXCEPTION(FIND_EXCEPTION)
+value obx_predefined_exception(char const *name, size_t length) {
+#define RETURN_IF_NAMED(candidate)                                                                 \
+  if (length == sizeof #candidate - 1 && memcmp(name, #candidate, sizeof #candidate - 1) == 0)     \
+    return predefined(NATIVE(candidate), candidate##_number);
+  FOR_EACH_EXCEPTION(RETURN_IF_NAMED)
   return 0;
 }
 
@@ -125,11 +128,11 @@ value obx_predefined_exception(char const *name) {
 value obx_failure(char const *text, size_t length) {
   CAMLparam0();
   CAMLlocal1(string);
-  value constructor = obx_predefined_exception("Failure");
   string = obx_alloc_string(text, length);
-  if (constructor == 0 || string == 0) CAMLreturn(Make_exception_result((value)0));
+  if (string == 0) CAMLreturn(Make_exception_result((value)0));
   value exception = caml_alloc_small(2, 0);
-  Field(exception, 0) = constructor;
+  /* After the allocations: in bytecode, a compaction moves the constructor. */
+  Field(exception, 0) = predefined(NATIVE(Failure), Failure_number);
   Field(exception, 1) = string;
   CAMLreturn(Make_exception_result(exception));
 }

@@ -4,7 +4,6 @@ use super::form::{Form, OBJECT_TAG, STRING_TAG};
 use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
-use std::ffi::CString;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
@@ -89,13 +88,11 @@ impl Exception {
     /// `raw` is a live exception, or 0, which says that there was no room on the stack.
     #[track_caller]
     pub(crate) unsafe fn raised(lock: &DomainLock, raw: sys::Value) -> Exception {
-        let raw = match raw {
-            // SAFETY: the token proves that the lock is held, and the name is a C string.
-            0 => unsafe { ffi::obx_predefined_exception(c"Stack_overflow".as_ptr()) },
-            raw => raw,
+        let value = match raw {
+            0 => stack_overflow(lock),
+            // SAFETY: `raw` is a live exception (caller).
+            raw => unsafe { Value::from_raw(raw) },
         };
-        // SAFETY: `raw` is a live exception (caller), or one of OCaml's own, which never dies.
-        let value = unsafe { Value::from_raw(raw) };
         let text = Arc::new(describe(value));
         let value = Boxroot::try_new(lock, value).ok().map(Arc::new);
         Exception { arrived: Arrived { value, at: Location::caller() }, text }
@@ -135,13 +132,31 @@ impl Exception {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[doc(alias = "caml_callback_exn")]
+    #[inline]
     pub fn is(&self, lock: &mut DomainLock, name: &str) -> bool {
-        match (&self.arrived.value, constructor(lock, name)) {
-            (Some(value), Some((constructor, lock))) => {
-                constructor_of(value.get(lock)).raw() == constructor.raw()
-            }
-            _ => false,
+        match predefined(lock, name) {
+            Some(constructor) => self.has(lock, constructor),
+            None => self.is_registered(lock, name),
         }
+    }
+
+    #[inline(never)]
+    fn is_registered(&self, lock: &mut DomainLock, name: &str) -> bool {
+        match registered(lock, name) {
+            Some((constructor, lock)) => self.has(lock, constructor),
+            None => false,
+        }
+    }
+
+    /// Whether this is the exception of this constructor.
+    #[inline]
+    fn has(&self, lock: &DomainLock, constructor: Value<'_, Constructor>) -> bool {
+        let Some(value) = &self.arrived.value else { return false };
+        let exception = value.get(lock).checked();
+        // SAFETY: every exception is a block with a first field (type). That of one with arguments
+        // is its constructor; that of one without is its name.
+        let first: Value<'_, OCamlAny> = unsafe { exception.field(0) };
+        exception.raw() == constructor.raw() || first.raw() == constructor.raw()
     }
 
     /// An argument of the exception, counted from 0. `None` if the exception has fewer arguments, or no [`value`](Exception::value).
@@ -238,9 +253,14 @@ impl Exception {
         name: &str,
         arguments: &[&RootRef<OCamlAny>],
     ) -> Result<Exception, Error> {
-        let (constructor, now) =
-            constructor(lock, name).ok_or_else(|| Error::NotRegistered(name.into()))?;
-        let constructor = Boxroot::try_new(now, constructor)?;
+        let constructor = match predefined(lock, name) {
+            Some(constructor) => Boxroot::try_new(lock, constructor)?,
+            None => {
+                let found = registered(lock, name);
+                let (constructor, now) = found.ok_or_else(|| Error::NotRegistered(name.into()))?;
+                Boxroot::try_new(now, constructor)?
+            }
+        };
         let mut fields = vec![constructor.as_any()];
         fields.extend(arguments);
         let value = if arguments.is_empty() {
@@ -544,19 +564,29 @@ impl<'l> Value<'l, Constructor> {
     }
 }
 
-/// The constructor with that name: one of OCaml's own, or a registered one.
-fn constructor<'l>(
+/// The constructor of OCaml's own exception of this name.
+#[inline(always)]
+fn predefined<'l>(_lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constructor>> {
+    // SAFETY: the token proves that the lock is held, and the name has so many bytes.
+    let raw = unsafe { ffi::obx_predefined_exception(name.as_ptr().cast(), name.len()) };
+    // SAFETY: a constructor that never dies, and does not move in 'l.
+    (raw != 0).then(|| unsafe { Value::from_raw(raw) })
+}
+
+/// OCaml's exception for a stack that is too small.
+#[cold]
+fn stack_overflow(lock: &DomainLock) -> Value<'_, OCamlException> {
+    let constructor = predefined(lock, "Stack_overflow").expect("OCaml defines it");
+    // SAFETY: an exception without arguments is its constructor.
+    unsafe { Value::from_raw(constructor.raw()) }
+}
+
+/// The constructor that the program registered under this name.
+fn registered<'l>(
     lock: &'l mut DomainLock,
     name: &str,
 ) -> Option<(Value<'l, Constructor>, &'l DomainLock)> {
-    let name = CString::new(name).ok()?;
-    // SAFETY: the token proves that the lock is held, and the name is a C string.
-    let raw = unsafe { ffi::obx_predefined_exception(name.as_ptr()) };
-    if raw != 0 {
-        // SAFETY: `raw` is the constructor of one of OCaml's own exceptions, which never dies.
-        return Some((unsafe { Value::from_raw(raw) }, lock));
-    }
-    let (value, lock) = lock.named_value(&name)?;
+    let (value, lock) = lock.named_value(name)?;
     // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only if it has the form of one.
     let value = unsafe { Value::<Constructor>::from_raw(value.raw()) };
     is_constructor(value).then_some((value, lock))
