@@ -177,6 +177,49 @@ test!(registered_exceptions_have_names_of_any_length, || {
     })
 });
 
+test!(exception_texts_of_any_length, || {
+    /// The text of `Failure bytes`.
+    fn failure(lock: &mut DomainLock, bytes: &[u8]) -> String {
+        let fail: Boxroot<Function<(OCamlString,), ()>> = function(lock, "fail");
+        let bytes = bytes.to_ocaml(lock).unwrap();
+        let exception = fail.call(lock, &bytes).map(drop).unwrap_err();
+        churn_a_little(lock);
+        exception.text().to_string()
+    }
+    const ENDS: [&[u8]; 10] = [
+        b"",
+        "\u{e9}".as_bytes(),
+        "\u{1f42b}".as_bytes(),
+        b"\xff",
+        b"\x80",
+        b"\xe9t\xe9",
+        b"\xe2\x82",       // the beginning of a character
+        b"\xf0\x9f\x90",   // the same
+        b"\xed\xa0\x80",   // a surrogate
+        b"\xf0\x9f\x90\"", // a quote inside
+    ];
+    with_ocaml(|lock| {
+        for length in (0..100).chain([255, 256, 257, 4096]) {
+            for end in ENDS {
+                let bytes = [&b"x".repeat(length), end].concat();
+                let expected = format!("Failure(\"{}\")", String::from_utf8_lossy(&bytes));
+                assert_eq!(failure(lock, &bytes), expected);
+            }
+            for n in [0, -1, isize::MAX >> 1, isize::MIN >> 1] {
+                let text: Boxroot<OCamlString> = "x".repeat(length).to_ocaml(lock).unwrap();
+                let place: Boxroot<OCamlInt> = n.to_ocaml(lock).unwrap();
+                let arguments = [text.as_any(), place.as_any()];
+                // SAFETY: Parse_error has arguments of these types.
+                let exception = unsafe { Exception::new(lock, "Parse_error", &arguments) };
+                let exception = exception.unwrap();
+                let end = format!("Parse_error(\"{}\", {n})", "x".repeat(length));
+                assert!(exception.text().ends_with(&end), "{exception}");
+            }
+        }
+    });
+    assert_no_roots();
+});
+
 /// The name of the exception that OCaml sees when Rust returns this one as an error.
 fn thrown(lock: &mut DomainLock, exception: Exception) -> String {
     *THROWN.lock().unwrap() = Some(exception);
@@ -317,20 +360,53 @@ test!(errors_that_hold_roots, forbid(unsafe_code), || {
     })
 });
 
-test!(exception_outlives_the_runtime, forbid(unsafe_code), || {
+test!(exceptions_outlive_the_runtime, forbid(unsafe_code), || {
+    let texts = ["late".to_string(), "x".repeat(1000), "\u{e9}t\u{e9}".to_string()];
     let runtime = start();
-    let (fail, message, exception) = DomainLock::attach(|lock| {
+    let (fail, exceptions) = DomainLock::attach(|lock| {
         let fail = function::<(OCamlString,), ()>(lock, "fail");
-        let message = string(lock, "late");
-        let exception = fail.call(lock, &message).map(|_| ()).unwrap_err();
-        (fail, message, exception)
+        let exceptions = texts.clone().map(|text| {
+            let message = string(lock, &text);
+            fail.call(lock, &message).map(|_| ()).unwrap_err()
+        });
+        (fail, exceptions)
     })
     .unwrap();
     runtime.shutdown().unwrap();
-    let copy = exception.clone();
-    assert!(copy.value().is_some() && copy.to_string().contains("late"));
-    thread::spawn(move || drop((copy, fail))).join().unwrap();
-    drop((exception, message));
+    for (exception, text) in exceptions.iter().zip(texts) {
+        let copy = exception.clone();
+        assert!(copy.value().is_some() && copy.to_string().contains(&text));
+        let elsewhere = thread::spawn(move || {
+            assert_eq!(copy.text(), format!("Failure(\"{text}\")"));
+            assert_eq!(copy.clone().text(), copy.text());
+        });
+        elsewhere.join().unwrap();
+    }
+    thread::spawn(move || drop((exceptions, fail))).join().unwrap();
+});
+
+test!(exceptions_are_shared_by_threads, forbid(unsafe_code), || {
+    let exception = with_ocaml(|lock| raise_nth(lock, 1).unwrap_err());
+    let CallError::Exception(exception) = exception else { panic!("{exception}") };
+    let threads = [(); 4].map(|()| {
+        let mine = exception.clone();
+        thread::spawn(move || {
+            let copies = vec![mine.clone(); 100];
+            drop(mine);
+            assert!(copies.iter().all(|copy| copy.text().ends_with("(\"expected ;\", 17)")));
+        })
+    });
+    let last = exception.clone();
+    drop(exception);
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    DomainLock::attach(|lock| {
+        full_major(lock);
+        assert!(last.is(lock, "Parse_error") && !last.is(lock, "Quiet"));
+        assert_eq!(stats().live_roots, 1);
+    })
+    .unwrap();
+    thread::spawn(move || drop(last)).join().unwrap();
+    assert_no_roots();
 });
 
 test!(hooks_of_panics_attach, forbid(unsafe_code), || {

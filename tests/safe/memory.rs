@@ -140,5 +140,18 @@ test!(exceptions_where_memory_runs_out, || {
         assert_eq!(error.to_string(), "OCaml exception: Failure(_)");
         let whole = fail(lock, &text).unwrap_err().to_string();
         assert_eq!(whole.len(), "OCaml exception: Failure(\"\")".len() + N);
+        // A copy with U+FFFD takes more memory than the string.
+        let text = vec![0xff; N].to_ocaml(lock).unwrap();
+        let error = with_memory(2 * N, || fail(lock, &text).unwrap_err());
+        assert_eq!(error.to_string(), "OCaml exception: Failure(_)");
+        // A short text takes no memory of its own, and a clone takes none at all.
+        let text = "no tea".to_ocaml(lock).unwrap();
+        let before = requested();
+        let error = fail(lock, &text).unwrap_err();
+        let taken = requested() - before;
+        assert!(taken <= 128, "{taken}");
+        let copy = error.clone();
+        assert_eq!(requested() - before, taken);
+        assert_eq!(copy.to_string(), "OCaml exception: Failure(\"no tea\")");
     })
 });

@@ -2,9 +2,9 @@
 
 use super::registered::Place;
 use crate::lock::{is_set_up, State, Watched};
-use crate::types::exception::value_inside;
+use crate::types::exception::exception_inside;
 use crate::types::form::Looks;
-use crate::{ffi, Boxroot, DomainLock, FromOCaml, RootRef, ToOCaml, Value};
+use crate::{ffi, Boxroot, DomainLock, Exception, FromOCaml, RootRef, ToOCaml, Value};
 use ocaml_boxroot_sys::{self as sys, token};
 use std::any::Any;
 use std::error::Error;
@@ -160,9 +160,10 @@ pub unsafe fn enter(
 fn encoded(lock: &mut DomainLock, error: Box<dyn Error>) -> sys::Value {
     // The error is dropped before the exception is an unrooted value: code of the program might run
     // the collector.
-    if let Some(exception) = value_inside(&*error) {
+    let exception = exception_inside(&*error);
+    if let Some(value) = exception.as_ref().and_then(Exception::value) {
         drop(error);
-        return ffi::exception_result(exception.get(lock).raw());
+        return ffi::exception_result(value.get(lock).raw());
     }
     let message = error.to_string();
     drop(error);

@@ -3,7 +3,7 @@
 mod state;
 
 use crate::lock::{self, Acquired, Use};
-use crate::types::exception::describe;
+use crate::types::exception::text_of;
 use crate::{ffi, Error, Users, Value};
 use ocaml_boxroot_sys as sys;
 use state::{state, State, StateGuard};
@@ -348,7 +348,7 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
         ffi::obx_set_known();
         let result = ffi::obx_start(arguments.as_ptr());
         let raised = ffi::is_exception(result).then(|| {
-            Error::StartupException(describe(Value::from_raw(ffi::extract_exception(result))))
+            Error::StartupException(text_of(Value::from_raw(ffi::extract_exception(result))))
         });
         lock::set_up();
         let attached = sys::token::attach().map(drop).ok_or_else(Error::last);

@@ -1,10 +1,12 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
+use super::text::{Draft, Short, Text};
 use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 use std::fmt;
+use std::mem::MaybeUninit;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -53,31 +55,30 @@ marker! {
 /// ```
 #[doc(alias("caml_raise", "exn"))]
 #[derive(Clone)]
-pub struct Exception {
-    arrived: Arrived,
-    text: Arc<String>,
-}
+pub struct Exception(Arrived);
 
-/// The value of an exception, and the line of Rust code that called OCaml then, or made the
-/// exception. It is the exception's `source`, and the last error of the chain: wrappers that hide
-/// the error itself (`Box`, `Arc`, `io::Error::other`, `#[error(transparent)]` of `thiserror`, an
-/// `anyhow::Error`) return *its* source as theirs, so the value is found in any of them.
+/// An exception as its own `source`, and the last error of the chain: wrappers that hide the error
+/// itself (`Box`, `Arc`, `io::Error::other`, `#[error(transparent)]` of `thiserror`, an
+/// `anyhow::Error`) return *its* source as theirs, so the exception is found in any of them.
 #[derive(Clone)]
-struct Arrived {
+struct Arrived(Arc<Record>);
+
+struct Record {
     /// `None` if there was no memory for the root.
-    value: Option<Arc<Boxroot<OCamlException>>>,
+    value: Option<Boxroot<OCamlException>>,
+    /// The line of Rust code that called OCaml then, or made the exception.
     at: &'static Location<'static>,
+    text: Text,
 }
 
 /// How many errors of a chain of sources are looked at. A chain may have no end.
 const LONGEST_CHAIN: usize = 100;
 
-/// The value of the OCaml exception that an error of the program is, or has among its sources.
-pub(crate) fn value_inside(
-    error: &(dyn std::error::Error + 'static),
-) -> Option<Arc<Boxroot<OCamlException>>> {
+/// The OCaml exception that an error of the program is, or has among its sources.
+pub(crate) fn exception_inside(error: &(dyn std::error::Error + 'static)) -> Option<Exception> {
     let chain = std::iter::successors(Some(error), |error| error.source()).take(LONGEST_CHAIN);
-    chain.filter_map(|error| error.downcast_ref::<Arrived>()).next()?.value.clone()
+    let arrived = chain.filter_map(|error| error.downcast_ref::<Arrived>()).next()?;
+    Some(Exception(arrived.clone()))
 }
 
 impl Exception {
@@ -93,9 +94,25 @@ impl Exception {
             // SAFETY: `raw` is a live exception (caller).
             raw => unsafe { Value::from_raw(raw) },
         };
-        let text = Arc::new(describe(value));
-        let value = Boxroot::try_new(lock, value).ok().map(Arc::new);
-        Exception { arrived: Arrived { value, at: Location::caller() }, text }
+        Exception::with(Boxroot::try_new(lock, value).ok(), value)
+    }
+
+    /// The exception with this root, if there is one, and this value.
+    #[track_caller]
+    fn with(root: Option<Boxroot<OCamlException>>, value: Value<'_, OCamlException>) -> Exception {
+        let record = Arc::new(MaybeUninit::<Record>::uninit());
+        // SAFETY: the record has no other owner yet, so this is the only reference to it. It is
+        // written in its place, because a move would take longer than all that is written.
+        let place = unsafe { &mut *Arc::as_ptr(&record).cast_mut() };
+        let written =
+            place.write(Record { value: root, at: Location::caller(), text: Text::new() });
+        write_text_of(value, &mut written.text);
+        // SAFETY: the record was written.
+        Exception(Arrived(unsafe { record.assume_init() }))
+    }
+
+    fn record(&self) -> &Record {
+        &self.0 .0
     }
 
     /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not be rooted.
@@ -112,7 +129,7 @@ impl Exception {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn value(&self) -> Option<&RootRef<OCamlException>> {
-        Some(self.arrived.value.as_ref()?)
+        Some(self.record().value.as_ref()?)
     }
 
     /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`, `"Failure"`, `"End_of_file"`,
@@ -151,7 +168,7 @@ impl Exception {
     /// Whether this is the exception of this constructor.
     #[inline]
     fn has(&self, lock: &DomainLock, constructor: Value<'_, Constructor>) -> bool {
-        let Some(value) = &self.arrived.value else { return false };
+        let Some(value) = &self.record().value else { return false };
         let exception = value.get(lock).checked();
         // SAFETY: every exception is a block with a first field (type). That of one with arguments
         // is its constructor; that of one without is its name.
@@ -191,7 +208,7 @@ impl Exception {
         lock: &DomainLock,
         index: usize,
     ) -> Result<Option<Boxroot<T>>, Error> {
-        let Some(value) = &self.arrived.value else { return Ok(None) };
+        let Some(value) = &self.record().value else { return Ok(None) };
         let value = value.get(lock);
         match value.kind() {
             Kind::Block { tag: 0, size } if index < size - 1 => {
@@ -218,7 +235,7 @@ impl Exception {
     /// ```
     #[doc(alias("caml_format_exception", "Printexc.to_string"))]
     pub fn text(&self) -> &str {
-        &self.text
+        self.record().text.as_str()
     }
 
     /// An exception with this name and these arguments: one of OCaml's own, or one that the program registered with
@@ -272,9 +289,8 @@ impl Exception {
             let (value, now) = unsafe { lock.alloc_block(0, &fields) }?;
             Boxroot::try_new(now, value)?
         };
-        let text = Arc::new(describe(value.get(lock)));
-        let value = Some(Arc::new(value));
-        Ok(Exception { arrived: Arrived { value, at: Location::caller() }, text })
+        let unrooted = value.get(lock);
+        Ok(Exception::with(Some(value), unrooted))
     }
 
     /// OCaml's `Not_found`.
@@ -405,26 +421,26 @@ impl Exception {
 
 impl fmt::Display for Exception {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OCaml exception: {}", self.text)
+        write!(f, "OCaml exception: {}", self.text())
     }
 }
 
 impl fmt::Debug for Exception {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Exception({})", self.text)
+        write!(f, "Exception({})", self.text())
     }
 }
 
 impl std::error::Error for Exception {
     /// The line of Rust code that called OCaml, or that made the exception.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.arrived)
+        Some(&self.0)
     }
 }
 
 impl fmt::Display for Arrived {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {}", self.at)
+        write!(f, "at {}", self.0.at)
     }
 }
 
@@ -543,18 +559,10 @@ impl Form for OCamlException {
     }
 }
 
-fn constructor_of<'l>(exception: Value<'l, OCamlException>) -> Value<'l, Constructor> {
-    match exception.checked().kind() {
-        // SAFETY: an exception with arguments is a block of tag 0 whose first field is the constructor (type).
-        Kind::Block { tag: 0, .. } => unsafe { exception.field(0) },
-        // SAFETY: an exception without arguments is the constructor (type).
-        _ => unsafe { Value::from_raw(exception.raw()) },
-    }
-}
-
 impl<'l> Value<'l, Constructor> {
-    fn name(self) -> Value<'l, OCamlString> {
-        // SAFETY: the first field of a constructor is its name, a string (type).
+    fn name(self) -> Value<'l, OCamlBytes> {
+        // SAFETY: the first field of a constructor is its name, a string (type), and strings may be
+        // read as bytes.
         unsafe { self.field(0) }
     }
 
@@ -592,72 +600,97 @@ fn registered<'l>(
     is_constructor(value).then_some((value, lock))
 }
 
-/// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes. If there is no memory for it, it has
-/// `_` for strings.
-pub(crate) fn describe(exception: Value<'_, OCamlException>) -> String {
-    let [mut whole, mut short] = [const { String::new() }; 2];
+/// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes. If
+/// there is no memory for it, it has `_` for strings.
+pub(crate) fn text_of(exception: Value<'_, OCamlException>) -> String {
+    let mut text = Text::new();
+    write_text_of(exception, &mut text);
+    text.long.unwrap_or_else(|| text.short.as_str().to_string())
+}
+
+/// Makes an empty text [that of the exception](text_of).
+#[inline(always)]
+fn write_text_of(exception: Value<'_, OCamlException>, text: &mut Text) {
+    if write_text(exception, &mut text.short, true).is_err() {
+        text.long = Some(long_text(exception));
+    }
+}
+
+#[cold]
+fn long_text(exception: Value<'_, OCamlException>) -> String {
+    let [mut whole, mut rest] = [const { String::new() }; 2];
     match write_text(exception, &mut whole, true) {
         Ok(()) => whole,
         Err(_) => {
             drop(whole);
-            let _ = write_text(exception, &mut short, false);
-            short
+            let _ = write_text(exception, &mut rest, false);
+            rest
         }
     }
 }
 
-/// Writes the text of an exception. The only error is [`Error::OutOfMemory`].
+/// Writes the text of an exception. The only errors are those of `text`.
+#[inline(always)]
 fn write_text(
     exception: Value<'_, OCamlException>,
-    text: &mut String,
+    text: &mut impl Draft,
     with_strings: bool,
-) -> Result<(), Error> {
-    let constructor = constructor_of(exception);
-    let name = constructor.name().to_string_lossy();
-    write(text, &name)?;
-    let Kind::Block { tag: 0, size } = exception.kind() else { return Ok(()) };
-    // SAFETY: the block has two fields (just checked).
-    let argument = (size == 2).then(|| unsafe { exception.field::<OCamlAny>(1) });
-    // These three have one argument, a tuple, whose elements OCaml prints as the arguments.
-    let has_tuple = constructor.number() < 0
-        && ["Match_failure", "Assert_failure", "Undefined_recursive_module"].contains(&&*name);
-    let (block, fields) = match argument.map(|argument| (argument, argument.kind())) {
-        Some((tuple, Kind::Block { tag: 0, size })) if has_tuple => (tuple, 0..size),
-        _ => (exception.any(), 1..size),
+) -> fmt::Result {
+    let kind = exception.checked().kind();
+    let constructor: Value<'_, Constructor> = match kind {
+        // SAFETY: an exception with arguments is a block of tag 0 whose first field is the
+        // constructor (type).
+        Kind::Block { tag: 0, .. } => unsafe { exception.field(0) },
+        // SAFETY: an exception without arguments is the constructor (type).
+        _ => unsafe { Value::from_raw(exception.raw()) },
     };
+    text.add_bytes(constructor.name())?;
+    let Kind::Block { tag: 0, size } = kind else { return Ok(()) };
+    let (mut block, mut fields) = (exception.any(), 1..size);
+    if size == 2 {
+        // SAFETY: the block has two fields (just checked).
+        let argument: Value<'_, OCamlAny> = unsafe { exception.field(1) };
+        match argument.kind() {
+            // By far the most frequent ones, in fewer steps than below.
+            Kind::Block { tag: STRING_TAG, .. } if with_strings => {
+                text.add("(\"")?;
+                // SAFETY: strings and bytes have this tag, and both may be read as bytes, which
+                // other threads may be changing.
+                text.add_bytes(unsafe { Value::from_raw(argument.raw()) })?;
+                return text.add("\")");
+            }
+            Kind::Block { tag: 0, size }
+                if has_tuple(text.as_bytes()) && constructor.number() < 0 =>
+            {
+                (block, fields) = (argument, 0..size);
+            }
+            _ => {}
+        }
+    }
     let mut separator = "(";
     for i in fields {
-        write(text, separator)?;
-        // SAFETY: the block has this field: `size` is that of the tuple or of the exception's block (just checked).
-        write_argument(unsafe { block.field(i) }, text, with_strings)?;
+        text.add(separator)?;
+        // SAFETY: the block has this field: `size` is that of the tuple or of the exception's block
+        // (just checked).
+        let argument: Value<'_, OCamlAny> = unsafe { block.field(i) };
+        match argument.kind() {
+            Kind::Immediate(n) => text.add(Short::number(n).as_str())?,
+            Kind::Block { tag: STRING_TAG, .. } if with_strings => {
+                text.add("\"")?;
+                // SAFETY: as above.
+                text.add_bytes(unsafe { Value::from_raw(argument.raw()) })?;
+                text.add("\"")?;
+            }
+            Kind::Block { .. } => text.add("_")?,
+        }
         separator = ", ";
     }
-    write(text, ")")
+    text.add(")")
 }
 
-fn write_argument(
-    value: Value<'_, OCamlAny>,
-    text: &mut String,
-    with_strings: bool,
-) -> Result<(), Error> {
-    match value.kind() {
-        Kind::Immediate(n) => write(text, &n.to_string()),
-        Kind::Block { tag: STRING_TAG, .. } if with_strings => {
-            // SAFETY: strings and bytes have this tag, and both may be read as bytes, which other threads may be changing.
-            let bytes: Value<'_, OCamlBytes> = unsafe { Value::from_raw(value.raw()) };
-            write(text, "\"")?;
-            for chunk in bytes.copied()?.utf8_chunks() {
-                write(text, chunk.valid())?;
-                write(text, if chunk.invalid().is_empty() { "" } else { "\u{fffd}" })?;
-            }
-            write(text, "\"")
-        }
-        Kind::Block { .. } => write(text, "_"),
-    }
-}
-
-fn write(text: &mut String, part: &str) -> Result<(), Error> {
-    text.try_reserve(part.len()).map_err(|_| Error::OutOfMemory)?;
-    text.push_str(part);
-    Ok(())
+/// Whether OCaml's own exception of this name has one argument, a tuple, whose elements OCaml
+/// prints as the arguments.
+#[inline(always)]
+fn has_tuple(name: &[u8]) -> bool {
+    matches!(name, b"Match_failure" | b"Assert_failure" | b"Undefined_recursive_module")
 }

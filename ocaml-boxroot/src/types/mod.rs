@@ -77,6 +77,7 @@ mod memory;
 mod number;
 mod seq;
 mod string;
+mod text;
 mod tuple;
 
 pub use bigarray::{BigarrayCell, BigarrayElement};
