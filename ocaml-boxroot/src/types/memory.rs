@@ -54,13 +54,37 @@ pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(copy)
 }
 
-/// A copy of the first bytes of words that other threads may be changing. Few instructions a word:
-/// a load of each byte would take as many a byte.
+/// A copy of the first bytes of words that other threads may be changing.
 #[inline]
 pub(crate) fn copied_atomically(words: &[AtomicUsize], length: usize) -> Result<Vec<u8>, Error> {
-    let words = words.iter().map(|word| word.load(Ordering::Relaxed).to_ne_bytes());
-    let mut bytes = collect(words)?.into_flattened();
+    let mut bytes = match words.len() {
+        #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
+        256.. => copied_by_one_instruction(words)?,
+        _ => {
+            let words = words.iter().map(|word| word.load(Ordering::Relaxed).to_ne_bytes());
+            collect(words)?.into_flattened()
+        }
+    };
     bytes.truncate(length);
+    Ok(bytes)
+}
+
+/// A copy of the words: for many, as fast as by `memcpy`, and faster than by a load for each.
+#[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
+fn copied_by_one_instruction(words: &[AtomicUsize]) -> Result<Vec<u8>, Error> {
+    let mut bytes = with_capacity(size_of_val(words))?;
+    // SAFETY: the instruction loads and stores so many words. It loads aligned words atomically, as
+    // `mov` does for `AtomicUsize`. The vector has room for them, and then has their bytes.
+    unsafe {
+        std::arch::asm!(
+            "rep movsq",
+            inout("rcx") words.len() => _,
+            inout("rsi") words.as_ptr() => _,
+            inout("rdi") bytes.as_mut_ptr() => _,
+            options(nostack, preserves_flags),
+        );
+        bytes.set_len(size_of_val(words));
+    }
     Ok(bytes)
 }
 
@@ -102,8 +126,9 @@ mod tests {
 
     #[test]
     fn bytes_are_copied_in_words() {
-        for length in 0..40 {
-            let bytes: Vec<u8> = (1..).take(length).collect();
+        // From 256 words on, one instruction copies them.
+        for length in (0..40).chain(2030..2070) {
+            let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
             let words: Vec<AtomicUsize> = bytes
                 .chunks(size_of::<usize>())
                 .map(|chunk| {
