@@ -6,9 +6,10 @@ use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 use std::fmt;
-use std::mem::MaybeUninit;
+use std::ops::Deref;
 use std::panic::Location;
-use std::sync::Arc;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 marker! {
     /// The type of OCaml's `exn`.
@@ -60,15 +61,68 @@ pub struct Exception(Arrived);
 /// An exception as its own `source`, and the last error of the chain: wrappers that hide the error
 /// itself (`Box`, `Arc`, `io::Error::other`, `#[error(transparent)]` of `thiserror`, an
 /// `anyhow::Error`) return *its* source as theirs, so the exception is found in any of them.
-#[derive(Clone)]
-struct Arrived(Arc<Record>);
+struct Arrived(NonNull<Record>);
 
+/// What an exception and its clones own together.
 struct Record {
+    /// How many they are.
+    owners: AtomicUsize,
     /// `None` if there was no memory for the root.
     value: Option<Boxroot<OCamlException>>,
     /// The line of Rust code that called OCaml then, or made the exception.
     at: &'static Location<'static>,
     text: Text,
+}
+
+// SAFETY: owners on other threads use the record there and drop it. It is `Sync` and `Send` (next
+// line).
+unsafe impl Send for Arrived {}
+// SAFETY: as for `Send`, because a thread with a reference can make another owner.
+unsafe impl Sync for Arrived {}
+const _: () = is_send_and_sync::<Record>();
+const fn is_send_and_sync<T: Send + Sync>() {}
+
+/// As an `Arc`, which has a second counter, and always writes to both when the last owner is
+/// dropped.
+impl Arrived {
+    /// The first owner of this record, whose count is 1.
+    fn new(record: Box<Record>) -> Arrived {
+        Arrived(NonNull::from(Box::leak(record)))
+    }
+}
+
+impl Deref for Arrived {
+    type Target = Record;
+
+    #[inline]
+    fn deref(&self) -> &Record {
+        // SAFETY: the record lives as long as it has an owner, and owners only read it.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Clone for Arrived {
+    fn clone(&self) -> Self {
+        // As in an `Arc`, leaked owners must not let the count overflow.
+        if self.owners.fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
+            std::process::abort();
+        }
+        Arrived(self.0)
+    }
+}
+
+impl Drop for Arrived {
+    #[inline]
+    fn drop(&mut self) {
+        // If this is the only owner, nobody can make another now, so the count need not change.
+        let is_last = self.owners.load(Ordering::Acquire) == 1
+            || self.owners.fetch_sub(1, Ordering::AcqRel) == 1;
+        if is_last {
+            // SAFETY: the record is from a `Box` (`new`). It has no other owner, and acquiring the
+            // count has made this happen after all that others did with it.
+            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        }
+    }
 }
 
 /// How many errors of a chain of sources are looked at. A chain may have no end.
@@ -100,19 +154,18 @@ impl Exception {
     /// The exception with this root, if there is one, and this value.
     #[track_caller]
     fn with(root: Option<Boxroot<OCamlException>>, value: Value<'_, OCamlException>) -> Exception {
-        let record = Arc::new(MaybeUninit::<Record>::uninit());
-        // SAFETY: the record has no other owner yet, so this is the only reference to it. It is
-        // written in its place, because a move would take longer than all that is written.
-        let place = unsafe { &mut *Arc::as_ptr(&record).cast_mut() };
-        let written =
-            place.write(Record { value: root, at: Location::caller(), text: Text::new() });
+        // Written in its place, because a move would take longer than all that is written.
+        let mut record = Box::<Record>::new_uninit();
+        let (owners, at, text) = (AtomicUsize::new(1), Location::caller(), Text::new());
+        let written = record.write(Record { owners, value: root, at, text });
         write_text_of(value, &mut written.text);
         // SAFETY: the record was written.
-        Exception(Arrived(unsafe { record.assume_init() }))
+        let record = unsafe { record.assume_init() };
+        Exception(Arrived::new(record))
     }
 
     fn record(&self) -> &Record {
-        &self.0 .0
+        &self.0
     }
 
     /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not be rooted.
@@ -440,7 +493,7 @@ impl std::error::Error for Exception {
 
 impl fmt::Display for Arrived {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at {}", self.0.at)
+        write!(f, "at {}", self.at)
     }
 }
 
@@ -693,4 +746,51 @@ fn write_text(
 #[inline(always)]
 fn has_tuple(name: &[u8]) -> bool {
     matches!(name, b"Match_failure" | b"Assert_failure" | b"Undefined_recursive_module")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    // These tests need no OCaml, so Miri runs them:
+    // `cargo +nightly miri test -p ocaml-boxroot --lib exception`.
+
+    fn owner() -> Exception {
+        let text = Text { long: Some("a text".to_string()), ..Text::new() };
+        let (owners, at) = (AtomicUsize::new(1), Location::caller());
+        Exception(Arrived::new(Box::new(Record { owners, value: None, at, text })))
+    }
+
+    #[test]
+    fn owners_are_counted() {
+        let exception = owner();
+        let count = || exception.record().owners.load(Ordering::Relaxed);
+        let copies = [exception.clone(), exception.clone()];
+        assert_eq!(count(), 3);
+        drop(copies);
+        assert_eq!((count(), exception.text()), (1, "a text"));
+    }
+
+    #[test]
+    fn any_thread_drops_the_last_owner() {
+        let first = owner();
+        let threads = [(); 4].map(|()| {
+            let mine = first.clone();
+            thread::spawn(move || {
+                for _ in 0..100 {
+                    assert_eq!((mine.clone().text(), mine.to_string().len()), ("a text", 23));
+                }
+            })
+        });
+        drop(first);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+    }
+
+    #[test]
+    fn exceptions_are_as_small_as_pointers() {
+        fn is_unwind_safe<T: std::panic::UnwindSafe + std::panic::RefUnwindSafe>() {}
+        is_unwind_safe::<Exception>();
+        assert_eq!(size_of::<Option<Exception>>(), size_of::<usize>());
+    }
 }
