@@ -152,6 +152,7 @@ impl Exception {
     }
 
     /// The exception with this root, if there is one, and this value.
+    #[inline(always)]
     #[track_caller]
     fn with(root: Option<Boxroot<OCamlException>>, value: Value<'_, OCamlException>) -> Exception {
         // Written in its place, because a move would take longer than all that is written.
@@ -612,6 +613,18 @@ impl Form for OCamlException {
     }
 }
 
+/// The constructor of an exception of this kind.
+#[inline(always)]
+fn constructor_of<'l>(exception: Value<'l, OCamlException>, kind: Kind) -> Value<'l, Constructor> {
+    match kind {
+        // SAFETY: an exception with arguments is a block of tag 0 whose first field is the
+        // constructor (type).
+        Kind::Block { tag: 0, .. } => unsafe { exception.field(0) },
+        // SAFETY: an exception without arguments is the constructor (type).
+        _ => unsafe { Value::from_raw(exception.raw()) },
+    }
+}
+
 impl<'l> Value<'l, Constructor> {
     fn name(self) -> Value<'l, OCamlBytes> {
         // SAFETY: the first field of a constructor is its name, a string (type), and strings may be
@@ -664,6 +677,34 @@ pub(crate) fn text_of(exception: Value<'_, OCamlException>) -> String {
 /// Makes an empty text [that of the exception](text_of).
 #[inline(always)]
 fn write_text_of(exception: Value<'_, OCamlException>, text: &mut Text) {
+    if write_simple_text(exception, &mut text.short).is_none() {
+        write_other_text(exception, text);
+    }
+}
+
+/// Writes the text of an exception that has no arguments, or a string.
+#[inline(always)]
+fn write_simple_text(exception: Value<'_, OCamlException>, text: &mut Short) -> Option<()> {
+    let kind = exception.checked().kind();
+    let mut text = text.writer().add_bytes(constructor_of(exception, kind).name())?;
+    if let Kind::Block { tag: 0, size } = kind {
+        if size != 2 {
+            return None;
+        }
+        // SAFETY: the block has two fields (just checked).
+        let argument: Value<'_, OCamlAny> = unsafe { exception.field(1) };
+        let Kind::Block { tag: STRING_TAG, .. } = argument.kind() else { return None };
+        // SAFETY: strings and bytes have this tag, and both may be read as bytes, which other
+        // threads may be changing.
+        let argument = unsafe { Value::from_raw(argument.raw()) };
+        text = text.add("(\"")?.add_bytes(argument)?.add("\")")?;
+    }
+    text.done();
+    Some(())
+}
+
+#[inline(never)]
+fn write_other_text(exception: Value<'_, OCamlException>, text: &mut Text) {
     if write_text(exception, &mut text.short, true).is_err() {
         text.long = Some(long_text(exception));
     }
@@ -683,41 +724,21 @@ fn long_text(exception: Value<'_, OCamlException>) -> String {
 }
 
 /// Writes the text of an exception. The only errors are those of `text`.
-#[inline(always)]
 fn write_text(
     exception: Value<'_, OCamlException>,
     text: &mut impl Draft,
     with_strings: bool,
 ) -> fmt::Result {
-    let kind = exception.checked().kind();
-    let constructor: Value<'_, Constructor> = match kind {
-        // SAFETY: an exception with arguments is a block of tag 0 whose first field is the
-        // constructor (type).
-        Kind::Block { tag: 0, .. } => unsafe { exception.field(0) },
-        // SAFETY: an exception without arguments is the constructor (type).
-        _ => unsafe { Value::from_raw(exception.raw()) },
-    };
+    let kind = exception.kind();
+    let constructor = constructor_of(exception, kind);
     text.add_bytes(constructor.name())?;
     let Kind::Block { tag: 0, size } = kind else { return Ok(()) };
     let (mut block, mut fields) = (exception.any(), 1..size);
-    if size == 2 {
+    if size == 2 && has_tuple(text.as_bytes()) && constructor.number() < 0 {
         // SAFETY: the block has two fields (just checked).
-        let argument: Value<'_, OCamlAny> = unsafe { exception.field(1) };
-        match argument.kind() {
-            // By far the most frequent ones, in fewer steps than below.
-            Kind::Block { tag: STRING_TAG, .. } if with_strings => {
-                text.add("(\"")?;
-                // SAFETY: strings and bytes have this tag, and both may be read as bytes, which
-                // other threads may be changing.
-                text.add_bytes(unsafe { Value::from_raw(argument.raw()) })?;
-                return text.add("\")");
-            }
-            Kind::Block { tag: 0, size }
-                if has_tuple(text.as_bytes()) && constructor.number() < 0 =>
-            {
-                (block, fields) = (argument, 0..size);
-            }
-            _ => {}
+        let tuple: Value<'_, OCamlAny> = unsafe { exception.field(1) };
+        if let Kind::Block { tag: 0, size } = tuple.kind() {
+            (block, fields) = (tuple, 0..size);
         }
     }
     let mut separator = "(";
@@ -730,7 +751,8 @@ fn write_text(
             Kind::Immediate(n) => text.add(Short::number(n).as_str())?,
             Kind::Block { tag: STRING_TAG, .. } if with_strings => {
                 text.add("\"")?;
-                // SAFETY: as above.
+                // SAFETY: strings and bytes have this tag, and both may be read as bytes, which
+                // other threads may be changing.
                 text.add_bytes(unsafe { Value::from_raw(argument.raw()) })?;
                 text.add("\"")?;
             }
@@ -743,7 +765,6 @@ fn write_text(
 
 /// Whether OCaml's own exception of this name has one argument, a tuple, whose elements OCaml
 /// prints as the arguments.
-#[inline(always)]
 fn has_tuple(name: &[u8]) -> bool {
     matches!(name, b"Match_failure" | b"Assert_failure" | b"Undefined_recursive_module")
 }

@@ -63,11 +63,20 @@ impl<T> Value<'_, T> {
     /// The value is a string or a byte sequence.
     #[inline]
     unsafe fn length(self) -> usize {
-        // SAFETY: the value is such a block (caller), whose last byte says how many bytes before it are not counted.
-        unsafe {
-            let last = self.size_of_block() * size_of::<usize>() - 1;
-            last - usize::from(*(self.raw() as *const u8).add(last))
-        }
+        // SAFETY: the value is such a block (caller), of this size.
+        unsafe { self.length_in(self.size_of_block()) }
+    }
+
+    /// The number of bytes in a block of this size.
+    ///
+    /// # Safety
+    ///
+    /// The value is a string or a byte sequence, of this size.
+    #[inline(always)]
+    unsafe fn length_in(self, size: usize) -> usize {
+        let last = size * size_of::<usize>() - 1;
+        // SAFETY: the last byte of such a block (caller) says how many bytes before it are not counted.
+        last - usize::from(unsafe { *(self.raw() as *const u8).add(last) })
     }
 }
 
@@ -208,12 +217,14 @@ impl<'l> Value<'l, OCamlBytes> {
     #[inline]
     #[track_caller]
     pub(crate) fn words(self) -> (&'l [AtomicUsize], usize) {
-        let words = self.checked().raw() as *const AtomicUsize;
-        // SAFETY: the value is a byte sequence (type), and does not move in 'l. Its words are
-        // atomic, because another domain may be changing bytes.
-        let words = unsafe { std::slice::from_raw_parts(words, self.size_of_block()) };
         // SAFETY: the value is a byte sequence (type).
-        (words, unsafe { self.length() })
+        let size = unsafe { self.checked().size_of_block() };
+        let words = self.raw() as *const AtomicUsize;
+        // SAFETY: the block has so many words, and does not move in 'l. They are atomic, because
+        // another domain may be changing bytes.
+        let words = unsafe { std::slice::from_raw_parts(words, size) };
+        // SAFETY: the value is a byte sequence (type) of this size.
+        (words, unsafe { self.length_in(size) })
     }
 }
 

@@ -62,11 +62,51 @@ impl Short {
         unsafe { std::str::from_utf8_unchecked(self.as_bytes()) }
     }
 
-    /// The next `count` bytes, if there are so many.
+    /// Continues the text.
     #[inline(always)]
-    fn next(&mut self, count: usize) -> Result<&mut [u8], fmt::Error> {
-        let start = usize::from(self.length);
-        self.bytes.get_mut(start..).and_then(|rest| rest.get_mut(..count)).ok_or(fmt::Error)
+    pub(super) fn writer(&mut self) -> Writer<'_> {
+        Writer { end: self.length.into(), text: self }
+    }
+}
+
+/// Adds to a short text, which has what was added when [`done`](Writer::done) is called. `None` if
+/// the text cannot take a part.
+pub(super) struct Writer<'a> {
+    text: &'a mut Short,
+    /// The bytes before are ASCII.
+    end: usize,
+}
+
+impl Writer<'_> {
+    #[inline(always)]
+    pub(super) fn add(mut self, part: &str) -> Option<Self> {
+        let place = self.end..self.end + part.len();
+        let place = self.text.bytes.get_mut(place).filter(|_| part.is_ascii())?;
+        place.copy_from_slice(part.as_bytes());
+        self.end += part.len();
+        Some(self)
+    }
+
+    #[inline(always)]
+    pub(super) fn add_bytes(mut self, part: Value<'_, OCamlBytes>) -> Option<Self> {
+        const WORD: usize = size_of::<usize>();
+        let (words, length) = part.words();
+        // All bytes of the words are copied. Those behind the string are ASCII, too: zeros and
+        // their number. What is added next replaces them.
+        let (mut end, mut bits) = (self.end, 0);
+        for word in words {
+            let word = word.load(Ordering::Relaxed);
+            bits |= word;
+            self.text.bytes.get_mut(end..end + WORD)?.copy_from_slice(&word.to_ne_bytes());
+            end += WORD;
+        }
+        self.end += length;
+        (bits & usize::from_ne_bytes([0x80; WORD]) == 0).then_some(self)
+    }
+
+    #[inline(always)]
+    pub(super) fn done(self) {
+        self.text.length = self.end as u8;
     }
 }
 
@@ -76,35 +116,12 @@ impl Draft for Short {
         &self.bytes[..usize::from(self.length)]
     }
 
-    #[inline(always)]
     fn add(&mut self, part: &str) -> fmt::Result {
-        if !part.is_ascii() {
-            return Err(fmt::Error);
-        }
-        self.next(part.len())?.copy_from_slice(part.as_bytes());
-        self.length += part.len() as u8;
-        Ok(())
+        self.writer().add(part).map(Writer::done).ok_or(fmt::Error)
     }
 
-    #[inline(always)]
     fn add_bytes(&mut self, part: Value<'_, OCamlBytes>) -> fmt::Result {
-        const WORD: usize = size_of::<usize>();
-        let (words, length) = part.words();
-        // All bytes of the words are copied. Those behind the string are ASCII, too: zeros and
-        // their number. What is added next replaces them.
-        let (mut end, mut bits) = (usize::from(self.length), 0);
-        for word in words {
-            let word = word.load(Ordering::Relaxed);
-            bits |= word;
-            let to = self.bytes.get_mut(end..end + WORD).ok_or(fmt::Error)?;
-            to.copy_from_slice(&word.to_ne_bytes());
-            end += WORD;
-        }
-        if bits & usize::from_ne_bytes([0x80; WORD]) != 0 {
-            return Err(fmt::Error);
-        }
-        self.length += length as u8;
-        Ok(())
+        self.writer().add_bytes(part).map(Writer::done).ok_or(fmt::Error)
     }
 }
 
