@@ -244,12 +244,18 @@ mod types {
     struct Both(::real::primitive::i64, ::real::string::String);
 
     impl ::ours::ToOCaml<Int> for Both {
-        fn convert_to<'l>(&self, lock: &'l mut Lock) -> Fallible<(::ours::Value<'l, Int>, &'l Lock)> {
+        fn convert_to<'l>(
+            &self,
+            lock: &'l mut Lock,
+        ) -> Fallible<(::ours::Value<'l, Int>, &'l Lock)> {
             ::ours::ToOCaml::to_value(&self.0, lock)
         }
     }
     impl ::ours::ToOCaml<Text> for Both {
-        fn convert_to<'l>(&self, lock: &'l mut Lock) -> Fallible<(::ours::Value<'l, Text>, &'l Lock)> {
+        fn convert_to<'l>(
+            &self,
+            lock: &'l mut Lock,
+        ) -> Fallible<(::ours::Value<'l, Text>, &'l Lock)> {
             ::ours::ToOCaml::to_value(&self.1, lock)
         }
     }

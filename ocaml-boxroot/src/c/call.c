@@ -34,7 +34,8 @@ static inline uintnat ocaml_stack_left(struct stack_info *stack) {
 }
 
 static __attribute__((noinline, cold)) int grow_stack(void) {
-  if (ocaml_stack_left(Caml_state->current_stack) < NEEDED && !caml_try_realloc_stack(NEEDED)) return 0;
+  if (ocaml_stack_left(Caml_state->current_stack) < NEEDED && !caml_try_realloc_stack(NEEDED))
+    return 0;
   if (Caml_state->gc_regs_buckets == NULL) {
     /* Memory for OCaml's registers: at most 64 words on any processor. */
     value *bucket = caml_stat_alloc_noexc(64 * sizeof(value));

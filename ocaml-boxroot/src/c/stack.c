@@ -119,7 +119,8 @@ int obx_has_stack_below(uintptr_t here, struct obx_limit *limit) {
     uintptr_t size = stack.high - stack.low, quarter = size / 4;
     keep_free(&for_conversions, quarter, stack.low, stack.high);
     if (size > OCAML_NEEDS)
-      keep_free(&obx_for_ocaml, quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS, stack.low, stack.high);
+      keep_free(&obx_for_ocaml, quarter > OCAML_NEEDS ? quarter : OCAML_NEEDS, stack.low,
+                stack.high);
   }
   if (here - stack.low < stack.high - stack.low) return here - limit->end < limit->size;
   return has_readable_below(here, limit->needed);

@@ -511,8 +511,8 @@ pub mod bound_support {
     pub use crate::call::registered::{Found, Registered};
     use crate::types::kept::Kept;
     use crate::{
-        ffi, sys, CallError, DomainLock, Error, Exception, FromOCaml, OCamlChar, OCamlFloat, OCamlInt,
-        OCamlInt32, OCamlInt64, OCamlNativeint, Value,
+        ffi, sys, CallError, DomainLock, Error, Exception, FromOCaml, OCamlChar, OCamlFloat,
+        OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint, Value,
     };
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};

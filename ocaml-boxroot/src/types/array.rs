@@ -231,7 +231,8 @@ fn array<'l, A, R: ToOCaml<A>>(
 ) -> Made<'l, OCamlArray<A>> {
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The array of units is
     // used as an array of A only when all elements were stored.
-    let (array, now) = unsafe { made::<OCamlArray<A>>(ffi::obx_alloc_array(elements.len()), lock) }?;
+    let (array, now) =
+        unsafe { made::<OCamlArray<A>>(ffi::obx_alloc_array(elements.len()), lock) }?;
     let array = Boxroot::try_new(now, array)?;
     let mut floats = Vec::new();
     for (i, element) in elements.iter().enumerate() {

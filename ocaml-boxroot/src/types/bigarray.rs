@@ -5,8 +5,8 @@ use super::form::{custom_name, Form};
 use super::memory::collect;
 use super::number::is_ocaml_int;
 use super::{
-    FromOCaml, Invariant, Made, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint,
-    ToOCaml,
+    FromOCaml, Invariant, Made, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64,
+    OCamlNativeint, ToOCaml,
 };
 use crate::{ffi, DomainLock, Error, OCamlAny, Value};
 use std::ffi::c_int;

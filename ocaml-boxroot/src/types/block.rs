@@ -97,7 +97,9 @@ pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
         unsafe { first.add(i).write(field.place().get(lock).raw()) };
     }
     for field in fields {
-        field.end(lock);
+        if let Kept::Copy(root) = field {
+            root.delete_in(lock);
+        }
     }
     // SAFETY: the block has all its fields, and is a `T` (caller). The collector has not run since it was allocated.
     unsafe { made(raw, lock) }

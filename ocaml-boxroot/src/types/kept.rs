@@ -73,8 +73,13 @@ impl<'a> Kept<'a> {
     /// Ends a copy's root, with a token.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn end(self, lock: &DomainLock) {
-        if let Kept::Copy(root) = self {
+        /// Not inlined, because there are many calls.
+        #[inline(never)]
+        fn delete(root: Boxroot<OCamlAny>, lock: &DomainLock) {
             root.delete_in(lock);
+        }
+        if let Kept::Copy(root) = self {
+            delete(root, lock);
         }
     }
 }

@@ -72,7 +72,9 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
             let (first, rest) = (first.raw(), list.as_any() as *const RootRef<OCamlAny>);
             // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run; it has not run
             // since `first` was made. `rest` is the place of a live root. The result is a list of A.
-            list.try_set(lock, unsafe { Value::from_raw(ffi::obx_alloc_cons(first, rest.cast())) })?;
+            list.try_set(lock, unsafe {
+                Value::from_raw(ffi::obx_alloc_cons(first, rest.cast()))
+            })?;
         }
         let value = list.get(lock).raw();
         list.delete_in(lock);

@@ -136,9 +136,8 @@ impl<'l> Value<'l, OCamlString> {
     fn is_ascii(self) -> bool {
         const HIGH: usize = usize::from_ne_bytes([0x80; size_of::<usize>()]);
         // SAFETY: the value is a live string (type and lifetime), a block of this size. Strings do not change.
-        let words = unsafe {
-            std::slice::from_raw_parts(self.raw() as *const usize, self.size_of_block())
-        };
+        let words =
+            unsafe { std::slice::from_raw_parts(self.raw() as *const usize, self.size_of_block()) };
         words.iter().fold(0, |all, word| all | word) & HIGH == 0
     }
 

@@ -77,6 +77,7 @@ macro_rules! ocaml_items {
             unsafe impl<$($a1),*> $crate::type_support::Public for $name<$($a1),*> {}
 
             impl<$($a1,)* $($r1: $crate::ToOCaml<$t1>),*> $crate::ToOCaml<$name<$($a1),*>> for $rust1 {
+                #[inline(never)]
                 fn convert_to<'l>(
                     &self,
                     lock: &'l mut $crate::DomainLock,
@@ -94,6 +95,7 @@ macro_rules! ocaml_items {
             unsafe impl<$($a2),*> $crate::type_support::Public for $name<$($a2),*> {}
 
             impl<$($a2,)* $($r2: $crate::ToOCaml<$t2>),*> $crate::ToOCaml<$name<$($a2),*>> for $rust2 {
+                #[inline(never)]
                 fn convert_to<'l>(
                     &self,
                     lock: &'l mut $crate::DomainLock,

@@ -1,8 +1,8 @@
 //! Values of declared types: made of their parts, and taken apart.
 
 use super::form::{
-    constructor, constructors, is_flat, is_polymorphic, size, Constructor, Constructors, Declared,
-    is_unboxed, Part, Public,
+    constructor, constructors, is_flat, is_polymorphic, is_unboxed, size, Constructor,
+    Constructors, Declared, Part, Public,
 };
 use crate::types::array::flat_array;
 use crate::types::block::{block, made};
@@ -53,17 +53,19 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
         M: Part<C, P, T>,
     {
         assert!(self.count == P);
-        let added = match const { is_flat::<M>() } {
-            true => number(value, lock).map(|number| self.numbers[P] = number),
-            false => Kept::new(value, lock).map(|kept| self.kept[P] = kept),
-        };
-        match added {
-            Ok(()) => {
-                self.count = P + 1;
-                Ok(())
+        if const { is_flat::<M>() } {
+            match number(value, lock) {
+                Ok(number) => self.numbers[P] = number,
+                Err(error) => return Err(error.within(name)),
             }
-            Err(error) => Err(error.within(name)),
+        } else {
+            match Kept::new(value, lock) {
+                Ok(kept) => self.kept[P] = kept,
+                Err(error) => return Err(error.within(name)),
+            }
         }
+        self.count = P + 1;
+        Ok(())
     }
 
     /// The value.
@@ -113,9 +115,7 @@ unsafe fn construct<'l, const N: usize>(
         match constructor {
             Constructor::Constant(n) => Ok((Value::int(n).any(), lock)),
             Constructor::Block(tag, _) => block(lock, tag, parts),
-            Constructor::Tagged(hash, 1) => {
-                block(lock, 0, [Kept::int(hash), parts[0].replace()])
-            }
+            Constructor::Tagged(hash, 1) => block(lock, 0, [Kept::int(hash), parts[0].replace()]),
             Constructor::Tagged(hash, _) => {
                 let (tuple, now) = block::<OCamlAny, N>(lock, 0, parts)?;
                 let tuple = Kept::Copy(Boxroot::try_new(now, tuple)?);
