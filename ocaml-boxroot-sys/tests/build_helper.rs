@@ -97,6 +97,24 @@ fn package(name: &str, build_script: &str) -> PathBuf {
     folder
 }
 
+/// A library that the build script names is linked, though nothing uses it. Of the standard library, only what is used.
+#[test]
+fn what_is_named_and_what_is_used() {
+    let script = r#"
+        Program::new().library("threads").library("str").link()?;
+        let object = std::env::var("OUT_DIR").unwrap() + "/ocaml_program_of_library/ocaml_program_of_library.o";
+        std::fs::copy(object, "object.o").unwrap();
+        Ok(())"#;
+    let folder = package("library", script);
+    cargo(&folder, &["check"]).unwrap();
+    let object = fs::read(folder.join("object.o")).unwrap();
+    let has = |name: &str| object.windows(name.len()).any(|bytes| bytes == name.as_bytes());
+    assert!(has("camlThread"), "Thread is not linked");
+    assert!(has("camlStr_") || has("camlStr."), "Str is not linked");
+    assert!(has("camlStdlib__List"), "List is not linked, though Thread uses it");
+    assert!(!has("camlStdlib__Ephemeron"), "Ephemeron is linked, though nothing uses it");
+}
+
 #[test]
 fn code_for_another_machine() {
     let (other, same) = match std::env::consts::ARCH {

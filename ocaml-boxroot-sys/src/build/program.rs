@@ -8,7 +8,9 @@ use std::{env, fs, io, process::Command};
 /// An OCaml program that a Rust program contains: modules, libraries, and a runtime.
 ///
 /// A program that Rust starts needs no module: `Program::new().library("threads")` is a runtime that all threads can
-/// use. All modules are linked and initialised, also those that no other module uses.
+/// use. All modules are linked and initialised, also those that no other module uses, and so are the modules of packages.
+/// Of OCaml's standard library, a program without packages has the modules that it uses. For plugins that use others,
+/// `flag("-linkall")` links all.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Names, and the files that they are compiled from.
@@ -172,7 +174,12 @@ impl Program {
         }
         let object = folder.join(format!("{name}.o"));
         let mut command = self.ocamlopt(&ocamlopt, &folder);
-        command.args(["-linkall", "-output-complete-obj", "-o"]).arg(&object);
+        command.args(["-output-complete-obj", "-o"]).arg(&object);
+        if !self.found.archives.is_empty() {
+            // Of a package, also the modules that nobody names. OCaml's own libraries, except for the standard one, ask for
+            // this themselves.
+            command.arg("-linkall");
+        }
         command.args(["-I", &c_library_folder()?]).args(&self.flags);
         command.args(self.libraries.iter().map(|library| format!("{library}.cmxa")));
         run(command.args(&self.found.archives).args(sources))?;

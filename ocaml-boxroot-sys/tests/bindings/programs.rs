@@ -469,7 +469,9 @@ fn a_program_with_packages() {
     write_extra(" ");
     compile("", "-w -49 -no-alias-deps -c -o shop shop.ml");
     compile("", "-open Shop -bin-annot -c -o shop__Basics basics.ml");
-    compile("", "-a shop.cmx shop__Basics.cmx -o shop.cmxa");
+    write("unnamed.ml", "let () = print_endline \"a module that nobody names\"");
+    compile("", "-open Shop -c -o shop__Unnamed unnamed.ml");
+    compile("", "-a shop.cmx shop__Basics.cmx shop__Unnamed.cmx -o shop.cmxa");
     compile("extra", "-I .. -I +str -c extra.ml");
     compile("extra", "-a extra.cmx -o extra.cmxa");
     let meta = r#"
@@ -488,7 +490,8 @@ fn a_program_with_packages() {
           archive(native) = "extra.cmxa"
         )"#;
     write("META", meta);
-    assert_says(&cargo(&package, &["run"]).unwrap(), &["2 Tea"]);
+    let printed = cargo(&package, &["run"]).unwrap();
+    assert_says(&printed, &["2 Tea", "a module that nobody names"]);
     // New machine code, as after a change of a library's C code.
     let library = shop.join("extra/extra.cmxa");
     let (bytes, time) =
