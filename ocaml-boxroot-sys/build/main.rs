@@ -13,11 +13,23 @@
 //! 6. With `link-ocaml-runtime-and-dummy-program`: link a runtime with an empty program
 //!    (`../src/build/program.rs`), and tell dependants (`_RUNTIME`).
 
+#[cfg(feature = "link-ocaml-runtime-and-dummy-program")]
 #[allow(dead_code, unused_imports)] // some of it is only for other build scripts
 #[path = "../src/build/mod.rs"]
 mod ocaml;
 
-use ocaml::{OCaml, Program};
+/// The part that is needed without a runtime: builds of this crate wait for its compilation.
+#[cfg(not(feature = "link-ocaml-runtime-and-dummy-program"))]
+#[allow(dead_code)]
+#[path = "../src/build"]
+mod ocaml {
+    mod error;
+    mod find_ocaml;
+    pub use error::Error;
+    pub use find_ocaml::OCaml;
+}
+
+use ocaml::OCaml;
 use std::{
     env,
     error::Error,
@@ -124,10 +136,11 @@ fn build() -> Result<(), Box<dyn Error>> {
     {
         println!("cargo::rustc-cfg=inlined_thread_locals");
     }
-    if feature("LINK_OCAML_RUNTIME_AND_DUMMY_PROGRAM") {
+    #[cfg(feature = "link-ocaml-runtime-and-dummy-program")]
+    {
         // If there is another runtime, the linker's messages contain this name.
         let name = "ocaml_runtime_of_the_feature_link_runtime";
-        Program::new().library("threads").link_if_needed(&ocaml, name)?;
+        ocaml::Program::new().library("threads").link_if_needed(&ocaml, name)?;
         println!("cargo:runtime=1");
     }
     Ok(())
