@@ -3,7 +3,6 @@
 # make quick   some of them: two minutes at most, when it is built
 # make examples  every program in examples/, by the command in its first comment
 # make bench   the benchmarks, one by one, under criterion, or two in turn
-# make bench-border  calls and conversions, with our crate and with two others: exact instructions, or TIME=1
 # make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
 # make book    the user guide, as HTML in target/book
 # make clients  other crates and programs, on our crates: ONLY=interop, async, leak; projects that use the library as installed or
@@ -30,7 +29,6 @@ FILES ?=
 ONLY ?=
 UPDATE ?=
 FILTER ?=
-TIME ?=
 # How often `make campaign` runs each test of domains that end.
 RUNS ?= 200
 
@@ -48,7 +46,7 @@ with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
   $(with_ocaml)
 
-.PHONY: demo test quick examples clients builds platforms bench bench-border bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc book clean
+.PHONY: demo test quick examples clients builds platforms bench bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc book clean
 
 demo:
 	@$(call need_rust,85)
@@ -116,14 +114,13 @@ bench-check:
 report:
 	@$(with_ocaml) ONLY="$(ONLY)" cargo run -q --release -p boxroot-report
 
-# Exact instruction counts of the fast paths, against docs/instructions/; UPDATE=1 replaces them.
-bench-instructions:
+# Exact instruction counts, against docs/instructions/; UPDATE=1 replaces them. ONLY=roots takes the fast paths, ONLY=border
+# calls and conversions, with our crate and with two others, of which FILTER=list picks some. Needs valgrind and python3.
+bench-instructions: $(addprefix instructions-,$(or $(ONLY),roots border))
+instructions-roots:
 	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
-
-# Calls and conversions, by instructions, against docs/instructions/border-*.md; UPDATE=1 replaces that. TIME=1 compares times
-# instead; FILTER=list picks measures. Needs valgrind and python3.
-bench-border:
-	@$(with_ocaml) UPDATE="$(UPDATE)" FILTER="$(FILTER)" TIME="$(TIME)" .ci/border.py
+instructions-border:
+	@$(with_ocaml) UPDATE="$(UPDATE)" FILTER="$(FILTER)" .ci/border.py
 
 # Breaks the allocator in one place at a time, and expects a test to fail. ONLY=named takes the patches of boxroot-c/test/mutants,
 # or those that FILTER picks: three minutes. Otherwise .ci/mutants makes faults, first on OCaml 5; what survives, or is not

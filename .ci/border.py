@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Usage: .ci/border.py   What calls and conversions cost with our crate and with two others.
+"""Usage: .ci/border.py [PART]   What calls and conversions cost with our crate and with two others.
 
-Counts the instructions of each measure of benches/border with valgrind, and prints a table. Fails
-if ours takes 2 % more than in the table of docs/instructions, which UPDATE=1 replaces. TIME=1
-compares times instead, and never fails. FILTER=list picks measures by a part of their names.
-Needs OCAMLOPT.
+  instructions  Counts the instructions of each measure of benches/border with valgrind, and prints
+                a table. Fails if ours takes 2 % more than in the table of docs/instructions, which
+                UPDATE=1 replaces, and with it the rows in the README.
+  times         Compares times. Prints a table, and nothing else.
+  programs      Builds the programs. Prints the name of each crate, and the path of its program.
+
+FILTER=list picks measures by a part of their names. Needs OCAMLOPT.
 """
-import math, os, re, resource, statistics, tempfile
+import math, os, re, resource, statistics, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from support import fail, need, ocaml, run, say, version
@@ -48,7 +51,7 @@ def counted(program, measure, n):
     return int(re.search(r"Collected : (\d+)", output)[1])
 
 
-def instructions(program, measure):
+def counted_once(program, measure):
     """Of one operation: the difference of two runs, so without what happens once."""
     n = number(measure)
     return (counted(program, measure, 2 * n) - counted(program, measure, n)) / n
@@ -79,7 +82,7 @@ def in_turn(programs, measure):
 
 def counts(pool, programs, measure):
     """For each program, what will be its count."""
-    return {crate: pool.submit(lambda program=program: [instructions(program, measure)])
+    return {crate: pool.submit(lambda program=program: [counted_once(program, measure)])
             for crate, program in programs.items()}
 
 
@@ -107,12 +110,23 @@ def head():
     rustc, cc = run("rustc --version").split()[1], run("cc --version").splitlines()[0]
     return f"""# Calls and conversions, OCaml {version()}
 
-Made by `make bench-border OCAML={version()} UPDATE=1` with rustc {rustc} and
+Made by `make bench-instructions ONLY=border OCAML={version()} UPDATE=1` with rustc {rustc} and
 {cc}, on {os.uname().machine}: instructions per operation, with ours, `ocaml-interop`
 0.12.0 and `ocaml` 1.3.0. [Benchmarks](../benchmarks/README.md#calls-and-conversions) says what
 the measures are.
 
 """
+
+
+def update(text):
+    """Replaces the table, and the rows of the README that have been in it."""
+    readme = Path("README.md")
+    old = TABLE.read_text().splitlines() if TABLE.exists() else []
+    new = {line.split("|")[1]: line for line in text.splitlines()}
+    lines = [new.get(line.split("|")[1], line) if line.startswith("|") and line in old else line
+             for line in readme.read_text().splitlines()]
+    readme.write_text("\n".join(lines) + "\n")
+    TABLE.write_text(head() + text)
 
 
 def compare(found):
@@ -130,32 +144,50 @@ def compare(found):
         fail("\n".join([*problems, f"If this must be, UPDATE=1 replaces {TABLE}."]))
 
 
-def main():
-    with_time, update, part = (os.environ.get(name, "") for name in ("TIME", "UPDATE", "FILTER"))
-    if update and part:
-        fail("UPDATE=1 replaces the whole table, so it goes without FILTER")
-    if not with_time:
-        need("valgrind", "apt-get install valgrind")
-    programs = {crate: build(folder) for crate, folder in CRATES.items()}
-    having = {}
+def measures(programs):
+    """The measures that FILTER picks: for each, the programs that have it."""
+    part, having = os.environ.get("FILTER", ""), {}
     for crate, program in programs.items():
         for measure in run(program, "--list").split():
             if part in measure:
                 having.setdefault(measure, {})[crate] = program
-    if with_time:
-        found = {measure: in_turn(these, measure) for measure, these in having.items()}
-        say(table("nanoseconds", found))
-        return
+    return having or fail(f"no measure has {part!r} in its name")
+
+
+def instructions(programs):
+    need("valgrind", "apt-get install valgrind")
+    replaces = os.environ.get("UPDATE", "")
+    if replaces and os.environ.get("FILTER", ""):
+        fail("UPDATE=1 replaces the whole table, so it goes without FILTER")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        futures = {measure: counts(pool, these, measure) for measure, these in having.items()}
+        futures = {measure: counts(pool, these, measure)
+                   for measure, these in measures(programs).items()}
         found = {measure: {crate: future.result() for crate, future in these.items()}
                  for measure, these in futures.items()}
     text = table("instructions", found)
     say(text)
-    if update:
-        TABLE.write_text(head() + text)
+    if replaces:
+        update(text)
     else:
         compare(found)
+
+
+def times(programs):
+    found = {measure: in_turn(these, measure) for measure, these in measures(programs).items()}
+    say(table("nanoseconds", found).rstrip())
+
+
+def paths(programs):
+    for crate, program in programs.items():
+        say(f"{crate} {program}")
+
+
+def main():
+    parts = {"instructions": instructions, "times": times, "programs": paths}
+    [part] = sys.argv[1:] or ["instructions"]
+    if part not in parts:
+        fail(f"no part {part}; there are {', '.join(parts)}")
+    parts[part]({crate: build(folder) for crate, folder in CRATES.items()})
 
 
 main()

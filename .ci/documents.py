@@ -119,6 +119,18 @@ def check_errors():
             problem(GUIDE / "faq.md", f"does not explain {error}")
 
 
+def check_counts():
+    """The README's rows of counted instructions are rows of the whole table."""
+    table = Path("docs/instructions/border-5.3.0.md")
+    whole = table.read_text().splitlines()
+    rows = re.findall(r"^\| instructions \|.*\n(?:\|.*\n)*", Path("README.md").read_text(), re.M)
+    if not rows:
+        problem("README.md", f"has no rows of {table}")
+    for row in "".join(rows).splitlines():
+        if row not in whole:
+            problem("README.md", f"not a row of {table}: {row}")
+
+
 def check_summary():
     named = re.findall(r"\]\(([^()\s]+)\)", (GUIDE / "SUMMARY.md").read_text())
     for page in GUIDE.glob("**/*.md"):
@@ -228,6 +240,7 @@ if sys.argv[1:2] == ["--book"]:
     check_book(Path(sys.argv[2]))
 else:
     check_summary()
+    check_counts()
     check_errors()
     for path in documents:
         check_text(path)
