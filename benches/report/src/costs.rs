@@ -1,5 +1,6 @@
 //! `costs.md`, a page of the guide: what users ask for, of the figures of a report on OCaml 5.
 
+use crate::border;
 use crate::data::Report;
 use crate::parts::{named, Part};
 use crate::tables::format;
@@ -105,5 +106,12 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
             &row(what, &chains.map(|n| cell("local_roots", "local_roots", n, kind, "ns_per_call")));
     }
     text += "\nSo it is best to root a value in the caller, and to pass the root on.\n";
+    if let Some(border) = &report.border {
+        text += &format!(
+            "\n## {}\n\nIn nanoseconds, beside the crates `ocaml-interop` 0.12.0 and `ocaml` 1.3.0.\n{}",
+            border::TITLE,
+            border.text()
+        );
+    }
     text
 }

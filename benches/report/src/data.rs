@@ -1,5 +1,6 @@
 //! The data of a report, as `docs/benchmarks/*.json` holds them.
 
+use crate::border::Border;
 use crate::harness::statistics::{median, smallest_and_largest};
 use crate::harness::{Figures, Result, Suite, COUNTS};
 use crate::machine::Machine;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Serialize, Deserialize)]
 pub struct Report {
     pub parts: BTreeMap<String, Measured>,
+    pub border: Option<Border>,
 }
 
 /// What was measured of a part.
@@ -33,10 +35,10 @@ pub struct Series {
 
 impl Report {
     pub fn new() -> Report {
-        Report { parts: BTreeMap::new() }
+        Report { parts: BTreeMap::new(), border: None }
     }
 
-    /// One series on each line, so that differences between versions of the file can be read.
+    /// One series, or row of a table, on each line, so that differences between versions of the file can be read.
     pub fn to_json(&self) -> Result<String> {
         let mut parts = Vec::new();
         for (name, Measured { machine, seconds, series }) in &self.parts {
@@ -50,7 +52,18 @@ impl Report {
                 series?.join(",\n"),
             ));
         }
-        Ok(format!("{{\"parts\": {{\n{}\n}}}}\n", parts.join(",\n")))
+        let mut text = format!("{{\"parts\": {{\n{}\n}}", parts.join(",\n"));
+        if let Some(Border { machine, seconds, table }) = &self.border {
+            let rows: serde_json::Result<Vec<String>> =
+                table.iter().map(serde_json::to_string).collect();
+            text += &format!(
+                ",\n\"border\": {{\n\"machine\": {},\n\"seconds\": {},\n\"table\": [\n{}\n]}}",
+                serde_json::to_string(machine)?,
+                serde_json::to_string(seconds)?,
+                rows?.join(",\n"),
+            );
+        }
+        Ok(text + "}\n")
     }
 
     pub fn series(&self, part: &str) -> &[Series] {

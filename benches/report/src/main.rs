@@ -14,6 +14,7 @@
 #[path = "../../harness/mod.rs"]
 mod harness;
 
+mod border;
 mod costs;
 mod data;
 mod draw;
@@ -25,6 +26,7 @@ mod plots;
 mod ratios;
 mod tables;
 
+use border::Border;
 use data::{Measured, Report};
 use harness::{Result, Suite, LAYOUTS};
 use machine::Machine;
@@ -66,6 +68,9 @@ fn report() -> Result<()> {
     };
     report.parts.retain(|name, _| parts.iter().any(|part| part.name == *name));
     measure_into(&mut report, &suites, &chosen)?;
+    if only.iter().any(|name| name == border::NAME) {
+        report.border = Some(Border::measure(&root, Machine::this(version)?, quick)?);
+    }
 
     std::fs::write(&data, report.to_json()?)?;
     std::fs::write(folder.join(format!("{version}.md")), tables::all(version, &parts, &report))?;
@@ -83,7 +88,8 @@ fn report() -> Result<()> {
 
 /// The names of the parts that `ONLY` has, or of all parts if it is empty. For `pages`, none.
 fn only(parts: &[Part]) -> Result<Vec<String>> {
-    let all: Vec<String> = parts.iter().map(|part| part.name.clone()).collect();
+    let names = parts.iter().map(|part| part.name.as_str()).chain([border::NAME]);
+    let all: Vec<String> = names.map(String::from).collect();
     let text = env::var("ONLY").unwrap_or_default();
     let wanted: Vec<String> = text.split_whitespace().map(String::from).collect();
     match wanted.iter().find(|name| !all.contains(name)) {

@@ -1,5 +1,6 @@
 //! The tables, as one Markdown file for a version of OCaml.
 
+use crate::border::{self, Border};
 use crate::data::{Measured, Report, Series};
 use crate::harness::statistics::{geometric_mean, median};
 use crate::harness::{COUNTS, GRID};
@@ -19,8 +20,13 @@ pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
     text += &compared(parts, report);
     for part in parts {
         if let Some(measured) = report.parts.get(&part.name) {
-            let _ =
-                write!(text, "\n## {}\n\n{}.{}\n", part.title, measured.machine, took(measured));
+            let _ = write!(
+                text,
+                "\n## {}\n\n{}.{}\n",
+                part.title,
+                measured.machine,
+                took(measured.seconds)
+            );
             text += &if part.over_the_grid {
                 over_the_grid(part, measured)
             } else if part.figures.len() == 1 {
@@ -31,11 +37,16 @@ pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
             text += &crashes(&measured.series);
         }
     }
+    if let Some(border) = &report.border {
+        let Border { machine, seconds, .. } = border;
+        let _ = write!(text, "\n## {}\n\n{machine}.{}\n\n", border::TITLE, took(Some(*seconds)));
+        text += &border.text();
+    }
     text
 }
 
-fn took(measured: &Measured) -> String {
-    measured.seconds.map_or(String::new(), |seconds| format!(" This took {seconds} seconds."))
+fn took(seconds: Option<f64>) -> String {
+    seconds.map_or(String::new(), |seconds| format!(" This took {seconds} seconds."))
 }
 
 /// A row for each program and each other implementation, and the mean over the programs.
