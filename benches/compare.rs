@@ -4,6 +4,7 @@
 //! cargo bench -- perm_count/boxroot         # one program on one implementation, under criterion
 //! cargo bench -- perm_count                 # on all, one after the other; without a filter, all programs, for hours
 //! cargo bench -- perm_count/boxroot,peer    # two or more in turn, for a minute (DURATION): their ratio, and its spread
+//! cargo bench -- border/call_int            # a measure of calls and conversions (benches/border), with three crates
 //! N=8 cargo bench -- perm_count             # parameters, see docs/benchmarks/README.md
 //! ```
 //!
@@ -11,11 +12,12 @@
 //! `cargo bench --bench compare -- perm_count --save-baseline before`. Each measurement is a process of its own, which says
 //! how long it took.
 
+mod border;
 mod harness;
 mod in_turn;
 
 use criterion::{Criterion, SamplingMode};
-use harness::filter::{choose, Chosen};
+use harness::filter::{self, choose, Chosen};
 use harness::{Result, Suite, LAYOUTS};
 use std::path::Path;
 use std::process::ExitCode;
@@ -38,6 +40,13 @@ fn main() -> ExitCode {
 fn compare() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let filter = std::env::args().nth(1).filter(|first| !first.starts_with('-'));
+    // What is measured is chosen already.
+    let mut criterion = Criterion::default().configure_from_args().with_filter("");
+    if let Some(("border", name)) = filter.as_deref().map(filter::split) {
+        border::bench(&mut criterion, root, name)?;
+        criterion.final_summary();
+        return Ok(());
+    }
     let suite = Suite::build(root, LAYOUTS[0])?;
     let all = choose(&suite, filter.as_deref())?;
     if let [chosen @ Chosen { implementations, .. }] = &all[..] {
@@ -49,8 +58,6 @@ fn compare() -> Result<()> {
         let benchmarks: usize = all.iter().map(|chosen| chosen.implementations.len()).sum();
         println!("bench: {} programs, {benchmarks} benchmarks, for hours", all.len());
     }
-    // The programs are chosen already.
-    let mut criterion = Criterion::default().configure_from_args().with_filter("");
     for chosen in &all {
         bench(&mut criterion, &suite, chosen)?;
     }

@@ -19,10 +19,7 @@ pub fn choose<'a>(suite: &'a Suite, filter: Option<&str>) -> Result<Vec<Chosen<'
     };
     let all = suite.programs().iter().filter_map(of);
     let Some(filter) = filter else { return Ok(all.collect()) };
-    let (program, implementations) = match filter.split_once('/') {
-        Some((program, implementations)) => (program, Some(implementations)),
-        None => (filter, None),
-    };
+    let (program, implementations) = split(filter);
     let names: Vec<&str> = all.clone().map(|chosen| chosen.program.name.as_str()).collect();
     let chosen = all.into_iter().find(|chosen| chosen.program.name == program);
     let mut chosen = chosen.ok_or_else(|| unknown(program, "program", &names))?;
@@ -35,6 +32,14 @@ pub fn choose<'a>(suite: &'a Suite, filter: Option<&str>) -> Result<Vec<Chosen<'
         }
     }
     Ok(vec![chosen])
+}
+
+/// What is before a slash, and what is behind it.
+pub fn split(filter: &str) -> (&str, Option<&str>) {
+    match filter.split_once('/') {
+        Some((program, implementations)) => (program, Some(implementations)),
+        None => (filter, None),
+    }
 }
 
 fn unknown(name: &str, what: &str, valid: &[&str]) -> String {
