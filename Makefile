@@ -52,12 +52,13 @@ demo:
 	@$(call need_rust,85)
 	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
 
+# The crates of others are not optimised in the release build: the tests use one of them, and cargo compiles all.
 test:
 	@$(call need_rust,91)
 	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
 	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
 	@$(with_ocaml) cargo test --features debug-checks --test safe
-	@$(with_ocaml) cargo test --release --test safe
+	@$(with_ocaml) cargo test --release --config 'profile.release.package."*".opt-level=0' --test safe
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(call with_python,copies and closures in C; documents) \
 	.ci/builds.py copies closures && .ci/documents.py --compile
@@ -106,9 +107,10 @@ fuzz:
 bench:
 	@$(with_ocaml) cargo bench -q --bench compare -- $(FILTER)
 
-# One test for every implementation that is compared, and a small run of everything.
+# One test for every implementation that is compared, and a small run of everything. What is measured is optimised in any
+# profile. What runs it is not, so that it uses what `make test` compiles.
 bench-check:
-	@$(with_ocaml) cargo bench -q --bench check
+	@$(with_ocaml) cargo bench -q --profile dev --bench check
 
 # The tables, plots and data of docs/benchmarks/, in half an hour. ONLY picks parts; QUICK=1 takes two minutes.
 report:
@@ -149,7 +151,7 @@ sanitize: $(addprefix sanitize-,$(or $(ONLY),debug address threads memcheck))
 
 # The tests on OCaml's debug runtime, with the heap verified in every cycle.
 sanitize-debug:
-	@$(with_ocaml) BOXROOT_RUNTIME_VARIANT=d OCAMLRUNPARAM=V=1,v=0 cargo test --target-dir target/debug-runtime
+	@$(with_ocaml) BOXROOT_RUNTIME_VARIANT=d OCAMLRUNPARAM=V=1,v=0 cargo test
 
 # Under the address and undefined-behaviour sanitizers: the tests, in Rust and in the C of this project, then the unit
 # tests and the walk. Needs a nightly compiler, and clang. Leaks are not looked for, because what live roots keep would

@@ -83,10 +83,10 @@ def build_c_tests():
 
 
 def build_rust_tests():
-    """How cargo links them. Its temporary files stay, so that the command can be repeated."""
+    """How cargo links them. Its temporary files stay, so that the command can be repeated, until `cargo test` links them again."""
     temporary = WORK / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
-    printed = support.run("cargo rustc --quiet --test", RUST_TESTS, "--target-dir", WORK / "cargo",
+    printed = support.run("cargo rustc --quiet --test", RUST_TESTS,
                           "-- -Csave-temps --print link-args", stderr=None, env={"TMPDIR": str(temporary)})
     commands = [line for line in printed.splitlines() if '"-o"' in line]
     if commands:
