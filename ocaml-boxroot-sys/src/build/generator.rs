@@ -163,7 +163,7 @@ fn readable(bindings: &[u8]) -> String {
     String::from_utf8_lossy(bindings).replace(turns, "\u{FFFD}")
 }
 
-/// Compiles the generator, and returns the program.
+/// Compiles the generator, if that has not been done already, and returns the program.
 fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
     let library = ocaml.where_path().join("compiler-libs").join("ocamlcommon.cma");
     if !library.exists() {
@@ -177,20 +177,29 @@ fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
     fs::create_dir_all(&folder).map_err(|error| about(&folder, error))?;
     let compat = compat(ocaml.numbers());
     let sources = [&[("compat.ml", &*compat)], SOURCES].concat();
+    let ocamlc = sibling(&ocaml.ocamlopt()?, "ocamlc")?;
+    let program = folder.join("generator");
+    let changed = fs::metadata(&library).and_then(|file| file.modified());
+    let changed = changed.map_err(|error| about(&library, error))?;
+    let version = ocaml.version();
+    let made_of = format!("{ocamlc:?} {version} {} {changed:?} {sources:?}", library.display());
+    let made_of_file = folder.join("made_of");
+    if program.exists() && fs::read_to_string(&made_of_file).is_ok_and(|text| text == made_of) {
+        return Ok(program);
+    }
+    let _ = fs::remove_file(&made_of_file);
     for (name, text) in &sources {
         let file = folder.join(name);
         fs::write(&file, text).map_err(|error| about(&file, error))?;
     }
-    let ocamlc = sibling(&ocaml.ocamlopt()?, "ocamlc")?;
-    let program = folder.join("generator");
     let mut command = Command::new(&ocamlc[0]);
     command.args(&ocamlc[1..]).current_dir(&folder);
     command.args(["-w", "-a", "-I", "+compiler-libs", "ocamlcommon.cma", "-o"]).arg(&program);
     command.args(sources.iter().map(|(name, _)| name));
     run(&mut command).map_err(|error| {
-        let version = ocaml.version();
         Error(format!("the generator of bindings does not compile with OCaml {version}: {error}"))
     })?;
+    fs::write(&made_of_file, made_of).map_err(|error| about(&made_of_file, error))?;
     Ok(program)
 }
 

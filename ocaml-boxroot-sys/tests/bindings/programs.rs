@@ -524,6 +524,21 @@ fn a_program_with_packages() {
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
 }
 
+/// The program that makes bindings is compiled again where it was made of something else, and only there.
+#[test]
+fn another_generator() {
+    let modules = Modules::new("another_generator", &[("x.ml", "let x = 1")]);
+    let folder = modules.0.join("ocaml_bindings_generator");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("made_of"), "another OCaml").unwrap();
+    let replace = || fs::write(folder.join("generator"), "echo a generator; exit 1").unwrap();
+    replace();
+    modules.try_bind("module x").unwrap();
+    modules.try_bind("module x").unwrap();
+    replace();
+    assert_says(&modules.try_bind("module x").unwrap_err(), &["generator"]);
+}
+
 #[test]
 fn a_program_with_a_preprocessor() {
     let build = "use ocaml_boxroot_sys::build::{Error, Program};

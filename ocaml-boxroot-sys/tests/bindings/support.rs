@@ -1,6 +1,7 @@
 //! A program that makes bindings, OCaml modules that are compiled, and packages that cargo builds.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
@@ -60,6 +61,8 @@ pub fn cargo(package: &Path, arguments: &[&str]) -> Said {
 /// A program that makes bindings as a build script would, and the crate that they need.
 pub struct Maker {
     pub program: PathBuf,
+    /// The folder with the generator of bindings, which is compiled once.
+    generator: PathBuf,
     library: PathBuf,
     dependencies: PathBuf,
 }
@@ -93,13 +96,20 @@ pub fn maker() -> &'static Maker {
         let said = cargo(&package, &["build", "--message-format=json"]).unwrap();
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bindings/target/debug");
         let quoted = |part: &&str| part.contains("libocaml_boxroot-") && part.ends_with(".rlib");
+        let program = target.join("bindings_maker");
+        let modules = Modules::new("first_bindings", &[("x.ml", "let x = 1")]);
+        modules.make(&program, "module x").unwrap();
         Maker {
-            program: target.join("bindings_maker"),
+            program,
+            generator: modules.0.join(GENERATOR),
             library: said.split('"').find(quoted).expect("the crate's file").into(),
             dependencies: target.join("deps"),
         }
     })
 }
+
+/// In each folder of bindings.
+const GENERATOR: &str = "ocaml_bindings_generator";
 
 pub fn ocamlopt() -> Command {
     Command::new(std::env::var_os("OCAMLOPT").unwrap_or("ocamlopt".into()))
@@ -174,7 +184,19 @@ impl Modules {
     }
 
     pub fn try_bind(&self, words: &str) -> Said {
-        let mut command = Command::new(&maker().program);
+        let Maker { program, generator, .. } = maker();
+        let folder = self.0.join(GENERATOR);
+        if !folder.exists() {
+            fs::create_dir(&folder).unwrap();
+            for file in ["generator", "made_of"] {
+                symlink(generator.join(file), folder.join(file)).unwrap();
+            }
+        }
+        self.make(program, words)
+    }
+
+    fn make(&self, program: &Path, words: &str) -> Said {
+        let mut command = Command::new(program);
         command.args(words.split_whitespace()).current_dir(&self.0).env("OUT_DIR", &self.0);
         said(command.output().unwrap())
     }
