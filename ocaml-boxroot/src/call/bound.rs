@@ -102,6 +102,7 @@ macro_rules! bound_function {
         [$result:ty] [$natural:ty] $registered:literal
     ) => {
         $($doc)*
+        #[inline]
         #[track_caller]
         pub $($fn)+ $name<$($a: $crate::OneType),*>(
             lock: &mut $crate::DomainLock,
