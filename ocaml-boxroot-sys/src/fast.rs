@@ -7,6 +7,8 @@ use crate::{slot, BoxRoot, Value};
 use core::ptr::{addr_of_mut, with_exposed_provenance_mut, NonNull};
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+#[cfg(not(all(inlined_thread_locals, ocaml5)))]
+pub use crate::bindings::bxr_domain_reenter as reenter;
 #[cfg(all(inlined_thread_locals, ocaml5))]
 pub use without_token::reenter;
 #[cfg(inlined_thread_locals)]
@@ -323,10 +325,11 @@ mod without_token {
     /// As for [`token::reenter`](crate::token::reenter).
     #[cfg(ocaml5)]
     #[inline(always)]
-    pub unsafe fn reenter() -> Option<NonNull<bxr_domain_head>> {
+    pub unsafe fn reenter() -> *mut bxr_domain_head {
         use crate::layout::CURRENT_STACK;
+        use core::ptr;
         if thread_local_pointer!("bxr_own_uses_abi2_pool14").addr() as isize <= 0 {
-            return None;
+            return ptr::null_mut();
         }
         let state = thread_local_pointer!("caml_state").cast::<u8>();
         let record = thread_local_pointer!("bxr_self_abi2_pool14");
@@ -336,11 +339,14 @@ mod without_token {
         unsafe {
             let its_state = AtomicPtr::from_ptr(&raw mut (*record).runtime_state);
             if its_state.load(Ordering::Relaxed) != state.cast() {
-                return None;
+                return ptr::null_mut();
             }
             let stack = *state.add(CURRENT_STACK).cast::<*const *const Value>();
             let for_result: Value = **stack.add(2);
-            (for_result & 1 == 1).then_some(NonNull::new_unchecked(record))
+            match for_result & 1 {
+                1 => record,
+                _ => ptr::null_mut(),
+            }
         }
     }
 

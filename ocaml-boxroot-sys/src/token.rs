@@ -41,13 +41,14 @@ pub unsafe fn attach() -> Option<Domain> {
 /// OCaml has called this thread's code, so the thread holds the lock.
 #[inline(always)]
 pub unsafe fn reenter() -> Option<Domain> {
-    #[cfg(all(inlined_thread_locals, ocaml5))]
+    #[cfg(inlined)]
     // SAFETY: OCaml has called (caller).
-    let head = unsafe { crate::fast::reenter() };
-    #[cfg(not(all(inlined_thread_locals, ocaml5)))]
+    let head = unsafe { fast::reenter() };
+    #[cfg(not(inlined))]
     // SAFETY: OCaml has called (caller).
-    let head = NonNull::new(unsafe { bindings::bxr_domain_reenter() });
-    match head {
+    let head = unsafe { bindings::bxr_domain_reenter() };
+    #[allow(clippy::manual_map)] // without optimisation, the closure would be a call
+    match NonNull::new(head) {
         Some(head) => Some(Domain(head)),
         None => None,
     }
