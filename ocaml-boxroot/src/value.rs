@@ -140,20 +140,11 @@ impl<'l, T: ?Sized> Value<'l, T> {
             Kind::Block { tag: tag as u8, size }
         }
         #[cfg(not(ocaml4))]
-        // SAFETY: the value is no immediate, and so a block, which is live in 'l. OCaml 5 has no other values.
-        unsafe {
-            self.kind_of_block()
+        {
+            // SAFETY: the value is no immediate, and so a block, which is live in 'l. OCaml 5 has no other values.
+            let header = unsafe { self.header() };
+            Kind::Block { tag: header as u8, size: size_in(header) }
         }
-    }
-
-    /// # Safety
-    ///
-    /// The value is a block.
-    #[inline(always)]
-    unsafe fn kind_of_block(self) -> Kind {
-        // SAFETY: the value is a block (caller).
-        let header = unsafe { self.header() };
-        Kind::Block { tag: header as u8, size: size_in(header) }
     }
 
     /// The tag and the number of words of a block, as [`block_head`] has them; 0 for an immediate.

@@ -37,9 +37,6 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// OCaml's `()`.
-    pub(crate) const UNIT: Kept<'static> = Kept::int(0);
-
     /// This integer.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) const fn int(n: isize) -> Kept<'static> {
@@ -49,7 +46,7 @@ impl<'a> Kept<'a> {
     /// What was kept, in whose place nothing is left.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn replace(&mut self) -> Kept<'a> {
-        std::mem::replace(self, Kept::UNIT)
+        std::mem::replace(self, Kept::int(0))
     }
 
     /// Where the value is.

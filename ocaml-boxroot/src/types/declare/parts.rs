@@ -32,7 +32,7 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         const { assert!(size(constructor::<M>(C)) == N) };
-        let (kept, numbers) = ([const { Kept::UNIT }; N], [0.; N]);
+        let (kept, numbers) = ([const { Kept::int(0) }; N], [0.; N]);
         Making { count: 0, kept, numbers, _type: PhantomData }
     }
 
