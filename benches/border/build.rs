@@ -7,10 +7,8 @@ mod ocaml;
 
 fn main() -> Result<(), ocaml::Error> {
     println!("cargo::rerun-if-changed=../build.rs");
-    let program = ocaml::Program::new()
-        .library("threads")
-        .module("../border.ml")
-        .module("../noalloc.ml");
+    let program =
+        ocaml::Program::new().library("threads").module("../border.ml").module("../noalloc.ml");
     if std::env::var("CARGO_PKG_NAME").is_ok_and(|name| name == "border-ours") {
         program.bind("border").bind("noalloc").link()
     } else {

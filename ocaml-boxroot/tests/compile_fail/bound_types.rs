@@ -3,7 +3,7 @@ use ocaml_boxroot::{
     OCamlFloat, OCamlInt, OCamlList, OCamlString, OneType, ToOCaml, Value,
 };
 use ocaml_boxroot::type_support::{
-    check, field, make, open, part, parts, Constructor, Constructors, Declared, Part,
+    check, field, open, parts, Constructor, Constructors, Declared, Making, Part,
 };
 
 /// A function of bindings, of `'a -> 'a array`.
@@ -180,6 +180,11 @@ ocaml_type! {
     struct Marker { text: OCamlString }
     struct Flat { number: OCamlFloat }
     enum Variant { Text(OCamlString), Number(OCamlInt) }
+    struct Named for Name { name: OCamlString }
+}
+
+struct Name {
+    name: String,
 }
 
 fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l DomainLock) {
@@ -194,10 +199,11 @@ fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l D
 }
 
 fn make_wrong(lock: &mut DomainLock) {
-    let number = part::<Variant, 1, 0, _, _>(&1, "number");
-    let _: Boxroot<Variant> = make::<_, 0, _>(lock, &[number]).unwrap();
-    //~^ E0308 expected `0`, found `1`
-    //~| E0277 only OCaml makes values of `Variant`
+    let mut number = Making::<Named, 0, 1>::new();
+    number.add::<0, OCamlInt, _>(&1, "name", lock).unwrap();
+    //~^ E0277 no part number 0 of type `OCamlInt` is declared for `Named`
+    let _ = Making::<Variant, 1, 1>::new();
+    //~^ E0599 trait bounds were not satisfied
 }
 
 //# private_value_by_hand
@@ -210,8 +216,11 @@ struct Index {
 bound_type! { pub private record OCamlIndex for Index { 0 n: OCamlInt } }
 
 fn index(lock: &mut DomainLock, n: isize) -> Boxroot<OCamlIndex> {
-    make::<OCamlIndex, 0, 1>(lock, &[part::<_, 0, 0, _, _>(&n, "n")]).unwrap()
-    //~^ E0277 only OCaml makes values of `OCamlIndex`
+    let mut index = Making::<OCamlIndex, 0, 1>::new();
+    //~^ E0599 trait bounds were not satisfied
+    index.add::<0, OCamlInt, _>(&n, "n", lock).unwrap();
+    let value = index.make(lock).unwrap();
+    Boxroot::new(value.1, value.0)
 }
 
 //# constructors_of_one_form
