@@ -23,9 +23,12 @@ allocator works](allocator.md) says why these visits are cheap.
 
 ## What a call does
 
-A call of OCaml from Rust makes a root for each argument, calls the function, copies the result or makes a root of it, and deletes the roots of the
-arguments. A call of Rust from OCaml makes a root for each argument, too, and one for the result. Each root costs what
-[creating and deleting one](#single-operations) does. The function's name is looked up once, in its first call.
+A call of OCaml from Rust copies the arguments, calls the function, and copies the result or makes a
+root of it. A call of Rust from OCaml makes a root for each argument that the body gets as a root. A
+value needs a root only while others are made: integers, booleans and constant constructors need
+none, nor do roots that are arguments, nor results. Each root costs what
+[creating and deleting one](#single-operations) does. The function's name is looked up once, in its
+first call.
 
 What counts is mostly the copies: of a string all bytes, of a list all elements. An argument that is a root is not copied, nor is the result of a
 function with `_root`. Taking the lock is not a part of a call: `attach` does it, once for all calls in its closure. `docs/benchmarks/README.md` of the
