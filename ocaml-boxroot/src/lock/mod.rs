@@ -123,11 +123,18 @@ impl DomainLock {
     ))]
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub fn attach<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
-        let acquired = Acquired::new()?;
-        // SAFETY: the lock is held until `acquired` is dropped, which is after the token was dropped.
-        // This thread did not hold the lock before, so no other token of it is in use.
-        let mut lock = unsafe { DomainLock::new(&acquired.used) }?;
+        let (_acquired, mut lock) = DomainLock::acquire()?;
         Ok(f(&mut lock))
+    }
+
+    /// The lock, and a token for as long as it is held. Not generic, so that a program has it once.
+    #[cfg_attr(feature = "debug-checks", track_caller)]
+    fn acquire() -> Result<(Acquired, DomainLock), Error> {
+        let acquired = Acquired::new()?;
+        // SAFETY: `attach` drops the token before `acquired`. This thread did not hold the lock before, so no other token of it
+        // is in use.
+        let lock = unsafe { DomainLock::new(&acquired.used) }?;
+        Ok((acquired, lock))
     }
 
     /// Releases the lock while `f` runs, so that other threads can run OCaml code, and waits for
