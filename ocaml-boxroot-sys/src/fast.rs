@@ -9,10 +9,16 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 #[cfg(not(all(inlined_thread_locals, ocaml5)))]
 pub use crate::bindings::bxr_domain_reenter as reenter;
-#[cfg(all(inlined_thread_locals, ocaml5))]
-pub use without_token::reenter;
+/// Only a call of C can tell, but on OCaml 4.
+#[cfg(not(all(inlined_thread_locals, ocaml5)))]
+#[inline(always)]
+pub unsafe fn is_on_own_stack() -> bool {
+    cfg!(not(ocaml5))
+}
 #[cfg(inlined_thread_locals)]
 pub use without_token::{boxroot_create, boxroot_delete, boxroot_modify};
+#[cfg(all(inlined_thread_locals, ocaml5))]
+pub use without_token::{is_on_own_stack, reenter};
 
 const NO_SLOT: usize = 1;
 const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
@@ -326,27 +332,51 @@ mod without_token {
     #[cfg(ocaml5)]
     #[inline(always)]
     pub unsafe fn reenter() -> *mut bxr_domain_head {
-        use crate::layout::CURRENT_STACK;
         use core::ptr;
         if thread_local_pointer!("bxr_own_uses_abi2_pool14").addr() as isize <= 0 {
             return ptr::null_mut();
         }
         let state = thread_local_pointer!("caml_state").cast::<u8>();
         let record = thread_local_pointer!("bxr_self_abi2_pool14");
-        // SAFETY: as in `to_create`. If the record is open to this thread, `state` is the state of its domain. The thread runs on its
-        // current stack, in a function that OCaml has called (caller). The offsets are asserted in `runtime_ocaml5.c`: a
-        // stack's third word points to its handler, whose first word is an immediate on the stack that a thread began with.
+        // SAFETY: as in `to_create`. If the record is open to this thread, `state` is the state of its domain. OCaml has called
+        // (caller).
         unsafe {
             let its_state = AtomicPtr::from_ptr(&raw mut (*record).runtime_state);
             if its_state.load(Ordering::Relaxed) != state.cast() {
                 return ptr::null_mut();
             }
-            let stack = *state.add(CURRENT_STACK).cast::<*const *const Value>();
-            let for_result: Value = **stack.add(2);
-            match for_result & 1 {
-                1 => record,
-                _ => ptr::null_mut(),
+            match is_own_stack_of(state) {
+                true => record,
+                false => ptr::null_mut(),
             }
+        }
+    }
+
+    /// # Safety
+    ///
+    /// As for [`token::is_on_own_stack`](crate::token::is_on_own_stack).
+    #[cfg(ocaml5)]
+    #[inline(always)]
+    pub unsafe fn is_on_own_stack() -> bool {
+        let state = thread_local_pointer!("caml_state").cast();
+        // SAFETY: the thread holds the lock, so this is the state of its domain; OCaml has called (caller).
+        unsafe { is_own_stack_of(state) }
+    }
+
+    /// # Safety
+    ///
+    /// `state` is the state of this thread's domain, and OCaml has called this thread's code.
+    #[cfg(ocaml5)]
+    #[inline(always)]
+    unsafe fn is_own_stack_of(state: *const u8) -> bool {
+        // SAFETY: the thread runs on the domain's current stack, in a function that OCaml has called (caller). The offsets are
+        // asserted in `runtime_ocaml5.c`: a stack's third word points to its handler, whose first word is an immediate on the
+        // stack that a thread began with.
+        unsafe {
+            let current = state.add(crate::layout::CURRENT_STACK);
+            let stack = *current.cast::<*const *const Value>();
+            let for_result: Value = **stack.add(2);
+            for_result & 1 == 1
         }
     }
 

@@ -54,6 +54,22 @@ pub unsafe fn reenter() -> Option<Domain> {
     }
 }
 
+/// Whether OCaml runs on the stack that this thread began with, and not on that of an effect handler, as far as a few instructions
+/// tell. `false` where only a call of C can tell.
+///
+/// # Safety
+///
+/// OCaml has called this thread's code, so the thread holds the lock.
+#[inline(always)]
+pub unsafe fn is_on_own_stack() -> bool {
+    #[cfg(inlined)]
+    // SAFETY: OCaml has called (caller).
+    let is_on_own_stack = unsafe { fast::is_on_own_stack() };
+    #[cfg(not(inlined))]
+    let is_on_own_stack = false;
+    is_on_own_stack
+}
+
 /// [`boxroot_create`](crate::boxroot_create) without its checks.
 ///
 /// # Safety

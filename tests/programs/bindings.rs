@@ -31,6 +31,10 @@ impl Externals for Provider {
         Ok(format!("{text}: {:?}", size.to_rust::<Size>(lock)?))
     }
 
+    fn call(lock: &mut DomainLock, f: &RootRef<Function<(), bool>>) -> Any<bool> {
+        Ok(f.call_converting(lock)?)
+    }
+
     fn six(
         lock: &mut DomainLock,
         a: &RootRef<OCamlInt>,
@@ -68,6 +72,10 @@ impl Externals for Provider {
         if std::env::args().nth(1).as_deref() == Some("panic") {
             std::panic!("out of a plain function");
         }
+    }
+
+    fn traces() -> bool {
+        !std::backtrace::Backtrace::force_capture().to_string().is_empty()
     }
 
     fn next32(n: i32) -> i32 {
@@ -125,6 +133,7 @@ fn main() -> Any<()> {
         types_of_rust(lock)?;
         others(lock)?;
         assert_eq!(by_rust_plain(lock)?, ["5.", "13.", "-21", "21", "false", "true", "-7"]);
+        assert_eq!(by_rust_in_fibers(lock)?, [true; 5]);
         bigarrays(lock)?;
         conversions_and_writes_at_once(lock)
     })?

@@ -88,6 +88,7 @@ let change counter points ~until =
 let wait = Multicore.join_all
 
 external audit : order -> size -> string = "bound_audit"
+external call : (unit -> bool) -> bool = "bound_call"
 external six : int -> int -> int -> int -> int -> float -> float = "bound_six_bytecode" "bound_six"
 external pick : 'a list -> 'a = "bound_pick"
 external norm : (float[@unboxed]) -> (float[@unboxed]) -> (float[@unboxed]) = "bound_norm_bytecode" "bound_norm" [@@noalloc]
@@ -98,6 +99,7 @@ external flip : unit -> bool -> char -> bool = "bound_flip" [@@noalloc]
 external norm_in_bytecode : float -> float -> float = "test_norm_in_bytecode"
 external sum_in_bytecode : int -> int32 -> int64 -> nativeint -> float -> int -> int64 = "in native code only" "test_sum_in_bytecode"
 external quiet : unit -> unit = "bound_quiet" [@@noalloc]
+external traces : unit -> bool = "bound_traces" [@@noalloc]
 external next32 : (int32[@unboxed]) -> (int32[@unboxed]) = "unavailable" "bound_next32" [@@noalloc]
 
 let by_rust order =
@@ -116,6 +118,13 @@ let by_rust_plain () =
     string_of_bool (flip () true 'f');
     string_of_bool (flip () true 'x');
     Int32.to_string (next32 (-8l)) ]
+
+let by_rust_in_fibers () =
+  [ traces ();
+    Multicore.in_fiber traces;
+    call (fun () -> Multicore.in_fiber traces);
+    Multicore.in_fiber (fun () -> call traces);
+    Multicore.in_fiber (fun () -> call (fun () -> Multicore.in_fiber traces)) ]
 
 let anything n = if n = 0 then Obj.repr 0.5 else Obj.repr n
 let sort_of x = if Obj.is_int x then "int" else if Obj.tag x = Obj.double_tag then "float" else "block"

@@ -75,6 +75,7 @@ val change : counter -> point array -> until:(unit -> bool) -> unit
 val wait : unit -> unit
 
 external audit : order -> size -> string = "bound_audit"
+external call : (unit -> bool) -> bool = "bound_call"
 external six : int -> int -> int -> int -> int -> float -> float = "bound_six_bytecode" "bound_six"
 external pick : 'a list -> 'a = "bound_pick"
 external norm : (float[@unboxed]) -> (float[@unboxed]) -> (float[@unboxed]) = "bound_norm_bytecode" "bound_norm" [@@noalloc]
@@ -85,9 +86,11 @@ external flip : unit -> bool -> char -> bool = "bound_flip" [@@noalloc]
 external norm_in_bytecode : float -> float -> float = "test_norm_in_bytecode"
 external sum_in_bytecode : int -> int32 -> int64 -> nativeint -> float -> int -> int64 = "in native code only" "test_sum_in_bytecode"
 external quiet : unit -> unit = "bound_quiet" [@@noalloc]
+external traces : unit -> bool = "bound_traces" [@@noalloc]
 external next32 : (int32[@unboxed]) -> (int32[@unboxed]) = "unavailable" "bound_next32" [@@noalloc]
 val by_rust : order -> string list
 val by_rust_plain : unit -> string list
+val by_rust_in_fibers : unit -> bool list
 
 (** {1 Values of any type} *)
 

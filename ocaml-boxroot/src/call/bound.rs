@@ -362,10 +362,15 @@ macro_rules! bound_externals {
             unsafe extern "C" fn ocaml_boxroot_entry(
                 $($($number: $crate::bound_plain!(type @$passed $of, $rust))? $(_: $crate::bound_support::Raw<$plain_unit>)?),*
             ) -> $crate::bound_plain!(type @$passed_back $plain_of, $plain_rust) {
-                $crate::bound_support::compared(ocaml_boxroot_interface());
                 // SAFETY: OCaml called this function with numbers of these types (generated code).
                 $($(let $number = unsafe { $crate::bound_plain!(from @$passed $of, $number) };)?)*
-                let result = <$provider as $trait>::$plain($($($number,)?)*);
+                // SAFETY: OCaml called this function (generated code).
+                let result = unsafe {
+                    $crate::bound_support::plain(
+                        ocaml_boxroot_interface(),
+                        move || <$provider as $trait>::$plain($($($number,)?)*),
+                    )
+                };
                 // SAFETY: OCaml called this function, and takes such a number (generated code).
                 unsafe { $crate::bound_plain!(to @$passed_back $plain_of, result) }
             }
@@ -409,7 +414,6 @@ macro_rules! bound_plain {
             arguments: *const $crate::sys::Value,
             _count: $crate::macro_support::c_int,
         ) -> $crate::sys::Value {
-            $crate::bound_support::compared(ocaml_boxroot_interface());
             let mut next = arguments;
             // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
             unsafe {
@@ -423,7 +427,6 @@ macro_rules! bound_plain {
         unsafe extern "C" fn ocaml_boxroot_bytecode(
             $($letter: $crate::bound_support::Raw<[(); { let _ = $crate::macro_support::stringify!($argument); 0 }]>),*
         ) -> $crate::sys::Value {
-            $crate::bound_support::compared(ocaml_boxroot_interface());
             let arguments = [$($letter),*];
             let mut next: *const $crate::sys::Value = &raw const arguments as _;
             // SAFETY: OCaml passes as many arguments as it declares.
@@ -442,9 +445,9 @@ macro_rules! bound_plain {
         $crate::bound_plain!(@call $next [$provider as $trait] $name [$($done)*] $($rest)*)
     }};
     (@call $next:ident [$provider:ty as $trait:ident] $name:ident [$([$of:ty])*]) => {
-        <$provider as $trait>::$name($(
+        $crate::bound_support::plain(ocaml_boxroot_interface(), move || <$provider as $trait>::$name($(
             $crate::bound_support::Plain::<$of>::from_value($crate::export_support::next(&mut $next))
-        ),*)
+        ),*))
     };
 }
 
@@ -510,6 +513,7 @@ macro_rules! bound_abi {
 /// For generated bindings.
 pub mod bound_support {
     pub use crate::call::registered::{Found, Registered};
+    use crate::lock::below_handlers;
     use crate::types::kept::Kept;
     use crate::{
         ffi, sys, CallError, DomainLock, Error, Exception, FromOCaml, OCamlChar, OCamlFloat,
@@ -517,6 +521,7 @@ pub mod bound_support {
     };
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
+    use sys::token;
 
     macro_rules! messages {
         ($($name:ident $macro:literal $instead:literal)*) => {$(
@@ -623,11 +628,30 @@ pub mod bound_support {
 
     impl std::error::Error for NotCompared {}
 
-    /// A panic where OCaml expects no exception, which ends the process, if OCaml called Rust too early.
+    /// Calls a plain function. If OCaml called Rust too early, panics where OCaml expects no exception, which ends the process.
+    ///
+    /// # Safety
+    ///
+    /// In a function that OCaml has called.
     #[inline(always)]
-    pub fn compared<E: fmt::Display>(result: Result<(), E>) {
-        if let Err(error) = result {
-            panic!("{error}")
+    pub unsafe fn plain<E: fmt::Display, R>(interface: Result<(), E>, f: impl FnOnce() -> R) -> R {
+        /// For an unwinder.
+        #[cold]
+        #[inline(never)]
+        unsafe fn call_below_handlers<R>(f: impl FnOnce() -> R) -> R {
+            // SAFETY: the lock is held (caller).
+            unsafe { below_handlers(f) }
+        }
+        let call = move || match interface {
+            Ok(()) => f(),
+            Err(error) => panic!("{error}"),
+        };
+        // SAFETY: OCaml has called (caller), so the lock is held.
+        unsafe {
+            match token::is_on_own_stack() {
+                true => call(),
+                false => call_below_handlers(call),
+            }
         }
     }
 
