@@ -5,7 +5,7 @@ use crate::support::process::command;
 use crate::support::safe::*;
 use ocaml_boxroot::{
     ocaml_functions, ocaml_type, set_depth_limit, Boxroot, DomainLock, Error, FromOCaml, Kind,
-    OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
+    OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
 };
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -44,6 +44,7 @@ ocaml_type! {
     unboxed struct OCamlMetres for Metres { metres: OCamlFloat }
     unboxed struct OCamlSeconds for Seconds { seconds: Float }
     unboxed struct OCamlName for Name { text: OCamlString }
+    unboxed struct OCamlHandle for Handle { handle: OCamlAny }
     struct OCamlRun for Run { distance: OCamlMetres, time: OCamlSeconds, speed: OCamlFloat }
     struct OCamlRunner for Runner { runner: OCamlName, best: OCamlMetres }
 
@@ -128,6 +129,10 @@ struct Metres {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Seconds {
     seconds: f64,
+}
+
+struct Handle {
+    handle: Boxroot<OCamlAny>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -598,4 +603,16 @@ test!(deep_values_at_the_end_of_the_stack, || {
     }
     drop(tree);
     assert_no_roots();
+});
+
+// A value of an abstract type may be a pointer that is NULL.
+test!(unboxed_null, ocaml = 4, || {
+    with_ocaml(|lock| {
+        // SAFETY: on OCaml 4, a pointer to no block of OCaml is a value.
+        let null: Value<'_, OCamlAny> = unsafe { Value::from_raw(0) };
+        let handle = Handle { handle: Boxroot::new(lock, null) };
+        let root: Boxroot<OCamlHandle> = handle.to_ocaml(lock).unwrap();
+        churn(lock);
+        assert_eq!(root.to_rust::<Handle>(lock).unwrap().handle.get(lock).raw(), 0);
+    })
 });

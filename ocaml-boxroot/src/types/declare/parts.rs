@@ -5,7 +5,7 @@ use super::form::{
     Constructors, Declared, Part, Public,
 };
 use crate::types::array::flat_array;
-use crate::types::block::{block, made};
+use crate::types::block::block;
 use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
 use crate::types::kept::Kept;
 use crate::types::{FromOCaml, Made, OCamlFloat, ToOCaml};
@@ -110,7 +110,7 @@ unsafe fn construct<'l, const N: usize>(
     constructor: Constructor,
     mut parts: [Kept<'_>; N],
 ) -> Made<'l, OCamlAny> {
-    // SAFETY: the blocks have tags of blocks with fields, and are of any type.
+    // SAFETY: the blocks have tags of blocks with fields, and are of any type. The collector does not run after a part was taken.
     unsafe {
         match constructor {
             Constructor::Constant(n) => Ok((Value::int(n).any(), lock)),
@@ -122,7 +122,8 @@ unsafe fn construct<'l, const N: usize>(
                 block(lock, 0, [Kept::int(hash), tuple])
             }
             Constructor::Flat(_) => Err(Error::Mismatch), // not here
-            Constructor::Unboxed => made(parts[0].replace().take(lock), lock),
+            // Not `made`: the part may be 0, a pointer that is NULL (OCaml 4).
+            Constructor::Unboxed => Ok((Value::from_raw(parts[0].replace().take(lock)), lock)),
         }
     }
 }
