@@ -201,7 +201,6 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 }
 
-/// Panics if a value of this kind is no block with that field.
 /// The number of words of a block with this header: its highest bits, but for those that OCaml was configured to reserve. Ten bits are
 /// the tag and the colour.
 #[inline(always)]
@@ -218,6 +217,7 @@ pub(crate) const fn block_head(tag: u8, size: usize) -> usize {
     size << 10 | tag as usize
 }
 
+/// Panics if a value of this kind is no block with that field.
 #[track_caller]
 fn has_field(kind: Kind, index: usize) {
     const NO_FIELDS: u8 = 251; // blocks with this tag or a higher one have no fields
