@@ -21,6 +21,7 @@ mod domains;
 mod exceptions;
 mod forks;
 mod functions;
+mod interrupted;
 mod lock;
 mod memory;
 #[cfg(any(feature = "debug-checks", debug_assertions))]
