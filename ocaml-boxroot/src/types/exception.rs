@@ -668,13 +668,14 @@ fn registered<'l>(
 
 /// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes. If
 /// there is no memory for it, it has `_` for strings.
+#[cfg(any(feature = "startup", doc))]
 pub(crate) fn text_of(exception: Value<'_, OCamlException>) -> String {
     let mut text = Text::new();
     write_text_of(exception, &mut text);
     text.long.unwrap_or_else(|| text.short.as_str().to_string())
 }
 
-/// Makes an empty text [that of the exception](text_of).
+/// Makes an empty text that of the exception.
 #[inline(always)]
 fn write_text_of(exception: Value<'_, OCamlException>, text: &mut Text) {
     if write_simple_text(exception, &mut text.short).is_none() {

@@ -126,7 +126,11 @@ impl DomainLock {
         unsafe {
             let first = Value::from_raw(arguments[0]);
             if takes(Value::from_raw(closure), first, arguments.len())? == arguments.len() {
-                self.apply(closure, arguments).map_err(|raised| self.exception(raised).into())
+                // No closure, in which a root would be created by this line, and not by the caller's.
+                match self.apply(closure, arguments) {
+                    Ok(result) => Ok(result),
+                    Err(raised) => Err(self.exception(raised).into()),
+                }
             } else {
                 self.call_in_steps(closure, arguments)
             }
@@ -155,9 +159,11 @@ impl DomainLock {
             let mut raw: Vec<_> = now.iter().map(|argument| argument.get(self).raw()).collect();
             // SAFETY: the values are live, because the collector has not run since they were read from roots. The function takes
             // these arguments (caller).
-            let result = unsafe { self.apply(function.get(self).raw(), &mut raw) };
-            // SAFETY: the call has just ended.
-            let result = result.map_err(|raised| unsafe { self.exception(raised) })?;
+            let result = match unsafe { self.apply(function.get(self).raw(), &mut raw) } {
+                Ok(result) => result,
+                // SAFETY: the call has just ended.
+                Err(raised) => return Err(unsafe { self.exception(raised) }.into()),
+            };
             if later.is_empty() {
                 return Ok(result);
             }
