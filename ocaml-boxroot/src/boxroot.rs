@@ -352,6 +352,14 @@ impl<T: ?Sized> Boxroot<T> {
         unsafe { token::delete(lock.domain(), this.root) }
     }
 
+    /// The value, without its root.
+    #[inline(always)]
+    pub(crate) fn into_value(self, lock: &DomainLock) -> Value<'_, T> {
+        let value = self.get(lock);
+        self.delete_in(lock);
+        value
+    }
+
     /// Gives the root up to the raw interface. The caller deletes it there, or takes it back by
     /// [`from_raw`](Boxroot::from_raw); otherwise its value stays alive for ever.
     ///

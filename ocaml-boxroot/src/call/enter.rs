@@ -266,9 +266,7 @@ pub fn result<T: ?Sized, R: ToOCaml<T>>(
 /// For [`export!`](crate::export!): the value of a root that the body returned. It is valid as long as the collector does not run.
 #[inline(always)]
 pub fn unrooted<T: ?Sized>(lock: &DomainLock, result: Boxroot<T>) -> sys::Value {
-    let raw = result.get(lock).raw();
-    result.delete_in(lock);
-    raw
+    result.into_value(lock).raw()
 }
 
 /// For [`export!`](crate::export!): the next element of an array.

@@ -255,10 +255,7 @@ fn array<'l, A, R: ToOCaml<A>>(
         // SAFETY: an array of what the elements became, which are floats.
         return unsafe { made(flat.raw(), lock) };
     }
-    let raw = array.get(lock).raw();
-    array.delete_in(lock);
-    // SAFETY: the array is live, because the collector has not run since it had a root.
-    unsafe { made(raw, lock) }
+    Ok((array.into_value(lock), lock))
 }
 
 /// Whether the value is a float. On OCaml 4, it may be a pointer to other memory than the heap.

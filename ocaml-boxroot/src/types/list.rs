@@ -1,6 +1,5 @@
 //! Lists; and what lists and arrays have in common.
 
-use super::block::made;
 use super::form::Form;
 use super::{FromOCaml, Made, ToOCaml};
 use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
@@ -76,10 +75,7 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
                 Value::from_raw(ffi::obx_alloc_cons(first, rest.cast()))
             })?;
         }
-        let value = list.get(lock).raw();
-        list.delete_in(lock);
-        // SAFETY: the list is live, because the collector has not run since it had a root.
-        unsafe { made(value, lock) }
+        Ok((list.into_value(lock), lock))
     }
 }
 
