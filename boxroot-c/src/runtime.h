@@ -147,8 +147,8 @@ void bxr_runtime_teardown(void);
    any more, and the library becomes invalid. With the lock. bxr_runtime_lost_track only tells whether that is so. Any
    thread may call it, after bxr_runtime_setup.
 
-   bxr_runtime_is_on_own_stack: whether OCaml runs on the stack that this thread began with, and not on that of an effect handler
-   (OCaml 5). With the lock, in a function that OCaml has called. */
+   bxr_runtime_is_on_own_stack: whether OCaml runs on the stack that this thread began with, and not
+   on that of an effect handler (OCaml 5). With the lock, in a function that OCaml has called. */
 #if OCAML_VERSION >= 50000
 static inline bool bxr_runtime_lost_track(void) { return false; }
 static inline void bxr_runtime_check(void) {}

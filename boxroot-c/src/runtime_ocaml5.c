@@ -297,8 +297,8 @@ static void domain_terminated(void) {
   *record = NULL;
 }
 
-/* The Rust crate reads this by offsets (ocaml-boxroot-sys/src/fast.rs). The first stack has no function for the result of what runs on
-   it. */
+/* The Rust crate reads this by offsets (ocaml-boxroot-sys/src/fast.rs). The first stack has no
+   function for the result of what runs on it. */
 _Static_assert(offsetof(struct stack_info, handler) == 2 * sizeof(void *) &&
                  offsetof(struct stack_handler, handle_value) == 0,
                "ocaml-boxroot-sys/src/fast.rs knows these offsets");

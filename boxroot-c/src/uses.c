@@ -19,7 +19,8 @@ BXR_THREAD_LOCAL intnat bxr_own_uses;
 /* Whether this thread has set PAUSED, which does not concern its own uses. */
 static BXR_THREAD_LOCAL bool pauses;
 
-/* Added to `own` when uses become FORKED, so that uses which began before do not go on (bxr_uses_go_on). The sum is negative. */
+/* Added to `own` when uses become FORKED, so that uses which began before do not go on
+   (bxr_uses_go_on). The sum is negative. */
 #define LEFT_BEHIND INTPTR_MIN
 
 bool bxr_uses_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }

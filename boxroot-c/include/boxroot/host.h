@@ -13,8 +13,9 @@ extern "C" {
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s, size_t size);
 
-/* What bxr_domain_attach would return, in few instructions, for a thread that OCaml has called, and that has a use already (below).
-   NULL where only bxr_domain_attach can tell, and where OCaml runs on the stack of an effect handler. */
+/* What bxr_domain_attach would return, in few instructions, for a thread that OCaml has called, and
+   that has a use already (below). NULL where only bxr_domain_attach can tell, and where OCaml runs
+   on the stack of an effect handler. */
 struct bxr_domain_head *bxr_domain_reenter(void);
 
 /* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its domain ended. UNCERTAIN:

@@ -30,7 +30,8 @@ struct bxr_domain_head;
 /* The domain record of this thread, or &bxr_no_domain. Never NULL. */
 extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self;
 
-/* The number of this thread's uses of the runtime (host.h). Negative in the child of a fork that refuses them. */
+/* The number of this thread's uses of the runtime (host.h). Negative in the child of a fork that
+   refuses them. */
 extern BXR_THREAD_LOCAL intnat bxr_own_uses;
 
 #if OCAML_VERSION >= 50000

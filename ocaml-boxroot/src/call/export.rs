@@ -227,5 +227,5 @@ macro_rules! export_result {
             &$result,
             $crate::macro_support::stringify!($name),
         )?)
-};
+    };
 }
