@@ -33,7 +33,7 @@ static int answer_to_first(uintptr_t seen, bool to_lock) {
   return to_lock && (seen & PAUSED) != 0 && !pauses ? BXR_USE_PAUSED : 1;
 }
 
-static int begin(bool to_lock) {
+static inline __attribute__((always_inline)) int begin(bool to_lock) {
   if (own != 0) return own < 0 ? BXR_USE_FORKED : (int)++own;
   int answer = answer_to_first(bxr_add(&uses, 1), to_lock);
   if (answer == 1)
@@ -50,7 +50,7 @@ void bxr_use_end(void) {
   if (--own == 0) bxr_add(&uses, (uintptr_t)-1);
 }
 
-int bxr_uses_innermost(void) { return (int)own; }
+int bxr_uses_innermost(void) { return own < 0 ? 0 : (int)own; }
 
 size_t bxr_uses_forbid(void) {
   if (own > 1) return (size_t)own - 1;

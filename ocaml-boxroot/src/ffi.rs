@@ -99,8 +99,6 @@ extern "C" {
 
 // `c/threads.c`.
 extern "C" {
-    /// Tells C a function that says whether Rust uses OCaml on the calling thread.
-    pub fn obx_ask_for_uses(has_use: extern "C" fn() -> bool);
     /// Looks whether the program has the threads library.
     pub fn obx_look_for_threads();
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.

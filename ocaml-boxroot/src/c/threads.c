@@ -232,10 +232,6 @@ static bool has_ticks;
    attached since the fork. This counts how often this thread has. */
 static __thread unsigned wants;
 
-/* Whether Rust uses OCaml on this thread; NULL until it has first. */
-static bool (*has_use)(void);
-void obx_ask_for_uses(bool (*f)(void)) { has_use = f; }
-
 /* In the child of a fork, idle records are not used. If the thread that forked held the lock, its record has to become the only
    one, and OCaml's locks have to be free. On OCaml 4 a fork handler of systhreads does this. On OCaml 5 only Unix.fork
    does, by caml_atfork_hook, so this function calls it, too. Where Rust uses OCaml on this thread, it also has OCaml write its
@@ -253,7 +249,7 @@ static void after_fork(void) {
 #if OCAML_VERSION >= 50000
   caml_domain_state *state = Caml_state_opt;
   if (state != NULL && state->id == 0 && caml_domain_alone()) {
-    if (!caml_domain_is_multicore() && has_use != NULL && has_use() && !obx_in_finaliser())
+    if (!caml_domain_is_multicore() && bxr_uses_innermost() > 0 && !obx_in_finaliser())
       caml_runtime_events_post_fork();
     caml_atfork_hook();
     ticks_were_lost = true;
@@ -437,27 +433,39 @@ static void unwant_ticks(void) {
 }
 
 /* At the end of a thread, all its keys lose their values, one after the other, and the destructor of another key may come here after
-   OCaml's key, whether `thread_ends` was called or not. False if the record is lost: the thread that started OCaml leaves none. */
+   OCaml's key, whether `thread_ends` was called or not. */
 static bool has_record(void) {
+  return knows_record_key() ? pthread_getspecific(record_key) != NULL : !record_not_found;
+}
+
+/* False if the record is lost: the thread that started OCaml leaves none. */
+static bool gets_record_again(void) {
+  if (has_record()) return true;
   if (!knows_record_key()) {
-    if (record_not_found) (void)make_record(); /* OCaml refuses if it has the record still */
+    (void)make_record(); /* OCaml refuses if it has the record still */
     return true;
   }
-  if (pthread_getspecific(record_key) != NULL) return true;
   struct legacy *legacy = legacy_of_this_thread();
   return legacy != NULL && legacy->record != NULL &&
          pthread_setspecific(record_key, legacy->record) == 0;
 }
 
-/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it;
-   `is_known` says that it does. */
-int obx_acquire(bool is_known) {
+/* Apart, so that obx_acquire saves no registers. */
+__attribute__((noinline, cold)) static int acquire_slowly(bool is_known) {
   want_ticks();
-  if (!is_known && !(known && has_record())) {
+  if (!is_known && !(known && gets_record_again())) {
     int result = acquire_first();
     if (result != OBX_ACQUIRED) unwant_ticks();
     return result;
   }
+  caml_leave_blocking_section();
+  return OBX_ACQUIRED;
+}
+
+/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it;
+   `is_known` says that it does. */
+int obx_acquire(bool is_known) {
+  if (ticks_were_lost || !(is_known || (known && has_record()))) return acquire_slowly(is_known);
   caml_leave_blocking_section();
   return OBX_ACQUIRED;
 }

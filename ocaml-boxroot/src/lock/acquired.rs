@@ -18,7 +18,7 @@ pub(crate) struct Use {
 impl Use {
     /// For a thread that holds the lock.
     pub(super) fn new() -> Result<Use, Error> {
-        // SAFETY: OCaml knows this thread, which holds the lock; where that is not so, in `read_if_held` and `has_use`, they end
+        // SAFETY: OCaml knows this thread, which holds the lock; where that is not so, in `read_if_held`, it ends
         // the use at once.
         Use::begun(unsafe { uses::begin() })
     }
@@ -84,25 +84,6 @@ impl Drop for Use {
     }
 }
 
-/// Lets C ask whether this thread uses OCaml.
-#[inline]
-fn answer_c() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    /// For the child of a fork, too.
-    extern "C" fn has_use() -> bool {
-        Use::new().is_ok_and(|used| used.is_nested())
-    }
-    #[cold]
-    fn answer_first() {
-        // SAFETY: the function may be called on any thread, at any time.
-        unsafe { ffi::obx_ask_for_uses(has_use) };
-        DONE.store(true, Ordering::Relaxed);
-    }
-    if !DONE.load(Ordering::Relaxed) {
-        answer_first()
-    }
-}
-
 /// Sets boxroot up, if that was not done yet. What the threads that attach later need comes before.
 ///
 /// # Safety
@@ -126,7 +107,6 @@ pub(crate) fn is_set_up() -> bool {
 
 #[cold]
 unsafe fn set_up_first() {
-    answer_c();
     // SAFETY: this thread holds the lock of a started runtime (caller).
     let is_set_up = unsafe {
         ffi::obx_look_for_threads();
@@ -149,7 +129,6 @@ impl Acquired {
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub(crate) fn new() -> Result<Acquired, Error> {
         let used = Use::to_lock()?;
-        answer_c();
         let watched = Watched::new(State::Waits);
         // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up. If the use is nested, OCaml knows
         // the thread, because a calling frame of it has a use.
