@@ -147,7 +147,7 @@ model:
 lint:
 	@$(with_ocaml) .ci/lint
 
-sanitize: $(addprefix sanitize-,$(or $(ONLY),debug address threads memcheck))
+sanitize: $(addprefix sanitize-,$(or $(ONLY),debug address threads memcheck miri))
 
 # The tests on OCaml's debug runtime, with the heap verified in every cycle.
 sanitize-debug:
@@ -184,6 +184,10 @@ sanitize-threads:
 sanitize-memcheck:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c stress \
 	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"
+
+# Rust's unit tests that need no OCaml, under Miri. Needs a nightly compiler with it.
+sanitize-miri:
+	@DOCS_RS=1 cargo +nightly miri test -p ocaml-boxroot --lib --target-dir target/miri
 
 # Random walks over the whole C interface; settings as in boxroot-c/Makefile, for instance
 # make stress OCAML=5.3.0 SEED=7 OPERATIONS=100000000 DOMAINS=4 RUNTIME_VARIANT=d.
