@@ -319,10 +319,26 @@ bytes! {
 /// [`NotUtf8`](Error::NotUtf8) for a string that is not UTF-8. `Vec<u8>` is for any string, and
 /// [`Value::to_string_lossy`] replaces what is not UTF-8.
 impl FromOCaml<OCamlString> for String {
+    #[inline]
     fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
-        let text = value.as_str().map_err(|_| Error::NotUtf8)?;
-        // SAFETY: it is a copy of UTF-8.
-        Ok(unsafe { String::from_utf8_unchecked(copied(text.as_bytes())?) })
+        enum Refused {
+            NotUtf8,
+            OutOfMemory,
+        }
+        /// Two registers hold the result, so that a caller moves no strings that were just stored in parts: processors wait then.
+        #[inline(never)]
+        fn copied_text(value: Value<'_, OCamlString>) -> Result<Box<str>, Refused> {
+            let text = value.as_str().map_err(|_| Refused::NotUtf8)?;
+            let copy =
+                copied(text.as_bytes()).map_err(|_| Refused::OutOfMemory)?.into_boxed_slice();
+            // SAFETY: it is a copy of UTF-8.
+            Ok(unsafe { std::str::from_boxed_utf8_unchecked(copy) })
+        }
+        match copied_text(value) {
+            Ok(text) => Ok(text.into_string()),
+            Err(Refused::NotUtf8) => Err(Error::NotUtf8),
+            Err(Refused::OutOfMemory) => Err(Error::OutOfMemory),
+        }
     }
 
     without_parts!();
