@@ -36,19 +36,6 @@ pub struct RootRef<T: ?Sized> {
 
 impl<T: ?Sized> RootRef<T> {
     /// The value that the root owns. One load.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Boxroot, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = Boxroot::new(lock, Value::int(7));
-    /// assert_eq!(root.get(lock).to_int(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "boxroot_get")]
     #[inline(always)]
     pub fn get<'l>(&self, _lock: &'l DomainLock) -> Value<'l, T> {
@@ -70,21 +57,6 @@ impl<T: ?Sized> RootRef<T> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Boxroot, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = Boxroot::new(lock, Value::int(7));
-    /// let other = root.clone_in(lock)?;
-    /// drop(root);
-    /// assert_eq!(other.get(lock).to_int(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "boxroot_create")]
     #[inline(always)]
     #[track_caller]
@@ -93,19 +65,6 @@ impl<T: ?Sized> RootRef<T> {
     }
 
     /// The root, as one of a value of unknown type.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Boxroot, Kind, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = Boxroot::new(lock, Value::int(7));
-    /// assert_eq!(root.as_any().get(lock).kind(), Kind::Immediate(7));
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn as_any(&self) -> &RootRef<OCamlAny> {
         // SAFETY: every value is an `OCamlAny`.
         unsafe { self.cast() }
@@ -191,19 +150,6 @@ impl<T: ?Sized> Boxroot<T> {
     /// # Panics
     ///
     /// If memory runs out; [`try_new`](Boxroot::try_new) reports it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Boxroot, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = Boxroot::new(lock, Value::int(7));
-    /// assert_eq!(root.get(lock).to_int(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias(
         "boxroot_create",
         "caml_register_global_root",
@@ -223,20 +169,6 @@ impl<T: ?Sized> Boxroot<T> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`]: nothing changed, and existing roots are intact.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Boxroot;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let (value, now) = lock.alloc_string("kept")?; // `now` is the token, while `value` lives
-    /// let root = Boxroot::try_new(now, value)?;
-    /// assert_eq!(root.get(lock).as_str()?, "kept");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias(
         "boxroot_create",
         "caml_register_global_root",
@@ -266,20 +198,6 @@ impl<T: ?Sized> Boxroot<T> {
     /// # Panics
     ///
     /// If memory runs out; [`try_set`](Boxroot::try_set) reports it.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Boxroot, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut root = Boxroot::new(lock, Value::int(7));
-    /// root.set(lock, Value::int(8));
-    /// assert_eq!(root.get(lock).to_int(), 8);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("boxroot_modify", "caml_modify_generational_global_root"))]
     #[inline(always)]
     #[track_caller]
@@ -294,21 +212,6 @@ impl<T: ?Sized> Boxroot<T> {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`]: the root keeps its value.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlString, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut root = ToOCaml::<OCamlString>::to_ocaml("old", lock)?;
-    /// let (new, now) = lock.alloc_string("new")?;
-    /// root.try_set(now, new)?;
-    /// assert_eq!(root.get(lock).as_str()?, "new");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("boxroot_modify", "caml_modify_generational_global_root"))]
     #[inline(always)]
     #[track_caller]
@@ -324,20 +227,6 @@ impl<T: ?Sized> Boxroot<T> {
     }
 
     /// Drops the root, under a token. Inlined: no call and no thread-local access in the common case. It never fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{stats, Boxroot, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = Boxroot::new(lock, Value::int(7));
-    /// root.delete_in(lock);
-    /// assert_eq!(stats().live_roots, 0);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias(
         "boxroot_delete",
         "caml_remove_global_root",
@@ -362,21 +251,6 @@ impl<T: ?Sized> Boxroot<T> {
 
     /// Gives the root up to the raw interface. The caller deletes it there, or takes it back by
     /// [`from_raw`](Boxroot::from_raw); otherwise its value stays alive for ever.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{sys, Boxroot, OCamlInt, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let raw: sys::BoxRoot = Boxroot::new(lock, Value::int(7)).into_raw(); // for C, for example
-    /// // SAFETY: the root is live, of this type, and nobody else owns it.
-    /// let root: Boxroot<OCamlInt> = unsafe { Boxroot::from_raw(raw) };
-    /// assert_eq!(root.get(lock).to_int(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn into_raw(self) -> sys::BoxRoot {
         ManuallyDrop::new(self).root
     }
@@ -387,22 +261,6 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// `root` is live, its value is a `T`, and no copy of the handle is used any more. If `T` is not both `Send` and
     /// `Sync`, this is a thread where the value may be used.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{sys, Boxroot, OCamlInt, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// // SAFETY: the value is an immediate, and this thread holds the lock.
-    /// let raw = unsafe { sys::boxroot_create(Value::int(7).raw()) }.expect("there is memory");
-    /// // SAFETY: the root is live, of this type, and nobody else owns it.
-    /// let root: Boxroot<OCamlInt> = unsafe { Boxroot::from_raw(raw) };
-    /// assert_eq!(root.get(lock).to_int(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub unsafe fn from_raw(root: sys::BoxRoot) -> Self {
         Boxroot { root, _type: PhantomData }
     }

@@ -162,20 +162,6 @@ pub struct PartError {
 
 impl PartError {
     /// What is wrong at that place: never an [`In`](Error::In).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{CallError, Error, Function, OCamlInt};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock))?;
-    /// let Err(CallError::Error(Error::In(part))) = same.call_converting::<u8>(lock, 300) else { panic!() };
-    /// assert_eq!(part.error(), &Error::OutOfRange);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn error(&self) -> &Error {
         &self.error
     }
@@ -203,20 +189,6 @@ impl fmt::Display for PartError {
 
 impl Error {
     /// What is wrong, without regard to where: the error in the place for an [`In`](Error::In), otherwise the error itself.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{CallError, Error, Function, OCamlInt};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock))?;
-    /// let Err(CallError::Error(error)) = same.call_converting::<u8>(lock, 300) else { panic!() };
-    /// assert_eq!(error.reason(), &Error::OutOfRange); // wherever that was
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn reason(&self) -> &Error {
         match self {
             Error::In(part) => &part.error,

@@ -70,20 +70,6 @@ pub struct Stats {
 }
 
 /// Statistics of the allocator. Any thread may call this at any time; the counts are exact if it holds the lock.
-///
-/// # Examples
-///
-/// ```
-/// use ocaml_boxroot::{stats, Boxroot, Value};
-///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-/// let _root = Boxroot::new(lock, Value::int(7));
-/// assert_eq!(stats().live_roots, 1);
-/// println!("{}", stats());
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[doc(alias("boxroot_stats", "boxroot_print_stats"))]
 pub fn stats() -> Stats {
     let gone = sys::uses::is_gone();
@@ -120,20 +106,6 @@ pub fn stats() -> Stats {
 /// There is no need to call this: the start of each major cycle gives back empty pools that were not needed
 /// during the last cycle, up to 16 MiB and a sixteenth of them at a time. Where more pools are empty than hold roots, by over 16 MiB,
 /// each minor collection gives back a sixteenth of what is beyond that, once the collector has visited all pools of its cycle.
-///
-/// # Examples
-///
-/// ```
-/// use ocaml_boxroot::{trim, Boxroot, Value};
-///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-/// let many: Vec<_> = (0..100_000).map(|i| Boxroot::new(lock, Value::int(i))).collect();
-/// drop(many);
-/// println!("{} bytes were given back", trim(lock));
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
 #[doc(alias = "boxroot_trim")]
 pub fn trim(lock: &DomainLock) -> usize {
     // SAFETY: the token proves that the lock of its domain is held and that no root scan is running.
@@ -171,17 +143,6 @@ pub fn profile(rate: u32) {
 ///
 /// The error of writing to the file; or [`ErrorKind::ResourceBusy`](io::ErrorKind::ResourceBusy), if another thread is writing
 /// the profile.
-///
-/// # Examples
-///
-/// ```no_run
-/// use ocaml_boxroot::write_profile;
-/// use std::fs::File;
-///
-/// fn on_request() -> std::io::Result<()> {
-///     write_profile(File::create("roots.txt")?, 2)
-/// }
-/// ```
 #[doc(alias("boxroot_profile_write", "leak"))]
 pub fn write_profile(file: impl AsFd, age: u32) -> io::Result<()> {
     let file = file.as_fd();

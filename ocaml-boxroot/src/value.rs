@@ -53,29 +53,12 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// `raw` is a valid OCaml value (an immediate, or a pointer to a block with a header) and a `T`. It stays valid for
     /// `'l`, because a token of this thread is borrowed shared for `'l`, or because `raw` is an immediate.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlInt, Value};
-    ///
-    /// // SAFETY: 15 is the immediate 7.
-    /// let seven: Value<OCamlInt> = unsafe { Value::from_raw(15) };
-    /// assert_eq!(seven.to_int(), 7);
-    /// ```
     #[inline(always)]
     pub unsafe fn from_raw(raw: sys::Value) -> Self {
         Value { raw, _life: PhantomData }
     }
 
     /// The value, for the raw interface. It must not be used after `'l`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::Value;
-    /// assert_eq!(Value::int(7).raw(), 15);
-    /// ```
     #[inline(always)]
     pub fn raw(self) -> sys::Value {
         self.raw
@@ -90,21 +73,6 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// # Panics
     ///
     /// In [builds with checks](crate#builds-with-checks), if the value is no block with such a field.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlInt, ToOCaml, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let pair = ToOCaml::<(OCamlInt, OCamlInt)>::to_ocaml(&(1, 2), lock)?;
-    /// // SAFETY: a pair is a block of two fields, and this one is an integer.
-    /// let second: Value<OCamlInt> = unsafe { pair.get(lock).field(1) };
-    /// assert_eq!(second.to_int(), 2);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("Field", "caml_field"))]
     #[track_caller]
     #[inline(always)]

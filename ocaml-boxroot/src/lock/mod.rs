@@ -192,20 +192,6 @@ impl DomainLock {
     /// In the thread-local destructors of a thread that OCaml made, the result may be `true` although the thread does not hold
     /// the lock. On OCaml 4, this concerns threads that `Thread.create` made, if boxroot does not recognise the `Thread`
     /// module, or if memory was short. On OCaml 5, it concerns threads that have run finalisers for a domain that waited.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{DomainLock, Runtime};
-    ///
-    /// let _ocaml = Runtime::start()?;
-    /// assert!(!DomainLock::is_held());
-    /// DomainLock::attach(|lock| {
-    ///     assert!(DomainLock::is_held());
-    ///     lock.release(|| assert!(!DomainLock::is_held()));
-    /// })?;
-    /// # Ok::<(), ocaml_boxroot::Error>(())
-    /// ```
     pub fn is_held() -> bool {
         sys::status() != sys::Status::ToreDown
             && matches!(sys::lock_state(), sys::LockState::Held | sys::LockState::Uncertain)
@@ -241,20 +227,6 @@ impl DomainLock {
     /// registers; and not in a handler of C's signals. No other token of this thread is used before `f` returns. No
     /// [`Value`](crate::Value) and no raw value that was obtained before is used afterwards, because the collector may have moved it.
     /// Code that does not know its callers, such as a `drop` or a method of a trait, cannot promise this for them.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use ocaml_boxroot::{sys, DomainLock, OCamlInt, Value};
-    ///
-    /// /// Called by C code that OCaml called, and that has no unrooted values.
-    /// #[no_mangle]
-    /// unsafe extern "C" fn example_length() -> isize {
-    ///     // SAFETY: this thread holds the lock, outside of collections, and nothing unrooted is used afterwards.
-    ///     let length = unsafe { DomainLock::assume_held(|lock| lock.alloc_string("text").map(|(text, _)| text.as_bytes().len())) };
-    ///     length.and_then(|length| length).map_or(-1, |length| length as isize)
-    /// }
-    /// ```
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.

@@ -84,38 +84,9 @@ impl<T: ?Sized> MutexExt<T> for Mutex<T> {
 /// ```
 pub trait RwLockExt<T: ?Sized> {
     /// [`RwLock::read`], waiting with OCaml's lock released.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::RwLockExt;
-    /// use std::sync::RwLock;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let names = RwLock::new(vec!["Ada"]);
-    /// assert_eq!(names.read_released(lock).expect("no thread panics").len(), 1);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     fn read_released(&self, lock: &mut DomainLock) -> LockResult<RwLockReadGuard<'_, T>>;
 
     /// [`RwLock::write`], waiting with OCaml's lock released.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::RwLockExt;
-    /// use std::sync::RwLock;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let names = RwLock::new(vec!["Ada"]);
-    /// names.write_released(lock).expect("no thread panics").clear();
-    /// assert!(names.into_inner()?.is_empty());
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     fn write_released(&self, lock: &mut DomainLock) -> LockResult<RwLockWriteGuard<'_, T>>;
 }
 

@@ -56,17 +56,6 @@ impl Runtime {
     /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
     /// can be used, but what they have printed and not flushed is lost, because nothing shuts this runtime down;
     /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left; [`Error::OutOfMemory`]; [`Error::Invalid`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{DomainLock, Error, Runtime};
-    ///
-    /// let _ocaml = Runtime::start()?;
-    /// assert_eq!(DomainLock::attach(|_| 7), Ok(7));
-    /// assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
-    /// # Ok::<(), Error>(())
-    /// ```
     #[doc(alias("caml_startup", "caml_main"))]
     pub fn start() -> Result<Runtime, Error> {
         Runtime::builder().start()
@@ -94,20 +83,6 @@ impl Runtime {
     /// [`export!`](crate::export!) defined; [`Error::NotReady`] in a program that OCaml started, as long as OCaml
     /// has not called such a function; [`Error::TornDown`] after the runtime was shut down; [`Error::Forked`] in the child
     /// of a fork that was made while another thread was starting OCaml, and before threads could attach.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{DomainLock, Error, Runtime};
-    ///
-    /// fn length(text: &str) -> Result<usize, Error> {
-    ///     Runtime::get_or_start()?;
-    ///     DomainLock::attach(|lock| lock.alloc_string(text).map(|(text, _)| text.as_bytes().len()))?
-    /// }
-    ///
-    /// assert_eq!(length("text"), Ok(4));
-    /// assert_eq!(length("more text"), Ok(9));
-    /// ```
     pub fn get_or_start() -> Result<&'static Runtime, Error> {
         let mut state = state();
         loop {
@@ -159,16 +134,6 @@ impl Runtime {
     /// [`Busy`] that is returned holds the error and the runtime, which is intact. If threads attach again and again, to try again and
     /// again is of no use: at each moment one of them uses OCaml, or waits for the lock. See
     /// [`shutdown_within`](Runtime::shutdown_within).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::{DomainLock, Error, Runtime};
-    /// let runtime = Runtime::start()?;
-    /// runtime.shutdown()?;
-    /// assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn shutdown(self) -> Result<(), Busy> {
         shut_down().map_err(|error| Busy { error, runtime: self })
     }
@@ -211,17 +176,6 @@ impl Runtime {
     /// Shuts the runtime down when the result is dropped, usually at the end of `main`, also by `?` or a panic, but not by
     /// [`std::process::exit`], which drops nothing. If the runtime cannot be shut down, the drop writes the error of
     /// [`shutdown`](Runtime::shutdown) to standard error, and OCaml stays up. Like `shutdown`, the drop waits for the lock.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::{DomainLock, Error, Runtime};
-    /// let runtime = Runtime::start()?.shutdown_on_drop();
-    /// assert_eq!(DomainLock::attach(|_| ()), Ok(()));
-    /// drop(runtime);
-    /// assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
-    /// # Ok::<(), Error>(())
-    /// ```
     pub fn shutdown_on_drop(self) -> ShutdownOnDrop {
         ShutdownOnDrop(self)
     }
@@ -271,13 +225,6 @@ pub struct Builder {
 
 impl Builder {
     /// The strings that OCaml sees as `Sys.argv`. The first one is the name of the program.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::{Error, Runtime};
-    /// assert_eq!(Runtime::builder().args(["a\0b"]).start().err(), Some(Error::NulInArgument));
-    /// ```
     pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();
         self
@@ -288,14 +235,6 @@ impl Builder {
     /// # Errors
     ///
     /// As [`Runtime::start`], and [`Error::NulInArgument`] if an argument contains a NUL.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::{Error, Runtime};
-    /// let _ocaml = Runtime::builder().start()?;
-    /// # Ok::<(), Error>(())
-    /// ```
     pub fn start(self) -> Result<Runtime, Error> {
         self.start_in(state())
     }

@@ -30,19 +30,6 @@ impl<T> Form for OCamlArray<T> {
 
 impl<'l, T> Value<'l, OCamlArray<T>> {
     /// The number of elements.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray, OCamlInt, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray<OCamlInt>>::to_ocaml(&[1, 2, 3], lock)?;
-    /// assert_eq!(root.get(lock).len(), 3);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("caml_array_length", "Wosize_val"))]
     #[track_caller]
     pub fn len(self) -> usize {
@@ -51,19 +38,6 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
     }
 
     /// Whether there are no elements.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray, OCamlInt, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray<OCamlInt>>::to_ocaml(&[1, 2, 3], lock)?;
-    /// assert!(!root.get(lock).is_empty());
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     pub fn is_empty(self) -> bool {
         self.len() == 0
@@ -95,19 +69,6 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
 
     /// The elements, from the first to the last. For an array in the flat form of floats, the iterator is empty; use
     /// [`floats`](Value::floats) there. Each element is read when it is asked for; another domain may change it before.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray, OCamlInt, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray<OCamlInt>>::to_ocaml(&[1, 2, 3], lock)?;
-    /// assert_eq!(root.get(lock).iter().map(|n| n.to_int()).sum::<isize>(), 6);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'l, T>> {
         let length = if self.is_flat_floats() { 0 } else { self.len() };
@@ -118,19 +79,6 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
 
 impl<'l> Value<'l, OCamlArray<OCamlFloat>> {
     /// The number at `index`, if there is one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray, OCamlFloat, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray<OCamlFloat>>::to_ocaml(&[0.5, 1.5], lock)?;
-    /// assert_eq!(root.get(lock).get_float(1), Some(1.5));
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("Double_array_field", "Double_flat_field"))]
     pub fn get_float(self, index: usize) -> Option<f64> {
         match self.get(index) {
@@ -140,19 +88,6 @@ impl<'l> Value<'l, OCamlArray<OCamlFloat>> {
     }
 
     /// The numbers, from the first to the last.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray, OCamlFloat, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray<OCamlFloat>>::to_ocaml(&[0.5, 1.5], lock)?;
-    /// assert_eq!(root.get(lock).floats().sum::<f64>(), 2.);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn floats(self) -> impl ExactSizeIterator<Item = f64> + use<'l> {
         (0..self.len()).map(move |index| self.get_float(index).expect("the length does not change"))
     }

@@ -226,19 +226,6 @@ pub struct BigarrayCell<E: BigarrayElement>(E::Cell);
 
 impl<E: BigarrayElement> BigarrayCell<E> {
     /// The element. An atomic load, without ordering (`Relaxed`).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
-    /// assert_eq!(root.get(lock).cells()[1].get(), 1.5);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[inline]
     pub fn get(&self) -> E::Rust {
         E::load(&self.0)
@@ -246,20 +233,6 @@ impl<E: BigarrayElement> BigarrayCell<E> {
 
     /// Changes the element. An atomic store, without ordering (`Relaxed`). Where the elements are OCaml's integers
     /// ([`OCamlInt`]), OCaml does not see the highest bit, as with [`Value::int`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
-    /// root.get(lock).cells()[1].set(2.5);
-    /// assert_eq!(root.to_rust::<Vec<f64>>(lock)?, [0.5, 2.5]);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[inline]
     pub fn set(&self, element: E::Rust) {
         E::store(&self.0, element)
@@ -474,19 +447,6 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
     Value<'_, Bigarray<D, A, B, L>>
 {
     /// The sizes of the dimensions, in OCaml's order.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
-    /// assert_eq!(root.get(lock).dimensions(), [2]);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("Caml_ba_array_val", "caml_ba_alloc"))]
     #[track_caller]
     pub fn dimensions(self) -> Vec<usize> {
@@ -508,19 +468,6 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     ///
     /// If the bigarray is of another kind, or its memory is not aligned for it, as that of a
     /// bigarray that C code made may be.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
-    /// assert_eq!(root.get(lock).cells().iter().map(|cell| cell.get()).sum::<f64>(), 2.);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Caml_ba_data_val")]
     #[track_caller]
     pub fn cells(self) -> &'l [BigarrayCell<B::Element>] {
@@ -545,21 +492,6 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     ///
     /// The elements do not change in `'l`, neither through this bigarray nor through one that shares its memory, neither
     /// by another domain nor by code that runs without the lock.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
-    /// // SAFETY: nobody else knows of this bigarray.
-    /// let numbers = unsafe { root.get(lock).as_slice() };
-    /// assert_eq!(numbers, [0.5, 1.5]);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Caml_ba_data_val")]
     pub unsafe fn as_slice(self) -> &'l [<B::Element as sealed::Element>::Rust] {
         let cells = self.cells();

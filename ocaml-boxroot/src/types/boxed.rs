@@ -102,19 +102,6 @@ impl DomainLock {
     /// # Errors
     ///
     /// As [`alloc_box`](DomainLock::alloc_box).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let picture = vec![0_u8; 1 << 20];
-    /// let bytes = picture.len();
-    /// let (picture, _now) = lock.alloc_box_owning(picture, bytes)?;
-    /// assert_eq!(picture.get().len(), bytes);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("caml_alloc_custom_mem"))]
     pub fn alloc_box_owning<'l, T: Send + 'static>(
         &'l mut self,
@@ -167,23 +154,6 @@ unsafe fn downcast<T: 'static>(block: Value<'_, OCamlAny>) -> Option<&T> {
 impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     /// The Rust value, if this is indeed a block of this crate with a `T`; `None` for any other value of OCaml, and for a Rust
     /// value of another type.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlBox, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let (seven, now) = lock.alloc_box(7_i32)?;
-    /// assert_eq!(seven.try_get(), Some(&7));
-    /// // SAFETY: the value is a box of this crate; of which type, `try_get` looks.
-    /// let other: Value<OCamlBox<u8>> = unsafe { Value::from_raw(seven.raw()) };
-    /// assert_eq!(other.try_get(), None);
-    /// # let _ = now;
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn try_get(self) -> Option<&'l T> {
         find(self.any())
     }
@@ -195,17 +165,6 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     /// If this is a block with a Rust value of another type, because two crates of a program name different types for one type of
     /// OCaml; or if another library (`cdylib`) made it. In [builds with checks](crate#builds-with-checks), if this is no block
     /// with a `T`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let (seven, _now) = lock.alloc_box(7)?;
-    /// assert_eq!(*seven.get(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Data_custom_val")]
     #[track_caller]
     pub fn get(self) -> &'l T {

@@ -170,18 +170,6 @@ impl Exception {
     }
 
     /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not be rooted.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Exception;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// assert!(Exception::not_found(lock)?.value().is_some());
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     pub fn value(&self) -> Option<&RootRef<OCamlException>> {
         Some(self.record().value.as_ref()?)
     }
@@ -189,19 +177,6 @@ impl Exception {
     /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`, `"Failure"`, `"End_of_file"`,
     /// …), or one that the program registered under that name with `Callback.register_exception`. `false` if there is no
     /// such exception. The collector may run, because OCaml may have to wait for its table of names.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Exception;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let missing = Exception::not_found(lock)?;
-    /// assert!(missing.is(lock, "Not_found") && !missing.is(lock, "Failure"));
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "caml_callback_exn")]
     #[inline]
     pub fn is(&self, lock: &mut DomainLock, name: &str) -> bool {
@@ -275,18 +250,6 @@ impl Exception {
 
     /// The name and the arguments, as OCaml's runtime prints them, without `Printexc`, for an exception that was not caught: integers
     /// and strings are shown, other arguments are `_`. Strings are `_`, too, if there is no memory for the whole text.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Exception;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// assert_eq!(Exception::failure(lock, "no such file")?.text(), "Failure(\"no such file\")");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("caml_format_exception", "Printexc.to_string"))]
     pub fn text(&self) -> &str {
         self.record().text.as_str()
@@ -302,21 +265,6 @@ impl Exception {
     /// # Safety
     ///
     /// The exception takes arguments of these types.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Exception, OCamlString, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let text = ToOCaml::<OCamlString>::to_ocaml("no such file", lock)?;
-    /// // SAFETY: `Failure` takes a string.
-    /// let failure = unsafe { Exception::new(lock, "Failure", &[text.as_any()]) }?;
-    /// assert_eq!(failure.text(), "Failure(\"no such file\")");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("caml_raise", "caml_raise_with_arg"))]
     #[track_caller]
     pub unsafe fn new(
@@ -352,18 +300,6 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Exception;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// assert_eq!(Exception::not_found(lock)?.text(), "Not_found");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "caml_raise_not_found")]
     #[track_caller]
     pub fn not_found(lock: &mut DomainLock) -> Result<Exception, Error> {
@@ -376,18 +312,6 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Exception;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// assert_eq!(Exception::end_of_file(lock)?.text(), "End_of_file");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "caml_raise_end_of_file")]
     #[track_caller]
     pub fn end_of_file(lock: &mut DomainLock) -> Result<Exception, Error> {
@@ -400,18 +324,6 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Exception;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// assert_eq!(Exception::failure(lock, "no")?.text(), "Failure(\"no\")");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "caml_failwith")]
     #[track_caller]
     pub fn failure(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
@@ -423,18 +335,6 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Exception;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// assert_eq!(Exception::invalid_argument(lock, "no")?.text(), "Invalid_argument(\"no\")");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "caml_invalid_argument")]
     #[track_caller]
     pub fn invalid_argument(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
@@ -446,18 +346,6 @@ impl Exception {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Exception;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// assert_eq!(Exception::sys_error(lock, "no")?.text(), "Sys_error(\"no\")");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "caml_raise_sys_error")]
     #[track_caller]
     pub fn sys_error(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {

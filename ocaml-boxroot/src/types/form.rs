@@ -51,17 +51,6 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 
     /// `false` if the value is certainly not a `T`, by what its memory says.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlChar, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// let letter: Value<OCamlChar> = Value::char(b'a');
-    /// assert!(letter.has_form());
-    /// # Ok::<(), ocaml_boxroot::Error>(())
-    /// ```
     pub fn has_form(self) -> bool
     where
         T: Form,

@@ -412,20 +412,6 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
     /// # Panics
     ///
     /// In [builds with checks](crate#builds-with-checks), if the value cannot be called with `()`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Boxroot, Error, Function, OCamlInt};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let zero = Function::<(), OCamlInt>::from_rust(lock, |_lock| Ok::<_, Error>(0))?; // or a function of OCaml's
-    /// let (result, _now) = zero.call(lock)?;
-    /// assert_eq!(result.to_int(), 0);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("caml_callback", "caml_callback_exn"))]
     #[track_caller]
     pub fn call<'l>(
@@ -443,19 +429,6 @@ impl<R: ?Sized> RootRef<Function<(), R>> {
     /// # Errors
     ///
     /// The exception that the function raised; the error of the conversion.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Error, Function, OCamlInt};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let zero = Function::<(), OCamlInt>::from_rust(lock, |_lock| Ok::<_, Error>(0))?; // or a function of OCaml's
-    /// assert_eq!(zero.call_converting::<i64>(lock)?, 0);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("caml_callback", "caml_callback_exn"))]
     #[track_caller]
     pub fn call_converting<X: FromOCaml<R>>(&self, lock: &mut DomainLock) -> Result<X, CallError> {

@@ -103,16 +103,6 @@ impl<T> Form for OCamlSet<T> {
 
 impl<'l, K, V> Value<'l, OCamlMap<K, V>> {
     /// The bindings, in the order of the keys. Each value lives as long as the token is borrowed.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use ocaml_boxroot::{OCamlInt, OCamlMap, OCamlString, Value};
-    ///
-    /// fn count(map: Value<OCamlMap<OCamlString, OCamlInt>>, word: &str) -> Option<isize> {
-    ///     map.iter().find(|(key, _)| key.as_str() == Ok(word)).map(|(_, count)| count.to_int())
-    /// }
-    /// ```
     #[track_caller]
     pub fn iter(self) -> impl Iterator<Item = (Value<'l, K>, Value<'l, V>)> {
         // SAFETY: a map is a tree with a key and a value in each node (type).
@@ -124,16 +114,6 @@ impl<'l, K, V> Value<'l, OCamlMap<K, V>> {
 
 impl<'l, T> Value<'l, OCamlSet<T>> {
     /// The elements, in order.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use ocaml_boxroot::{OCamlInt, OCamlSet, Value};
-    ///
-    /// fn sum(set: Value<OCamlSet<OCamlInt>>) -> isize {
-    ///     set.iter().map(|n| n.to_int()).sum()
-    /// }
-    /// ```
     #[track_caller]
     pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
         // SAFETY: a set is a tree with an element in each node (type).

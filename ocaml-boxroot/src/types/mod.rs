@@ -283,19 +283,6 @@ pub trait ToOCaml<T: ?Sized> {
     /// [`OutOfRange`](Error::OutOfRange) if no `T` has this value; [`Mismatch`](Error::Mismatch) for an array of
     /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`TooDeep`](Error::TooDeep);
     /// [`OutOfMemory`](Error::OutOfMemory).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Boxroot, OCamlString, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root: Boxroot<OCamlString> = "kept".to_ocaml(lock)?;
-    /// assert_eq!(root.get(lock).as_str()?, "kept");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("caml_copy_string", "Val_int", "caml_copy_double"))]
     #[inline]
     #[track_caller]
@@ -311,19 +298,6 @@ pub trait ToOCaml<T: ?Sized> {
     /// # Errors
     ///
     /// As [`to_ocaml`](ToOCaml::to_ocaml).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlString, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let (text, _now) = ToOCaml::<OCamlString>::to_value("seen", lock)?; // `_now` is the token, while `text` lives
-    /// assert_eq!(text.as_str()?, "seen");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[inline]
     #[track_caller]
     fn to_value<'l>(
@@ -415,18 +389,6 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit;
     /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type; [`NotUtf8`](Error::NotUtf8);
     /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{Error, FromOCaml, OCamlInt, Value};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// assert_eq!(<u8 as FromOCaml<OCamlInt>>::from_ocaml(Value::int(300), lock), Err(Error::OutOfRange));
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[inline]
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
@@ -484,18 +446,6 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// [`OutOfRange`](Error::OutOfRange), [`Mismatch`](Error::Mismatch) and [`NotUtf8`](Error::NotUtf8) if `R` cannot
     /// represent the value;
     /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::Value;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// assert_eq!(Value::int(7).to_rust::<u8>(lock)?, 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("Int_val", "String_val", "Double_val"))]
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
@@ -509,19 +459,6 @@ impl<T: ?Sized> RootRef<T> {
     /// # Errors
     ///
     /// As [`Value::to_rust`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlInt, OCamlList, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let list = ToOCaml::<OCamlList<OCamlInt>>::to_ocaml(&[1, 2], lock)?;
-    /// assert_eq!(list.to_rust::<Vec<u8>>(lock)?, [1, 2]);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, Error> {
         R::from_ocaml(self.get(lock), lock)

@@ -151,17 +151,6 @@ impl Form for OCamlFloat {
 
 impl Value<'_, ()> {
     /// OCaml's `()`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// # use ocaml_boxroot::{Boxroot, Value};
-    /// let unit: Boxroot<()> = Boxroot::new(lock, Value::unit());
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Val_unit")]
     #[inline]
     pub fn unit() -> Value<'static, ()> {
@@ -173,13 +162,6 @@ impl Value<'_, ()> {
 impl Value<'_, OCamlInt> {
     /// An OCaml integer. It is an immediate, which is always valid. OCaml's integers have one bit less
     /// than `isize`: the highest bit of `n` is lost, as in OCaml's own arithmetic.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::Value;
-    /// assert_eq!(Value::int(7).to_int(), 7);
-    /// ```
     #[doc(alias("Val_int", "Val_long"))]
     #[inline]
     pub fn int(n: isize) -> Value<'static, OCamlInt> {
@@ -188,13 +170,6 @@ impl Value<'_, OCamlInt> {
     }
 
     /// The integer.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::Value;
-    /// assert_eq!(Value::int(-7).to_int(), -7);
-    /// ```
     #[doc(alias("Int_val", "Long_val"))]
     #[track_caller]
     #[inline]
@@ -205,13 +180,6 @@ impl Value<'_, OCamlInt> {
 
 impl Value<'_, OCamlChar> {
     /// An OCaml character, which is a byte.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::Value;
-    /// assert_eq!(Value::char(b'a').to_byte(), b'a');
-    /// ```
     #[inline]
     pub fn char(byte: u8) -> Value<'static, OCamlChar> {
         // SAFETY: an immediate, by its lowest bit, from 0 to 255, and so a `char`.
@@ -219,13 +187,6 @@ impl Value<'_, OCamlChar> {
     }
 
     /// The byte.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::Value;
-    /// assert_eq!(char::from(Value::char(b'a').to_byte()), 'a');
-    /// ```
     #[track_caller]
     #[inline]
     pub fn to_byte(self) -> u8 {
@@ -235,19 +196,6 @@ impl Value<'_, OCamlChar> {
 
 impl Value<'_, OCamlInt32> {
     /// The number.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlInt32, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlInt32>::to_ocaml(&(-7), lock)?;
-    /// assert_eq!(root.get(lock).to_int32(), -7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     #[inline]
     pub fn to_int32(self) -> i32 {
@@ -258,19 +206,6 @@ impl Value<'_, OCamlInt32> {
 
 impl Value<'_, OCamlInt64> {
     /// The number.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlInt64, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlInt64>::to_ocaml(&(1 << 62), lock)?;
-    /// assert_eq!(root.get(lock).to_int64(), 1 << 62);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     #[inline]
     pub fn to_int64(self) -> i64 {
@@ -281,19 +216,6 @@ impl Value<'_, OCamlInt64> {
 
 impl Value<'_, OCamlNativeint> {
     /// The number.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlNativeint, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlNativeint>::to_ocaml(&(-7), lock)?;
-    /// assert_eq!(root.get(lock).to_nativeint(), -7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     #[inline]
     pub fn to_nativeint(self) -> isize {
@@ -304,19 +226,6 @@ impl Value<'_, OCamlNativeint> {
 
 impl Value<'_, bool> {
     /// The boolean.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::ToOCaml;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = true.to_ocaml(lock)?;
-    /// assert!(root.get(lock).to_bool());
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Bool_val")]
     #[track_caller]
     #[inline]
@@ -327,19 +236,6 @@ impl Value<'_, bool> {
 
 impl Value<'_, OCamlFloat> {
     /// The number.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::ToOCaml;
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = 0.5.to_ocaml(lock)?;
-    /// assert_eq!(root.get(lock).to_float(), 0.5);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Double_val")]
     #[track_caller]
     #[inline]

@@ -38,16 +38,6 @@ impl<T> RootRef<OCamlSeq<T>> {
     /// # Errors
     ///
     /// The exception that OCaml raised when it computed the element; [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use ocaml_boxroot::{CallError, DomainLock, OCamlInt, OCamlSeq, RootRef};
-    ///
-    /// fn first(lock: &mut DomainLock, seq: &RootRef<OCamlSeq<OCamlInt>>) -> Result<Option<isize>, CallError> {
-    ///     Ok(seq.uncons(lock)?.map(|(first, _rest)| first.get(lock).to_int()))
-    /// }
-    /// ```
     #[track_caller]
     #[allow(clippy::type_complexity)]
     pub fn uncons(
@@ -68,16 +58,6 @@ impl<T> RootRef<OCamlSeq<T>> {
 
     /// The elements, copied to Rust or rooted, in order. The iterator ends after the last element or the first error, and
     /// borrows the token as `&mut`, because each element is computed by OCaml code.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use ocaml_boxroot::{CallError, DomainLock, OCamlInt, OCamlSeq, RootRef};
-    ///
-    /// fn ten(lock: &mut DomainLock, seq: &RootRef<OCamlSeq<OCamlInt>>) -> Result<Vec<i64>, CallError> {
-    ///     seq.iter(lock).take(10).collect()
-    /// }
-    /// ```
     pub fn iter<'l, R: FromOCaml<T>>(&self, lock: &'l mut DomainLock) -> Elements<'l, T, R> {
         Elements { rest: Some(self.clone_in(lock)), lock, _result: PhantomData }
     }

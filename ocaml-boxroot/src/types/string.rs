@@ -82,17 +82,6 @@ impl<T> Value<'_, T> {
 
 impl<'l> Value<'l, OCamlString> {
     /// The string's bytes, without a copy.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let (text, _now) = lock.alloc_string("kept")?;
-    /// assert_eq!(text.as_bytes(), b"kept");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("String_val", "caml_string_length"))]
     #[track_caller]
     #[inline]
@@ -108,17 +97,6 @@ impl<'l> Value<'l, OCamlString> {
     /// # Errors
     ///
     /// If it is not UTF-8.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let (text, _now) = lock.alloc_string("kept")?;
-    /// assert_eq!(text.as_str(), Ok("kept"));
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "String_val")]
     #[track_caller]
     #[inline]
@@ -143,17 +121,6 @@ impl<'l> Value<'l, OCamlString> {
 
     /// A copy of the string's bytes. Without memory for it, the process ends, as it does in [`slice::to_vec`];
     /// [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let (text, _now) = lock.alloc_string("kept")?;
-    /// assert_eq!(text.to_bytes(), b"kept");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
         self.as_bytes().to_vec()
@@ -162,17 +129,6 @@ impl<'l> Value<'l, OCamlString> {
     /// A copy of the string, where U+FFFD replaces what is not UTF-8. For such a string, [`to_rust`](Value::to_rust) to a
     /// `String` is an error instead. It is also an error if there is no memory, where this function ends the process, as
     /// [`String::from_utf8_lossy`] does.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let (text, _now) = lock.alloc_string(b"Ren\xe9")?;
-    /// assert_eq!(text.to_string_lossy(), "Ren\u{fffd}");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     pub fn to_string_lossy(self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()
@@ -182,19 +138,6 @@ impl<'l> Value<'l, OCamlString> {
 impl<'l> Value<'l, OCamlBytes> {
     /// A copy of the bytes. Without memory for it, the process ends, as it does in [`slice::to_vec`];
     /// [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlBytes, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<OCamlBytes>::to_ocaml(&[0, 255], lock)?;
-    /// assert_eq!(root.get(lock).to_bytes(), [0, 255]);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Bytes_val")]
     #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
@@ -233,17 +176,6 @@ impl DomainLock {
     /// # Errors
     ///
     /// [`Error::OutOfMemory`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let (text, _now) = lock.alloc_string("kept")?; // `_now` is the token, while `text` lives
-    /// assert_eq!(text.as_bytes(), b"kept");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("caml_copy_string", "caml_alloc_string", "caml_alloc_initialized_string"))]
     pub fn alloc_string<'l>(
         &'l mut self,

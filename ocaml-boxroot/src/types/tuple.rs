@@ -25,19 +25,6 @@ impl<T, E> Form for Result<T, E> {
 
 impl<'l, T> Value<'l, Option<T>> {
     /// `Some` with the value in it, or `None`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlInt, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<Option<OCamlInt>>::to_ocaml(&Some(7), lock)?;
-    /// assert_eq!(root.get(lock).to_option().map(|n| n.to_int()), Some(7));
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias("Is_some", "Some_val"))]
     #[track_caller]
     pub fn to_option(self) -> Option<Value<'l, T>> {
@@ -77,20 +64,6 @@ impl<'l, T, E> Value<'l, Result<T, E>> {
 
 impl<'l, A, B> Value<'l, (A, B)> {
     /// The two components.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlInt, OCamlString, ToOCaml};
-    ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let root = ToOCaml::<(OCamlInt, OCamlString)>::to_ocaml(&(7, "seven"), lock)?;
-    /// let (number, name) = root.get(lock).to_pair();
-    /// assert_eq!((number.to_int(), name.as_str()?), (7, "seven"));
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[track_caller]
     pub fn to_pair(self) -> (Value<'l, A>, Value<'l, B>) {
         self.checked();

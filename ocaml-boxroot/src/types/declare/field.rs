@@ -51,25 +51,6 @@ impl<'l, T> Value<'l, T> {
     /// # Errors
     ///
     /// As [`to_rust`](Value::to_rust).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::{ocaml_type, OCamlInt, OCamlString, ToOCaml};
-    /// # ocaml_type! {
-    /// #     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
-    /// # }
-    /// # struct City {
-    /// #     name: String,
-    /// #     height: u16,
-    /// # }
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let city = City { name: "Bern".into(), height: 540 }.to_ocaml(lock)?;
-    /// assert_eq!(city.get(lock).read::<_, u16, false>(lock, OCamlCity::height)?, 540);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn read<F, R: FromOCaml<F>, const FLAT: bool>(
@@ -94,25 +75,6 @@ impl<'l, T> Value<'l, T> {
     /// # Panics
     ///
     /// In [builds with checks](crate#builds-with-checks), if this is no record with such a field.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::{ocaml_type, OCamlInt, OCamlString, ToOCaml};
-    /// # ocaml_type! {
-    /// #     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
-    /// # }
-    /// # struct City {
-    /// #     name: String,
-    /// #     height: u16,
-    /// # }
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let city = City { name: "Bern".into(), height: 540 }.to_ocaml(lock)?;
-    /// assert_eq!(city.get(lock).at(OCamlCity::height).to_int(), 540);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {
@@ -130,26 +92,6 @@ impl<T> RootRef<T> {
     /// # Errors
     ///
     /// As [`Value::to_rust`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use ocaml_boxroot::{ocaml_type, OCamlInt, OCamlString, ToOCaml};
-    /// # ocaml_type! {
-    /// #     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
-    /// # }
-    /// # struct City {
-    /// #     name: String,
-    /// #     height: u16,
-    /// # }
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-    /// let city = City { name: "Bern".into(), height: 540 }.to_ocaml(lock)?;
-    /// let height: u16 = city.read(lock, OCamlCity::height)?;
-    /// assert_eq!(height, 540);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn read<F, R: FromOCaml<F>, const FLAT: bool>(
