@@ -470,7 +470,7 @@ def package(name, ocaml_code, bind, bindings, rust):
                 let _ = &lock;
                 {rust}
                 Ok(())
-            }})?
+            }})
         }}""")
     (folder / "Cargo.toml").write_text(f"""
         [workspace]

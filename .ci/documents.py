@@ -110,8 +110,10 @@ def check_text(path):
 def check_errors():
     """The page of questions and answers has each error of the two libraries."""
     page = (GUIDE / "faq.md").read_text()
-    errors = Path("ocaml-boxroot/src/error.rs").read_text().split("pub enum Error {")[1].split("\n}")[0]
-    names = [f"`{name}`" for name in re.findall(r"^    ([A-Z]\w+)", errors, re.M)]
+    errors = Path("ocaml-boxroot/src/error.rs").read_text()
+    kinds = re.findall(r"^(?:pub enum|   ) \w*Error(?:Kind)? \{\n(.*?)^ *\}$", errors, re.M | re.S)
+    names = [f"`{name}`" for name in re.findall(r"^ +([A-Z]\w+)(?:\(.*\),| = |,$)", "".join(kinds), re.M)]
+    names.append("`NotRegistered`") # of CallError
     setup = Path("boxroot-c/src/setup.c").read_text()
     texts = set(re.findall(r'return\s+"(boxroot: [^;,"]+)', setup)) - {"boxroot: no error on this thread", "boxroot: unknown error"}
     for error in names + sorted(texts):

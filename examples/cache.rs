@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 for i in 0..5000 {
                     let n = (i * 7 + thread) % 100;
                     let text = format!("{n}*x*x + 3*x + {thread}");
-                    let value = DomainLock::attach(|lock| cache.value(lock, &text, 2.0));
+                    let value = DomainLock::with(|lock| cache.value(lock, &text, 2.0));
                     assert_eq!(value.unwrap().unwrap(), f64::from(4 * n + 6 + thread));
                 }
             });
@@ -80,14 +80,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         });
     });
 
-    let wrong = DomainLock::attach(|lock| cache.value(lock, "2*y", 1.0))?;
+    let wrong = DomainLock::with(|lock| cache.value(lock, "2*y", 1.0))?;
     let message = wrong.unwrap_err().to_string();
     assert!(message.contains("a number or x expected"), "{message}");
 
     let cached = cache.0.read().unwrap().len();
-    let live = DomainLock::attach(|_| stats().live_roots)?;
+    let live = DomainLock::with(|_| stats().live_roots)?;
     println!("{cached} formulas are cached, {live} roots are alive; a wrong one: {message}");
     cache.0.write().unwrap().clear(); // without OCaml's lock
-    assert_eq!(DomainLock::attach(|_| stats().live_roots)?, 0);
+    assert_eq!(DomainLock::with(|_| stats().live_roots)?, 0);
     Ok(())
 }

@@ -57,7 +57,7 @@ fn main() -> Result<(), Error> {
         let place: Boxroot<OCamlPlace> = root.read(lock, OCamlCity::place)?; // one field
         let latitude = place.read(lock, OCamlPlace::latitude)?;
         Ok((root.to_rust(lock)?, latitude))
-    })??;
+    })?;
     assert_eq!(back, city);
     println!("{} is at {latitude}° north", back.name);
     Ok(())

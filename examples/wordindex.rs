@@ -10,7 +10,8 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use ocaml_boxroot::{
-    stats, Boxroot, DomainLock, Function, OCamlInt, OCamlString, RootRef, Runtime, Value,
+    stats, AttachError, Boxroot, CallError, DomainLock, Function, OCamlInt, OCamlString, RootRef,
+    Runtime, Value,
 };
 use std::collections::HashMap;
 use std::error::Error;
@@ -67,7 +68,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     }
 
     Runtime::start()?;
-    DomainLock::attach(|lock| build_and_ask(lock, &lines, start))?
+    DomainLock::attach(|lock| build_and_ask(lock, &lines, start))
 }
 
 /// Builds the index, line by line, and checks it and its earlier states.
@@ -194,10 +195,11 @@ fn ask_from_threads(
         let states = (first * step / 2..history.len()).step_by(step);
         let asked = states.len();
         for i in states {
-            let total = DomainLock::attach(|lock| {
-                functions.total.call(lock, &history[i]).map(|(total, _)| total.to_int() as usize)
+            let total = DomainLock::attach(|lock| -> Result<_, CallError> {
+                let (total, _) = functions.total.call(lock, &history[i])?;
+                Ok(total.to_int() as usize)
             });
-            let total = total.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
+            let total = total.map_err(|e| e.to_string())?;
             if total != words_before[i] {
                 let expected = words_before[i];
                 return Err(format!("after line {i} OCaml has {total} words, Rust {expected}"));
@@ -216,7 +218,7 @@ fn ask_from_threads(
 }
 
 /// Four threads drop a part of the roots each: two of them without ever holding the lock.
-fn drop_on_threads<T: Send + Sync>(mut roots: Vec<Boxroot<T>>) -> Result<(), ocaml_boxroot::Error> {
+fn drop_on_threads<T: Send + Sync>(mut roots: Vec<Boxroot<T>>) -> Result<(), AttachError> {
     let quarter = roots.len() / 4 + 1;
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
@@ -227,7 +229,7 @@ fn drop_on_threads<T: Send + Sync>(mut roots: Vec<Boxroot<T>>) -> Result<(), oca
                         drop(part);
                         return Ok(());
                     }
-                    DomainLock::attach(|lock| part.into_iter().for_each(|r| r.delete_in(lock)))
+                    DomainLock::with(|lock| part.into_iter().for_each(|r| r.delete_in(lock)))
                 })
             })
             .collect();

@@ -6,8 +6,8 @@
 mod support;
 
 use ocaml_boxroot::{
-    ocaml_functions, stats, sys, Boxroot, CallError, DomainLock, Error, Function, OCamlAny,
-    OCamlInt, OCamlString, Runtime, Value,
+    ocaml_functions, stats, sys, AttachError, Boxroot, CallError, ConversionErrorKind, DomainLock,
+    Function, OCamlAny, OCamlInt, OCamlString, Runtime, Value,
 };
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -123,7 +123,7 @@ struct Model {
 impl Model {
     fn new(lock: &mut DomainLock) -> Result<Model, CallError> {
         let echo = Echo::from_rust(lock, |lock, text| {
-            churn(lock, 100).map_err(|_| Error::OutOfMemory)?;
+            churn(lock, 100).map_err(|_| ConversionErrorKind::OutOfMemory)?;
             text.clone_in(lock)
         })?;
         Ok(Model { roots: vec![], shelf: block(lock, SHELF)?, on_shelf: [None; SHELF], echo })
@@ -214,7 +214,7 @@ impl Model {
                 let moved = unsafe {
                     let text = sys::boxroot_get(raw);
                     assert!(sys::boxroot_modify(&mut raw, raw::UNIT));
-                    let moved = sys::boxroot_create(text).ok_or(Error::OutOfMemory)?;
+                    let moved = sys::boxroot_create(text).ok_or(AttachError::OutOfMemory)?;
                     sys::boxroot_delete(raw);
                     Boxroot::from_raw(moved)
                 };
@@ -273,12 +273,12 @@ fn agrees_with_the_model(lock: &mut DomainLock, ops: &[Op]) -> Result<(), CallEr
 fn roots_agree_with_the_model() {
     Runtime::start().unwrap();
     // Many minor collections in each sequence.
-    DomainLock::attach(|_| raw::ocaml("minor_heap_words", &[raw::int(4096)])).unwrap();
+    DomainLock::with(|_| raw::ocaml("minor_heap_words", &[raw::int(4096)])).unwrap();
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
     // No file of past failures is kept: a failure is printed, and should become a test of its own.
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let result = TestRunner::new(config).run(&proptest::collection::vec(op(), 1..60), |ops| {
-        DomainLock::attach(|lock| agrees_with_the_model(lock, &ops)).unwrap().unwrap();
+        DomainLock::with(|lock| agrees_with_the_model(lock, &ops)).unwrap().unwrap();
         Ok(())
     });
     result.unwrap_or_else(|failure| panic!("{failure}"));

@@ -11,12 +11,11 @@ type Words = Boxroot<OCamlList<OCamlString>>;
 /// Keeps a list by a root while this thread and others cause collections.
 fn hold(words: &[&str]) {
     Runtime::get_or_start().unwrap();
-    let list: Words = DomainLock::attach(|lock| words.to_ocaml(lock)).unwrap().unwrap();
+    let list: Words = DomainLock::with(|lock| words.to_ocaml(lock)).unwrap().unwrap();
     for _ in 0..10 {
-        DomainLock::attach(churn).unwrap();
+        DomainLock::with(churn).unwrap();
     }
-    let copy: Vec<String> =
-        DomainLock::attach(|lock| list.get(lock).to_rust(lock)).unwrap().unwrap();
+    let copy: Vec<String> = DomainLock::with(|lock| list.get(lock).to_rust(lock)).unwrap().unwrap();
     assert_eq!(copy, words);
 }
 
@@ -38,7 +37,7 @@ fn nothing() {
 #[test]
 fn panics_stay_in_their_test() {
     Runtime::get_or_start().unwrap();
-    let panicked = std::thread::spawn(|| DomainLock::attach(|_| panic!("under the lock"))).join();
+    let panicked = std::thread::spawn(|| DomainLock::with(|_| panic!("under the lock"))).join();
     assert!(panicked.is_err());
     hold(&["still there"]);
 }

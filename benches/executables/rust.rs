@@ -215,7 +215,7 @@ extern "C" fn rust_token_attach(n: sys::Value) -> sys::Value {
     with_lock(|lock| {
         lock.release(|| {
             for _ in 0..n >> 1 {
-                DomainLock::attach(|lock| {
+                DomainLock::with(|lock| {
                     black_box(lock);
                 })
                 .expect("the thread is known to OCaml");

@@ -1,8 +1,6 @@
 //! The Rust side of `main.ml`: a sorted table of OCaml values, which OCaml owns.
 
-use ocaml_boxroot::{
-    export, Boxroot, DomainLock, Exception, Function, OCamlBox, OCamlInt, OCamlString, RootRef,
-};
+use ocaml_boxroot::{Boxroot, DomainLock, Exception, Function, OCamlBox, OCamlInt, OCamlString, RootRef, export};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,13 +23,13 @@ fn entries<'l>(
 
 // SAFETY: main.ml declares these functions with these types.
 export! {
-    unsafe fn table_create(lock) -> Result<OCamlBox<Table>, ocaml_boxroot::Error> {
+    unsafe fn table_create(lock) -> Result<OCamlBox<Table>, ocaml_boxroot::ConversionError> {
         let (table, lock) = lock.alloc_box(Table::default())?;
         Boxroot::try_new(lock, table)
     }
 
     unsafe fn table_set(lock, table: OCamlBox<Table>, key: OCamlString as String, element: Element)
-        -> Result<() as (), ocaml_boxroot::Error>
+        -> Result<() as (), ocaml_boxroot::ConversionError>
     {
         let element = element.clone_in(lock)?;
         entries(table, lock).insert(key, element);
@@ -57,7 +55,7 @@ export! {
         // The function may change the table meanwhile: so it gets the entries that are there now.
         let now: Result<Vec<_>, _> = entries(table, lock)
             .range(first..)
-            .map(|(key, element)| Ok::<_, ocaml_boxroot::Error>((key.clone(), element.clone_in(lock)?)))
+            .map(|(key, element)| Ok::<_, ocaml_boxroot::ConversionError>((key.clone(), element.clone_in(lock)?)))
             .collect();
         for (key, element) in now? {
             let (key, now) = lock.alloc_string(key)?;
@@ -67,7 +65,7 @@ export! {
         Ok(())
     }
 
-    unsafe fn table_length(lock, table: OCamlBox<Table>) -> Result<OCamlInt as usize, ocaml_boxroot::Error> {
+    unsafe fn table_length(lock, table: OCamlBox<Table>) -> Result<OCamlInt as usize, ocaml_boxroot::ConversionError> {
         Ok(entries(table, lock).len())
     }
 }

@@ -1,4 +1,4 @@
-use crate::{DomainLock, Error, OCamlAny, Value};
+use crate::{ConversionError, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys::{self as sys, token};
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -14,19 +14,17 @@ use std::ops::Deref;
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{DomainLock, Error, OCamlString, RootRef, ToOCaml};
+/// use ocaml_boxroot::{ConversionError, DomainLock, OCamlString, RootRef, ToOCaml};
 ///
-/// fn repeat(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<String, Error> {
+/// fn repeat(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<String, ConversionError> {
 ///     let once = text.get(lock).to_string_lossy();
 ///     lock.alloc_string("the collector may run")?;
 ///     Ok(once + &text.get(lock).to_string_lossy())
 /// }
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # DomainLock::attach(|lock| -> Result<(), Error> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let root = "ab".to_ocaml(lock)?;
 /// assert_eq!(repeat(lock, &root)?, "abab");
-/// # Ok(()) })??;
-/// # Ok::<(), Error>(())
+/// # Ok(()) });
 /// ```
 #[repr(transparent)]
 pub struct RootRef<T: ?Sized> {
@@ -56,11 +54,11 @@ impl<T: ?Sized> RootRef<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias = "boxroot_create")]
     #[inline(always)]
     #[track_caller]
-    pub fn clone_in(&self, lock: &DomainLock) -> Result<Boxroot<T>, Error> {
+    pub fn clone_in(&self, lock: &DomainLock) -> Result<Boxroot<T>, ConversionError> {
         Boxroot::try_new(lock, self.get(lock))
     }
 
@@ -107,19 +105,15 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{Boxroot, DomainLock, Runtime};
-///
-/// Runtime::start()?;
-/// DomainLock::attach(|lock| {
-///     let (value, now) = lock.alloc_string("kept")?;
-///     let root = Boxroot::new(now, value);
-///     for i in 0..100_000 {
-///         lock.alloc_string(i.to_string())?; // the collector runs, "kept" moves
-///     }
-///     assert_eq!(root.get(lock).to_string_lossy(), "kept");
-///     Ok::<(), ocaml_boxroot::Error>(())
-/// })??;
-/// # Ok::<(), ocaml_boxroot::Error>(())
+/// # use ocaml_boxroot::Boxroot;
+/// # ocaml_boxroot::macro_support::example(|lock| {
+/// let (value, now) = lock.alloc_string("kept")?;
+/// let root = Boxroot::new(now, value);
+/// for i in 0..100_000 {
+///     lock.alloc_string(i.to_string())?; // the collector runs, "kept" moves
+/// }
+/// assert_eq!(root.get(lock).to_string_lossy(), "kept");
+/// # Ok(()) });
 /// ```
 #[doc(alias(
     "boxroot",
@@ -168,7 +162,7 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`]: nothing changed, and existing roots are intact.
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): nothing changed, and existing roots are intact.
     #[doc(alias(
         "boxroot_create",
         "caml_register_global_root",
@@ -176,8 +170,8 @@ impl<T: ?Sized> Boxroot<T> {
     ))]
     #[inline(always)]
     #[track_caller]
-    pub fn try_new(lock: &DomainLock, value: Value<'_, T>) -> Result<Self, Error> {
-        Self::create(lock, value).ok_or_else(Error::last)
+    pub fn try_new(lock: &DomainLock, value: Value<'_, T>) -> Result<Self, ConversionError> {
+        Self::create(lock, value).ok_or_else(ConversionError::last)
     }
 
     #[inline(always)]
@@ -211,12 +205,16 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`]: the root keeps its value.
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): the root keeps its value.
     #[doc(alias("boxroot_modify", "caml_modify_generational_global_root"))]
     #[inline(always)]
     #[track_caller]
-    pub fn try_set(&mut self, lock: &DomainLock, value: Value<'_, T>) -> Result<(), Error> {
-        self.modify(lock, value).then_some(()).ok_or_else(Error::last)
+    pub fn try_set(
+        &mut self,
+        lock: &DomainLock,
+        value: Value<'_, T>,
+    ) -> Result<(), ConversionError> {
+        self.modify(lock, value).then_some(()).ok_or_else(ConversionError::last)
     }
 
     #[inline(always)]
@@ -270,7 +268,7 @@ impl<T: ?Sized> Boxroot<T> {
 #[inline(never)]
 #[track_caller]
 fn failed() -> ! {
-    panic!("boxroot: {}", Error::last())
+    panic!("boxroot: {}", ConversionError::last())
 }
 
 impl<T: ?Sized> Deref for Boxroot<T> {

@@ -29,10 +29,10 @@
 //! let root = DomainLock::attach(|lock| {
 //!     let (value, lock) = lock.alloc_string("from Rust")?;
 //!     Boxroot::try_new(lock, value)
-//! })??;
+//! })?;
 //! // Any thread reads it under the lock, and drops it with or without.
 //! let reader = std::thread::spawn(move || {
-//!     DomainLock::attach(|lock| root.get(lock).to_string_lossy())
+//!     DomainLock::with(|lock| root.get(lock).to_string_lossy())
 //! });
 //! assert_eq!(reader.join().unwrap()?, "from Rust");
 //! # Ok::<(), ocaml_boxroot::Error>(())
@@ -68,7 +68,7 @@
 //! # Builds with checks
 //!
 //! Builds with the feature `debug-checks`, and debug builds of this crate, check whether a value can have the type that Rust
-//! gives it. If it cannot, a conversion returns the error [`Mismatch`](Error::Mismatch), and a method that reads the value, or
+//! gives it. If it cannot, a conversion returns the error [`Mismatch`](ConversionErrorKind::Mismatch), and a method that reads the value, or
 //! calls it, panics. Release builds without the feature do not check. The guide's page `debugging.md` says what is found.
 //!
 //! # Features
@@ -95,7 +95,9 @@ mod types;
 mod value;
 
 pub use boxroot::{Boxroot, RootRef};
-pub use error::{Error, PartError, Users};
+pub use error::{
+    AttachError, ConversionError, ConversionErrorKind, Error, ShutdownError, StartError, Users,
+};
 pub use lock::DomainLock;
 pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 #[doc(no_inline)]
@@ -152,6 +154,12 @@ pub mod macro_support {
     pub use std::boxed::Box;
     pub use std::convert::Infallible;
     pub use std::error::Error;
+    /// For examples in this documentation: OCaml, a token, and one kind of errors.
+    #[cfg(feature = "startup")]
+    pub fn example(f: impl FnOnce(&mut crate::DomainLock) -> Result<(), Box<dyn Error>>) {
+        crate::Runtime::get_or_start().unwrap();
+        crate::DomainLock::attach(f).unwrap()
+    }
     pub use std::ffi::c_int;
     pub use std::fmt::{self, Debug, Formatter};
     pub use std::marker::PhantomData;

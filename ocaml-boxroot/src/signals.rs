@@ -58,7 +58,7 @@ use crate::ffi;
 /// // SAFETY: the handler only stores a flag. Libraries such as `signal-hook` do this in safe functions.
 /// unsafe { signal(SIGHUP, reload) };
 /// protect_signals();
-/// DomainLock::attach(|_lock| {
+/// DomainLock::with(|_lock| {
 ///     // OCaml code may run here.
 ///     // SAFETY: the signal has a handler.
 ///     unsafe { raise(SIGHUP) };

@@ -15,13 +15,11 @@ use std::{fmt, io};
 /// ```
 /// use ocaml_boxroot::stats;
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let now = stats();
 /// assert_eq!(now.live_roots, 0);
 /// assert!(now.is_exact); // under the lock
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -123,13 +121,11 @@ pub fn trim(lock: &DomainLock) -> usize {
 /// ```
 /// use ocaml_boxroot::{profile, write_profile, Boxroot, Value};
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// profile(1); // all roots; a program that runs for long takes 1000
 /// let _root = Boxroot::new(lock, Value::int(7));
 /// write_profile(std::io::stderr(), 0)?;
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[doc(alias("boxroot_profile", "leak"))]
 pub fn profile(rate: u32) {

@@ -202,13 +202,11 @@ fn has_field(kind: Kind, index: usize) {
 /// ```
 /// use ocaml_boxroot::{Kind, OCamlInt, ToOCaml, Value};
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let pair = ToOCaml::<(OCamlInt, OCamlInt)>::to_ocaml(&(1, 2), lock)?;
 /// assert_eq!(pair.get(lock).kind(), Kind::Block { tag: 0, size: 2 });
 /// assert_eq!(Value::int(7).kind(), Kind::Immediate(7));
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[doc(alias("Is_block", "Is_long", "Tag_val", "Wosize_val"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,13 +232,11 @@ pub enum Kind {
 /// ```
 /// use ocaml_boxroot::{Boxroot, Kind, OCamlAny, RootRef, Value};
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let root = Boxroot::new(lock, Value::int(7));
 /// let any: &RootRef<OCamlAny> = root.as_any();
 /// assert_eq!(any.get(lock).kind(), Kind::Immediate(7));
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[doc(alias("Obj.t", "Obj.magic"))]
 pub struct OCamlAny(PhantomData<*const ()>, Infallible);

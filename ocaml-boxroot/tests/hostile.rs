@@ -270,7 +270,7 @@ mod types {
         }
     }
 
-    type Fallible<T> = ::real::result::Result<T, ::ours::Error>;
+    type Fallible<T> = ::real::result::Result<T, ::ours::ConversionError>;
     type i64_ = ::real::primitive::i64;
     type f64_ = ::real::primitive::f64;
     type text = ::real::string::String;
@@ -422,17 +422,17 @@ mod functions {
     export! {
         /// Documented.
         #[allow(unused_variables)]
-        pub(in super) unsafe fn hostile_body(lock, hostile_body: Int as i64_, result: Text) -> Result<Int as i64_, ::ours::Error> {
+        pub(in super) unsafe fn hostile_body(lock, hostile_body: Int as i64_, result: Text) -> Result<Int as i64_, ::ours::ConversionError> {
             ::real::result::Result::Ok(hostile_body + 1)
         }
         unsafe fn r#hostile_six(r#fn, a: Int as i64_, value: Int as i64_, arguments: Int as i64_, next: Text, body: Float,
-            r#type: Float,) -> Result<Text, ::ours::Error>
+            r#type: Float,) -> Result<Text, ::ours::ConversionError>
         {
             let _ = (a, value, arguments, body, r#type);
             next.clone_in(r#fn)
         }
-        unsafe fn body(l) -> Result<() as (), ::ours::Error> { let _ = l; ::real::result::Result::Ok(()) }
-        unsafe fn bytecode(l, bytecode: (), b: (), c: (), d: (), e: (), f: ()) -> Result<() as (), ::ours::Error> {
+        unsafe fn body(l) -> Result<() as (), ::ours::ConversionError> { let _ = l; ::real::result::Result::Ok(()) }
+        unsafe fn bytecode(l, bytecode: (), b: (), c: (), d: (), e: (), f: ()) -> Result<() as (), ::ours::ConversionError> {
             let _ = (l, bytecode, b, c, d, e, f);
             ::real::result::Result::Ok(())
         }
@@ -498,7 +498,7 @@ fn text_of(root: &ours::RootRef<ours::OCamlString>, lock: &ours::DomainLock) -> 
 
 fn main() {
     let _ocaml = ours::Runtime::start().unwrap();
-    ours::DomainLock::attach(|lock| {
+    ours::DomainLock::with(|lock| {
         types::run(lock);
         functions::run(lock);
     })

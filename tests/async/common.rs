@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // each uses its own part
 
-use ocaml_boxroot::{Boxroot, DomainLock, Error, OCamlString, ToOCaml};
+use ocaml_boxroot::{AttachError, Boxroot, ConversionError, DomainLock, OCamlString, ToOCaml};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -19,19 +19,19 @@ pub fn limit_time() {
     });
 }
 
-pub fn string(text: &str) -> Result<Root, Error> {
-    DomainLock::attach(|lock| text.to_ocaml(lock))?
+pub fn string(text: &str) -> Result<Root, ConversionError> {
+    DomainLock::attach(|lock| text.to_ocaml(lock))
 }
 
-pub fn read(root: &Root) -> Result<String, Error> {
-    DomainLock::attach(|lock| root.get(lock).to_string_lossy())
+pub fn read(root: &Root) -> Result<String, AttachError> {
+    DomainLock::with(|lock| root.get(lock).to_string_lossy())
 }
 
 /// Makes garbage, so that the collector runs.
-pub fn churn() -> Result<(), Error> {
+pub fn churn() -> Result<(), ConversionError> {
     DomainLock::attach(|lock| {
         (0..5000).try_for_each(|_| lock.alloc_string([b'g'; 1000]).map(|_| ()))
-    })?
+    })
 }
 
 /// The response of the server to `GET path`.

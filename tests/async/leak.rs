@@ -10,7 +10,7 @@ use ::axum::extract::State;
 use ::axum::http::Uri;
 use ::axum::Router;
 use common::{get, limit_time, read, string, Root};
-use ocaml_boxroot::{profile, stats, write_profile, DomainLock, Runtime};
+use ocaml_boxroot::{DomainLock, Runtime, profile, stats, write_profile};
 use std::ffi::c_void;
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -104,10 +104,10 @@ async fn main() {
     }
     // Until all roots are three major collections old.
     let large = " ".repeat(1 << 20);
-    let cycle = || DomainLock::attach(|_| stats().major_scans).unwrap();
+    let cycle = || DomainLock::with(|_| stats().major_scans).unwrap();
     let last = cycle() + 4;
     while cycle() < last {
-        DomainLock::attach(|lock| lock.alloc_string(&large).map(|_| ())).unwrap().unwrap();
+        DomainLock::with(|lock| lock.alloc_string(&large).map(|_| ())).unwrap().unwrap();
     }
     let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/old.heap");
     write_profile(File::create(path).unwrap(), 3).unwrap();

@@ -33,7 +33,7 @@ fn main() {
             tokio.spawn(work());
         }
         // Code with a token waits for tasks inside `release`, because the tasks need the lock.
-        DomainLock::attach(|lock| {
+        DomainLock::with(|lock| {
             lock.release(|| {
                 tokio.block_on(async {
                     let before = ROUNDS.load(Ordering::SeqCst);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{churn, limit_time, read, string};
-use ocaml_boxroot::{DomainLock, Error, Runtime};
+use ocaml_boxroot::{AttachError, DomainLock, Runtime};
 use std::time::Duration;
 
 #[tokio::main]
@@ -34,8 +34,8 @@ async fn main() {
     assert_eq!(read(&kept).unwrap(), "kept over an await");
     // This task may be on any thread now. The other threads are idle, and OCaml knows them.
     runtime.shutdown().unwrap();
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
-    assert_eq!(tokio::spawn(async { churn() }).await.unwrap(), Err(Error::TornDown));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
+    assert_eq!(tokio::spawn(async { churn() }).await.unwrap(), Err(AttachError::TornDown.into()));
     drop(kept);
     println!("tokio_main: 1 passed, 0 failed");
 }

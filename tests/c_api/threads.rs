@@ -262,7 +262,7 @@ impl Drop for Late {
             sys::boxroot_stats();
             // On OCaml 5 this thread knows that it does not hold the lock, and can attach again. On OCaml 4 it is
             // refused.
-            assert!(OCAML5 || ocaml_boxroot::DomainLock::attach(|_| ()).is_err());
+            assert!(OCAML5 || ocaml_boxroot::DomainLock::with(|_| ()).is_err());
             if let Some(mut root) = roots.pop() {
                 if sys::lock_state() == sys::LockState::NotHeld {
                     assert!(!modify(&mut root, UNIT));

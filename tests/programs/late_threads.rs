@@ -1,7 +1,7 @@
 //! An OCaml program that calls `boxroot_setup` before it initialises the threads library. On
 //! OCaml 4 the library cannot track the lock any more: create reports that, and existing roots stay valid.
 
-use ocaml_boxroot::{sys, DomainLock, Error, Runtime};
+use ocaml_boxroot::{sys, AttachError, DomainLock, Runtime};
 use std::sync::OnceLock;
 use sys::{BoxRoot, Status, Value};
 
@@ -54,17 +54,20 @@ fn main() {
         // Nothing depends on the order. Boxroot was set up by OCaml, not by Runtime::start.
         started.expect("OCaml 5 does not mind");
         assert_eq!(sys::status(), Status::Running);
-        DomainLock::attach(|lock| lock.alloc_string("x").map(|_| ())).unwrap().unwrap();
+        DomainLock::with(|lock| lock.alloc_string("x").map(|_| ())).unwrap().unwrap();
         return;
     }
-    assert_eq!(started.err(), Some(Error::Invalid));
+    assert_eq!(started.err(), Some(AttachError::Invalid.into()));
     assert_eq!(sys::status(), Status::Invalid);
     // SAFETY: the value is an immediate; this thread started the runtime and holds its lock.
     let refused = unsafe { sys::boxroot_create(3) };
     assert!(refused.is_none(), "and it stays so");
     let message = sys::error_message().to_string_lossy();
     assert!(message.contains("Thread module"), "{message}");
-    assert!(matches!(DomainLock::attach(|_| ()), Err(Error::Invalid | Error::AlreadyHeld)));
+    assert!(matches!(
+        DomainLock::with(|_| ()),
+        Err(AttachError::Invalid | AttachError::AlreadyHeld)
+    ));
     // The root that was created before still keeps its value, and can be deleted.
     let early = EARLY.get().expect("OCaml called").0;
     // SAFETY: the root is live; this thread holds the lock.

@@ -4,8 +4,8 @@ use crate::support::exported::Run;
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
 use ocaml_boxroot::{
-    ocaml_functions, stats, Boxroot, DomainLock, Error, JoinHandleExt, OCamlBox, OCamlInt,
-    OCamlInt64, OCamlString, Runtime, ToOCaml,
+    ocaml_functions, stats, AttachError, Boxroot, DomainLock, JoinHandleExt, OCamlBox, OCamlInt,
+    OCamlInt64, OCamlString, Runtime, StartError, ToOCaml,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, LazyLock, Mutex};
@@ -112,7 +112,7 @@ struct Attempts {
 impl Drop for Attempts {
     fn drop(&mut self) {
         let mut seen = self.seen.lock().unwrap();
-        seen.push(format!("{:?}", DomainLock::attach(|_| ())));
+        seen.push(format!("{:?}", DomainLock::with(|_| ())));
         seen.push(format!("{:?}", Runtime::start().err()));
         let _ = Runtime::get_or_start().is_ok();
         seen.push(format!("{}", self.exception.take().unwrap()));
@@ -152,8 +152,8 @@ test!(boxes_that_panic_and_attach, || {
             assert_eq!(
                 seen,
                 [
-                    format!("{:?}", Err::<(), _>(Error::InFinaliser)),
-                    format!("{:?}", Some(Error::AlreadyStarted)),
+                    format!("{:?}", Err::<(), _>(AttachError::InFinaliser)),
+                    format!("{:?}", Some(StartError::AlreadyStarted)),
                     "OCaml exception: Not_found".to_string()
                 ],
                 "{kind}"
@@ -182,7 +182,7 @@ struct Elsewhere {
 
 impl Drop for Elsewhere {
     fn drop(&mut self) {
-        assert_eq!(DomainLock::attach(|_| ()), Err(Error::InFinaliser));
+        assert_eq!(DomainLock::with(|_| ()), Err(AttachError::InFinaliser));
         drop(self.root.take());
         self.threads.lock().unwrap().push(std::thread::current().id());
     }
@@ -196,7 +196,7 @@ test!(exceptions_of_threads_that_ended, environment = &[("OCAMLRUNPARAM", "b")],
     with_ocaml(|lock| {
         let all_have_records = &Barrier::new(4);
         let raise = || {
-            DomainLock::attach(|lock| {
+            DomainLock::with(|lock| {
                 lock.release(|| all_have_records.wait());
                 let held = boxed(lock, Counted::new(1));
                 assert!(raise_holding(lock, &held).is_err());
@@ -241,7 +241,7 @@ test!(boxes_dropped_by_another_thread, ocaml = 5, || {
         let other = thread::spawn(|| {
             for _ in 0..ROUNDS {
                 MEETINGS[0].wait();
-                DomainLock::attach(full_major).unwrap();
+                DomainLock::with(full_major).unwrap();
                 MEETINGS[1].wait();
             }
         });
@@ -273,7 +273,7 @@ test!(boxes_dropped_at_the_end_of_a_domain, ocaml = 5, || {
 
 test!(boxes_at_shutdown, || {
     let ocaml = Runtime::start().unwrap();
-    let roots = DomainLock::attach(|lock| {
+    let roots = DomainLock::with(|lock| {
         keep(lock, 1).unwrap();
         make_garbage(lock, 10).unwrap();
         (0..10).map(|n| boxed(lock, Counted::new(n))).collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
 use ocaml_boxroot::{
-    ocaml_functions, profile, Boxroot, CallError, DomainLock, Error, Exception, Function,
+    ocaml_functions, profile, Boxroot, CallError, ConversionError, DomainLock, Exception, Function,
     OCamlFloat, OCamlInt, OCamlList, OCamlString, Value,
 };
 use std::backtrace::Backtrace;
@@ -42,7 +42,7 @@ ocaml_functions! {
 
 test!(closures_of_all_arities, || {
     with_ocaml(|lock| {
-        let zero = Function::<(), I>::from_rust(lock, |_| Ok::<_, Error>(7)).unwrap();
+        let zero = Function::<(), I>::from_rust(lock, |_| Ok::<_, ConversionError>(7)).unwrap();
         assert_eq!(apply0::<i32>(lock, &zero).unwrap(), 7);
         assert_eq!(zero.call(lock).unwrap().0.to_int(), 7);
         let one = Function::<(OCamlString,), OCamlString>::from_rust(lock, |lock, text| {
@@ -56,7 +56,7 @@ test!(closures_of_all_arities, || {
             |lock, a, b, c, d, e, f, g, h| {
                 churn(lock);
                 let all = [a, b, c, d, e, f, g, h].map(|n| n.get(lock).to_int());
-                Ok::<_, Error>(format!("{all:?}"))
+                Ok::<_, ConversionError>(format!("{all:?}"))
             },
         )
         .unwrap();
@@ -72,13 +72,15 @@ test!(closures_apply_partially, || {
         let digits = Function::<(I, I, I), I>::from_rust(lock, |lock, a, b, c| {
             churn(lock);
             let [a, b, c] = [a, b, c].map(|n| n.get(lock).to_int());
-            Ok::<_, Error>(100 * a + 10 * b + c)
+            Ok::<_, ConversionError>(100 * a + 10 * b + c)
         })
         .unwrap();
         assert_eq!(partial::<Vec<i32>>(lock, digits).unwrap(), [123, 124, 156, 789]);
         let adder = Function::<(I, I), Count>::from_rust(lock, |lock, a, b| {
             let sum = a.get(lock).to_int() + b.get(lock).to_int();
-            Count::from_rust(lock, move |lock, c| Ok::<_, Error>(sum + c.get(lock).to_int()))
+            Count::from_rust(lock, move |lock, c| {
+                Ok::<_, ConversionError>(sum + c.get(lock).to_int())
+            })
         })
         .unwrap();
         assert_eq!(over::<i32>(lock, adder).unwrap(), 6);
@@ -91,7 +93,7 @@ test!(closures_allocate_and_call_back, || {
         let text = Function::<(I,), OCamlString>::from_rust(lock, |lock, n| {
             let n: isize = n.to_rust(lock)?;
             churn(lock);
-            Ok::<_, Error>(format!("<{n}>"))
+            Ok::<_, ConversionError>(format!("<{n}>"))
         })
         .unwrap();
         assert_eq!(map::<Vec<String>>(lock, &text, [1, 2, 3]).unwrap(), ["<1>", "<2>", "<3>"]);
@@ -99,7 +101,7 @@ test!(closures_allocate_and_call_back, || {
         let counted = calls.clone();
         let order = Function::<(I, I), I>::from_rust(lock, move |lock, a, b| {
             counted.fetch_add(1, Ordering::Relaxed);
-            Ok::<_, Error>(b.get(lock).to_int() - a.get(lock).to_int())
+            Ok::<_, ConversionError>(b.get(lock).to_int() - a.get(lock).to_int())
         })
         .unwrap();
         let shuffled: Vec<i64> = (0..5000).map(|i| i * 2579 % 5003).collect();
@@ -112,7 +114,7 @@ test!(closures_allocate_and_call_back, || {
             if x.get(lock).to_float() % 1000. == 0. {
                 churn(lock);
             }
-            Ok::<_, Error>(x.get(lock).to_float() / 2.)
+            Ok::<_, ConversionError>(x.get(lock).to_float() / 2.)
         })
         .unwrap();
         assert_eq!(many_calls::<f64>(lock, half, 20_000).unwrap(), 1.5 * 200_010_000.);
@@ -130,7 +132,7 @@ test!(closures_allocate_and_call_back, || {
             Ok(next.call(lock, &n)?.0.to_int() + 1)
         }
         assert_eq!(descend(lock, 100).unwrap(), 100);
-        let last = Count::from_rust(lock, |_, _| Ok::<_, Error>(3)).unwrap();
+        let last = Count::from_rust(lock, |_, _| Ok::<_, ConversionError>(3)).unwrap();
         assert_eq!(in_tail_position::<i32>(lock, last, 1000).unwrap(), 3);
     });
     assert_no_roots();
@@ -150,10 +152,11 @@ test!(closures_fail_as_exceptions, || {
             if kept.number() == 1 {
                 panic!("a panic");
             }
-            Ok::<_, Error>(0)
+            Ok::<_, ConversionError>(0)
         })
         .unwrap();
-        let refused = Function::<(), I>::from_rust(lock, |_| Ok::<_, Error>(u64::MAX)).unwrap();
+        let refused =
+            Function::<(), I>::from_rust(lock, |_| Ok::<_, ConversionError>(u64::MAX)).unwrap();
         for _ in 0..100 {
             assert_eq!(catch::<String>(lock, &not_found).unwrap(), "Not_found");
             assert_eq!(catch::<String>(lock, &failed).unwrap(), "Failure an error\0 as text");
@@ -204,7 +207,7 @@ fn owner(lock: &mut DomainLock, n: isize) -> Boxroot<Count> {
     let owned = Counted::new(n);
     Count::from_rust(lock, move |lock, n| {
         churn(lock);
-        Ok::<_, Error>(owned.number() + n.get(lock).to_int())
+        Ok::<_, ConversionError>(owned.number() + n.get(lock).to_int())
     })
     .unwrap()
 }
@@ -228,7 +231,7 @@ test!(closures_are_dropped, || {
         let owned = Counted::new(5);
         let finaliser = Function::<(Cell,), I>::from_rust(lock, move |lock, _| {
             churn(lock);
-            Ok::<_, Error>(owned.number())
+            Ok::<_, ConversionError>(owned.number())
         })
         .unwrap();
         finalise_with(lock, finaliser).unwrap();
@@ -291,7 +294,7 @@ fn run_everywhere(run: fn(&mut DomainLock, &Boxroot<Count>)) {
                 lock.release(std::thread::yield_now);
             }
             CALLS.fetch_add(1, Ordering::Relaxed);
-            Ok::<_, Error>(n)
+            Ok::<_, ConversionError>(n)
         })
         .unwrap();
         run(lock, &f);
@@ -312,7 +315,7 @@ test!(closures_in_domains, ocaml = 5, || {
 // at the call stack then would read NULL.
 test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
     static LOOKED: AtomicUsize = AtomicUsize::new(0);
-    fn look(lock: &mut DomainLock) -> Result<isize, Error> {
+    fn look(lock: &mut DomainLock) -> Result<isize, ConversionError> {
         assert_ne!(Backtrace::force_capture().to_string(), "");
         LOOKED.fetch_add(1, Ordering::Relaxed);
         let root = Boxroot::new(lock, Value::int(1)); // a sample of the profile
@@ -342,16 +345,19 @@ test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
         assert_eq!(in_fiber::<i32>(lock, &collects).unwrap(), 2);
         let panics = Function::<(), I>::from_rust(lock, move |lock| {
             let inner =
-                Function::<(), I>::from_rust(lock, |_| -> Result<isize, Error> { panic!() })?;
+                Function::<(), I>::from_rust(lock, |_| -> Result<isize, ConversionError> {
+                    panic!()
+                })?;
             in_fiber::<i32>(lock, &inner)
         });
         let panics = panics.unwrap();
         assert!(in_fiber::<i32>(lock, &panics).is_err());
         // The value that a panic leaves is dropped when the function has ended.
         let panics = Function::<(), I>::from_rust(lock, |lock| {
-            let inner = Function::<(), I>::from_rust(lock, |_| -> Result<isize, Error> {
-                panic_any(Looks)
-            })?;
+            let inner =
+                Function::<(), I>::from_rust(lock, |_| -> Result<isize, ConversionError> {
+                    panic_any(Looks)
+                })?;
             apply0::<i32>(lock, &inner)
         });
         let panics = panics.unwrap();

@@ -3,10 +3,10 @@
 use crate::support::safe::*;
 use ocaml_boxroot::bigarray::{Array1, Bigarray, Complex64Elt};
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, CLayout, CallError, DomainLock, Error, FortranLayout, Function,
-    OCamlAny, OCamlArray1, OCamlArray2, OCamlArray3, OCamlChar, OCamlFloat, OCamlGenarray,
-    OCamlInt, OCamlInt64, OCamlList, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet, OCamlString,
-    ToOCaml, Value,
+    ocaml_functions, Boxroot, CLayout, CallError, ConversionErrorKind, DomainLock, FortranLayout,
+    Function, OCamlAny, OCamlArray1, OCamlArray2, OCamlArray3, OCamlChar, OCamlFloat,
+    OCamlGenarray, OCamlInt, OCamlInt64, OCamlList, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet,
+    OCamlString, ToOCaml, Value,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -60,7 +60,7 @@ test!(a_list_that_goes_round_is_a_mismatch, || {
         for length_before in [0, 1, 2, 7, 100] {
             let list: Boxroot<OCamlList<OCamlInt>> =
                 list_that_goes_round(lock, length_before).unwrap();
-            assert_eq!(list.to_rust::<Vec<isize>>(lock), Err(Error::Mismatch));
+            assert_eq!(list.to_rust::<Vec<isize>>(lock), Err(ConversionErrorKind::Mismatch.into()));
             let begin: Vec<_> = list.get(lock).iter().skip(length_before).take(4).collect();
             assert_eq!(begin.iter().map(|n| n.to_int()).collect::<Vec<_>>(), [1, 2, 3, 1]);
         }
@@ -89,8 +89,8 @@ test!(maps_and_sets, || {
             assert_eq!(set.to_rust::<HashSet<i32>>(lock).unwrap().len(), n as usize);
         }
         let negative: Result<BTreeSet<u8>, CallError> = number_set(lock, 3);
-        let Err(CallError::Error(negative)) = negative else { panic!("{negative:?}") };
-        assert_eq!(negative.reason(), &Error::OutOfRange);
+        let Err(CallError::Conversion(negative)) = negative else { panic!("{negative:?}") };
+        assert_eq!(negative.kind(), ConversionErrorKind::OutOfRange);
     });
     assert_no_roots();
 });
@@ -118,7 +118,10 @@ test!(sequences, || {
         assert!(matches!(items.next(), Some(Err(CallError::Exception(_)))));
         assert!(items.next().is_none() && items.next().is_none());
         let mut items = failing.iter::<u8>(lock);
-        assert!(matches!(items.next(), Some(Err(CallError::Error(Error::OutOfRange)))));
+        assert!(matches!(
+            items.next(),
+            Some(Err(CallError::Conversion(error))) if error.kind() == ConversionErrorKind::OutOfRange
+        ));
         assert!(items.next().is_none());
     });
     assert_no_roots();
@@ -246,7 +249,7 @@ test!(bigarrays_from_rust, || {
         for too_large in [LARGEST + 1, -LARGEST - 2, isize::MIN] {
             ints[1] = too_large;
             let refused = ToOCaml::<OCamlArray1<OCamlInt>>::to_ocaml(&ints, lock);
-            assert_eq!(refused.err(), Some(Error::OutOfRange));
+            assert_eq!(refused.err(), Some(ConversionErrorKind::OutOfRange.into()));
         }
     });
     assert_no_roots();

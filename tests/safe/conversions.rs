@@ -5,9 +5,10 @@ use crate::functions::{
 };
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    ocaml_functions, stats, Boxroot, DomainLock, Error, FromOCaml, Function, Kind, OCamlAny,
-    OCamlArray, OCamlBytes, OCamlChar, OCamlFloat, OCamlInt, OCamlInt64, OCamlList, OCamlNativeint,
-    OCamlString, Runtime, ToOCaml, Value,
+    ocaml_functions, stats, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock,
+    Exception, FromOCaml, Function, Kind, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlFloat,
+    OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, Runtime, StartError,
+    ToOCaml, Value,
 };
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -24,6 +25,25 @@ test!(strings_of_all_lengths, || {
             assert_eq!(root.get(lock).to_bytes(), bytes);
             assert_eq!(root.to_rust::<Vec<u8>>(lock).as_ref(), Ok(&bytes));
         }
+    })
+});
+
+test!(accessors_of_values, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        assert_eq!(Value::char(b'a').to_byte(), b'a');
+        let yes: Boxroot<bool> = true.to_ocaml(lock).unwrap();
+        assert!(yes.get(lock).to_bool());
+        let small: Boxroot<OCamlInt32> = i32::MIN.to_ocaml(lock).unwrap();
+        assert_eq!(small.get(lock).to_int32(), i32::MIN);
+        let some: Boxroot<Option<OCamlInt>> = Some(7).to_ocaml(lock).unwrap();
+        assert_eq!(some.get(lock).to_option().map(|n| n.to_int()), Some(7));
+        let none: Boxroot<Option<OCamlInt>> = None::<i64>.to_ocaml(lock).unwrap();
+        assert!(none.get(lock).to_option().is_none());
+        let pair: Boxroot<(OCamlInt, OCamlString)> = (7, "seven").to_ocaml(lock).unwrap();
+        let (number, name) = pair.get(lock).to_pair();
+        assert_eq!((number.to_int(), name.as_str()), (7, Ok("seven")));
+        let failed = Exception::sys_error(lock, "no such file").unwrap();
+        assert_eq!(failed.text(), "Sys_error(\"no such file\")");
     })
 });
 
@@ -80,7 +100,7 @@ test!(conversions_agree_with_ocaml, || {
             fn convert_to<'l>(
                 &self,
                 lock: &'l mut DomainLock,
-            ) -> Result<(Value<'l, OCamlBytes>, &'l DomainLock), Error> {
+            ) -> Result<(Value<'l, OCamlBytes>, &'l DomainLock), ConversionError> {
                 self.0.to_value(lock)
             }
         }
@@ -116,7 +136,7 @@ test!(integers_of_all_widths, || {
         macro_rules! there_and_back {
             ($($rust:ident)*) => {$(
                 for n in [$rust::MIN, $rust::MAX, 0, 1, 77] {
-                    let root: Result<Boxroot<OCamlInt>, Error> = n.to_ocaml(lock);
+                    let root: Result<Boxroot<OCamlInt>, ConversionError> = n.to_ocaml(lock);
                     let fits = isize::try_from(n).is_ok_and(|n| n << 1 >> 1 == n);
                     match root {
                         Ok(root) => {
@@ -124,7 +144,7 @@ test!(integers_of_all_widths, || {
                             assert_eq!(root.to_rust::<$rust>(lock), Ok(n));
                             assert_eq!(root.get(lock).to_int(), n as isize);
                         }
-                        Err(error) => assert_eq!((error, fits), (Error::OutOfRange, false)),
+                        Err(error) => assert_eq!((error.kind(), fits), (ConversionErrorKind::OutOfRange, false)),
                     }
                 }
             )*};
@@ -141,10 +161,14 @@ test!(integers_of_all_widths, || {
             assert_eq!(value.to_rust::<u64>(lock).ok(), u64::try_from(n).ok());
             assert_eq!(value.to_rust::<i128>(lock).ok(), Some(n as i128));
         }
-        assert_eq!(from_ocaml.to_rust::<Vec<u8>>(lock), Err(Error::OutOfRange));
+        assert_eq!(
+            from_ocaml.to_rust::<Vec<u8>>(lock),
+            Err(ConversionErrorKind::OutOfRange.into())
+        );
         // If one element does not fit, there is no list, and no root is left.
-        let refused: Result<Boxroot<OCamlList<OCamlInt>>, Error> = [1, 2, u64::MAX].to_ocaml(lock);
-        assert_eq!(refused.err(), Some(Error::OutOfRange));
+        let refused: Result<Boxroot<OCamlList<OCamlInt>>, ConversionError> =
+            [1, 2, u64::MAX].to_ocaml(lock);
+        assert_eq!(refused.err(), Some(ConversionErrorKind::OutOfRange.into()));
         drop(from_ocaml);
         assert_eq!(stats().live_roots, 0);
     })
@@ -160,8 +184,8 @@ test!(numbers_agree_with_ocaml, || {
         let all: (i64, i32, i64, isize, char, f64) = root.to_rust(lock).unwrap();
         let least = isize::MIN >> 1;
         assert_eq!(all, (least as i64, i32::MIN, i64::MAX, isize::MIN, 'é', 0.5));
-        let refused: Result<Boxroot<OCamlChar>, Error> = 'ł'.to_ocaml(lock);
-        assert_eq!(refused.err(), Some(Error::OutOfRange));
+        let refused: Result<Boxroot<OCamlChar>, ConversionError> = 'ł'.to_ocaml(lock);
+        assert_eq!(refused.err(), Some(ConversionErrorKind::OutOfRange.into()));
         let boxed: Boxroot<OCamlInt64> = i64::MIN.to_ocaml(lock).unwrap();
         let native: Boxroot<OCamlNativeint> = isize::MIN.to_ocaml(lock).unwrap();
         churn(lock);
@@ -201,8 +225,8 @@ test!(lists_of_existing_roots, || {
         let array: Boxroot<OCamlArray<OCamlString>> = [text, other].to_ocaml(lock).unwrap();
         let roots: Vec<Boxroot<OCamlString>> = array.to_rust(lock).unwrap();
         assert_eq!(roots[1].get(lock).raw(), other.get(lock).raw());
-        let short: Result<[String; 3], Error> = array.to_rust(lock);
-        assert_eq!(short, Err(Error::Mismatch));
+        let short: Result<[String; 3], ConversionError> = array.to_rust(lock);
+        assert_eq!(short, Err(ConversionErrorKind::Mismatch.into()));
         assert_eq!(array.to_rust::<[String; 2]>(lock), Ok(["one string"; 2].map(String::from)));
     });
     assert_no_roots();
@@ -221,7 +245,7 @@ test!(arrays_of_floats, || {
             assert_eq!(value.get_float(0), expected.first().copied());
             assert_eq!(value.iter().count(), 0, "floats in a row are no values");
             assert_eq!(array.to_rust::<Vec<f64>>(lock).as_ref(), Ok(&expected));
-            let roots: Result<Vec<Boxroot<OCamlFloat>>, Error> = array.to_rust(lock);
+            let roots: Result<Vec<Boxroot<OCamlFloat>>, ConversionError> = array.to_rust(lock);
             assert_eq!(roots.is_err(), n > 0);
             let copy: Boxroot<OCamlArray<OCamlFloat>> = expected.as_slice().to_ocaml(lock).unwrap();
             assert!(copy.get(lock).floats().eq(expected.iter().copied()));
@@ -243,9 +267,9 @@ test!(arrays_of_floats_and_others, || {
                 for (others, odd) in [(float, odd), (odd, float)] {
                     let mut elements = vec![others; n];
                     elements[at] = odd;
-                    let array: Result<Boxroot<OCamlArray<OCamlAny>>, Error> =
+                    let array: Result<Boxroot<OCamlArray<OCamlAny>>, ConversionError> =
                         elements.to_ocaml(lock);
-                    assert_eq!(array.err(), Some(Error::Mismatch));
+                    assert_eq!(array.err(), Some(ConversionErrorKind::Mismatch.into()));
                     assert_eq!(stats().live_roots, 3);
                 }
             }
@@ -307,7 +331,7 @@ test!(kinds_and_blocks, || {
         for tag in [last + 1, 247, 252, 255] {
             // SAFETY: the call is refused, so no block is made.
             let refused = unsafe { lock.alloc_block::<()>(tag, &sides) };
-            assert_eq!(refused.err(), Some(Error::OutOfRange));
+            assert_eq!(refused.err(), Some(ConversionErrorKind::OutOfRange.into()));
         }
         // A block that is too large for the minor heap, of young fields.
         let words: Vec<Boxroot<OCamlString>> =
@@ -384,12 +408,12 @@ test!(strings_that_are_not_utf8, || {
     with_ocaml(|lock| {
         let bytes = b"caf\xe9";
         let root: Boxroot<OCamlString> = bytes.to_ocaml(lock).unwrap();
-        assert_eq!(root.to_rust::<String>(lock), Err(Error::NotUtf8));
+        assert_eq!(root.to_rust::<String>(lock), Err(ConversionErrorKind::NotUtf8.into()));
         assert!(root.get(lock).as_str().is_err());
         assert_eq!(root.to_rust(lock), Ok(bytes.to_vec()));
         assert_eq!(root.get(lock).to_string_lossy(), "caf\u{fffd}");
         let list: Boxroot<OCamlList<OCamlString>> = [&root].to_ocaml(lock).unwrap();
-        assert_eq!(list.to_rust::<Vec<String>>(lock), Err(Error::NotUtf8));
+        assert_eq!(list.to_rust::<Vec<String>>(lock), Err(ConversionErrorKind::NotUtf8.into()));
         let text: Boxroot<OCamlString> = "café".to_ocaml(lock).unwrap();
         assert_eq!(text.to_rust(lock), Ok("café".to_string()));
     });
@@ -398,14 +422,14 @@ test!(strings_that_are_not_utf8, || {
 
 /// Does `mischief` whenever it is converted.
 struct Imp<'a> {
-    mischief: &'a dyn Fn(&mut DomainLock) -> Result<Boxroot<OCamlFloat>, Error>,
+    mischief: &'a dyn Fn(&mut DomainLock) -> Result<Boxroot<OCamlFloat>, ConversionError>,
 }
 
 impl ToOCaml<OCamlFloat> for Imp<'_> {
     fn convert_to<'l>(
         &self,
         lock: &'l mut DomainLock,
-    ) -> Result<(Value<'l, OCamlFloat>, &'l DomainLock), Error> {
+    ) -> Result<(Value<'l, OCamlFloat>, &'l DomainLock), ConversionError> {
         let root = (self.mischief)(lock)?;
         Ok((root.get(lock), lock))
     }
@@ -444,7 +468,7 @@ test!(conversions_that_collect, forbid(unsafe_code), || {
         let count = Cell::new(0);
         let mischief = |lock: &mut DomainLock| {
             collect.call(lock, &unit).unwrap();
-            lock.release(|| DomainLock::attach(churn_a_little)).unwrap();
+            lock.release(|| DomainLock::with(churn_a_little)).unwrap();
             count.set(count.get() + 1);
             f64::from(count.get()).to_ocaml(lock)
         };
@@ -474,9 +498,12 @@ test!(conversions_that_hand_out_one_root, forbid(unsafe_code), || {
 struct Attaches;
 
 impl FromOCaml<OCamlString> for Attaches {
-    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
-        assert_eq!(DomainLock::attach(churn), Err(Error::AlreadyHeld));
-        assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    fn convert_from<'l>(
+        value: Value<'l, OCamlString>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
+        assert_eq!(DomainLock::with(churn), Err(AttachError::AlreadyHeld));
+        assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
         value.to_string_lossy().parse::<usize>().unwrap();
         Ok(Attaches)
     }
@@ -501,7 +528,7 @@ test!(argument_that_attaches_when_dropped, forbid(unsafe_code), || {
     }
     impl Drop for Bytes {
         fn drop(&mut self) {
-            assert_eq!(DomainLock::attach(churn), Err(Error::AlreadyHeld));
+            assert_eq!(DomainLock::with(churn), Err(AttachError::AlreadyHeld));
         }
     }
     with_ocaml(|lock| {
@@ -523,8 +550,8 @@ test!(zero_sized_and_nested_shapes, forbid(unsafe_code), || {
             );
         }
         let units: &[()] = &[(); usize::MAX];
-        let too_many: Result<Boxroot<OCamlArray<()>>, Error> = units.to_ocaml(lock);
-        assert_eq!(too_many.err(), Some(Error::OutOfMemory));
+        let too_many: Result<Boxroot<OCamlArray<()>>, ConversionError> = units.to_ocaml(lock);
+        assert_eq!(too_many.err(), Some(ConversionErrorKind::OutOfMemory.into()));
         // Converting to a type that does not implement `from_float` is an error for a flat array.
         let floats: Boxroot<OCamlArray<OCamlFloat>> = [1.5].to_ocaml(lock).unwrap();
         struct Bits(#[allow(dead_code)] f64);
@@ -532,10 +559,13 @@ test!(zero_sized_and_nested_shapes, forbid(unsafe_code), || {
             fn convert_from<'l>(
                 value: Value<'l, OCamlFloat>,
                 _: &'l DomainLock,
-            ) -> Result<Self, Error> {
+            ) -> Result<Self, ConversionError> {
                 Ok(Bits(value.to_float()))
             }
         }
-        assert_eq!(floats.to_rust::<Vec<Bits>>(lock).err(), Some(Error::Mismatch));
+        assert_eq!(
+            floats.to_rust::<Vec<Bits>>(lock).err(),
+            Some(ConversionErrorKind::Mismatch.into())
+        );
     })
 });

@@ -4,7 +4,10 @@ use crate::support::coroutine::{suspend, Coroutine};
 use crate::support::exported::Run;
 use crate::support::process::{output_within, text_of, this_program};
 use crate::support::safe::*;
-use ocaml_boxroot::{set_depth_limit, Boxroot, DomainLock, Error, OCamlInt, ToOCaml, Value};
+use ocaml_boxroot::{
+    set_depth_limit, Boxroot, ConversionError, ConversionErrorKind, DomainLock, OCamlInt, ToOCaml,
+    Value,
+};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 use std::sync::Mutex;
@@ -19,12 +22,12 @@ fn release() {
         check(lock, &kept);
         Ok(())
     };
-    DomainLock::attach(|lock| assert_eq!(ocaml(lock, "run", 7, body).unwrap(), 7)).unwrap();
+    DomainLock::with(|lock| assert_eq!(ocaml(lock, "run", 7, body).unwrap(), 7)).unwrap();
 }
 
 /// Is suspended while it holds the lock.
 fn hold() {
-    DomainLock::attach(|_| suspend()).unwrap();
+    DomainLock::with(|_| suspend()).unwrap();
 }
 
 test!(coroutines_in_order, || {
@@ -34,7 +37,7 @@ test!(coroutines_in_order, || {
         first.resume();
         second.resume();
         second.resume();
-        DomainLock::attach(churn).unwrap();
+        DomainLock::with(churn).unwrap();
         first.resume();
     }
     assert_no_roots();
@@ -73,18 +76,18 @@ impl ToOCaml<OCamlInt> for Endless {
     fn convert_to<'l>(
         &self,
         lock: &'l mut DomainLock,
-    ) -> Result<(Value<'l, OCamlInt>, &'l DomainLock), Error> {
+    ) -> Result<(Value<'l, OCamlInt>, &'l DomainLock), ConversionError> {
         Endless.to_value(lock)
     }
 }
 
 fn reach_the_end_of_the_stack() {
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         // Functions of OCaml would write behind the guard page.
         let error = ocaml(lock, "run", 7, |_, _| Ok(())).unwrap_err();
         assert!(error.is(lock, "Stack_overflow"), "{error}");
         set_depth_limit(usize::MAX);
-        assert_eq!(Endless.to_ocaml(lock).err(), Some(Error::TooDeep));
+        assert_eq!(Endless.to_ocaml(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
     })
     .unwrap();
 }
@@ -92,7 +95,7 @@ fn reach_the_end_of_the_stack() {
 /// Calls and converts deeper in the stack than `reach_the_end_of_the_stack` will.
 fn use_the_stack() {
     let room = std::hint::black_box([0u8; 8 << 10]);
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         assert_eq!(ocaml(lock, "run", 7, |_, _| Ok(())).unwrap(), 7);
         let _: Boxroot<Option<OCamlInt>> = Some(7).to_ocaml(lock).unwrap();
     })
@@ -123,7 +126,7 @@ fn wait_for_the_upper_stack() {
         Coroutine::on(stack, raise_an_exception).resume();
         Ok(())
     };
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         assert_eq!(ocaml(lock, "run_beside_a_value", 7, resume).unwrap(), 7);
     })
     .unwrap();

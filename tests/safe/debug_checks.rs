@@ -5,9 +5,9 @@ use crate::support::roots::Roots;
 use crate::support::safe::*;
 use crate::threads::install;
 use ocaml_boxroot::{
-    leak_report, leaks, ocaml_functions, ocaml_type, stats, sys, Boxroot, DomainLock, Elements,
-    Error, Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
-    Runtime, Site, ToOCaml, Value,
+    leak_report, leaks, ocaml_functions, ocaml_type, stats, sys, AttachError, Boxroot,
+    ConversionError, DomainLock, Elements, Exception, Function, OCamlArray, OCamlFloat, OCamlInt,
+    OCamlList, OCamlSeq, OCamlString, Runtime, Site, ToOCaml, Value,
 };
 use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;
@@ -234,7 +234,7 @@ test!(leaks_of_conversions, || {
             line!(), 1: string::<Boxroot<OCamlString>>(lock, 12).unwrap();
             line!(), 1: fail(lock, "raised").unwrap_err();
             line!(), 1: Exception::failure(lock, "made").unwrap();
-            line!(), 1: Function::<(), OCamlInt>::from_rust(lock, |_| Ok::<_, Error>(1)).unwrap();
+            line!(), 1: Function::<(), OCamlInt>::from_rust(lock, |_| Ok::<_, ConversionError>(1)).unwrap();
             line!(), 1: Point { x: 1., y: 2. }.to_ocaml(lock).unwrap();
             line!(), 3: gather(strings::<Boxroot<_>>(lock, 3).unwrap().iter(lock));
         }
@@ -255,7 +255,7 @@ test!(no_leaks_in_safe_code, || {
         let copy = root.clone_in(lock).unwrap();
         let sum = lock.release(|| {
             thread::scope(|scope| {
-                let read = || DomainLock::attach(|lock| copy.get(lock).to_int()).unwrap();
+                let read = || DomainLock::with(|lock| copy.get(lock).to_int()).unwrap();
                 (0..4)
                     .map(|_| scope.spawn(read))
                     .map(|thread| thread.join().unwrap())
@@ -270,13 +270,13 @@ test!(no_leaks_in_safe_code, || {
 
 test!(leaks_that_nobody_reads, || {
     let runtime = Runtime::start().unwrap();
-    let _leak = DomainLock::attach(|lock| "leak".to_ocaml(lock)).unwrap().unwrap();
+    let _leak = DomainLock::with(|lock| "leak".to_ocaml(lock)).unwrap().unwrap();
     let (closed, stderr) = UnixStream::pair().unwrap();
     drop(closed);
     // SAFETY: the function has no precondition.
     assert_eq!(unsafe { libc::dup2(stderr.as_raw_fd(), 2) }, 2);
     runtime.shutdown().unwrap();
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
 });
 
 /// What is written to standard error from now on.
@@ -295,7 +295,7 @@ test!(signal_handlers_without_a_stack, ocaml = 5, || {
     for signal in [libc::SIGTERM, libc::SIGUSR1] {
         install(signal, do_nothing as *const () as libc::sighandler_t);
         for _ in 0..10 {
-            DomainLock::attach(churn).unwrap(); // reports each signal once
+            DomainLock::with(churn).unwrap(); // reports each signal once
         }
         let mut line = String::new();
         stderr.read_line(&mut line).unwrap();
@@ -323,8 +323,8 @@ test!(deadlock_by_join, || {
     let _runtime = Runtime::start().unwrap();
     let mut stderr = stderr();
     let here = line!() + 1;
-    DomainLock::attach(|_| {
-        let wait = || DomainLock::attach(|_| ()).unwrap();
+    DomainLock::with(|_| {
+        let wait = || DomainLock::with(|_| ()).unwrap();
         let thread = thread::Builder::new().name("loader".to_string()).spawn(wait).unwrap();
         // A join would never return.
         let [waits, holds, help] = three_lines(&mut stderr);
@@ -347,11 +347,11 @@ test!(deadlock_by_a_mutex, || {
     let (held, is_held) = mpsc::channel();
     thread::scope(|scope| {
         let here = line!() + 1;
-        let thread = DomainLock::attach(|lock| {
+        let thread = DomainLock::with(|lock| {
             let mutex = &mutex;
             let thread = scope.spawn(move || {
                 let _guard = mutex.lock().unwrap();
-                DomainLock::attach(|lock| {
+                DomainLock::with(|lock| {
                     locked.send(()).unwrap();
                     lock.release(|| is_held.recv().unwrap());
                 })

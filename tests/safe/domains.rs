@@ -42,7 +42,7 @@ fn push_roots(lock: &mut DomainLock) {
 /// Runs `run` in a new OCaml domain, and at the same time `body` on a new thread of the first domain.
 fn in_two_domains(body: fn(&mut DomainLock), run: Run) {
     with_ocaml(|lock| {
-        let other = thread::spawn(move || DomainLock::attach(body).unwrap());
+        let other = thread::spawn(move || DomainLock::with(body).unwrap());
         ocaml(lock, "run_in_a_domain", 0, run).unwrap();
         other.join_released(lock).unwrap();
         churn(lock);
@@ -102,10 +102,10 @@ test!(domains_contend_for_the_rest, ocaml = 5, || {
 
 test!(threads_wait_for_each_other, || {
     with_ocaml(|lock| {
-        let other = thread::spawn(|| DomainLock::attach(|lock| contend(lock, 1)).unwrap());
+        let other = thread::spawn(|| DomainLock::with(|lock| contend(lock, 1)).unwrap());
         contend(lock, 0);
         thread::scope(|scope| {
-            scope.spawn(|| DomainLock::attach(churn).unwrap()).join_released(lock).unwrap()
+            scope.spawn(|| DomainLock::with(churn).unwrap()).join_released(lock).unwrap()
         });
         other.join_released(lock).unwrap();
     });
@@ -131,7 +131,7 @@ static FROM_A_DOMAIN: Mutex<Strings> = Mutex::new(Vec::new());
 
 test!(roots_live_on_after_their_domain, forbid(unsafe_code), ocaml = 5, || {
     let runtime = start();
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         for n in 0..20 {
             ocaml(lock, "run_in_a_domain", n, |lock, _| {
                 *FROM_A_DOMAIN.lock().unwrap() = strings(lock, 2000);
@@ -211,7 +211,7 @@ fn end_a_backup_thread() {
     with_ocaml(|lock| {
         let collector = thread::spawn(|| {
             while !HAS_MOVED_ON.load(Ordering::SeqCst) {
-                DomainLock::attach(churn).unwrap();
+                DomainLock::with(churn).unwrap();
             }
         });
         ocaml(lock, "run_in_a_domain", 0, |lock, _| {
@@ -251,7 +251,7 @@ fn collect_until_stop(lock: &mut DomainLock) {
 test!(references_outlive_their_roots, forbid(unsafe_code), ocaml = 5, || {
     start();
     let collector = thread::spawn(|| {
-        DomainLock::attach(|lock| {
+        DomainLock::with(|lock| {
             ocaml(lock, "run_in_a_domain", 0, |lock, _| {
                 collect_until_stop(lock);
                 Ok(())
@@ -260,7 +260,7 @@ test!(references_outlive_their_roots, forbid(unsafe_code), ocaml = 5, || {
         })
     });
     for round in 0..60 {
-        DomainLock::attach(|lock| {
+        DomainLock::with(|lock| {
             let canary = boxed(lock, Canary(Canary::ALIVE));
             let text = string(lock, "read where it is");
             let numbers: Boxroot<OCamlArray1<f64>> = vec![0.5; 1000].to_ocaml(lock).unwrap();

@@ -3,7 +3,7 @@
 use crate::support::exported::Run;
 use crate::support::process::{in_a_child, patience};
 use crate::support::safe::*;
-use ocaml_boxroot::{DomainLock, Error, OCamlInt, Runtime};
+use ocaml_boxroot::{AttachError, DomainLock, OCamlInt, Runtime};
 use std::cell::OnceCell;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
@@ -19,7 +19,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 fn attach_on_another_thread() {
-    thread::spawn(|| DomainLock::attach(churn)).join().unwrap().unwrap();
+    thread::spawn(|| DomainLock::with(churn)).join().unwrap().unwrap();
 }
 
 test!(command_with_pre_exec_after_a_worker_ended, || {
@@ -31,7 +31,7 @@ test!(command_with_pre_exec_after_a_worker_ended, || {
         unsafe { command.pre_exec(|| Ok(())) };
         assert!(command.status().unwrap().success());
     }
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         let mut command = Command::new("true");
         // SAFETY: the function does nothing.
         unsafe { command.pre_exec(|| Ok(())) };
@@ -84,7 +84,7 @@ fn start_with_events() -> impl Fn() -> PathBuf {
 
 test!(a_child_writes_runtime_events_of_its_own, ocaml = 5, || {
     let file = start_with_events();
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         churn(lock);
         let before = fs::read(file()).unwrap();
         in_a_child(|| {
@@ -105,7 +105,7 @@ test!(a_child_writes_runtime_events_of_its_own, ocaml = 5, || {
 test!(command_in_a_finaliser_with_runtime_events, ocaml = 5, || {
     let file = start_with_events();
     let (sender, results) = mpsc::channel();
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         drop(boxed(lock, RunsACommand(sender)));
         let status = loop {
             full_major(lock);
@@ -123,7 +123,7 @@ test!(command_in_a_finaliser_with_runtime_events, ocaml = 5, || {
 // As above, where Rust is not involved.
 test!(fork_in_a_finaliser_of_c_with_runtime_events, ocaml = 5, || {
     let file = start_with_events();
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         let forks = function::<(), OCamlInt>(lock, "fork_in_a_finaliser");
         assert_eq!(forks.call(lock).unwrap().0.to_int(), 1);
     })
@@ -147,13 +147,13 @@ test!(fork_while_a_thread_ends, || {
     let key = make_key(wait_at_the_end);
     start();
     let ending = thread::spawn(move || {
-        DomainLock::attach(churn).unwrap();
+        DomainLock::with(churn).unwrap();
         set_key(key);
     });
     while !IS_ENDING.load(Ordering::SeqCst) {
         thread::yield_now();
     }
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         for uses_ocaml_at_first in [false, true] {
             in_a_child(|| {
                 lock.release(|| {
@@ -172,31 +172,31 @@ test!(fork_while_a_thread_ends, || {
 
 test!(fork_without_the_lock, || {
     let runtime = Runtime::start().unwrap();
-    let roots = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    let roots = DomainLock::with(|lock| strings(lock, 1000)).unwrap();
     attach_on_another_thread();
     in_a_child(|| {
-        let elsewhere = thread::spawn(|| DomainLock::attach(|_| ())).join().unwrap();
-        let here = DomainLock::attach(|_| ());
+        let elsewhere = thread::spawn(|| DomainLock::with(|_| ())).join().unwrap();
+        let here = DomainLock::with(|_| ());
         drop(roots);
-        assert_eq!((here, elsewhere), (Err(Error::Forked), Err(Error::Forked)));
-        assert_eq!(runtime.shutdown().unwrap_err().error, Error::Forked);
+        assert_eq!((here, elsewhere), (Err(AttachError::Forked), Err(AttachError::Forked)));
+        assert_eq!(runtime.shutdown().unwrap_err().error, AttachError::Forked.into());
     });
-    DomainLock::attach(churn).unwrap();
+    DomainLock::with(churn).unwrap();
 });
 
 test!(fork_under_the_lock, || {
     let mut runtime = Some(Runtime::start().unwrap());
-    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    let kept = DomainLock::with(|lock| strings(lock, 1000)).unwrap();
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 while !stop.load(Ordering::SeqCst) {
-                    DomainLock::attach(|lock| drop(strings(lock, 10))).unwrap();
+                    DomainLock::with(|lock| drop(strings(lock, 10))).unwrap();
                 }
             });
         }
-        let forked = DomainLock::attach(|lock| {
+        let forked = DomainLock::with(|lock| {
             // SAFETY: the child goes on as a process of its own.
             let id = unsafe { libc::fork() };
             if id == 0 {
@@ -217,7 +217,7 @@ test!(fork_under_the_lock, || {
         match forked.unwrap() {
             Ok(end) => assert_eq!(end, (true, 0), "the child's status"),
             Err(runtime) => {
-                DomainLock::attach(churn).unwrap();
+                DomainLock::with(churn).unwrap();
                 runtime.shutdown().unwrap();
                 // SAFETY: the function has no precondition; only the child gets here.
                 unsafe { libc::_exit(0) }
@@ -231,7 +231,7 @@ test!(fork_under_the_lock, || {
 fn take_turns(lock: &mut DomainLock) {
     for turn in [1, 3] {
         let other = thread::spawn(move || {
-            DomainLock::attach(|lock| {
+            DomainLock::with(|lock| {
                 through_ocaml(lock, "tell", turn).unwrap();
                 through_ocaml(lock, "wait_until_told", turn + 1).unwrap()
             })
@@ -246,14 +246,14 @@ fn take_turns(lock: &mut DomainLock) {
 // OCaml forks before it calls Rust.
 test!(threads_of_a_child_of_ocaml_take_turns, except = &["5.0.", "5.1."], || {
     let _runtime = Runtime::builder().args(["name", "tick", "fork"]).start().unwrap();
-    DomainLock::attach(take_turns).unwrap();
+    DomainLock::with(take_turns).unwrap();
 });
 
 // OCaml 5 believes that the parent's thread that makes others take turns runs in the child.
 test!(threads_of_a_child_take_turns, || {
     let _runtime = Runtime::start().unwrap();
-    thread::spawn(|| DomainLock::attach(|_| ()).unwrap()).join().unwrap();
-    let status = DomainLock::attach(|lock| {
+    thread::spawn(|| DomainLock::with(|_| ()).unwrap()).join().unwrap();
+    let status = DomainLock::with(|lock| {
         // SAFETY: the child goes on as a process of its own.
         let id = unsafe { libc::fork() };
         if id == 0 {
@@ -276,7 +276,7 @@ test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
     let _runtime = Runtime::start().unwrap();
     attach_on_another_thread();
     let fork = || {
-        DomainLock::attach(|lock| {
+        DomainLock::with(|lock| {
             // SAFETY: the child goes on as a process of its own.
             let id = unsafe { libc::fork() };
             if id == 0 {
@@ -308,7 +308,7 @@ test!(a_child_ends_where_release_does, || {
     });
     is_locked.recv().unwrap();
     // SAFETY: the child is aborted when the closure returns.
-    let id = DomainLock::attach(|lock| lock.release(|| unsafe { libc::fork() })).unwrap();
+    let id = DomainLock::with(|lock| lock.release(|| unsafe { libc::fork() })).unwrap();
     let mut status = -1;
     // SAFETY: `id` is a child of this process, and `status` is valid.
     assert_eq!(unsafe { libc::waitpid(id, &mut status, 0) }, id);
@@ -325,8 +325,8 @@ test!(fork_after_a_domain_ended, ocaml = 5, || {
         in_a_child(|| lock.release(attach_on_another_thread));
         ocaml(lock, "run_in_a_domain", 0, |_, _| Ok(())).unwrap();
         in_a_child(|| {
-            let elsewhere = thread::spawn(|| DomainLock::attach(|_| ()));
-            assert_eq!(elsewhere.join().unwrap(), Err(Error::Forked));
+            let elsewhere = thread::spawn(|| DomainLock::with(|_| ()));
+            assert_eq!(elsewhere.join().unwrap(), Err(AttachError::Forked));
             drop(kept);
         });
         churn(lock);
@@ -336,7 +336,7 @@ test!(fork_after_a_domain_ended, ocaml = 5, || {
 // The child does not use OCaml, but it leaves the closure.
 test!(a_child_leaves_attach_after_a_domain_ended, ocaml = 5, || {
     Runtime::start().unwrap();
-    let fork = DomainLock::attach(|lock| {
+    let fork = DomainLock::with(|lock| {
         ocaml(lock, "run_in_a_domain", 0, |_, _| Ok(())).unwrap();
         // SAFETY: the child ends below.
         unsafe { libc::fork() }
@@ -355,13 +355,13 @@ test!(a_child_leaves_attach_after_a_domain_ended, ocaml = 5, || {
 test!(fork_of_ocaml, || {
     with_ocaml(|lock| {
         for _ in 0..8 {
-            let attached = thread::spawn(|| DomainLock::attach(churn));
+            let attached = thread::spawn(|| DomainLock::with(churn));
             lock.release(|| attached.join().unwrap().unwrap());
         }
         let child: Run = |lock, _| {
             churn(lock);
             lock.release(|| {
-                DomainLock::attach(churn).unwrap();
+                DomainLock::with(churn).unwrap();
                 attach_on_another_thread();
                 attach_on_another_thread();
             });
@@ -379,17 +379,17 @@ test!(fork_while_threads_drop_roots, || {
         for _ in 0..3 {
             scope.spawn(|| {
                 while !stop.load(Ordering::SeqCst) {
-                    let roots = DomainLock::attach(|lock| strings(lock, 100)).unwrap();
+                    let roots = DomainLock::with(|lock| strings(lock, 100)).unwrap();
                     drop(roots);
                 }
             });
         }
         for n in 0..50 {
-            let roots = DomainLock::attach(|lock| strings(lock, 100)).unwrap();
+            let roots = DomainLock::with(|lock| strings(lock, 100)).unwrap();
             if n % 2 == 0 {
                 in_a_child(|| drop(roots));
             } else {
-                DomainLock::attach(|lock| {
+                DomainLock::with(|lock| {
                     in_a_child(|| {
                         drop(roots);
                         drop(strings(lock, 10_000));
@@ -417,7 +417,7 @@ test!(fork_while_threads_call_get_or_start, || {
         for _ in 0..100 {
             in_a_child(|| {
                 Runtime::get_or_start().unwrap();
-                assert_eq!(DomainLock::attach(|_| ()), Err(Error::Forked));
+                assert_eq!(DomainLock::with(|_| ()), Err(AttachError::Forked));
             });
         }
         stop.store(true, Ordering::SeqCst);
@@ -443,16 +443,17 @@ fn start_that_waits(
 
 test!(fork_during_a_start, || {
     let (mut here, start) = start_that_waits(&["name", "talk"], || ());
-    in_a_child(|| assert_eq!(Runtime::get_or_start().err(), Some(Error::Forked)));
+    in_a_child(|| assert_eq!(Runtime::get_or_start().err(), Some(AttachError::Forked.into())));
     here.write_all(b"!").unwrap();
     start.join().unwrap();
-    DomainLock::attach(churn).unwrap();
+    DomainLock::with(churn).unwrap();
 });
 
 // C sets boxroot up, and tells nobody.
 test!(get_or_start_where_c_has_set_boxroot_up, || {
     let (mut here, start) = start_that_waits(&["name", "talk", "setup"], || ());
-    let waits = thread::spawn(|| Runtime::get_or_start().and_then(|_| DomainLock::attach(churn)));
+    let waits =
+        thread::spawn(|| Runtime::get_or_start().and_then(|_| Ok(DomainLock::with(churn)?)));
     thread::sleep(Duration::from_millis(50)); // it should be waiting when C does so
     here.write_all(b"!").unwrap();
     waits.join().unwrap().unwrap();
@@ -464,7 +465,7 @@ test!(get_or_start_where_c_has_set_boxroot_up, || {
 test!(start_forks_while_threads_wait_for_it, || {
     fn use_ocaml() {
         Runtime::get_or_start().unwrap();
-        DomainLock::attach(churn).unwrap();
+        DomainLock::with(churn).unwrap();
     }
     let parent = process::id();
     let after = move || {

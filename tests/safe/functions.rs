@@ -4,8 +4,8 @@ use crate::support::exported::LEVELS;
 use crate::support::safe::*;
 use crate::support::values::{bounce, values_nothing};
 use ocaml_boxroot::{
-    ocaml_functions, stats, trim, Boxroot, CallError, DomainLock, Error, Function, OCamlArray,
-    OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint,
+    ocaml_functions, stats, trim, Boxroot, CallError, ConversionErrorKind, DomainLock, Function,
+    OCamlArray, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint,
     OCamlString, RootRef, ToOCaml, Value,
 };
 use std::sync::atomic::Ordering;
@@ -26,9 +26,9 @@ test!(calls_return_values_and_exceptions, || {
 });
 
 test!(calls_that_convert, || {
-    fn error<T: std::fmt::Debug>(result: Result<T, CallError>) -> (Error, String) {
+    fn error<T: std::fmt::Debug>(result: Result<T, CallError>) -> (ConversionErrorKind, String) {
         match result {
-            Err(CallError::Error(error)) => (error.reason().clone(), error.to_string()),
+            Err(CallError::Conversion(error)) => (error.kind(), error.to_string()),
             result => panic!("{result:?}"),
         }
     }
@@ -50,13 +50,13 @@ test!(calls_that_convert, || {
         assert!(matches!(refused, Err(CallError::Exception(e)) if e.is(lock, "Failure")));
         let (reason, text) =
             error(eight.call_converting::<String>(lock, 1, 2, u64::MAX, 4, 5, 6, 7, 8));
-        assert_eq!(reason, Error::OutOfRange);
+        assert_eq!(reason, ConversionErrorKind::OutOfRange);
         assert!(text.starts_with("the third argument of an OCaml function: "), "{text}");
         let numbers: Boxroot<Function<(), Numbers>> = function(lock, "numbers");
         let _: Boxroot<Numbers> = numbers.call_converting(lock).unwrap();
         let same: Boxroot<Function<(I,), I>> = function(lock, "body");
         let (reason, text) = error(same.call_converting::<u8>(lock, 1000));
-        assert_eq!(reason, Error::OutOfRange);
+        assert_eq!(reason, ConversionErrorKind::OutOfRange);
         assert!(text.starts_with("the result of an OCaml function: "), "{text}");
     });
     assert_no_roots();
@@ -173,16 +173,15 @@ test!(functions_of_ocaml, || {
         assert_eq!(by_root.get(lock).as_str(), Ok("11111111"));
         for _ in 0..2 {
             let refused = missing(lock);
-            let Err(CallError::Error(error)) = refused else { panic!("{refused:?}") };
-            assert_eq!(error, Error::NotRegistered("no such function".into()));
+            let Err(error @ CallError::NotRegistered(_)) = refused else { panic!("{refused:?}") };
             assert!(error.to_string().contains("\"no such function\""));
         }
         let refused = eight::<String>(lock, 1, 1, 1, 1, 1, 1, 1, u64::MAX);
-        let Err(CallError::Error(refused)) = refused else { panic!("{refused:?}") };
-        assert_eq!(refused.reason(), &Error::OutOfRange);
+        let Err(CallError::Conversion(refused)) = refused else { panic!("{refused:?}") };
+        assert_eq!(refused.kind(), ConversionErrorKind::OutOfRange);
         let refused = float_array::<[f64; 2]>(lock, 3);
-        let Err(CallError::Error(refused)) = refused else { panic!("{refused:?}") };
-        assert_eq!(refused.reason(), &Error::Mismatch);
+        let Err(CallError::Conversion(refused)) = refused else { panic!("{refused:?}") };
+        assert_eq!(refused.kind(), ConversionErrorKind::Mismatch);
     });
     assert_no_roots();
 });
@@ -262,7 +261,7 @@ test!(finaliser_does_everything, forbid(unsafe_code), || {
         for n in 0..20 {
             ocaml(lock, "run_in_a_finaliser", n, |lock, n| {
                 let mine = strings(lock, 500);
-                lock.release(|| DomainLock::attach(churn))?;
+                lock.release(|| DomainLock::with(churn))?;
                 trim(lock);
                 check(lock, &mine);
                 match n.get(lock).to_int() % 3 {

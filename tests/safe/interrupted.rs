@@ -2,8 +2,8 @@
 
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    ocaml_type, stats, Boxroot, CallError, DomainLock, Error, FromOCaml, Function, OCamlArray,
-    OCamlFloat, OCamlList, OCamlString, ToOCaml, Value,
+    ocaml_type, stats, Boxroot, CallError, ConversionError, ConversionErrorKind, DomainLock,
+    FromOCaml, Function, OCamlArray, OCamlFloat, OCamlList, OCamlString, ToOCaml, Value,
 };
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -19,11 +19,11 @@ const NONE: [usize; 3] = [0, usize::MAX, usize::MAX];
 #[derive(Clone, Debug, PartialEq)]
 struct Wild<R>(R);
 
-fn mischief(lock: &mut DomainLock) -> Result<(), Error> {
+fn mischief(lock: &mut DomainLock) -> Result<(), ConversionError> {
     let [n, fails, panics] = PARTS.get();
     PARTS.set([n + 1, fails, panics]);
     if n == fails {
-        return Err(Error::OutOfRange);
+        return Err(ConversionErrorKind::OutOfRange.into());
     }
     if n == panics {
         std::panic::panic_any(n);
@@ -34,7 +34,7 @@ fn mischief(lock: &mut DomainLock) -> Result<(), Error> {
             let unit = ().to_ocaml(lock)?;
             function::<((),), ()>(lock, "compact").call(lock, &unit).unwrap();
         }
-        2 => lock.release(|| DomainLock::attach(churn_a_little)).unwrap(),
+        2 => lock.release(|| DomainLock::with(churn_a_little)).unwrap(),
         3 => churn(lock),
         _ => {}
     }
@@ -45,7 +45,7 @@ impl<T: ?Sized, R: ToOCaml<T>> ToOCaml<T> for Wild<R> {
     fn convert_to<'l>(
         &self,
         lock: &'l mut DomainLock,
-    ) -> Result<(Value<'l, T>, &'l DomainLock), Error> {
+    ) -> Result<(Value<'l, T>, &'l DomainLock), ConversionError> {
         mischief(lock)?;
         if PARTS.get()[0] % 2 == 0 {
             return self.0.to_value(lock);
@@ -57,11 +57,14 @@ impl<T: ?Sized, R: ToOCaml<T>> ToOCaml<T> for Wild<R> {
 }
 
 impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Wild<R> {
-    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, T>,
+        lock: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         Ok(Wild(R::from_ocaml(value, lock)?))
     }
 
-    fn from_float(x: f64) -> Result<Self, Error> {
+    fn from_float(x: f64) -> Result<Self, ConversionError> {
         Ok(Wild(R::from_float(x)?))
     }
 }
@@ -143,7 +146,7 @@ fn open() -> Vec<Open> {
     [Open::Nothing, Open::One(text(17))].into_iter().chain(three).collect()
 }
 
-fn there_and_back<T, R>(lock: &mut DomainLock, x: &R) -> Result<(), Error>
+fn there_and_back<T, R>(lock: &mut DomainLock, x: &R) -> Result<(), ConversionError>
 where
     R: ToOCaml<T> + FromOCaml<T> + std::fmt::Debug + PartialEq,
 {
@@ -166,7 +169,7 @@ fn convert_all(lock: &mut DomainLock) -> Result<(), CallError> {
             lock,
             |lock, a, b, c| {
                 let b = b.to_rust::<f64>(lock)?.to_string();
-                Ok::<_, Error>([a.to_rust(lock)?, b, c.to_rust(lock)?].map(Wild))
+                Ok::<_, ConversionError>([a.to_rust(lock)?, b, c.to_rust(lock)?].map(Wild))
             },
         )?;
     let joined: Vec<String> = join.call_converting(lock, text(9), number(1), text(2))?;

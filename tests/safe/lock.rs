@@ -4,34 +4,71 @@ use crate::support::exported::Run;
 use crate::support::raw;
 use crate::support::safe::*;
 use ocaml_boxroot::sys::uses;
-use ocaml_boxroot::{stats, sys, DomainLock, Error, Runtime, Value};
+use ocaml_boxroot::{
+    stats, sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, OCamlInt,
+    Runtime, StartError, ToOCaml, Value,
+};
 use std::panic::{catch_unwind, panic_any, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+// `attach` has the error of its closure, and its own in the same type.
+test!(errors_of_attach, forbid(unsafe_code), || {
+    fn parse(text: &str) -> Result<isize, Box<dyn std::error::Error>> {
+        let text = text.to_owned();
+        DomainLock::attach(|lock| {
+            let number: Boxroot<OCamlInt> = text.parse::<isize>()?.to_ocaml(lock)?;
+            Ok(number.get(lock).to_int())
+        })
+    }
+    let unset = parse("7").unwrap_err();
+    assert_eq!(unset.downcast_ref(), Some(&AttachError::NotSetup));
+    let _ocaml = start();
+    assert_eq!(parse("7").unwrap(), 7);
+    assert!(parse("seven").unwrap_err().is::<std::num::ParseIntError>());
+    fn nested(lock: &mut DomainLock) -> Result<(), Error> {
+        let held = DomainLock::attach(nested).unwrap_err();
+        assert!(matches!(held, Error::Attach(AttachError::AlreadyHeld)));
+        let kinds: [CallError; 2] = [
+            DomainLock::attach(|_| Ok::<_, CallError>(())).unwrap_err(),
+            DomainLock::attach(|_| Ok::<_, ConversionError>(())).unwrap_err().into(),
+        ];
+        for error in kinds {
+            assert_eq!(error.to_string(), AttachError::AlreadyHeld.to_string());
+            let debug = format!("{error:?}");
+            assert!(debug.starts_with("AlreadyHeld: "), "{debug}");
+        }
+        lock.release(|| DomainLock::attach(|_| Ok::<_, Error>(())))
+    }
+    DomainLock::attach(nested).unwrap();
+});
+
 test!(attach_before_startup_and_after_shutdown, || {
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::NotSetup));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::NotSetup));
     assert!(!DomainLock::is_held());
     start().shutdown().unwrap();
     assert!(!DomainLock::is_held());
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
-    assert_eq!(thread::spawn(|| DomainLock::attach(|_| ())).join().unwrap(), Err(Error::TornDown));
-    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
+    assert_eq!(
+        thread::spawn(|| DomainLock::with(|_| ())).join().unwrap(),
+        Err(AttachError::TornDown)
+    );
+    assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
 });
 
 test!(attach_twice, || {
     start();
     for _ in 0..2 {
         assert!(!DomainLock::is_held());
-        let nested = DomainLock::attach(|lock| {
+        let nested = DomainLock::with(|lock| {
             assert!(DomainLock::is_held());
-            let inner = DomainLock::attach(|_| ());
+            let inner = DomainLock::with(|_| ());
             // Attaching works again while this token is lent to `release`.
-            let released = lock.release(|| DomainLock::attach(|_| 3));
+            let released = lock.release(|| DomainLock::with(|_| 3));
             assert!(DomainLock::is_held());
             (inner, released)
         });
-        assert_eq!(nested, Ok((Err(Error::AlreadyHeld), Ok(3))));
+        assert_eq!(nested, Ok((Err(AttachError::AlreadyHeld), Ok(3))));
     }
 });
 
@@ -47,20 +84,20 @@ test!(release_reacquires_after_a_panic, || {
 
 test!(attach_gives_back_after_a_panic, || {
     start();
-    let panicked = thread::spawn(|| DomainLock::attach(|_| panic!("in attach"))).join();
+    let panicked = thread::spawn(|| DomainLock::with(|_| panic!("in attach"))).join();
     assert!(panicked.is_err());
-    assert_eq!(DomainLock::attach(|_| ()), Ok(()), "the lock is free");
+    assert_eq!(DomainLock::with(|_| ()), Ok(()), "the lock is free");
 });
 
 test!(attach_in_a_callback_is_refused, || {
     extern "C" fn body(_: sys::Value) -> sys::Value {
-        assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
+        assert_eq!(DomainLock::with(|_| ()), Err(AttachError::AlreadyHeld));
         // SAFETY: called from OCaml through test_call.
         unsafe {
             DomainLock::enter(|lock| {
-                assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
+                assert_eq!(DomainLock::with(|_| ()), Err(AttachError::AlreadyHeld));
                 // But in a blocking section of the callback it works.
-                lock.release(|| DomainLock::attach(churn)).unwrap();
+                lock.release(|| DomainLock::with(churn)).unwrap();
                 Value::int(0).raw()
             })
         }
@@ -96,7 +133,7 @@ test!(break_when_a_thread_attaches_first, || {
             // SAFETY: OCaml handles the signal, by noting that it came.
             assert_eq!(unsafe { libc::raise(libc::SIGINT) }, 0);
             let small = thread::Builder::new().stack_size(128 << 10);
-            small.spawn(|| DomainLock::attach(|lock| drop(string(lock, "kept")))).unwrap().join()
+            small.spawn(|| DomainLock::with(|lock| drop(string(lock, "kept")))).unwrap().join()
         })
         .unwrap()
         .unwrap();
@@ -118,7 +155,7 @@ test!(assumed_lock, || {
     assumed(|lock| {
         churn(lock);
         assert_eq!(root.get(lock).to_string_lossy(), "kept");
-        lock.release(|| DomainLock::attach(churn)).unwrap();
+        lock.release(|| DomainLock::with(churn)).unwrap();
         // SAFETY: this thread holds the lock, and the use that it ends.
         assert_eq!(unsafe { uses::begin() }, Ok(2), "nested in this one");
         unsafe { uses::end() };
@@ -136,7 +173,7 @@ test!(tokens_nest_and_panic, forbid(unsafe_code), || {
         churn_a_little(lock);
         let root = string(lock, "kept");
         if depth % 2 == 0 {
-            lock.release(|| DomainLock::attach(|lock| deeper(lock, depth + 1))).unwrap();
+            lock.release(|| DomainLock::with(|lock| deeper(lock, depth + 1))).unwrap();
         } else {
             let body: Run = |lock, n| {
                 let depth = n.get(lock).to_int() as usize;
@@ -150,7 +187,7 @@ test!(tokens_nest_and_panic, forbid(unsafe_code), || {
         }
     }
     let runtime = start();
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         let result = catch_unwind(AssertUnwindSafe(|| deeper(lock, 0)));
         assert!(result.is_err());
         drop(result);

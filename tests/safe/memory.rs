@@ -2,8 +2,9 @@
 
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, DomainLock, Error, FromOCaml, OCamlArray, OCamlArray1, OCamlBytes,
-    OCamlFloat, OCamlInt, OCamlList, OCamlMap, OCamlSet, OCamlString, ToOCaml,
+    ocaml_functions, Boxroot, ConversionError, ConversionErrorKind, DomainLock, FromOCaml,
+    OCamlArray, OCamlArray1, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlMap, OCamlSet,
+    OCamlString, ToOCaml,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -79,7 +80,12 @@ fn with_memory<R>(largest: usize, f: impl FnOnce() -> R) -> R {
 
 fn from_ocaml<T, R: FromOCaml<T>>(lock: &DomainLock, value: &Boxroot<T>) {
     let copy = with_little_memory(|| value.to_rust::<R>(lock).err());
-    assert_eq!(copy, Some(Error::OutOfMemory), "{}", std::any::type_name::<R>());
+    assert_eq!(
+        copy,
+        Some(ConversionErrorKind::OutOfMemory.into()),
+        "{}",
+        std::any::type_name::<R>()
+    );
     assert!(value.to_rust::<R>(lock).is_ok());
 }
 
@@ -110,8 +116,8 @@ test!(conversions_where_memory_runs_out, || {
         let half: Boxroot<OCamlFloat> = 0.5.to_ocaml(lock).unwrap();
         let halves = vec![&half; N];
         let floats = with_little_memory(|| halves.to_ocaml(lock));
-        let _: &Result<Boxroot<OCamlArray<OCamlFloat>>, Error> = &floats;
-        assert_eq!(floats.err(), Some(Error::OutOfMemory));
+        let _: &Result<Boxroot<OCamlArray<OCamlFloat>>, ConversionError> = &floats;
+        assert_eq!(floats.err(), Some(ConversionErrorKind::OutOfMemory.into()));
     });
     assert_no_roots();
 });
@@ -121,13 +127,13 @@ test!(hash_tables_where_memory_runs_out, || {
     with_ocaml(|lock| {
         let numbers: Boxroot<OCamlSet<OCamlInt>> = number_set(lock, 1000).unwrap();
         let copy = with_memory(10_000, || numbers.to_rust::<HashSet<i64>>(lock));
-        assert_eq!(copy, Err(Error::OutOfMemory));
+        assert_eq!(copy, Err(ConversionErrorKind::OutOfMemory.into()));
         let copy = with_memory(10_000, || numbers.to_rust::<BTreeSet<i64>>(lock));
         assert_eq!(copy.unwrap().len(), 1000);
         let pairs: Vec<(i64, i64)> = (0..1000).map(|i| (i, i)).collect();
         let pairs: Boxroot<OCamlList<(OCamlInt, OCamlInt)>> = pairs.to_ocaml(lock).unwrap();
         let copy = with_memory(20_000, || pairs.to_rust::<HashMap<i64, i64>>(lock));
-        assert_eq!(copy, Err(Error::OutOfMemory));
+        assert_eq!(copy, Err(ConversionErrorKind::OutOfMemory.into()));
         let copy = with_memory(20_000, || pairs.to_rust::<BTreeMap<i64, i64>>(lock));
         assert_eq!(copy.unwrap().len(), 1000);
     })

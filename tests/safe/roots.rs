@@ -3,7 +3,8 @@
 use crate::support::exported::HANDED_OVER;
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    stats, Boxroot, DomainLock, Error, Function, OCamlInt, OCamlString, RootRef, Runtime, Value,
+    stats, Boxroot, DomainLock, Function, OCamlInt, OCamlString, RootRef, Runtime, StartError,
+    Value,
 };
 use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
@@ -89,9 +90,9 @@ test!(forgotten_things, || {
         assert_eq!(root.get(lock).to_string_lossy(), "kept");
         root
     });
-    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
     drop(root);
-    DomainLock::attach(|_| assert_eq!(stats().live_roots, 1, "the forgotten one")).unwrap();
+    DomainLock::with(|_| assert_eq!(stats().live_roots, 1, "the forgotten one")).unwrap();
 });
 
 test!(a_function_that_needs_no_local_roots, || {

@@ -3,7 +3,8 @@
 use crate::support::exported::Run;
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    stats, Boxroot, DomainLock, Error, OCamlInt, OCamlString, RootRef, Runtime, ToOCaml, Users,
+    stats, AttachError, Boxroot, ConversionError, DomainLock, OCamlInt, OCamlString, RootRef,
+    Runtime, ShutdownError, StartError, ToOCaml, Users,
 };
 use std::cell::RefCell;
 use std::io::{Read, Write};
@@ -19,33 +20,33 @@ test!(shutdown_with_idle_threads_around, || {
     let (to_thread, from_main) = mpsc::channel::<()>();
     let (to_main, from_thread) = mpsc::channel::<()>();
     let registered = thread::spawn(move || {
-        DomainLock::attach(|_| ()).unwrap();
+        DomainLock::with(|_| ()).unwrap();
         to_main.send(()).unwrap();
         from_main.recv().unwrap();
-        DomainLock::attach(|_| ())
+        DomainLock::with(|_| ())
     });
     from_thread.recv().unwrap();
     thread::spawn(|| runtime.shutdown().unwrap()).join().unwrap();
     to_thread.send(()).unwrap();
-    assert_eq!(registered.join().unwrap(), Err(Error::TornDown));
+    assert_eq!(registered.join().unwrap(), Err(AttachError::TornDown));
 });
 
 test!(shutdown_under_a_token, || {
     fn is_an_error<T: std::error::Error + Send + Sync + 'static>(_: &T) {}
     let runtime = start();
-    let busy = DomainLock::attach(|_| runtime.shutdown().unwrap_err()).unwrap();
+    let busy = DomainLock::with(|_| runtime.shutdown().unwrap_err()).unwrap();
     is_an_error(&busy);
-    assert_eq!(busy.error, Error::AlreadyHeld);
+    assert_eq!(busy.error, AttachError::AlreadyHeld.into());
     // The token is lent, not gone.
-    let busy = DomainLock::attach(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err()));
+    let busy = DomainLock::with(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err()));
     let busy = busy.unwrap();
-    assert_eq!(busy.error, Error::Busy { by: Users::ThisThread });
+    assert_eq!(busy.error, ShutdownError::Busy(Users::ThisThread));
     assert!(busy.to_string().ends_with("in use by this thread, which is in DomainLock::release"));
     let other = thread::spawn(|| {
-        DomainLock::attach(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err())).unwrap()
+        DomainLock::with(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err())).unwrap()
     });
     let busy = other.join().unwrap();
-    assert_eq!(busy.error, Error::Busy { by: Users::ThisThread });
+    assert_eq!(busy.error, ShutdownError::Busy(Users::ThisThread));
     busy.runtime.shutdown().unwrap();
 });
 
@@ -56,12 +57,12 @@ fn call_until_shutdown() {
         through_ocaml(lock, "repeated_length", 5).unwrap()
     };
     let error = loop {
-        match DomainLock::attach(call) {
+        match DomainLock::with(call) {
             Ok(length) => assert_eq!(length, 15),
             Err(error) => break error,
         }
     };
-    assert_eq!(error, Error::TornDown);
+    assert_eq!(error, AttachError::TornDown);
 }
 
 test!(shutdown_within_a_time_while_threads_call, || {
@@ -78,16 +79,16 @@ test!(shutdown_within_a_time_that_is_too_short, || {
     let (attached, is_attached) = mpsc::channel();
     let waits = thread::spawn(move || {
         let attaches = move || {
-            DomainLock::attach(|_| attached.send(()).unwrap()).unwrap();
+            DomainLock::with(|_| attached.send(()).unwrap()).unwrap();
             work(|_| !STOP.load(Ordering::SeqCst));
         };
         let wait = || thread::spawn(attaches).join().unwrap();
-        DomainLock::attach(|lock| lock.release(wait)).unwrap();
+        DomainLock::with(|lock| lock.release(wait)).unwrap();
     });
     is_attached.recv().unwrap();
     for milliseconds in [0, 1, 20] {
         let busy = runtime.shutdown_within(Duration::from_millis(milliseconds)).unwrap_err();
-        assert!(matches!(busy.error, Error::Busy { by: Users::Threads(1 | 2) }), "{busy}");
+        assert!(matches!(busy.error, ShutdownError::Busy(Users::Threads(1 | 2))), "{busy}");
         runtime = busy.runtime;
     }
     STOP.store(true, Ordering::SeqCst);
@@ -98,10 +99,10 @@ test!(shutdown_within_a_time_that_is_too_short, || {
 test!(shutdown_within_a_time_where_it_cannot_be, || {
     let runtime = start();
     let within = |runtime: Runtime| runtime.shutdown_within(Duration::MAX).unwrap_err();
-    let busy = DomainLock::attach(|_| within(runtime)).unwrap();
-    assert_eq!(busy.error, Error::AlreadyHeld);
-    let busy = DomainLock::attach(|lock| lock.release(|| within(busy.runtime))).unwrap();
-    assert_eq!(busy.error, Error::Busy { by: Users::ThisThread });
+    let busy = DomainLock::with(|_| within(runtime)).unwrap();
+    assert_eq!(busy.error, AttachError::AlreadyHeld.into());
+    let busy = DomainLock::with(|lock| lock.release(|| within(busy.runtime))).unwrap();
+    assert_eq!(busy.error, ShutdownError::Busy(Users::ThisThread));
     busy.runtime.shutdown().unwrap();
 });
 
@@ -112,13 +113,13 @@ test!(shutdown_within_a_time_while_at_exit_waits, || {
         lock.release(|| thread::spawn(call_until_shutdown).join().unwrap());
         Ok(())
     };
-    DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, at_exit)).unwrap().unwrap();
+    DomainLock::with(|lock| ocaml(lock, "run_at_exit", 0, at_exit)).unwrap().unwrap();
     runtime.shutdown_within(Duration::MAX).unwrap();
 });
 
 test!(drop_after_shutdown, || {
     let runtime = start();
-    let mut halves = DomainLock::attach(|lock| strings(lock, 5000)).unwrap();
+    let mut halves = DomainLock::with(|lock| strings(lock, 5000)).unwrap();
     let other = halves.split_off(2500);
     runtime.shutdown().unwrap();
     drop(halves);
@@ -135,7 +136,7 @@ fn work(go_on: impl Fn(usize) -> bool) {
         if !go_on(n) {
             break;
         }
-        DomainLock::attach(|lock| drop(strings(lock, 100))).unwrap();
+        DomainLock::with(|lock| drop(strings(lock, 100))).unwrap();
     }
 }
 
@@ -144,13 +145,13 @@ test!(a_worker_exits_while_another_thread_holds_the_lock, || {
     let (registered, is_registered) = mpsc::channel();
     let (held, is_held) = mpsc::channel();
     let worker = thread::spawn(move || {
-        ROOTS.set(DomainLock::attach(|lock| strings(lock, 1000)).unwrap());
+        ROOTS.set(DomainLock::with(|lock| strings(lock, 1000)).unwrap());
         registered.send(()).unwrap();
         is_held.recv().unwrap();
         process::exit(0);
     });
     is_registered.recv().unwrap();
-    DomainLock::attach(|_| {
+    DomainLock::with(|_| {
         held.send(()).unwrap();
         worker.join().unwrap();
     })
@@ -181,7 +182,7 @@ test!(the_handle_is_dropped_while_workers_use_ocaml, || {
     drop(runtime);
     STOP.store(true, Ordering::SeqCst);
     workers.into_iter().for_each(|worker| worker.join().unwrap());
-    DomainLock::attach(churn).unwrap();
+    DomainLock::with(churn).unwrap();
 });
 
 test!(the_handle_is_lost_by_an_error_in_a_scope, || {
@@ -198,7 +199,7 @@ test!(the_handle_is_lost_by_an_error_in_a_scope, || {
         Ok(())
     }
     fails().unwrap_err();
-    DomainLock::attach(churn).unwrap();
+    DomainLock::with(churn).unwrap();
 });
 
 /// Attaches when it is dropped, and drops a root.
@@ -206,7 +207,7 @@ struct Last(#[allow(dead_code)] Option<Boxroot<OCamlString>>);
 
 impl Drop for Last {
     fn drop(&mut self) {
-        assert_eq!(DomainLock::attach(churn), Err(Error::AlreadyHeld));
+        assert_eq!(DomainLock::with(churn), Err(AttachError::AlreadyHeld));
     }
 }
 
@@ -237,7 +238,7 @@ test!(
                     ready.send(()).unwrap();
                     roots.clear();
                     ROOTS.set(roots);
-                    DomainLock::attach(|_| unreachable!("the process ends under the lock")).unwrap()
+                    DomainLock::with(|_| unreachable!("the process ends under the lock")).unwrap()
                 });
             }
             (0..4).for_each(|_| is_ready.recv().unwrap());
@@ -253,7 +254,7 @@ test!(
     || {
         static RAN: AtomicBool = AtomicBool::new(false);
         let runtime = Runtime::start().unwrap();
-        ROOTS.set(DomainLock::attach(|lock| strings(lock, 10_000)).unwrap());
+        ROOTS.set(DomainLock::with(|lock| strings(lock, 10_000)).unwrap());
         let at_exit = |lock: &mut DomainLock| {
             ocaml(lock, "run_at_exit", 0, |_, _| {
                 RAN.store(true, Ordering::SeqCst);
@@ -261,7 +262,7 @@ test!(
             })
             .unwrap()
         };
-        DomainLock::attach(at_exit).unwrap();
+        DomainLock::with(at_exit).unwrap();
         // Memory of the runtime, as domains that have just ended use it: it must not be freed under them.
         // SAFETY: the name is a C string, and no other thread uses OCaml 4's table of names.
         let cell = unsafe { ocaml_sys::caml_named_value(c"run_at_exit".as_ptr()) };
@@ -271,7 +272,7 @@ test!(
         // SAFETY: shutting down leaves the cell alone, as this test checks.
         assert_eq!(unsafe { *cell }, before);
         assert!(RAN.load(Ordering::SeqCst));
-        assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+        assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
     }
 );
 
@@ -295,17 +296,17 @@ fn written_to(output: impl AsRawFd, f: impl FnOnce()) -> String {
 test!(shutdown_on_drop_writes_what_is_buffered, || {
     let text = written_to(std::io::stdout(), || {
         let _runtime = start().shutdown_on_drop();
-        DomainLock::attach(|lock| through_ocaml(lock, "print", 42)).unwrap().unwrap();
+        DomainLock::with(|lock| through_ocaml(lock, "print", 42)).unwrap().unwrap();
     });
     assert_eq!(text, "42");
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
 });
 
 test!(shutdown_on_drop_in_a_panic, || {
     let text = written_to(std::io::stdout(), || {
         let panicked = thread::spawn(|| {
             let _runtime = start().shutdown_on_drop();
-            DomainLock::attach(|lock| through_ocaml(lock, "print", 42)).unwrap().unwrap();
+            DomainLock::with(|lock| through_ocaml(lock, "print", 42)).unwrap().unwrap();
             panic!("on purpose");
         });
         panicked.join().unwrap_err();
@@ -315,20 +316,20 @@ test!(shutdown_on_drop_in_a_panic, || {
 
 test!(shutdown_on_drop_says_why_it_cannot, || {
     let runtime = start().shutdown_on_drop();
-    let text = written_to(std::io::stderr(), || DomainLock::attach(|_| drop(runtime)).unwrap());
+    let text = written_to(std::io::stderr(), || DomainLock::with(|_| drop(runtime)).unwrap());
     assert!(text.contains("OCaml was not shut down"), "{text}");
-    assert!(text.contains(&Error::AlreadyHeld.to_string()), "{text}");
-    assert_eq!(DomainLock::attach(|_| ()), Ok(()));
+    assert!(text.contains(&AttachError::AlreadyHeld.to_string()), "{text}");
+    assert_eq!(DomainLock::with(|_| ()), Ok(()));
 });
 
 test!(exit_under_the_lock, forbid(unsafe_code), || {
     start();
-    thread::spawn(|| DomainLock::attach(|_| process::exit(0))).join().unwrap().unwrap();
+    thread::spawn(|| DomainLock::with(|_| process::exit(0))).join().unwrap().unwrap();
 });
 
 test!(exit_of_ocaml_under_the_lock, forbid(unsafe_code), || {
     start();
-    let exits = || DomainLock::attach(|lock| ocaml(lock, "exit", 0, |_, _| Ok(())).is_ok());
+    let exits = || DomainLock::with(|lock| ocaml(lock, "exit", 0, |_, _| Ok(())).is_ok());
     thread::spawn(exits).join().unwrap().unwrap();
 });
 
@@ -344,7 +345,7 @@ struct Restless {
 impl Drop for Restless {
     fn drop(&mut self) {
         assert_eq!(DomainLock::is_held(), !self.can);
-        assert_eq!(DomainLock::attach(churn).is_ok(), self.can);
+        assert_eq!(DomainLock::with(churn).is_ok(), self.can);
     }
 }
 
@@ -381,11 +382,11 @@ test!(shutdown_in_a_thread_local_destructor, forbid(unsafe_code), || {
     thread::spawn(|| {
         ROOTS.set(Vec::new()); // dropped after the runtime
         RUNTIME.set(Some(Shuts(Some(start()))));
-        ROOTS.set(DomainLock::attach(|lock| strings(lock, 5000)).unwrap());
+        ROOTS.set(DomainLock::with(|lock| strings(lock, 5000)).unwrap());
     })
     .join()
     .unwrap();
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
 });
 
 test!(exports_in_at_exit, forbid(unsafe_code), || {
@@ -393,12 +394,12 @@ test!(exports_in_at_exit, forbid(unsafe_code), || {
     let runtime = start();
     let body: Run = |lock, _| {
         churn(lock);
-        let attach = || thread::spawn(|| DomainLock::attach(|_| ())).join().unwrap();
-        assert_eq!(lock.release(attach), Err(Error::TornDown));
+        let attach = || thread::spawn(|| DomainLock::with(|_| ())).join().unwrap();
+        assert_eq!(lock.release(attach), Err(AttachError::TornDown));
         RAN.store(true, Ordering::SeqCst);
         Ok(())
     };
-    DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, body)).unwrap().unwrap();
+    DomainLock::with(|lock| ocaml(lock, "run_at_exit", 0, body)).unwrap().unwrap();
     runtime.shutdown().unwrap();
     assert!(RAN.load(Ordering::SeqCst));
 });
@@ -413,7 +414,7 @@ test!(exports_on_other_threads_in_at_exit, forbid(unsafe_code), || {
         if n.get(lock).to_int() == 1 {
             let roots = strings(lock, 1000);
             check(lock, &roots);
-            assert_eq!(lock.release(|| DomainLock::attach(|_| ())), Ok(()));
+            assert_eq!(lock.release(|| DomainLock::with(|_| ())), Ok(()));
             RAN.fetch_add(1, Ordering::SeqCst);
             return Ok(());
         }
@@ -424,7 +425,7 @@ test!(exports_on_other_threads_in_at_exit, forbid(unsafe_code), || {
         Ok(())
     }
     let runtime = start();
-    DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, body)).unwrap().unwrap();
+    DomainLock::with(|lock| ocaml(lock, "run_at_exit", 0, body)).unwrap().unwrap();
     runtime.shutdown().unwrap();
     assert_eq!(RAN.load(Ordering::SeqCst), if cfg!(ocaml5) { 2 } else { 1 });
 });
@@ -449,10 +450,10 @@ fn shut_down_and_leave(how: &'static str, body: Run) {
         lock.release(|| wait_for(&RUNS));
         Ok(())
     };
-    DomainLock::attach(|lock| ocaml(lock, "run_at_exit", 0, start_it)).unwrap().unwrap();
+    DomainLock::with(|lock| ocaml(lock, "run_at_exit", 0, start_it)).unwrap().unwrap();
     runtime.shutdown().unwrap();
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
-    assert_eq!(Runtime::get_or_start().err(), Some(Error::TornDown));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
+    assert_eq!(Runtime::get_or_start().err(), Some(AttachError::TornDown.into()));
     assert!(!DomainLock::is_held());
     IS_DOWN.store(true, Ordering::SeqCst);
 }
@@ -501,7 +502,7 @@ test!(exceptions_in_at_exit, forbid(unsafe_code), || {
         }
         _ => Err("the last one is the first to run".into()),
     };
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         for n in [0, 1] {
             ocaml(lock, "run_at_exit", n, body).unwrap();
         }
@@ -513,12 +514,12 @@ test!(exceptions_in_at_exit, forbid(unsafe_code), || {
 
 test!(runtime_comes_back_and_goes, forbid(unsafe_code), || {
     let mut runtime = start();
-    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    let kept = DomainLock::with(|lock| strings(lock, 1000)).unwrap();
     for _ in 0..3 {
         let (stop, stopped) = mpsc::channel::<()>();
         let (ready, is_ready) = mpsc::channel::<()>();
         let attached = thread::spawn(move || {
-            DomainLock::attach(|lock| {
+            DomainLock::with(|lock| {
                 lock.release(|| {
                     ready.send(()).unwrap();
                     stopped.recv().unwrap();
@@ -528,22 +529,22 @@ test!(runtime_comes_back_and_goes, forbid(unsafe_code), || {
         });
         is_ready.recv().unwrap();
         let busy = runtime.shutdown().unwrap_err();
-        assert_eq!(busy.error, Error::Busy { by: Users::Threads(1) });
+        assert_eq!(busy.error, ShutdownError::Busy(Users::Threads(1)));
         runtime = busy.runtime;
-        DomainLock::attach(churn).unwrap();
+        DomainLock::with(churn).unwrap();
         stop.send(()).unwrap();
         attached.join().unwrap();
-        DomainLock::attach(|lock| check(lock, &kept)).unwrap();
+        DomainLock::with(|lock| check(lock, &kept)).unwrap();
     }
     runtime.shutdown().unwrap();
 });
 
 test!(runtime_lost_while_busy, forbid(unsafe_code), || {
     start();
-    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    let kept = DomainLock::with(|lock| strings(lock, 1000)).unwrap();
     let (ready, is_ready) = mpsc::channel::<()>();
     thread::spawn(move || {
-        DomainLock::attach(|lock| {
+        DomainLock::with(|lock| {
             lock.release(|| {
                 ready.send(()).unwrap();
                 thread::park();
@@ -551,10 +552,10 @@ test!(runtime_lost_while_busy, forbid(unsafe_code), || {
         })
     });
     is_ready.recv().unwrap();
-    assert_eq!(DomainLock::attach(churn), Ok(()));
-    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(DomainLock::with(churn), Ok(()));
+    assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
     drop(kept);
-    DomainLock::attach(|_| assert_eq!(stats().live_roots, 0)).unwrap();
+    DomainLock::with(|_| assert_eq!(stats().live_roots, 0)).unwrap();
 });
 
 test!(roots_dropped_during_shutdown, forbid(unsafe_code), || {
@@ -562,7 +563,7 @@ test!(roots_dropped_during_shutdown, forbid(unsafe_code), || {
     let (ready, is_ready) = mpsc::channel::<()>();
     let threads: Vec<_> = (0..4)
         .map(|_| {
-            let roots = DomainLock::attach(|lock| strings(lock, 20_000)).unwrap();
+            let roots = DomainLock::with(|lock| strings(lock, 20_000)).unwrap();
             let ready = ready.clone();
             thread::spawn(move || {
                 ready.send(()).unwrap();
@@ -581,12 +582,12 @@ test!(roots_dropped_during_shutdown, forbid(unsafe_code), || {
 /// Shuts OCaml down while a thread that OCaml code made does for ever what this function of exported.ml says.
 fn shut_down_with_a_thread(how: &str) {
     let runtime = start();
-    let roots = DomainLock::attach(|lock| {
+    let roots = DomainLock::with(|lock| {
         ocaml(lock, how, 0, |_, _| Ok(())).unwrap();
         strings(lock, 1000)
     });
     runtime.shutdown().unwrap();
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
     drop(roots);
 }
 
@@ -609,7 +610,7 @@ test!(shutdown_with_a_busy_thread, forbid(unsafe_code), || {
 test!(shutdown_with_a_busy_thread_of_the_initialisation, forbid(unsafe_code), || {
     let runtime = Runtime::builder().args(["name", "busy"]).start().unwrap();
     thread::spawn(|| runtime.shutdown().unwrap()).join().unwrap();
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
 });
 
 const BLOCK: [u8; 1024] = [b'x'; 1024];
@@ -626,8 +627,7 @@ test!(shutdown_with_a_thread_that_reads, forbid(unsafe_code), || {
     let (mut here, there) = UnixStream::pair().unwrap();
     let descriptor = there.as_raw_fd() as isize;
     let runtime = start();
-    DomainLock::attach(|lock| ocaml(lock, "read_lines", descriptor, |_, _| Ok(())).unwrap())
-        .unwrap();
+    DomainLock::with(|lock| ocaml(lock, "read_lines", descriptor, |_, _| Ok(())).unwrap()).unwrap();
     runtime.shutdown().unwrap();
     let memory: Vec<_> = (0..200).map(|_| vec![0_u8; 64 << 10]).collect();
     here.set_nonblocking(true).unwrap();
@@ -645,13 +645,13 @@ test!(closures_during_shutdown, forbid(unsafe_code), || {
     let mut runtime = start();
     let use_closures = || {
         let mut kept = Vec::new();
-        while let Ok(roots) = DomainLock::attach(|lock| {
+        while let Ok(roots) = DomainLock::with(|lock| {
             let text = string(lock, "captured");
             let f = Count::from_rust(lock, move |lock, n| {
                 churn_a_little(lock);
                 lock.release(thread::yield_now);
                 assert_eq!(text.get(lock).to_string_lossy(), "captured");
-                Ok::<_, Error>(n.get(lock).to_int())
+                Ok::<_, ConversionError>(n.get(lock).to_int())
             });
             let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
             assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);
@@ -661,7 +661,7 @@ test!(closures_during_shutdown, forbid(unsafe_code), || {
             USED.fetch_add(1, Ordering::SeqCst);
             thread::sleep(Duration::from_millis(2)); // without any pause, it would be busy for ever
         }
-        assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+        assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
     };
     let threads: Vec<_> = (0..4).map(|_| thread::spawn(use_closures)).collect();
     while USED.load(Ordering::SeqCst) < 40 {
@@ -676,21 +676,21 @@ test!(closures_during_shutdown, forbid(unsafe_code), || {
 
 test!(shutdown_in_a_closure, forbid(unsafe_code), || {
     static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
-    fn refused() -> Error {
+    fn refused() -> ShutdownError {
         let runtime = RUNTIME.lock().unwrap().take().unwrap();
         let busy = runtime.shutdown().unwrap_err();
         *RUNTIME.lock().unwrap() = Some(busy.runtime);
         busy.error
     }
     *RUNTIME.lock().unwrap() = Some(start());
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         let f = Count::from_rust(lock, |lock, n| {
-            assert_eq!(refused(), Error::AlreadyHeld);
+            assert_eq!(refused(), AttachError::AlreadyHeld.into());
             let here = lock.release(refused);
             let elsewhere = lock.release(|| thread::spawn(refused).join().unwrap());
-            assert_eq!(here, Error::Busy { by: Users::ThisThread });
-            assert_eq!(elsewhere, Error::Busy { by: Users::Threads(1) });
-            Ok::<_, Error>(n.get(lock).to_int())
+            assert_eq!(here, ShutdownError::Busy(Users::ThisThread));
+            assert_eq!(elsewhere, ShutdownError::Busy(Users::Threads(1)));
+            Ok::<_, ConversionError>(n.get(lock).to_int())
         });
         let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
         assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);

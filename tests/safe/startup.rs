@@ -4,7 +4,7 @@ use crate::support::exported::{Run, RUN};
 use crate::support::process::{command, this_program};
 use crate::support::raw;
 use crate::support::safe::*;
-use ocaml_boxroot::{sys, DomainLock, Error, Runtime};
+use ocaml_boxroot::{sys, AttachError, DomainLock, Runtime, StartError};
 use std::os::unix::process::ExitStatusExt;
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,17 +13,17 @@ use std::thread;
 
 test!(start_twice, || {
     let runtime = start();
-    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
-    assert_eq!(DomainLock::attach(|_| ()), Ok(()));
+    assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
+    assert_eq!(DomainLock::with(|_| ()), Ok(()));
     runtime.shutdown().unwrap();
-    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
 });
 
 test!(start_where_ocaml_runs_already, || {
     raw::start_runtime(); // stands for a program that OCaml started
     let elsewhere = || thread::spawn(|| Runtime::start().err()).join().unwrap();
-    assert_eq!(elsewhere(), Some(Error::AlreadyStarted));
-    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(elsewhere(), Some(StartError::AlreadyStarted));
+    assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
 });
 
 // Whether the program has the Thread module is found out by the first thread that attaches, without the lock, while OCaml may be
@@ -34,8 +34,8 @@ test!(attach_where_another_library_has_set_boxroot_up, || {
     assert!(unsafe { sys::boxroot_setup() });
     let threads = [(); 4].map(|()| {
         thread::spawn(|| {
-            assert_eq!(Runtime::start().map(drop), Err(Error::AlreadyStarted));
-            DomainLock::attach(churn)
+            assert_eq!(Runtime::start().map(drop), Err(StartError::AlreadyStarted));
+            DomainLock::with(churn)
         })
     });
     raw::ocaml("register_names", &[raw::int(10_000)]);
@@ -44,11 +44,11 @@ test!(attach_where_another_library_has_set_boxroot_up, || {
 
 // The runtime runs, so the error does not say to start one.
 test!(attach_where_ocaml_has_not_called_rust_yet, || {
-    assert_eq!(attach_on_another_thread(), Err(Error::NotSetup));
+    assert_eq!(attach_on_another_thread(), Err(AttachError::NotSetup));
     raw::start_runtime(); // stands for a program that OCaml started
     raw::without_lock(|| {
-        assert_eq!(attach_on_another_thread(), Err(Error::NotReady));
-        assert_eq!(Runtime::get_or_start().map(drop), Err(Error::NotReady));
+        assert_eq!(attach_on_another_thread(), Err(AttachError::NotReady));
+        assert_eq!(Runtime::get_or_start().map(drop), Err(AttachError::NotReady.into()));
     });
     *RUN.lock().unwrap() = Some(|_, _| Ok(()));
     raw::ocaml("run", &[raw::int(0)]);
@@ -83,9 +83,9 @@ test!(start_on_many_threads, || {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 1);
-    let refused = Err(Error::AlreadyStarted);
+    let refused = Err(StartError::AlreadyStarted);
     assert!(results.iter().all(|result| result.is_ok() || *result == refused), "{results:?}");
-    DomainLock::attach(churn).unwrap();
+    DomainLock::with(churn).unwrap();
 });
 
 // The first calls of several domains set the library up. Under this setting they also keep the heap, by one more start of the
@@ -134,7 +134,7 @@ static RAN: AtomicUsize = AtomicUsize::new(0);
 
 /// Starts OCaml with these arguments. If one is "run", the initialisation of exported.ml calls `body` with the number of
 /// arguments; if one is "raise", it raises an exception.
-fn start_with(arguments: &[&str], body: Run) -> Result<Runtime, Error> {
+fn start_with(arguments: &[&str], body: Run) -> Result<Runtime, StartError> {
     *RUN.lock().unwrap() = Some(body);
     Runtime::builder().args(arguments.iter().copied()).start()
 }
@@ -143,12 +143,12 @@ fn ran(n: isize) {
     RAN.fetch_add(n as usize, Ordering::SeqCst);
 }
 
-fn attach_on_another_thread() -> Result<(), Error> {
-    thread::spawn(|| DomainLock::attach(churn)).join().unwrap()
+fn attach_on_another_thread() -> Result<(), AttachError> {
+    thread::spawn(|| DomainLock::with(churn)).join().unwrap()
 }
 
 test!(arguments, || {
-    assert_eq!(start_with(&["a\0b"], |_, _| Ok(())).err(), Some(Error::NulInArgument));
+    assert_eq!(start_with(&["a\0b"], |_, _| Ok(())).err(), Some(StartError::NulInArgument));
     let body: Run = |lock, n| {
         ran(n.get(lock).to_int());
         Ok(())
@@ -158,12 +158,12 @@ test!(arguments, || {
 });
 
 fn uses_threads(lock: &mut DomainLock) {
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::AlreadyHeld));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::AlreadyHeld));
     lock.release(|| {
         assert_eq!(attach_on_another_thread(), Ok(()));
-        assert_eq!(DomainLock::attach(churn), Ok(()));
+        assert_eq!(DomainLock::with(churn), Ok(()));
     });
-    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
     ran(1);
 }
 
@@ -184,19 +184,19 @@ test!(start_fails_after_an_export, || {
         Ok(())
     };
     let error = start_with(&["name", "run", "raise"], body).unwrap_err();
-    assert_eq!(error, Error::StartupException("Failure(\"config file missing\")".to_string()));
+    assert_eq!(error, StartError::Exception("Failure(\"config file missing\")".to_string()));
     assert!(error.to_string().contains("config file missing"));
     assert_eq!(RAN.load(Ordering::SeqCst), 1);
     // What was initialised before can be used, on all threads.
     assert_eq!(attach_on_another_thread(), Ok(()));
     let same = |lock: &mut DomainLock| ocaml(lock, "run", 5, |_, _| Ok(())).unwrap();
-    assert_eq!(DomainLock::attach(same), Ok(5));
-    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(DomainLock::with(same), Ok(5));
+    assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
 });
 
 test!(get_or_start_where_a_start_failed, || {
     let error = start_with(&["name", "raise"], |_, _| Ok(())).unwrap_err();
-    assert!(matches!(error, Error::StartupException(_)));
+    assert!(matches!(error, StartError::Exception(_)));
     assert_eq!(Runtime::get_or_start().map(|_| ()), Err(error));
 });
 
@@ -207,11 +207,11 @@ test!(get_or_start_on_many_threads, || {
             scope.spawn(|| {
                 together.wait();
                 Runtime::get_or_start().unwrap();
-                DomainLock::attach(churn).unwrap();
+                DomainLock::with(churn).unwrap();
             });
         }
     });
-    assert_eq!(Runtime::start().err(), Some(Error::AlreadyStarted));
+    assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
     let runtime: &'static Runtime = Runtime::get_or_start().unwrap();
     assert_eq!(format!("{runtime:?}"), "Runtime(())");
 });
@@ -221,7 +221,7 @@ test!(get_or_start_during_initialisation, || {
         // An exported function is running, so OCaml can be used.
         Runtime::get_or_start().unwrap();
         lock.release(|| {
-            let other = || Runtime::get_or_start().and_then(|_| DomainLock::attach(churn));
+            let other = || Runtime::get_or_start().and_then(|_| Ok(DomainLock::with(churn)?));
             thread::spawn(other).join().unwrap().unwrap();
         });
         ran(1);
@@ -234,14 +234,14 @@ test!(get_or_start_during_initialisation, || {
 test!(the_starting_thread_ends, || {
     let runtime = thread::spawn(|| {
         let runtime = Runtime::start().unwrap();
-        DomainLock::attach(churn).unwrap();
+        DomainLock::with(churn).unwrap();
         runtime
     })
     .join()
     .unwrap();
     for _ in 0..10 {
         assert_eq!(attach_on_another_thread(), Ok(()));
-        DomainLock::attach(churn).unwrap();
+        DomainLock::with(churn).unwrap();
     }
     thread::spawn(|| runtime.shutdown().unwrap()).join().unwrap();
 });
@@ -271,7 +271,7 @@ test!(stack_overflow_in_ocaml, environment = &[("OCAMLRUNPARAM", "l=1M")], || {
     const INNER: &str = "BOXROOT_OVERFLOW";
     let overflow = || {
         let too_deep = |lock: &mut DomainLock| ocaml(lock, "depth", isize::MAX >> 1, |_, _| Ok(()));
-        let exception = DomainLock::attach(too_deep).unwrap().unwrap_err();
+        let exception = DomainLock::with(too_deep).unwrap().unwrap_err();
         assert!(exception.to_string().contains("Stack_overflow"));
     };
     match std::env::var(INNER) {

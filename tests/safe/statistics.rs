@@ -40,23 +40,23 @@ test!(leaks_are_in_the_profile, || {
 test!(statistics_without_the_lock, || {
     start();
     let roots: Vec<_> =
-        DomainLock::attach(|lock| (0..10_000).map(|_| string(lock, "x")).collect()).unwrap();
+        DomainLock::with(|lock| (0..10_000).map(|_| string(lock, "x")).collect()).unwrap();
     // Without the lock the statistics are those of the last major scan, or of an early minor one, and say so. Under the lock they are exact, on all
     // threads.
     assert!(!stats().is_exact && stats().to_string().contains("when they were last counted"));
-    let elsewhere = thread::spawn(|| DomainLock::attach(|_| stats()).unwrap()).join().unwrap();
+    let elsewhere = thread::spawn(|| DomainLock::with(|_| stats()).unwrap()).join().unwrap();
     assert!(elsewhere.is_exact);
     assert_eq!(elsewhere.live_roots, 10_000);
     drop(roots);
-    let elsewhere = thread::spawn(|| DomainLock::attach(|_| stats()).unwrap()).join().unwrap();
+    let elsewhere = thread::spawn(|| DomainLock::with(|_| stats()).unwrap()).join().unwrap();
     assert_eq!(elsewhere.live_roots, 0);
 });
 
 test!(statistics_after_shutdown, || {
     let runtime = start();
     let strings = |lock: &mut DomainLock| (0..10_002).map(|_| string(lock, "x")).collect();
-    let mut roots: Vec<_> = DomainLock::attach(strings).unwrap();
-    let before = DomainLock::attach(|_| stats()).unwrap();
+    let mut roots: Vec<_> = DomainLock::with(strings).unwrap();
+    let before = DomainLock::with(|_| stats()).unwrap();
     runtime.shutdown().unwrap();
     let after = stats();
     assert!(after.is_exact);
@@ -74,7 +74,7 @@ test!(statistics_after_shutdown, || {
 test!(statistics_at_odd_times, forbid(unsafe_code), || {
     assert_eq!(stats().live_roots, 0);
     let runtime = start();
-    DomainLock::attach(|lock| {
+    DomainLock::with(|lock| {
         let kept = strings(lock, 100_000);
         let body: Run = |lock, _| {
             let before = stats().live_roots;

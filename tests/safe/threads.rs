@@ -7,7 +7,8 @@ use crate::support::raw::{
 };
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    protect_signals, stats, Boxroot, DomainLock, Error, OCamlString, Runtime, ToOCaml,
+    protect_signals, stats, AttachError, Boxroot, DomainLock, OCamlString, Runtime, ShutdownError,
+    StartError, ToOCaml,
 };
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};
@@ -22,7 +23,7 @@ test!(roots_are_shared_between_threads, || {
                 for _ in 0..4 {
                     scope.spawn(|| {
                         for (i, root) in roots.iter().enumerate().step_by(10) {
-                            let text = DomainLock::attach(|lock| {
+                            let text = DomainLock::with(|lock| {
                                 string(lock, "garbage");
                                 root.get(lock).to_string_lossy()
                             });
@@ -41,7 +42,7 @@ test!(roots_are_shared_between_threads, || {
 test!(the_first_new_thread_gets_its_turn, except = &["5.0.", "5.1."], || {
     with_ocaml(|lock| {
         thread::scope(|scope| {
-            let other = scope.spawn(|| DomainLock::attach(|lock| through_ocaml(lock, "tell", 1)));
+            let other = scope.spawn(|| DomainLock::with(|lock| through_ocaml(lock, "tell", 1)));
             assert_eq!(through_ocaml(lock, "wait_until_told", 1), Ok(1));
             assert_eq!(other.join().unwrap(), Ok(Ok(1)));
         });
@@ -53,7 +54,7 @@ test!(a_call_on_a_small_stack_is_an_error, || {
     with_ocaml(|lock| {
         let mut length_on = |size: usize| {
             let thread = thread::Builder::new().stack_size(size << 10);
-            let call = || DomainLock::attach(|lock| through_ocaml(lock, "repeated_length", 5));
+            let call = || DomainLock::with(|lock| through_ocaml(lock, "repeated_length", 5));
             lock.release(|| thread.spawn(call).unwrap().join().unwrap().unwrap())
         };
         for size in [64, 128, 256] {
@@ -68,10 +69,10 @@ test!(no_start_or_shutdown_on_a_small_stack, || {
         let thread = thread::Builder::new().stack_size(256 << 10);
         thread::scope(|scope| thread.spawn_scoped(scope, f).unwrap().join().unwrap())
     }
-    assert_eq!(on_a_small_stack(Runtime::start).err(), Some(Error::StackTooSmall));
+    assert_eq!(on_a_small_stack(Runtime::start).err(), Some(StartError::StackTooSmall));
     let runtime = Runtime::start().unwrap();
     let refused = on_a_small_stack(|| runtime.shutdown()).unwrap_err();
-    assert_eq!(refused.error, Error::StackTooSmall);
+    assert_eq!(refused.error, ShutdownError::StackTooSmall);
     refused.runtime.shutdown().unwrap();
 });
 
@@ -84,7 +85,7 @@ fn thread_id(lock: &mut DomainLock) -> isize {
 fn largest_id(count: usize, at_once: usize) -> isize {
     static LARGEST: AtomicIsize = AtomicIsize::new(0);
     let work = || {
-        let id = DomainLock::attach(thread_id).unwrap();
+        let id = DomainLock::with(thread_id).unwrap();
         LARGEST.fetch_max(id, Ordering::SeqCst);
     };
     for _ in 0..count / at_once {
@@ -124,9 +125,9 @@ test!(threads_that_come_back_at_once, || {
                 scope.spawn(move || {
                     let text = i.to_string();
                     let root: Boxroot<OCamlString> =
-                        DomainLock::attach(|lock| text.to_ocaml(lock)).unwrap().unwrap();
+                        DomainLock::with(|lock| text.to_ocaml(lock)).unwrap().unwrap();
                     together.wait();
-                    DomainLock::attach(|lock| {
+                    DomainLock::with(|lock| {
                         churn(lock);
                         lock.release(thread::yield_now);
                         assert_eq!(root.get(lock).to_string_lossy(), text);
@@ -136,7 +137,7 @@ test!(threads_that_come_back_at_once, || {
             }
         });
     }
-    let id = DomainLock::attach(thread_id).unwrap();
+    let id = DomainLock::with(thread_id).unwrap();
     assert_eq!(id, 0, "the main thread");
     assert!(largest_id(10, 1) <= 2 * AT_ONCE as isize + 40);
 });
@@ -146,7 +147,7 @@ test!(a_worker_that_ends_is_joined_under_the_lock, || {
         let (go, goes) = mpsc::channel::<()>();
         let (registered, is_registered) = mpsc::channel();
         let worker = thread::spawn(move || {
-            DomainLock::attach(|_| ()).unwrap();
+            DomainLock::with(|_| ()).unwrap();
             registered.send(()).unwrap();
             goes.recv().unwrap();
         });
@@ -159,7 +160,7 @@ test!(a_worker_that_ends_is_joined_under_the_lock, || {
 test!(threads_end_while_the_lock_is_held, || {
     with_ocaml(|lock| {
         for _ in 0..200 {
-            let attach = || thread::spawn(|| DomainLock::attach(thread_id).unwrap());
+            let attach = || thread::spawn(|| DomainLock::with(thread_id).unwrap());
             let threads = [(); 8].map(|()| attach());
             lock.release(|| threads.into_iter().for_each(|thread| _ = thread.join().unwrap()));
             churn(lock);
@@ -173,10 +174,10 @@ test!(shutdown_races_with_attach, || {
     let mut runtime = Runtime::start().unwrap();
     let worker = || {
         thread::spawn(|| loop {
-            match DomainLock::attach(|lock| lock.release(thread::yield_now)) {
+            match DomainLock::with(|lock| lock.release(thread::yield_now)) {
                 Ok(()) if STOP.load(Ordering::SeqCst) => return,
                 Ok(()) => {}
-                Err(error) => return assert_eq!(error, Error::TornDown),
+                Err(error) => return assert_eq!(error, AttachError::TornDown),
             }
         })
     };
@@ -189,7 +190,7 @@ test!(shutdown_races_with_attach, || {
         STOP.store(n > 1000, Ordering::SeqCst);
     }
     workers.into_iter().for_each(|worker| worker.join().unwrap());
-    assert_eq!(DomainLock::attach(|_| ()), Err(Error::TornDown));
+    assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
 });
 
 // A thread that another library has registered cannot attach, whether there is an idle record or not. It can after the
@@ -200,14 +201,14 @@ test!(a_thread_of_another_library, || {
         let library = thread::spawn(|| {
             // SAFETY: the program links systhreads. OCaml does not know this thread, which does not hold the lock.
             let (registered, answer, unregistered) = unsafe {
-                (caml_c_thread_register(), DomainLock::attach(churn), caml_c_thread_unregister())
+                (caml_c_thread_register(), DomainLock::with(churn), caml_c_thread_unregister())
             };
             assert_eq!((registered, unregistered), (1, 1));
-            assert_eq!(answer, Err(Error::ThreadNotRegistered));
-            DomainLock::attach(churn).unwrap();
+            assert_eq!(answer, Err(AttachError::ThreadNotRegistered));
+            DomainLock::with(churn).unwrap();
         });
         library.join().unwrap();
-        thread::spawn(|| DomainLock::attach(churn).unwrap()).join().unwrap();
+        thread::spawn(|| DomainLock::with(churn).unwrap()).join().unwrap();
     }
 });
 
@@ -220,12 +221,12 @@ test!(a_thread_of_another_domain, except = &["4.", "5.0.", "5.1.", "5.2.", "5.3.
             // SAFETY: OCaml does not know this thread, which does not hold a lock, and the domain lives.
             let answers = unsafe { (test_register_in_domain(domain), caml_c_thread_unregister()) };
             assert_eq!(answers, (1, 1));
-            [DomainLock::attach(churn), DomainLock::attach(churn)]
+            [DomainLock::with(churn), DomainLock::with(churn)]
         };
         lock.release(|| {
-            let refused = [const { Err(Error::ThreadNotRegistered) }; 2];
+            let refused = [const { Err(AttachError::ThreadNotRegistered) }; 2];
             assert_eq!(thread::spawn(attaches_twice).join().unwrap(), refused);
-            let id = || thread::spawn(|| DomainLock::attach(thread_id)).join().unwrap().unwrap();
+            let id = || thread::spawn(|| DomainLock::with(thread_id)).join().unwrap().unwrap();
             let left = id(); // this thread leaves a record
             assert_eq!(thread::spawn(attaches_twice).join().unwrap(), refused);
             assert_eq!(id(), left);
@@ -235,10 +236,10 @@ test!(a_thread_of_another_domain, except = &["4.", "5.0.", "5.1.", "5.2.", "5.3.
     with_ocaml(|lock| ocaml(lock, "run_in_a_domain", 0, run)).unwrap();
 });
 
-static IN_A_KEY: Mutex<Vec<Result<(), Error>>> = Mutex::new(Vec::new());
+static IN_A_KEY: Mutex<Vec<Result<(), AttachError>>> = Mutex::new(Vec::new());
 
 extern "C" fn attach_in_a_key(_: *mut libc::c_void) {
-    IN_A_KEY.lock().unwrap().push(DomainLock::attach(churn));
+    IN_A_KEY.lock().unwrap().push(DomainLock::with(churn));
 }
 
 // The destructors of thread-specific keys run after those of Rust's thread-local variables, in the order in which the keys were made.
@@ -252,12 +253,12 @@ test!(attach_in_the_destructors_of_keys, || {
         keys
     };
     let [_, before_attach] = thread::spawn(starts).join().unwrap();
-    thread::spawn(|| DomainLock::attach(churn).unwrap()).join().unwrap();
+    thread::spawn(|| DomainLock::with(churn).unwrap()).join().unwrap();
     let keys = [before_start, before_attach, make_key(attach_in_a_key)];
     for attaches_before in [false, true] {
         let body = move || {
             if attaches_before {
-                DomainLock::attach(churn).unwrap();
+                DomainLock::with(churn).unwrap();
             }
             keys.into_iter().for_each(set_key);
         };
@@ -289,7 +290,7 @@ fn disable_signal_stack() {
 /// that it has then, and had while another thread was attached.
 fn signal_stack_of_a_thread(attached: &Barrier) -> usize {
     disable_signal_stack();
-    DomainLock::attach(churn).unwrap();
+    DomainLock::with(churn).unwrap();
     let stack = signal_stack();
     attached.wait();
     stack.expect("OCaml 5 runs signal handlers on a stack of their own")
@@ -456,7 +457,7 @@ test!(signal_stacks_are_large, ocaml = 5, || {
     install(libc::SIGUSR1, handler_with_a_large_frame as *const () as libc::sighandler_t);
     protect_signals();
     let attach = || {
-        DomainLock::attach(|_| get_at_once(libc::SIGUSR1..libc::SIGUSR1 + 1)).unwrap();
+        DomainLock::with(|_| get_at_once(libc::SIGUSR1..libc::SIGUSR1 + 1)).unwrap();
         assert!(has_guard_page());
     };
     Runtime::start().unwrap();
@@ -479,16 +480,16 @@ test!(signal_handlers_while_ocaml_starts, || {
 });
 
 /// Attaches when it is dropped.
-struct AttachesAtEnd(&'static Mutex<Vec<Result<(), Error>>>);
+struct AttachesAtEnd(&'static Mutex<Vec<Result<(), AttachError>>>);
 
 impl Drop for AttachesAtEnd {
     fn drop(&mut self) {
-        let answer = DomainLock::attach(churn);
+        let answer = DomainLock::with(churn);
         self.0.lock().unwrap().push(answer);
     }
 }
 
-static ANSWERS: Mutex<Vec<Result<(), Error>>> = Mutex::new(Vec::new());
+static ANSWERS: Mutex<Vec<Result<(), AttachError>>> = Mutex::new(Vec::new());
 
 thread_local! {
     static AT_END: RefCell<Option<AttachesAtEnd>> = const { RefCell::new(None) };
@@ -497,10 +498,10 @@ thread_local! {
 
 test!(attach_at_the_end_of_a_thread, forbid(unsafe_code), || {
     let runtime = start();
-    let kept = DomainLock::attach(|lock| strings(lock, 1000)).unwrap();
+    let kept = DomainLock::with(|lock| strings(lock, 1000)).unwrap();
     thread::spawn(|| {
         AT_END.set(Some(AttachesAtEnd(&ANSWERS)));
-        DomainLock::attach(|_| ()).unwrap();
+        DomainLock::with(|_| ()).unwrap();
         AT_END_TOO.set(Some(AttachesAtEnd(&ANSWERS)));
     })
     .join()
@@ -509,13 +510,13 @@ test!(attach_at_the_end_of_a_thread, forbid(unsafe_code), || {
     thread::spawn(|| AT_END.set(Some(AttachesAtEnd(&ANSWERS)))).join().unwrap();
     let answers = ANSWERS.lock().unwrap();
     assert_eq!(*answers, [Ok(()), Ok(()), Ok(())]);
-    DomainLock::attach(|lock| check(lock, &kept)).unwrap();
+    DomainLock::with(|lock| check(lock, &kept)).unwrap();
     runtime.shutdown().unwrap();
 });
 
 fn attach_at_end(lock: &mut DomainLock) {
     AT_END.set(Some(AttachesAtEnd(&ANSWERS)));
-    lock.release(|| DomainLock::attach(churn)).unwrap();
+    lock.release(|| DomainLock::with(churn)).unwrap();
     AT_END_TOO.set(Some(AttachesAtEnd(&ANSWERS)));
 }
 
@@ -555,7 +556,11 @@ test!(attach_at_the_end_of_a_domain, forbid(unsafe_code), ocaml = 5, || {
             ocaml_attaches_at_end(lock, "run_in_a_domain", n);
         }
         wait_for_answers(lock, 20);
-        assert!(ANSWERS.lock().unwrap().iter().all(|a| a == &Err(Error::ThreadNotRegistered)));
+        assert!(ANSWERS
+            .lock()
+            .unwrap()
+            .iter()
+            .all(|a| a == &Err(AttachError::ThreadNotRegistered)));
         churn(lock);
         check(lock, &kept);
     })
@@ -581,7 +586,7 @@ test!(roots_at_the_end_of_threads_of_ocaml, forbid(unsafe_code), || {
         lock.release(|| {
             while stats().live_roots > 1000 {
                 thread::yield_now();
-                DomainLock::attach(|_| stats()).unwrap();
+                DomainLock::with(|_| stats()).unwrap();
             }
         });
         check(lock, &kept);

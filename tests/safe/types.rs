@@ -4,8 +4,9 @@ use crate::memory::requested;
 use crate::support::process::command;
 use crate::support::safe::*;
 use ocaml_boxroot::{
-    ocaml_functions, ocaml_type, set_depth_limit, Boxroot, DomainLock, Error, FromOCaml, Kind,
-    OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
+    ocaml_functions, ocaml_type, set_depth_limit, Boxroot, ConversionError, ConversionErrorKind,
+    DomainLock, FromOCaml, Kind, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList,
+    OCamlString, ToOCaml, Value,
 };
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -212,9 +213,9 @@ test!(records_of_floats, || {
         assert_eq!(point.get(lock).kind(), Kind::Block { tag: 254, size: 2 });
         churn(lock);
         assert_eq!(point.to_rust(lock), Ok(Point { x: 0.5, y: -2. }));
-        let boxed: Result<Boxroot<OCamlFloat>, Error> = point.read(lock, OCamlPoint::x);
+        let boxed: Result<Boxroot<OCamlFloat>, ConversionError> = point.read(lock, OCamlPoint::x);
         let error = boxed.unwrap_err();
-        assert_eq!(error.reason(), &Error::Mismatch, "there is no value to root");
+        assert_eq!(error.kind(), ConversionErrorKind::Mismatch, "there is no value to root");
         assert!(error.to_string().starts_with("`x`: "), "{error}");
         let points: Vec<Point> = points(lock, 1000).unwrap();
         assert!(points.iter().enumerate().all(|(i, p)| *p == Point { x: i as f64, y: -1. }));
@@ -286,9 +287,9 @@ test!(polymorphic_variants, || {
         let shown = expected.map(|color| show_color::<String>(lock, color).unwrap());
         assert_eq!(shown, ["black", "#0102ff", "blue", "long", "loop"]);
         let others: Boxroot<OCamlList<OCamlColor>> = other_colors(lock).unwrap();
-        let read: Vec<Result<Color, Error>> =
+        let read: Vec<Result<Color, ConversionError>> =
             others.get(lock).iter().map(|color| color.to_rust(lock)).collect();
-        assert_eq!(read, [Err(Error::Mismatch), Ok(Color::Black)]);
+        assert_eq!(read, [Err(ConversionErrorKind::Mismatch.into()), Ok(Color::Black)]);
     })
 });
 
@@ -330,7 +331,7 @@ test!(errors_say_where, || {
         type Pairs = OCamlList<(OCamlInt, OCamlString)>;
         let refused = ToOCaml::<OCamlTable<OCamlString, Pairs>>::to_ocaml(&table, lock);
         let error = refused.unwrap_err();
-        assert_eq!(error.reason(), &Error::OutOfRange);
+        assert_eq!(error.kind(), ConversionErrorKind::OutOfRange);
         assert!(error.to_string().starts_with("`Fork.right.Tip.0`: a number"), "{error}");
         let error = sum::<u8>(lock, Tree::Node(Box::new(Tree::Leaf), 256, Box::new(Tree::Leaf)));
         assert_eq!(
@@ -388,7 +389,7 @@ impl ToOCaml<OCamlTree> for Spine {
     fn convert_to<'l>(
         &self,
         lock: &'l mut DomainLock,
-    ) -> Result<(Value<'l, OCamlTree>, &'l DomainLock), Error> {
+    ) -> Result<(Value<'l, OCamlTree>, &'l DomainLock), ConversionError> {
         let leaf = Tree::Leaf.to_ocaml(lock)?;
         let Some(below) = &self.0 else { return Tree::Leaf.to_value(lock) };
         let (below, zero) = ((**below).to_ocaml(lock)?, ToOCaml::<OCamlInt>::to_ocaml(&0, lock)?);
@@ -399,7 +400,10 @@ impl ToOCaml<OCamlTree> for Spine {
 }
 
 impl FromOCaml<OCamlTree> for Spine {
-    fn convert_from<'l>(value: Value<'l, OCamlTree>, lock: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlTree>,
+        lock: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         let Kind::Block { tag: 0, .. } = value.kind() else { return Ok(Spine(None)) };
         // SAFETY: the value is a `Node`, whose first argument is a tree.
         let below = unsafe { value.field::<OCamlTree>(0) };
@@ -420,9 +424,9 @@ fn too_deep<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
     in_ocaml: &Boxroot<OCamlTree>,
     in_rust: fn(usize) -> R,
 ) {
-    assert_eq!(in_ocaml.to_rust::<R>(lock).err(), Some(Error::TooDeep));
+    assert_eq!(in_ocaml.to_rust::<R>(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
     let very_deep = ManuallyDrop::new(in_rust(VERY_DEEP)); // dropping it would recurse
-    assert_eq!(very_deep.to_ocaml(lock).err(), Some(Error::TooDeep));
+    assert_eq!(very_deep.to_ocaml(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
 }
 
 /// With `levels` and no more.
@@ -431,7 +435,7 @@ fn limited_to<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
     levels: usize,
     in_rust: fn(usize) -> R,
 ) {
-    for (n, expected) in [(levels - 1, None), (levels, Some(Error::TooDeep))] {
+    for (n, expected) in [(levels - 1, None), (levels, Some(ConversionErrorKind::TooDeep.into()))] {
         let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, n).unwrap();
         assert_eq!(from_ocaml.to_rust::<R>(lock).err(), expected);
         assert_eq!(in_rust(n).to_ocaml(lock).err(), expected);
@@ -447,7 +451,10 @@ test!(deep_values, || {
         limited_to(lock, 1000, deep_tree_in_rust);
         set_depth_limit(1);
         assert_eq!(Some(true).to_ocaml(lock).err(), None, "a boolean has no parts");
-        assert_eq!(Some(Some(true)).to_ocaml(lock).err(), Some(Error::TooDeep));
+        assert_eq!(
+            Some(Some(true)).to_ocaml(lock).err(),
+            Some(ConversionErrorKind::TooDeep.into())
+        );
         let list: Boxroot<OCamlList<bool>> = vec![true].to_ocaml(lock).expect("one level");
         assert_eq!(list.to_rust(lock), Ok([true]));
     });
@@ -462,7 +469,7 @@ test!(deep_values_of_other_types, || {
         set_depth_limit(600);
         let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, 599).unwrap();
         let spine: Spine = from_ocaml.to_rust(lock).unwrap();
-        assert_eq!(spine.to_ocaml(lock).err(), Some(Error::TooDeep));
+        assert_eq!(spine.to_ocaml(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
         set_depth_limit(601);
         assert!(spine.to_ocaml(lock).is_ok());
     });
@@ -504,13 +511,14 @@ test!(deep_values_of_many_constructors, forbid(unsafe_code), || {
     let two: Boxroot<OCamlMany> = with_ocaml(|lock| deep_many_in_rust(2).to_ocaml(lock).unwrap());
     let many = deep_many_in_rust(500);
     let converts = || {
-        DomainLock::attach(|lock| {
+        DomainLock::with(|lock| {
             let two: Result<Many, _> = two.to_rust(lock);
             (two.err(), many.to_ocaml(lock).err())
         })
         .unwrap()
     };
-    for (size, expected) in [(64 << 10, Some(Error::TooDeep)), (2 << 20, None)] {
+    for (size, expected) in [(64 << 10, Some(ConversionErrorKind::TooDeep.into())), (2 << 20, None)]
+    {
         assert_eq!(on_a_stack(size, converts), (None, expected));
     }
     drop(two);
@@ -548,8 +556,11 @@ test!(wide_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
     let root: Boxroot<OCamlWide> = with_ocaml(|lock| wide.to_ocaml(lock).unwrap());
     let converts =
         |lock: &mut DomainLock| (wide.to_ocaml(lock).err(), root.to_rust::<Wide>(lock).err());
-    let errors = on_a_stack(64 << 10, || DomainLock::attach(converts).unwrap());
-    assert_eq!(errors, (Some(Error::TooDeep), Some(Error::TooDeep)));
+    let errors = on_a_stack(64 << 10, || DomainLock::with(converts).unwrap());
+    assert_eq!(
+        errors,
+        (Some(ConversionErrorKind::TooDeep.into()), Some(ConversionErrorKind::TooDeep.into()))
+    );
     drop(root);
     assert_no_roots();
 });
@@ -558,7 +569,10 @@ test!(wide_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
 struct Large(#[allow(dead_code)] [u8; 10_000]);
 
 impl FromOCaml<OCamlInt> for Large {
-    fn convert_from<'l>(_: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        _: Value<'l, OCamlInt>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         Ok(Large([7; 10_000]))
     }
 
@@ -579,9 +593,9 @@ test!(large_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
     let root: Boxroot<OCamlList<(OCamlInt, OCamlInt)>> =
         with_ocaml(|lock| pairs.to_ocaml(lock).unwrap());
     let convert = |lock: &mut DomainLock| root.to_rust::<BTreeMap<i64, Large>>(lock).err();
-    let error = || DomainLock::attach(convert).unwrap();
+    let error = || DomainLock::with(convert).unwrap();
     let first_error = || (0..).find_map(|depth| below(depth, &error));
-    assert_eq!(on_a_stack(2 << 20, first_error), Some(Error::TooDeep));
+    assert_eq!(on_a_stack(2 << 20, first_error), Some(ConversionErrorKind::TooDeep.into()));
     drop(root);
     assert_no_roots();
 });
@@ -591,7 +605,7 @@ test!(deep_values_at_the_end_of_the_stack, || {
     set_depth_limit(usize::MAX);
     let tree = with_ocaml(very_deep);
     let fails = || {
-        DomainLock::attach(|lock| {
+        DomainLock::with(|lock| {
             too_deep(lock, &tree, deep_tree_in_rust);
             too_deep(lock, &tree, deep_spine_in_rust);
         })

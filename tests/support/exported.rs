@@ -2,8 +2,8 @@
 
 use super::safe::churn;
 use ocaml_boxroot::{
-    export, Boxroot, DomainLock, Error, Exception, Function, OCamlInt, OCamlString, RootRef,
-    ToOCaml, Value,
+    export, Boxroot, ConversionError, DomainLock, Exception, Function, OCamlInt, OCamlString,
+    RootRef, ToOCaml, Value,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -35,7 +35,7 @@ export! {
     }
 
     /// external drop_roots : unit -> unit = "safe_drop_roots"
-    unsafe fn safe_drop_roots(lock, _unit: ()) -> Result<(), Error> {
+    unsafe fn safe_drop_roots(lock, _unit: ()) -> Result<(), ConversionError> {
         HANDED_OVER.lock().unwrap().clear();
         Ok(Boxroot::new(lock, Value::unit()))
     }

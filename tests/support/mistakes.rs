@@ -1,8 +1,8 @@
 //! Functions of Rust that tests/support/mistakes.ml declares with other types.
 
 use ocaml_boxroot::{
-    export, ocaml_type, Boxroot, CallError, Error, Function, OCamlBox, OCamlFloat, OCamlInt,
-    OCamlList, OCamlString,
+    export, ocaml_type, Boxroot, CallError, ConversionError, Function, OCamlBox, OCamlFloat,
+    OCamlInt, OCamlList, OCamlString,
 };
 
 ocaml_type! {
@@ -48,34 +48,34 @@ pub struct OtherOrder {
 }
 
 export! {
-    unsafe fn mistakes_an_int(_lock, n: OCamlInt as i64) -> Result<OCamlInt as i64, Error> {
+    unsafe fn mistakes_an_int(_lock, n: OCamlInt as i64) -> Result<OCamlInt as i64, ConversionError> {
         Ok(n)
     }
 
-    unsafe fn mistakes_a_string(_lock, text: OCamlString as String) -> Result<OCamlInt as usize, Error> {
+    unsafe fn mistakes_a_string(_lock, text: OCamlString as String) -> Result<OCamlInt as usize, ConversionError> {
         Ok(text.len())
     }
 
     unsafe fn mistakes_swapped(_lock, n: OCamlInt as i64, text: OCamlString as String)
-        -> Result<OCamlInt as i64, Error>
+        -> Result<OCamlInt as i64, ConversionError>
     {
         Ok(n + text.len() as i64)
     }
 
-    unsafe fn mistakes_first_forgotten(_lock, n: OCamlInt as i64) -> Result<OCamlInt as i64, Error> {
+    unsafe fn mistakes_first_forgotten(_lock, n: OCamlInt as i64) -> Result<OCamlInt as i64, ConversionError> {
         Ok(n)
     }
 
-    unsafe fn mistakes_rooted(_lock, _list: OCamlList<OCamlInt>) -> Result<OCamlInt as i64, Error> {
+    unsafe fn mistakes_rooted(_lock, _list: OCamlList<OCamlInt>) -> Result<OCamlInt as i64, ConversionError> {
         Ok(1)
     }
 
-    unsafe fn mistakes_an_order(_lock, order: OCamlOrder as Order) -> Result<OCamlInt as usize, Error> {
+    unsafe fn mistakes_an_order(_lock, order: OCamlOrder as Order) -> Result<OCamlInt as usize, ConversionError> {
         Ok(order.customer.len())
     }
 
     unsafe fn mistakes_part_of_order(_lock, order: OCamlOtherOrder as OtherOrder)
-        -> Result<OCamlInt as i64, Error>
+        -> Result<OCamlInt as i64, ConversionError>
     {
         Ok(order.customer)
     }
@@ -86,12 +86,12 @@ export! {
         f.call_converting(lock, 1)
     }
 
-    unsafe fn mistakes_counter(lock, _unit: ()) -> Result<OCamlBox<u64>, Error> {
+    unsafe fn mistakes_counter(lock, _unit: ()) -> Result<OCamlBox<u64>, ConversionError> {
         let (value, lock) = lock.alloc_box(7u64)?;
         Boxroot::try_new(lock, value)
     }
 
-    unsafe fn mistakes_read(lock, counter: OCamlBox<String>) -> Result<OCamlInt as usize, Error> {
+    unsafe fn mistakes_read(lock, counter: OCamlBox<String>) -> Result<OCamlInt as usize, ConversionError> {
         Ok(counter.get(lock).get().len())
     }
 }

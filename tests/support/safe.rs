@@ -9,12 +9,12 @@ use ocaml_boxroot::{
 /// Starts OCaml, and runs `f` under its lock.
 pub fn with_ocaml<R>(f: impl FnOnce(&mut DomainLock) -> R) -> R {
     Runtime::start().unwrap();
-    DomainLock::attach(f).unwrap()
+    DomainLock::with(f).unwrap()
 }
 
 /// Waits for the lock: the count is exact under it.
 pub fn assert_no_roots() {
-    assert_eq!(DomainLock::attach(|_| stats().live_roots), Ok(0));
+    assert_eq!(DomainLock::with(|_| stats().live_roots), Ok(0));
 }
 
 /// Allocates three times as much as the minor heap, so that it is collected, and written over.

@@ -2,8 +2,8 @@
 
 use super::safe::churn;
 use ocaml_boxroot::{
-    export, ocaml_functions, Boxroot, CallError, Error, Exception, OCamlBox, OCamlChar, OCamlFloat,
-    OCamlInt, OCamlString, ToOCaml,
+    export, ocaml_functions, Boxroot, CallError, ConversionError, Exception, OCamlBox, OCamlChar,
+    OCamlFloat, OCamlInt, OCamlString, ToOCaml,
 };
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ export! {
         x: OCamlFloat as f64,
         yes: bool as bool,
         c: OCamlChar as char,
-    ) -> Result<OCamlString as String, Error> {
+    ) -> Result<OCamlString as String, ConversionError> {
         churn(lock);
         Ok(format!("{text} {n} {x} {yes} {c}"))
     }
@@ -31,7 +31,7 @@ export! {
     unsafe fn values_six(
         lock, a: OCamlInt, b: OCamlInt as i64, c: OCamlInt, d: OCamlInt as i64, e: OCamlInt,
         f: OCamlInt as i64,
-    ) -> Result<OCamlInt, Error> {
+    ) -> Result<OCamlInt, ConversionError> {
         churn(lock);
         let mut roots = 0;
         for root in [a, c, e] {
@@ -55,12 +55,12 @@ export! {
         Ok(self::call() + body_of_the_user())
     }
 
-    unsafe fn values_narrow(_lock, n: OCamlInt as u8) -> Result<OCamlInt as u64, Error> {
+    unsafe fn values_narrow(_lock, n: OCamlInt as u8) -> Result<OCamlInt as u64, ConversionError> {
         Ok(if n == 0 { u64::MAX } else { n.into() })
     }
 
     /// The argument, and a function of the user's, have a name that the macro uses itself.
-    unsafe fn values_body(lock, body: OCamlInt) -> Result<OCamlInt as isize, Error> {
+    unsafe fn values_body(lock, body: OCamlInt) -> Result<OCamlInt as isize, ConversionError> {
         Ok(call::body(body.get(lock).to_int()))
     }
 
@@ -78,7 +78,7 @@ export! {
     }
 
     unsafe fn values_swap(lock, pair: (OCamlInt, OCamlString) as (i32, String))
-        -> Result<(OCamlString, OCamlInt) as (String, i32), Error>
+        -> Result<(OCamlString, OCamlInt) as (String, i32), ConversionError>
     {
         churn(lock);
         let (n, text) = pair;
@@ -87,7 +87,7 @@ export! {
 
     /// `external make : int -> rust = "values_make"`
     unsafe fn values_make(lock, n: OCamlInt as isize)
-        -> Result<OCamlBox<Counted>, Error>
+        -> Result<OCamlBox<Counted>, ConversionError>
     {
         let (value, lock) = lock.alloc_box(Counted::new(n))?;
         Boxroot::try_new(lock, value)
@@ -95,7 +95,7 @@ export! {
 
     /// `external read : rust -> int = "values_read"`
     unsafe fn values_read(lock, value: OCamlBox<Counted>)
-        -> Result<OCamlInt as isize, Error>
+        -> Result<OCamlInt as isize, ConversionError>
     {
         Ok(value.get(lock).get().number())
     }

@@ -5,10 +5,7 @@ mod common;
 
 use border::{Item, OCamlItem, Shape};
 use common::{floats, ints, mebibyte, tagged, word, MANY, MEBIBYTE, MMMM, REFUSED, TEXT};
-use ocaml_boxroot::{
-    Boxroot, CallError, DomainLock, FromOCaml, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt,
-    OCamlList, OCamlString, RootRef, Runtime, ToOCaml,
-};
+use ocaml_boxroot::{Boxroot, CallError, DomainLock, FromOCaml, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlString, RootRef, Runtime, ToOCaml};
 use std::error::Error;
 use std::fmt::Debug;
 use std::process::ExitCode;
@@ -52,12 +49,12 @@ fn main() -> ExitCode {
 }
 
 fn enter(measure: impl FnOnce(&mut DomainLock) -> Answer<()>) {
-    DomainLock::attach(measure).expect("the lock").expect("no error");
+    DomainLock::with(measure).expect("the lock").expect("no error");
 }
 
 fn attach(n: usize) {
     for _ in 0..n {
-        assert_eq!(DomainLock::attach(|_| 1), Ok(1));
+        assert_eq!(DomainLock::with(|_| 1), Ok(1));
     }
 }
 

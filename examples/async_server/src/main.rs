@@ -30,21 +30,20 @@ fn answer(
             Some(_) => Ok((None, "what?".to_string())),
             None => Err(error.to_string().into()),
         },
-    })?
+    })
 }
 
 async fn serve(stream: TcpStream) -> Result<()> {
     let (reader, mut writer) = stream.into_split();
     let mut lines = BufReader::new(reader).lines();
-    let mut state = DomainLock::attach(shell::start)?.map_err(|error| error.to_string())?;
+    let mut state = DomainLock::attach(shell::start)?;
     while let Some(command) = lines.next_line().await? {
         let answer = match command.strip_prefix("fib ") {
             Some(n) => {
                 let n: u8 = n.parse()?;
-                let work = move || {
-                    DomainLock::attach(|lock| shell::fib(lock, n).map_err(|e| e.to_string()))
-                };
-                tokio::task::spawn_blocking(work).await???.to_string()
+                let work = move || DomainLock::attach(|lock| shell::fib(lock, n));
+                let result = tokio::task::spawn_blocking(work).await?;
+                result?.to_string()
             }
             None => {
                 let (changed, answer) = answer(&state, &command)?;

@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         #[cfg(ocaml5)]
         threads::all(lock)?;
         Ok::<_, Box<dyn Error>>(())
-    })??;
+    })?;
     println!("the guide's programs run");
     Ok(())
 }

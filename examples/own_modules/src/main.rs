@@ -39,7 +39,7 @@ fn order(customer: &str, size: Size, price: f64) -> Order {
 
 fn main() -> Result<(), Box<dyn Error>> {
     Runtime::start()?;
-    DomainLock::attach(run)?
+    DomainLock::attach(run)
 }
 
 fn run(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {

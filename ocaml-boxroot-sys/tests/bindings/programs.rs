@@ -383,7 +383,7 @@ fn a_program_with_recursive_types() {
         ocaml_boxroot::include_bindings!();
         fn main() -> Result<(), Box<dyn std::error::Error>> {
             Runtime::start()?;
-            DomainLock::attach(|lock| Ok(println!("{} are left", orders::reserve(lock, 3)?)))?
+            DomainLock::attach(|lock| Ok(println!("{} are left", orders::reserve(lock, 3)?)))
         }"#;
     let orders = "let rec more n = more let reserve n = n - 1";
     let files = [("build.rs", build), ("src/main.rs", main), ("orders.ml", orders)];

@@ -553,6 +553,6 @@ fn as_many_constructors_as_ocaml_allows() {
     let program = "
         use ocaml_boxroot::*;
         ocaml_boxroot::include_bindings!();
-        pub fn first(lock: &mut DomainLock) -> Result<Boxroot<x::OCamlT>, Error> { x::T::C0(1).to_ocaml(lock) }";
+        pub fn first(lock: &mut DomainLock) -> Result<Boxroot<x::OCamlT>, ocaml_boxroot::ConversionError> { x::T::C0(1).to_ocaml(lock) }";
     modules.rustc("program.rs", program, &["--crate-type", "lib"]).unwrap();
 }

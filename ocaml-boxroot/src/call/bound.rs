@@ -226,7 +226,7 @@ macro_rules! bound_exception {
             pub fn of(
                 lock: &mut $crate::DomainLock,
                 error: &impl $crate::bound_support::MayBeException,
-            ) -> $crate::macro_support::Result<$crate::macro_support::Option<Self>, $crate::Error> {
+            ) -> $crate::macro_support::Result<$crate::macro_support::Option<Self>, $crate::ConversionError> {
                 let $crate::macro_support::Some(exception) =
                     $crate::bound_support::exception(lock, error, $registered)
                 else {
@@ -254,7 +254,7 @@ macro_rules! bound_exception {
             pub fn exception(
                 &self,
                 lock: &mut $crate::DomainLock,
-            ) -> $crate::macro_support::Result<$crate::Exception, $crate::Error> {
+            ) -> $crate::macro_support::Result<$crate::Exception, $crate::CallError> {
                 let arguments = [$(
                     $crate::call_support::argument::<$type, _>(
                         &self.$member,
@@ -516,8 +516,8 @@ pub mod bound_support {
     use crate::lock::below_handlers;
     use crate::types::kept::Kept;
     use crate::{
-        ffi, sys, CallError, DomainLock, Error, Exception, FromOCaml, OCamlChar, OCamlFloat,
-        OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint, Value,
+        ffi, sys, CallError, ConversionError, ConversionErrorKind, DomainLock, Exception,
+        FromOCaml, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint, Value,
     };
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -733,7 +733,7 @@ pub mod bound_support {
         fn exception(&self) -> Option<&Exception> {
             match self {
                 CallError::Exception(exception) => Some(exception),
-                CallError::Error(_) => None,
+                _ => None,
             }
         }
     }
@@ -758,9 +758,10 @@ pub mod bound_support {
         exception: &Exception,
         index: usize,
         name: &'static str,
-    ) -> Result<R, Error> {
+    ) -> Result<R, ConversionError> {
         // SAFETY: the argument is a `T` (caller), which may be used on any thread.
-        let argument = unsafe { exception.argument::<T>(lock, index) }?.ok_or(Error::Mismatch)?;
+        let argument = unsafe { exception.argument::<T>(lock, index) }?
+            .ok_or(ConversionError::new(ConversionErrorKind::Mismatch))?;
         argument.to_rust(lock).map_err(|error| error.within(name))
     }
 
@@ -774,7 +775,7 @@ pub mod bound_support {
         lock: &mut DomainLock,
         name: &str,
         arguments: [Kept<'_>; N],
-    ) -> Result<Exception, Error> {
+    ) -> Result<Exception, CallError> {
         let arguments = arguments.each_ref().map(Kept::place);
         // SAFETY: the exception has these arguments (caller).
         unsafe { Exception::new(lock, name, &arguments) }

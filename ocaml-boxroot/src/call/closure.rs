@@ -2,7 +2,8 @@
 
 use super::enter::enter;
 use crate::{
-    ffi, Boxroot, DomainLock, Error, Function, OCamlAny, OCamlBox, RootRef, ToOCaml, Value,
+    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Function, OCamlAny, OCamlBox,
+    RootRef, ToOCaml, Value,
 };
 use ocaml_boxroot_sys as sys;
 
@@ -21,7 +22,7 @@ unsafe fn closure<F>(
     lock: &mut DomainLock,
     count: usize,
     body: Box<Body>,
-) -> Result<Boxroot<F>, Error> {
+) -> Result<Boxroot<F>, ConversionError> {
     let bytes = size_of_val(&*body);
     let (value, now) = lock.alloc_box_owning(body, bytes)?;
     let body = Boxroot::try_new(now, value)?;
@@ -30,7 +31,7 @@ unsafe fn closure<F>(
     // of `body`, a live root.
     let raw = unsafe { ffi::obx_alloc_closure(cell.cast(), call_boxed, count) };
     if raw == 0 {
-        return Err(Error::NoClosures);
+        return Err(ConversionError::new(ConversionErrorKind::NoClosures));
     }
     // SAFETY: `raw` is a new closure, and an `F` (caller).
     Boxroot::try_new(lock, unsafe { Value::from_raw(raw) })
@@ -76,11 +77,11 @@ macro_rules! from_rust {
             ///
             /// # Errors
             ///
-            /// [`NoClosures`](Error::NoClosures) in bytecode programs, on processors other than x86-64 and arm64, and
-            /// where object files are not ELF; [`OutOfMemory`](Error::OutOfMemory).
+            /// [`NoClosures`](crate::ConversionErrorKind::NoClosures) in bytecode programs, on processors other than x86-64 and arm64, and
+            /// where object files are not ELF; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
             #[doc(alias = "closure")]
             #[track_caller]
-            pub fn from_rust<F, X, E>(lock: &mut DomainLock, f: F) -> Result<Boxroot<Self>, Error>
+            pub fn from_rust<F, X, E>(lock: &mut DomainLock, f: F) -> Result<Boxroot<Self>, ConversionError>
             where
                 F: Fn(&mut DomainLock $(, &RootRef<$type>)*) -> Result<X, E>,
                 F: Send + Sync + 'static,

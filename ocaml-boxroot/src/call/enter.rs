@@ -185,7 +185,10 @@ impl<T: ?Sized> Argument<T> {
     /// `raw` is a live value and a `T`.
     #[inline(always)]
     #[track_caller]
-    pub unsafe fn new(lock: &DomainLock, raw: sys::Value) -> Result<Argument<T>, crate::Error> {
+    pub unsafe fn new(
+        lock: &DomainLock,
+        raw: sys::Value,
+    ) -> Result<Argument<T>, crate::ConversionError> {
         // SAFETY: the value is live and a `T` (caller).
         let value = unsafe { Value::from_raw(raw) };
         match RootRef::immediate(value) {
@@ -224,7 +227,7 @@ pub unsafe fn rooted<T: ?Sized>(
     raw: sys::Value,
     looks: Looks<T>,
     place: Place,
-) -> Result<Argument<T>, crate::Error> {
+) -> Result<Argument<T>, crate::ConversionError> {
     // SAFETY: the value is live and a `T` (caller).
     let value = unsafe { Value::from_raw(raw) };
     looks.check(value).map_err(|error| error.of_argument(place))?;
@@ -243,7 +246,7 @@ pub unsafe fn converted<T: ?Sized, R: FromOCaml<T>>(
     lock: &DomainLock,
     raw: sys::Value,
     place: Place,
-) -> Result<R, crate::Error> {
+) -> Result<R, crate::ConversionError> {
     // SAFETY: the value is live and a `T` (caller).
     R::from_ocaml(unsafe { Value::from_raw(raw) }, lock).map_err(|error| error.of_argument(place))
 }
@@ -256,7 +259,7 @@ pub fn result<T: ?Sized, R: ToOCaml<T>>(
     lock: &mut DomainLock,
     result: &R,
     function: &str,
-) -> Result<sys::Value, crate::Error> {
+) -> Result<sys::Value, crate::ConversionError> {
     match result.to_value(lock) {
         Ok((value, _)) => Ok(value.raw()),
         Err(error) => Err(error.of_result(function)),

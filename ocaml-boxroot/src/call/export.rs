@@ -3,19 +3,19 @@
 /// Defines functions that OCaml can call.
 ///
 /// ```
-/// use ocaml_boxroot::{export, Boxroot, Error, OCamlInt, OCamlList, OCamlString};
+/// use ocaml_boxroot::{export, ConversionError, OCamlInt, OCamlList, OCamlString};
 ///
 /// export! {
 ///     /// `external repeat : string -> int -> string = "example_repeat"`
 ///     unsafe fn example_repeat(lock, text: OCamlString as String, times: OCamlInt as usize)
-///         -> Result<OCamlString as String, Error>
+///         -> Result<OCamlString as String, ConversionError>
 ///     {
 ///         Ok(text.repeat(times))
 ///     }
 ///
 ///     /// `external twice : string list -> string list * string list = "example_twice"`
 ///     unsafe fn example_twice(lock, list: OCamlList<OCamlString>)
-///         -> Result<(OCamlList<OCamlString>, OCamlList<OCamlString>), Error>
+///         -> Result<(OCamlList<OCamlString>, OCamlList<OCamlString>), ConversionError>
 ///     {
 ///         ocaml_boxroot::ToOCaml::to_ocaml(&(list, list), lock)
 ///     }

@@ -28,7 +28,7 @@
 /// [`FromOCaml`](crate::FromOCaml) the result's type, as the caller chooses, or a [`CallError`](crate::CallError). Without
 /// `->`, OCaml's function returns `()`, and the Rust function, too. There may be any number of arguments; without any,
 /// OCaml's function is called with `()`. The name is looked up at the first call; if OCaml has registered nothing under it,
-/// the error is [`NotRegistered`](crate::Error::NotRegistered).
+/// the error is [`NotRegistered`](crate::CallError::NotRegistered).
 ///
 /// # Exceptions
 ///

@@ -129,7 +129,7 @@ macro_rules! mistaken_exports {
     };
     ($($tokens:tt)*) => {
         $crate::macro_support::compile_error!(
-            "export! takes `unsafe fn name(lock, argument: OCamlType as RustType, …) -> Result<OCamlType as RustType, Error> { … }`"
+            "export! takes `unsafe fn name(lock, argument: OCamlType as RustType, …) -> Result<OCamlType as RustType, ConversionError> { … }`"
         );
     };
 }

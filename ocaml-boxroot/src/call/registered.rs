@@ -4,7 +4,7 @@ use crate::named::{load, named_cell};
 use crate::types::form::Looks;
 use crate::types::kept::Kept;
 use crate::value::CHECKS;
-use crate::{CallError, DomainLock, Error, FromOCaml, OCamlAny, ToOCaml, Value};
+use crate::{CallError, ConversionError, DomainLock, FromOCaml, OCamlAny, ToOCaml, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CString;
 use std::marker::PhantomData;
@@ -22,7 +22,7 @@ pub fn argument<'a, T: ?Sized, R: ToOCaml<T>>(
     value: &'a R,
     place: &'static Place<'static>,
     lock: &mut DomainLock,
-) -> Result<Kept<'a>, Error> {
+) -> Result<Kept<'a>, ConversionError> {
     match Kept::new(value, lock) {
         Ok(kept) => Ok(kept),
         Err(error) => Err(error.of_argument(*place)),
@@ -84,9 +84,9 @@ impl Registered {
     ///
     /// # Errors
     ///
-    /// [`NotRegistered`](Error::NotRegistered).
+    /// [`NotRegistered`](crate::CallError::NotRegistered).
     #[inline(always)]
-    pub fn find(&self, lock: &mut DomainLock) -> Result<Found<'_>, Error> {
+    pub fn find(&self, lock: &mut DomainLock) -> Result<Found<'_>, CallError> {
         match NonNull::new(self.cell.load(Ordering::Acquire)) {
             Some(cell) => Ok(Found { cell, registered: self }),
             None => self.find_first(lock),
@@ -94,9 +94,9 @@ impl Registered {
     }
 
     #[cold]
-    fn find_first(&self, lock: &mut DomainLock) -> Result<Found<'_>, Error> {
+    fn find_first(&self, lock: &mut DomainLock) -> Result<Found<'_>, CallError> {
         let cell = CString::new(self.name).ok().and_then(|name| named_cell(lock, &name));
-        let cell = cell.ok_or_else(|| Error::NotRegistered(self.name.into()))?;
+        let cell = cell.ok_or_else(|| CallError::NotRegistered(self.name.into()))?;
         self.cell.store(cell.as_ptr(), Ordering::Release);
         Ok(Found { cell, registered: self })
     }
@@ -108,10 +108,10 @@ impl Registered {
 
     /// The copy of a result. An error says of which function the result is.
     #[inline(always)]
-    fn result<R>(&self, copy: Result<R, Error>) -> Result<R, CallError> {
+    fn result<R>(&self, copy: Result<R, ConversionError>) -> Result<R, CallError> {
         match copy {
             Ok(result) => Ok(result),
-            Err(error) => Err(CallError::Error(error.of_result(self.shown))),
+            Err(error) => Err(CallError::Conversion(error.of_result(self.shown))),
         }
     }
 }

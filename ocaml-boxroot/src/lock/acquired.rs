@@ -1,7 +1,7 @@
 //! Uses of the runtime, and taking the lock.
 
 use super::watchdog::{State, Watched};
-use crate::{ffi, Error};
+use crate::{ffi, AttachError};
 use ocaml_boxroot_sys::{self as sys, uses};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ pub(crate) struct Use {
 
 impl Use {
     /// For a thread that holds the lock.
-    pub(super) fn new() -> Result<Use, Error> {
+    pub(super) fn new() -> Result<Use, AttachError> {
         // SAFETY: OCaml knows this thread, which holds the lock; where that is not so, in `read_if_held`, it ends
         // the use at once.
         Use::begun(unsafe { uses::begin() })
@@ -26,7 +26,7 @@ impl Use {
     /// For a thread that takes the lock next. An error if it cannot, for instance because it holds the lock already. Waits while
     /// another thread tries to shut the runtime down.
     #[inline]
-    pub(crate) fn to_lock() -> Result<Use, Error> {
+    pub(crate) fn to_lock() -> Result<Use, AttachError> {
         loop {
             // SAFETY: no other use begins on this thread before it holds the lock, or ends this use because it cannot
             // take it.
@@ -38,7 +38,7 @@ impl Use {
     }
 
     #[inline]
-    fn begun(begun: Result<i32, uses::Refused>) -> Result<Use, Error> {
+    fn begun(begun: Result<i32, uses::Refused>) -> Result<Use, AttachError> {
         match begun {
             Ok(number) => Ok(Use { number, _not_send: PhantomData }),
             Err(refused) => Err(refusal(refused)),
@@ -58,19 +58,21 @@ fn wait_a_moment() {
 }
 
 #[cold]
-fn refusal(refused: uses::Refused) -> Error {
+fn refusal(refused: uses::Refused) -> AttachError {
     // SAFETY: the function has no precondition.
     let in_finaliser = unsafe { ffi::obx_in_finaliser() } != 0;
     match refused {
-        uses::Refused::Down => Error::TornDown,
-        uses::Refused::Forked => Error::Forked,
+        uses::Refused::Down => AttachError::TornDown,
+        uses::Refused::Forked => AttachError::Forked,
         // Ended: in the last collections of a domain.
-        uses::Refused::AlreadyHeld | uses::Refused::Ended if in_finaliser => Error::InFinaliser,
-        uses::Refused::AlreadyHeld => Error::AlreadyHeld,
-        uses::Refused::Ended => Error::ThreadNotRegistered,
-        _ => match Error::last() {
+        uses::Refused::AlreadyHeld | uses::Refused::Ended if in_finaliser => {
+            AttachError::InFinaliser
+        }
+        uses::Refused::AlreadyHeld => AttachError::AlreadyHeld,
+        uses::Refused::Ended => AttachError::ThreadNotRegistered,
+        _ => match AttachError::last() {
             // Boxroot has been set up since it refused the use.
-            Error::LockNotHeld | Error::OutOfMemory => Error::NotSetup,
+            AttachError::LockNotHeld | AttachError::OutOfMemory => AttachError::NotSetup,
             error => error,
         },
     }
@@ -127,15 +129,15 @@ impl Acquired {
     /// Waits for the lock.
     #[inline]
     #[cfg_attr(feature = "debug-checks", track_caller)]
-    pub(crate) fn new() -> Result<Acquired, Error> {
+    pub(crate) fn new() -> Result<Acquired, AttachError> {
         let used = Use::to_lock()?;
         let watched = Watched::new(State::Waits);
         // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up. If the use is nested, OCaml knows
         // the thread, because a calling frame of it has a use.
         match unsafe { ffi::obx_acquire(used.is_nested()) } {
             0 => {}
-            ffi::NO_THREADS => return Err(Error::SystemThreadsMissing),
-            _ => return Err(Error::ThreadNotRegistered),
+            ffi::NO_THREADS => return Err(AttachError::SystemThreadsMissing),
+            _ => return Err(AttachError::ThreadNotRegistered),
         }
         watched.is_now(State::Holds);
         Ok(Acquired { used, _watched: watched })
@@ -165,8 +167,8 @@ mod tests {
     #[test]
     fn refused_before_a_start_that_is_over() {
         crate::Runtime::start().unwrap();
-        assert_eq!(refusal(uses::Refused::NotRunning), Error::NotSetup);
-        DomainLock::attach(|_| assert_eq!(refusal(uses::Refused::NotRunning), Error::NotSetup))
+        assert_eq!(refusal(uses::Refused::NotRunning), AttachError::NotSetup);
+        DomainLock::with(|_| assert_eq!(refusal(uses::Refused::NotRunning), AttachError::NotSetup))
             .unwrap();
     }
 }

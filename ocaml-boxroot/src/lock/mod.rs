@@ -9,7 +9,7 @@ pub(crate) use acquired::{is_set_up, set_up, Acquired, Use};
 pub(crate) use handlers::below_handlers;
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
-use crate::{ffi, Error};
+use crate::{ffi, AttachError};
 use ocaml_boxroot_sys::{self as sys, token, uses};
 use std::fmt;
 use std::marker::PhantomData;
@@ -66,12 +66,16 @@ impl DomainLock {
     /// This thread holds the lock for as long as the token lives, no root scan is running, and no
     /// other token of this thread is used meanwhile.
     #[inline]
-    unsafe fn new(_used: &Use) -> Result<DomainLock, Error> {
+    unsafe fn new(_used: &Use) -> Result<DomainLock, AttachError> {
         // SAFETY: the lock is held, and so on (caller).
-        unsafe { Ok(DomainLock::of(token::attach().ok_or_else(Error::last)?)) }
+        unsafe { Ok(DomainLock::of(token::attach().ok_or_else(AttachError::last)?)) }
     }
 
-    /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics.
+    /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics. The result is that of `f`.
+    ///
+    /// The error is of any type that is made from an [`AttachError`]: the errors of this crate, `Box<dyn Error>`, one of the program's
+    /// with `From`. If the compiler asks for it, because there is a `?` inside and outside, let `f` be a function, or write the
+    /// closure's type: `|lock| -> Result<_, Error> { … }`. For an `f` that cannot fail there is [`with`](DomainLock::with).
     ///
     /// Any thread may call this, also the one that started the runtime. On OCaml 5, Rust threads attach to
     /// the first domain. The first call on a thread registers the thread with OCaml. A thread does not wait
@@ -91,28 +95,29 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// [`AlreadyHeld`](Error::AlreadyHeld) if this thread holds the lock already, for instance
-    /// in a callback; [`InFinaliser`](Error::InFinaliser) while OCaml drops an [`OCamlBox`](crate::OCamlBox); [`NotSetup`](Error::NotSetup) before the runtime is
-    /// started; [`NotReady`](Error::NotReady) while it starts, or, if OCaml has `main`, before OCaml has called Rust;
-    /// [`TornDown`](Error::TornDown) after it was shut down; [`Forked`](Error::Forked) in a child
+    /// Those of `f`, and [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock already, for instance
+    /// in a callback; [`InFinaliser`](crate::AttachError::InFinaliser) while OCaml drops an [`OCamlBox`](crate::OCamlBox); [`NotSetup`](crate::AttachError::NotSetup) before the runtime is
+    /// started; [`NotReady`](crate::AttachError::NotReady) while it starts, or, if OCaml has `main`, before OCaml has called Rust;
+    /// [`TornDown`](crate::AttachError::TornDown) after it was shut down; [`Forked`](crate::AttachError::Forked) in a child
     /// process that was forked without the lock, or after another domain was made;
-    /// [`SystemThreadsMissing`](Error::SystemThreadsMissing) and
-    /// [`ThreadNotRegistered`](Error::ThreadNotRegistered) if the thread cannot be registered, the latter
+    /// [`SystemThreadsMissing`](crate::AttachError::SystemThreadsMissing) and
+    /// [`ThreadNotRegistered`](crate::AttachError::ThreadNotRegistered) if the thread cannot be registered, the latter
     /// also if this was the thread of a domain that has ended;
-    /// [`OutOfMemory`](Error::OutOfMemory); [`Invalid`](Error::Invalid).
+    /// [`OutOfMemory`](crate::AttachError::OutOfMemory); [`Invalid`](crate::AttachError::Invalid).
     ///
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{Boxroot, DomainLock, Runtime, Value};
+    /// use ocaml_boxroot::{Boxroot, ConversionError, DomainLock, OCamlInt, Runtime, Value};
+    ///
+    /// fn answer(lock: &mut DomainLock) -> Result<Boxroot<OCamlInt>, ConversionError> {
+    ///     Boxroot::try_new(lock, Value::int(42))
+    /// }
     ///
     /// let runtime = Runtime::start()?;
-    /// let answer = DomainLock::attach(|lock| Boxroot::new(lock, Value::int(42)))?;
-    /// std::thread::spawn(move || {
-    ///     DomainLock::attach(|lock| assert_eq!(answer.get(lock).to_int(), 42))
-    /// })
-    /// .join()
-    /// .unwrap()?;
+    /// let answer = DomainLock::attach(answer)?;
+    /// let reader = std::thread::spawn(move || DomainLock::with(|lock| answer.get(lock).to_int()));
+    /// assert_eq!(reader.join().unwrap()?, 42);
     /// # Ok::<(), ocaml_boxroot::Error>(())
     /// ```
     #[doc(alias(
@@ -122,14 +127,27 @@ impl DomainLock {
         "with_runtime"
     ))]
     #[cfg_attr(feature = "debug-checks", track_caller)]
-    pub fn attach<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
+    pub fn attach<R, E: From<AttachError>>(
+        f: impl FnOnce(&mut DomainLock) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let (_acquired, mut lock) = DomainLock::acquire()?;
+        f(&mut lock)
+    }
+
+    /// [`attach`](DomainLock::attach), for an `f` that cannot fail, or whose result is not an error of the caller's.
+    ///
+    /// # Errors
+    ///
+    /// As [`attach`](DomainLock::attach).
+    #[cfg_attr(feature = "debug-checks", track_caller)]
+    pub fn with<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError> {
         let (_acquired, mut lock) = DomainLock::acquire()?;
         Ok(f(&mut lock))
     }
 
     /// The lock, and a token for as long as it is held. Not generic, so that a program has it once.
     #[cfg_attr(feature = "debug-checks", track_caller)]
-    fn acquire() -> Result<(Acquired, DomainLock), Error> {
+    fn acquire() -> Result<(Acquired, DomainLock), AttachError> {
         let acquired = Acquired::new()?;
         // SAFETY: `attach` drops the token before `acquired`. This thread did not hold the lock before, so no other token of it
         // is in use.
@@ -216,8 +234,8 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// [`TornDown`](Error::TornDown), [`Forked`](Error::Forked), [`OutOfMemory`](Error::OutOfMemory) and
-    /// [`Invalid`](Error::Invalid), as [`attach`](DomainLock::attach).
+    /// [`TornDown`](crate::AttachError::TornDown), [`Forked`](crate::AttachError::Forked), [`OutOfMemory`](crate::AttachError::OutOfMemory) and
+    /// [`Invalid`](crate::AttachError::Invalid), as [`attach`](DomainLock::attach).
     ///
     /// # Safety
     ///
@@ -228,7 +246,7 @@ impl DomainLock {
     /// [`Value`](crate::Value) and no raw value that was obtained before is used afterwards, because the collector may have moved it.
     /// Code that does not know its callers, such as a `drop` or a method of a trait, cannot promise this for them.
     #[cfg_attr(feature = "debug-checks", track_caller)]
-    pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, Error> {
+    pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError> {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
         unsafe { set_up() };
         let used = Use::new()?;
@@ -237,7 +255,7 @@ impl DomainLock {
         // thread is used meanwhile (caller).
         let mut lock = unsafe {
             match DomainLock::new(&used) {
-                Err(Error::LockNotHeld) => {
+                Err(AttachError::LockNotHeld) => {
                     // OCaml 4: the thread was waiting for the lock when another one set boxroot up.
                     sys::confirm_lock();
                     DomainLock::new(&used)
@@ -263,7 +281,7 @@ fn cannot_go_on() -> ! {
         &format!(
             "DomainLock::release cannot take the lock again in this process, because its closure forked: {}. A child of such a fork \
              calls exec or exit before the closure returns",
-            Error::Forked
+            AttachError::Forked
         )
     } else {
         "DomainLock::release ended before a DomainLock::attach that the same thread began in it: coroutines went on in another order"

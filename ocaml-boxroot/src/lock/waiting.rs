@@ -16,12 +16,12 @@ use std::thread::{self, JoinHandle, ScopedJoinHandle};
 /// such users: when they have waited, they have the mutex, and take OCaml's lock again.
 ///
 /// ```
-/// use ocaml_boxroot::{Boxroot, DomainLock, Error, MutexExt, OCamlString, ToOCaml};
+/// use ocaml_boxroot::{Boxroot, ConversionError, DomainLock, MutexExt, OCamlString, ToOCaml};
 /// use std::sync::Mutex;
 ///
 /// static NAMES: Mutex<Vec<Boxroot<OCamlString>>> = Mutex::new(Vec::new());
 ///
-/// fn remember(lock: &mut DomainLock, name: &str) -> Result<(), Error> {
+/// fn remember(lock: &mut DomainLock, name: &str) -> Result<(), ConversionError> {
 ///     let mut names = NAMES.lock_released(lock).expect("no thread panics");
 ///     names.push(name.to_ocaml(lock)?); // the collector may run
 ///     Ok(())
@@ -36,13 +36,11 @@ pub trait MutexExt<T: ?Sized> {
     /// use ocaml_boxroot::MutexExt;
     /// use std::sync::Mutex;
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let counter = Mutex::new(0);
     /// *counter.lock_released(lock).expect("no thread panics") += 1;
     /// assert_eq!(counter.into_inner()?, 1);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     fn lock_released(&self, lock: &mut DomainLock) -> LockResult<MutexGuard<'_, T>>;
 }
@@ -74,13 +72,11 @@ impl<T: ?Sized> MutexExt<T> for Mutex<T> {
 /// use ocaml_boxroot::RwLockExt;
 /// use std::sync::RwLock;
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let names = RwLock::new(vec!["Ada"]);
 /// names.write_released(lock).expect("no thread panics").push("Blaise");
 /// assert_eq!(names.read_released(lock).expect("no thread panics").len(), 2);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 pub trait RwLockExt<T: ?Sized> {
     /// [`RwLock::read`], waiting with OCaml's lock released.
@@ -110,12 +106,10 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
 /// use std::sync::OnceLock;
 ///
 /// static GREETING: OnceLock<Boxroot<OCamlString>> = OnceLock::new();
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let greeting = GREETING.get_or_init_released(lock, |lock| "hello".to_ocaml(lock).expect("there is memory"));
 /// assert_eq!(greeting.get(lock).as_str()?, "hello");
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 pub trait OnceLockExt<T> {
     /// [`OnceLock::get_or_init`], where `make` runs under OCaml's lock, and other threads wait for it with
@@ -141,7 +135,7 @@ impl<T> OnceLockExt<T> for OnceLock<T> {
             return value;
         }
         lock.release(|| {
-            self.get_or_init(|| match DomainLock::attach(make) {
+            self.get_or_init(|| match DomainLock::with(make) {
                 Ok(value) => value,
                 Err(error) => panic!("boxroot: {error}"),
             })
@@ -159,18 +153,16 @@ impl<T> OnceLockExt<T> for OnceLock<T> {
 /// use std::thread;
 ///
 /// static READY: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// thread::spawn(|| {
-///     DomainLock::attach(|lock| *READY.0.lock_released(lock).unwrap() = true).unwrap();
+///     DomainLock::with(|lock| *READY.0.lock_released(lock).unwrap() = true).unwrap();
 ///     READY.1.notify_one();
 /// });
 /// let mut ready = READY.0.lock_released(lock)?;
 /// while !*ready {
 ///     ready = READY.1.wait_released(lock, ready)?;
 /// }
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 pub trait CondvarExt {
     /// [`Condvar::wait`], with OCaml's lock released.
@@ -199,14 +191,12 @@ impl CondvarExt for Condvar {
 /// use ocaml_boxroot::{DomainLock, JoinHandleExt};
 /// use std::thread;
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let length = thread::spawn(|| {
-///     DomainLock::attach(|lock| lock.alloc_string("text").map(|(text, _)| text.as_bytes().len()))
+///     DomainLock::with(|lock| lock.alloc_string("text").map(|(text, _)| text.as_bytes().len()))
 /// });
 /// assert_eq!(length.join_released(lock).expect("no panic")??, 4);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 pub trait JoinHandleExt<T> {
     /// [`JoinHandle::join`], with OCaml's lock released.

@@ -4,7 +4,7 @@ mod state;
 
 use crate::lock::{self, Acquired, Use};
 use crate::types::exception::text_of;
-use crate::{ffi, Error, Users, Value};
+use crate::{ffi, AttachError, Error, ShutdownError, StartError, Users, Value};
 use ocaml_boxroot_sys as sys;
 use state::{state, State, StateGuard};
 use std::ffi::{c_char, CString, OsString};
@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 ///         let (hello, _) = lock.alloc_string("hello")?;
 ///         assert_eq!(hello.to_string_lossy(), "hello");
 ///         Ok(())
-///     })?
+///     })
 /// }
 /// ```
 #[doc(alias("caml_startup", "caml_main", "caml_shutdown"))]
@@ -52,12 +52,12 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Error::AlreadyStarted`] the second time, and in a program that OCaml started;
-    /// [`Error::StartupException`] if a module raised an exception: the modules that were initialised before
+    /// [`AlreadyStarted`](crate::StartError::AlreadyStarted) the second time, and in a program that OCaml started;
+    /// [`Exception`](crate::StartError::Exception) if a module raised an exception: the modules that were initialised before
     /// can be used, but what they have printed and not flushed is lost, because nothing shuts this runtime down;
-    /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left; [`Error::OutOfMemory`]; [`Error::Invalid`].
+    /// [`StackTooSmall`](crate::StartError::StackTooSmall) on a thread with less than 320 KiB of stack left; [`OutOfMemory`](crate::AttachError::OutOfMemory); [`Invalid`](crate::AttachError::Invalid).
     #[doc(alias("caml_startup", "caml_main"))]
-    pub fn start() -> Result<Runtime, Error> {
+    pub fn start() -> Result<Runtime, StartError> {
         Runtime::builder().start()
     }
 
@@ -79,11 +79,11 @@ impl Runtime {
     /// # Errors
     ///
     /// As [`start`](Runtime::start); if an earlier start failed when OCaml initialised its modules, or afterwards, its error again.
-    /// [`Error::Starting`] on the thread that is starting OCaml, as long as OCaml has not called a function that
-    /// [`export!`](crate::export!) defined; [`Error::NotReady`] in a program that OCaml started, as long as OCaml
-    /// has not called such a function; [`Error::TornDown`] after the runtime was shut down; [`Error::Forked`] in the child
+    /// [`Starting`](crate::StartError::Starting) on the thread that is starting OCaml, as long as OCaml has not called a function that
+    /// [`export!`](crate::export!) defined; [`NotReady`](crate::AttachError::NotReady) in a program that OCaml started, as long as OCaml
+    /// has not called such a function; [`TornDown`](crate::AttachError::TornDown) after the runtime was shut down; [`Forked`](crate::AttachError::Forked) in the child
     /// of a fork that was made while another thread was starting OCaml, and before threads could attach.
-    pub fn get_or_start() -> Result<&'static Runtime, Error> {
+    pub fn get_or_start() -> Result<&'static Runtime, StartError> {
         let mut state = state();
         loop {
             if let State::Failed(error) = &*state {
@@ -91,21 +91,21 @@ impl Runtime {
             }
             match sys::status() {
                 sys::Status::Running => return Ok(&SHARED),
-                sys::Status::ToreDown => return Err(Error::TornDown),
+                sys::Status::ToreDown => return Err(AttachError::TornDown.into()),
                 sys::Status::NotSetup => {}
-                _ => return Err(Error::Invalid),
+                _ => return Err(AttachError::Invalid.into()),
             }
             match &*state {
-                State::NotStarted if ffi::is_started() => return Err(Error::NotReady),
+                State::NotStarted if ffi::is_started() => return Err(AttachError::NotReady.into()),
                 State::NotStarted => break,
                 State::Starting(thread, _) if *thread == thread::current().id() => {
-                    return Err(Error::Starting)
+                    return Err(StartError::Starting)
                 }
                 State::Starting(_, generation) if *generation != self::generation() => {
-                    return Err(Error::Forked)
+                    return Err(AttachError::Forked.into())
                 }
                 State::Starting(..) => state.wait(),
-                State::Started | State::Failed(_) => return Err(Error::last()),
+                State::Started | State::Failed(_) => return Err(AttachError::last().into()),
             }
         }
         Runtime::builder().start_in(state).map(|_| &SHARED)
@@ -118,19 +118,19 @@ impl Runtime {
     /// Shared libraries (`cdylib`) that have this crate, too, have a count of users of their own, which this function does not see. Their
     /// threads must not use OCaml any more.
     ///
-    /// While the `at_exit` functions run, other threads of Rust cannot attach any more ([`Error::TornDown`]). But functions of Rust can
+    /// While the `at_exit` functions run, other threads of Rust cannot attach any more ([`TornDown`](crate::AttachError::TornDown)). But functions of Rust can
     /// still be called by OCaml code: of these functions, and of OCaml's other threads, for which they may wait. Afterwards OCaml's
     /// threads wait for the lock for ever, also those that an `at_exit` function has left in a function of Rust; a mutex that this
     /// has locked stays locked. Domains that an `at_exit` function has made, and did not wait for, run until they need a collection, for
     /// which they wait for ever. For them a call of Rust fails, with the exception `Failure`, and in a call that has begun before,
-    /// operations that need memory fail as after a shutdown ([`Error::TornDown`], or a panic that says so).
+    /// operations that need memory fail as after a shutdown ([`TornDown`](crate::AttachError::TornDown), or a panic that says so).
     ///
     /// # Errors
     ///
-    /// [`Error::Busy`] while other threads are attached, wait for the lock, or are in functions that OCaml
+    /// [`Busy`](crate::ShutdownError::Busy) while other threads are attached, wait for the lock, or are in functions that OCaml
     /// called, while other domains run, and in a [`release`](crate::DomainLock::release) on this thread.
-    /// [`Error::StackTooSmall`] on a thread with less than 320 KiB of stack left. The other errors are those of
-    /// [`DomainLock::attach`](crate::DomainLock::attach), such as [`Error::AlreadyHeld`] if this thread holds the lock. The
+    /// [`StackTooSmall`](crate::StartError::StackTooSmall) on a thread with less than 320 KiB of stack left. The other errors are those of
+    /// [`DomainLock::attach`](crate::DomainLock::attach), such as [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock. The
     /// [`Busy`] that is returned holds the error and the runtime, which is intact. If threads attach again and again, to try again and
     /// again is of no use: at each moment one of them uses OCaml, or waits for the lock. See
     /// [`shutdown_within`](Runtime::shutdown_within).
@@ -140,7 +140,7 @@ impl Runtime {
 
     /// [`shutdown`](Runtime::shutdown), which waits until nothing uses the runtime, but no longer than `limit`. Meanwhile threads that
     /// want to [`attach`](crate::DomainLock::attach), and are not inside another `attach`, wait, too. Afterwards they go on if
-    /// this fails; else their `attach` returns [`Error::TornDown`].
+    /// this fails; else their `attach` returns [`TornDown`](crate::AttachError::TornDown).
     ///
     /// So threads that attach in a loop do not keep this from succeeding, as they do with `shutdown`. But if a thread, in a [`release`](crate::DomainLock::release), waits for another one that has to
     /// attach first, both wait until the limit. Without a limit ([`Duration::MAX`]) they would wait for ever.
@@ -150,23 +150,22 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// As [`shutdown`](Runtime::shutdown). What time does not change, such as [`Error::AlreadyHeld`], is an error at once.
+    /// As [`shutdown`](Runtime::shutdown). What time does not change, such as [`AlreadyHeld`](crate::AttachError::AlreadyHeld), is an error at once.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use ocaml_boxroot::{DomainLock, Error, Runtime};
+    /// # use ocaml_boxroot::{AttachError, DomainLock, Runtime};
     /// use std::time::Duration;
     ///
     /// let runtime = Runtime::start()?;
     /// let worker = std::thread::spawn(|| loop {
-    ///     match DomainLock::attach(|lock| lock.alloc_string("work").map(|_| ())) {
-    ///         Ok(result) => result?,
-    ///         Err(error) => return Err(error),
+    ///     if let Err(error) = DomainLock::with(|lock| drop(lock.alloc_string("work"))) {
+    ///         return error;
     ///     }
     /// });
     /// runtime.shutdown_within(Duration::from_secs(60))?;
-    /// assert_eq!(worker.join().unwrap(), Err::<(), _>(Error::TornDown));
+    /// assert_eq!(worker.join().unwrap(), AttachError::TornDown);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn shutdown_within(self, limit: Duration) -> Result<(), Busy> {
@@ -190,7 +189,8 @@ impl Runtime {
 ///
 /// fn main() -> Result<(), Error> {
 ///     let _runtime = Runtime::start()?.shutdown_on_drop();
-///     DomainLock::attach(|_lock| println!("OCaml runs"))
+///     DomainLock::with(|_lock| println!("OCaml runs"))?;
+///     Ok(())
 /// }
 /// ```
 #[derive(Debug)]
@@ -234,23 +234,25 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As [`Runtime::start`], and [`Error::NulInArgument`] if an argument contains a NUL.
-    pub fn start(self) -> Result<Runtime, Error> {
+    /// As [`Runtime::start`], and [`NulInArgument`](crate::StartError::NulInArgument) if an argument contains a NUL.
+    pub fn start(self) -> Result<Runtime, StartError> {
         self.start_in(state())
     }
 
-    fn start_in(self, mut state: StateGuard) -> Result<Runtime, Error> {
+    fn start_in(self, mut state: StateGuard) -> Result<Runtime, StartError> {
         let arguments =
             self.arguments.into_iter().map(|argument| CString::new(argument.into_vec()));
         let arguments =
-            arguments.collect::<Result<Vec<_>, _>>().map_err(|_| Error::NulInArgument)?;
+            arguments.collect::<Result<Vec<_>, _>>().map_err(|_| StartError::NulInArgument)?;
         let is_first = matches!(*state, State::NotStarted)
             && !ffi::is_started()
             && sys::status() == sys::Status::NotSetup;
         if !is_first {
-            return Err(Error::AlreadyStarted);
+            return Err(StartError::AlreadyStarted);
         }
-        check_stack()?;
+        if !has_stack() {
+            return Err(StartError::StackTooSmall);
+        }
         state.set(State::Starting(thread::current().id(), generation()));
         drop(state);
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
@@ -266,12 +268,10 @@ impl Builder {
     }
 }
 
-/// An error if the stack may be too small for OCaml code. A call of an OCaml function checks this by itself; a start and a shutdown
-/// do not.
-fn check_stack() -> Result<(), Error> {
+/// Whether the stack is large enough for OCaml code. A call of an OCaml function checks this by itself; a start and a shutdown do not.
+fn has_stack() -> bool {
     // SAFETY: the function has no precondition.
-    let has_stack = unsafe { ffi::obx_has_stack_for_ocaml() != 0 };
-    has_stack.then_some(()).ok_or(Error::StackTooSmall)
+    unsafe { ffi::obx_has_stack_for_ocaml() != 0 }
 }
 
 /// Starts OCaml, sets boxroot up, and releases the lock.
@@ -280,17 +280,17 @@ fn check_stack() -> Result<(), Error> {
 ///
 /// This is the first call in this process, and OCaml was not started. `arguments` are C strings, and NULL at the
 /// end.
-unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), Error> {
+unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), StartError> {
     // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, also if a module raised. The
     // exception is live while it is described, because nothing was allocated since.
     unsafe {
         ffi::obx_set_known();
         let result = ffi::obx_start(arguments.as_ptr());
         let raised = ffi::is_exception(result).then(|| {
-            Error::StartupException(text_of(Value::from_raw(ffi::extract_exception(result))))
+            StartError::Exception(text_of(Value::from_raw(ffi::extract_exception(result))))
         });
         lock::set_up();
-        let attached = sys::token::attach().map(drop).ok_or_else(Error::last);
+        let attached = sys::token::attach().map(drop).ok_or_else(|| AttachError::last().into());
         ffi::caml_enter_blocking_section_no_pending();
         raised.map_or(attached, Err)
     }
@@ -302,10 +302,12 @@ fn generation() -> u32 {
     unsafe { ffi::obx_generation() }
 }
 
-fn shut_down_within(limit: Duration) -> Result<(), Error> {
-    check_stack()?;
+fn shut_down_within(limit: Duration) -> Result<(), ShutdownError> {
+    if !has_stack() {
+        return Err(ShutdownError::StackTooSmall);
+    }
     if Use::to_lock()?.is_nested() {
-        return Err(Error::Busy { by: Users::ThisThread });
+        return Err(ShutdownError::Busy(Users::ThisThread));
     }
     let end = Instant::now().checked_add(limit);
     // SAFETY: a process has one `Runtime` that can be shut down, so nobody else pauses uses.
@@ -314,10 +316,10 @@ fn shut_down_within(limit: Duration) -> Result<(), Error> {
         // The lock may be taken for long while others have uses.
         let error = match sys::uses::of_others() {
             0 => match shut_down() {
-                Err(error @ Error::Busy { .. }) => error,
+                Err(error @ ShutdownError::Busy(_)) => error,
                 result => return result,
             },
-            uses => Error::Busy { by: Users::Threads(uses) },
+            uses => ShutdownError::Busy(Users::Threads(uses)),
         };
         if end.is_some_and(|end| Instant::now() >= end) {
             return Err(error);
@@ -326,17 +328,24 @@ fn shut_down_within(limit: Duration) -> Result<(), Error> {
     }
 }
 
-fn shut_down() -> Result<(), Error> {
-    check_stack()?;
+fn shut_down() -> Result<(), ShutdownError> {
+    if !has_stack() {
+        return Err(ShutdownError::StackTooSmall);
+    }
     let acquired = Acquired::new()?;
     // SAFETY: `acquired` holds the lock.
     if unsafe { ffi::obx_other_domains() } != 0 {
-        return Err(Error::Busy { by: Users::Domains });
+        return Err(ShutdownError::Busy(Users::Domains));
     }
     // SAFETY: `acquired` is this thread's use, and the runtime is shut down below.
-    unsafe { sys::uses::forbid() }.map_err(|uses| Error::Busy {
-        by: if acquired.is_nested() { Users::ThisThread } else { Users::Threads(uses) },
-    })?;
+    if let Err(uses) = unsafe { sys::uses::forbid() } {
+        let is_nested = acquired.is_nested();
+        return Err(ShutdownError::Busy(if is_nested {
+            Users::ThisThread
+        } else {
+            Users::Threads(uses)
+        }));
+    }
     // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
     // may call exported functions. So may OCaml code of other threads and domains, while these functions wait.
     std::mem::forget(acquired);
@@ -363,17 +372,17 @@ fn shut_down() -> Result<(), Error> {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{DomainLock, Error, Runtime};
+/// use ocaml_boxroot::{AttachError, DomainLock, Runtime};
 ///
 /// let runtime = Runtime::start()?;
-/// let busy = DomainLock::attach(|_lock| runtime.shutdown().unwrap_err())?;
-/// assert_eq!(busy.error, Error::AlreadyHeld);
+/// let busy = DomainLock::with(|_lock| runtime.shutdown().unwrap_err())?;
+/// assert_eq!(busy.error, AttachError::AlreadyHeld.into());
 /// busy.runtime.shutdown()?; // here, nothing uses it
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Busy {
     /// Why the runtime could not be shut down.
-    pub error: Error,
+    pub error: ShutdownError,
     /// The runtime, which is intact.
     pub runtime: Runtime,
 }
@@ -391,3 +400,9 @@ impl fmt::Display for Busy {
 }
 
 impl std::error::Error for Busy {}
+
+impl From<Busy> for Error {
+    fn from(busy: Busy) -> Error {
+        Error::Shutdown(busy.error)
+    }
+}

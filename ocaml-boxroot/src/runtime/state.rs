@@ -1,6 +1,6 @@
 //! Whether this process has started its runtime: a state under a mutex that is free in the child of a fork.
 
-use crate::{ffi, Error};
+use crate::{ffi, StartError};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::null_mut;
@@ -13,7 +13,7 @@ pub(super) enum State {
     /// This thread is starting the runtime, in the process of this generation (`c/runtime.c`).
     Starting(ThreadId, u32),
     Started,
-    Failed(Error),
+    Failed(StartError),
 }
 
 /// The state; null at first. A state is never freed, of which a process has three at most, and never changed: so it is whole in the

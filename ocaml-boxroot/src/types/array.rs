@@ -5,7 +5,9 @@ use super::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
 use super::list::like_slices;
 use super::memory::{converted, push};
 use super::{FromOCaml, Invariant, Made, OCamlFloat, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
+use crate::{
+    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value,
+};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -51,13 +53,11 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
     /// ```
     /// use ocaml_boxroot::{OCamlArray, OCamlInt, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let root = ToOCaml::<OCamlArray<OCamlInt>>::to_ocaml(&[1, 2, 3], lock)?;
     /// assert_eq!(root.get(lock).get(2).map(|n| n.to_int()), Some(3));
     /// assert!(root.get(lock).get(3).is_none());
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[doc(alias = "Field")]
     #[track_caller]
@@ -152,7 +152,9 @@ pub(super) fn flat_array<'l, A, R: ToOCaml<A>>(
     let first = array.raw() as *mut f64;
     for (i, number) in numbers.iter().enumerate() {
         // In OCaml, an array has only floats or none.
-        let Some(number) = number.as_float() else { return Err(Error::Mismatch) };
+        let Some(number) = number.as_float() else {
+            return Err(ConversionError::new(ConversionErrorKind::Mismatch));
+        };
         // SAFETY: the new array has this number, and nobody else knows it yet.
         unsafe { first.add(i).write(number.get()) };
     }
@@ -183,7 +185,7 @@ fn array<'l, A, R: ToOCaml<A>>(
     }
     if !floats.is_empty() {
         if floats.len() != elements.len() {
-            return Err(Error::Mismatch); // in OCaml, an array has only floats or none
+            return Err(ConversionError::new(ConversionErrorKind::Mismatch)); // in OCaml, an array has only floats or none
         }
         array.delete_in(lock);
         let (flat, lock) = flat_array::<OCamlFloat, f64>(&floats, lock)?;
@@ -203,7 +205,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
     fn convert_from<'l>(
         value: Value<'l, OCamlArray<A>>,
         lock: &'l DomainLock,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ConversionError> {
         if let Some(floats) = value.flat_floats() {
             return converted(floats, R::from_float);
         }

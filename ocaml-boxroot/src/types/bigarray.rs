@@ -8,7 +8,7 @@ use super::{
     FromOCaml, Invariant, Made, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64,
     OCamlNativeint, ToOCaml,
 };
-use crate::{ffi, DomainLock, Error, OCamlAny, Value};
+use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, OCamlAny, Value};
 use std::ffi::c_int;
 use std::fmt;
 use std::marker::PhantomData;
@@ -38,15 +38,13 @@ use std::sync::atomic::{
 /// ```
 /// use ocaml_boxroot::{Boxroot, OCamlArray1, ToOCaml};
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let samples: Boxroot<OCamlArray1<f64>> = [0.5, 1.5].to_ocaml(lock)?;
 /// let cells = samples.get(lock).cells();
 /// cells[0].set(2.5);
 /// assert_eq!(cells.iter().map(|cell| cell.get()).sum::<f64>(), 4.);
 /// assert_eq!(samples.to_rust::<Vec<f64>>(lock)?, [2.5, 1.5]);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 pub type OCamlArray1<E, L = CLayout> = Bigarray<Array1, Ocaml<E>, Elt<E>, L>;
 
@@ -212,14 +210,12 @@ mod sealed {
 /// ```
 /// use ocaml_boxroot::{OCamlArray1, ToOCaml};
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
 /// let cell = &root.get(lock).cells()[0];
 /// cell.set(cell.get() * 2.);
 /// assert_eq!(cell.get(), 1.);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[repr(transparent)]
 pub struct BigarrayCell<E: BigarrayElement>(E::Cell);
@@ -349,7 +345,7 @@ macro_rules! elements {
         impl<L: sealed::Layout> ToOCaml<OCamlArray1<$element, L>> for [$rust] {
             fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
                 $(if !self.iter().all(|element| $fits(*element)) {
-                    return Err(Error::OutOfRange);
+                    return Err(ConversionError::new(ConversionErrorKind::OutOfRange));
                 })?
                 let kind = <$elt as sealed::Kind<$ocaml>>::KIND;
                 // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the
@@ -384,7 +380,7 @@ macro_rules! elements {
             fn convert_from<'l>(
                 value: Value<'l, OCamlArray1<$element, L>>,
                 _: &'l DomainLock,
-            ) -> Result<Self, Error> {
+            ) -> Result<Self, ConversionError> {
                 collect(value.cells().iter().map(BigarrayCell::get))
             }
 

@@ -2,7 +2,7 @@
 
 use super::kept::Kept;
 use super::Made;
-use crate::{ffi, DomainLock, Error, OCamlAny, RootRef, Value};
+use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 
 /// The highest tag of a constructor: `Obj.last_non_constant_constructor_tag` of OCaml.
@@ -16,8 +16,7 @@ impl DomainLock {
     /// the constructor's number, counted from 0 among those with arguments. The collector may run.
     ///
     /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// use ocaml_boxroot::{Boxroot, Kind, OCamlInt, OCamlString, ToOCaml};
     ///
     /// let name: Boxroot<OCamlString> = "Paris".to_ocaml(lock)?;
@@ -26,14 +25,13 @@ impl DomainLock {
     /// let (city, _) =
     ///     unsafe { lock.alloc_block::<(OCamlString, OCamlInt)>(0, &[name.as_any(), height.as_any()]) }?;
     /// assert_eq!(city.kind(), Kind::Block { tag: 0, size: 2 });
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange) if the tag is not a constructor's, that is, larger than 243 (on OCaml 4, 245);
-    /// [`OutOfMemory`](Error::OutOfMemory).
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if the tag is not a constructor's, that is, larger than 243 (on OCaml 4, 245);
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     ///
     /// # Safety
     ///
@@ -42,15 +40,15 @@ impl DomainLock {
         &'l mut self,
         tag: u8,
         fields: &[&RootRef<OCamlAny>],
-    ) -> Result<(Value<'l, T>, &'l DomainLock), Error> {
+    ) -> Result<(Value<'l, T>, &'l DomainLock), ConversionError> {
         if tag > LAST_CONSTRUCTOR {
-            return Err(Error::OutOfRange);
+            return Err(ConversionError::new(ConversionErrorKind::OutOfRange));
         }
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. A
         // `&RootRef` is laid out like a pointer to its cell, which belongs to a live root.
         let raw = unsafe { ffi::obx_alloc_block(tag.into(), fields.len(), fields.as_ptr().cast()) };
         if raw == 0 {
-            return Err(Error::OutOfMemory);
+            return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
         }
         // SAFETY: `raw` is a new block, and a `T` (caller). The collector does not run in 'l, because the token is
         // only borrowed shared.
@@ -66,7 +64,7 @@ impl DomainLock {
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn made<T: ?Sized>(raw: sys::Value, lock: &DomainLock) -> Made<'_, T> {
     if raw == 0 {
-        return Err(Error::OutOfMemory);
+        return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
     }
     // SAFETY: `raw` is valid and a `T` (caller), and the collector does not run while the token is borrowed.
     Ok((unsafe { Value::from_raw(raw) }, lock))

@@ -3,7 +3,7 @@
 use super::form::{mismatch, Form};
 use super::Invariant;
 use crate::lock::below_handlers;
-use crate::{ffi, DomainLock, Error, OCamlAny, Value};
+use crate::{ffi, ConversionError, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
 use std::any::TypeId;
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ marker! {
     /// drops the `T`.
     ///
     /// * The finaliser runs inside a collection, on whatever thread runs it. So `T` is [`Send`], and its `drop` cannot use
-    ///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`InFinaliser`](Error::InFinaliser)
+    ///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`InFinaliser`](crate::AttachError::InFinaliser)
     ///   there. A panic in `drop` does not leave the finaliser. `drop` must not wait for a mutex that some thread
     ///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
     /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; if it has to change, use a `Mutex`, for example.
@@ -31,14 +31,12 @@ marker! {
     /// use ocaml_boxroot::{Boxroot, OCamlBox};
     /// use std::sync::Mutex;
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let (counter, lock) = lock.alloc_box(Mutex::new(41))?;
     /// *counter.get().lock().unwrap() += 1;
     /// let counter: Boxroot<OCamlBox<Mutex<i32>>> = Boxroot::new(lock, counter); // or give it to OCaml
     /// assert_eq!(*counter.get(lock).get().lock().unwrap(), 42);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     OCamlBox<T>(PhantomData<T>, Invariant<T>);
 }
@@ -80,18 +78,16 @@ impl DomainLock {
     /// # Examples
     ///
     /// ```
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let (names, _now) = lock.alloc_box(vec!["Ada"])?;
     /// assert_eq!(names.get()[0], "Ada");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[doc(alias("caml_alloc_custom", "Data_custom_val"))]
     pub fn alloc_box<'l, T: Send + 'static>(
         &'l mut self,
         value: T,
-    ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), Error> {
+    ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
         self.alloc_box_owning(value, 0)
     }
 
@@ -107,7 +103,7 @@ impl DomainLock {
         &'l mut self,
         value: T,
         bytes: usize,
-    ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), Error> {
+    ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
         let (drop, id) = (drop_held::<T>, TypeId::of::<T>());
         let held = Box::into_raw(Box::new(Held { drop, copy: &raw const COPY, id, value }));
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The block

@@ -33,20 +33,19 @@ fn look_at_stack() -> bool {
 }
 
 /// Sets how many levels deep the values that are converted may be nested, on all threads. Conversions of deeper values are
-/// [`Error::TooDeep`](crate::Error::TooDeep). The limit is 512 levels at first; see [`ToOCaml`](crate::ToOCaml#deep-values).
+/// [`TooDeep`](crate::ConversionErrorKind::TooDeep). The limit is 512 levels at first; see [`ToOCaml`](crate::ToOCaml#deep-values).
 ///
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{set_depth_limit, Error, OCamlInt, ToOCaml};
+/// use ocaml_boxroot::{set_depth_limit, ConversionErrorKind, OCamlInt, ToOCaml};
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// set_depth_limit(1);
 /// let nested = Some(Some(7));
-/// assert_eq!(ToOCaml::<Option<Option<OCamlInt>>>::to_ocaml(&nested, lock).err(), Some(Error::TooDeep));
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let refused = ToOCaml::<Option<Option<OCamlInt>>>::to_ocaml(&nested, lock).unwrap_err();
+/// assert_eq!(refused.kind(), ConversionErrorKind::TooDeep);
+/// # Ok(()) });
 /// ```
 pub fn set_depth_limit(levels: usize) {
     LIMIT.store(levels, Ordering::Relaxed);

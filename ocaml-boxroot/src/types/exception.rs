@@ -3,7 +3,10 @@
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
 use super::text::{Draft, Short, Text};
 use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
+use crate::error::sum;
+use crate::{
+    ffi, AttachError, Boxroot, ConversionError, DomainLock, Kind, OCamlAny, RootRef, Value,
+};
 use ocaml_boxroot_sys as sys;
 use std::fmt;
 use std::ops::Deref;
@@ -19,13 +22,11 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Exception, OCamlException, RootRef};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let missing = Exception::not_found(lock)?;
     /// let value: Option<&RootRef<OCamlException>> = missing.value();
     /// assert!(value.is_some());
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[doc(alias = "exn")]
     OCamlException;
@@ -44,15 +45,13 @@ marker! {
 /// ```
 /// use ocaml_boxroot::Exception;
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let missing = Exception::not_found(lock)?;
 /// assert!(missing.is(lock, "Not_found"));
 /// let failure = Exception::failure(lock, "no such file")?;
 /// assert!(!failure.is(lock, "Not_found"));
 /// assert_eq!(failure.text(), "Failure(\"no such file\")");
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[doc(alias("caml_raise", "exn"))]
 #[derive(Clone)]
@@ -209,7 +208,7 @@ impl Exception {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     ///
     /// # Safety
     ///
@@ -221,22 +220,20 @@ impl Exception {
     /// ```
     /// use ocaml_boxroot::{Exception, OCamlString};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let failure = Exception::failure(lock, "no such file")?;
     /// assert!(failure.is(lock, "Failure"));
     /// // SAFETY: the argument of `Failure` is a string.
     /// let text = unsafe { failure.argument::<OCamlString>(lock, 0) }?;
     /// assert_eq!(text.expect("it has one").get(lock).as_str()?, "no such file");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[track_caller]
     pub unsafe fn argument<T: ?Sized>(
         &self,
         lock: &DomainLock,
         index: usize,
-    ) -> Result<Option<Boxroot<T>>, Error> {
+    ) -> Result<Option<Boxroot<T>>, ConversionError> {
         let Some(value) = &self.record().value else { return Ok(None) };
         let value = value.get(lock);
         match value.kind() {
@@ -260,7 +257,7 @@ impl Exception {
     ///
     /// # Errors
     ///
-    /// [`Error::NotRegistered`] if there is none with this name; [`Error::OutOfMemory`].
+    /// [`NotRegistered`](crate::CallError::NotRegistered) if there is none with this name; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     ///
     /// # Safety
     ///
@@ -271,12 +268,13 @@ impl Exception {
         lock: &mut DomainLock,
         name: &str,
         arguments: &[&RootRef<OCamlAny>],
-    ) -> Result<Exception, Error> {
+    ) -> Result<Exception, CallError> {
         let constructor = match predefined(lock, name) {
             Some(constructor) => Boxroot::try_new(lock, constructor)?,
             None => {
                 let found = registered(lock, name);
-                let (constructor, now) = found.ok_or_else(|| Error::NotRegistered(name.into()))?;
+                let (constructor, now) =
+                    found.ok_or_else(|| CallError::NotRegistered(name.into()))?;
                 Boxroot::try_new(now, constructor)?
             }
         };
@@ -299,10 +297,10 @@ impl Exception {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias = "caml_raise_not_found")]
     #[track_caller]
-    pub fn not_found(lock: &mut DomainLock) -> Result<Exception, Error> {
+    pub fn not_found(lock: &mut DomainLock) -> Result<Exception, CallError> {
         // SAFETY: the exception takes no argument.
         unsafe { Exception::new(lock, "Not_found", &[]) }
     }
@@ -311,10 +309,10 @@ impl Exception {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias = "caml_raise_end_of_file")]
     #[track_caller]
-    pub fn end_of_file(lock: &mut DomainLock) -> Result<Exception, Error> {
+    pub fn end_of_file(lock: &mut DomainLock) -> Result<Exception, CallError> {
         // SAFETY: the exception takes no argument.
         unsafe { Exception::new(lock, "End_of_file", &[]) }
     }
@@ -323,10 +321,10 @@ impl Exception {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias = "caml_failwith")]
     #[track_caller]
-    pub fn failure(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
+    pub fn failure(lock: &mut DomainLock, text: &str) -> Result<Exception, CallError> {
         Exception::with_text(lock, "Failure", text)
     }
 
@@ -334,10 +332,10 @@ impl Exception {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias = "caml_invalid_argument")]
     #[track_caller]
-    pub fn invalid_argument(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
+    pub fn invalid_argument(lock: &mut DomainLock, text: &str) -> Result<Exception, CallError> {
         Exception::with_text(lock, "Invalid_argument", text)
     }
 
@@ -345,16 +343,16 @@ impl Exception {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias = "caml_raise_sys_error")]
     #[track_caller]
-    pub fn sys_error(lock: &mut DomainLock, text: &str) -> Result<Exception, Error> {
+    pub fn sys_error(lock: &mut DomainLock, text: &str) -> Result<Exception, CallError> {
         Exception::with_text(lock, "Sys_error", text)
     }
 
     /// `name` is one of OCaml's exceptions that take a string.
     #[track_caller]
-    fn with_text(lock: &mut DomainLock, name: &str, text: &str) -> Result<Exception, Error> {
+    fn with_text(lock: &mut DomainLock, name: &str, text: &str) -> Result<Exception, CallError> {
         let text: Boxroot<OCamlString> = text.to_ocaml(lock)?;
         // SAFETY: the exception takes a string.
         unsafe { Exception::new(lock, name, &[text.as_any()]) }
@@ -401,8 +399,7 @@ impl std::error::Error for Arrived {}
 /// ```
 /// use ocaml_boxroot::{CallError, Exception, Function, OCamlInt};
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let find = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, _| -> Result<i64, Exception> {
 ///     Err(Exception::not_found(lock).expect("there is memory"))
 /// })?;
@@ -411,15 +408,19 @@ impl std::error::Error for Arrived {}
 ///     Err(CallError::Exception(exception)) if exception.is(lock, "Not_found") => println!("not found"),
 ///     Err(error) => return Err(error.into()),
 /// }
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[derive(Clone)]
+#[non_exhaustive]
 pub enum CallError {
     /// The function raised this exception.
     Exception(Exception),
-    /// An argument or the result could not be converted or rooted, or OCaml has registered no such function.
-    Error(Error),
+    /// An argument or the result could not be converted or rooted.
+    Conversion(ConversionError),
+    /// OCaml has registered no function, or no exception, under this name.
+    NotRegistered(Box<str>),
+    /// OCaml cannot be used.
+    Attach(AttachError),
 }
 
 impl CallError {
@@ -427,49 +428,49 @@ impl CallError {
     #[cold]
     pub(crate) fn of(self, function: fmt::Arguments<'_>) -> CallError {
         match self {
-            CallError::Error(error) => CallError::Error(error.of(function)),
-            exception => exception,
+            CallError::Conversion(error) => CallError::Conversion(error.of(function)),
+            other => other,
         }
     }
 }
 
-impl From<Exception> for CallError {
-    fn from(exception: Exception) -> Self {
-        CallError::Exception(exception)
-    }
-}
+sum!(CallError: Exception(Exception), Conversion(ConversionError), Attach(AttachError));
 
-impl From<Error> for CallError {
-    fn from(error: Error) -> Self {
-        CallError::Error(error)
-    }
-}
-
+/// As the exception or the error in it does it.
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CallError::Exception(exception) => exception.fmt(f),
-            CallError::Error(error) => error.fmt(f),
+            CallError::Conversion(error) => error.fmt(f),
+            CallError::NotRegistered(name) => write!(
+                f,
+                "OCaml has registered no such function or exception as {name:?}; is the module that does so \
+                 linked, and initialised?"
+            ),
+            CallError::Attach(error) => error.fmt(f),
         }
     }
 }
 
-/// As the exception or the error does it.
+/// As the exception or the error in it does it.
 impl fmt::Debug for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CallError::Exception(exception) => fmt::Debug::fmt(exception, f),
-            CallError::Error(error) => fmt::Debug::fmt(error, f),
+            CallError::Conversion(error) => fmt::Debug::fmt(error, f),
+            CallError::NotRegistered(_) => write!(f, "NotRegistered: {self}"),
+            CallError::Attach(error) => fmt::Debug::fmt(error, f),
         }
     }
 }
 
+/// The source is that of the exception or the error in it, whose text this has.
 impl std::error::Error for CallError {
-    /// The source of the exception or the error, whose text this error has.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             CallError::Exception(exception) => exception.source(),
-            CallError::Error(error) => error.source(),
+            CallError::Conversion(error) => error.source(),
+            CallError::NotRegistered(_) | CallError::Attach(_) => None,
         }
     }
 }

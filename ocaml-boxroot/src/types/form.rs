@@ -1,13 +1,13 @@
 //! Whether a value looks like a value of its type. Builds with checks ask this in three places, and report the answer no:
 //!
 //! * each conversion, before it reads the value ([`FromOCaml::from_ocaml`](super::FromOCaml::from_ocaml)), by a
-//!   [`Mismatch`](Error::Mismatch);
+//!   [`Mismatch`](crate::ConversionErrorKind::Mismatch);
 //! * the macros, for values that they only root, by a `Mismatch`, too;
 //! * the methods that read a value of a certain type (`Value::checked`), by a panic.
 
 use super::bigarray;
 use crate::value::CHECKS;
-use crate::{ffi, Error, Kind, OCamlAny, Value};
+use crate::{ffi, ConversionError, Kind, OCamlAny, Value};
 use std::any::type_name;
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -74,19 +74,19 @@ impl<'l, T: ?Sized> Value<'l, T> {
 
 /// The error that this value does not have the form of a `T`.
 #[cold]
-pub(crate) fn mismatch<T: ?Sized>(value: Value<'_, T>) -> Error {
+pub(crate) fn mismatch<T: ?Sized>(value: Value<'_, T>) -> ConversionError {
     does_not_belong(value.any(), type_name::<T>())
 }
 
 /// The error that this value does not have the form of the type with this name.
 #[cold]
-fn does_not_belong(value: Value<'_, OCamlAny>, type_name: &str) -> Error {
+fn does_not_belong(value: Value<'_, OCamlAny>, type_name: &str) -> ConversionError {
     let hint = match is_closure(value) {
         true => " (a function that is called with too few arguments returns a function)",
         false => "",
     };
     let (value, name) = (describe(value), without_paths(type_name));
-    Error::mismatch(format!("{value}, where {name} belongs{hint}"))
+    ConversionError::mismatch(format!("{value}, where {name} belongs{hint}"))
 }
 
 /// The name of a marker, without paths.
@@ -175,7 +175,7 @@ impl<T: ?Sized> Looks<T> {
 
     /// A `Mismatch` if the value is certainly not a `T`.
     #[inline(always)]
-    pub(crate) fn check(self, value: Value<'_, T>) -> Result<(), Error> {
+    pub(crate) fn check(self, value: Value<'_, T>) -> Result<(), ConversionError> {
         match self.0 {
             Some(has_form) if CHECKS && !has_form(value.any()) => Err(mismatch(value)),
             _ => Ok(()),

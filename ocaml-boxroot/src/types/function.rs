@@ -4,7 +4,7 @@ use super::form::{arity, describe, is_closure, Form};
 use super::kept::Kept;
 use super::{CallError, Exception, FromOCaml, OneType, ToOCaml};
 use crate::value::CHECKS;
-use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
+use crate::{ffi, Boxroot, ConversionError, DomainLock, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 use std::convert::Infallible;
 use std::ffi::c_int;
@@ -26,8 +26,7 @@ use std::marker::PhantomData;
 /// ```
 /// use ocaml_boxroot::{Boxroot, Error, Function, OCamlInt, OCamlString, Value};
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let names = vec!["zero", "one", "two"];
 /// let name = Function::<(OCamlInt,), OCamlString>::from_rust(lock, move |lock, n| {
 ///     let n: usize = n.to_rust(lock)?;
@@ -37,8 +36,7 @@ use std::marker::PhantomData;
 /// let two = Boxroot::new(lock, Value::int(2));
 /// assert_eq!(name.call(lock, &two)?.0.to_string_lossy(), "two");
 /// assert_eq!(name.call_converting::<String>(lock, 1)?, "one");
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[doc(alias("caml_callback", "closure"))]
 pub struct Function<Args, R: ?Sized>(
@@ -89,7 +87,7 @@ impl DomainLock {
             let result = unsafe { self.call_checked(closure, arguments) };
             let result = result.map_err(|error| match error {
                 CallError::Exception(exception) => exception,
-                CallError::Error(error) => panic!("boxroot: {error}"),
+                error => panic!("boxroot: {error}"),
             })?;
             // SAFETY: as below.
             return Ok((unsafe { Value::from_raw(result) }, self));
@@ -111,7 +109,7 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// [`Mismatch`](Error::Mismatch); the exception that the function raised.
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch); the exception that the function raised.
     ///
     /// # Safety
     ///
@@ -171,7 +169,7 @@ impl DomainLock {
             let result: Value<'_, OCamlAny> = unsafe { Value::from_raw(result) };
             if !is_closure(result) {
                 let (taken, count) = (arguments.len() - later.len(), arguments.len());
-                return Err(Error::mismatch(format!(
+                return Err(ConversionError::mismatch(format!(
                     "a function that takes {taken} arguments, where one of {count} belongs"
                 ))
                 .into());
@@ -225,7 +223,7 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// The exception that the function raised; in builds with checks, [`Mismatch`](Error::Mismatch) if it cannot be called with
+    /// The exception that the function raised; in builds with checks, [`Mismatch`](crate::ConversionErrorKind::Mismatch) if it cannot be called with
     /// these arguments.
     ///
     /// # Safety
@@ -269,14 +267,17 @@ impl DomainLock {
 ///
 /// # Errors
 ///
-/// [`Mismatch`](Error::Mismatch) if the value is no function, or a function that expects another tuple.
+/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value is no function, or a function that expects another tuple.
 fn takes(
     function: Value<'_, OCamlAny>,
     first: Value<'_, OCamlAny>,
     count: usize,
-) -> Result<usize, Error> {
+) -> Result<usize, ConversionError> {
     if !is_closure(function) {
-        return Err(Error::mismatch(format!("{}, where a function belongs", describe(function))));
+        return Err(ConversionError::mismatch(format!(
+            "{}, where a function belongs",
+            describe(function)
+        )));
     }
     match arity(function) {
         None => Ok(count), // in bytecode: unknown
@@ -287,7 +288,7 @@ fn takes(
                 return Ok(1);
             }
             let (function, first) = (describe(function), describe(first));
-            Err(Error::mismatch(format!("{function}, which is called with {first}")))
+            Err(ConversionError::mismatch(format!("{function}, which is called with {first}")))
         }
     }
 }
@@ -303,7 +304,7 @@ fn argument<'a, T, R: ToOCaml<T>>(
     value: &'a R,
     number: usize,
     lock: &mut DomainLock,
-) -> Result<Kept<'a>, Error> {
+) -> Result<Kept<'a>, ConversionError> {
     match Kept::new(value, lock) {
         Ok(kept) => Ok(kept),
         Err(error) => {
@@ -375,7 +376,7 @@ macro_rules! callable {
             ///
             /// # Errors
             ///
-            /// The exception that the function raised; or the error of a conversion. An [`In`](Error::In) says of which argument, or
+            /// The exception that the function raised; or the error of a conversion, which says of which argument, or
             /// that it is of the result.
             #[doc(alias("caml_callback", "caml_callback_exn"))]
             #[inline]

@@ -1,7 +1,7 @@
 //! Copies of Rust values in the OCaml heap, kept while others are made.
 
 use super::ToOCaml;
-use crate::{Boxroot, DomainLock, Error, OCamlAny, RootRef};
+use crate::{Boxroot, ConversionError, DomainLock, OCamlAny, RootRef};
 use ocaml_boxroot_sys as sys;
 
 /// What a Rust value has become.
@@ -21,7 +21,7 @@ impl<'a> Kept<'a> {
     pub(crate) fn new<T: ?Sized, R: ToOCaml<T>>(
         value: &'a R,
         lock: &mut DomainLock,
-    ) -> Result<Kept<'a>, Error> {
+    ) -> Result<Kept<'a>, ConversionError> {
         if let Some(root) = value.as_root() {
             let root: *const RootRef<T> = root;
             // SAFETY: the reference is from one to `value`, so it is valid as long. (Its type has a shorter life, because `T` may have

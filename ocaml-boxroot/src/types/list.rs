@@ -2,7 +2,9 @@
 
 use super::form::Form;
 use super::{FromOCaml, Made, ToOCaml};
-use crate::{ffi, Boxroot, DomainLock, Error, Kind, OCamlAny, RootRef, Value};
+use crate::{
+    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, RootRef, Value,
+};
 use std::marker::PhantomData;
 
 marker! {
@@ -13,12 +15,10 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlInt, OCamlList, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let list: Boxroot<OCamlList<OCamlInt>> = [1, 2, 3].to_ocaml(lock)?;
     /// assert_eq!(list.to_rust::<Vec<i64>>(lock)?, [1, 2, 3]);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[doc(alias("Val_emptylist", "cons"))]
     OCamlList<T>(PhantomData<T>);
@@ -38,12 +38,10 @@ impl<'l, T> Value<'l, OCamlList<T>> {
     /// ```
     /// use ocaml_boxroot::{OCamlInt, OCamlList, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let list = ToOCaml::<OCamlList<OCamlInt>>::to_ocaml(&[1, 2, 3], lock)?;
     /// assert_eq!(list.get(lock).iter().map(|n| n.to_int()).sum::<isize>(), 6);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
         let mut list = self;
@@ -83,7 +81,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
     fn convert_from<'l>(
         value: Value<'l, OCamlList<A>>,
         lock: &'l DomainLock,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ConversionError> {
         let (mut elements, mut rest) = (Vec::new(), value);
         loop {
             // The vector grows with the list, because elements that are allocated before its last memory are allocated faster (glibc).
@@ -91,12 +89,14 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
             // the latest when it was followed three times as far as it has cells (R. P. Brent, "An improved Monte Carlo factorization
             // algorithm", 1980). No value moves meanwhile, because the token is borrowed.
             let (remembered, steps) = (rest.raw(), elements.len().max(4));
-            elements.try_reserve(steps).map_err(|_| Error::OutOfMemory)?;
+            elements
+                .try_reserve(steps)
+                .map_err(|_| ConversionError::new(ConversionErrorKind::OutOfMemory))?;
             for _ in 0..steps {
                 let Some((element, after)) = rest.first_and_rest() else { return Ok(elements) };
                 elements.push(R::from_ocaml(element, lock)?);
                 if after.raw() == remembered {
-                    return Err(Error::Mismatch);
+                    return Err(ConversionError::new(ConversionErrorKind::Mismatch));
                 }
                 rest = after;
             }
@@ -121,13 +121,15 @@ macro_rules! like_slices {
             }
         }
 
-        /// [`Mismatch`](Error::Mismatch) if there are more or fewer than `N` elements.
+        /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if there are more or fewer than `N` elements.
         impl<A, R: FromOCaml<A>, const N: usize> FromOCaml<$ocaml<A>> for [R; N] {
             fn convert_from<'l>(
                 value: Value<'l, $ocaml<A>>,
                 lock: &'l DomainLock,
-            ) -> Result<Self, Error> {
-                Vec::convert_from(value, lock)?.try_into().map_err(|_| Error::Mismatch)
+            ) -> Result<Self, ConversionError> {
+                Vec::convert_from(value, lock)?
+                    .try_into()
+                    .map_err(|_| ConversionError::new(ConversionErrorKind::Mismatch))
             }
 
             with_form!($ocaml<A>);

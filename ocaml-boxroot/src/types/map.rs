@@ -3,7 +3,7 @@
 use super::form::Form;
 use super::memory::{collect, push};
 use super::{FromOCaml, Made, OCamlList, ToOCaml};
-use crate::{DomainLock, Error, Kind, OCamlAny, Value};
+use crate::{ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -35,11 +35,11 @@ marker! {
     /// # Examples
     ///
     /// ```no_run
-    /// use ocaml_boxroot::{DomainLock, Error, OCamlInt, OCamlSet, RootRef};
+    /// use ocaml_boxroot::{DomainLock, ConversionError, OCamlInt, OCamlSet, RootRef};
     /// use std::collections::BTreeSet;
     ///
     /// /// `module Numbers = Set.Make (Int)`; the set is a `Numbers.t`.
-    /// fn numbers(lock: &DomainLock, set: &RootRef<OCamlSet<OCamlInt>>) -> Result<BTreeSet<i64>, Error> {
+    /// fn numbers(lock: &DomainLock, set: &RootRef<OCamlSet<OCamlInt>>) -> Result<BTreeSet<i64>, ConversionError> {
     ///     set.to_rust(lock)
     /// }
     /// ```
@@ -127,21 +127,21 @@ impl<'l, T> Value<'l, OCamlSet<T>> {
 mod made {
     use super::*;
 
-    pub fn vector<T>(all: Vec<T>) -> Result<Vec<T>, Error> {
+    pub fn vector<T>(all: Vec<T>) -> Result<Vec<T>, ConversionError> {
         Ok(all)
     }
 
     /// Inserts the bindings one by one, because collecting them would take memory to sort them all.
     pub fn tree_map<K: Ord, V>(
         bindings: impl IntoIterator<Item = (K, V)>,
-    ) -> Result<BTreeMap<K, V>, Error> {
+    ) -> Result<BTreeMap<K, V>, ConversionError> {
         let mut map = BTreeMap::new();
         map.extend(bindings);
         Ok(map)
     }
 
     /// As [`tree_map`].
-    pub fn tree_set<T: Ord>(elements: Vec<T>) -> Result<BTreeSet<T>, Error> {
+    pub fn tree_set<T: Ord>(elements: Vec<T>) -> Result<BTreeSet<T>, ConversionError> {
         let mut set = BTreeSet::new();
         set.extend(elements);
         Ok(set)
@@ -149,16 +149,18 @@ mod made {
 
     pub fn hash_map<K: Eq + Hash, V>(
         bindings: impl IntoIterator<Item = (K, V), IntoIter: ExactSizeIterator>,
-    ) -> Result<HashMap<K, V>, Error> {
+    ) -> Result<HashMap<K, V>, ConversionError> {
         let (bindings, mut map) = (bindings.into_iter(), HashMap::new());
-        map.try_reserve(bindings.len()).map_err(|_| Error::OutOfMemory)?;
+        map.try_reserve(bindings.len())
+            .map_err(|_| ConversionError::new(ConversionErrorKind::OutOfMemory))?;
         map.extend(bindings);
         Ok(map)
     }
 
-    pub fn hash_set<T: Eq + Hash>(elements: Vec<T>) -> Result<HashSet<T>, Error> {
+    pub fn hash_set<T: Eq + Hash>(elements: Vec<T>) -> Result<HashSet<T>, ConversionError> {
         let mut set = HashSet::new();
-        set.try_reserve(elements.len()).map_err(|_| Error::OutOfMemory)?;
+        set.try_reserve(elements.len())
+            .map_err(|_| ConversionError::new(ConversionErrorKind::OutOfMemory))?;
         set.extend(elements);
         Ok(set)
     }
@@ -172,7 +174,7 @@ macro_rules! maps {
             fn convert_from<'l>(
                 value: Value<'l, OCamlMap<A, B>>,
                 lock: &'l DomainLock,
-            ) -> Result<Self, Error> {
+            ) -> Result<Self, ConversionError> {
                 let mut bindings = Vec::new();
                 for (key, value) in value.iter() {
                     push(&mut bindings, (K::from_ocaml(key, lock)?, V::from_ocaml(value, lock)?))?;
@@ -199,7 +201,7 @@ macro_rules! sets {
             fn convert_from<'l>(
                 value: Value<'l, OCamlSet<A>>,
                 lock: &'l DomainLock,
-            ) -> Result<Self, Error> {
+            ) -> Result<Self, ConversionError> {
                 let mut elements = Vec::new();
                 for element in value.iter() {
                     push(&mut elements, T::from_ocaml(element, lock)?)?;
@@ -234,7 +236,7 @@ macro_rules! association_lists {
             fn convert_from<'l>(
                 value: Value<'l, OCamlList<(A, B)>>,
                 lock: &'l DomainLock,
-            ) -> Result<Self, Error> {
+            ) -> Result<Self, ConversionError> {
                 let pairs: Vec<(K, V)> = FromOCaml::convert_from(value, lock)?;
                 made::$make(pairs.into_iter().rev())
             }

@@ -1,27 +1,30 @@
 //! Vectors for copies of OCaml's data, which may be larger than the memory that is left.
 
-use crate::Error;
+use crate::{ConversionError, ConversionErrorKind};
 use std::alloc::{alloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A vector with room for `length` elements, in as few instructions as [`Vec::with_capacity`]; `try_reserve` takes more.
 #[inline]
-pub(crate) fn with_capacity<T>(length: usize) -> Result<Vec<T>, Error> {
-    let layout = Layout::array::<T>(length).map_err(|_| Error::OutOfMemory)?;
+pub(crate) fn with_capacity<T>(length: usize) -> Result<Vec<T>, ConversionError> {
+    let layout = Layout::array::<T>(length)
+        .map_err(|_| ConversionError::new(ConversionErrorKind::OutOfMemory))?;
     if layout.size() == 0 {
         return Ok(Vec::new());
     }
     // SAFETY: the size is not 0.
     let memory = unsafe { alloc(layout) };
     if memory.is_null() {
-        return Err(Error::OutOfMemory);
+        return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
     }
     // SAFETY: the memory is from the global allocator, with the layout of a vector with this capacity.
     Ok(unsafe { Vec::from_raw_parts(memory.cast(), 0, length) })
 }
 
 /// A vector of these elements.
-pub(crate) fn collect<T>(from: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Error> {
+pub(crate) fn collect<T>(
+    from: impl ExactSizeIterator<Item = T>,
+) -> Result<Vec<T>, ConversionError> {
     let mut elements = with_capacity(from.len())?;
     elements.extend(from);
     Ok(elements)
@@ -31,8 +34,8 @@ pub(crate) fn collect<T>(from: impl ExactSizeIterator<Item = T>) -> Result<Vec<T
 #[inline]
 pub(crate) fn converted<S, T>(
     from: impl ExactSizeIterator<Item = S>,
-    mut convert: impl FnMut(S) -> Result<T, Error>,
-) -> Result<Vec<T>, Error> {
+    mut convert: impl FnMut(S) -> Result<T, ConversionError>,
+) -> Result<Vec<T>, ConversionError> {
     let length = from.len();
     let mut elements = with_capacity(length)?;
     let first: *mut T = elements.as_mut_ptr();
@@ -48,7 +51,7 @@ pub(crate) fn converted<S, T>(
 
 /// A copy of the bytes.
 #[inline]
-pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, Error> {
+pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, ConversionError> {
     let mut copy = with_capacity(bytes.len())?;
     copy.extend_from_slice(bytes);
     Ok(copy)
@@ -56,7 +59,10 @@ pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, Error> {
 
 /// A copy of the first bytes of words that other threads may be changing.
 #[inline]
-pub(crate) fn copied_atomically(words: &[AtomicUsize], length: usize) -> Result<Vec<u8>, Error> {
+pub(crate) fn copied_atomically(
+    words: &[AtomicUsize],
+    length: usize,
+) -> Result<Vec<u8>, ConversionError> {
     let mut bytes = match words.len() {
         #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
         256.. => copied_by_one_instruction(words)?,
@@ -71,7 +77,7 @@ pub(crate) fn copied_atomically(words: &[AtomicUsize], length: usize) -> Result<
 
 /// A copy of the words: for many, as fast as by `memcpy`, and faster than by a load for each.
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
-fn copied_by_one_instruction(words: &[AtomicUsize]) -> Result<Vec<u8>, Error> {
+fn copied_by_one_instruction(words: &[AtomicUsize]) -> Result<Vec<u8>, ConversionError> {
     let mut bytes = with_capacity(size_of_val(words))?;
     // SAFETY: the instruction loads and stores so many words. It loads aligned words atomically, as
     // `mov` does for `AtomicUsize`. The vector has room for them, and then has their bytes.
@@ -90,9 +96,9 @@ fn copied_by_one_instruction(words: &[AtomicUsize]) -> Result<Vec<u8>, Error> {
 
 /// Adds an element.
 #[inline(always)]
-pub(crate) fn push<T>(elements: &mut Vec<T>, element: T) -> Result<(), Error> {
+pub(crate) fn push<T>(elements: &mut Vec<T>, element: T) -> Result<(), ConversionError> {
     if elements.len() == elements.capacity() && elements.try_reserve(1).is_err() {
-        return Err(Error::OutOfMemory);
+        return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
     }
     elements.push(element);
     Ok(())
@@ -116,11 +122,17 @@ mod tests {
         assert_eq!(collect([(), ()].into_iter()).unwrap().len(), 2);
         assert_eq!(copied(b"").unwrap(), b"");
         assert_eq!(copied(b"bytes").unwrap().into_boxed_slice(), (*b"bytes").into());
-        assert_eq!(with_capacity::<u64>(usize::MAX).err(), Some(Error::OutOfMemory));
+        assert_eq!(
+            with_capacity::<u64>(usize::MAX).err(),
+            Some(ConversionError::new(ConversionErrorKind::OutOfMemory))
+        );
         // Miri would end there. The compiler would leave out an allocation that nobody uses.
         if cfg!(not(miri)) {
             let most = with_capacity::<u64>(isize::MAX as usize / 8);
-            assert_eq!(black_box(most).err(), Some(Error::OutOfMemory));
+            assert_eq!(
+                black_box(most).err(),
+                Some(ConversionError::new(ConversionErrorKind::OutOfMemory))
+            );
         }
     }
 

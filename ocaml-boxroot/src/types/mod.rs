@@ -99,15 +99,14 @@ pub use seq::Elements;
 ///
 /// ```
 /// use ocaml_boxroot::markers::{OCamlInt, OCamlList, OCamlString};
-/// use ocaml_boxroot::{Boxroot, DomainLock, Error, ToOCaml};
+/// use ocaml_boxroot::{Boxroot, ConversionError, DomainLock, ToOCaml};
 ///
-/// /// An OCaml value of type `(string * int) list`.
-/// fn ages(lock: &mut DomainLock) -> Result<Boxroot<OCamlList<(OCamlString, OCamlInt)>>, Error> {
+/// type OCamlAges = OCamlList<(OCamlString, OCamlInt)>; // (string * int) list
+///
+/// fn ages(lock: &mut DomainLock) -> Result<Boxroot<OCamlAges>, ConversionError> {
 ///     [("Ada", 36), ("Blaise", 39)].to_ocaml(lock)
 /// }
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # DomainLock::attach(|lock| ages(lock).map(drop))??;
-/// # Ok::<(), Error>(())
+/// # ocaml_boxroot::macro_support::example(|lock| Ok(drop(ages(lock)?)));
 /// ```
 pub mod markers {
     pub use super::array::OCamlArray;
@@ -128,7 +127,7 @@ pub mod markers {
 }
 
 use crate::value::CHECKS;
-use crate::{Boxroot, DomainLock, Error, RootRef, Value};
+use crate::{Boxroot, ConversionError, ConversionErrorKind, DomainLock, RootRef, Value};
 use depth::Level;
 use form::mismatch;
 use std::marker::PhantomData;
@@ -136,7 +135,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// A value that was made just now, and the token, under which the collector does not run.
-pub type Made<'l, T> = Result<(Value<'l, T>, &'l DomainLock), Error>;
+pub type Made<'l, T> = Result<(Value<'l, T>, &'l DomainLock), ConversionError>;
 
 /// A struct with such a field is invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
@@ -172,11 +171,11 @@ pub unsafe trait OneType {}
 /// | Rust | OCaml | marker `T` |
 /// |---|---|---|
 /// | `()`, `bool` | `unit`, `bool` | `()`, `bool` |
-/// | every integer type | `int` (63 bits; a number that does not fit is [`OutOfRange`](Error::OutOfRange)) | [`OCamlInt`](crate::OCamlInt) |
+/// | every integer type | `int` (63 bits; a number that does not fit is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt) |
 /// | `i32`, `i64`, `isize` | `int32`, `int64`, `nativeint` | [`OCamlInt32`](crate::OCamlInt32), [`OCamlInt64`](crate::OCamlInt64), [`OCamlNativeint`](crate::OCamlNativeint) |
 /// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::OCamlChar) |
 /// | `f64` | `float` | [`OCamlFloat`](crate::OCamlFloat) |
-/// | `str`, `String` | `string` (one that is not UTF-8 is [`NotUtf8`](Error::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
+/// | `str`, `String` | `string` (one that is not UTF-8 is [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
 /// | `[u8]`, `[u8; N]`, `Vec<u8>` | `string`, `bytes` | [`OCamlString`](crate::OCamlString), [`OCamlBytes`](crate::OCamlBytes) |
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
@@ -193,10 +192,10 @@ pub unsafe trait OneType {}
 /// # Deep values
 ///
 /// Conversions of nested values recurse, so the data could exhaust the stack. Therefore nesting beyond 512 levels is the
-/// error [`TooDeep`](Error::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
+/// error [`TooDeep`](crate::ConversionErrorKind::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
 /// list, array, map, tuple, option, result, record and variant is a level, and so is each type that you implement the
 /// conversions for. Numbers, strings and roots are no levels. A list is one level, however many elements it has; a cyclic
-/// list is a [`Mismatch`](Error::Mismatch).
+/// list is a [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///
 /// A conversion has on the stack up to twenty copies of a Rust value, and up to 200 bytes for each field or constructor of its type. So
 /// what is left has room for values of up to a two-hundredth of the stack (10 KB with the 2 MiB of Rust's threads), of types with one
@@ -217,9 +216,8 @@ pub unsafe trait OneType {}
 /// [`to_ocaml`](ToOCaml::to_ocaml), or [`to_value`](ToOCaml::to_value) for the last one, and [`to_rust`](Value::to_rust).
 ///
 /// ```
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
-/// use ocaml_boxroot::{DomainLock, Error, FromOCaml, OCamlFloat, ToOCaml, Value};
+/// # ocaml_boxroot::macro_support::example(|lock| {
+/// use ocaml_boxroot::{ConversionError, DomainLock, FromOCaml, OCamlFloat, ToOCaml, Value};
 ///
 /// #[derive(Debug, PartialEq)]
 /// struct Complex { re: f64, im: f64 }
@@ -228,7 +226,7 @@ pub unsafe trait OneType {}
 ///     fn convert_to<'l>(
 ///         &self,
 ///         lock: &'l mut DomainLock,
-///     ) -> Result<(Value<'l, (OCamlFloat, OCamlFloat)>, &'l DomainLock), Error> {
+///     ) -> Result<(Value<'l, (OCamlFloat, OCamlFloat)>, &'l DomainLock), ConversionError> {
 ///         (self.re, self.im).to_value(lock)
 ///     }
 /// }
@@ -237,7 +235,7 @@ pub unsafe trait OneType {}
 ///     fn convert_from<'l>(
 ///         value: Value<'l, (OCamlFloat, OCamlFloat)>,
 ///         lock: &'l DomainLock,
-///     ) -> Result<Self, Error> {
+///     ) -> Result<Self, ConversionError> {
 ///         let (re, im) = value.to_pair();
 ///         Ok(Complex { re: re.to_rust(lock)?, im: im.to_rust(lock)? })
 ///     }
@@ -245,15 +243,13 @@ pub unsafe trait OneType {}
 ///
 /// let x = Complex { re: 1.5, im: -1. };
 /// assert_eq!(x.to_ocaml(lock)?.to_rust::<Complex>(lock)?, x);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 ///
 /// # Examples
 ///
 /// ```
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// use ocaml_boxroot::{Boxroot, OCamlInt, OCamlList, ToOCaml};
 ///
 /// let list: Boxroot<OCamlList<OCamlInt>> = [1, 2, 3].to_ocaml(lock)?;
@@ -262,8 +258,7 @@ pub unsafe trait OneType {}
 ///
 /// let lists: Boxroot<OCamlList<OCamlList<OCamlInt>>> = [&list, &list].to_ocaml(lock)?;
 /// assert_eq!(lists.to_rust::<Vec<Vec<i64>>>(lock)?, [[1, 2, 3], [1, 2, 3]]);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[doc(alias("caml_copy_string", "caml_copy_double", "caml_alloc", "Val_int"))]
 #[diagnostic::on_unimplemented(
@@ -280,13 +275,13 @@ pub trait ToOCaml<T: ?Sized> {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange) if no `T` has this value; [`Mismatch`](Error::Mismatch) for an array of
-    /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`TooDeep`](Error::TooDeep);
-    /// [`OutOfMemory`](Error::OutOfMemory).
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if no `T` has this value; [`Mismatch`](crate::ConversionErrorKind::Mismatch) for an array of
+    /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`TooDeep`](crate::ConversionErrorKind::TooDeep);
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias("caml_copy_string", "Val_int", "caml_copy_double"))]
     #[inline]
     #[track_caller]
-    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, Error> {
+    fn to_ocaml(&self, lock: &mut DomainLock) -> Result<Boxroot<T>, ConversionError> {
         match self.to_value(lock) {
             Ok((value, lock)) => Boxroot::try_new(lock, value),
             Err(error) => Err(error),
@@ -303,11 +298,13 @@ pub trait ToOCaml<T: ?Sized> {
     fn to_value<'l>(
         &self,
         lock: &'l mut DomainLock,
-    ) -> Result<(Value<'l, T>, &'l DomainLock), Error> {
+    ) -> Result<(Value<'l, T>, &'l DomainLock), ConversionError> {
         if !self.has_parts() {
             return self.convert_to(lock);
         }
-        let Some(_level) = Level::new() else { return Err(Error::TooDeep) };
+        let Some(_level) = Level::new() else {
+            return Err(ConversionError::new(ConversionErrorKind::TooDeep));
+        };
         self.convert_to(lock)
     }
 
@@ -321,7 +318,7 @@ pub trait ToOCaml<T: ?Sized> {
     fn convert_to<'l>(
         &self,
         lock: &'l mut DomainLock,
-    ) -> Result<(Value<'l, T>, &'l DomainLock), Error>;
+    ) -> Result<(Value<'l, T>, &'l DomainLock), ConversionError>;
 
     /// A root that owns the value already, if this is one. Where OCaml gets the value as an argument or a part, it needs no
     /// other root then.
@@ -365,12 +362,10 @@ impl<T: ?Sized> FloatOf<T> {
 /// ```
 /// use ocaml_boxroot::{FromOCaml, OCamlInt, Value};
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let n: u8 = FromOCaml::<OCamlInt>::from_ocaml(Value::int(7), lock)?; // or `Value::int(7).to_rust(lock)?`
 /// assert_eq!(n, 7);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 #[diagnostic::on_unimplemented(
     message = "an OCaml value of type `{T}` cannot be copied to a `{Self}`",
@@ -386,19 +381,21 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit;
-    /// [`Mismatch`](Error::Mismatch) if the value does not have the form of this type; [`NotUtf8`](Error::NotUtf8);
-    /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit;
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value does not have the form of this type; [`NotUtf8`](crate::ConversionErrorKind::NotUtf8);
+    /// [`TooDeep`](crate::ConversionErrorKind::TooDeep); [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[inline]
     #[track_caller]
-    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, ConversionError> {
         if CHECKS && !Self::has_form(value) {
             return Err(mismatch(value));
         }
         if !Self::has_parts() {
             return Self::convert_from(value, lock);
         }
-        let Some(_level) = Level::new() else { return Err(Error::TooDeep) };
+        let Some(_level) = Level::new() else {
+            return Err(ConversionError::new(ConversionErrorKind::TooDeep));
+        };
         Self::convert_from(value, lock)
     }
 
@@ -409,7 +406,8 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     ///
     /// As [`from_ocaml`](FromOCaml::from_ocaml).
     #[track_caller]
-    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error>;
+    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock)
+        -> Result<Self, ConversionError>;
 
     /// Whether `from_ocaml` counts a level for this type. Implement it, as `false`, for a type without parts, whose
     /// conversion then spends no time on the count.
@@ -419,7 +417,7 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     }
 
     /// `false` if the value is certainly not a `T`. [Builds with checks](crate#builds-with-checks) call this before each
-    /// conversion, and `false` makes the conversion a [`Mismatch`](Error::Mismatch). Implement it, as `value.has_form()`,
+    /// conversion, and `false` makes the conversion a [`Mismatch`](crate::ConversionErrorKind::Mismatch). Implement it, as `value.has_form()`,
     /// for a `T` that is a [`Form`].
     #[inline]
     fn has_form(value: Value<'_, T>) -> bool {
@@ -432,9 +430,9 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     ///
     /// # Errors
     ///
-    /// [`Mismatch`](Error::Mismatch) if a type does not implement it.
-    fn from_float(_: f64) -> Result<Self, Error> {
-        Err(Error::Mismatch)
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if a type does not implement it.
+    fn from_float(_: f64) -> Result<Self, ConversionError> {
+        Err(ConversionError::new(ConversionErrorKind::Mismatch))
     }
 }
 
@@ -443,12 +441,12 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](Error::OutOfRange), [`Mismatch`](Error::Mismatch) and [`NotUtf8`](Error::NotUtf8) if `R` cannot
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange), [`Mismatch`](crate::ConversionErrorKind::Mismatch) and [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) if `R` cannot
     /// represent the value;
-    /// [`TooDeep`](Error::TooDeep); [`OutOfMemory`](Error::OutOfMemory).
+    /// [`TooDeep`](crate::ConversionErrorKind::TooDeep); [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias("Int_val", "String_val", "Double_val"))]
     #[track_caller]
-    pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, Error> {
+    pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, ConversionError> {
         R::from_ocaml(self, lock)
     }
 }
@@ -460,7 +458,7 @@ impl<T: ?Sized> RootRef<T> {
     ///
     /// As [`Value::to_rust`].
     #[track_caller]
-    pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, Error> {
+    pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, ConversionError> {
         R::from_ocaml(self.get(lock), lock)
     }
 }
@@ -486,7 +484,10 @@ macro_rules! roots {
 roots!(RootRef<T>, Boxroot<T>);
 
 impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
-    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, T>,
+        lock: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         Boxroot::try_new(lock, value)
     }
 
@@ -519,7 +520,10 @@ macro_rules! pointers {
 pointers!(&R, Box<R>, Rc<R>, Arc<R>);
 
 impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Box<R> {
-    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, T>,
+        lock: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         Ok(Box::new(R::from_ocaml(value, lock)?))
     }
 
@@ -529,7 +533,7 @@ impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Box<R> {
         R::has_form(value)
     }
 
-    fn from_float(x: f64) -> Result<Self, Error> {
+    fn from_float(x: f64) -> Result<Self, ConversionError> {
         Ok(Box::new(R::from_float(x)?))
     }
 }

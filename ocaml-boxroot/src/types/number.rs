@@ -3,7 +3,7 @@
 use super::block::made;
 use super::form::{custom_name, Form, DOUBLE_TAG};
 use super::{FloatOf, FromOCaml, Made, OneType, ToOCaml};
-use crate::{ffi, DomainLock, Error, Kind, OCamlAny, Value};
+use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 
 marker! {
@@ -14,12 +14,10 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlInt, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let n: Boxroot<OCamlInt> = 7.to_ocaml(lock)?;
     /// assert_eq!(n.get(lock).to_int(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     OCamlInt;
     /// The type of OCaml's `int32`.
@@ -29,12 +27,10 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlInt32, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let n: Boxroot<OCamlInt32> = 7.to_ocaml(lock)?;
     /// assert_eq!(n.get(lock).to_int32(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[doc(alias("caml_copy_int32", "Int32_val"))]
     OCamlInt32;
@@ -45,12 +41,10 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlInt64, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let n: Boxroot<OCamlInt64> = 7.to_ocaml(lock)?;
     /// assert_eq!(n.get(lock).to_int64(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[doc(alias("caml_copy_int64", "Int64_val"))]
     OCamlInt64;
@@ -61,12 +55,10 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlNativeint, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let n: Boxroot<OCamlNativeint> = 7.to_ocaml(lock)?;
     /// assert_eq!(n.get(lock).to_nativeint(), 7);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[doc(alias("caml_copy_nativeint", "Nativeint_val"))]
     OCamlNativeint;
@@ -77,12 +69,10 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlChar, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let letter: Boxroot<OCamlChar> = 'a'.to_ocaml(lock)?;
     /// assert_eq!(letter.get(lock).to_byte(), b'a');
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     OCamlChar;
     /// The type of OCaml's `float`.
@@ -92,12 +82,10 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlFloat, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let x: Boxroot<OCamlFloat> = 0.5.to_ocaml(lock)?;
     /// assert_eq!(x.get(lock).to_float(), 0.5);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[doc(alias("caml_copy_double", "Double_val"))]
     OCamlFloat;
@@ -256,7 +244,7 @@ impl ToOCaml<()> for () {
 
 impl FromOCaml<()> for () {
     #[inline]
-    fn convert_from<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, ConversionError> {
         Ok(())
     }
 
@@ -276,7 +264,10 @@ impl ToOCaml<bool> for bool {
 
 impl FromOCaml<bool> for bool {
     #[inline]
-    fn convert_from<'l>(value: Value<'l, bool>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, bool>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         Ok(value.to_bool())
     }
 
@@ -292,24 +283,24 @@ pub(super) fn is_ocaml_int(n: isize) -> bool {
 
 macro_rules! integers {
     ($($rust:ident)*) => {$(
-        /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit into 63 bits.
+        /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit into 63 bits.
         impl ToOCaml<OCamlInt> for $rust {
             #[inline]
             fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlInt> {
                 match isize::try_from(*self) {
                     Ok(n) if is_ocaml_int(n) => Ok((Value::int(n), lock)),
-                    _ => Err(Error::OutOfRange),
+                    _ => Err(ConversionError::new(ConversionErrorKind::OutOfRange)),
                 }
             }
 
             without_parts!(&self);
         }
 
-        /// [`OutOfRange`](Error::OutOfRange) for a number that does not fit.
+        /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit.
         impl FromOCaml<OCamlInt> for $rust {
             #[inline]
-            fn convert_from<'l>(value: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, Error> {
-                $rust::try_from(value.to_int()).map_err(|_| Error::OutOfRange)
+            fn convert_from<'l>(value: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, ConversionError> {
+                $rust::try_from(value.to_int()).map_err(|_| ConversionError::new(ConversionErrorKind::OutOfRange))
             }
 
             without_parts!();
@@ -335,7 +326,7 @@ macro_rules! boxed {
 
         impl FromOCaml<$ocaml> for $rust {
             #[inline]
-            fn convert_from<'l>(value: Value<'l, $ocaml>, _: &'l DomainLock) -> Result<Self, Error> {
+            fn convert_from<'l>(value: Value<'l, $ocaml>, _: &'l DomainLock) -> Result<Self, ConversionError> {
                 Ok(value.$read())
             }
 
@@ -369,7 +360,10 @@ impl ToOCaml<OCamlFloat> for f64 {
 
 impl FromOCaml<OCamlFloat> for f64 {
     #[inline]
-    fn convert_from<'l>(value: Value<'l, OCamlFloat>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlFloat>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         Ok(value.to_float())
     }
 
@@ -377,7 +371,7 @@ impl FromOCaml<OCamlFloat> for f64 {
     with_form!(OCamlFloat);
 
     #[inline]
-    fn from_float(x: f64) -> Result<Self, Error> {
+    fn from_float(x: f64) -> Result<Self, ConversionError> {
         Ok(x)
     }
 }
@@ -393,7 +387,10 @@ impl ToOCaml<OCamlChar> for u8 {
 
 impl FromOCaml<OCamlChar> for u8 {
     #[inline]
-    fn convert_from<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlChar>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         Ok(value.to_byte())
     }
 
@@ -402,10 +399,12 @@ impl FromOCaml<OCamlChar> for u8 {
 }
 
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF). Other characters are
-/// [`OutOfRange`](Error::OutOfRange).
+/// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
 impl ToOCaml<OCamlChar> for char {
     fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
-        u8::try_from(*self).map_err(|_| Error::OutOfRange)?.to_value(lock)
+        u8::try_from(*self)
+            .map_err(|_| ConversionError::new(ConversionErrorKind::OutOfRange))?
+            .to_value(lock)
     }
 
     without_parts!(&self);
@@ -414,7 +413,10 @@ impl ToOCaml<OCamlChar> for char {
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
 impl FromOCaml<OCamlChar> for char {
     #[inline]
-    fn convert_from<'l>(value: Value<'l, OCamlChar>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlChar>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         Ok(value.to_byte().into())
     }
 

@@ -2,7 +2,7 @@
 
 use super::form::{is_closure, Form};
 use super::{CallError, FromOCaml, Function};
-use crate::{Boxroot, DomainLock, Error, OCamlAny, RootRef, Value};
+use crate::{Boxroot, ConversionError, DomainLock, OCamlAny, RootRef, Value};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -37,7 +37,7 @@ impl<T> RootRef<OCamlSeq<T>> {
     ///
     /// # Errors
     ///
-    /// The exception that OCaml raised when it computed the element; [`Error::OutOfMemory`].
+    /// The exception that OCaml raised when it computed the element; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[track_caller]
     #[allow(clippy::type_complexity)]
     pub fn uncons(
@@ -78,7 +78,7 @@ impl<T> RootRef<OCamlSeq<T>> {
 /// ```
 pub struct Elements<'l, T, R> {
     /// The elements that are still to come. `None` after the end or an error.
-    rest: Option<Result<Boxroot<OCamlSeq<T>>, Error>>,
+    rest: Option<Result<Boxroot<OCamlSeq<T>>, ConversionError>>,
     lock: &'l mut DomainLock,
     _result: PhantomData<fn() -> R>,
 }

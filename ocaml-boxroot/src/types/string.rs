@@ -4,7 +4,7 @@ use super::block::{made, MAX_SMALL};
 use super::form::{Form, STRING_TAG};
 use super::memory::{copied, copied_atomically};
 use super::{FromOCaml, Made, ToOCaml};
-use crate::{ffi, DomainLock, Error, Kind, OCamlAny, Value};
+use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::alloc::{handle_alloc_error, Layout};
 use std::str::Utf8Error;
 use std::sync::atomic::AtomicUsize;
@@ -17,12 +17,10 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlString, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let text: Boxroot<OCamlString> = "kept".to_ocaml(lock)?;
     /// assert_eq!(text.to_rust::<String>(lock)?, "kept");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     OCamlString;
     /// The type of OCaml's `bytes`.
@@ -32,12 +30,10 @@ marker! {
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlBytes, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let bytes: Boxroot<OCamlBytes> = [0, 255].to_ocaml(lock)?;
     /// assert_eq!(bytes.to_rust::<Vec<u8>>(lock)?, [0, 255]);
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     OCamlBytes;
 }
@@ -150,7 +146,7 @@ impl<'l> Value<'l, OCamlBytes> {
     /// A copy of the bytes.
     #[inline]
     #[track_caller]
-    pub(crate) fn copied(self) -> Result<Vec<u8>, Error> {
+    pub(crate) fn copied(self) -> Result<Vec<u8>, ConversionError> {
         let (words, length) = self.words();
         copied_atomically(words, length)
     }
@@ -175,12 +171,12 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`].
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias("caml_copy_string", "caml_alloc_string", "caml_alloc_initialized_string"))]
     pub fn alloc_string<'l>(
         &'l mut self,
         bytes: impl AsRef<[u8]>,
-    ) -> Result<(Value<'l, OCamlString>, &'l DomainLock), Error> {
+    ) -> Result<(Value<'l, OCamlString>, &'l DomainLock), ConversionError> {
         self.string(bytes.as_ref())
     }
 
@@ -248,11 +244,14 @@ bytes! {
     Vec<u8>;
 }
 
-/// [`NotUtf8`](Error::NotUtf8) for a string that is not UTF-8. `Vec<u8>` is for any string, and
+/// [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) for a string that is not UTF-8. `Vec<u8>` is for any string, and
 /// [`Value::to_string_lossy`] replaces what is not UTF-8.
 impl FromOCaml<OCamlString> for String {
     #[inline]
-    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlString>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         enum Refused {
             NotUtf8,
             OutOfMemory,
@@ -268,8 +267,10 @@ impl FromOCaml<OCamlString> for String {
         }
         match copied_text(value) {
             Ok(text) => Ok(text.into_string()),
-            Err(Refused::NotUtf8) => Err(Error::NotUtf8),
-            Err(Refused::OutOfMemory) => Err(Error::OutOfMemory),
+            Err(Refused::NotUtf8) => Err(ConversionError::new(ConversionErrorKind::NotUtf8)),
+            Err(Refused::OutOfMemory) => {
+                Err(ConversionError::new(ConversionErrorKind::OutOfMemory))
+            }
         }
     }
 
@@ -278,7 +279,10 @@ impl FromOCaml<OCamlString> for String {
 }
 
 impl FromOCaml<OCamlString> for Vec<u8> {
-    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlString>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         copied(value.as_bytes())
     }
 
@@ -287,7 +291,10 @@ impl FromOCaml<OCamlString> for Vec<u8> {
 }
 
 impl FromOCaml<OCamlBytes> for Vec<u8> {
-    fn convert_from<'l>(value: Value<'l, OCamlBytes>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlBytes>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         value.copied()
     }
 

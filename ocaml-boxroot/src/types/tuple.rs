@@ -4,7 +4,7 @@ use super::block::{block, made};
 use super::form::Form;
 use super::kept::Kept;
 use super::{FromOCaml, Made, OneType, ToOCaml};
-use crate::{DomainLock, Error, Kind, OCamlAny, Value};
+use crate::{ConversionError, DomainLock, Kind, OCamlAny, Value};
 
 // SAFETY: OCaml's `option`.
 unsafe impl<T> OneType for Option<T> {}
@@ -41,13 +41,11 @@ impl<'l, T, E> Value<'l, Result<T, E>> {
     /// ```
     /// use ocaml_boxroot::{OCamlInt, OCamlString, ToOCaml};
     ///
-    /// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-    /// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+    /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let result: Result<i64, String> = Err("none".into());
     /// let root = ToOCaml::<Result<OCamlInt, OCamlString>>::to_ocaml(&result, lock)?;
     /// assert_eq!(root.get(lock).to_result().unwrap_err().as_str()?, "none");
-    /// # Ok(()) })??;
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok(()) });
     /// ```
     #[track_caller]
     pub fn to_result(self) -> Result<Value<'l, T>, Value<'l, E>> {
@@ -95,7 +93,7 @@ macro_rules! tuple {
             fn convert_from<'l>(
                 value: Value<'l, ($($ocaml,)+)>,
                 lock: &'l DomainLock,
-            ) -> Result<Self, Error> {
+            ) -> Result<Self, ConversionError> {
                 // SAFETY: a tuple is a block of these fields (type).
                 unsafe { Ok(($($rust::from_ocaml(value.field::<$ocaml>($index), lock)?,)+)) }
             }
@@ -128,7 +126,10 @@ impl<A, R: ToOCaml<A>> ToOCaml<Option<A>> for Option<R> {
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<Option<A>> for Option<R> {
-    fn convert_from<'l>(value: Value<'l, Option<A>>, lock: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(
+        value: Value<'l, Option<A>>,
+        lock: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
         match value.to_option() {
             None => Ok(None),
             Some(x) => Ok(Some(R::from_ocaml(x, lock)?)),
@@ -159,7 +160,7 @@ impl<A, B, P: FromOCaml<A>, Q: FromOCaml<B>> FromOCaml<Result<A, B>> for Result<
     fn convert_from<'l>(
         value: Value<'l, Result<A, B>>,
         lock: &'l DomainLock,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ConversionError> {
         match value.to_result() {
             Ok(x) => Ok(Ok(P::from_ocaml(x, lock)?)),
             Err(x) => Ok(Err(Q::from_ocaml(x, lock)?)),

@@ -1,9 +1,6 @@
 #![forbid(unsafe_code)]
 
-use ocaml_boxroot::{
-    bound_abi, bound_bytecode, bound_exception, bound_externals, bound_function, bound_value,
-    OCamlInt, OCamlList, OCamlString,
-};
+use ocaml_boxroot::{OCamlInt, OCamlList, OCamlString, bound_abi, bound_bytecode, bound_exception, bound_externals, bound_function, bound_value};
 
 //# bindings_by_hand
 // The macros that generated bindings call, in a program that forbids `unsafe`.

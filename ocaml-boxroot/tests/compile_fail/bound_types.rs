@@ -1,7 +1,4 @@
-use ocaml_boxroot::{
-    bound_type, ocaml_items, ocaml_type, Boxroot, DomainLock, Field, OCamlAny, OCamlArray,
-    OCamlFloat, OCamlInt, OCamlList, OCamlString, OneType, ToOCaml, Value,
-};
+use ocaml_boxroot::{Boxroot, DomainLock, Field, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, OneType, ToOCaml, Value, bound_type, ocaml_items, ocaml_type};
 use ocaml_boxroot::type_support::{
     check, field, open, parts, Constructor, Constructors, Declared, Making, Part,
 };

@@ -1,7 +1,4 @@
-use ocaml_boxroot::{
-    ocaml_functions, ocaml_type, Boxroot, CallError, DomainLock, Error, FortranLayout, OCamlArray1,
-    OCamlArray2, OCamlChar, OCamlGenarray, OCamlInt, OCamlString, RootRef, ToOCaml,
-};
+use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, FortranLayout, OCamlArray1, OCamlArray2, OCamlChar, OCamlGenarray, OCamlInt, OCamlString, RootRef, ToOCaml, ocaml_functions, ocaml_type};
 
 //# conversions_that_are_not_there
 // The messages say what a type is made from.
@@ -63,7 +60,7 @@ fn any(lock: &mut DomainLock, tensor: Boxroot<OCamlGenarray<f64>>) {
     sum(lock, tensor); //~ E0277 is made from a `Boxroot<
 }
 
-fn copies(lock: &DomainLock, matrix: Boxroot<OCamlArray2<f64>>) -> Result<Vec<f64>, Error> {
+fn copies(lock: &DomainLock, matrix: Boxroot<OCamlArray2<f64>>) -> Result<Vec<f64>, ConversionError> {
     matrix.to_rust(lock) //~ E0277 an OCaml value of type `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>` cannot be copied to a `Vec<f64>`
 }
 

@@ -1,4 +1,4 @@
-use ocaml_boxroot::{ocaml_type, DomainLock, OCamlFloat, OCamlInt, OCamlString, RootRef};
+use ocaml_boxroot::{DomainLock, OCamlFloat, OCamlInt, OCamlString, RootRef, ocaml_type};
 
 //# names_in_a_type
 // Two constructors, or two fields, with one name.

@@ -1,6 +1,4 @@
-use ocaml_boxroot::{
-    export, ocaml_enum, ocaml_functions, ocaml_items, ocaml_type, Error, OCamlInt, OCamlString,
-};
+use ocaml_boxroot::{Error, OCamlInt, OCamlString, export, ocaml_enum, ocaml_functions, ocaml_items, ocaml_type};
 use ocaml_boxroot::type_support::Constructor;
 
 //# mistaken_exports

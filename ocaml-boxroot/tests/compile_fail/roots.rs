@@ -1,6 +1,4 @@
-use ocaml_boxroot::{
-    Boxroot, DomainLock, Exception, OCamlException, OCamlInt, OCamlString, RootRef, Value,
-};
+use ocaml_boxroot::{Boxroot, DomainLock, Exception, OCamlException, OCamlInt, OCamlString, RootRef, Value};
 
 //# root_changed_while_borrowed
 // A root does not change while a reference to it is in use.

@@ -1,7 +1,4 @@
-use ocaml_boxroot::{
-    ocaml_type, Boxroot, DomainLock, Error, Function, OCamlAny, OCamlBox, OCamlInt, OCamlString,
-    Value,
-};
+use ocaml_boxroot::{Boxroot, DomainLock, Error, Function, OCamlAny, OCamlBox, OCamlInt, OCamlString, Value, ocaml_type};
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -8,7 +8,7 @@ thread_local! {
 }
 
 fn wrong() {
-    let _ = DomainLock::attach(|lock| ASIDE.set(Some(lock)));
+    let _ = DomainLock::with(|lock| ASIDE.set(Some(lock)));
     //~^ E0521 `lock` escapes the closure body here
 }
 
@@ -29,7 +29,10 @@ fn wrong() {
 //# token_out_of_attach
 // A token does not leave the section in which the lock is held.
 fn wrong() {
-    let lock: Result<&mut DomainLock, _> = DomainLock::attach(|lock| lock);
+    let lock: Result<&mut DomainLock, _> = DomainLock::with(|lock| lock);
+    //~^ ERROR returning this value requires that `'1` must outlive `'2`
+    drop(lock);
+    let lock = DomainLock::attach(|lock| Ok::<_, Error>(lock));
     //~^ ERROR returning this value requires that `'1` must outlive `'2`
     drop(lock);
 }
@@ -43,7 +46,7 @@ fn wrong(lock: &mut DomainLock) -> DomainLock {
 //# tokens_swapped
 // Two tokens never meet: the outer one is lent while there is an inner one.
 fn wrong(outer: &mut DomainLock) {
-    outer.release(|| DomainLock::attach(|inner| std::mem::swap(outer, inner)));
+    outer.release(|| DomainLock::with(|inner| std::mem::swap(outer, inner)));
     //~^ E0501 cannot borrow `*outer` as mutable because previous closure requires unique access
     //~| E0500 closure requires unique access to `*outer` but it is already borrowed
 }

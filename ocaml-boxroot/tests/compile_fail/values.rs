@@ -1,7 +1,4 @@
-use ocaml_boxroot::{
-    Boxroot, CallError, DomainLock, Error, Exception, FromOCaml, Function, OCamlInt, OCamlList,
-    OCamlSeq, OCamlString, RootRef, Value,
-};
+use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, Exception, FromOCaml, Function, OCamlInt, OCamlList, OCamlSeq, OCamlString, RootRef, Value};
 
 //# value_over_an_allocation
 // A value ends where the collector may run.
@@ -43,7 +40,7 @@ fn wrong(lock: &mut DomainLock, root: &Boxroot<OCamlString>) {
 //# value_out_of_attach
 // A value does not leave the section in which the lock is held.
 fn wrong(root: &Boxroot<OCamlString>) {
-    let value = DomainLock::attach(|lock| root.get(lock));
+    let value = DomainLock::with(|lock| root.get(lock));
     //~^ ERROR returning this value requires that `'1` must outlive `'2`
     drop(value);
 }
@@ -51,7 +48,7 @@ fn wrong(root: &Boxroot<OCamlString>) {
 //# value_in_a_panic
 // A value does not leave `attach` as the payload of a panic.
 fn wrong(root: &Boxroot<OCamlString>) {
-    let _ = DomainLock::attach(|lock| std::panic::panic_any(root.get(lock)));
+    let _ = DomainLock::with(|lock| std::panic::panic_any(root.get(lock)));
     //~^ E0277 within the type `Value<'_, OCamlString>`
     //~| E0277 within the type `DomainLock`
 }
@@ -61,7 +58,7 @@ fn wrong(root: &Boxroot<OCamlString>) {
 struct Kept<'k>(Value<'k, OCamlString>);
 
 impl<'k> FromOCaml<OCamlString> for Kept<'k> {
-    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, Error> {
+    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, ConversionError> {
         Ok(Kept(value))
         //~^ ERROR associated function was supposed to return data with lifetime `'k` but it is
     }

@@ -1,7 +1,4 @@
-use ocaml_boxroot::{
-    export_argument, sys, Boxroot, DomainLock, Error, Exception, OCamlInt, OCamlString, RootRef,
-    Value,
-};
+use ocaml_boxroot::{Boxroot, DomainLock, Error, Exception, OCamlInt, OCamlString, RootRef, Value, export_argument, sys};
 use ocaml_boxroot::sys::uses;
 
 //# raw_root_in_safe_code

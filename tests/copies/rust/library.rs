@@ -2,9 +2,7 @@
 
 macro_rules! library {
     ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident, $attach:ident) => {
-        use ocaml_boxroot::{
-            export, Boxroot, DomainLock, Error, Function, OCamlBox, OCamlInt, OCamlString, ToOCaml,
-        };
+        use ocaml_boxroot::{AttachError, Boxroot, DomainLock, Error, Function, OCamlBox, OCamlInt, OCamlString, ToOCaml, export};
         use std::sync::atomic::{AtomicUsize, Ordering};
 
         static DROPPED: AtomicUsize = AtomicUsize::new(0);
@@ -13,7 +11,7 @@ macro_rules! library {
 
         impl Drop for Owner {
             fn drop(&mut self) {
-                if DomainLock::attach(|_| ()) == Err(Error::InFinaliser) {
+                if DomainLock::with(|_| ()) == Err(AttachError::InFinaliser) {
                     DROPPED.fetch_add(self.0.len(), Ordering::SeqCst);
                 }
                 panic!("a panic that ends in the finaliser");
@@ -56,7 +54,7 @@ macro_rules! library {
         /// Called by C, without OCaml's lock. Leaves OCaml a box.
         #[no_mangle]
         pub extern "C" fn $attach() -> bool {
-            DomainLock::attach(|lock| lock.alloc_box(Owner(Vec::new())).is_ok()) == Ok(true)
+            DomainLock::with(|lock| lock.alloc_box(Owner(Vec::new())).is_ok()) == Ok(true)
         }
     };
 }

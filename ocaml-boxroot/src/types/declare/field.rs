@@ -3,7 +3,7 @@
 use super::form::{is_flat, is_record, Part};
 use crate::types::form::{Look, Looks};
 use crate::types::FromOCaml;
-use crate::{DomainLock, Error, RootRef, Value};
+use crate::{ConversionError, ConversionErrorKind, DomainLock, RootRef, Value};
 use std::marker::PhantomData;
 
 /// A field of type `F` of the records of type `T`; from [`ocaml_type!`](crate::ocaml_type!). Every `T` has this field.
@@ -23,12 +23,10 @@ use std::marker::PhantomData;
 ///     name: String,
 ///     height: u16,
 /// }
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let city = City { name: "Bern".into(), height: 540 }.to_ocaml(lock)?;
 /// assert_eq!(city.get(lock).at(OCamlCity::name).as_str()?, "Bern"); // `OCamlCity::name` is a `Field`
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 pub struct Field<T, F, const FLAT: bool> {
     index: usize,
@@ -57,12 +55,13 @@ impl<'l, T> Value<'l, T> {
         self,
         lock: &'l DomainLock,
         field: Field<T, F, FLAT>,
-    ) -> Result<R, Error> {
+    ) -> Result<R, ConversionError> {
         let result = match field.looks.check(self) {
             Err(error) => Err(error),
-            Ok(()) if FLAT => {
-                self.flat_float(field.index).ok_or(Error::Mismatch).and_then(R::from_float)
-            }
+            Ok(()) if FLAT => self
+                .flat_float(field.index)
+                .ok_or(ConversionError::new(ConversionErrorKind::Mismatch))
+                .and_then(R::from_float),
             // SAFETY: every `T` has this field, which is an `F` (`Field`).
             Ok(()) => R::from_ocaml(unsafe { self.field(field.index) }, lock),
         };
@@ -98,7 +97,7 @@ impl<T> RootRef<T> {
         &self,
         lock: &DomainLock,
         field: Field<T, F, FLAT>,
-    ) -> Result<R, Error> {
+    ) -> Result<R, ConversionError> {
         self.get(lock).read(lock, field)
     }
 }

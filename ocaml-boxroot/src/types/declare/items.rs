@@ -113,7 +113,7 @@ macro_rules! ocaml_items {
                                 ])*)
                             }
                             // This is the constructor that was found.
-                            _ => $crate::macro_support::Err($crate::Error::Mismatch),
+                            _ => $crate::macro_support::Err($crate::ConversionErrorKind::Mismatch.into()),
                         }),)*
                     }
                 }
@@ -125,7 +125,7 @@ macro_rules! ocaml_items {
                 fn convert_from<'l>(
                     value: $crate::Value<'l, $name<$($a3),*>>,
                     lock: &'l $crate::DomainLock,
-                ) -> $crate::macro_support::Result<Self, $crate::Error> {
+                ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
                     let opened = $crate::type_support::open(value);
                     $(if let $crate::macro_support::Some(parts) = $crate::type_support::parts::<_, $number3>(&opened) {
                         return $crate::ocaml_apart!([$($($of3)?)*] $crate::macro_support::Ok(Self $(:: $constructor3)? {
@@ -143,7 +143,7 @@ macro_rules! ocaml_items {
                             }),*
                         }));
                     })*
-                    $crate::macro_support::Err($crate::Error::Mismatch)
+                    $crate::macro_support::Err($crate::ConversionErrorKind::Mismatch.into())
                 }
 
                 fn has_form(value: $crate::Value<'_, $name<$($a3),*>>) -> $crate::macro_support::bool {
@@ -153,7 +153,7 @@ macro_rules! ocaml_items {
                 $(
                     fn from_float(
                         x: $crate::macro_support::f64,
-                    ) -> $crate::macro_support::Result<Self, $crate::Error> {
+                    ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
                         $crate::macro_support::Ok(Self $(:: $constructor4)? {
                             $member4: $crate::type_support::read_float::<$name<$($a4),*>, $number4, _, _>(x)?
                         })

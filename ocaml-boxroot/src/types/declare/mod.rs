@@ -62,8 +62,7 @@ pub mod type_support {
 /// #[derive(Debug, PartialEq)]
 /// enum Color { Black, Rgb(u8, u8, u8) }
 ///
-/// # let _ocaml = ocaml_boxroot::Runtime::start()?;
-/// # ocaml_boxroot::DomainLock::attach(|lock| -> Result<(), Box<dyn std::error::Error>> {
+/// # ocaml_boxroot::macro_support::example(|lock| {
 /// let paris = City { name: "Paris".to_string(), height: 35 };
 /// let root: Boxroot<OCamlCity> = paris.to_ocaml(lock)?;
 /// assert_eq!(root.to_rust::<City>(lock)?, paris);
@@ -75,8 +74,7 @@ pub mod type_support {
 ///
 /// let shapes = Shape::Group(vec![Shape::Circle(1.5), Shape::Nothing]);
 /// assert_eq!(shapes.to_ocaml(lock)?.to_rust::<Shape>(lock)?, shapes);
-/// # Ok(()) })??;
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok(()) });
 /// ```
 ///
 /// Each item declares a *marker*: a type that only names the OCaml type, for `Value<'l, T>`, `Boxroot<T>`, and the
@@ -103,11 +101,11 @@ pub mod type_support {
 ///   order, each after the parameter of the marker that it is converted from. An `unboxed struct` has no parameters, and neither has
 ///   a record of nothing but floats.
 /// * An open polymorphic variant may have values whose constructor is not in the list. Converting such a value is
-///   [`Error::Mismatch`](crate::Error::Mismatch).
+///   [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///
 /// A marker is `Send` and `Sync` if the markers of all its fields and arguments are.
 ///
-/// An error in a field or an argument ([`Error::In`](crate::Error::In)) says where it is: ``` `Fork.1`: a number that … ```.
+/// An error in a field or an argument says where it is: ``` `Fork.1`: a number that … ```.
 ///
 /// Comments are the only attributes that the macro takes. Types are written out, without `_`.
 ///

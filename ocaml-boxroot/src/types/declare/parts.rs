@@ -10,7 +10,7 @@ use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
 use crate::types::kept::Kept;
 use crate::types::{FromOCaml, Made, OCamlFloat, ToOCaml};
 use crate::value::block_head;
-use crate::{Boxroot, DomainLock, Error, Kind, OCamlAny, Value};
+use crate::{Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 
 // Types with many parts make many instances of the generic functions here, so these are short, and call functions with fewer
@@ -48,7 +48,7 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
         value: &'a R,
         name: &'static str,
         lock: &mut DomainLock,
-    ) -> Result<(), Error>
+    ) -> Result<(), ConversionError>
     where
         M: Part<C, P, T>,
     {
@@ -121,7 +121,7 @@ unsafe fn construct<'l, const N: usize>(
                 let tuple = Kept::Copy(Boxroot::try_new(now, tuple)?);
                 block(lock, 0, [Kept::int(hash), tuple])
             }
-            Constructor::Flat(_) => Err(Error::Mismatch), // not here
+            Constructor::Flat(_) => Err(ConversionError::new(ConversionErrorKind::Mismatch)), // not here
             // Not `made`: the part may be 0, a pointer that is NULL (OCaml 4).
             Constructor::Unboxed => Ok((Value::from_raw(parts[0].replace().take(lock)), lock)),
         }
@@ -132,15 +132,15 @@ unsafe fn construct<'l, const N: usize>(
 ///
 /// # Errors
 ///
-/// [`Error::Mismatch`] if it becomes no float.
+/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if it becomes no float.
 #[inline]
-fn number<T, R: ToOCaml<T>>(value: &R, lock: &mut DomainLock) -> Result<f64, Error> {
+fn number<T, R: ToOCaml<T>>(value: &R, lock: &mut DomainLock) -> Result<f64, ConversionError> {
     if let Some(number) = value.as_float() {
         return Ok(number.get());
     }
     let (value, _) = value.to_value(lock)?;
     if !matches!(value.kind(), Kind::Block { tag: DOUBLE_TAG, .. }) {
-        return Err(Error::Mismatch);
+        return Err(ConversionError::new(ConversionErrorKind::Mismatch));
     }
     // SAFETY: the value is a block with the tag of floats, which only floats have.
     Ok(unsafe { Value::<OCamlFloat>::from_raw(value.raw()) }.to_float())
@@ -279,7 +279,7 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
         self,
         name: &'static str,
         lock: &'l DomainLock,
-    ) -> Result<R, Error>
+    ) -> Result<R, ConversionError>
     where
         M: Part<C, P, T>,
     {
@@ -301,13 +301,13 @@ unsafe fn read<'l, T, R: FromOCaml<T>>(
     index: usize,
     name: &'static str,
     lock: &'l DomainLock,
-) -> Result<R, Error> {
+) -> Result<R, ConversionError> {
     let part = match parts {
         // SAFETY: the block has this field, which is a `T` (caller).
         Fields::Block(block, first) => R::from_ocaml(unsafe { block.field(first + index) }, lock),
         Fields::Flat(block) => match block.flat_float(index) {
             Some(x) => R::from_float(x),
-            None => Err(Error::Mismatch),
+            None => Err(ConversionError::new(ConversionErrorKind::Mismatch)),
         },
         // SAFETY: the value is its part, a `T` (caller).
         Fields::Unboxed(value) => R::from_ocaml(unsafe { Value::from_raw(value.raw()) }, lock),
@@ -321,9 +321,9 @@ unsafe fn read<'l, T, R: FromOCaml<T>>(
 /// A copy of the only part of a value that is the number `x` in the flat form of an array or a record.
 pub fn read_float<M: Part<C, 0, T>, const C: isize, T, R: FromOCaml<T>>(
     x: f64,
-) -> Result<R, Error> {
+) -> Result<R, ConversionError> {
     match const { constructor::<M>(C) } {
         Constructor::Unboxed => R::from_float(x),
-        _ => Err(Error::Mismatch),
+        _ => Err(ConversionError::new(ConversionErrorKind::Mismatch)),
     }
 }

@@ -17,5 +17,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             },
         }
         Ok(())
-    })?
+    })
 }

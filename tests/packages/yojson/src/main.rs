@@ -25,5 +25,5 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Err(error) => println!("{error}"),
         }
         Ok(())
-    })?
+    })
 }

@@ -10,5 +10,5 @@ fn main() -> Result<(), Box<dyn Error>> {
         let ten = money::add(lock, &five, &five)?;
         println!("{}", money::add_all(lock, [five, ten])?.cents);
         Ok(())
-    })?
+    })
 }

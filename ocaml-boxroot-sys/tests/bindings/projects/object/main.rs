@@ -8,5 +8,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     DomainLock::attach(|lock| {
         println!("{}", words::upper(lock, "tea")?);
         Ok(())
-    })?
+    })
 }

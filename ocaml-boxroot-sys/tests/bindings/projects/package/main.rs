@@ -11,5 +11,5 @@ fn main() -> Result<(), Box<dyn Error>> {
         let order = shop::basics::Order { words: vec!["tea".into()], count: 2 };
         println!("{}", extra::describe(lock, &order)?);
         Ok(())
-    })?
+    })
 }
