@@ -1,7 +1,7 @@
 //! The Rust side of `main.ml`: a queue of messages between domains. One domain creates a root and puts it in the queue, and
 //! another domain takes it out and drops it. The root's slot returns to the first domain by itself.
 
-use ocaml_boxroot::{Boxroot, Error, OCamlInt, export};
+use ocaml_boxroot::{export, Boxroot, Error, OCamlInt};
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 

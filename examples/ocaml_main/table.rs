@@ -1,6 +1,8 @@
 //! The Rust side of `main.ml`: a sorted table of OCaml values, which OCaml owns.
 
-use ocaml_boxroot::{Boxroot, DomainLock, Exception, Function, OCamlBox, OCamlInt, OCamlString, RootRef, export};
+use ocaml_boxroot::{
+    export, Boxroot, DomainLock, Exception, Function, OCamlBox, OCamlInt, OCamlString, RootRef,
+};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -10,7 +10,7 @@ use ::axum::extract::State;
 use ::axum::http::Uri;
 use ::axum::Router;
 use common::{get, limit_time, read, string, Root};
-use ocaml_boxroot::{DomainLock, Runtime, profile, stats, write_profile};
+use ocaml_boxroot::{profile, stats, write_profile, DomainLock, Runtime};
 use std::ffi::c_void;
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

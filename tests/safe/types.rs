@@ -132,6 +132,7 @@ struct Seconds {
     seconds: f64,
 }
 
+#[cfg_attr(feature = "debug-checks", allow(dead_code))] // `unboxed_null` makes one
 struct Handle {
     handle: Boxroot<OCamlAny>,
 }

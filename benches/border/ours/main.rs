@@ -5,7 +5,10 @@ mod common;
 
 use border::{Item, OCamlItem, Shape};
 use common::{floats, ints, mebibyte, tagged, word, MANY, MEBIBYTE, MMMM, REFUSED, TEXT};
-use ocaml_boxroot::{Boxroot, CallError, DomainLock, FromOCaml, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlString, RootRef, Runtime, ToOCaml};
+use ocaml_boxroot::{
+    Boxroot, CallError, DomainLock, FromOCaml, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt,
+    OCamlList, OCamlString, RootRef, Runtime, ToOCaml,
+};
 use std::error::Error;
 use std::fmt::Debug;
 use std::process::ExitCode;

@@ -113,7 +113,7 @@ macro_rules! ocaml_items {
                                 ])*)
                             }
                             // This is the constructor that was found.
-                            _ => $crate::macro_support::Err($crate::ConversionErrorKind::Mismatch.into()),
+                            _ => $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch)),
                         }),)*
                     }
                 }
@@ -143,7 +143,7 @@ macro_rules! ocaml_items {
                             }),*
                         }));
                     })*
-                    $crate::macro_support::Err($crate::ConversionErrorKind::Mismatch.into())
+                    $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch))
                 }
 
                 fn has_form(value: $crate::Value<'_, $name<$($a3),*>>) -> $crate::macro_support::bool {
