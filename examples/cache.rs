@@ -4,9 +4,11 @@
 //!
 //! Run it: `cargo run --example cache`
 
+use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::sync::RwLockExt;
 use ocaml_boxroot::{
-    ocaml_functions, stats, Boxroot, CallError, DomainLock, Function, OCamlFloat, OCamlString,
-    Runtime, RwLockExt, ToOCaml,
+    ocaml_functions, Boxroot, CallError, DomainLock, Function, OCamlFloat, OCamlString, Runtime,
+    ToOCaml,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};

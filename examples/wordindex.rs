@@ -9,9 +9,10 @@
 //! sources of OCaml's standard library.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    stats, AttachError, Boxroot, CallError, DomainLock, Function, OCamlInt, OCamlString, RootRef,
-    Runtime, Value,
+    AttachError, Boxroot, CallError, DomainLock, Function, OCamlInt, OCamlString, RootRef, Runtime,
+    Value,
 };
 use std::collections::HashMap;
 use std::error::Error;

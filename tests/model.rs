@@ -5,8 +5,9 @@
 #[path = "support/mod.rs"]
 mod support;
 
+use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    ocaml_functions, stats, sys, AttachError, Boxroot, CallError, ConversionErrorKind, DomainLock,
+    ocaml_functions, sys, AttachError, Boxroot, CallError, ConversionErrorKind, DomainLock,
     Function, OCamlAny, OCamlInt, OCamlString, Runtime, Value,
 };
 use proptest::prelude::*;

@@ -37,7 +37,7 @@ export! {
 
     /// `(live roots, deletes that came from elsewhere)`
     unsafe fn mailbox_stats(_lock) -> Result<(OCamlInt, OCamlInt) as (usize, u64), Error> {
-        let stats = ocaml_boxroot::stats();
+        let stats = ocaml_boxroot::debug::stats();
         Ok((stats.live_roots, stats.deferred_deletes))
     }
 }

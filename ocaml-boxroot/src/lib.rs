@@ -99,20 +99,30 @@ pub use error::{
     AttachError, ConversionError, ConversionErrorKind, Error, ShutdownError, StartError, Users,
 };
 pub use lock::DomainLock;
-pub use lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 #[doc(no_inline)]
 pub use markers::*;
 #[cfg(any(feature = "startup", doc))]
 pub use runtime::{Builder, Busy, Runtime, ShutdownOnDrop};
 pub use signals::protect_signals;
-pub use stats::{profile, stats, trim, write_profile, Stats};
-#[cfg(feature = "debug-checks")]
-pub use sys::{leak_report, live_roots_by_site as leaks, Site};
 pub use types::{
     markers, set_depth_limit, BigarrayCell, BigarrayElement, CallError, Elements, Exception, Field,
     Form, FromOCaml, OneType, ToOCaml,
 };
-pub use value::{Kind, Value};
+pub(crate) use value::Kind;
+pub use value::Value;
+
+/// Waiting for Rust's locks and threads, with OCaml's lock released; see [`MutexExt`](sync::MutexExt).
+pub mod sync {
+    pub use crate::lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
+}
+
+/// What there is in memory: a value's form, how many roots live, and where the program made them.
+pub mod debug {
+    pub use crate::stats::{profile, stats, trim, write_profile, Stats};
+    pub use crate::value::Kind;
+    #[cfg(feature = "debug-checks")]
+    pub use ocaml_boxroot_sys::{leak_report, live_roots_by_site as leaks, Site};
+}
 
 /// What the types of bigarrays are made of. Programs say [`OCamlArray2<f64>`](OCamlArray2), which
 /// is a [`Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`](bigarray::Bigarray).
@@ -124,7 +134,8 @@ pub use value::{Kind, Value};
 ///
 /// ```
 /// use ocaml_boxroot::bigarray::Bigarray;
-/// use ocaml_boxroot::{CLayout, Kind, Value};
+/// use ocaml_boxroot::debug::Kind;
+/// use ocaml_boxroot::{CLayout, Value};
 ///
 /// fn words<D, A, B>(array: Value<Bigarray<D, A, B, CLayout>>) -> usize {
 ///     let Kind::Block { size, .. } = array.kind() else { unreachable!("a bigarray is a block") };

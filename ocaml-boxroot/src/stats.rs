@@ -13,7 +13,7 @@ use std::{fmt, io};
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::stats;
+/// use ocaml_boxroot::debug::stats;
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// let now = stats();
@@ -119,7 +119,8 @@ pub fn trim(lock: &DomainLock) -> usize {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{profile, write_profile, Boxroot, Value};
+/// use ocaml_boxroot::debug::{profile, write_profile};
+/// use ocaml_boxroot::{Boxroot, Value};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// profile(1); // all roots; a program that runs for long takes 1000

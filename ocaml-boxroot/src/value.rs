@@ -91,7 +91,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// Whether the value is an immediate or a block, as its memory says, without regard to its type.
     ///
     /// ```
-    /// use ocaml_boxroot::{Kind, Value};
+    /// use ocaml_boxroot::debug::Kind;
+    /// use ocaml_boxroot::Value;
     ///
     /// assert_eq!(Value::int(12).kind(), Kind::Immediate(12));
     /// ```
@@ -200,7 +201,8 @@ fn has_field(kind: Kind, index: usize) {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{Kind, OCamlInt, ToOCaml, Value};
+/// use ocaml_boxroot::debug::Kind;
+/// use ocaml_boxroot::{OCamlInt, ToOCaml, Value};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// let pair = ToOCaml::<(OCamlInt, OCamlInt)>::to_ocaml(&(1, 2), lock)?;
@@ -230,7 +232,8 @@ pub enum Kind {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{Boxroot, Kind, OCamlAny, RootRef, Value};
+/// use ocaml_boxroot::debug::Kind;
+/// use ocaml_boxroot::{Boxroot, OCamlAny, RootRef, Value};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// let root = Boxroot::new(lock, Value::int(7));

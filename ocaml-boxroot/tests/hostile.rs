@@ -333,7 +333,7 @@ mod types {
     }
 
     pub fn run(lock: &mut Lock) {
-        use ::ours::Kind::{Block, Immediate};
+        use ::ours::debug::Kind::{Block, Immediate};
         let text = |text: &::real::primitive::str| text.to_owned();
         let record = Record {
             r#type: 1,
@@ -400,7 +400,7 @@ mod types {
         struct Number {
             number: i64_,
         }
-        let one = ::ours::Kind::Block { tag: 0, size: 1 };
+        let one = ::ours::debug::Kind::Block { tag: 0, size: 1 };
         there_and_back::<Marker, _>(lock, Number { number }, one);
     }
 }
@@ -483,7 +483,7 @@ mod functions {
 }
 
 /// The value comes back, and has this form in between.
-fn there_and_back<T, R>(lock: &mut ours::DomainLock, value: R, kind: ours::Kind)
+fn there_and_back<T, R>(lock: &mut ours::DomainLock, value: R, kind: ours::debug::Kind)
 where
     R: ours::ToOCaml<T> + ours::FromOCaml<T> + PartialEq + real::fmt::Debug,
 {

@@ -7,8 +7,9 @@ extern crate std;
 
 use bound::*;
 use journal::OCamlLog;
+use ocaml_boxroot::debug::Kind;
 use ocaml_boxroot::{
-    Boxroot, CallError, ConversionErrorKind, DomainLock, Error, FortranLayout, Function, Kind,
+    Boxroot, CallError, ConversionErrorKind, DomainLock, Error, FortranLayout, Function,
     OCamlArray, OCamlArray1, OCamlArray2, OCamlFloat, OCamlInt, OCamlList, OCamlString, RootRef,
     Runtime, ToOCaml,
 };

@@ -3,9 +3,11 @@
 use crate::support::exported::Run;
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
+use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::sync::JoinHandleExt;
 use ocaml_boxroot::{
-    ocaml_functions, stats, AttachError, Boxroot, DomainLock, JoinHandleExt, OCamlBox, OCamlInt,
-    OCamlInt64, OCamlString, Runtime, StartError, ToOCaml,
+    ocaml_functions, AttachError, Boxroot, DomainLock, OCamlBox, OCamlInt, OCamlInt64, OCamlString,
+    Runtime, StartError, ToOCaml,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, LazyLock, Mutex};

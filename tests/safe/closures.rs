@@ -2,8 +2,9 @@
 
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
+use ocaml_boxroot::debug::profile;
 use ocaml_boxroot::{
-    ocaml_functions, profile, Boxroot, CallError, ConversionError, DomainLock, Exception, Function,
+    ocaml_functions, Boxroot, CallError, ConversionError, DomainLock, Exception, Function,
     OCamlFloat, OCamlInt, OCamlList, OCamlString, Value,
 };
 use std::backtrace::Backtrace;

@@ -4,9 +4,10 @@ use crate::functions::{
     extremes, flip, float_array, numbers, rotate, same, show_numbers, string_array,
 };
 use crate::support::safe::*;
+use ocaml_boxroot::debug::{stats, Kind};
 use ocaml_boxroot::{
-    ocaml_functions, stats, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock,
-    Exception, FromOCaml, Function, Kind, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlFloat,
+    ocaml_functions, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock,
+    Exception, FromOCaml, Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlFloat,
     OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, Runtime, StartError,
     ToOCaml, Value,
 };

@@ -4,10 +4,11 @@ use crate::support::raw;
 use crate::support::roots::Roots;
 use crate::support::safe::*;
 use crate::threads::install;
+use ocaml_boxroot::debug::{leak_report, leaks, stats, Site};
 use ocaml_boxroot::{
-    leak_report, leaks, ocaml_functions, ocaml_type, stats, sys, AttachError, Boxroot,
-    ConversionError, DomainLock, Elements, Exception, Function, OCamlArray, OCamlFloat, OCamlInt,
-    OCamlList, OCamlSeq, OCamlString, Runtime, Site, ToOCaml, Value,
+    ocaml_functions, ocaml_type, sys, AttachError, Boxroot, ConversionError, DomainLock, Elements,
+    Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
+    Runtime, ToOCaml, Value,
 };
 use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;

@@ -3,10 +3,9 @@
 
 use crate::support::exported::{Run, HANDED_OVER};
 use crate::support::safe::*;
-use ocaml_boxroot::{
-    stats, Boxroot, CondvarExt, DomainLock, JoinHandleExt, MutexExt, OCamlArray1, OCamlBytes,
-    OCamlString, OnceLockExt, RwLockExt, ToOCaml,
-};
+use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::sync::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlArray1, OCamlBytes, OCamlString, ToOCaml};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, RwLock};

@@ -4,8 +4,9 @@ use crate::functions::{name_of, raise_nth};
 use crate::support::exported::Run;
 use crate::support::safe::*;
 use crate::support::values::THROWN;
+use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    stats, sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Exception, Function,
+    sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Exception, Function,
     OCamlInt, OCamlString, Runtime, ToOCaml, Value,
 };
 use std::error::Error as StdError;

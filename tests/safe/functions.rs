@@ -3,9 +3,10 @@
 use crate::support::exported::LEVELS;
 use crate::support::safe::*;
 use crate::support::values::{bounce, values_nothing};
+use ocaml_boxroot::debug::{stats, trim};
 use ocaml_boxroot::{
-    ocaml_functions, stats, trim, Boxroot, CallError, ConversionErrorKind, DomainLock, Function,
-    OCamlArray, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint,
+    ocaml_functions, Boxroot, CallError, ConversionErrorKind, DomainLock, Function, OCamlArray,
+    OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint,
     OCamlString, RootRef, ToOCaml, Value,
 };
 use std::sync::atomic::Ordering;

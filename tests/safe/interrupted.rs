@@ -1,9 +1,10 @@
 //! Conversions of all shapes, whose parts collect, release the lock, fail or panic while the others wait.
 
 use crate::support::safe::*;
+use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    ocaml_type, stats, Boxroot, CallError, ConversionError, ConversionErrorKind, DomainLock,
-    FromOCaml, Function, OCamlArray, OCamlFloat, OCamlList, OCamlString, ToOCaml, Value,
+    ocaml_type, Boxroot, CallError, ConversionError, ConversionErrorKind, DomainLock, FromOCaml,
+    Function, OCamlArray, OCamlFloat, OCamlList, OCamlString, ToOCaml, Value,
 };
 use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};

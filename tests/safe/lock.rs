@@ -3,10 +3,11 @@
 use crate::support::exported::Run;
 use crate::support::raw;
 use crate::support::safe::*;
+use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::sys::uses;
 use ocaml_boxroot::{
-    stats, sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, OCamlInt,
-    Runtime, StartError, ToOCaml, Value,
+    sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, OCamlInt, Runtime,
+    StartError, ToOCaml, Value,
 };
 use std::panic::{catch_unwind, panic_any, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};

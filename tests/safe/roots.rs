@@ -2,9 +2,9 @@
 
 use crate::support::exported::HANDED_OVER;
 use crate::support::safe::*;
+use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    stats, Boxroot, DomainLock, Function, OCamlInt, OCamlString, RootRef, Runtime, StartError,
-    Value,
+    Boxroot, DomainLock, Function, OCamlInt, OCamlString, RootRef, Runtime, StartError, Value,
 };
 use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};

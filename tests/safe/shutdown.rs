@@ -2,9 +2,10 @@
 
 use crate::support::exported::Run;
 use crate::support::safe::*;
+use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    stats, AttachError, Boxroot, ConversionError, DomainLock, OCamlInt, OCamlString, RootRef,
-    Runtime, ShutdownError, StartError, ToOCaml, Users,
+    AttachError, Boxroot, ConversionError, DomainLock, OCamlInt, OCamlString, RootRef, Runtime,
+    ShutdownError, StartError, ToOCaml, Users,
 };
 use std::cell::RefCell;
 use std::io::{Read, Write};

@@ -2,7 +2,8 @@
 
 use crate::support::exported::Run;
 use crate::support::safe::*;
-use ocaml_boxroot::{profile, stats, trim, write_profile, Boxroot, DomainLock, OCamlInt, Value};
+use ocaml_boxroot::debug::{profile, stats, trim, write_profile};
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, Value};
 use std::thread;
 
 test!(trimming, || {

@@ -6,8 +6,9 @@ use crate::support::raw::{
     caml_c_thread_register, caml_c_thread_unregister, test_domain, test_register_in_domain,
 };
 use crate::support::safe::*;
+use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    protect_signals, stats, AttachError, Boxroot, DomainLock, OCamlString, Runtime, ShutdownError,
+    protect_signals, AttachError, Boxroot, DomainLock, OCamlString, Runtime, ShutdownError,
     StartError, ToOCaml,
 };
 use std::cell::RefCell;

@@ -3,10 +3,11 @@
 use crate::memory::requested;
 use crate::support::process::command;
 use crate::support::safe::*;
+use ocaml_boxroot::debug::Kind;
 use ocaml_boxroot::{
     ocaml_functions, ocaml_type, set_depth_limit, Boxroot, ConversionError, ConversionErrorKind,
-    DomainLock, FromOCaml, Kind, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList,
-    OCamlString, ToOCaml, Value,
+    DomainLock, FromOCaml, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString,
+    ToOCaml, Value,
 };
 use std::collections::BTreeMap;
 use std::hint::black_box;

@@ -1,8 +1,9 @@
 //! The safe crate: OCaml is started and called, strings have roots, and the collector has work.
 
 use super::exported::{Run, RUN};
+use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    stats, sys, Boxroot, DomainLock, Exception, Function, OCamlBox, OCamlInt, OCamlString, Runtime,
+    sys, Boxroot, DomainLock, Exception, Function, OCamlBox, OCamlInt, OCamlString, Runtime,
     ToOCaml, Value,
 };
 

@@ -16,7 +16,8 @@ use std::thread::{self, JoinHandle, ScopedJoinHandle};
 /// such users: when they have waited, they have the mutex, and take OCaml's lock again.
 ///
 /// ```
-/// use ocaml_boxroot::{Boxroot, ConversionError, DomainLock, MutexExt, OCamlString, ToOCaml};
+/// use ocaml_boxroot::sync::MutexExt;
+/// use ocaml_boxroot::{Boxroot, ConversionError, DomainLock, OCamlString, ToOCaml};
 /// use std::sync::Mutex;
 ///
 /// static NAMES: Mutex<Vec<Boxroot<OCamlString>>> = Mutex::new(Vec::new());
@@ -33,7 +34,7 @@ pub trait MutexExt<T: ?Sized> {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::MutexExt;
+    /// use ocaml_boxroot::sync::MutexExt;
     /// use std::sync::Mutex;
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
@@ -69,7 +70,7 @@ impl<T: ?Sized> MutexExt<T> for Mutex<T> {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::RwLockExt;
+/// use ocaml_boxroot::sync::RwLockExt;
 /// use std::sync::RwLock;
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
@@ -102,7 +103,8 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{Boxroot, OCamlString, OnceLockExt, ToOCaml};
+/// use ocaml_boxroot::sync::OnceLockExt;
+/// use ocaml_boxroot::{Boxroot, OCamlString, ToOCaml};
 /// use std::sync::OnceLock;
 ///
 /// static GREETING: OnceLock<Boxroot<OCamlString>> = OnceLock::new();
@@ -148,7 +150,8 @@ impl<T> OnceLockExt<T> for OnceLock<T> {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{CondvarExt, DomainLock, MutexExt};
+/// use ocaml_boxroot::sync::{CondvarExt, MutexExt};
+/// use ocaml_boxroot::DomainLock;
 /// use std::sync::{Condvar, Mutex};
 /// use std::thread;
 ///
@@ -188,7 +191,8 @@ impl CondvarExt for Condvar {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{DomainLock, JoinHandleExt};
+/// use ocaml_boxroot::sync::JoinHandleExt;
+/// use ocaml_boxroot::DomainLock;
 /// use std::thread;
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {

@@ -17,7 +17,8 @@ impl DomainLock {
     ///
     /// ```
     /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// use ocaml_boxroot::{Boxroot, Kind, OCamlInt, OCamlString, ToOCaml};
+    /// use ocaml_boxroot::debug::Kind;
+    /// use ocaml_boxroot::{Boxroot, OCamlInt, OCamlString, ToOCaml};
     ///
     /// let name: Boxroot<OCamlString> = "Paris".to_ocaml(lock)?;
     /// let height: Boxroot<OCamlInt> = 35.to_ocaml(lock)?;

@@ -27,7 +27,8 @@ pub(super) const CUSTOM_TAG: u8 = 255;
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{Form, Kind, OCamlAny, Value};
+/// use ocaml_boxroot::debug::Kind;
+/// use ocaml_boxroot::{Form, OCamlAny, Value};
 ///
 /// /// The marker of `type connection`, a block of two fields.
 /// enum Connection {}
