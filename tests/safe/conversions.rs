@@ -11,10 +11,16 @@ use ocaml_boxroot::{
     OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, Runtime, StartError,
     ToOCaml, Value,
 };
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 test!(strings_of_all_lengths, || {
     with_ocaml(|lock| {
@@ -27,6 +33,51 @@ test!(strings_of_all_lengths, || {
             assert_eq!(root.to_rust::<Vec<u8>>(lock).as_ref(), Ok(&bytes));
         }
     })
+});
+
+test!(texts_floats_and_queues, forbid(unsafe_code), || {
+    fn back<T, A: ToOCaml<T>, B: FromOCaml<T>>(lock: &mut DomainLock, x: A) -> B {
+        let root: Boxroot<T> = x.to_ocaml(lock).unwrap();
+        churn(lock);
+        root.to_rust(lock).unwrap()
+    }
+    fn refused<B: FromOCaml<OCamlFloat>>(lock: &mut DomainLock, x: f64) -> ConversionErrorKind {
+        let root: Boxroot<OCamlFloat> = x.to_ocaml(lock).unwrap();
+        root.to_rust::<B>(lock).map(drop).unwrap_err().kind()
+    }
+    with_ocaml(|lock| {
+        type S = OCamlString;
+        assert_eq!(back::<S, _, Cow<str>>(lock, Cow::Borrowed("lent")), "lent");
+        assert_eq!(&*back::<S, _, Box<str>>(lock, "boxed"), "boxed");
+        assert_eq!(&*back::<S, _, Rc<str>>(lock, Rc::<str>::from("counted")), "counted");
+        assert_eq!(&*back::<S, _, Arc<str>>(lock, Arc::<str>::from("shared")), "shared");
+        let path = Path::new(OsStr::from_bytes(b"/tmp/\xff"));
+        assert_eq!(back::<S, _, PathBuf>(lock, path), path);
+        assert_eq!(back::<S, _, PathBuf>(lock, path.to_owned()), path);
+        assert_eq!(back::<S, _, OsString>(lock, path.as_os_str()), path);
+        let bytes: Boxroot<S> = path.as_os_str().to_owned().to_ocaml(lock).unwrap();
+        let text = bytes.to_rust::<Arc<str>>(lock);
+        assert_eq!(text.unwrap_err().kind(), ConversionErrorKind::NotUtf8);
+
+        assert_eq!(back::<OCamlFloat, _, f64>(lock, 0.1f32), f64::from(0.1f32));
+        assert_eq!(back::<OCamlFloat, _, f32>(lock, 0.1f64), 0.1f32);
+        assert_eq!(back::<OCamlFloat, _, f32>(lock, f64::NEG_INFINITY), f32::NEG_INFINITY);
+        assert!(back::<OCamlFloat, _, f32>(lock, f64::NAN).is_nan());
+        assert_eq!(refused::<f32>(lock, 1e39), ConversionErrorKind::OutOfRange);
+        let time = Duration::from_millis(1500);
+        assert_eq!(back::<OCamlFloat, _, f64>(lock, time), 1.5);
+        assert_eq!(back::<OCamlFloat, _, Duration>(lock, time), time);
+        for x in [-1., f64::NAN, f64::INFINITY, 1e300] {
+            assert_eq!(refused::<Duration>(lock, x), ConversionErrorKind::OutOfRange);
+        }
+
+        let mut queue: VecDeque<f32> = [2., 3.].into();
+        queue.push_front(1.);
+        assert_eq!(back::<OCamlList<OCamlFloat>, _, VecDeque<f32>>(lock, queue.clone()), queue);
+        assert_eq!(back::<OCamlArray<OCamlFloat>, _, VecDeque<f32>>(lock, queue.clone()), queue);
+        assert_eq!(back::<OCamlArray<OCamlFloat>, _, Vec<f64>>(lock, queue), [1., 2., 3.]);
+    });
+    assert_no_roots();
 });
 
 test!(accessors_of_values, forbid(unsafe_code), || {

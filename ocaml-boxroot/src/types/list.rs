@@ -121,6 +121,23 @@ macro_rules! like_slices {
             }
         }
 
+        impl<A, R: ToOCaml<A>> ToOCaml<$ocaml<A>> for std::collections::VecDeque<R> {
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml<A>> {
+                crate::types::memory::collect(self.iter())?.convert_to(lock)
+            }
+        }
+
+        impl<A, R: FromOCaml<A>> FromOCaml<$ocaml<A>> for std::collections::VecDeque<R> {
+            fn convert_from<'l>(
+                value: Value<'l, $ocaml<A>>,
+                lock: &'l DomainLock,
+            ) -> Result<Self, ConversionError> {
+                Vec::convert_from(value, lock).map(Self::from)
+            }
+
+            with_form!($ocaml<A>);
+        }
+
         /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if there are more or fewer than `N` elements.
         impl<A, R: FromOCaml<A>, const N: usize> FromOCaml<$ocaml<A>> for [R; N] {
             fn convert_from<'l>(

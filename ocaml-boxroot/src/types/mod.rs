@@ -174,19 +174,20 @@ pub unsafe trait OneType {}
 /// | every integer type | `int` (63 bits; a number that does not fit is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt) |
 /// | `i32`, `i64`, `isize` | `int32`, `int64`, `nativeint` | [`OCamlInt32`](crate::OCamlInt32), [`OCamlInt64`](crate::OCamlInt64), [`OCamlNativeint`](crate::OCamlNativeint) |
 /// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::OCamlChar) |
-/// | `f64` | `float` | [`OCamlFloat`](crate::OCamlFloat) |
-/// | `str`, `String` | `string` (one that is not UTF-8 is [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
+/// | `f64`, `f32` (the nearest one), `Duration` (seconds) | `float` | [`OCamlFloat`](crate::OCamlFloat) |
+/// | `str`, `String`, `Cow<str>` | `string` (one that is not UTF-8 is [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
+/// | `Path`, `PathBuf`, `OsStr`, `OsString` | `string` (any bytes) | [`OCamlString`](crate::OCamlString) |
 /// | `[u8]`, `[u8; N]`, `Vec<u8>` | `string`, `bytes` | [`OCamlString`](crate::OCamlString), [`OCamlBytes`](crate::OCamlBytes) |
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
-/// | `[A]`, `[A; N]`, `Vec<A>` | `'a list`, `'a array` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray) |
+/// | `[A]`, `[A; N]`, `Vec<A>`, `VecDeque<A>` | `'a list`, `'a array` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray) |
 /// | `BTreeMap<A, B>`, `HashMap<A, B>` | `('a * 'b) list`; from OCaml, also maps of `Map.Make` | [`OCamlList<(A, B)>`](crate::OCamlList), [`OCamlMap<A, B>`](crate::OCamlMap) |
 /// | `&A`, `Box<A>`, `Rc<A>`, `Arc<A>` | as `A` | as `A` |
 /// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///
 /// The last line means that existing roots can be elements of lists and tuples, and arguments of
 /// calls. Slices (`str`, `[A]`), `[u8; N]` for strings, references, `Rc`, `Arc` and `RootRef` can
-/// only be copied to OCaml, not from it. [`ocaml_type!`](crate::ocaml_type!) adds records and
+/// only be copied to OCaml, not from it; but a string can be a `Box<str>`, `Rc<str>` or `Arc<str>`. [`ocaml_type!`](crate::ocaml_type!) adds records and
 /// variants, [`OCamlArray1`](crate::OCamlArray1) bigarrays.
 ///
 /// # Deep values

@@ -5,6 +5,7 @@ use super::form::{custom_name, Form, DOUBLE_TAG};
 use super::{FloatOf, FromOCaml, Made, OneType, ToOCaml};
 use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
+use std::time::Duration;
 
 marker! {
     /// The type of OCaml's `int`, for `Value<'l, OCamlInt>` and `Boxroot<OCamlInt>`.
@@ -374,6 +375,51 @@ impl FromOCaml<OCamlFloat> for f64 {
     fn from_float(x: f64) -> Result<Self, ConversionError> {
         Ok(x)
     }
+}
+
+/// To a Rust type by way of `f64`, and back.
+macro_rules! floats {
+    ($($rust:ty: $to:expr, $from:expr;)*) => {$(
+        impl ToOCaml<OCamlFloat> for $rust {
+            #[inline]
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
+                let to: fn(&Self) -> f64 = $to;
+                to(self).convert_to(lock)
+            }
+
+            #[inline]
+            fn as_float(&self) -> Option<FloatOf<OCamlFloat>> {
+                let to: fn(&Self) -> f64 = $to;
+                Some(FloatOf(to(self), PhantomData))
+            }
+
+            without_parts!(&self);
+        }
+
+        impl FromOCaml<OCamlFloat> for $rust {
+            fn convert_from<'l>(
+                value: Value<'l, OCamlFloat>,
+                _: &'l DomainLock,
+            ) -> Result<Self, ConversionError> {
+                Self::from_float(value.to_float())
+            }
+
+            without_parts!();
+            with_form!(OCamlFloat);
+
+            fn from_float(x: f64) -> Result<Self, ConversionError> {
+                let from: fn(f64) -> Option<Self> = $from;
+                from(x).ok_or(ConversionErrorKind::OutOfRange.into())
+            }
+        }
+    )*};
+}
+
+floats! {
+    // The nearest one; a number that is not infinite does not become so.
+    f32: |x| f64::from(*x), |x| Some(x as f32).filter(|near| near.is_finite() || !x.is_finite());
+    // Seconds, as those of `Unix.gettimeofday` and `Unix.sleepf`.
+    Duration: Duration::as_secs_f64, |x| Duration::try_from_secs_f64(x).ok();
 }
 
 impl ToOCaml<OCamlChar> for u8 {

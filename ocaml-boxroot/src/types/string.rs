@@ -6,8 +6,14 @@ use super::memory::{copied, copied_atomically};
 use super::{FromOCaml, Made, ToOCaml};
 use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::alloc::{handle_alloc_error, Layout};
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::str::Utf8Error;
 use std::sync::atomic::AtomicUsize;
+use std::sync::Arc;
 
 marker! {
     /// The type of OCaml's `string`.
@@ -202,12 +208,12 @@ impl DomainLock {
 }
 
 macro_rules! strings {
-    ($($rust:ty $(, $n:ident)?;)*) => {$(
+    ($($rust:ty $(, $n:ident)?: $bytes:expr;)*) => {$(
         impl$(<const $n: usize>)? ToOCaml<OCamlString> for $rust {
             #[inline]
             fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlString> {
-                let bytes: &[u8] = self.as_ref();
-                lock.string(bytes)
+                let bytes: fn(&Self) -> &[u8] = $bytes;
+                lock.string(bytes(self))
             }
 
             without_parts!(&self);
@@ -231,11 +237,16 @@ macro_rules! bytes {
 }
 
 strings! {
-    str;
-    String;
-    [u8];
-    [u8; N], N;
-    Vec<u8>;
+    str: |text| text.as_bytes();
+    String: |text| text.as_bytes();
+    Cow<'_, str>: |text| text.as_bytes();
+    OsStr: |text| text.as_bytes();
+    OsString: |text| text.as_bytes();
+    Path: |path| path.as_os_str().as_bytes();
+    PathBuf: |path| path.as_os_str().as_bytes();
+    [u8]: |bytes| bytes;
+    [u8; N], N: |bytes| bytes;
+    Vec<u8>: |bytes| bytes;
 }
 
 bytes! {
@@ -272,6 +283,42 @@ impl FromOCaml<OCamlString> for String {
                 Err(ConversionError::new(ConversionErrorKind::OutOfMemory))
             }
         }
+    }
+
+    without_parts!();
+    with_form!(OCamlString);
+}
+
+/// By way of another type.
+macro_rules! strings_by {
+    ($($by:ty: $($rust:ty),*;)*) => {$($(
+        impl FromOCaml<OCamlString> for $rust {
+            #[inline]
+            fn convert_from<'l>(
+                value: Value<'l, OCamlString>,
+                lock: &'l DomainLock,
+            ) -> Result<Self, ConversionError> {
+                Ok(<$by as FromOCaml<OCamlString>>::convert_from(value, lock)?.into())
+            }
+
+            without_parts!();
+            with_form!(OCamlString);
+        }
+    )*)*};
+}
+
+strings_by! {
+    String: Cow<'static, str>, Box<str>, Rc<str>, Arc<str>;
+    OsString: PathBuf;
+}
+
+/// Any bytes.
+impl FromOCaml<OCamlString> for OsString {
+    fn convert_from<'l>(
+        value: Value<'l, OCamlString>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
+        copied(value.as_bytes()).map(OsString::from_vec)
     }
 
     without_parts!();
