@@ -6,7 +6,7 @@ use crate::support::safe::*;
 use crate::support::values::THROWN;
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Exception, Function,
+    sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, Exception, Function,
     OCamlInt, OCamlString, Runtime, ToOCaml, Value,
 };
 use std::error::Error as StdError;
@@ -522,6 +522,11 @@ test!(exceptions_in_errors_of_the_program, || {
     let wrappers: &[(&str, Run)] = &[
         ("itself", |lock, _| Ok(call(lock)?)),
         ("#[from]", |lock, _| Ok(from(lock)?)),
+        ("the sum", |lock, _| Err(Error::from(error(lock)).into())),
+        ("an exception in the sum", |lock, _| match error(lock) {
+            CallError::Exception(exception) => Err(Error::from(exception).into()),
+            other => Err(other.into()),
+        }),
         ("transparent", |lock, _| Err(Transparent(error(lock)).into())),
         ("transparent in #[from]", |lock, _| Err(Context(Transparent(error(lock)).into()).into())),
         ("Box of a type", |lock, _| Err(Box::new(error(lock)).into())),

@@ -554,7 +554,7 @@ many_fields! {
 }
 
 test!(wide_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
-    let wide = wide_in_rust(100);
+    let wide = wide_in_rust(250); // 500 levels
     let root: Boxroot<OCamlWide> = with_ocaml(|lock| wide.to_ocaml(lock).unwrap());
     let converts =
         |lock: &mut DomainLock| (wide.to_ocaml(lock).err(), root.to_rust::<Wide>(lock).err());
