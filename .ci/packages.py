@@ -419,7 +419,7 @@ def documented(crates):
     import tomllib
     shown = {
         "ocaml-boxroot-sys": ["fn.boxroot_create.html", "build/struct.Program.html", "fn.leak_report.html"],
-        "ocaml-boxroot": ["struct.Boxroot.html", "struct.Runtime.html", "fn.leaks.html"],
+        "ocaml-boxroot": ["struct.Boxroot.html", "struct.Runtime.html", "debug/fn.leaks.html"],
     }
     for name, folder in crates.items():
         asked = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["metadata"]["docs"]["rs"]

@@ -5,10 +5,12 @@ use crate::call::registered::Place;
 use crate::{ffi, CallError, Exception};
 use ocaml_boxroot_sys as sys;
 use std::fmt;
+use std::ptr::NonNull;
+use std::str::Utf8Error;
 
 /// An enumeration, each variant with its text. `unwrap`, and a `main` that returns the error, also print the name, which the guide lists.
 macro_rules! reasons {
-    ($(#[$of_type:meta])* $name:ident { $($(#[$meta:meta])* $variant:ident = $text:expr,)* }) => {
+    ($made:ident: $(#[$of_type:meta])* $name:ident { $($(#[$meta:meta])* $variant:ident = $text:expr,)* }) => {
         $(#[$of_type])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -20,6 +22,16 @@ macro_rules! reasons {
             fn text(self) -> (&'static str, &'static str) {
                 match self {
                     $($name::$variant => (stringify!($variant), $text),)*
+                }
+            }
+
+            /// What a `ConversionError` without a place points to.
+            fn conversion_error(self) -> &'static Inner {
+                match self {
+                    $($name::$variant => {
+                        static ERROR: Inner = Inner::$made($name::$variant);
+                        &ERROR
+                    })*
                 }
             }
         }
@@ -39,6 +51,7 @@ macro_rules! reasons {
 }
 
 reasons! {
+    attach:
     /// Why a thread cannot use OCaml. Nothing has changed.
     ///
     /// # Examples
@@ -244,6 +257,7 @@ impl fmt::Display for Users {
 }
 
 reasons! {
+    of_kind:
     /// What is wrong with a value; see [`ConversionError`].
     ConversionErrorKind {
         /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
@@ -261,7 +275,8 @@ reasons! {
         /// Rust functions cannot be OCaml functions in this program, which would have to be native code on x86-64 or arm64, in
         /// ELF object files. See [`Function`](crate::Function#rust-functions).
         NoClosures = "Rust functions as OCaml functions need native code, on x86-64 or arm64, in ELF",
-        /// OCaml cannot be used: the [source](std::error::Error::source) is an [`AttachError`].
+        /// OCaml cannot be used. The error was made from an [`AttachError`], which
+        /// [`attach`](ConversionError::attach) returns, and has its text.
         Attach = "OCaml cannot be used",
     }
 }
@@ -281,10 +296,12 @@ reasons! {
 /// println!("{error}"); // says that it is the result
 /// # Ok(()) });
 /// ```
-#[derive(Clone, PartialEq, Eq)]
-pub struct ConversionError(Box<Inner>);
+pub struct ConversionError(
+    /// Of one that was made without a place, a static; else a `Box` of this error. So an error needs no memory before it has a
+    /// place, and is one pointer, which a `Result` in a register can be.
+    NonNull<Inner>,
+);
 
-#[derive(Clone, PartialEq, Eq)]
 struct Inner {
     kind: ConversionErrorKind,
     /// For [`ConversionErrorKind::Attach`].
@@ -296,19 +313,103 @@ struct Inner {
     of: String,
     /// What is there, and what belongs there, in builds with checks; otherwise empty.
     found: String,
+    is_static: bool,
 }
 
+impl Inner {
+    const fn of_kind(kind: ConversionErrorKind) -> Inner {
+        Inner::new(kind, None)
+    }
+
+    const fn attach(error: AttachError) -> Inner {
+        Inner::new(ConversionErrorKind::Attach, Some(error))
+    }
+
+    const fn new(kind: ConversionErrorKind, attach: Option<AttachError>) -> Inner {
+        let path = Vec::new();
+        let of = String::new();
+        let found = String::new();
+        Inner { kind, attach, path, of, found, is_static: true }
+    }
+
+    /// The same without a place.
+    fn plain(&self) -> &'static Inner {
+        match self.attach {
+            Some(error) => error.conversion_error(),
+            None => self.kind.conversion_error(),
+        }
+    }
+}
+
+// SAFETY: the error owns an `Inner`, or shares a static one.
+unsafe impl Send for ConversionError {}
+// SAFETY: as above; without `&mut`, it is only read.
+unsafe impl Sync for ConversionError {}
+
+impl Drop for ConversionError {
+    fn drop(&mut self) {
+        if !self.inner().is_static {
+            // SAFETY: it is from a `Box` (`inner_mut`), of which this is the only owner.
+            drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+        }
+    }
+}
+
+impl Clone for ConversionError {
+    fn clone(&self) -> ConversionError {
+        let mut clone = ConversionError(NonNull::from(self.inner().plain()));
+        if !self.inner().is_static {
+            let Inner { path, of, found, .. } = self.inner();
+            let inner = clone.inner_mut();
+            (inner.path, inner.of, inner.found) = (path.clone(), of.clone(), found.clone());
+        }
+        clone
+    }
+}
+
+impl PartialEq for ConversionError {
+    fn eq(&self, other: &ConversionError) -> bool {
+        let [one, other] = [self, other].map(|error| {
+            let Inner { kind, attach, path, of, found, .. } = error.inner();
+            (kind, attach, path, of, found)
+        });
+        one == other
+    }
+}
+
+impl Eq for ConversionError {}
+
 impl ConversionError {
-    /// For conversions that a program implements.
+    /// For conversions that a program implements. Needs no memory.
     #[cold]
     pub fn new(kind: ConversionErrorKind) -> ConversionError {
-        let [of, found] = [const { String::new() }; 2];
-        ConversionError(Box::new(Inner { kind, attach: None, path: Vec::new(), of, found }))
+        ConversionError(NonNull::from(kind.conversion_error()))
     }
 
     /// What is wrong, wherever that is.
     pub fn kind(&self) -> ConversionErrorKind {
-        self.0.kind
+        self.inner().kind
+    }
+
+    /// Why OCaml cannot be used, if that is what is wrong.
+    pub fn attach(&self) -> Option<AttachError> {
+        self.inner().attach
+    }
+
+    fn inner(&self) -> &Inner {
+        // SAFETY: it is a static, or in the `Box` of this error.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// In a `Box` of this error's own.
+    fn inner_mut(&mut self) -> &mut Inner {
+        if self.inner().is_static {
+            let Inner { kind, attach, .. } = *self.inner();
+            let own = Inner { is_static: false, ..Inner::new(kind, attach) };
+            self.0 = NonNull::from(Box::leak(Box::new(own)));
+        }
+        // SAFETY: it is in the `Box` of this error, which is borrowed mutably.
+        unsafe { self.0.as_mut() }
     }
 
     /// Why the last function of the raw interface made no root.
@@ -321,7 +422,7 @@ impl ConversionError {
     #[cold]
     pub(crate) fn within(mut self, name: &'static str) -> ConversionError {
         if self.has_place() {
-            self.0.path.push(name);
+            self.inner_mut().path.push(name);
         }
         self
     }
@@ -342,7 +443,7 @@ impl ConversionError {
     #[cold]
     pub(crate) fn of(mut self, what: fmt::Arguments<'_>) -> ConversionError {
         if self.has_place() {
-            self.0.of = what.to_string();
+            self.inner_mut().of = what.to_string();
         }
         self
     }
@@ -351,7 +452,7 @@ impl ConversionError {
     #[cold]
     pub(crate) fn mismatch(found: String) -> ConversionError {
         let mut error = ConversionError::new(ConversionErrorKind::Mismatch);
-        error.0.found = found;
+        error.inner_mut().found = found;
         error
     }
 
@@ -375,16 +476,20 @@ impl From<AttachError> for ConversionError {
         if error == AttachError::OutOfMemory {
             return ConversionErrorKind::OutOfMemory.into();
         }
-        let mut made = ConversionError::new(ConversionErrorKind::Attach);
-        made.0.attach = Some(error);
-        made
+        ConversionError(NonNull::from(error.conversion_error()))
+    }
+}
+
+impl From<Utf8Error> for ConversionError {
+    fn from(_: Utf8Error) -> ConversionError {
+        ConversionErrorKind::NotUtf8.into()
     }
 }
 
 /// Writes the place and the error: "`size.grams` of argument `order` of `reserve`: …".
 impl fmt::Display for ConversionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inner { kind, attach, path, of, found } = &*self.0;
+        let Inner { kind, attach, path, of, found, .. } = self.inner();
         if let Some((outermost, inner)) = path.split_last() {
             write!(f, "`{outermost}")?;
             for name in inner.iter().rev() {
@@ -405,18 +510,14 @@ impl fmt::Display for ConversionError {
 
 impl fmt::Debug for ConversionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0.attach {
-            Some(error) => fmt::Debug::fmt(error, f),
+        match self.attach() {
+            Some(error) => fmt::Debug::fmt(&error, f),
             None => write!(f, "{}: {self}", self.kind().text().0),
         }
     }
 }
 
-impl std::error::Error for ConversionError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.attach.as_ref().map(|error| error as _)
-    }
-}
+impl std::error::Error for ConversionError {}
 
 /// Any error of this crate, for `?` in programs that do not tell them apart.
 #[derive(Clone)]
@@ -447,16 +548,33 @@ macro_rules! sum {
 
 pub(crate) use sum;
 
-sum!(Error: Attach(AttachError), Start(StartError), Shutdown(ShutdownError), Conversion(ConversionError), Call(CallError));
+sum!(Error: Attach(AttachError), Shutdown(ShutdownError), Start(StartError));
+sum!(StartError: Attach(AttachError));
+sum!(ShutdownError: Attach(AttachError));
+
+/// An [`AttachError`] in it is [`Error::Attach`].
+impl From<ConversionError> for Error {
+    fn from(error: ConversionError) -> Error {
+        error.attach().map_or_else(|| Error::Conversion(error), Error::Attach)
+    }
+}
+
+/// A [`ConversionError`] or an [`AttachError`] in it is the same here.
+impl From<CallError> for Error {
+    fn from(error: CallError) -> Error {
+        match error {
+            CallError::Conversion(error) => error.into(),
+            CallError::Attach(error) => Error::Attach(error),
+            error => Error::Call(error),
+        }
+    }
+}
 
 impl From<Exception> for Error {
     fn from(exception: Exception) -> Error {
         Error::Call(exception.into())
     }
 }
-
-sum!(StartError: Attach(AttachError));
-sum!(ShutdownError: Attach(AttachError));
 
 impl Error {
     fn inner(&self) -> &(dyn std::error::Error + 'static) {
@@ -493,3 +611,41 @@ impl std::error::Error for Error {
 
 impl std::error::Error for StartError {}
 impl std::error::Error for ShutdownError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_conversions_are_one_pointer() {
+        assert_eq!(size_of::<Result<String, ConversionError>>(), size_of::<String>());
+        let plain = ConversionError::new(ConversionErrorKind::OutOfRange);
+        let placed = plain.clone().within("grams").within("size").of(format_args!("it"));
+        assert_eq!(plain, ConversionErrorKind::OutOfRange.into());
+        assert_ne!(plain, placed);
+        assert_eq!(placed.clone(), placed);
+        let text = "`size.grams` of it: a number that the other side's type cannot hold";
+        assert_eq!(placed.to_string(), text);
+        assert!(std::ptr::eq(plain.inner(), plain.clone().inner()), "a static");
+        let found = ConversionError::mismatch("a string".into()).within("size");
+        assert!(
+            found.to_string().starts_with("`size`: ") && found.to_string().ends_with(": a string")
+        );
+    }
+
+    #[test]
+    fn errors_of_attaching_are_found_again() {
+        let attach = AttachError::Forked;
+        let conversion = ConversionError::from(attach).within("size");
+        assert_eq!(
+            (conversion.kind(), conversion.attach()),
+            (ConversionErrorKind::Attach, Some(attach))
+        );
+        assert_eq!(conversion.to_string(), attach.to_string());
+        for error in
+            [Error::from(conversion.clone()), CallError::from(conversion).into(), attach.into()]
+        {
+            assert!(matches!(error, Error::Attach(AttachError::Forked)), "{error:?}");
+        }
+    }
+}

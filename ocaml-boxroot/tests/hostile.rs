@@ -74,7 +74,7 @@ mod names {
         bool char str u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64
         Ok Err Some None Option Result Box Vec String Drop Fn FnMut FnOnce Send Sync Sized Copy Clone Into From Default
         Debug Formatter PhantomData c_int
-        Boxroot RootRef Value DomainLock Error CallError Field ToOCaml FromOCaml Declared Part Probe NotFloat Form
+        Boxroot RootRef Value DomainLock Error CallError AttachError ConversionError ConversionErrorKind Exception Field ToOCaml FromOCaml Declared Part Probe NotFloat Form
         Constructor Constructors PartType Opened Place Registered
         Named OCamlAny
     }

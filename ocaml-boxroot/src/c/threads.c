@@ -440,11 +440,11 @@ static bool has_record(void) {
 
 /* False if the record is lost: the thread that started OCaml leaves none. */
 static bool gets_record_again(void) {
-  if (has_record()) return true;
   if (!knows_record_key()) {
-    (void)make_record(); /* OCaml refuses if it has the record still */
+    if (record_not_found) (void)make_record(); /* OCaml refuses if it has the record still */
     return true;
   }
+  if (pthread_getspecific(record_key) != NULL) return true;
   struct legacy *legacy = legacy_of_this_thread();
   return legacy != NULL && legacy->record != NULL &&
          pthread_setspecific(record_key, legacy->record) == 0;

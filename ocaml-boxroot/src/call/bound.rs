@@ -738,6 +738,15 @@ pub mod bound_support {
         }
     }
 
+    impl MayBeException for crate::Error {
+        fn exception(&self) -> Option<&Exception> {
+            match self {
+                crate::Error::Call(error) => error.exception(),
+                _ => None,
+            }
+        }
+    }
+
     /// The exception, if it is the one with that name.
     pub fn exception<'e>(
         lock: &mut DomainLock,
@@ -761,7 +770,7 @@ pub mod bound_support {
     ) -> Result<R, ConversionError> {
         // SAFETY: the argument is a `T` (caller), which may be used on any thread.
         let argument = unsafe { exception.argument::<T>(lock, index) }?
-            .ok_or(ConversionError::new(ConversionErrorKind::Mismatch))?;
+            .ok_or_else(|| ConversionError::new(ConversionErrorKind::Mismatch))?;
         argument.to_rust(lock).map_err(|error| error.within(name))
     }
 

@@ -129,7 +129,7 @@ impl Runtime {
     ///
     /// [`Busy`](crate::ShutdownError::Busy) while other threads are attached, wait for the lock, or are in functions that OCaml
     /// called, while other domains run, and in a [`release`](crate::DomainLock::release) on this thread.
-    /// [`StackTooSmall`](crate::StartError::StackTooSmall) on a thread with less than 320 KiB of stack left. The other errors are those of
+    /// [`StackTooSmall`](crate::ShutdownError::StackTooSmall) on a thread with less than 320 KiB of stack left. The other errors are those of
     /// [`DomainLock::attach`](crate::DomainLock::attach), such as [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock. The
     /// [`Busy`] that is returned holds the error and the runtime, which is intact. If threads attach again and again, to try again and
     /// again is of no use: at each moment one of them uses OCaml, or waits for the lock. See
@@ -401,6 +401,7 @@ impl fmt::Display for Busy {
 
 impl std::error::Error for Busy {}
 
+/// The runtime, which the [`Busy`] had, cannot be shut down afterwards.
 impl From<Busy> for Error {
     fn from(busy: Busy) -> Error {
         Error::Shutdown(busy.error)

@@ -434,7 +434,15 @@ impl CallError {
     }
 }
 
-sum!(CallError: Exception(Exception), Conversion(ConversionError), Attach(AttachError));
+sum!(CallError: Exception(Exception), Attach(AttachError));
+
+/// An [`AttachError`] in it is [`CallError::Attach`].
+impl From<ConversionError> for CallError {
+    #[cold]
+    fn from(error: ConversionError) -> CallError {
+        error.attach().map_or_else(|| CallError::Conversion(error), CallError::Attach)
+    }
+}
 
 /// As the exception or the error in it does it.
 impl fmt::Display for CallError {

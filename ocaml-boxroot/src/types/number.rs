@@ -379,7 +379,7 @@ impl FromOCaml<OCamlFloat> for f64 {
 
 /// To a Rust type by way of `f64`, and back.
 macro_rules! floats {
-    ($($rust:ty: $to:expr, $from:expr;)*) => {$(
+    ($($(#[$doc:meta])* $rust:ty: $to:expr, $from:expr;)*) => {$(
         impl ToOCaml<OCamlFloat> for $rust {
             #[inline]
             fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
@@ -396,7 +396,9 @@ macro_rules! floats {
             without_parts!(&self);
         }
 
+        $(#[$doc])*
         impl FromOCaml<OCamlFloat> for $rust {
+            #[inline]
             fn convert_from<'l>(
                 value: Value<'l, OCamlFloat>,
                 _: &'l DomainLock,
@@ -407,18 +409,20 @@ macro_rules! floats {
             without_parts!();
             with_form!(OCamlFloat);
 
+            #[inline]
             fn from_float(x: f64) -> Result<Self, ConversionError> {
                 let from: fn(f64) -> Option<Self> = $from;
-                from(x).ok_or(ConversionErrorKind::OutOfRange.into())
+                from(x).ok_or_else(|| ConversionErrorKind::OutOfRange.into())
             }
         }
     )*};
 }
 
 floats! {
-    // The nearest one; a number that is not infinite does not become so.
+    /// The nearest number. One that is too large, and not infinite, is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
     f32: |x| f64::from(*x), |x| Some(x as f32).filter(|near| near.is_finite() || !x.is_finite());
-    // Seconds, as those of `Unix.gettimeofday` and `Unix.sleepf`.
+    /// Seconds, as those of `Unix.gettimeofday` and `Unix.sleepf`. A number that is negative, too large or NaN is
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
     Duration: Duration::as_secs_f64, |x| Duration::try_from_secs_f64(x).ok();
 }
 

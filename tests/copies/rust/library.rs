@@ -2,7 +2,7 @@
 
 macro_rules! library {
     ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident, $attach:ident) => {
-        use ocaml_boxroot::{AttachError, Boxroot, DomainLock, Error, Function, OCamlBox, OCamlInt, OCamlString, ToOCaml, export};
+        use ocaml_boxroot::{AttachError, Boxroot, ConversionError, DomainLock, Function, OCamlBox, OCamlInt, OCamlString, ToOCaml, export};
         use std::sync::atomic::{AtomicUsize, Ordering};
 
         static DROPPED: AtomicUsize = AtomicUsize::new(0);
@@ -20,33 +20,33 @@ macro_rules! library {
 
         export! {
             unsafe fn $greet(lock, _unit: () as ())
-                -> Result<Function<(OCamlString, OCamlInt), OCamlString>, Error>
+                -> Result<Function<(OCamlString, OCamlInt), OCamlString>, ConversionError>
             {
                 let own: Boxroot<OCamlString> = $name.to_ocaml(lock)?;
                 Function::<(OCamlString, OCamlInt), OCamlString>::from_rust(lock, move |lock, name, n| {
-                    let copies: Result<Vec<_>, Error> = (0..100).map(|_| name.clone_in(lock)).collect();
+                    let copies: Result<Vec<_>, ConversionError> = (0..100).map(|_| name.clone_in(lock)).collect();
                     let (own, n) = (own.get(lock).to_string_lossy(), n.get(lock).to_int());
                     let last = copies?.pop().expect("a hundred copies");
-                    Ok::<_, Error>(format!("{own} {} {n}", last.get(lock).to_string_lossy()))
+                    Ok::<_, ConversionError>(format!("{own} {} {n}", last.get(lock).to_string_lossy()))
                 })
             }
 
-            unsafe fn $boxed(lock, roots: OCamlInt as usize) -> Result<OCamlBox<Owner>, Error> {
+            unsafe fn $boxed(lock, roots: OCamlInt as usize) -> Result<OCamlBox<Owner>, ConversionError> {
                 let roots = (0..roots).map(|n| n.to_string().to_ocaml(lock)).collect::<Result<_, _>>()?;
                 let (owner, lock) = lock.alloc_box(Owner(roots))?;
                 Boxroot::try_new(lock, owner)
             }
 
-            unsafe fn $note(lock, text: OCamlString as String) -> Result<OCamlBox<String>, Error> {
+            unsafe fn $note(lock, text: OCamlString as String) -> Result<OCamlBox<String>, ConversionError> {
                 let (note, lock) = lock.alloc_box(text)?;
                 Boxroot::try_new(lock, note)
             }
 
-            unsafe fn $read(lock, note: OCamlBox<String>) -> Result<OCamlString as String, Error> {
+            unsafe fn $read(lock, note: OCamlBox<String>) -> Result<OCamlString as String, ConversionError> {
                 Ok(note.get(lock).get().clone())
             }
 
-            unsafe fn $dropped(_lock, _unit: () as ()) -> Result<OCamlInt as usize, Error> {
+            unsafe fn $dropped(_lock, _unit: () as ()) -> Result<OCamlInt as usize, ConversionError> {
                 Ok(DROPPED.load(Ordering::SeqCst))
             }
         }

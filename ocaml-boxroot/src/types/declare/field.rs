@@ -60,7 +60,7 @@ impl<'l, T> Value<'l, T> {
             Err(error) => Err(error),
             Ok(()) if FLAT => self
                 .flat_float(field.index)
-                .ok_or(ConversionError::new(ConversionErrorKind::Mismatch))
+                .ok_or_else(|| ConversionError::new(ConversionErrorKind::Mismatch))
                 .and_then(R::from_float),
             // SAFETY: every `T` has this field, which is an `F` (`Field`).
             Ok(()) => R::from_ocaml(unsafe { self.field(field.index) }, lock),
