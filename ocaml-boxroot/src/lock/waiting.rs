@@ -197,9 +197,9 @@ impl CondvarExt for Condvar {
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// let length = thread::spawn(|| {
-///     DomainLock::with(|lock| lock.alloc_string("text").map(|(text, _)| text.as_bytes().len()))
+///     DomainLock::attach(|lock| lock.alloc_string("text").map(|(text, _)| text.as_bytes().len()))
 /// });
-/// assert_eq!(length.join_released(lock).expect("no panic")??, 4);
+/// assert_eq!(length.join_released(lock).expect("no panic")?, 4);
 /// # Ok(()) });
 /// ```
 pub trait JoinHandleExt<T> {
