@@ -302,6 +302,7 @@ pub struct ConversionError(
     NonNull<Inner>,
 );
 
+#[derive(Clone, PartialEq, Eq)]
 struct Inner {
     kind: ConversionErrorKind,
     /// For [`ConversionErrorKind::Attach`].
@@ -313,6 +314,7 @@ struct Inner {
     of: String,
     /// What is there, and what belongs there, in builds with checks; otherwise empty.
     found: String,
+    /// If not, there is a place, or what was found.
     is_static: bool,
 }
 
@@ -331,14 +333,6 @@ impl Inner {
         let found = String::new();
         Inner { kind, attach, path, of, found, is_static: true }
     }
-
-    /// The same without a place.
-    fn plain(&self) -> &'static Inner {
-        match self.attach {
-            Some(error) => error.conversion_error(),
-            None => self.kind.conversion_error(),
-        }
-    }
 }
 
 // SAFETY: the error owns an `Inner`, or shares a static one.
@@ -349,7 +343,7 @@ unsafe impl Sync for ConversionError {}
 impl Drop for ConversionError {
     fn drop(&mut self) {
         if !self.inner().is_static {
-            // SAFETY: it is from a `Box` (`inner_mut`), of which this is the only owner.
+            // SAFETY: it is from a `Box` (`own`), of which this is the only owner.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }
@@ -357,23 +351,16 @@ impl Drop for ConversionError {
 
 impl Clone for ConversionError {
     fn clone(&self) -> ConversionError {
-        let mut clone = ConversionError(NonNull::from(self.inner().plain()));
-        if !self.inner().is_static {
-            let Inner { path, of, found, .. } = self.inner();
-            let inner = clone.inner_mut();
-            (inner.path, inner.of, inner.found) = (path.clone(), of.clone(), found.clone());
+        match self.inner().is_static {
+            true => ConversionError(self.0),
+            false => ConversionError::own(self.inner().clone()),
         }
-        clone
     }
 }
 
 impl PartialEq for ConversionError {
     fn eq(&self, other: &ConversionError) -> bool {
-        let [one, other] = [self, other].map(|error| {
-            let Inner { kind, attach, path, of, found, .. } = error.inner();
-            (kind, attach, path, of, found)
-        });
-        one == other
+        self.inner() == other.inner()
     }
 }
 
@@ -401,12 +388,15 @@ impl ConversionError {
         unsafe { self.0.as_ref() }
     }
 
+    /// In a `Box`.
+    fn own(inner: Inner) -> ConversionError {
+        ConversionError(NonNull::from(Box::leak(Box::new(inner))))
+    }
+
     /// In a `Box` of this error's own.
     fn inner_mut(&mut self) -> &mut Inner {
         if self.inner().is_static {
-            let Inner { kind, attach, .. } = *self.inner();
-            let own = Inner { is_static: false, ..Inner::new(kind, attach) };
-            self.0 = NonNull::from(Box::leak(Box::new(own)));
+            *self = ConversionError::own(Inner { is_static: false, ..self.inner().clone() });
         }
         // SAFETY: it is in the `Box` of this error, which is borrowed mutably.
         unsafe { self.0.as_mut() }
@@ -535,7 +525,7 @@ pub enum Error {
     Call(CallError),
 }
 
-/// `From` for what is wrapped in a variant, and the texts of what is wrapped.
+/// `From` for what is wrapped in a variant.
 macro_rules! sum {
     ($name:ident: $($variant:ident($error:ty)),*) => {
         $(impl From<$error> for $name {

@@ -130,8 +130,7 @@ impl DomainLock {
     pub fn attach<R, E: From<AttachError>>(
         f: impl FnOnce(&mut DomainLock) -> Result<R, E>,
     ) -> Result<R, E> {
-        let (_acquired, mut lock) = DomainLock::acquire()?;
-        f(&mut lock)
+        DomainLock::with(f)?
     }
 
     /// [`attach`](DomainLock::attach), for an `f` that cannot fail, or whose result is not an error of the caller's.

@@ -4,7 +4,7 @@ use super::block::{made, MAX_SMALL};
 use super::form::{Form, STRING_TAG};
 use super::memory::{copied, copied_atomically};
 use super::{FromOCaml, Made, ToOCaml};
-use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
+use crate::{ffi, ConversionError, DomainLock, Kind, OCamlAny, Value};
 use std::alloc::{handle_alloc_error, Layout};
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -263,26 +263,14 @@ impl FromOCaml<OCamlString> for String {
         value: Value<'l, OCamlString>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        enum Refused {
-            NotUtf8,
-            OutOfMemory,
-        }
         /// Two registers hold the result, so that a caller moves no strings that were just stored in parts: processors wait then.
         #[inline(never)]
-        fn copied_text(value: Value<'_, OCamlString>) -> Result<Box<str>, Refused> {
-            let text = value.as_str().map_err(|_| Refused::NotUtf8)?;
-            let copy =
-                copied(text.as_bytes()).map_err(|_| Refused::OutOfMemory)?.into_boxed_slice();
+        fn copied_text(value: Value<'_, OCamlString>) -> Result<Box<str>, ConversionError> {
+            let copy = copied(value.as_str()?.as_bytes())?.into_boxed_slice();
             // SAFETY: it is a copy of UTF-8.
             Ok(unsafe { std::str::from_boxed_utf8_unchecked(copy) })
         }
-        match copied_text(value) {
-            Ok(text) => Ok(text.into_string()),
-            Err(Refused::NotUtf8) => Err(ConversionError::new(ConversionErrorKind::NotUtf8)),
-            Err(Refused::OutOfMemory) => {
-                Err(ConversionError::new(ConversionErrorKind::OutOfMemory))
-            }
-        }
+        copied_text(value).map(str::into_string)
     }
 
     without_parts!();
