@@ -150,47 +150,9 @@ pub mod bigarray {
     };
 }
 
-/// For [`export!`].
+/// What the macros use.
 #[doc(hidden)]
-pub mod export_support {
-    pub use crate::call::enter::{
-        converted, enter, next, raise, result, rooted, unrooted, Argument,
-    };
-    pub use crate::call::registered::Place;
-}
-
-/// The names of the standard library that the macros use. A program's own names cannot replace these.
-#[doc(hidden)]
-pub mod macro_support {
-    pub use std::boxed::Box;
-    pub use std::convert::Infallible;
-    pub use std::error::Error;
-    /// For examples in this documentation: OCaml, a token, and one kind of errors.
-    #[cfg(feature = "startup")]
-    pub fn example(f: impl FnOnce(&mut crate::DomainLock) -> Result<(), Box<dyn Error>>) {
-        crate::Runtime::get_or_start().unwrap();
-        crate::DomainLock::attach(f).unwrap()
-    }
-    pub use std::ffi::c_int;
-    pub use std::fmt::{self, Debug, Formatter};
-    pub use std::marker::PhantomData;
-    pub use std::option::Option::{self, Some};
-    pub use std::primitive::{bool, f64};
-    pub use std::result::Result::{self, Err, Ok};
-    pub use std::{compile_error, concat, env, file, include, option_env, stringify};
-}
-
-/// For [`ocaml_functions!`].
-#[doc(hidden)]
-pub mod call_support {
-    pub use crate::call::registered::{argument, Named, Place};
-    pub use crate::types::form::{Look, Unknown};
-}
-
-#[doc(hidden)]
-pub use call::bound::bound_support;
-#[doc(hidden)]
-pub use types::declare::type_support;
+pub mod macro_support;
 
 /// Makes tests of the examples in the READMEs and in the guide.
 #[cfg(doctest)]

@@ -81,9 +81,6 @@ mod names {
     pub mod sys {}
     pub mod fmt {}
     pub mod macro_support {}
-    pub mod type_support {}
-    pub mod call_support {}
-    pub mod export_support {}
 
     /// Methods and constants of everything.
     #[allow(clippy::wrong_self_convention)]

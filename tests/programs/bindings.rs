@@ -10,8 +10,7 @@ use journal::OCamlLog;
 use ocaml_boxroot::debug::Kind;
 use ocaml_boxroot::{
     Boxroot, CallError, ConversionErrorKind, DomainLock, Error, FortranLayout, Function,
-    OCamlArray, OCamlArray1, OCamlArray2, OCamlFloat, OCamlInt, OCamlList, OCamlString, RootRef,
-    Runtime, ToOCaml,
+    OCamlArray, OCamlArray1, OCamlArray2, OCamlInt, OCamlString, RootRef, Runtime, ToOCaml,
 };
 use std::prelude::rust_2021::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,13 +23,9 @@ pub struct Provider;
 type Any<T> = Result<T, Box<dyn std::error::Error>>;
 
 impl Externals for Provider {
-    fn audit(
-        lock: &mut DomainLock,
-        order: &RootRef<OCamlOrder>,
-        size: &RootRef<OCamlSize>,
-    ) -> Any<String> {
+    fn audit(lock: &mut DomainLock, order: Order, size: Size) -> Any<String> {
         let text = describe(lock, order)?; // OCaml, Rust, OCaml
-        Ok(format!("{text}: {:?}", size.to_rust::<Size>(lock)?))
+        Ok(format!("{text}: {size:?}"))
     }
 
     fn call(lock: &mut DomainLock, f: &RootRef<Function<(), bool>>) -> Any<bool> {
@@ -38,22 +33,20 @@ impl Externals for Provider {
     }
 
     fn six(
-        lock: &mut DomainLock,
-        a: &RootRef<OCamlInt>,
-        _: &RootRef<OCamlInt>,
-        _: &RootRef<OCamlInt>,
-        _: &RootRef<OCamlInt>,
-        e: &RootRef<OCamlInt>,
-        f: &RootRef<OCamlFloat>,
+        _: &mut DomainLock,
+        a: isize,
+        _: isize,
+        _: isize,
+        _: isize,
+        e: isize,
+        f: f64,
     ) -> Any<f64> {
-        let (a, e) = (a.get(lock).to_int(), e.get(lock).to_int());
-        Ok((a * 10 + e) as f64 + f.get(lock).to_float())
+        Ok((a * 10 + e) as f64 + f)
     }
 
-    fn pick<A>(lock: &mut DomainLock, list: &RootRef<OCamlList<A>>) -> Any<Boxroot<A>> {
-        let last = list.get(lock).iter().last();
-        match last {
-            Some(last) => Ok(Boxroot::try_new(lock, last)?),
+    fn pick<A>(lock: &mut DomainLock, mut list: Vec<Boxroot<A>>) -> Any<Boxroot<A>> {
+        match list.pop() {
+            Some(last) => Ok(last),
             None => Err(Closed.exception(lock)?.into()),
         }
     }
@@ -90,9 +83,8 @@ pub struct Log(Mutex<Vec<String>>);
 impl journal::Externals for Provider {
     fn create(
         lock: &mut DomainLock,
-        first: &RootRef<OCamlString>,
+        first: String,
     ) -> Result<Boxroot<OCamlLog>, Box<dyn std::error::Error>> {
-        let first = first.to_rust(lock)?;
         let (log, lock) = lock.alloc_box(Log(Mutex::new(vec![first])))?;
         Ok(Boxroot::try_new(lock, log)?)
     }
@@ -100,9 +92,9 @@ impl journal::Externals for Provider {
     fn write(
         lock: &mut DomainLock,
         log: &RootRef<OCamlLog>,
-        line: &RootRef<OCamlString>,
+        line: String,
     ) -> Result<(), Box<dyn std::error::Error>> {
-        log.get(lock).get().0.lock().unwrap().push(line.to_rust(lock)?);
+        log.get(lock).get().0.lock().unwrap().push(line);
         Ok(())
     }
 }

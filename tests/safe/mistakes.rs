@@ -7,8 +7,8 @@ use crate::support::mistakes::*;
 use crate::support::safe::*;
 use ocaml_boxroot::{
     ocaml_functions, ocaml_type, Boxroot, CallError, DomainLock, Exception, FortranLayout,
-    Function, OCamlArray, OCamlArray1, OCamlArray2, OCamlChar, OCamlException, OCamlFloat,
-    OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlMap, OCamlNativeint, OCamlString,
+    Function, OCamlArray, OCamlArray1, OCamlArray2, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32,
+    OCamlInt64, OCamlList, OCamlMap, OCamlNativeint, OCamlString,
 };
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -32,9 +32,9 @@ macro_rules! declared {
     ($($name:ident: ($($a:ident: $type:ty = $value:expr),*) -> $result:ty as $rust:ty = $registered:literal, $message:literal;)*) => {$(
         test!($name, || {
             ocaml_functions! {
-                unsafe { fn wrong($($a: $type),*) -> $result = $registered; }
+                unsafe { fn wrong($($a: $type),*) -> $result as $rust = $registered; }
             }
-            is_caught($message, |lock| wrong::<$rust>(lock $(, $value)*))
+            is_caught($message, |lock| wrong(lock $(, $value)*))
         });
     )*};
 }
@@ -51,7 +51,7 @@ type S = OCamlString;
 
 // Results.
 declared! {
-    int_for_string: () -> S as String = "mistakes.int", "the result of `mistakes.int`: ";
+    int_for_string: () -> S as String = "mistakes.int", "the result of `wrong`: ";
     string_for_int: () -> I as i64 = "mistakes.string", "a string, where OCamlInt belongs";
     float_for_int: () -> I as i64 = "mistakes.float", "a float, where OCamlInt belongs";
     int_for_float: () -> OCamlFloat as f64 = "mistakes.int", "the immediate 42, where OCamlFloat belongs";
@@ -80,17 +80,15 @@ declared! {
     set_for_map: () -> OCamlMap<I, I> as BTreeMap<i64, i64> = "mistakes.set", "size 4";
     seq_for_list: () -> OCamlList<I> as Vec<i64> = "mistakes.seq", "a function";
     a_bigarray_of_other_elements: () -> OCamlArray1<f64> as Vec<f64> = "mistakes.bigarray", "a bigarray (int, c_layout, dimensions: 1), where Bigarray<Array1, OCamlFloat, Float64Elt, CLayout> belongs";
-    a_bigarray_of_other_dimensions: () -> OCamlArray2<I> as Boxroot<OCamlArray2<I>> = "mistakes.bigarray", "dimensions: 1), where Bigarray<Array2, OCamlInt, ";
     a_bigarray_in_another_layout: () -> OCamlArray1<I, FortranLayout> as Vec<isize> = "mistakes.bigarray", "c_layout, dimensions: 1), where Bigarray<Array1, OCamlInt, IntElt, FortranLayout> belongs";
     lazy_for_its_value: () -> I as i64 = "mistakes.lazy", "where OCamlInt belongs";
     reference_for_its_value: () -> I as i64 = "mistakes.ref", "size 1, where OCamlInt belongs";
-    int_that_is_only_rooted: () -> OCamlException as Boxroot<OCamlException> = "mistakes.int", "where OCamlException belongs";
 }
 
 // Calls.
 declared! {
     an_argument_forgotten: (n: I = 1) -> I as i64 = "mistakes.add", "too few arguments";
-    an_argument_too_many: (n: I = 1, text: S = "text") -> I as i64 = "mistakes.succ", "the function `mistakes.succ`: ";
+    an_argument_too_many: (n: I = 1, text: S = "text") -> I as i64 = "mistakes.succ", "the function `wrong`: ";
     two_arguments_for_a_tuple: (a: I = 1, b: I = 2) -> I as i64 = "mistakes.sum", "a function of a tuple of 2, which is called with the immediate 1";
     a_tuple_for_two_arguments: (pair: (I, I) = (1, 2)) -> I as i64 = "mistakes.add", "too few arguments";
     a_unit_forgotten: (n: I = 1) -> I as i64 = "mistakes.after_unit", "too few arguments";
@@ -174,7 +172,7 @@ rust_enums! {
 declared! {
     a_field_forgotten: () -> FieldForgotten as RustFieldForgotten = "mistakes.order", "size 4, where FieldForgotten belongs";
     a_field_too_many: () -> FieldTooMany as RustFieldTooMany = "mistakes.order", "size 4, where FieldTooMany belongs";
-    two_fields_swapped: () -> Swapped as RustSwapped = "mistakes.order", "`size` of the result of `mistakes.order`: ";
+    two_fields_swapped: () -> Swapped as RustSwapped = "mistakes.order", "`size` of the result of `wrong`: ";
     floats_for_a_mixed_record: () -> Floats as RustFloats = "mistakes.parcel", "where Floats belongs";
     a_mixed_record_for_floats: () -> Mixed as RustMixed = "mistakes.point", "an array or record of floats, where Mixed belongs";
     a_field_of_another_type: () -> FieldOfAnotherType as RustFieldOfAnotherType = "mistakes.order", "`size` of ";
@@ -213,6 +211,9 @@ fn called<R>(
 // Values that are read without conversions; functions; exceptions.
 programs! {
     reading_an_int: |lock| called::<S>(lock, "mistakes.int", |s| s.to_string_lossy()), "where OCamlString belongs";
+    a_bigarray_of_other_dimensions: |lock| {
+        called::<OCamlArray2<I>>(lock, "mistakes.bigarray", |array| format!("{:?}", array.dimensions()))
+    }, "dimensions: 1), where Bigarray<Array2, OCamlInt, ";
     reading_a_field: |lock| {
         called::<OCamlOrder>(lock, "mistakes.pair", |order| order.at(OCamlOrder::customer).to_string_lossy())
     }, "`customer`: ";
@@ -243,10 +244,9 @@ declared! {
     an_exported_string: () -> I as i64 = "mistakes.a_string", "argument `text` of `mistakes_a_string`: ";
     exported_arguments_swapped: () -> I as i64 = "mistakes.swapped", "argument `n` of `mistakes_swapped`: ";
     the_first_exported_argument_forgotten: () -> I as i64 = "mistakes.first_forgotten", "argument `n` of ";
-    an_exported_argument_that_is_only_rooted: () -> I as i64 = "mistakes.rooted", "argument `_list` of ";
     another_exported_record: () -> I as i64 = "mistakes.an_order", "argument `order` of ";
     a_field_of_an_exported_record: () -> I as i64 = "mistakes.part_of_order", "`customer` of argument `order` of ";
-    an_exported_callback: () -> I as i64 = "mistakes.a_callback", "argument `f` of ";
+    an_exported_callback: () -> I as i64 = "mistakes.a_callback", "the immediate 42, where a function belongs";
     a_box_of_another_type: () -> I as i64 = "mistakes.another_box", "a box of a Rust value, where OCamlBox<String> belongs";
     an_int_for_a_box: () -> I as i64 = "mistakes.no_box", "the immediate 42, where OCamlBox<String> belongs";
 }

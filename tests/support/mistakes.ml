@@ -71,7 +71,6 @@ external an_int : string -> int = "mistakes_an_int"
 external a_string : int -> int = "mistakes_a_string"
 external swapped : string -> int -> int = "mistakes_swapped"
 external first_forgotten : string -> int -> int = "mistakes_first_forgotten"
-external rooted : int -> int = "mistakes_rooted"
 external an_order : parcel -> int = "mistakes_an_order"
 external part_of_order : order -> int = "mistakes_part_of_order"
 external a_callback : int -> int = "mistakes_a_callback"
@@ -87,7 +86,6 @@ let () =
   register "a_string" (fun () -> a_string 42);
   register "swapped" (fun () -> swapped "text" 42);
   register "first_forgotten" (fun () -> first_forgotten "text" 42);
-  register "rooted" (fun () -> rooted 42);
   register "an_order" (fun () -> an_order { label = "books"; weight = 2. });
   register "part_of_order" (fun () -> part_of_order order);
   register "a_callback" (fun () -> a_callback 42);

@@ -66,10 +66,6 @@ export! {
         Ok(n)
     }
 
-    unsafe fn mistakes_rooted(_lock, _list: OCamlList<OCamlInt>) -> Result<OCamlInt as i64, ConversionError> {
-        Ok(1)
-    }
-
     unsafe fn mistakes_an_order(_lock, order: OCamlOrder as Order) -> Result<OCamlInt as usize, ConversionError> {
         Ok(order.customer.len())
     }

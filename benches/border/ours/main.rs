@@ -7,7 +7,7 @@ use border::{Item, OCamlItem, Shape};
 use common::{floats, ints, mebibyte, tagged, word, MANY, MEBIBYTE, MMMM, REFUSED, TEXT};
 use ocaml_boxroot::{
     Boxroot, CallError, DomainLock, FromOCaml, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt,
-    OCamlList, OCamlString, RootRef, Runtime, ToOCaml,
+    OCamlList, OCamlString, Runtime, ToOCaml,
 };
 use std::error::Error;
 use std::fmt::Debug;
@@ -166,24 +166,23 @@ fn variant_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
 struct Host;
 
 impl border::Externals for Host {
-    fn export_int(lock: &mut DomainLock, number: &RootRef<OCamlInt>) -> Answer<isize> {
-        Ok(number.get(lock).to_int() + 1)
+    fn export_int(_: &mut DomainLock, number: isize) -> Answer<isize> {
+        Ok(number + 1)
     }
 
-    fn export_string(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Answer<String> {
-        Ok(text.get(lock).as_str()?.to_owned())
+    fn export_string(_: &mut DomainLock, text: String) -> Answer<String> {
+        Ok(text)
     }
 
-    fn export_record(lock: &mut DomainLock, item: &RootRef<OCamlItem>) -> Answer<Item> {
-        let item: Item = item.to_rust(lock)?;
+    fn export_record(_: &mut DomainLock, item: Item) -> Answer<Item> {
         Ok(Item { id: item.id + 1, ..item })
     }
 
-    fn export_error(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> {
+    fn export_error(_: &mut DomainLock, _: isize) -> Answer<isize> {
         Err(REFUSED.into())
     }
 
-    fn export_panic(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> {
+    fn export_panic(_: &mut DomainLock, _: isize) -> Answer<isize> {
         Ok(common::refuse() as isize)
     }
 }

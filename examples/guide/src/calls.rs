@@ -1,7 +1,7 @@
 //! `calls.md`: functions, labels, closures, effects.
 
 use crate::greetings::{self, OCamlChange};
-use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, OCamlString, RootRef};
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, OCamlString};
 use std::error::Error;
 
 pub fn all(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
@@ -57,13 +57,7 @@ fn abstract_type(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 pub struct Host;
 
 impl greetings::Externals for Host {
-    fn log(
-        lock: &mut DomainLock,
-        level: &RootRef<OCamlInt>,
-        text: &RootRef<OCamlString>,
-    ) -> Result<(), Box<dyn Error>> {
-        let level: u8 = level.to_rust(lock)?;
-        let text = text.get(lock).as_str()?;
+    fn log(_lock: &mut DomainLock, level: isize, text: String) -> Result<(), Box<dyn Error>> {
         if text.is_empty() {
             return Err("nothing to log".into()); // OCaml's exception Failure
         }

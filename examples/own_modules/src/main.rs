@@ -6,8 +6,8 @@
 
 #![forbid(unsafe_code)]
 
-use ocaml_boxroot::{DomainLock, RootRef, Runtime};
-use orders::{OCamlChange, OCamlOrder, Order, Size};
+use ocaml_boxroot::{DomainLock, Runtime};
+use orders::{OCamlChange, Order, Size};
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -20,13 +20,7 @@ static DELIVERED_TODAY: AtomicUsize = AtomicUsize::new(0);
 pub struct Audit;
 
 impl orders::Externals for Audit {
-    fn audit(
-        lock: &mut DomainLock,
-        order: &RootRef<OCamlOrder>,
-        day: &RootRef<ocaml_boxroot::OCamlString>,
-    ) -> Result<(), Box<dyn Error>> {
-        let order: Order = order.to_rust(lock)?;
-        let day = day.get(lock).as_str()?;
+    fn audit(_lock: &mut DomainLock, order: Order, day: String) -> Result<(), Box<dyn Error>> {
         DELIVERED_TODAY.fetch_add(usize::from(day == "today"), Ordering::Relaxed);
         println!("to {}, {day}: {:?}", order.customer, order.size);
         Ok(())

@@ -22,9 +22,9 @@ fn names_of_arguments_in_documentation() {
     )
     .bind("module x");
     bindings.has(&[
-        "pub fn more / more_root (arg0: OCamlString, rest: OCamlString) -> OCamlString",
-        "pub fn pair / pair_root (arg0: OCamlInt, b_2: OCamlInt) -> OCamlInt",
-        "pub fn part / part_root (arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt",
+        "pub fn more(arg0: OCamlString, rest: OCamlString) -> OCamlString",
+        "pub fn pair(arg0: OCamlInt, b_2: OCamlInt) -> OCamlInt",
+        "pub fn part(arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt",
     ]);
 }
 
@@ -87,7 +87,7 @@ fn functions() {
     .bind("module x");
     bindings.has(&[
         "// val reserve : int -> order -> int
-         ::ocaml_boxroot::bound_function! {
+         ::ocaml_boxroot::ocaml_functions! { generated
             /// `reserve stock order` takes it from `order`, as `all [ 1 ]` does.
             ///
             ///
@@ -98,29 +98,34 @@ fn functions() {
             /// ```text
             /// let a = [ 1 ]
             /// ```
-            pub fn reserve / reserve_root (stock: OCamlInt, order: OCamlOrder) -> OCamlInt as isize = \"X.reserve#DIGEST\"
+            pub fn reserve(stock: OCamlInt, order: OCamlOrder) -> OCamlInt as isize = \"X.reserve#DIGEST\"
+         }
+         ::ocaml_boxroot::ocaml_functions! { generated
+            /// As [`reserve`], but returns a root.
+            pub fn reserve_root(stock: OCamlInt, order: OCamlOrder) -> OCamlInt as Boxroot<OCamlInt> = \"X.reserve#DIGEST\"
          }",
-        "pub fn describe (note: Option<OCamlString> as Option<String>, lock_: OCamlInt, type_: bool, (): (), \
+        "pub fn describe(note: Option<OCamlString> as Option<String>, lock_: OCamlInt, type_: bool, (): (), \
          f: Function<(), OCamlInt>) -> () as ()",
         // One argument, though `callback` is a function's type.
-        "pub fn later (arg0: OCamlInt) -> Function<(OCamlInt,), OCamlString> =",
-        "bound_value! { pub fn callback () -> Function<(OCamlInt,), OCamlString> =",
-        "bound_value! { pub fn pi / pi_root () -> OCamlFloat as f64 =",
+        "pub fn later(arg0: OCamlInt) -> Function<(OCamlInt,), OCamlString> as Boxroot<Function<(OCamlInt,), OCamlString>> =",
+        "pub fn callback -> Function<(OCamlInt,), OCamlString> as Boxroot<Function<(OCamlInt,), OCamlString>> =",
+        "pub fn pi -> OCamlFloat as f64 =",
+        "pub fn pi_root -> OCamlFloat as Boxroot<OCamlFloat> =",
         // An array whose elements may be floats stays in OCaml.
         "(OCamlArray<A>, OCamlArray<OCamlFloat>, OCamlArray<OCamlOrder>) \
          as (Boxroot<OCamlArray<A>>, Vec<f64>, Boxroot<OCamlArray<OCamlOrder>>)",
-        "pub fn many ((): ()) -> (OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt) =",
+        "pub fn many((): ()) -> (OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt) as Boxroot<(",
         "// val load : string -> 'a // is left out: its result is of any type",
-        "pub fn anything<A> / anything_root () -> Option<A> as Option<Boxroot<A>>",
+        "pub fn anything<A> -> Option<A> as Option<Boxroot<A>>",
         "// val ( + ) : int -> int -> int // is left out: an operator",
         "// val labels : (label:int -> int) -> unit // is left out: a function with labels",
         "// val optional : unit -> (?label:int -> unit -> int) list // is left out: a function with labels",
         "// val ( let* ) : int -> int -> int // is left out: an operator",
-        "pub unsafe fn unsafe_get (arg0: OCamlInt) -> OCamlOrder =",
+        "pub unsafe fn unsafe_get(arg0: OCamlInt) -> OCamlOrder as Boxroot<OCamlOrder> =",
         "// val unsafe_callback : callback // is left out: an unsafe function",
-        "pub fn is_unsafe / is_unsafe_root () -> bool as bool =",
+        "pub fn is_unsafe -> bool as bool =",
         "// is left out: a polymorphic variant without a name",
-        "pub fn seq ((): ()) -> OCamlSeq<OCamlInt> =",
+        "pub fn seq((): ()) -> OCamlSeq<OCamlInt> as Boxroot<OCamlSeq<OCamlInt>> =",
     ]);
     assert_says(&bindings.glue, &[&format!("Callback.register \"X.reserve#{}\"", bindings.digest)]);
 }
@@ -154,25 +159,24 @@ fn exceptions() {
 fn externals() {
     let provider = "
         use ocaml_boxroot::*;
-        use x::{sub, OCamlOrder, Order};
+        use x::{sub, Order};
         type Answer<T> = Result<T, Box<dyn std::error::Error>>;
         pub struct Provider;
         impl x::Externals for Provider {
-            fn audit(_: &mut DomainLock, _: &RootRef<OCamlOrder>) -> Answer<()> { Ok(()) }
-            fn later(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<Boxroot<Function<(OCamlInt,), OCamlInt>>> { todo!() }
-            fn pick<A>(_: &mut DomainLock, _: &RootRef<OCamlList<A>>) -> Answer<Boxroot<A>> { todo!() }
-            fn hidden(_: &mut DomainLock, label: &RootRef<OCamlOrder>) -> Answer<f64> { let _ = label; Ok(1.) }
+            fn audit(_: &mut DomainLock, _: Order) -> Answer<()> { Ok(()) }
+            fn later(_: &mut DomainLock, _: isize) -> Answer<Boxroot<Function<(OCamlInt,), OCamlInt>>> { todo!() }
+            fn pick<A>(_: &mut DomainLock, mut list: Vec<Boxroot<A>>) -> Answer<Boxroot<A>> { Ok(list.remove(0)) }
+            fn hidden(_: &mut DomainLock, label: Order) -> Answer<f64> { let _ = label; Ok(1.) }
             fn six(
-                _: &mut DomainLock, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>,
-                _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>,
+                _: &mut DomainLock, _: isize, _: isize, _: isize, _: isize, _: isize, _: isize,
             ) -> Answer<bool> { Ok(true) }
             fn sub(_: &mut DomainLock, _: &RootRef<sub::OCamlT>) -> Answer<Order> { Ok(Order { n: 1 }) }
-            fn wrapped(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<()> { Ok(()) }
+            fn wrapped(_: &mut DomainLock, _: isize) -> Answer<()> { Ok(()) }
             fn fast(x: f64) -> f64 { x }
-            fn of_helper(_: &mut DomainLock, _: &RootRef<OCamlOrder>) -> Answer<isize> { Ok(1) }
+            fn of_helper(_: &mut DomainLock, _: Order) -> Answer<isize> { Ok(1) }
         }
         impl helper::Externals for Provider {
-            fn own(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
+            fn own(_: &mut DomainLock, _: isize) -> Answer<isize> { Ok(1) }
         }
         ocaml_boxroot::include_bindings!(x: crate::Provider, helper: crate::Provider);";
     let bindings = Modules::new(
@@ -224,14 +228,14 @@ fn externals() {
     bindings.has(&[
         "bound_externals! { /// What OCaml's module wants of Rust. #[diagnostic::on_unimplemented(",
         "pub trait Externals for super::ocaml_externals::x {",
-        "/// Tells the auditor. fn audit = \"x_audit\" (order: OCamlOrder) -> () as ();",
-        "fn later = \"x_later\" (arg0: OCamlInt) -> Function<(OCamlInt,), OCamlInt>;",
-        "fn pick<A> = \"x_pick\" (list: OCamlList<A>) -> A;",
-        "fn hidden = \"x_hidden\" ((): (), label: OCamlOrder) -> OCamlFloat as f64;",
-        "fn six = \"x_six\" \"x_six_bytecode\" (arg0: OCamlInt, arg1: OCamlInt,",
+        "/// Tells the auditor. fn audit = \"x_audit\" (order: OCamlOrder as Order) -> () as ();",
+        "fn later = \"x_later\" (arg0: OCamlInt as isize) -> Function<(OCamlInt,), OCamlInt>;",
+        "fn pick<A> = \"x_pick\" (list: OCamlList<A> as Vec<Boxroot<A>>) -> A;",
+        "fn hidden = \"x_hidden\" ((): (), label: OCamlOrder as Order) -> OCamlFloat as f64;",
+        "fn six = \"x_six\" \"x_six_bytecode\" (arg0: OCamlInt as isize, arg1: OCamlInt as isize,",
         "fn sub = \"x_sub\" (sub: self::sub::OCamlT) -> OCamlOrder as Order;",
-        "fn of_helper = \"x_of_helper\" (order: OCamlOrder) -> OCamlInt as isize;",
-        "pub fn write / write_root (arg0: OCamlInt) -> OCamlInt as isize = \"X.write#DIGEST\"",
+        "fn of_helper = \"x_of_helper\" (order: OCamlOrder as Order) -> OCamlInt as isize;",
+        "pub fn write(arg0: OCamlInt) -> OCamlInt as isize = \"X.write#DIGEST\"",
         "plain { // external fast : float -> float = \"x_fast\" \
          fn fast = \"x_fast\" \"x_fast_bytecode\" (arg0: @bare OCamlFloat as f64) -> @bare OCamlFloat as f64; }",
         "// external boxed = \"x_boxed\" // is left out: [@@noalloc], [@unboxed] and [@untagged] are for functions of",
@@ -239,8 +243,8 @@ fn externals() {
         "// external secret = \"x_secret\" // is left out:",
         "// external other = \"x_other\" // is left out: its symbol for bytecode, \"write\",",
         "// external result = \"x_result\" // is left out: the interface that declares Stdlib.result was not found",
-        "fn wrapped = \"x_wrapped\" (arg0: OCamlInt) -> () as ();",
-        "pub fn wrapped (arg0: OCamlString) -> () as () = \"X.wrapped#DIGEST\"",
+        "fn wrapped = \"x_wrapped\" (arg0: OCamlInt as isize) -> () as ();",
+        "pub fn wrapped(arg0: OCamlString) -> () as () = \"X.wrapped#DIGEST\"",
     ]);
     bindings.lacks(&["caml_x", "boxroot_x", "pub fn audit", "fn secret"]);
     assert_says(&bindings.said, &["cargo:warning=", "x_secret"]);
@@ -263,7 +267,7 @@ fn externals_of_modules_that_are_not_bound() {
     assert_says(&bindings.said, &["cargo:warning=external log = \"x_log\" is left out"]);
     modules.try_bind("module x module helper").unwrap();
     let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
-    assert_says(&rust, &["fn log = \"x_log\" (arg0: OCamlString)"]);
+    assert_says(&rust, &["fn log = \"x_log\" (arg0: OCamlString as String)"]);
 }
 
 /// Rustc would only say that there is no trait `Externals`.
@@ -313,7 +317,7 @@ fn types_that_rust_implements() {
         use ocaml_boxroot::*;
         pub struct Handle; pub struct Other(pub std::cell::Cell<u8>); pub type Same = Handle;
         impl x::Externals for Handle {
-            fn make(lock: &mut DomainLock, _: &RootRef<OCamlString>) -> Result<Boxroot<x::OCamlHandle>, Box<dyn std::error::Error>> {
+            fn make(lock: &mut DomainLock, _: String) -> Result<Boxroot<x::OCamlHandle>, Box<dyn std::error::Error>> {
                 let (handle, lock) = lock.alloc_box(Handle)?;
                 Ok(Boxroot::try_new(lock, handle)?)
             }
@@ -321,7 +325,7 @@ fn types_that_rust_implements() {
         ocaml_boxroot::include_bindings!(x: crate::Handle);";
     modules.bind_in("module x with x.handle crate::Handle", program).has(&[
         "// type handle ::ocaml_boxroot::bound_type! { pub boxed OCamlHandle for crate::Handle }",
-        "fn make = \"x_make\" (arg0: OCamlString) -> OCamlHandle;",
+        "fn make = \"x_make\" (arg0: OCamlString as String) -> OCamlHandle;",
         "pub struct Box { pub handle: Boxroot<OCamlHandle>, pub other: Boxroot<OCamlOther>, }",
     ]);
     for (ocaml, reason) in [
@@ -389,10 +393,10 @@ fn names_of_externals() {
         type Answer<T> = Result<T, Box<dyn std::error::Error>>;
         pub struct Provider;
         impl x::Externals for Provider {
-            fn add(_: &mut DomainLock, _: &RootRef<OCamlInt>, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
-            fn put_it(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
-            fn get(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
-            fn get_part(_: &mut DomainLock, _: &RootRef<OCamlInt>) -> Answer<isize> { Ok(1) }
+            fn add(_: &mut DomainLock, _: isize, _: isize) -> Answer<isize> { Ok(1) }
+            fn put_it(_: &mut DomainLock, _: isize) -> Answer<isize> { Ok(1) }
+            fn get(_: &mut DomainLock, _: isize) -> Answer<isize> { Ok(1) }
+            fn get_part(_: &mut DomainLock, _: isize) -> Answer<isize> { Ok(1) }
         }
         ocaml_boxroot::include_bindings!(x: crate::Provider);";
     modules.bind_in(&format!("module x {renamed}"), provider).has(&[
@@ -406,7 +410,7 @@ fn a_module_beside_files_of_another_compiler() {
     let modules =
         Modules::new("a_module_beside_files_of_another_compiler", &[("x.ml", "let x y = y + 1")]);
     fs::write(modules.0.join("main.cmt"), "Caml1999T000").unwrap();
-    modules.bind("module x").has(&["pub fn x /"]);
+    modules.bind("module x").has(&["pub fn x("]);
 }
 
 /// Each symbol is one function, also where one is for bytecode.
@@ -453,16 +457,16 @@ fn modules() {
     let one = modules.bind("module x");
     one.has(&[
         "// module F // is left out: a functor",
-        "pub fn add (archive: OCamlT, again: super::OCamlAgain) -> OCamlT = \"X.Archive.add#DIGEST\"",
-        "pub mod deep { // val up : X.Archive.t",
-        "pub fn up () -> super::OCamlT =",
-        "pub mod m { use ::ocaml_boxroot::{OCamlInt}; // type t = { s : int; }",
+        "pub fn add(archive: OCamlT, again: super::OCamlAgain) -> OCamlT as Boxroot<OCamlT> = \"X.Archive.add#DIGEST\"",
+        "pub mod deep { use ::ocaml_boxroot::{Boxroot}; // val up : X.Archive.t",
+        "pub fn up -> super::OCamlT as Boxroot<super::OCamlT> =",
+        "pub mod m { use ::ocaml_boxroot::{Boxroot, OCamlInt}; // type t = { s : int; }",
         // A type of a module that is not bound is declared where a bound module gives it a name, once.
         "pub enum Again { A, B(Other), }",
         "pub use self::OCamlAgain as OCamlT; pub use self::Again as T;",
         "pub use super::ocaml_types::other::OCamlHidden;",
         "pub type OCamlSwapped<A, B> = super::ocaml_types::stdlib::hashtbl::OCamlT<B, A>;",
-        "pub fn swapped (hashtbl: super::ocaml_types::stdlib::hashtbl::OCamlT<OCamlString, OCamlInt>) -> ()",
+        "pub fn swapped(hashtbl: super::ocaml_types::stdlib::hashtbl::OCamlT<OCamlString, OCamlInt>) -> ()",
         "pub fn find<A>",
     ]);
     let both = modules.bind("module x module other");
@@ -488,11 +492,11 @@ fn maps_and_sets() {
     )
     .has(&[
         "pub struct T { pub index: Boxroot<OCamlMap<OCamlString, OCamlInt>>, pub ids: Boxroot<OCamlSet<OCamlInt64>>, }",
-        "pub fn words (x: OCamlT) -> OCamlMap<OCamlString, OCamlInt> = ",
-        "pub fn first<A> / first_root (map: OCamlMap<OCamlNativeint, A>)",
+        "pub fn words(x: OCamlT) -> OCamlMap<OCamlString, OCamlInt> as Boxroot<OCamlMap<OCamlString, OCamlInt>> = ",
+        "pub fn first<A>(map: OCamlMap<OCamlNativeint, A>)",
         "pub type OCamlT<A> = OCamlMap<OCamlString, A>;",
         // What compares these keys is not known.
-        "pub fn own (own: self::own::OCamlT<OCamlInt>) -> self::own::OCamlT<OCamlInt>",
+        "pub fn own(own: self::own::OCamlT<OCamlInt>) -> self::own::OCamlT<OCamlInt>",
     ]);
 }
 
@@ -522,10 +526,10 @@ fn names() {
          pub x_prime: f64, }",
         "pub enum Option { Some, None, }",
         "pub enum Self_ { Self_(Vec), Crate, }",
-        "pub fn not / not_root (arg0: bool) -> bool as bool",
+        "pub fn not(arg0: bool) -> bool as bool",
         "pub fn map_prime<A>",
-        "pub fn r#fn / fn_root () -> ::ocaml_boxroot::OCamlInt as isize",
-        "pub fn camelCase / camelCase_root ()",
+        "pub fn r#fn -> ::ocaml_boxroot::OCamlInt as isize",
+        "pub fn camelCase",
     ]);
 }
 
@@ -542,9 +546,9 @@ fn keywords_as_names() {
          let start ~\#begin:(\#begin : \#end) ?\#to () = ignore (\#to : int option); \#begin"#,
     )
     .has(&[
-        "pub fn r#let / let_root (arg0: OCamlInt) -> OCamlInt as isize = \"X.let#DIGEST\"",
+        "pub fn r#let(arg0: OCamlInt) -> OCamlInt as isize = \"X.let#DIGEST\"",
         "pub record OCamlEnd for End { 0 r#in: OCamlInt, 1 r#type: Option<OCamlEnd>, }",
-        "pub fn start / start_root (begin: OCamlEnd, to: Option<OCamlInt> as Option<isize>, (): ()) -> OCamlEnd as End",
+        "pub fn start(begin: OCamlEnd, to: Option<OCamlInt> as Option<isize>, (): ()) -> OCamlEnd as End",
     ]);
 }
 
@@ -575,10 +579,10 @@ fn names_that_are_not_ascii() {
         "\"boxroot_abi_xc3xa9txc3xa9_DIGEST\"",
         "pub enum État { Être(isize), Épuisé, }",
         "pub mod année_écoulée {",
-        "pub fn été / été_root (arg0: OCamlInt) -> OCamlInt as isize",
+        "pub fn été(arg0: OCamlInt) -> OCamlInt as isize",
         "pub struct Échec(pub État);",
-        "pub fn ôté / ôté_root () -> OCamlInt as isize",
-        "pub fn égal / égal_root () -> OCamlInt as isize",
+        "pub fn ôté -> OCamlInt as isize",
+        "pub fn égal -> OCamlInt as isize",
     ]);
     assert_says(&bindings.said, &["demander", "a symbol that is no name in C", "bound module"]);
 }
@@ -606,14 +610,14 @@ fn names_that_clash() {
     let renamed = "rename x.aB Other rename x.f' _first rename x.+ add rename x.Old New";
     Modules::new("renamed", &[("x.ml", ml)]).bind(&format!("module x {renamed}")).has(&[
         "pub variant OCamlOther for Other { B constant 0, }",
-        "pub fn _first / _first_root ()",
-        "pub fn add / add_root (arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt as isize = \"X.( + )#DIGEST\"",
+        "pub fn _first",
+        "pub fn add(arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt as isize = \"X.( + )#DIGEST\"",
         "pub struct New(pub Other);",
     ]);
     // Modules have no other names, but may be left out.
     let ml = "module AB = struct let n = 1 end module Ab = struct let m = 1 end let f x = x + 1";
     let modules = Modules::new("clash_of_modules", &[("x.ml", ml)]);
-    modules.bind("module x only x.f only x.aB").has(&["pub mod ab {", "pub fn n /", "pub fn f /"]);
+    modules.bind("module x only x.f only x.aB").has(&["pub mod ab {", "pub fn n -> ", "pub fn f("]);
     for (item, name) in [("x.aB", "other"), ("x.aB", "Other"), ("x.f", "F")] {
         let said = modules.try_bind(&format!("module x rename {item} {name}")).unwrap_err();
         assert_says(&said, &["`rename`", item, &format!("`{name}`"), "modules keep their names"]);
@@ -626,13 +630,17 @@ fn names_that_clash() {
     ];
     Modules::new("clash_elsewhere", &files).bind("module x").has(&[
         "// type FooBar.t ::ocaml_boxroot::bound_type! { pub abstract OCamlT_ }",
-        "pub fn f (foo_bar: super::ocaml_types::foo_bar::OCamlT, t_: super::ocaml_types::foo_bar::OCamlT_,",
+        "pub fn f(foo_bar: super::ocaml_types::foo_bar::OCamlT, t_: super::ocaml_types::foo_bar::OCamlT_,",
         "// type Foo_bar.t ::ocaml_boxroot::bound_type! { pub abstract OCamlT }",
         "ab: super::ocaml_types::foo_bar::OCamlAB, ab_: super::ocaml_types::foo_bar::OCamlAB_)",
     ]);
     // The name that the generator makes for a root gives way.
-    bind("clash_of_root", "let f = 1 let f_root = \"\"")
-        .has(&["fn f / f_root_ ()", "fn f_root / f_root_root ()"]);
+    bind("clash_of_root", "let f = 1 let f_root = \"\"").has(&[
+        "fn f ->",
+        "fn f_root_ ->",
+        "fn f_root ->",
+        "fn f_root_root ->",
+    ]);
 }
 
 #[test]

@@ -60,13 +60,12 @@ pub struct Supplier { pub name: String, pub town: String, pub since: isize }
 pub struct Provider;
 
 impl Externals for Provider {
-    fn audit(lock: &mut DomainLock, order: &RootRef<OCamlOrder>, day: &RootRef<OCamlInt>) -> Answer<()> {
-        let (order, day): (Order, isize) = (order.to_rust(lock)?, day.to_rust(lock)?);
+    fn audit(_: &mut DomainLock, order: Order, day: isize) -> Answer<()> {
         println!("{order:?} {day}");
         Ok(())
     }
-    fn rate(lock: &mut DomainLock, currency: &RootRef<OCamlString>) -> Answer<f64> {
-        Ok(if currency.get(lock).as_str()? == "EUR" { 1.0 } else { 1.5 })
+    fn rate(_: &mut DomainLock, currency: String) -> Answer<f64> {
+        Ok(if currency == "EUR" { 1.0 } else { 1.5 })
     }
 }
 
@@ -208,13 +207,12 @@ const IN_RUST: &[Mistake] = &[
     ("a field of an exception of another type", "by: \"Bob\".to_string()", "by: 3", &["by: 3", "expected `String`"]),
     ("an exception that is looked for in no error", "OutOfStock::of(lock, &error)", "OutOfStock::of(lock, &stock)", &["MayBeException", "Boxroot<OCamlStock>"]),
     // What OCaml wants from Rust.
-    ("an external forgotten", "    fn rate(lock: &mut DomainLock, currency: &RootRef<OCamlString>) -> Answer<f64> {\n        Ok(if currency.get(lock).as_str()? == \"EUR\" { 1.0 } else { 1.5 })\n    }\n", "", &["missing: `rate`"]),
-    ("an external that OCaml does not declare", "fn rate(lock", "fn rates() {}\n    fn rate(lock", &["method `rates` is not a member of trait `Externals`"]),
-    ("an external with another argument", "day: &RootRef<OCamlInt>", "day: &RootRef<OCamlString>", &["audit", "RootRef<OCamlInt>"]),
-    ("an external without an argument", "order: &RootRef<OCamlOrder>, day: &RootRef<OCamlInt>) -> Answer<()> {\n        let (order, day): (Order, isize) = (order.to_rust(lock)?, day.to_rust(lock)?);\n        println!(\"{order:?} {day}\");", "_: &RootRef<OCamlOrder>) -> Answer<()> {\n        let _ = lock;", &["`audit` has 2 parameters", "3"]),
-    ("an external with its arguments swapped", "order: &RootRef<OCamlOrder>, day: &RootRef<OCamlInt>", "day: &RootRef<OCamlInt>, order: &RootRef<OCamlOrder>", &["audit", "RootRef<OCamlOrder>"]),
-    ("an external with another result", "-> Answer<f64> {\n        Ok(if currency.get(lock).as_str()? == \"EUR\" { 1.0 } else { 1.5 })", "-> Answer<isize> {\n        Ok(currency.get(lock).as_str()?.len() as isize)", &["rate", "f64"]),
-    ("an argument that is copied to another type", "let (order, day): (Order, isize)", "let (order, day): (Point, isize)", &["an OCaml value of type `OCamlOrder` cannot be copied to a `Point`"]),
+    ("an external forgotten", "    fn rate(_: &mut DomainLock, currency: String) -> Answer<f64> {\n        Ok(if currency == \"EUR\" { 1.0 } else { 1.5 })\n    }\n", "", &["missing: `rate`"]),
+    ("an external that OCaml does not declare", "fn rate(_", "fn rates() {}\n    fn rate(_", &["method `rates` is not a member of trait `Externals`"]),
+    ("an external with another argument", "day: isize", "day: String", &["audit", "expected `isize`"]),
+    ("an external without an argument", "order: Order, day: isize) -> Answer<()> {\n        println!(\"{order:?} {day}\");", "_: Order) -> Answer<()> {", &["`audit` has 2 parameters", "3"]),
+    ("an external with its arguments swapped", "order: Order, day: isize", "day: isize, order: Order", &["audit", "expected `Order`"]),
+    ("an external with another result", "-> Answer<f64> {\n        Ok(if currency == \"EUR\" { 1.0 } else { 1.5 })", "-> Answer<isize> {\n        Ok(currency.len() as isize)", &["rate", "f64"]),
     ("no type that provides the externals", "include_bindings!(orders: crate::Provider)", "include_bindings!()", &["ocaml_externals", "orders"]),
     ("a type that does not provide the externals", "include_bindings!(orders: crate::Provider)", "include_bindings!(orders: crate::Supplier)", &["`Externals` is not implemented for `Supplier`"]),
 ];
@@ -281,9 +279,9 @@ const IN_OCAML: &[Mistake] = &[
     ("a field of an exception renamed", "days : int", "weeks : int", &["no field named `days`"]),
     ("an exception removed", "exception Refused of { by : string; days : int }\n", "", &["`Refused`"]),
     // What OCaml wants from Rust.
-    ("an argument of an external of another type", "day:int", "day:string", &["audit", "RootRef<OCamlInt>"]),
+    ("an argument of an external of another type", "day:int", "day:string", &["audit", "expected `String`"]),
     ("an argument of an external added", "day:int", "day:int -> bool", &["`audit` has 3 parameters", "4"]),
-    ("two arguments of an external swap", "order -> day:int", "day:int -> order", &["audit", "RootRef<OCamlOrder>"]),
+    ("two arguments of an external swap", "order -> day:int", "day:int -> order", &["audit", "expected `isize`"]),
     ("the result of an external of another type", "external rate : string -> float", "external rate : string -> int", &["rate", "isize"]),
     ("an external renamed", "external rate", "external price_of", &["method `rate` is not a member", "missing: `price_of`"]),
     ("an external removed", "external rate : string -> float = \"orders_rate\"\n", "", &["method `rate` is not a member"]),
@@ -409,10 +407,10 @@ fn what_is_stale_does_not_link() {
                   let price (order : order) = order.price
                   external audit : order -> unit = \"x_audit\"";
     let program = "
-        use ocaml_boxroot::{DomainLock, RootRef};
+        use ocaml_boxroot::DomainLock;
         pub struct Provider;
         impl x::Externals for Provider {
-            fn audit(_: &mut DomainLock, _: &RootRef<x::OCamlOrder>) -> Result<(), Box<dyn std::error::Error>> { Ok(()) }
+            fn audit(_: &mut DomainLock, _: x::Order) -> Result<(), Box<dyn std::error::Error>> { Ok(()) }
         }
         ocaml_boxroot::include_bindings!(x: crate::Provider);";
     let modules = Modules::new("what_is_stale_does_not_link", &[("x.ml", before)]);
@@ -445,11 +443,11 @@ fn register_is_forgotten() {
     let text = "external audit : string -> unit = \"x_audit\"";
     let modules = Modules::new("register_is_forgotten", &[("x.ml", text)]);
     let program = "
-        use ocaml_boxroot::{DomainLock, OCamlString, RootRef};
+        use ocaml_boxroot::DomainLock;
         pub struct Provider;
         impl x::Externals for Provider {
-            fn audit(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<(), Box<dyn std::error::Error>> {
-                println!(\"Rust has {}\", text.to_rust::<String>(lock)?);
+            fn audit(_: &mut DomainLock, text: String) -> Result<(), Box<dyn std::error::Error>> {
+                println!(\"Rust has {text}\");
                 Ok(())
             }
         }
@@ -481,8 +479,7 @@ fn bindings_in_another_file() {
         format!(
             "#![forbid(unsafe_code)] pub struct Provider; {include}
              impl x::Externals for Provider {{
-                fn f(_: &mut ocaml_boxroot::DomainLock, _: &ocaml_boxroot::RootRef<ocaml_boxroot::OCamlInt>)
-                    -> Result<isize, Box<dyn std::error::Error>> {{ Ok(0) }}
+                fn f(_: &mut ocaml_boxroot::DomainLock, _: isize) -> Result<isize, Box<dyn std::error::Error>> {{ Ok(0) }}
              }}"
         )
     };
@@ -496,7 +493,9 @@ fn bindings_in_another_file() {
     let copied =
         program("include!(\"copy.rs\"); mod ocaml_externals { pub type x = crate::Provider; }");
     let said = modules.rustc("copied.rs", &copied, METADATA).unwrap_err();
-    for name in ["abi", "exception", "externals", "function", "value"] {
-        assert_says(&said, &[&format!("bound_{name}! is only for the bindings")]);
+    for name in
+        ["bound_abi!", "bound_exception!", "bound_externals!", "ocaml_functions! { generated … }"]
+    {
+        assert_says(&said, &[&format!("{name} is only for the bindings")]);
     }
 }

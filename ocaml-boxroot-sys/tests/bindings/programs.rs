@@ -34,8 +34,8 @@ fn a_library_of_dune() {
     }
     // The library's own module has its parts.
     modules.bind("module foo").has(&[
-        "pub mod bar { // type t",
-        "fn f / f_root (bar: OCamlT) -> super::baz::OCamlT as super::baz::T = \"Foo.Bar.f#DIGEST\"",
+        "pub mod bar { use ::ocaml_boxroot::{Boxroot}; // type t",
+        "fn f(bar: OCamlT) -> super::baz::OCamlT as super::baz::T = \"Foo.Bar.f#DIGEST\"",
     ]);
 }
 
@@ -51,7 +51,7 @@ fn a_library_of_dune_with_a_module_that_has_no_interface() {
     compile("-no-alias-deps -w -49 -o foo", "foo.ml", aliases);
     compile("-open Foo -o foo__Bar", "bar.ml", "let f x = x + 1");
     modules.bind("module foo").has(&[
-        "fn f / f_root (arg0: OCamlInt)",
+        "fn f(arg0: OCamlInt)",
         "module Hidden = Foo__Hidden",
         "is left out: there is no interface of it",
     ]);
@@ -104,38 +104,38 @@ fn all_of_the_standard_library() {
     let bindings = modules.bind("module stdlib");
     bindings.has(&[
         "pub mod hashtbl {",
-        "pub fn length<A> / length_root (list: OCamlList<A>) -> OCamlInt as isize",
+        "pub fn length<A>(list: OCamlList<A>) -> OCamlInt as isize",
         "// module Marshal = Stdlib__Marshal // is left out",
         // With wrong tables, or positions, this would read any memory.
         "// has no conversion: C code relies on what is in it",
         "pub record OCamlLexTables {",
         "pub record OCamlLexbuf {",
         // The state is not checked either.
-        "pub unsafe fn engine / engine_root (lex_tables: OCamlLexTables, arg1: OCamlInt, lexbuf: OCamlLexbuf) -> OCamlInt",
-        "pub unsafe fn new_engine /",
+        "pub unsafe fn engine(lex_tables: OCamlLexTables, arg1: OCamlInt, lexbuf: OCamlLexbuf) -> OCamlInt",
+        "pub unsafe fn new_engine(",
     ]);
     if is_before((5, 0)) {
         bindings.has(&[
             // A format of C's `printf`: "%s" would read any memory.
-            "pub unsafe fn format / format_root (arg0: OCamlString, arg1: OCamlInt32) -> OCamlString",
-            "pub unsafe fn format / format_root (arg0: OCamlString, arg1: OCamlInt64) -> OCamlString",
-            "pub unsafe fn format / format_root (arg0: OCamlString, arg1: OCamlNativeint) -> OCamlString",
+            "pub unsafe fn format(arg0: OCamlString, arg1: OCamlInt32) -> OCamlString",
+            "pub unsafe fn format(arg0: OCamlString, arg1: OCamlInt64) -> OCamlString",
+            "pub unsafe fn format(arg0: OCamlString, arg1: OCamlNativeint) -> OCamlString",
             // The product of the sizes may overflow.
-            "pub unsafe fn reshape<A, B, C> (",
-            "pub unsafe fn reshape_2<A, B, C> (",
-            "pub unsafe fn reshape_3<A, B, C> (",
+            "pub unsafe fn reshape<A, B, C>(",
+            "pub unsafe fn reshape_2<A, B, C>(",
+            "pub unsafe fn reshape_3<A, B, C>(",
             "pub unsafe fn get_key_copy",
             // Another thread may change the bytes between its two passes.
             // Two threads that force one value may make it a closure.
-            "pub unsafe fn force<A> (",
-            "pub unsafe fn force_val<A> (",
-            "pub unsafe fn escaped / escaped_root (arg0: OCamlBytes) -> OCamlBytes",
+            "pub unsafe fn force<A>(",
+            "pub unsafe fn force_val<A>(",
+            "pub unsafe fn escaped(arg0: OCamlBytes) -> OCamlBytes",
         ]);
     }
     // With a negative increment of the heap, OCaml 4 would write behind its end; with a stack of no words, OCaml 5 would crash.
-    bindings.has(&["pub unsafe fn get_copy", "pub unsafe fn set ("]);
+    bindings.has(&["pub unsafe fn get_copy", "pub unsafe fn set("]);
     bindings.lacks(&["fn input_value", "Obj.repr"]);
-    assert!(bindings.rust.matches("bound_function!").count() > 1500);
+    assert!(bindings.rust.matches("ocaml_functions!").count() > 1500);
 }
 
 /// Libraries with C code that does not check what it is given, or what other threads and processes do meanwhile.
@@ -173,42 +173,42 @@ fn functions_of_other_libraries_that_are_unsafe() {
         ],
     );
     modules.bind("module str").has(&[
-        "pub unsafe fn replace_matched /",
-        "pub unsafe fn replace_first /",
-        "pub unsafe fn global_replace /",
-        "pub fn quote /",
+        "pub unsafe fn replace_matched(",
+        "pub unsafe fn replace_first(",
+        "pub unsafe fn global_replace(",
+        "pub fn quote(",
     ]);
-    modules.bind("module dynlink").has(&["pub unsafe fn loadfile ("]);
+    modules.bind("module dynlink").has(&["pub unsafe fn loadfile("]);
     modules
         .bind("module runtime_events")
-        .has(&["pub unsafe fn register (", "pub unsafe fn create_cursor ("]);
+        .has(&["pub unsafe fn register(", "pub unsafe fn create_cursor("]);
     modules.bind("module unix").has(&[
-        "pub unsafe fn closedir (",
-        "pub unsafe fn close (",
-        "pub unsafe fn dup2 (",
-        "pub unsafe fn in_channel_of_descr /",
-        "pub unsafe fn out_channel_of_descr /",
-        "pub unsafe fn descr_of_in_channel /",
-        "pub unsafe fn descr_of_out_channel /",
-        "pub unsafe fn open_connection /",
-        "pub unsafe fn establish_server (",
-        "pub fn rewinddir (",
-        "pub unsafe fn putenv (",
-        "pub unsafe fn map_file (",
-        "pub unsafe fn fork /",
-        "pub unsafe fn readdir (",
-        "pub unsafe fn unsetenv (",
+        "pub unsafe fn closedir(",
+        "pub unsafe fn close(",
+        "pub unsafe fn dup2(",
+        "pub unsafe fn in_channel_of_descr(",
+        "pub unsafe fn out_channel_of_descr(",
+        "pub unsafe fn descr_of_in_channel(",
+        "pub unsafe fn descr_of_out_channel(",
+        "pub unsafe fn open_connection(",
+        "pub unsafe fn establish_server(",
+        "pub fn rewinddir(",
+        "pub unsafe fn putenv(",
+        "pub unsafe fn map_file(",
+        "pub unsafe fn fork(",
+        "pub unsafe fn readdir(",
+        "pub unsafe fn unsetenv(",
     ]);
     let [exit, users] = match is_before((5, 0)) {
-        true => ["pub unsafe fn exit (", "pub fn getpwnam /"],
-        false => ["pub fn exit (", "pub unsafe fn getpwnam /"],
+        true => ["pub unsafe fn exit(", "pub fn getpwnam("],
+        false => ["pub fn exit(", "pub unsafe fn getpwnam("],
     };
     modules.bind("module thread").has(&[exit]);
     if is_before((5, 0)) {
-        modules.bind("module threadUnix").has(&["pub unsafe fn open_connection /"]);
+        modules.bind("module threadUnix").has(&["pub unsafe fn open_connection("]);
     }
     modules.bind("module unix").has(&[users]);
-    modules.bind("module own").has(&["pub unsafe fn format /"]);
+    modules.bind("module own").has(&["pub unsafe fn format("]);
 }
 
 /// Whether a function that C code or the compiler implements is unsafe is decided before the libraries that have it are used.
@@ -290,22 +290,22 @@ fn primitives_whose_types_nobody_checked() {
         ("x.ml", &(implementation.to_string() + &primitives)),
     ];
     Modules::new("primitives_whose_types_nobody_checked", &files).bind("module x").has(&[
-        "pub unsafe fn retype<A, B> (",
-        "pub unsafe fn swap<A, B> /",
-        "pub unsafe fn to_list<A> /",
-        "pub unsafe fn to_text /",
+        "pub unsafe fn retype<A, B>(",
+        "pub unsafe fn swap<A, B>(",
+        "pub unsafe fn to_list<A>(",
+        "pub unsafe fn to_text(",
         "external any : 'a -> 'b = \"%identity\" // is left out",
-        "pub unsafe fn hidden<A, B> (",
-        "pub unsafe fn renamed<A, B> (",
-        "pub unsafe fn included<A, B> (",
-        "pub unsafe fn inner<A, B> (",
-        "pub fn same<A> (",
-        "pub fn first<A> (",
-        "pub fn get /",
-        "pub fn make<A> (",
-        "pub fn add /",
-        "pub fn empty<A, B> (",
-        "pub fn covered<A, B> (",
+        "pub unsafe fn hidden<A, B>(",
+        "pub unsafe fn renamed<A, B>(",
+        "pub unsafe fn included<A, B>(",
+        "pub unsafe fn inner<A, B>(",
+        "pub fn same<A>(",
+        "pub fn first<A>(",
+        "pub fn get(",
+        "pub fn make<A>(",
+        "pub fn add(",
+        "pub fn empty<A, B>(",
+        "pub fn covered<A, B>(",
     ]);
 }
 
@@ -413,7 +413,7 @@ fn recursive_types() {
         (7, 2),
         "{rust}"
     );
-    assert_says(&rust, &["pub fn one / one_root () -> OCamlInt as isize"]);
+    assert_says(&rust, &["pub fn one -> OCamlInt as isize"]);
     assert_says(&said, &["cargo:warning=external ask", "a type without end"]);
     let glue = fs::read_to_string(modules.0.join("glue.ml")).unwrap();
     assert_says(&modules.compile("glue.ml", &glue).unwrap_err(), &["-rectypes"]);
@@ -511,7 +511,7 @@ fn a_program_with_packages() {
     command.env("OUT_DIR", &modules.0).env("OCAMLPATH", package.join("installed"));
     said(command.output().unwrap()).unwrap();
     let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
-    assert_says(&rust, &["pub fn last ((): ()) -> super::ocaml_types::shop::basics::OCamlOrder"]);
+    assert_says(&rust, &["pub fn last((): ()) -> super::ocaml_types::shop::basics::OCamlOrder"]);
     let script =
         include_str!("projects/package/build.rs").replace(".package_dir(\"installed\")", "");
     let set = "{ std::env::set_var(\"OCAMLPATH\", \"installed\");";

@@ -88,7 +88,7 @@ fn flat_records() {
         "pub flat OCamlPoint for Point { 0 x: OCamlMetres, 1 y: OCamlFar, }",
         "pub record OCamlPair for Pair { 0 a: OCamlFloat, 1 b: OCamlFloat, }",
         "pub unboxed OCamlId for Id { Id { 0 name: OCamlString } } is_float false",
-        "pub fn points / points_root () -> OCamlArray<OCamlFar> as Vec<Far>",
+        "pub fn points -> OCamlArray<OCamlFar> as Vec<Far>",
     ]);
 }
 
@@ -128,7 +128,7 @@ fn floats_of_types_that_stay_in_ocaml() {
             pub holder: Boxroot<OCamlArray<self::m::OCamlT>>,
             pub around: Boxroot<OCamlArray<OCamlAround>>,
          }",
-        "pub fn all / all_root () -> OCamlArray<self::m::OCamlT> as Vec<self::m::T>",
+        "pub fn all -> OCamlArray<self::m::OCamlT> as Vec<self::m::T>",
     ]);
     // If the type is known, it has a Rust type.
     modules.bind("module x module other").has(&[
@@ -223,13 +223,13 @@ fn types_that_are_made_of_others() {
     );
     modules.bind("module x").has(&[
         "pub use self::OCamlT as OCamlU; pub use self::T as U;",
-        "pub mod unpacked { // type t ::ocaml_boxroot::bound_type! { pub abstract OCamlT }",
+        "pub mod unpacked { use ::ocaml_boxroot::{Boxroot}; // type t ::ocaml_boxroot::bound_type! { pub abstract OCamlT }",
         "// val f : Other.Inner.i -> Other.Inner.i",
-        "pub mod same { use ::ocaml_boxroot::{OCamlInt}; // type t = Other.t = { n : int; }",
-        "pub mod of { pub use super::same::OCamlT; pub use super::same::T;",
+        "pub mod same { use ::ocaml_boxroot::{Boxroot, OCamlInt}; // type t = Other.t = { n : int; }",
+        "pub mod of { use ::ocaml_boxroot::{Boxroot}; pub use super::same::OCamlT; pub use super::same::T;",
         "pub r: Option<Box<super::r::T>>",
         "pub enum V { V(f64), }",
-        "pub fn f / f_root (v: OCamlV) -> OCamlFloat as f64",
+        "pub fn f(v: OCamlV) -> OCamlFloat as f64",
         "pub enum Hidden { Again(isize), }",
         "pub variant OCamlRow<A> for Row<A as RA> {",
         "X tagged 88 (0 a0: OCamlT),",
@@ -252,10 +252,10 @@ fn polymorphic_variants_are_no_floats() {
          let ms : M.t array = [||]",
     )
     .has(&[
-        "pub fn colours / colours_root () -> OCamlArray<OCamlColour> as Vec<Colour>",
+        "pub fn colours -> OCamlArray<OCamlColour> as Vec<Colour>",
         "-> OCamlList<OCamlChannel<OCamlInt>> as Vec<Channel>",
         "pub unboxed OCamlWrapped for Wrapped { Wrapped (0 a0: OCamlColour) } is_float false",
-        "pub fn ms / ms_root () -> OCamlArray<self::m::OCamlT> as Vec<Boxroot<self::m::OCamlT>>",
+        "pub fn ms -> OCamlArray<self::m::OCamlT> as Vec<Boxroot<self::m::OCamlT>>",
     ]);
 }
 
@@ -303,7 +303,7 @@ fn types_without_conversions() {
         "// has no conversion: a polymorphic variant without a name ::ocaml_boxroot::bound_type! {
             pub abstract OCamlWithRow<A> }",
         "pub abstract OCamlNumber }",
-        "pub fn eval<A> (expr: OCamlExpr<A>) -> A =",
+        "pub fn eval<A>(expr: OCamlExpr<A>) -> A as Boxroot<A> =",
     ]);
     bindings.lacks(&["pub struct Number", "pub enum Choice"]);
 }
@@ -419,18 +419,18 @@ fn bigarrays() {
         "pub type OCamlVector = OCamlArray1<f64>;",
         "pub struct Frame { pub pixels: Boxroot<OCamlArray2<u8>>, pub width: isize, }",
         "pub record OCamlHeld<A, B> { 0 held: Bigarray<Array1, A, B, FortranLayout>, }",
-        "pub fn sum / sum_root (array1: OCamlArray1<f64>) -> OCamlFloat",
-        "pub fn total / total_root (array2: OCamlArray2<f64>) -> OCamlFloat",
-        "pub fn columns ((): ()) -> OCamlArray2<f32, FortranLayout> =",
-        "pub fn cube ((): ()) -> OCamlArray3<u16> =",
-        "pub fn letters ((): ()) -> OCamlArray1<OCamlChar> =",
-        "pub fn ints ((): ()) -> OCamlGenarray<OCamlInt> =",
-        "-> Bigarray<Array1, super::ocaml_types::stdlib::complex::OCamlT, Complex64Elt, CLayout> =",
-        "-> super::ocaml_types::stdlib::bigarray::array0::OCamlT<OCamlInt32, Int32Elt, CLayout> =",
-        "pub fn rows<A, B, C> / rows_root (array2: Bigarray<Array2, A, B, C>) -> OCamlInt",
-        "pub fn first<A, B> (array1: Bigarray<Array1, A, B, CLayout>) -> A =",
-        "pub fn length<L> / length_root (array1: OCamlArray1<f64, L>) -> OCamlInt",
-        "(array1: Bigarray<Array1, A, B, L>) -> super::ocaml_types::stdlib::bigarray::OCamlKind<A, B> =",
+        "pub fn sum(array1: OCamlArray1<f64>) -> OCamlFloat",
+        "pub fn total(array2: OCamlArray2<f64>) -> OCamlFloat",
+        "pub fn columns((): ()) -> OCamlArray2<f32, FortranLayout> as Boxroot<OCamlArray2<f32, FortranLayout>> =",
+        "pub fn cube((): ()) -> OCamlArray3<u16> as Boxroot<OCamlArray3<u16>> =",
+        "pub fn letters((): ()) -> OCamlArray1<OCamlChar> as Boxroot<OCamlArray1<OCamlChar>> =",
+        "pub fn ints((): ()) -> OCamlGenarray<OCamlInt> as Boxroot<OCamlGenarray<OCamlInt>> =",
+        "-> Bigarray<Array1, super::ocaml_types::stdlib::complex::OCamlT, Complex64Elt, CLayout> as",
+        "-> super::ocaml_types::stdlib::bigarray::array0::OCamlT<OCamlInt32, Int32Elt, CLayout> as",
+        "pub fn rows<A, B, C>(array2: Bigarray<Array2, A, B, C>) -> OCamlInt",
+        "pub fn first<A, B>(array1: Bigarray<Array1, A, B, CLayout>) -> A as Boxroot<A> =",
+        "pub fn length<L>(array1: OCamlArray1<f64, L>) -> OCamlInt",
+        "(array1: Bigarray<Array1, A, B, L>) -> super::ocaml_types::stdlib::bigarray::OCamlKind<A, B> as",
         "(array1: Bigarray<Array1, A, Float64Elt, L>) -> OCamlInt",
     ]);
     let program = |body: &str| {
@@ -535,7 +535,7 @@ fn parameters_and_recursion() {
         "pub struct Three<RA_B, RAB, RAB_> { pub one: RA_B, pub two: RAB, pub three: RAB_, }",
         // The parameter 't is not the Rust type T.
         "pub enum T<RA, RSTRING> { T(RA, RSTRING, String), }",
-        "pub fn insert<A, B> / insert_root (arg0: A, tree: OCamlTree<B>) -> OCamlTree<B> as Tree<Boxroot<B>>",
+        "pub fn insert<A, B>(arg0: A, tree: OCamlTree<B>) -> OCamlTree<B> as Tree<Boxroot<B>>",
         "(tagged: OCamlTagged<A, B>) -> OCamlTagged<B, A> as Tagged<Boxroot<A>>",
     ]);
 }

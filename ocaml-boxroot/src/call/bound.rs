@@ -50,153 +50,13 @@ macro_rules! include_bindings {
 #[macro_export]
 macro_rules! bound_only {
     ($message:expr, $given:expr) => {
-        $crate::bound_support::only_generated(
+        $crate::macro_support::only_generated(
             $given,
             $crate::macro_support::file!(),
             $crate::macro_support::option_env!("OUT_DIR"),
             $message,
         )
     };
-}
-
-/// For generated bindings: a function of OCaml. `(): ()` is an argument that Rust leaves out, and an argument with `as` has that
-/// Rust type. The result is of the type after `as`, or a root. With `fn f / f_root`, the second function returns a root.
-///
-/// Generated code stands for the promise that OCaml registers a function of these types under the name.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! bound_function {
-    ($(#[doc = $doc:expr])* pub fn $($function:tt)+) => {
-        $crate::bound_function! { @names [$(#[doc = $doc])*] [fn] $($function)+ }
-    };
-    ($(#[doc = $doc:expr])* pub unsafe fn $($function:tt)+) => {
-        $crate::bound_function! { @names [$(#[doc = $doc])*] [unsafe fn] $($function)+ }
-    };
-    (
-        @names $doc:tt $fn:tt $name:ident $(<$($a:ident),+>)? / $root:ident
-        ($($arguments:tt)*) -> $result:ty as $natural:ty = $registered:literal
-    ) => {
-        $crate::bound_function! {
-            @function $doc $fn $name [$($($a)+)?] ($($arguments)*) [$result] [$natural] $registered
-        }
-        $crate::bound_function! {
-            @function
-            [#[doc = $crate::macro_support::concat!(
-                "As [`", $crate::macro_support::stringify!($name), "`], but returns a root."
-            )]]
-            $fn $root [$($($a)+)?] ($($arguments)*) [$result] [$crate::Boxroot<$result>] $registered
-        }
-    };
-    (
-        @names $doc:tt $fn:tt $name:ident $(<$($a:ident),+>)?
-        ($($arguments:tt)*) -> $result:ty $(as $natural:ty)? = $registered:literal
-    ) => {
-        $crate::bound_function! {
-            @function $doc $fn $name [$($($a)+)?] ($($arguments)*) [$result]
-            [$crate::bound_natural!($result $(as $natural)?)] $registered
-        }
-    };
-    (
-        @function [$($doc:tt)*] [$($fn:tt)+] $name:ident [$($a:ident)*]
-        ($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $rust:ty)?)?),* $(,)?)
-        [$result:ty] [$natural:ty] $registered:literal
-    ) => {
-        $($doc)*
-        #[inline]
-        #[track_caller]
-        pub $($fn)+ $name<$($a: $crate::OneType),*>(
-            lock: &mut $crate::DomainLock,
-            $($($argument: $crate::bound_argument!($type $(as $rust)?),)?)*
-        ) -> $crate::macro_support::Result<$natural, $crate::CallError> {
-            static FUNCTION: $crate::bound_support::Registered = $crate::bound_support::Registered::new(
-                $crate::bound_only!($crate::bound_support::FUNCTION, $registered),
-                $crate::macro_support::stringify!($name),
-            );
-            let function = $crate::bound_support::Registered::find(&FUNCTION, lock)?;
-            let arguments = [$(
-                $($crate::call_support::argument::<$type, _>(
-                    &$argument,
-                    &$crate::call_support::Place(
-                        $crate::macro_support::stringify!($argument),
-                        $crate::macro_support::stringify!($name),
-                    ),
-                    lock,
-                )?)?
-                $($crate::call_support::argument::<(), $unit>(
-                    &(), &$crate::call_support::Place("()", $crate::macro_support::stringify!($name)), lock,
-                )?)?
-            ),*];
-            // SAFETY: OCaml's compiler has checked that the registered function has these types (generated code).
-            unsafe {
-                $crate::bound_support::Found::call::<$result, $natural, _>(function, lock, arguments)
-            }
-        }
-    };
-}
-
-/// For [`bound_function!`]: the type of an argument.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! bound_argument {
-    ($type:ty) => { impl $crate::ToOCaml<$type> };
-    ($type:ty as $rust:ty) => { $rust };
-}
-
-/// For generated bindings: a value of OCaml that is no function, as a function of Rust; see [`bound_function!`].
-#[doc(hidden)]
-#[macro_export]
-macro_rules! bound_value {
-    (
-        $(#[doc = $doc:expr])*
-        pub fn $name:ident $(<$($a:ident),+>)? / $root:ident () -> $result:ty as $natural:ty = $registered:literal
-    ) => {
-        $crate::bound_value! {
-            @function [$(#[doc = $doc])*] $name [$($($a)+)?] [$result] [$natural] $registered
-        }
-        $crate::bound_value! {
-            @function
-            [#[doc = $crate::macro_support::concat!(
-                "As [`", $crate::macro_support::stringify!($name), "`], but returns a root."
-            )]]
-            $root [$($($a)+)?] [$result] [$crate::Boxroot<$result>] $registered
-        }
-    };
-    (
-        $(#[doc = $doc:expr])*
-        pub fn $name:ident $(<$($a:ident),+>)? () -> $result:ty $(as $natural:ty)? = $registered:literal
-    ) => {
-        $crate::bound_value! {
-            @function [$(#[doc = $doc])*] $name [$($($a)+)?] [$result] [$crate::bound_natural!($result $(as $natural)?)] $registered
-        }
-    };
-    (
-        @function [$($doc:tt)*] $name:ident [$($a:ident)*] [$result:ty] [$natural:ty] $registered:literal
-    ) => {
-        $($doc)*
-        #[track_caller]
-        pub fn $name<$($a: $crate::OneType),*>(
-            lock: &mut $crate::DomainLock,
-        ) -> $crate::macro_support::Result<$natural, $crate::CallError> {
-            static VALUE: $crate::bound_support::Registered = $crate::bound_support::Registered::new(
-                $crate::bound_only!($crate::bound_support::VALUE, $registered),
-                $crate::macro_support::stringify!($name),
-            );
-            // SAFETY: OCaml's compiler has checked that the registered value has this type (generated code).
-            unsafe {
-                $crate::bound_support::Found::value::<$result, $natural>(
-                    $crate::bound_support::Registered::find(&VALUE, lock)?, lock,
-                )
-            }
-        }
-    };
-}
-
-/// For generated bindings: the Rust type of a result, a root if there is no other.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! bound_natural {
-    ($type:ty) => { $crate::Boxroot<$type> };
-    ($type:ty as $rust:ty) => { $rust };
 }
 
 /// For generated bindings: an exception of OCaml, with its arguments. Generated code stands for the promise that OCaml registers
@@ -214,7 +74,7 @@ macro_rules! bound_exception {
         $crate::bound_exception! { @exception $name [$([$index $field $type])+] $registered }
     };
     (@exception $name:ident [$([$index:tt $member:tt $type:ty])*] $registered:literal) => {
-        const _: () = $crate::bound_only!($crate::bound_support::EXCEPTION, ());
+        const _: () = $crate::bound_only!($crate::macro_support::EXCEPTION, ());
 
         impl $name {
             /// The exception with its arguments, if the error is this exception.
@@ -225,10 +85,10 @@ macro_rules! bound_exception {
             #[track_caller]
             pub fn of(
                 lock: &mut $crate::DomainLock,
-                error: &impl $crate::bound_support::MayBeException,
+                error: &impl $crate::macro_support::MayBeException,
             ) -> $crate::macro_support::Result<$crate::macro_support::Option<Self>, $crate::ConversionError> {
                 let $crate::macro_support::Some(exception) =
-                    $crate::bound_support::exception(lock, error, $registered)
+                    $crate::macro_support::exception(lock, error, $registered)
                 else {
                     return $crate::macro_support::Ok($crate::macro_support::Option::None);
                 };
@@ -237,7 +97,7 @@ macro_rules! bound_exception {
                     $(
                         // SAFETY: OCaml's compiler has checked that the exception has this argument (generated code).
                         $member: unsafe {
-                            $crate::bound_support::exception_argument::<$type, _>(
+                            $crate::macro_support::exception_argument::<$type, _>(
                                 lock, exception, $index, $crate::macro_support::stringify!($member),
                             )
                         }?,
@@ -255,17 +115,9 @@ macro_rules! bound_exception {
                 &self,
                 lock: &mut $crate::DomainLock,
             ) -> $crate::macro_support::Result<$crate::Exception, $crate::CallError> {
-                let arguments = [$(
-                    $crate::call_support::argument::<$type, _>(
-                        &self.$member,
-                        &$crate::call_support::Place(
-                            $crate::macro_support::stringify!($member), $crate::macro_support::stringify!($name),
-                        ),
-                        lock,
-                    )?
-                ),*];
+                let arguments = $crate::ocaml_arguments!(lock $name $($member: $type = self.$member),*);
                 // SAFETY: OCaml's compiler has checked that the exception has these arguments (generated code).
-                unsafe { $crate::bound_support::new_exception(lock, $registered, arguments) }
+                unsafe { $crate::macro_support::new_exception(lock, $registered, arguments) }
             }
         }
     };
@@ -283,17 +135,17 @@ macro_rules! bound_externals {
             $(
                 $(#[doc = $doc:expr])*
                 fn $name:ident $(<$($a:ident),+>)? = $symbol:literal $($bytecode:literal)?
-                ($($(() : $unit:tt)? $($argument:ident: $type:ty)?),* $(,)?) -> $result:ty $(as $natural:ty)?;
+                ($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $rust:ty)?)?),* $(,)?) -> $result:ty $(as $converted:ty)?;
             )*
             $(plain {$(
                 $(#[doc = $plain_doc:expr])*
                 fn $plain:ident = $plain_symbol:literal $($plain_bytecode:literal)?
-                ($($(() : $plain_unit:tt)? $($number:ident: @$passed:ident $of:ty as $rust:ty)?),* $(,)?)
+                ($($(() : $plain_unit:tt)? $($number:ident: @$passed:ident $of:ty as $natural:ty)?),* $(,)?)
                 -> @$passed_back:ident $plain_of:ty as $plain_rust:ty;
             )+})?
         }
     ) => {
-        const _: () = $crate::bound_only!($crate::bound_support::EXTERNALS, ());
+        const _: () = $crate::bound_only!($crate::macro_support::EXTERNALS, ());
 
         $(#[$attribute])*
         pub trait $trait {$(
@@ -305,9 +157,9 @@ macro_rules! bound_externals {
             /// sources, as it is, and any other error as `Failure` with its text.
             fn $name $(<$($a: $crate::OneType),+>)? (
                 lock: &mut $crate::DomainLock,
-                $($($argument: &$crate::RootRef<$type>,)?)*
+                $($($argument: $crate::export_argument!(type $type $(as $rust)?),)?)*
             ) -> $crate::macro_support::Result<
-                $crate::bound_natural!($result $(as $natural)?),
+                $crate::export_result!(type $result $(as $converted)?),
                 $crate::macro_support::Box<dyn $crate::macro_support::Error>,
             >;
         )*
@@ -318,7 +170,7 @@ macro_rules! bound_externals {
             /// # Panics
             ///
             /// A panic ends the process: OCaml expects no exception here. The collector may not run either, so there is no token.
-            fn $plain($($($number: $rust,)?)*) -> $plain_rust;
+            fn $plain($($($number: $natural,)?)*) -> $plain_rust;
         )+)?}
 
         $(const _: () = {
@@ -330,43 +182,22 @@ macro_rules! bound_externals {
                 unsafe impl $crate::OneType for $a {}
             )+)?
 
-            #[export_name = $symbol]
-            unsafe extern "C" fn ocaml_boxroot_entry(
-                $($($argument: $crate::sys::Value)? $(_: $crate::bound_support::Raw<$unit>)?),*
-            ) -> $crate::sys::Value {
-                // SAFETY: OCaml called this function with live values of these types (generated code), and the result of
-                // `enter` is returned or raised.
-                unsafe {
-                    let result = $crate::export_support::enter(|lock| {
-                        ocaml_boxroot_interface()?;
-                        $($(
-                            let $argument = $crate::export_support::Argument::<$type>::new(lock, $argument)?;
-                        )?)*
-                        let result: $crate::bound_natural!($result $(as $natural)?) = <$provider as $trait>::$name(
-                            lock, $($($crate::export_support::Argument::get(&$argument),)?)*
-                        )?;
-                        $($($crate::export_support::Argument::end($argument, lock);)?)*
-                        $crate::macro_support::Ok($crate::export_support::result::<$result, _>(
-                            lock, &result, $crate::macro_support::stringify!($name),
-                        )?)
-                    });
-                    $crate::export_end!(result)
-                }
+            $crate::export_entry! {
+                generated $symbol, [$($bytecode)?] $name [<$provider as $trait>::$name] [ocaml_boxroot_interface()?;]
+                [$($(() : $unit)? $($argument: $type $(as $rust)?)?),*] [$result $(as $converted)?]
             }
-
-            $crate::bound_bytecode! { [$($bytecode)?] $($($argument)? $($unit)?)* }
         };)*
 
         $($(const _: () = {
             #[export_name = $plain_symbol]
             unsafe extern "C" fn ocaml_boxroot_entry(
-                $($($number: $crate::bound_plain!(type @$passed $of, $rust))? $(_: $crate::bound_support::Raw<$plain_unit>)?),*
+                $($($number: $crate::bound_plain!(type @$passed $of, $natural))? $(_: $crate::macro_support::Raw<$plain_unit>)?),*
             ) -> $crate::bound_plain!(type @$passed_back $plain_of, $plain_rust) {
                 // SAFETY: OCaml called this function with numbers of these types (generated code).
                 $($(let $number = unsafe { $crate::bound_plain!(from @$passed $of, $number) };)?)*
                 // SAFETY: OCaml called this function (generated code).
                 let result = unsafe {
-                    $crate::bound_support::plain(
+                    $crate::macro_support::plain(
                         ocaml_boxroot_interface(),
                         move || <$provider as $trait>::$plain($($($number,)?)*),
                     )
@@ -390,12 +221,12 @@ macro_rules! bound_plain {
     (type @bare $of:ty, $rust:ty) => { $rust };
     (type @tagged $of:ty, $rust:ty) => { $crate::sys::Value };
     (from @bare $of:ty, $number:ident) => { $number };
-    (from @tagged $of:ty, $number:ident) => { $crate::bound_support::Plain::<$of>::from_value($number) };
+    (from @tagged $of:ty, $number:ident) => { $crate::macro_support::Plain::<$of>::from_value($number) };
     (to @bare $of:ty, $number:ident) => { $number };
-    (to @tagged $of:ty, $number:ident) => { $crate::bound_support::Plain::<$of>::to_value($number) };
+    (to @tagged $of:ty, $number:ident) => { $crate::macro_support::Plain::<$of>::to_value($number) };
     (bytecode [] $($rest:tt)*) => {};
     (bytecode [$symbol:literal] [$provider:ty as $trait:ident] $name:ident $arguments:tt [$result:ty]) => {
-        const _: () = $crate::bound_only!($crate::bound_support::EXTERNALS, ());
+        const _: () = $crate::bound_only!($crate::macro_support::EXTERNALS, ());
 
         $crate::bound_plain! { @entry $symbol [$provider as $trait] $name $arguments [$result] }
     };
@@ -418,21 +249,21 @@ macro_rules! bound_plain {
             // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
             unsafe {
                 let result = $crate::bound_plain!(@call next [$provider as $trait] $name [] $($arguments)*);
-                $crate::bound_support::Plain::<$result>::to_value(result)
+                $crate::macro_support::Plain::<$result>::to_value(result)
             }
         }
     };
     (@few $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($letter:ident $argument:tt)*] [$result:ty]) => {
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
-            $($letter: $crate::bound_support::Raw<[(); { let _ = $crate::macro_support::stringify!($argument); 0 }]>),*
+            $($letter: $crate::macro_support::Raw<[(); { let _ = $crate::macro_support::stringify!($argument); 0 }]>),*
         ) -> $crate::sys::Value {
             let arguments = [$($letter),*];
             let mut next: *const $crate::sys::Value = &raw const arguments as _;
             // SAFETY: OCaml passes as many arguments as it declares.
             unsafe {
                 let result = $crate::bound_plain!(@call next [$provider as $trait] $name [] $($argument)*);
-                $crate::bound_support::Plain::<$result>::to_value(result)
+                $crate::macro_support::Plain::<$result>::to_value(result)
             }
         }
     };
@@ -441,36 +272,13 @@ macro_rules! bound_plain {
     };
     (@call $next:ident [$provider:ty as $trait:ident] $name:ident [$($done:tt)*] [$unit:tt] $($rest:tt)*) => {{
         // OCaml's `()`.
-        let _ = $crate::export_support::next(&mut $next);
+        let _ = $crate::macro_support::next(&mut $next);
         $crate::bound_plain!(@call $next [$provider as $trait] $name [$($done)*] $($rest)*)
     }};
     (@call $next:ident [$provider:ty as $trait:ident] $name:ident [$([$of:ty])*]) => {
-        $crate::bound_support::plain(ocaml_boxroot_interface(), move || <$provider as $trait>::$name($(
-            $crate::bound_support::Plain::<$of>::from_value($crate::export_support::next(&mut $next))
+        $crate::macro_support::plain(ocaml_boxroot_interface(), move || <$provider as $trait>::$name($(
+            $crate::macro_support::Plain::<$of>::from_value($crate::macro_support::next(&mut $next))
         ),*))
-    };
-}
-
-/// For [`bound_externals!`]: the function that bytecode calls, if there are more than five arguments.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! bound_bytecode {
-    ([] $($argument:tt)*) => {};
-    ([$symbol:literal] $($argument:tt)*) => {
-        const _: () = $crate::bound_only!($crate::bound_support::EXTERNALS, ());
-
-        #[export_name = $symbol]
-        unsafe extern "C" fn ocaml_boxroot_bytecode(
-            arguments: *const $crate::sys::Value,
-            _count: $crate::macro_support::c_int,
-        ) -> $crate::sys::Value {
-            let mut next = arguments;
-            // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
-            unsafe { ocaml_boxroot_entry($($crate::bound_bytecode!(@next next $argument)),*) }
-        }
-    };
-    (@next $next:ident $argument:tt) => {
-        $crate::export_support::next(&mut $next)
     };
 }
 
@@ -488,17 +296,17 @@ macro_rules! bound_abi {
         }
     };
     ($symbol:literal needs $module:literal) => {
-        static OCAML_BOXROOT_COMPARED: $crate::bound_support::Compared = $crate::bound_support::Compared::new();
+        static OCAML_BOXROOT_COMPARED: $crate::macro_support::Compared = $crate::macro_support::Compared::new();
 
-        $crate::bound_abi! { @symbol $symbol { $crate::bound_support::Compared::set(&OCAML_BOXROOT_COMPARED) } }
+        $crate::bound_abi! { @symbol $symbol { $crate::macro_support::Compared::set(&OCAML_BOXROOT_COMPARED) } }
 
         /// For the externals.
-        fn ocaml_boxroot_interface() -> $crate::macro_support::Result<(), $crate::bound_support::NotCompared> {
-            $crate::bound_support::Compared::check(&OCAML_BOXROOT_COMPARED, $module)
+        fn ocaml_boxroot_interface() -> $crate::macro_support::Result<(), $crate::macro_support::NotCompared> {
+            $crate::macro_support::Compared::check(&OCAML_BOXROOT_COMPARED, $module)
         }
     };
     (@symbol $symbol:literal $body:block) => {
-        const _: () = $crate::bound_only!($crate::bound_support::ABI, ());
+        const _: () = $crate::bound_only!($crate::macro_support::ABI, ());
 
         const _: () = {
             #[export_name = $symbol]
@@ -512,7 +320,6 @@ macro_rules! bound_abi {
 
 /// For generated bindings.
 pub mod bound_support {
-    pub use crate::call::registered::{Found, Registered};
     use crate::lock::below_handlers;
     use crate::types::kept::Kept;
     use crate::{
@@ -533,8 +340,7 @@ pub mod bound_support {
     }
 
     messages! {
-        FUNCTION "bound_function!" "ocaml_functions!"
-        VALUE "bound_value!" "DomainLock::named"
+        FUNCTION "ocaml_functions! { generated … }" "ocaml_functions! { unsafe { … } }"
         EXCEPTION "bound_exception!" "Exception::new and Exception::argument"
         EXTERNALS "bound_externals!" "export!"
         ABI "bound_abi!" "#[unsafe(export_name = …)]"

@@ -3,7 +3,6 @@
 use super::registered::Place;
 use crate::lock::{is_set_up, State, Watched};
 use crate::types::exception::exception_inside;
-use crate::types::form::Looks;
 use crate::{ffi, Boxroot, DomainLock, Exception, FromOCaml, RootRef, ToOCaml, Value};
 use ocaml_boxroot_sys::{self as sys, token};
 use std::any::Any;
@@ -213,26 +212,6 @@ impl<T: ?Sized> Argument<T> {
             root.delete_in(lock);
         }
     }
-}
-
-/// For [`export!`](crate::export!): an argument for the body, rooted.
-///
-/// # Safety
-///
-/// `raw` is a live value and a `T`.
-#[inline(always)]
-#[track_caller]
-pub unsafe fn rooted<T: ?Sized>(
-    lock: &DomainLock,
-    raw: sys::Value,
-    looks: Looks<T>,
-    place: Place,
-) -> Result<Argument<T>, crate::ConversionError> {
-    // SAFETY: the value is live and a `T` (caller).
-    let value = unsafe { Value::from_raw(raw) };
-    looks.check(value).map_err(|error| error.of_argument(place))?;
-    // SAFETY: as above.
-    unsafe { Argument::new(lock, raw) }
 }
 
 /// For [`export!`](crate::export!): an argument for the body, copied to Rust. An error says in which argument it is.

@@ -74,9 +74,7 @@ macro_rules! export {
             $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
         ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> $body
 
-        // The constant refers to the user's function. In the inner block, the function with the symbol's name hides the user's
-        // function, and an argument may hide it, too.
-        #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
+        // The constant refers to the user's function, which an argument may hide.
         const _: () = {
             const OCAML_BOXROOT_BODY: fn(
                 &mut $crate::DomainLock
@@ -87,11 +85,11 @@ macro_rules! export {
             const _: $crate::macro_support::PhantomData<fn($($type),*) -> $result> =
                 $crate::macro_support::PhantomData;
 
-            const _: () = {
-                $crate::export_entry!(
-                    unsafe $name OCAML_BOXROOT_BODY [$($argument: $type $(as $rust)?),*] [$result $(as $converted)?]
-                );
-            };
+            $crate::export_entry! {
+                unsafe $crate::macro_support::stringify!($name),
+                [$crate::macro_support::concat!($crate::macro_support::stringify!($name), "_bytecode")]
+                $name [OCAML_BOXROOT_BODY] [] [$($argument: $type $(as $rust)?),*] [$result $(as $converted)?]
+            }
         };
     )+};
     ($($mistaken:tt)*) => {
@@ -99,85 +97,67 @@ macro_rules! export {
     };
 }
 
-/// For [`export!`]: the function that OCaml calls. This macro and the next two are as unsafe as `export!`, and say so.
+/// For [`export!`] and generated bindings: the function that OCaml calls, which begins with `$before`. `(): ()` is an argument
+/// that Rust leaves out.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_entry {
-    (unsafe $name:ident $body:ident [] $result:tt) => {
-        #[allow(unsafe_code)] // this and the following: an error under `forbid(unsafe_code)`
-        #[no_mangle]
-        unsafe extern "C" fn $name(_unit: $crate::sys::Value) -> $crate::sys::Value {
-            $crate::export_call!(unsafe $name $body [] $result)
-        }
+    ($promise:ident $symbol:expr, $bytecode:tt $name:ident $body:tt $before:tt [] $result:tt) => {
+        $crate::export_entry! { $promise $symbol, $bytecode $name $body $before [(): ()] $result }
     };
-    (unsafe $name:ident $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),+] $result:tt) => {
-        #[allow(unsafe_code)]
-        #[no_mangle]
-        unsafe extern "C" fn $name($($argument: $crate::sys::Value),+) -> $crate::sys::Value {
-            $crate::export_call!(unsafe $name $body [$($argument: $type $(as $rust)?),+] $result)
-        }
-
-        $crate::export_bytecode!(unsafe $name $($argument)+);
-    };
-}
-
-/// For [`export!`]: the body of the function that OCaml calls.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! export_call {
     (
-        unsafe $name:ident $body:ident [$($argument:ident: $type:ty $(as $rust:ty)?),*] [$result:ty $(as $converted:ty)?]
-    ) => {{
-        // SAFETY: OCaml called this function with live values of these types (promise of the user's `unsafe`), and
-        // the result of `enter` is returned or raised.
-        #[allow(unsafe_code)]
-        let result = unsafe {
-            let result = $crate::export_support::enter(|lock| {
-                $(let $argument = $crate::export_argument!(take lock $name $argument $type $(as $rust)?);)*
-                let result = $body(lock $(, $crate::export_argument!(pass $argument $(as $rust)?))*)?;
-                $($crate::export_argument!(end lock $argument $(as $rust)?);)*
-                $crate::export_result!(raw lock $name result $result $(as $converted)?)
-            });
-            $crate::export_end!(result)
-        };
-        result
-    }};
-}
+        $promise:ident $symbol:expr, $bytecode:tt $name:ident [$($body:tt)+] [$($before:tt)*]
+        [$($(() : $unit:tt)? $($argument:ident: $type:ty $(as $rust:ty)?)?),+] [$result:ty $(as $converted:ty)?]
+    ) => {
+        $crate::ocaml_promise! { $promise $crate::macro_support::EXTERNALS }
 
-/// For [`export!`]: returns or raises what `enter` has returned.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! export_end {
-    ($result:ident) => {
-        match $result {
-            $crate::macro_support::Ok(value) => value,
-            $crate::macro_support::Err(exception) => $crate::export_support::raise(exception),
+        #[export_name = $symbol]
+        unsafe extern "C" fn ocaml_boxroot_entry(
+            $($($argument: $crate::sys::Value)? $(_: $crate::macro_support::Raw<$unit>)?),+
+        ) -> $crate::sys::Value {
+            // SAFETY: OCaml called this function with live values of these types (`ocaml_promise!`), and the result of `enter` is
+            // returned or raised.
+            unsafe {
+                let result = $crate::macro_support::enter(|lock| {
+                    $($before)*
+                    $($(let $argument = $crate::export_argument!(take lock $name $argument $type $(as $rust)?);)?)+
+                    let result = $($body)+(lock, $($($crate::export_argument!(pass $argument $(as $rust)?),)?)+)?;
+                    $($($crate::export_argument!(end lock $argument $(as $rust)?);)?)+
+                    $crate::export_result!(raw lock $name result $result $(as $converted)?)
+                });
+                match result {
+                    $crate::macro_support::Ok(value) => value,
+                    $crate::macro_support::Err(exception) => $crate::macro_support::raise(exception),
+                }
+            }
         }
+
+        $crate::export_bytecode! { $promise $bytecode $($($argument)? $($unit)?)+ }
     };
 }
 
-/// For [`export!`]: the function that bytecode calls, if there are more than five arguments.
+/// For [`export_entry!`]: the function that bytecode calls, if there are more than five arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_bytecode {
-    (unsafe $name:ident $a:ident $($b:ident $($c:ident $($d:ident $($e:ident)?)?)?)?) => {};
-    (unsafe $name:ident $($argument:ident)+) => {
-        #[allow(unsafe_code)]
-        #[export_name = $crate::macro_support::concat!($crate::macro_support::stringify!($name), "_bytecode")]
+    ($promise:ident [] $($argument:tt)+) => {};
+    ($promise:ident [$symbol:expr] $a:tt $($b:tt $($c:tt $($d:tt $($e:tt)?)?)?)?) => {};
+    ($promise:ident [$symbol:expr] $($argument:tt)+) => {
+        $crate::ocaml_promise! { $promise $crate::macro_support::EXTERNALS }
+
+        #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
             arguments: *const $crate::sys::Value,
             _count: $crate::macro_support::c_int,
         ) -> $crate::sys::Value {
+            let mut next = arguments;
             // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
-            unsafe {
-                let mut next = arguments;
-                $name($($crate::export_argument!(next $argument next)),+)
-            }
+            unsafe { ocaml_boxroot_entry($($crate::export_argument!(next next $argument)),+) }
         }
     };
 }
 
-/// For [`export!`]: an argument's type for the body, how it is made from OCaml's value, how it is found in bytecode, how it is
+/// For [`export_entry!`]: an argument's type for the body, how it is made from OCaml's value, how it is found in bytecode, how it is
 /// passed, and how it ends.
 #[doc(hidden)]
 #[macro_export]
@@ -185,44 +165,36 @@ macro_rules! export_argument {
     (type $type:ty) => { &$crate::RootRef<$type> };
     (type $type:ty as $rust:ty) => { $rust };
     (take $lock:ident $name:ident $argument:ident $type:ty) => {
-        $crate::export_support::rooted::<$type>(
-            $lock,
-            $argument,
-            $crate::looks!($type),
-            $crate::export_argument!(place $argument $name),
-        )?
+        $crate::macro_support::Argument::<$type>::new($lock, $argument)?
     };
     (take $lock:ident $name:ident $argument:ident $type:ty as $rust:ty) => {
-        $crate::export_support::converted::<$type, $rust>(
+        $crate::macro_support::converted::<$type, $rust>(
             $lock,
             $argument,
-            $crate::export_argument!(place $argument $name),
+            $crate::macro_support::Place(
+                $crate::macro_support::stringify!($argument),
+                $crate::macro_support::stringify!($name),
+            ),
         )?
     };
-    (place $argument:ident $name:ident) => {
-        $crate::export_support::Place(
-            $crate::macro_support::stringify!($argument),
-            $crate::macro_support::stringify!($name),
-        )
-    };
-    (next $argument:ident $next:ident) => { $crate::export_support::next(&mut $next) };
-    (pass $argument:ident) => { $crate::export_support::Argument::get(&$argument) };
+    (next $next:ident $argument:tt) => { $crate::macro_support::next(&mut $next) };
+    (pass $argument:ident) => { $crate::macro_support::Argument::get(&$argument) };
     (pass $argument:ident as $rust:ty) => { $argument };
-    (end $lock:ident $argument:ident) => { $crate::export_support::Argument::end($argument, $lock) };
+    (end $lock:ident $argument:ident) => { $crate::macro_support::Argument::end($argument, $lock) };
     (end $lock:ident $argument:ident as $rust:ty) => {};
 }
 
-/// For [`export!`]: a result's type for the body, and how the result becomes a value.
+/// For [`export_entry!`]: a result's type for the body, and how the result becomes a value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_result {
     (type $type:ty) => { $crate::Boxroot<$type> };
     (type $type:ty as $rust:ty) => { $rust };
     (raw $lock:ident $name:ident $result:ident $type:ty) => {
-        $crate::macro_support::Ok($crate::export_support::unrooted::<$type>($lock, $result))
+        $crate::macro_support::Ok($crate::macro_support::unrooted::<$type>($lock, $result))
     };
     (raw $lock:ident $name:ident $result:ident $type:ty as $rust:ty) => {
-        $crate::macro_support::Ok($crate::export_support::result::<$type, $rust>(
+        $crate::macro_support::Ok($crate::macro_support::result::<$type, $rust>(
             $lock,
             &$result,
             $crate::macro_support::stringify!($name),

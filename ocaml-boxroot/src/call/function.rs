@@ -9,26 +9,29 @@
 ///     // SAFETY: these are the types of the functions in OCaml.
 ///     unsafe {
 ///         /// `Callback.register "count" (fun (text : string) (k : int) -> … : int)`
-///         pub fn count(text: OCamlString, k: OCamlInt) -> OCamlInt = "count";
+///         pub fn count(text: OCamlString, k: OCamlInt) -> OCamlInt as i64 = "count";
 ///         /// `Callback.register "reset" (fun () -> …)`
 ///         pub fn reset() = "reset";
+///         /// `Callback.register "limit" (42 : int)`: no parentheses, so it is a value
+///         pub fn limit -> OCamlInt as i64 = "limit";
 ///     }
 /// }
 ///
 /// fn use_them(lock: &mut DomainLock) -> Result<(), CallError> {
 ///     reset(lock)?;
-///     let words: i64 = count(lock, "so many words", 2)?;
-///     println!("{words}");
+///     let words = count(lock, "so many words", 2)?;
+///     println!("{words} of {}", limit(lock)?);
 ///     Ok(())
 /// }
 /// ```
 ///
 /// Each declaration becomes a Rust function. It takes the token (`&mut DomainLock`), and for each argument a Rust value or a root that
-/// is [`ToOCaml`](crate::ToOCaml) the argument's type. It returns a Rust value or a root (`Boxroot<…>`) that is
-/// [`FromOCaml`](crate::FromOCaml) the result's type, as the caller chooses, or a [`CallError`](crate::CallError). Without
-/// `->`, OCaml's function returns `()`, and the Rust function, too. There may be any number of arguments; without any,
-/// OCaml's function is called with `()`. The name is looked up at the first call; if OCaml has registered nothing under it,
-/// the error is [`NotRegistered`](crate::CallError::NotRegistered).
+/// is [`ToOCaml`](crate::ToOCaml) the argument's type; with `as`, a value of that Rust type. It returns a value of the Rust type after
+/// `as`, or a [`CallError`](crate::CallError). Without `as`, the caller chooses: a Rust value or a root (`Boxroot<…>`) that is
+/// [`FromOCaml`](crate::FromOCaml) the result's type. Without `->`, OCaml's function returns `()`, and the Rust function, too. There
+/// may be any number of arguments; without any, OCaml's function is called with `()`. A type variable of OCaml is a type parameter:
+/// `fn first<A>(list: OCamlList<A>) -> A as Boxroot<A> = "first"`. The name is looked up at the first call; if OCaml has registered
+/// nothing under it, the error is [`NotRegistered`](crate::CallError::NotRegistered). Generated bindings consist of such declarations.
 ///
 /// # Exceptions
 ///
@@ -74,71 +77,163 @@
 /// such a result, and on OCaml 4 does not call `Thread.exit`, which would jump over Rust frames. Where the types have several
 /// [`OCamlAny`](crate::OCamlAny), or a list of it, callers may pass values of different types at once. A function whose type in OCaml has one
 /// type variable there, such as `Array.of_list`, need not take that: an array that begins with a float can hold nothing else. Such a
-/// function is declared once for each type that is needed; generated bindings have a type parameter instead.
+/// function has a type parameter.
 #[doc(alias("caml_named_value", "caml_callback", "Callback.register"))]
 #[macro_export]
 macro_rules! ocaml_functions {
     (unsafe {$(
         $(#[$attribute:meta])*
-        $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $registered:literal;
-    )*}) => {$(
-        $(#[$attribute])*
-        #[allow(unsafe_code)] // an error under `forbid(unsafe_code)`: this is a promise
-        #[allow(clippy::too_many_arguments)]
-        #[track_caller]
-        $visibility fn $name<$(OCamlResult: $crate::FromOCaml<$result>)?>(
-            lock: &mut $crate::DomainLock,
-            $($argument: impl $crate::ToOCaml<$type>),*
-        ) -> $crate::macro_support::Result<
-            $crate::unit_or!($(OCamlResult, $result)?), $crate::CallError
-        > {
-            let arguments = [$($crate::call_support::argument::<$type, _>(
-                &$argument,
-                &$crate::call_support::Place(
-                    $crate::macro_support::stringify!($argument),
-                    $crate::macro_support::stringify!($name),
-                ),
-                lock,
-            )?),*];
-            {
-                // Types in the signature of an item are not inferred, and cannot be `OCamlResult`.
-                static FUNCTION: $crate::call_support::Named<
-                    fn($($type),*), $crate::unit_or!($($result, $result)?)
-                > = $crate::call_support::Named::new(
-                    $registered,
-                    $crate::looks!($($result)?),
-                );
-                // SAFETY: the registered function has these argument and result types (promise of the user's `unsafe`).
-                unsafe { $crate::call_support::Named::call(&FUNCTION, lock, arguments) }
-            }
+        $visibility:vis fn $name:ident $(<$($a:ident),+>)? $(($($argument:ident: $type:ty $(as $converted:ty)?),* $(,)?))?
+        $(-> $result:ty $(as $rust:ty)?)? = $registered:literal;
+    )*}) => {
+        $($crate::ocaml_function! {
+            unsafe [] [$(#[$attribute])*] [$visibility] $name [$($($a)+)?] [$(($($argument: $type $(as $converted)?),*))?]
+            [$($result $(as $rust)?)?] $registered
+        })*
+    };
+    // Printed by the build helper.
+    (generated $(#[$attribute:meta])* pub fn $name:ident $($function:tt)+) => {
+        $crate::ocaml_functions! { @generated [] [$(#[$attribute])*] $name $($function)+ }
+    };
+    (generated $(#[$attribute:meta])* pub unsafe fn $name:ident $($function:tt)+) => {
+        $crate::ocaml_functions! { @generated [unsafe] [$(#[$attribute])*] $name $($function)+ }
+    };
+    (
+        @generated $unsafe:tt $attributes:tt $name:ident $(<$($a:ident),+>)? $(($($argument:tt)*))?
+        -> $result:ty as $rust:ty = $registered:literal
+    ) => {
+        $crate::ocaml_function! {
+            generated $unsafe $attributes [pub] $name [$($($a)+)?] [$(($($argument)*))?] [$result as $rust] $registered
         }
-    )*};
+    };
     ($($mistaken:tt)*) => {
         $crate::mistaken_functions! { $($mistaken)* }
     };
 }
 
-/// For the macros: how to look at values of a type; at `()` if there is none.
+/// For [`ocaml_functions!`]: a function of OCaml with arguments in `[(…)]`, or a value of OCaml, without arguments in `[]`. `(): ()` is
+/// an argument that Rust leaves out, and an argument with `as` has that Rust type. The result has the type after `as`, or one that the
+/// caller chooses.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! looks {
-    () => {
-        $crate::looks!(())
+macro_rules! ocaml_function {
+    ($promise:ident $unsafe:tt $attributes:tt $visibility:tt $name:ident $a:tt $arguments:tt [] $registered:literal) => {
+        $crate::ocaml_function! {
+            $promise $unsafe $attributes $visibility $name $a $arguments [() as ()] $registered
+        }
     };
-    ($type:ty) => {{
-        use $crate::call_support::Unknown as _;
-        $crate::call_support::Look::<$type>::LOOKS
-    }};
+    (
+        $promise:ident $unsafe:tt $attributes:tt $visibility:tt $name:ident [$($a:ident)*] $arguments:tt
+        [$result:ty as $rust:ty] $registered:literal
+    ) => {
+        $crate::ocaml_function! {
+            @$promise $unsafe $attributes $visibility $name [$($a: $crate::OneType),*] $arguments
+            $result, $rust = $registered
+        }
+    };
+    (
+        $promise:ident $unsafe:tt $attributes:tt $visibility:tt $name:ident [$($a:ident)*] $arguments:tt
+        [$result:ty] $registered:literal
+    ) => {
+        $crate::ocaml_function! {
+            @$promise $unsafe $attributes $visibility $name
+            [$($a: $crate::OneType,)* OCamlBoxrootResult: $crate::FromOCaml<$result>] $arguments
+            $result, OCamlBoxrootResult = $registered
+        }
+    };
+    (
+        @$promise:ident [$($unsafe:ident)?] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($generics:tt)*]
+        [($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $converted:ty)?)?),+)]
+        $result:ty, $rust:ty = $registered:literal
+    ) => {
+        $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
+
+        $($attribute)*
+        #[allow(clippy::too_many_arguments)]
+        #[inline]
+        #[track_caller]
+        $visibility $($unsafe)? fn $name<$($generics)*>(
+            lock: &mut $crate::DomainLock,
+            $($($argument: $crate::ocaml_argument!($type $(as $converted)?),)?)+
+        ) -> $crate::macro_support::Result<$rust, $crate::CallError> {
+            let function = {
+                static FUNCTION: $crate::macro_support::Registered =
+                    $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
+                match $crate::macro_support::Registered::find(&FUNCTION, lock) {
+                    $crate::macro_support::Ok(function) => function,
+                    $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
+                }
+            };
+            let arguments = $crate::ocaml_arguments!(
+                lock $name $($($argument: $type = $argument)? $(_: () = $unit)?),+
+            );
+            // SAFETY: the registered function has these argument and result types (`ocaml_promise!`).
+            unsafe { $crate::macro_support::Found::call::<$result, $rust, _>(function, lock, arguments) }
+        }
+    };
+    (
+        @$promise:ident [] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($generics:tt)*] []
+        $result:ty, $rust:ty = $registered:literal
+    ) => {
+        $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
+
+        $($attribute)*
+        #[track_caller]
+        $visibility fn $name<$($generics)*>(
+            lock: &mut $crate::DomainLock,
+        ) -> $crate::macro_support::Result<$rust, $crate::CallError> {
+            static VALUE: $crate::macro_support::Registered =
+                $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
+            // SAFETY: the registered value has this type (`ocaml_promise!`).
+            unsafe {
+                $crate::macro_support::Found::value::<$result, $rust>(
+                    $crate::macro_support::Registered::find(&VALUE, lock)?, lock,
+                )
+            }
+        }
+    };
 }
 
-/// For [`ocaml_functions!`]: the first one of two types; `()` if there are none.
+/// For [`ocaml_function!`]: the type of an argument.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! unit_or {
-    () => {
-        ()
+macro_rules! ocaml_argument {
+    ($type:ty) => { impl $crate::ToOCaml<$type> };
+    ($type:ty as $rust:ty) => { $rust };
+}
+
+/// For the macros: what the arguments of a call become. This does what `?` does, which takes longer to compile.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_arguments {
+    ($lock:ident $function:ident $($name:tt: $type:ty = $argument:expr),* $(,)?) => {
+        [$(
+            match $crate::macro_support::Kept::new::<$type, _>(&$argument, $lock) {
+                $crate::macro_support::Ok(kept) => kept,
+                $crate::macro_support::Err(error) => {
+                    return $crate::macro_support::Err($crate::macro_support::argument_failed(
+                        error,
+                        &$crate::macro_support::Place(
+                            $crate::macro_support::stringify!($name),
+                            $crate::macro_support::stringify!($function),
+                        ),
+                    ));
+                }
+            }
+        ),*]
     };
-    ($type:ty, $result:ty) => {
-        $type
+}
+
+/// For the macros: what stands for a promise about OCaml's side. `unsafe` is written by the program, and an error under
+/// `forbid(unsafe_code)`; `generated` is an error outside the file that the build script wrote.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_promise {
+    (unsafe $message:expr) => {
+        #[allow(unsafe_code)]
+        const _: () = ();
+    };
+    (generated $message:expr) => {
+        const _: () = $crate::bound_only!($message, ());
     };
 }

@@ -1,5 +1,5 @@
 //! What the compiler says of declarations that the macros for functions do not take. Each macro skips the declarations that are
-//! right, and says what is wrong with the first declaration that is not, or else what the form is.
+//! right, and says what is wrong with the first declaration that is not.
 
 /// For [`ocaml_functions!`](crate::ocaml_functions!).
 #[doc(hidden)]
@@ -8,69 +8,36 @@ macro_rules! mistaken_functions {
     (unsafe { $($functions:tt)* }) => {
         $crate::mistaken_functions! { @find $($functions)* }
     };
-    (unsafe { $($functions:tt)* } $($more:tt)+) => {
-        $crate::macro_support::compile_error!("ocaml_functions!: nothing stands after `unsafe { … }`");
-    };
-    (@find $(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident $($more:tt)*) => {
-        $crate::mistaken_functions! {
-            @error $name "the word `unsafe` stands once, before the braces: `unsafe { fn …; fn …; }`"
-        }
-    };
-    (@find $(#[$attribute:meta])* $visibility:vis fn $name:ident < $($more:tt)*) => {
-        $crate::mistaken_functions! {
-            @error $name "a function has no type parameters here; declare it once for each type, or with OCamlAny if its arguments may be of different types"
-        }
-    };
-    (@find $(#[$attribute:meta])* $visibility:vis fn $name:ident $arguments:tt -> = $($more:tt)*) => {
-        $crate::mistaken_functions! { @error $name "the type after `->` is missing; a function of no result has no `->`" }
-    };
     (
         @find $(#[$attribute:meta])*
-        $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $registered:literal; $($more:tt)*
+        $visibility:vis fn $name:ident $(<$($a:ident),+>)? $(($($argument:ident: $type:ty $(as $converted:ty)?),* $(,)?))?
+        $(-> $result:ty $(as $rust:ty)?)? = $registered:literal; $($more:tt)*
     ) => {
         $crate::mistaken_functions! { @find $($more)* }
     };
     (
         @find $(#[$attribute:meta])*
-        $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $registered:literal $($more:tt)*
-    ) => {
-        $crate::mistaken_functions! { @error $name "a `;` is missing after the name that OCaml registers" }
-    };
-    (
-        @find $(#[$attribute:meta])*
-        $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? { $($body:tt)* } $($more:tt)*
+        $visibility:vis fn $name:ident $(<$($a:ident),+>)? $(($($argument:ident: $type:ty $(as $converted:ty)?),* $(,)?))?
+        $(-> $result:ty $(as $rust:ty)?)? { $($body:tt)* } $($more:tt)*
     ) => {
         $crate::mistaken_functions! {
-            @error $name "it has no body, because it is OCaml's; a function of Rust for OCaml is declared by export!"
+            @error $name "OCaml has its body; `export!` declares functions of Rust that OCaml calls"
         }
     };
-    (
-        @find $(#[$attribute:meta])*
-        $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? $(= $($more:tt)*)?
-    ) => {
-        $crate::mistaken_functions! { @missing_name $name }
+    (@find $(#[$attribute:meta])* $visibility:vis fn $name:ident $($more:tt)*) => {
+        $crate::mistaken_functions! {
+            @error $name "the form is `fn name(argument: OCamlType, …) -> OCamlType as RustType = \"registered name\";`"
+        }
     };
-    (
-        @find $(#[$attribute:meta])*
-        $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? ; $($more:tt)*
-    ) => {
-        $crate::mistaken_functions! { @missing_name $name }
-    };
-    (@find $(#[$attribute:meta])* $visibility:vis fn $name:ident($($arguments:tt)*) $($more:tt)*) => {
-        $crate::mistaken_functions! { @error $name "each argument is `name: Type`, with a marker as its type, such as OCamlInt" }
-    };
-    (@missing_name $name:ident) => {
-        $crate::mistaken_functions! { @error $name "the name that OCaml registers is missing at the end: `= \"name\";`" }
-    };
-    (@error $name:ident $($message:literal)+) => {
+    (@error $name:ident $message:literal) => {
         $crate::macro_support::compile_error!($crate::macro_support::concat!(
-            "ocaml_functions!: `", $crate::macro_support::stringify!($name), "`: ", $($message),+
+            "ocaml_functions!: `", $crate::macro_support::stringify!($name), "`: ", $message
         ));
     };
     ($($tokens:tt)*) => {
         $crate::macro_support::compile_error!($crate::macro_support::concat!(
-            "ocaml_functions! takes `unsafe { fn name(argument: OCamlType, …) -> OCamlType = \"registered name\"; … }`, where ",
-            "`unsafe` is the promise that OCaml registers such functions",
+            "ocaml_functions! takes `unsafe { fn name(argument: OCamlType, …) -> OCamlType as RustType = \"registered name\"; … }`, ",
+            "where `unsafe` is the promise that OCaml registers such functions",
         ));
     };
 }
@@ -92,39 +59,22 @@ macro_rules! mistaken_exports {
             @error $name "the word `unsafe` is missing before `fn`: the promise that OCaml declares the function with these types"
         }
     };
-    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident() $($more:tt)*) => {
-        $crate::mistaken_exports! { @token $name }
-    };
-    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident($first:ident: $($arguments:tt)*) $($more:tt)*) => {
-        $crate::mistaken_exports! { @token $name }
-    };
     (
         $(#[$attribute:meta])*
-        $visibility:vis unsafe fn $name:ident($lock:ident $(, $argument:ident: $type:ty $(as $rust:ty)?)* $(,)?)
-        { $($body:tt)* } $($more:tt)*
-    ) => {
-        $crate::mistaken_exports! { @error $name "the result is missing; without one, it is `-> Result<() as (), Error>`" }
-    };
-    (
-        $(#[$attribute:meta])*
-        $visibility:vis unsafe fn $name:ident($lock:ident $(, $argument:ident: $type:ty $(as $rust:ty)?)* $(,)?)
-        -> $($more:tt)*
+        $visibility:vis unsafe fn $name:ident($lock:ident $(, $argument:ident: $type:ty $(as $rust:ty)?)* $(,)?) $($more:tt)*
     ) => {
         $crate::mistaken_exports! {
-            @error $name "the result is `Result<OCamlType, Error>` or `Result<OCamlType as RustType, Error>`, and a body follows"
+            @error $name "the result is `-> Result<OCamlType as RustType, Error>`, or `-> Result<() as (), Error>` without one"
         }
     };
-    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident($lock:ident $($arguments:tt)*) $($more:tt)*) => {
+    ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident $($more:tt)*) => {
         $crate::mistaken_exports! {
-            @error $name "each argument after the token is `name: OCamlType` or `name: OCamlType as RustType`"
+            @error $name "the arguments are a name for the token, without a type, and `name: OCamlType` or `name: OCamlType as RustType`"
         }
     };
-    (@token $name:ident) => {
-        $crate::mistaken_exports! { @error $name "the first argument is a name for the token, without a type: `lock`" }
-    };
-    (@error $name:ident $($message:literal)+) => {
+    (@error $name:ident $message:literal) => {
         $crate::macro_support::compile_error!($crate::macro_support::concat!(
-            "export!: `", $crate::macro_support::stringify!($name), "`: ", $($message),+
+            "export!: `", $crate::macro_support::stringify!($name), "`: ", $message
         ));
     };
     ($($tokens:tt)*) => {

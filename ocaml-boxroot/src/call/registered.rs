@@ -1,13 +1,11 @@
 //! Functions and values that OCaml registered under a name, for the macros.
 
 use crate::named::{load, named_cell};
-use crate::types::form::Looks;
 use crate::types::kept::Kept;
 use crate::value::CHECKS;
-use crate::{CallError, ConversionError, DomainLock, FromOCaml, OCamlAny, ToOCaml, Value};
+use crate::{CallError, ConversionError, DomainLock, FromOCaml, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CString;
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -15,54 +13,11 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[derive(Clone, Copy)]
 pub struct Place<'a>(pub &'a str, pub &'a str);
 
-/// What an argument becomes. An error says in which argument it is.
-#[inline]
-#[track_caller]
-pub fn argument<'a, T: ?Sized, R: ToOCaml<T>>(
-    value: &'a R,
-    place: &'static Place<'static>,
-    lock: &mut DomainLock,
-) -> Result<Kept<'a>, ConversionError> {
-    match Kept::new(value, lock) {
-        Ok(kept) => Ok(kept),
-        Err(error) => Err(error.of_argument(*place)),
-    }
-}
-
-/// A function that OCaml registers under a name, with arguments of the types of those of `Args`, and a result `T`.
-pub struct Named<Args, T: ?Sized> {
-    registered: Registered,
-    result: Looks<T>,
-    _types: PhantomData<fn(Args)>,
-}
-
-impl<Args, T: ?Sized> Named<Args, T> {
-    /// The function with this name, which is not looked up yet.
-    pub const fn new(name: &'static str, result: Looks<T>) -> Self {
-        Named { registered: Registered::new(name, name), result, _types: PhantomData }
-    }
-
-    /// Calls the function, with `()` if there are no arguments.
-    ///
-    /// # Safety
-    ///
-    /// The registered function takes these arguments and returns a `T`.
-    #[track_caller]
-    pub unsafe fn call<R: FromOCaml<T>, const N: usize>(
-        &self,
-        lock: &mut DomainLock,
-        arguments: [Kept<'_>; N],
-    ) -> Result<R, CallError> {
-        // SAFETY: the function takes these arguments (caller).
-        let (result, lock) = unsafe { self.registered.find(lock)?.call_with(lock, arguments) }?;
-        // SAFETY: the function returns a `T` (caller).
-        let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
-        // No closure, in which a root would be created by this line, and not by the caller's.
-        self.registered.result(match self.result.check(result) {
-            Ok(()) => R::from_ocaml(result, lock),
-            Err(error) => Err(error),
-        })
-    }
+/// The error of an argument, which says in which argument it is.
+#[cold]
+#[inline(never)]
+pub fn argument_failed(error: ConversionError, place: &'static Place<'static>) -> CallError {
+    CallError::Conversion(error.of_argument(*place))
 }
 
 /// A value that OCaml registers under a name.

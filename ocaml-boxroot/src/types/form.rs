@@ -1,16 +1,14 @@
-//! Whether a value looks like a value of its type. Builds with checks ask this in three places, and report the answer no:
+//! Whether a value looks like a value of its type. Builds with checks ask this in two places:
 //!
-//! * each conversion, before it reads the value ([`FromOCaml::from_ocaml`](super::FromOCaml::from_ocaml)), by a
-//!   [`Mismatch`](crate::ConversionErrorKind::Mismatch);
-//! * the macros, for values that they only root, by a `Mismatch`, too;
-//! * the methods that read a value of a certain type (`Value::checked`), by a panic.
+//! * each conversion asks before it reads the value ([`FromOCaml::from_ocaml`](super::FromOCaml::from_ocaml)), and returns
+//!   [`Mismatch`](crate::ConversionErrorKind::Mismatch) if it does not;
+//! * the methods that read a value of a certain type (`Value::checked`) panic if it does not.
 
 use super::bigarray;
 use crate::value::CHECKS;
 use crate::{ffi, ConversionError, Kind, OCamlAny, Value};
 use std::any::type_name;
 use std::ffi::CStr;
-use std::marker::PhantomData;
 
 pub(super) const CLOSURE_TAG: u8 = 247;
 pub(super) const OBJECT_TAG: u8 = 248;
@@ -156,49 +154,6 @@ pub(super) fn custom_name(value: Value<'_, OCamlAny>) -> Option<&'static CStr> {
         _ => None,
     }
 }
-
-/// For the macros, which know the types: how to look at a value that may be a `T`. `None` if nothing is known of a `T`.
-pub struct Looks<T: ?Sized>(Option<HasForm>, PhantomData<fn(*const T)>);
-
-type HasForm = fn(Value<'_, OCamlAny>) -> bool;
-
-impl<T: ?Sized> Clone for Looks<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T: ?Sized> Copy for Looks<T> {}
-
-impl<T: ?Sized> Looks<T> {
-    /// For a type of which nothing is known.
-    pub(crate) const UNKNOWN: Looks<T> = Looks(None, PhantomData);
-
-    /// A `Mismatch` if the value is certainly not a `T`.
-    #[inline(always)]
-    pub(crate) fn check(self, value: Value<'_, T>) -> Result<(), ConversionError> {
-        match self.0 {
-            Some(has_form) if CHECKS && !has_form(value.any()) => Err(mismatch(value)),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// `Look::<T>::LOOKS` is how to look at values of type `T`, which is not a parameter there.
-pub struct Look<T: ?Sized>(PhantomData<T>);
-
-impl<T: Form + ?Sized> Look<T> {
-    /// Rust prefers this constant to that of [`Unknown`].
-    pub const LOOKS: Looks<T> = Looks(if CHECKS { Some(T::is_form_of) } else { None }, PhantomData);
-}
-
-/// The constant for all other types.
-pub trait Unknown<T: ?Sized> {
-    /// Nothing is known of such a type.
-    const LOOKS: Looks<T> = Looks::UNKNOWN;
-}
-
-impl<T: ?Sized> Unknown<T> for Look<T> {}
 
 #[cfg(test)]
 mod tests {

@@ -82,60 +82,54 @@ impl DomainLock {
         closure: sys::Value,
         arguments: &mut [sys::Value],
     ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
-        if CHECKS {
-            // SAFETY: as for this function (caller).
-            let result = unsafe { self.call_checked(closure, arguments) };
-            let result = result.map_err(|error| match error {
-                CallError::Exception(exception) => exception,
-                error => panic!("boxroot: {error}"),
-            })?;
-            // SAFETY: as below.
-            return Ok((unsafe { Value::from_raw(result) }, self));
-        }
         // SAFETY: as for this function (caller).
-        let result = match unsafe { self.apply(closure, arguments) } {
+        let result = match unsafe { self.call_checked(closure, arguments) } {
             Ok(result) => result,
-            // SAFETY: the call has just ended.
-            Err(raised) => return Err(unsafe { self.exception(raised) }),
+            Err(CallError::Exception(exception)) => return Err(exception),
+            Err(error) => panic!("boxroot: {error}"),
         };
         // SAFETY: `result` is live, and an `R` (caller). The collector does not run in 'l, because the token is only
         // borrowed shared.
         Ok((unsafe { Value::from_raw(result) }, self))
     }
 
-    /// Calls a closure, but checks before whether it is a closure, and how many arguments it takes. OCaml also allows a closure
-    /// that takes fewer arguments, and returns a function of the others; and one that takes more, of which the result is a
-    /// function. The result is live.
+    /// Calls a closure. The result is live. Builds with checks look before whether it is a closure, and how many arguments it takes:
+    /// if it takes fewer, its result must be a function of the others, as OCaml allows.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch); the exception that the function raised.
+    /// The exception that the function raised; in builds with checks, [`Mismatch`](crate::ConversionErrorKind::Mismatch).
     ///
     /// # Safety
     ///
     /// As [`call`](DomainLock::call).
+    #[inline(always)]
     #[track_caller]
     unsafe fn call_checked(
         &mut self,
         closure: sys::Value,
         arguments: &mut [sys::Value],
     ) -> Result<sys::Value, CallError> {
-        // SAFETY: the closure and the arguments are live (caller).
-        unsafe {
-            let first = Value::from_raw(arguments[0]);
-            if takes(Value::from_raw(closure), first, arguments.len())? == arguments.len() {
-                // No closure, in which a root would be created by this line, and not by the caller's.
-                match self.apply(closure, arguments) {
-                    Ok(result) => Ok(result),
-                    Err(raised) => Err(self.exception(raised).into()),
+        if CHECKS {
+            // SAFETY: as for this function (caller).
+            unsafe {
+                let first = Value::from_raw(arguments[0]);
+                let count = takes(Value::from_raw(closure), first, arguments.len())?;
+                if count < arguments.len() {
+                    return self.call_in_steps(closure, arguments, count);
                 }
-            } else {
-                self.call_in_steps(closure, arguments)
+            }
+        }
+        // SAFETY: as for this function (caller). The call has just ended if it raised.
+        unsafe {
+            match self.apply(closure, arguments) {
+                Ok(result) => Ok(result),
+                Err(raised) => Err(self.exception(raised).into()),
             }
         }
     }
 
-    /// Calls a closure with as many arguments as it takes at once, then its result with the others, and so on, as OCaml does.
+    /// Calls a closure with the first `count` arguments, and its result with the others.
     ///
     /// # Safety
     ///
@@ -144,38 +138,27 @@ impl DomainLock {
     unsafe fn call_in_steps(
         &mut self,
         closure: sys::Value,
-        arguments: &[sys::Value],
+        arguments: &mut [sys::Value],
+        count: usize,
     ) -> Result<sys::Value, CallError> {
-        // SAFETY: the closure and the arguments are live (caller), and the collector does not run before they are rooted.
-        let root = |raw| Boxroot::<OCamlAny>::try_new(self, unsafe { Value::from_raw(raw) });
-        let mut function = root(closure)?;
-        let roots = arguments.iter().map(|raw| root(*raw)).collect::<Result<Vec<_>, _>>()?;
-        let mut rest = &roots[..];
-        loop {
-            let count = takes(function.get(self), rest[0].get(self), rest.len())?;
-            let (now, later) = rest.split_at(count);
-            let mut raw: Vec<_> = now.iter().map(|argument| argument.get(self).raw()).collect();
-            // SAFETY: the values are live, because the collector has not run since they were read from roots. The function takes
-            // these arguments (caller).
-            let result = match unsafe { self.apply(function.get(self).raw(), &mut raw) } {
-                Ok(result) => result,
-                // SAFETY: the call has just ended.
-                Err(raised) => return Err(unsafe { self.exception(raised) }.into()),
-            };
-            if later.is_empty() {
-                return Ok(result);
-            }
-            // SAFETY: the result is live, and the collector does not run before it is rooted.
-            let result: Value<'_, OCamlAny> = unsafe { Value::from_raw(result) };
-            if !is_closure(result) {
-                let (taken, count) = (arguments.len() - later.len(), arguments.len());
+        let (now, later) = arguments.split_at_mut(count);
+        // SAFETY: the arguments are live (caller), and the collector does not run before they are rooted.
+        let root =
+            |raw: &sys::Value| Boxroot::<OCamlAny>::try_new(self, unsafe { Value::from_raw(*raw) });
+        let roots = later.iter().map(root).collect::<Result<Vec<_>, _>>()?;
+        // SAFETY: the closure and the arguments are live, and of these types (caller). The collector does not run before the result
+        // is used.
+        unsafe {
+            let result = self.call_checked(closure, now)?;
+            if !is_closure(Value::from_raw(result)) {
+                let all = arguments.len();
                 return Err(ConversionError::mismatch(format!(
-                    "a function that takes {taken} arguments, where one of {count} belongs"
+                    "a function that takes {count} arguments, where one of {all} belongs"
                 ))
                 .into());
             }
-            function.try_set(self, result)?;
-            rest = later;
+            let mut later: Vec<_> = roots.iter().map(|root| root.get(self).raw()).collect();
+            self.call_checked(result, &mut later)
         }
     }
 
@@ -223,8 +206,7 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// The exception that the function raised; in builds with checks, [`Mismatch`](crate::ConversionErrorKind::Mismatch) if it cannot be called with
-    /// these arguments.
+    /// As [`call_checked`](DomainLock::call_checked).
     ///
     /// # Safety
     ///
@@ -249,15 +231,7 @@ impl DomainLock {
         };
         // SAFETY: the closure and the arguments are live, because the collector has not run since they were read. The
         // function has these types (caller).
-        let result = unsafe {
-            match CHECKS {
-                true => self.call_checked(closure, raw)?,
-                false => match self.apply(closure, raw) {
-                    Ok(result) => result,
-                    Err(raised) => return Err(self.exception(raised).into()),
-                },
-            }
-        };
+        let result = unsafe { self.call_checked(closure, raw)? };
         // SAFETY: as in `call`.
         Ok((unsafe { Value::from_raw(result) }, self))
     }
@@ -274,10 +248,8 @@ fn takes(
     count: usize,
 ) -> Result<usize, ConversionError> {
     if !is_closure(function) {
-        return Err(ConversionError::mismatch(format!(
-            "{}, where a function belongs",
-            describe(function)
-        )));
+        let found = describe(function);
+        return Err(ConversionError::mismatch(format!("{found}, where a function belongs")));
     }
     match arity(function) {
         None => Ok(count), // in bytecode: unknown

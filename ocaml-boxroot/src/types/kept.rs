@@ -18,7 +18,7 @@ impl<'a> Kept<'a> {
     /// A Rust value that becomes a `T`.
     #[inline]
     #[track_caller]
-    pub(crate) fn new<T: ?Sized, R: ToOCaml<T>>(
+    pub fn new<T: ?Sized, R: ToOCaml<T>>(
         value: &'a R,
         lock: &mut DomainLock,
     ) -> Result<Kept<'a>, ConversionError> {

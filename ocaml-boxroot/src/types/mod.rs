@@ -64,7 +64,7 @@ macro_rules! with_form {
 mod array;
 pub(crate) mod bigarray;
 mod block;
-mod boxed;
+pub(crate) mod boxed;
 pub(crate) mod declare;
 mod depth;
 pub(crate) mod exception;

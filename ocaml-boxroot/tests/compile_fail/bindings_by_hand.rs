@@ -1,22 +1,23 @@
 #![forbid(unsafe_code)]
 
-use ocaml_boxroot::{OCamlInt, OCamlList, OCamlString, bound_abi, bound_bytecode, bound_exception, bound_externals, bound_function, bound_value};
+use ocaml_boxroot::{Boxroot, bound_abi, bound_exception, bound_externals, export_bytecode, export_entry, ocaml_function, ocaml_functions, OCamlInt, OCamlList, OCamlString};
 
 //# bindings_by_hand
 // The macros that generated bindings call, in a program that forbids `unsafe`.
-bound_value! { pub fn list () -> OCamlList<OCamlString> as Vec<Vec<u8>> = "Pervasives.do_at_exit" } //~ E0080 bound_value! is only for
+ocaml_functions! { generated pub fn list -> OCamlList<OCamlString> as Vec<Vec<u8>> = "Pervasives.do_at_exit" } //~ E0080 is only for
 
-bound_function! { pub fn exit (code: OCamlString) -> OCamlString = "Pervasives.do_at_exit" } //~ E0080 bound_function! is only for
+ocaml_functions! { generated pub fn exit(code: OCamlString) -> OCamlString as String = "Pervasives.do_at_exit" } //~ E0080 is only for
 
-bound_function! { pub fn of_any<A> (a: A) -> OCamlList<A> = "Pervasives.do_at_exit" } //~ E0080 bound_function! is only for
+ocaml_functions! { generated pub fn of_any<A>(a: A) -> OCamlList<A> as Boxroot<OCamlList<A>> = "Pervasives.do_at_exit" } //~ E0080 is only for
 
 // The inner rules, too, and macros that pass a call on.
-bound_value! { @function [] value [] [OCamlInt] [isize] "Pervasives.do_at_exit" } //~ E0080 bound_value! is only for
+ocaml_function! { @generated [] [] [pub] value [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0080 is only for
+ocaml_function! { @unsafe [] [] [pub] by_hand [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0453 allow(unsafe_code)
 
 macro_rules! pass_on {
-    ($($tokens:tt)*) => { bound_function! { @function $($tokens)* } };
+    ($($tokens:tt)*) => { ocaml_function! { @generated $($tokens)* } };
 }
-pass_on! { [] [fn] function [] (a: OCamlInt) [OCamlInt] [isize] "Pervasives.do_at_exit" } //~ E0080 bound_function! is only for
+pass_on! { [] [] [pub] function [] [(a: OCamlInt)] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0080 is only for
 
 pub struct Failure(pub isize);
 bound_exception! { Failure (0 a0: OCamlInt) = "Failure" } //~ E0080 bound_exception! is only for
@@ -27,14 +28,11 @@ fn ocaml_boxroot_interface() -> Result<(), std::fmt::Error> {
 }
 bound_externals! { //~ E0080 bound_externals! is only for
     pub trait Externals for Provider {
-        fn free = "free" (block: OCamlString) -> OCamlInt as isize;
+        fn free = "free" (block: OCamlString as String) -> OCamlInt as isize;
     }
 }
 impl Externals for Provider {
-    fn free(
-        _: &mut ocaml_boxroot::DomainLock,
-        _: &ocaml_boxroot::RootRef<OCamlString>,
-    ) -> Result<isize, Box<dyn std::error::Error>> {
+    fn free(_: &mut ocaml_boxroot::DomainLock, _: String) -> Result<isize, Box<dyn std::error::Error>> {
         Ok(0)
     }
 }
@@ -43,7 +41,19 @@ mod abi {
     super::bound_abi! { "malloc" } //~ E0080 bound_abi! is only for
 }
 
-fn ocaml_boxroot_entry() -> ocaml_boxroot::sys::Value {
+fn body(_: &mut ocaml_boxroot::DomainLock) -> Result<isize, Box<dyn std::error::Error>> {
+    Ok(0)
+}
+mod entry {
+    use super::{body, OCamlInt};
+    super::export_entry! { generated "calloc", [] body [body] [] [] [OCamlInt as isize] } //~ E0080 bound_externals! is only for
+}
+mod entry_by_hand {
+    use super::{body, OCamlInt};
+    super::export_entry! { unsafe "realloc", [] body [body] [] [] [OCamlInt as isize] } //~ E0453 allow(unsafe_code)
+}
+
+fn ocaml_boxroot_entry(_: isize, _: isize, _: isize, _: isize, _: isize, _: isize) -> ocaml_boxroot::sys::Value {
     panic!()
 }
-bound_bytecode! { ["malloc"] } //~ E0080 bound_externals! is only for
+export_bytecode! { generated ["malloc"] a b c d e f } //~ E0080 bound_externals! is only for

@@ -1,5 +1,5 @@
 use ocaml_boxroot::{Boxroot, DomainLock, Field, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, OneType, ToOCaml, Value, bound_type, ocaml_items, ocaml_type};
-use ocaml_boxroot::type_support::{
+use ocaml_boxroot::macro_support::{
     check, field, open, parts, Constructor, Constructors, Declared, Making, Part,
 };
 
@@ -55,7 +55,7 @@ fn is_one_type<T: ocaml_boxroot::OneType>() {}
 
 /// A macro may expand to another type than that of the part.
 fn by_another_part() {
-    is_one_type::<ocaml_boxroot::type_support::Whole<'_, Wrapped, (OCamlFloat,), true>>();
+    is_one_type::<ocaml_boxroot::macro_support::Whole<'_, Wrapped, (OCamlFloat,), true>>();
     //~^ E0277 no part number 0 of type `OCamlFloat` is declared for `Wrapped`
 }
 
@@ -150,13 +150,13 @@ ocaml_type! {
 
 enum Mine {}
 
-impl Declared for Mine { //~ E0200 the trait `Declared` requires an `unsafe impl` declaration
+impl Declared for Mine { //~ E0200 Declared` requires an `unsafe impl` declaration
     const CONSTRUCTORS: Constructors = &[(0, Constructor::Block(0, 1))];
     const CHECKED: () = check(Self::CONSTRUCTORS, &[(0, 0)], false);
 }
 
 impl Part<0, 0, OCamlInt> for Marker {}
-//~^ E0200 the trait `Part<0, 0, OCamlInt>` requires an `unsafe impl` declaration
+//~^ E0200 Part<0, 0, OCamlInt>` requires an `unsafe impl` declaration
 
 //# parts_of_a_type
 // The parts of the macro declare what the macro declares, or nothing: again, and as another type.
@@ -165,7 +165,7 @@ ocaml_type! { struct Marker { text: OCamlString } } ocaml_items! {
     //~^ E0428 the name `Marker` is defined multiple times
     //~| E0119 conflicting implementations of trait `Debug` for type `Marker`
     //~| E0119 conflicting implementations of trait `OneType` for type `Marker`
-    //~| E0119 conflicting implementations of trait `Declared` for type `Marker`
+    //~| E0119 Declared` for type `Marker`
     [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float { false } unboxed false
     parts [(0 0 [] OCamlInt)]
 }

@@ -17,11 +17,8 @@ fn body(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<Boxroot<()
     Ok(Boxroot::new(lock, Value::unit()))
 }
 
-fn main() {
-    let text: isize = 0x1234560;
-    ocaml_boxroot::export_call!(unsafe name body [text: OCamlString] [()]);
-    //~^ E0453 allow(unsafe_code) incompatible with previous forbid
-}
+ocaml_boxroot::export_entry!(unsafe "name", [] name [body] [] [text: OCamlString] [()]);
+//~^ E0453 allow(unsafe_code) incompatible with previous forbid
 
 //# functions_under_forbid
 // `ocaml_functions!` is unsafe code, because it stands for a promise.

@@ -36,7 +36,7 @@ fn wrong(lock: &DomainLock, exception: &Exception) -> bool {
 //# functions_without_unsafe
 // Declaring OCaml functions needs `unsafe`, the promise that they have these types.
 ocaml_boxroot::ocaml_functions! {
-    //~^ ERROR ocaml_functions! takes `unsafe { fn name(argument: OCamlType, …) -> OCamlType =
+    //~^ ERROR ocaml_functions! takes `unsafe { fn name(argument: OCamlType, …) -> OCamlType
     fn wrong(n: OCamlInt) -> OCamlInt = "name";
 }
 
@@ -52,7 +52,7 @@ ocaml_boxroot::export! {
 //# argument_of_export_without_unsafe
 // What makes an argument from OCaml's value is unsafe.
 fn forged(lock: &mut DomainLock, raw: isize) -> Result<i64, Error> {
-    drop(export_argument!(take lock forged raw OCamlString)); //~ E0133 rooted` is unsafe
+    drop(export_argument!(take lock forged raw OCamlString)); //~ E0133 Argument::<T>::new` is unsafe
     Ok(export_argument!(take lock forged raw OCamlInt as i64)) //~ E0133 converted` is unsafe
 }
 
@@ -63,14 +63,9 @@ fn body(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<Boxroot<()
     Ok(Boxroot::new(lock, Value::unit()))
 }
 
-ocaml_boxroot::export_entry!(name body [text: OCamlString] [()]); //~ ERROR no rules expected `name`
-ocaml_boxroot::export_bytecode!(name a b c d e f); //~ ERROR no rules expected `name`
-
-fn main() {
-    let text: isize = 0x1234560;
-    ocaml_boxroot::export_call!(name body [text: OCamlString] [()]);
-    //~^ ERROR no rules expected `name`
-}
+ocaml_boxroot::export_entry!(promised "name", [] name [body] [] [text: OCamlString] [()]);
+//~^ ERROR no rules expected
+ocaml_boxroot::export_bytecode!(promised ["name"] a b c d e f); //~ ERROR no rules expected
 
 //# unsafe_in_an_exported_body
 // The `unsafe` of `export!` does not allow unsafe code in the body.

@@ -196,13 +196,15 @@ let is_left_out_unit a = match a with
 
 let function_vars arguments result = unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))
 
-(* `-> MARKER as NATURAL`, and whether there is a natural type. *)
-let result_macro scope ~to_ocaml names ty = match ty with
-  | Var _ -> (marker scope names ty, false)
-  | _ when Analysis.is_root ~to_ocaml ty -> (marker scope names ty, false)
-  | _ ->
-    let position = in_function scope ~to_ocaml names in
-    (Printf.sprintf "%s as %s" (marker scope names ty) (natural scope position ty), true)
+(* The Rust type of an argument of a function of Rust, or of a result, if it is no root. *)
+let converted scope ~to_ocaml names ty = match ty with
+  | Var _ -> None
+  | _ when Analysis.is_root ~to_ocaml ty -> None
+  | _ -> Some (natural scope (in_function scope ~to_ocaml names) ty)
+
+(* `MARKER as NATURAL`, or `MARKER` for a root. *)
+let typed scope ~to_ocaml names ty =
+  marker scope names ty ^ (match converted scope ~to_ocaml names ty with Some rust -> " as " ^ rust | None -> "")
 
 let value scope ~root_name ~digest v =
   let names = variables scope (function_vars v.arguments v.result) in
@@ -214,14 +216,19 @@ let value scope ~root_name ~digest v =
         Printf.sprintf "%s: %s as %s" name (marker scope names a.arg) (natural scope position a.arg)
       | _ -> Printf.sprintf "%s: %s" name (marker scope names a.arg) in
   let arguments = List.map2 argument (argument_names (documented_names v) v.arguments) v.arguments in
-  let result, has_natural = result_macro scope ~to_ocaml:false names v.result in
-  let has_root = has_natural && (match v.result with Builtin (Unit, _) -> false | _ -> true) in
+  let arguments = if arguments = [] then "" else Printf.sprintf "(%s)" (String.concat ", " arguments) in
+  let print doc name rust =
+    out scope "::ocaml_boxroot::ocaml_functions! { generated\n";
+    doc ();
+    out scope "    pub %sfn %s%s%s -> %s as %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "")
+      name (generics (List.map snd names)) arguments (marker scope names v.result) rust (Names.registered v.value_path) digest in
+  let name = Names.identifier v.value_name in
+  let rooted = root scope names v.result in
+  let rust = match converted scope ~to_ocaml:false names v.result with Some natural -> natural | None -> rooted in
   comment scope "" v.value_comment;
-  out scope "::ocaml_boxroot::%s! {\n" (if v.arguments = [] then "bound_value" else "bound_function");
-  doc scope "    " v.value_doc;
-  out scope "    pub %sfn %s%s%s (%s) -> %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "")
-    (Names.identifier v.value_name) (generics (List.map snd names)) (if has_root then " / " ^ root_name else "")
-    (String.concat ", " arguments) result (Names.registered v.value_path) digest
+  print (fun () -> doc scope "    " v.value_doc) name rust;
+  if rust <> rooted && v.result <> Builtin (Unit, []) then
+    print (fun () -> out scope "    /// As [`%s`], but returns a root.\n" name) root_name rooted
 
 (* ---- Exceptions ---- *)
 
@@ -250,12 +257,12 @@ let external_ scope e =
     if is_left_out_unit a then "(): ()"
     else Printf.sprintf "%s: %s" name (match e.plain with
       | Some p -> passed (List.nth p.bare i) a.arg
-      | None -> marker scope names a.arg) in
+      | None -> typed scope ~to_ocaml:false names a.arg) in
   let parameters = List.mapi (fun i (name, a) -> parameter name i a)
     (List.combine (argument_names [] e.parameters) e.parameters) in
   let result = match e.plain with
     | Some p -> passed p.bare_answer e.answer
-    | None -> fst (result_macro scope ~to_ocaml:true names e.answer) in
+    | None -> typed scope ~to_ocaml:true names e.answer in
   comment scope indent e.external_comment;
   doc scope indent e.external_doc;
   out scope "%sfn %s%s = \"%s\"%s (%s) -> %s;\n" indent (Names.identifier e.external_) (generics (List.map snd names)) e.symbol

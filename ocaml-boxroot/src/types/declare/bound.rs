@@ -38,7 +38,7 @@ macro_rules! bound_type {
         $(#[doc = $doc])*
         pub type $name = $crate::OCamlBox<$rust>;
 
-        impl $crate::type_support::Implements for $rust {}
+        impl $crate::macro_support::Implements for $rust {}
     };
     ($(#[doc = $doc:expr])* pub private $($type:tt)+) => {
         $crate::bound_type! { @read [$(#[doc = $doc])*] [] $($type)+ }
@@ -58,7 +58,7 @@ macro_rules! bound_type {
     (@record $doc:tt $to:tt $name:ident $generics:tt $rust:tt [] $($index:tt $field:ident: $type:ty),+ $(,)?) => {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
-            { &[(0, $crate::type_support::Constructor::Block(0, $crate::type_support::count(&[$($index),+])))] } { false } false {}
+            { &[(0, $crate::macro_support::Constructor::Block(0, $crate::macro_support::count(&[$($index),+])))] } { false } false {}
             { fields $generics [$(([] $index $field $type, { false }))+] }
             $($index $field: $type),+
         }
@@ -66,7 +66,7 @@ macro_rules! bound_type {
     (@flat $doc:tt $to:tt $name:ident $generics:tt $rust:tt [] $($index:tt $field:ident: $type:ty),+ $(,)?) => {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
-            { &[(0, $crate::type_support::Constructor::Flat($crate::type_support::count(&[$($index),+])))] } { false } false {}
+            { &[(0, $crate::macro_support::Constructor::Flat($crate::macro_support::count(&[$($index),+])))] } { false } false {}
             { fields $generics [$(([] $index $field $type, { true }))+] }
             $($index $field: $type),+
         }
@@ -74,7 +74,7 @@ macro_rules! bound_type {
     (@unboxed $doc:tt $to:tt $name:ident $generics:tt $rust:tt [$is_float:tt] $index:tt $field:ident: $type:ty $(,)?) => {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
-            { &[(0, $crate::type_support::Constructor::Unboxed)] } { $is_float } true { $generics Self = 0 $field }
+            { &[(0, $crate::macro_support::Constructor::Unboxed)] } { $is_float } true { $generics Self = 0 $field }
             {} $index $field: $type
         }
     };
@@ -94,7 +94,7 @@ macro_rules! bound_type {
     ) => {
         $crate::bound_type! {
             @enum $doc $to $name $generics $rust
-            { &[(0, $crate::type_support::Constructor::Unboxed)] } { $is_float } true
+            { &[(0, $crate::macro_support::Constructor::Unboxed)] } { $is_float } true
             { $generics Self::$constructor = 0 $($index)? $($label)? }
             ($constructor 0 $([$index $index $part $type])? $([$index2 $label $label $type2])?)
         }
@@ -175,12 +175,12 @@ macro_rules! bound_number {
 #[macro_export]
 macro_rules! bound_constructor {
     (constant $number:literal) => {
-        $crate::type_support::Constructor::Constant($number)
+        $crate::macro_support::Constructor::Constant($number)
     };
     (block $tag:literal $($index:tt)+) => {
-        $crate::type_support::Constructor::Block($tag, $crate::type_support::count(&[$($index),+]))
+        $crate::macro_support::Constructor::Block($tag, $crate::macro_support::count(&[$($index),+]))
     };
     (tagged $hash:literal $index:tt) => {
-        $crate::type_support::Constructor::Tagged($hash, 1)
+        $crate::macro_support::Constructor::Tagged($hash, 1)
     };
 }

@@ -1,8 +1,9 @@
 //! Fields of records.
 
 use super::form::{is_flat, is_record, Part};
-use crate::types::form::{Look, Looks};
+use crate::types::form::{mismatch, Form};
 use crate::types::FromOCaml;
+use crate::value::CHECKS;
 use crate::{ConversionError, ConversionErrorKind, DomainLock, RootRef, Value};
 use std::marker::PhantomData;
 
@@ -31,7 +32,6 @@ use std::marker::PhantomData;
 pub struct Field<T, F, const FLAT: bool> {
     index: usize,
     name: &'static str,
-    looks: Looks<T>,
     _types: PhantomData<fn(T) -> F>,
 }
 
@@ -43,7 +43,7 @@ impl<T, F, const FLAT: bool> Clone for Field<T, F, FLAT> {
 
 impl<T, F, const FLAT: bool> Copy for Field<T, F, FLAT> {}
 
-impl<'l, T> Value<'l, T> {
+impl<'l, T: Form> Value<'l, T> {
     /// A copy of a field of a record, as a Rust type.
     ///
     /// # Errors
@@ -56,14 +56,15 @@ impl<'l, T> Value<'l, T> {
         lock: &'l DomainLock,
         field: Field<T, F, FLAT>,
     ) -> Result<R, ConversionError> {
-        let result = match field.looks.check(self) {
-            Err(error) => Err(error),
-            Ok(()) if FLAT => self
-                .flat_float(field.index)
+        let result = if CHECKS && !self.has_form() {
+            Err(mismatch(self))
+        } else if FLAT {
+            self.flat_float(field.index)
                 .ok_or_else(|| ConversionError::new(ConversionErrorKind::Mismatch))
-                .and_then(R::from_float),
+                .and_then(R::from_float)
+        } else {
             // SAFETY: every `T` has this field, which is an `F` (`Field`).
-            Ok(()) => R::from_ocaml(unsafe { self.field(field.index) }, lock),
+            R::from_ocaml(unsafe { self.field(field.index) }, lock)
         };
         result.map_err(|error| error.within(field.name))
     }
@@ -77,15 +78,15 @@ impl<'l, T> Value<'l, T> {
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {
-        if let Err(error) = field.looks.check(self) {
-            panic!("boxroot: {}", error.within(field.name));
+        if CHECKS && !self.has_form() {
+            panic!("boxroot: {}", mismatch(self).within(field.name));
         }
         // SAFETY: every `T` has this field, which is an `F` (`Field`).
         unsafe { self.field(field.index) }
     }
 }
 
-impl<T> RootRef<T> {
+impl<T: Form> RootRef<T> {
     /// A copy of a field of a record; see [`Value::read`].
     ///
     /// # Errors
@@ -107,5 +108,5 @@ pub const fn field<M: Part<0, INDEX, T>, const INDEX: usize, T, const FLAT: bool
     name: &'static str,
 ) -> Field<M, T, FLAT> {
     assert!(is_record::<M>() && FLAT == is_flat::<M>());
-    Field { index: INDEX, name, looks: Look::<M>::LOOKS, _types: PhantomData }
+    Field { index: INDEX, name, _types: PhantomData }
 }

@@ -32,7 +32,7 @@ macro_rules! ocaml_items {
             // Invariant: OCaml may both give and take values of a parameter.
             _parameters: ($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)*),
             // The marker is `Send` and `Sync` if the markers of all parts are.
-            _parts: ($($crate::type_support::PartType<$name<$($b),*>, $number, $index, $type>,)*),
+            _parts: ($($crate::macro_support::PartType<$name<$($b),*>, $number, $index, $type>,)*),
         }
 
         impl<$($a),*> $crate::macro_support::Debug for $name<$($a),*> {
@@ -48,17 +48,17 @@ macro_rules! ocaml_items {
         // values are those of its part (`CHECKED`), which must be of one type.
         unsafe impl<$($a: $crate::OneType),*> $crate::OneType for $name<$($a),*>
         where
-            for<'one> $crate::type_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::OneType,
+            for<'one> $crate::macro_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::OneType,
         {
         }
 
         // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values come from conversions of
         // this declaration, or with a promise that they have this form.
         #[doc(hidden)]
-        unsafe impl<$($a),*> $crate::type_support::Declared for $name<$($a),*> {
-            const CONSTRUCTORS: $crate::type_support::Constructors = $constructors;
-            const CHECKED: () = $crate::type_support::check(
-                <Self as $crate::type_support::Declared>::CONSTRUCTORS,
+        unsafe impl<$($a),*> $crate::macro_support::Declared for $name<$($a),*> {
+            const CONSTRUCTORS: $crate::macro_support::Constructors = $constructors;
+            const CHECKED: () = $crate::macro_support::check(
+                <Self as $crate::macro_support::Declared>::CONSTRUCTORS,
                 &[$(($number, $index)),*],
                 $is_unboxed,
             );
@@ -68,20 +68,20 @@ macro_rules! ocaml_items {
         $(
             // SAFETY: the declaration says that this part has this type.
             #[doc(hidden)]
-            unsafe impl<$($b),*> $crate::type_support::Part<$number, $index, $type> for $name<$($b),*> {}
+            unsafe impl<$($b),*> $crate::macro_support::Part<$number, $index, $type> for $name<$($b),*> {}
         )*
 
         $(
             // SAFETY: the type is not private: it is converted to OCaml.
             #[doc(hidden)]
-            unsafe impl<$($a1),*> $crate::type_support::Public for $name<$($a1),*> {}
+            unsafe impl<$($a1),*> $crate::macro_support::Public for $name<$($a1),*> {}
 
             impl<$($a1,)* $($r1: $crate::ToOCaml<$t1>),*> $crate::ToOCaml<$name<$($a1),*>> for $rust1 {
                 #[inline(never)]
                 fn convert_to<'l>(
                     &self,
                     lock: &'l mut $crate::DomainLock,
-                ) -> $crate::type_support::Made<'l, $name<$($a1),*>> {
+                ) -> $crate::macro_support::Made<'l, $name<$($a1),*>> {
                     $crate::ocaml_make!(lock 0 $([
                         $index1 &self.$member1, $crate::macro_support::stringify!($member1)
                     ])*)
@@ -92,14 +92,14 @@ macro_rules! ocaml_items {
         $(
             // SAFETY: the type is not private: it is converted to OCaml.
             #[doc(hidden)]
-            unsafe impl<$($a2),*> $crate::type_support::Public for $name<$($a2),*> {}
+            unsafe impl<$($a2),*> $crate::macro_support::Public for $name<$($a2),*> {}
 
             impl<$($a2,)* $($r2: $crate::ToOCaml<$t2>),*> $crate::ToOCaml<$name<$($a2),*>> for $rust2 {
                 #[inline(never)]
                 fn convert_to<'l>(
                     &self,
                     lock: &'l mut $crate::DomainLock,
-                ) -> $crate::type_support::Made<'l, $name<$($a2),*>> {
+                ) -> $crate::macro_support::Made<'l, $name<$($a2),*>> {
                     match self {
                         $(Self::$constructor2 { .. } => $crate::ocaml_apart!([$($member2)*] match self {
                             Self::$constructor2 { $($member2: $binding2),* } => {
@@ -126,10 +126,10 @@ macro_rules! ocaml_items {
                     value: $crate::Value<'l, $name<$($a3),*>>,
                     lock: &'l $crate::DomainLock,
                 ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
-                    let opened = $crate::type_support::open(value);
-                    $(if let $crate::macro_support::Some(parts) = $crate::type_support::parts::<_, $number3>(&opened) {
+                    let opened = $crate::macro_support::open(value);
+                    $(if let $crate::macro_support::Some(parts) = $crate::macro_support::parts::<_, $number3>(&opened) {
                         return $crate::ocaml_apart!([$($($of3)?)*] $crate::macro_support::Ok(Self $(:: $constructor3)? {
-                            $($member3: match $crate::type_support::Parts::read::<$index3, _, _>(
+                            $($member3: match $crate::macro_support::Parts::read::<$index3, _, _>(
                                 parts,
                                 $crate::macro_support::concat!(
                                     $($crate::macro_support::stringify!($of3), ".",)?
@@ -155,7 +155,7 @@ macro_rules! ocaml_items {
                         x: $crate::macro_support::f64,
                     ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
                         $crate::macro_support::Ok(Self $(:: $constructor4)? {
-                            $member4: $crate::type_support::read_float::<$name<$($a4),*>, $number4, _, _>(x)?
+                            $member4: $crate::macro_support::read_float::<$name<$($a4),*>, $number4, _, _>(x)?
                         })
                     }
                 )?
@@ -171,7 +171,7 @@ macro_rules! ocaml_items {
                         "The field `", $crate::macro_support::stringify!($field5), "`."
                     )]
                     pub const $field5: $crate::Field<Self, $type5, $flat5> =
-                        $crate::type_support::field::<Self, $index5, $type5, $flat5>(
+                        $crate::macro_support::field::<Self, $index5, $type5, $flat5>(
                             $crate::macro_support::stringify!($field5)
                         );
                 )*
@@ -185,18 +185,18 @@ macro_rules! ocaml_items {
 #[macro_export]
 macro_rules! ocaml_make {
     ($lock:ident $number:tt $([$index:tt $value:expr, $name:expr])*) => {{
-        let mut making = $crate::type_support::Making::<
-            _, $number, { $crate::type_support::count(&[$($index),*]) }
+        let mut making = $crate::macro_support::Making::<
+            _, $number, { $crate::macro_support::count(&[$($index),*]) }
         >::new();
         $(
             // This does what `?` does, which takes longer to compile.
             if let $crate::macro_support::Err(error) =
-                $crate::type_support::Making::add::<$index, _, _>(&mut making, $value, $name, $lock)
+                $crate::macro_support::Making::add::<$index, _, _>(&mut making, $value, $name, $lock)
             {
                 return $crate::macro_support::Err(error);
             }
         )*
-        $crate::type_support::Making::make(making, $lock)
+        $crate::macro_support::Making::make(making, $lock)
     }};
 }
 
@@ -208,11 +208,11 @@ macro_rules! ocaml_apart {
         $conversion
     };
     ([$($part:tt)+] $conversion:expr) => {
-        $crate::type_support::apart(|| $conversion)
+        $crate::macro_support::apart(|| $conversion)
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): its constructors as `[(Name part …) …]`, as a [`Form`](crate::type_support::Form).
+/// For [`ocaml_type!`](crate::ocaml_type!): its constructors as `[(Name part …) …]`, as a [`Form`](crate::macro_support::Form).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_form {
@@ -229,13 +229,13 @@ macro_rules! ocaml_form {
 #[macro_export]
 macro_rules! ocaml_index {
     ($form:tt $constructor:ident) => {
-        $crate::type_support::constructor_index(
+        $crate::macro_support::constructor_index(
             $crate::ocaml_form!($form),
             $crate::macro_support::stringify!($constructor),
         )
     };
     ($form:tt $constructor:ident $part:tt) => {
-        $crate::type_support::part_index(
+        $crate::macro_support::part_index(
             $crate::ocaml_form!($form),
             $crate::macro_support::stringify!($constructor),
             $crate::macro_support::stringify!($part),
@@ -248,9 +248,9 @@ macro_rules! ocaml_index {
 #[macro_export]
 macro_rules! ocaml_is_float {
     ($number:tt $index:tt $type:ty) => {{
-        use $crate::type_support::NotFloat as _;
-        $crate::type_support::is_float::<Self, $number, $index, _>(
-            $crate::type_support::Probe::<$type>::IS_FLOAT,
+        use $crate::macro_support::NotFloat as _;
+        $crate::macro_support::is_float::<Self, $number, $index, _>(
+            $crate::macro_support::Probe::<$type>::IS_FLOAT,
         )
     }};
 }
@@ -265,18 +265,18 @@ macro_rules! ocaml_struct {
     ) => {
         $crate::ocaml_struct! {
             @items $docs [$visibility] $name [] $rust $form
-            { &[(0, $crate::type_support::record(
+            { &[(0, $crate::macro_support::record(
                 $crate::ocaml_form!($form),
                 $($crate::ocaml_is_float!(0 { $crate::ocaml_index!($form $name $field) } $type))&&+,
             ))] }
             { false } false {}
             { fields [] [$((
                 $field_docs { $crate::ocaml_index!($form $name $field) } $field $type,
-                { $crate::type_support::is_flat::<$name>() }
+                { $crate::macro_support::is_flat::<$name>() }
             ))+] }
             $(($field $type))+
         }
-        const _: () = <$name as $crate::type_support::Declared>::CHECKED;
+        const _: () = <$name as $crate::macro_support::Declared>::CHECKED;
     };
     (
         record $docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $form:tt
@@ -284,9 +284,9 @@ macro_rules! ocaml_struct {
     ) => {
         $crate::ocaml_struct! {
             @items $docs [$visibility] $name $generics $rust $form
-            { &[(0, $crate::type_support::record(
+            { &[(0, $crate::macro_support::record(
                 $crate::ocaml_form!($form),
-                $crate::type_support::not_flat(
+                $crate::macro_support::not_flat(
                     $($crate::ocaml_is_float!(0 { $crate::ocaml_index!($form $name $field) } $type))&&+
                 ),
             ))] }
@@ -300,16 +300,16 @@ macro_rules! ocaml_struct {
     (unboxed $docs:tt [$visibility:vis] $name:ident [] $rust:tt $form:tt ($field_docs:tt $field:ident $type:ty)) => {
         $crate::ocaml_struct! {
             @items $docs [$visibility] $name [] $rust $form
-            { &[(0, $crate::type_support::Constructor::Unboxed)] }
+            { &[(0, $crate::macro_support::Constructor::Unboxed)] }
             { $crate::ocaml_is_float!(0 0 $type) } true { [] Self = 0 $field } {} ($field $type)
         }
-        const _: () = <$name as $crate::type_support::Declared>::CHECKED;
+        const _: () = <$name as $crate::macro_support::Declared>::CHECKED;
     };
     (
         @items $docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $form:tt $constructors:tt $is_float:tt
         $is_unboxed:tt $from_float:tt $fields:tt $(($field:ident $type:ty))+
     ) => {
-        const _: () = $crate::type_support::check_names($crate::ocaml_form!($form));
+        const _: () = $crate::macro_support::check_names($crate::ocaml_form!($form));
         $crate::ocaml_struct! {
             @convert [$docs $visibility $name $generics constructors $constructors float $is_float unboxed $is_unboxed]
             [$((0 { $crate::ocaml_index!($form $name $field) } $generics $type))+]
@@ -376,7 +376,7 @@ macro_rules! ocaml_enum {
     (
         @normalise [$docs:tt $visibility:tt $name:ident $($header:tt)*] $done:tt $($mistaken:tt)*
     ) => {
-        $crate::mistaken_variant! { $name $($mistaken)* }
+        $crate::mistaken_type! { @enum $name }
     };
     (@zip $header:tt [$($done:tt)*] $constructor:ident [$($zipped:tt)*] [] $names:tt $($rest:tt)*) => {
         $crate::ocaml_enum! { @normalise $header [$($done)* ($constructor $($zipped)*)] $($rest)* }
@@ -393,14 +393,14 @@ macro_rules! ocaml_enum {
         @zip [$docs:tt $visibility:tt $name:ident $($header:tt)*] $done:tt $constructor:ident $zipped:tt $types:tt []
         $($rest:tt)*
     ) => {
-        $crate::mistaken_type! { @error $name "a constructor has at most eight arguments" }
+        $crate::mistaken_type! { @enum $name }
     };
     (
         @items $docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $layout:ident $form:tt
         $(($constructor:ident $([$part:tt $binding:ident $type:ty])*))*
     ) => {
-        const _: () = $crate::type_support::check_names($crate::ocaml_form!($form));
-        const _: $crate::type_support::Constructors = $crate::ocaml_constructors!($layout $form $($constructor)*);
+        const _: () = $crate::macro_support::check_names($crate::ocaml_form!($form));
+        const _: $crate::macro_support::Constructors = $crate::ocaml_constructors!($layout $form $($constructor)*);
         $crate::ocaml_enum! {
             @convert
             [
@@ -444,7 +444,7 @@ macro_rules! ocaml_constructors {
     ($layout:ident $form:tt $($constructor:ident)*) => {
         &[$((
             $crate::ocaml_index!($form $constructor),
-            $crate::type_support::$layout(
+            $crate::macro_support::$layout(
                 $crate::ocaml_form!($form),
                 $crate::macro_support::stringify!($constructor),
             ),

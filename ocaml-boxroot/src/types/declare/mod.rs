@@ -1,30 +1,14 @@
 //! Records and variants, declared.
 
 mod bound;
-mod field;
-mod form;
+pub(crate) mod field;
+pub(crate) mod form;
 mod items;
 mod mistakes;
-mod names;
-mod parts;
+pub(crate) mod names;
+pub(crate) mod parts;
 
 pub use field::Field;
-
-/// For [`ocaml_type!`](crate::ocaml_type!). The safe functions here are safe for all arguments, because they rely on `Declared`,
-/// `Part` and `Public` only.
-pub mod type_support {
-    pub use super::field::field;
-    pub use super::form::{
-        check, count, is_flat, is_float, Constructor, Constructors, Declared, IsFloat, NotFloat,
-        Part, PartType, Probe, Public, Whole,
-    };
-    pub use super::names::{
-        check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
-    };
-    pub use super::parts::{apart, open, parts, read_float, Making, Opened, Parts};
-    pub use crate::types::boxed::Implements;
-    pub use crate::types::Made;
-}
 
 /// Declares markers for OCaml records and variants, and conversions from and to Rust types.
 ///

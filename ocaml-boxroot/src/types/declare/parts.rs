@@ -60,7 +60,8 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
             }
         } else {
             match Kept::new(value, lock) {
-                Ok(kept) => self.kept[P] = kept,
+                // What was there is nothing to drop (`new`).
+                Ok(kept) => std::mem::forget(std::mem::replace(&mut self.kept[P], kept)),
                 Err(error) => return Err(error.within(name)),
             }
         }

@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use ocaml_boxroot::{Boxroot, DomainLock, Function, OCamlInt, OCamlString, RootRef};
+use ocaml_boxroot::{Boxroot, DomainLock, Function, OCamlInt, RootRef};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Mutex;
@@ -18,39 +18,34 @@ pub struct Words;
 impl words::Externals for Words {
     fn define(
         lock: &mut DomainLock,
-        name: &RootRef<OCamlString>,
+        name: String,
         function: &RootRef<IntFunction>,
     ) -> Result<(), Box<dyn Error>> {
-        FUNCTIONS.lock().unwrap().insert(name.to_rust(lock)?, function.clone_in(lock)?);
+        FUNCTIONS.lock().unwrap().insert(name, function.clone_in(lock)?);
         Ok(())
     }
 
     fn apply(
         lock: &mut DomainLock,
-        name: &RootRef<OCamlString>,
-        argument: &RootRef<OCamlInt>,
+        name: String,
+        argument: isize,
     ) -> Result<isize, Box<dyn Error>> {
-        let name: String = name.to_rust(lock)?;
         let function = match FUNCTIONS.lock().unwrap().get(&name) {
             Some(function) => function.clone_in(lock)?,
             None => return Err(format!("no function {name}").into()),
         };
-        let (result, _lock) = function.call(lock, argument)?;
-        Ok(result.to_int())
+        Ok(function.call_converting(lock, argument)?)
     }
 
-    fn describe(
-        lock: &mut DomainLock,
-        word: &RootRef<words::OCamlWord>,
-    ) -> Result<String, Box<dyn Error>> {
-        let past = match words::past(lock, word) {
+    fn describe(lock: &mut DomainLock, word: words::Word) -> Result<String, Box<dyn Error>> {
+        let past = match words::past(lock, &word) {
             Ok(past) => past,
             Err(error) => match words::Unknown::of(lock, &error)? {
                 Some(words::Unknown(text)) => format!("{text} has none"),
                 None => return Err(error.into()),
             },
         };
-        let words::Word { text, kind } = word.to_rust(lock)?;
+        let words::Word { text, kind } = word;
         Ok(format!("{text}, {kind:?}: {past}"))
     }
 }

@@ -1,0 +1,36 @@
+//! What the macros use. A program's own names cannot replace these. The safe functions here are safe for all arguments, because
+//! they rely on `Declared`, `Part` and `Public` only.
+
+pub use crate::call::bound::bound_support::*;
+pub use crate::call::enter::{converted, enter, next, raise, result, unrooted, Argument};
+pub use crate::call::registered::{argument_failed, Found, Place, Registered};
+pub use crate::types::boxed::Implements;
+pub use crate::types::declare::field::field;
+pub use crate::types::declare::form::{
+    check, count, is_flat, is_float, Constructor, Constructors, Declared, IsFloat, NotFloat, Part,
+    PartType, Probe, Public, Whole,
+};
+pub use crate::types::declare::names::{
+    check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
+};
+pub use crate::types::declare::parts::{apart, open, parts, read_float, Making, Opened, Parts};
+pub use crate::types::kept::Kept;
+pub use crate::types::Made;
+
+pub use std::boxed::Box;
+pub use std::convert::Infallible;
+pub use std::error::Error;
+pub use std::ffi::c_int;
+pub use std::fmt::{self, Debug, Formatter};
+pub use std::marker::PhantomData;
+pub use std::option::Option::{self, Some};
+pub use std::primitive::{bool, f64};
+pub use std::result::Result::{self, Err, Ok};
+pub use std::{compile_error, concat, env, file, include, option_env, stringify};
+
+/// For examples in this documentation: OCaml, a token, and one kind of errors.
+#[cfg(feature = "startup")]
+pub fn example(f: impl FnOnce(&mut crate::DomainLock) -> Result<(), Box<dyn Error>>) {
+    crate::Runtime::get_or_start().unwrap();
+    crate::DomainLock::attach(f).unwrap()
+}
