@@ -412,7 +412,7 @@ static void forget_another_thread(void) {
     (void)pthread_setspecific(record_key, NULL);
 }
 
-static int acquire_first(void) {
+__attribute__((noinline, cold)) static int acquire_first(void) {
   if (!has_threads()) return OBX_NO_THREADS;
   if (!known) forget_another_thread();
   if (!acquire_with_idle_record() && !acquire_with_new_record()) return OBX_NOT_REGISTERED;
@@ -432,14 +432,10 @@ static void unwant_ticks(void) {
   obx_unwant_ticks();
 }
 
-/* At the end of a thread, all its keys lose their values, one after the other, and the destructor of another key may come here after
-   OCaml's key, whether `thread_ends` was called or not. */
+/* Gives this thread its record again, if OCaml's key has lost it: at the end of a thread, all its keys lose their values, one after
+   the other, and the destructor of another key may come here, whether `thread_ends` was called or not. False if the record is
+   lost: the thread that started OCaml leaves none. */
 static bool has_record(void) {
-  return knows_record_key() ? pthread_getspecific(record_key) != NULL : !record_not_found;
-}
-
-/* False if the record is lost: the thread that started OCaml leaves none. */
-static bool gets_record_again(void) {
   if (!knows_record_key()) {
     if (record_not_found) (void)make_record(); /* OCaml refuses if it has the record still */
     return true;
@@ -450,24 +446,17 @@ static bool gets_record_again(void) {
          pthread_setspecific(record_key, legacy->record) == 0;
 }
 
-/* Apart, so that obx_acquire saves no registers. */
-__attribute__((noinline, cold)) static int acquire_slowly(bool is_known) {
-  want_ticks();
-  if (!is_known && !(known && gets_record_again())) {
-    int result = acquire_first();
-    if (result != OBX_ACQUIRED) unwant_ticks();
-    return result;
-  }
-  caml_leave_blocking_section();
-  return OBX_ACQUIRED;
-}
-
 /* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it;
    `is_known` says that it does. */
 int obx_acquire(bool is_known) {
-  if (ticks_were_lost || !(is_known || (known && has_record()))) return acquire_slowly(is_known);
-  caml_leave_blocking_section();
-  return OBX_ACQUIRED;
+  want_ticks();
+  if (is_known || (known && has_record())) {
+    caml_leave_blocking_section();
+    return OBX_ACQUIRED;
+  }
+  int result = acquire_first();
+  if (result != OBX_ACQUIRED) unwant_ticks();
+  return result;
 }
 
 /* With backtraces, OCaml's record of a thread keeps the exception that was raised last, and what it refers to. */
