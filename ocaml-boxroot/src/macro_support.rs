@@ -13,7 +13,9 @@ pub use crate::types::declare::form::{
 pub use crate::types::declare::names::{
     check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
 };
-pub use crate::types::declare::parts::{apart, open, parts, read_float, Making, Opened, Parts};
+pub use crate::types::declare::parts::{
+    apart, constant, open, parts, read_float, Making, Opened, Parts,
+};
 pub use crate::types::kept::Kept;
 pub use crate::types::Made;
 

@@ -444,7 +444,7 @@ mod functions {
             fn nul() = "a\0b";
             #[cfg(any())]
             fn get() = "hostile get";
-            fn all(arguments: bool_, OCamlResult: Text, result: Int,) -> bool_ = r#"hostile "all""#;
+            fn all(arguments: bool_, OCamlBoxrootResult: Text, result: Int,) -> bool_ = r#"hostile "all""#;
         }
     }
 

@@ -184,9 +184,12 @@ macro_rules! ocaml_items {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_make {
-    ($lock:ident $number:tt $([$index:tt $value:expr, $name:expr])*) => {{
+    ($lock:ident $number:tt) => {
+        $crate::macro_support::constant::<_, $number>($lock)
+    };
+    ($lock:ident $number:tt $([$index:tt $value:expr, $name:expr])+) => {{
         let mut making = $crate::macro_support::Making::<
-            _, $number, { $crate::macro_support::count(&[$($index),*]) }
+            _, $number, { $crate::macro_support::count(&[$($index),+]) }
         >::new();
         $(
             // This does what `?` does, which takes longer to compile.
@@ -195,7 +198,7 @@ macro_rules! ocaml_make {
             {
                 return $crate::macro_support::Err(error);
             }
-        )*
+        )+
         $crate::macro_support::Making::make(making, $lock)
     }};
 }

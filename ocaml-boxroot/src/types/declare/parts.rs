@@ -92,6 +92,19 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     }
 }
 
+/// The value of a constructor without parts. Rust code that makes one is shorter than with [`Making`].
+#[inline(always)]
+pub fn constant<M: Public, const C: isize>(lock: &DomainLock) -> Made<'_, M> {
+    let n = const {
+        match constructor::<M>(C) {
+            Constructor::Constant(n) => n,
+            _ => panic!("a constructor with parts"),
+        }
+    };
+    // SAFETY: this is OCaml's representation of the constructor (`Declared`), which may be made (`Public`).
+    Ok((unsafe { Value::from_raw(Value::int(n).raw()) }, lock))
+}
+
 /// Calls `f`, with a frame of its own. What a type with many constructors needs for one of them is not on the stack while a part of
 /// another one is converted. (Without optimisation, the frame of a function has room for each value of its whole body.)
 #[cfg_attr(debug_assertions, inline(never))]
