@@ -15,6 +15,8 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
+use std::fmt::Debug;
+use std::num::Wrapping;
 use std::os::unix::ffi::OsStrExt;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -185,23 +187,37 @@ test!(large_arrays_and_long_lists, || {
 
 test!(integers_of_all_widths, || {
     with_ocaml(|lock| {
-        macro_rules! there_and_back {
-            ($($rust:ident)*) => {$(
-                for n in [$rust::MIN, $rust::MAX, 0, 1, 77] {
-                    let root: Result<Boxroot<OCamlInt>, ConversionError> = n.to_ocaml(lock);
-                    let fits = isize::try_from(n).is_ok_and(|n| n << 1 >> 1 == n);
-                    match root {
-                        Ok(root) => {
-                            assert!(fits, "{n}");
-                            assert_eq!(root.to_rust::<$rust>(lock), Ok(n));
-                            assert_eq!(root.get(lock).to_int(), n as isize);
-                        }
-                        Err(error) => assert_eq!((error.kind(), fits), (ConversionErrorKind::OutOfRange, false)),
+        /// `least` and `most` are OCaml's.
+        fn there_and_back<T, R>(lock: &mut DomainLock, numbers: &[R], least: i64, most: i64)
+        where
+            R: ToOCaml<T> + FromOCaml<T> + Copy + Debug + PartialEq + TryInto<i64>,
+        {
+            for &n in numbers {
+                let fits = n.try_into().is_ok_and(|n| (least..=most).contains(&n));
+                match ToOCaml::<T>::to_ocaml(&n, lock) {
+                    Ok(root) => {
+                        assert!(fits, "{n:?}");
+                        assert_eq!(root.to_rust::<R>(lock), Ok(n));
+                    }
+                    Err(error) => {
+                        assert_eq!((error.kind(), fits), (ConversionErrorKind::OutOfRange, false))
                     }
                 }
+            }
+        }
+        macro_rules! all {
+            ($($rust:ident)*) => {$(
+                let numbers = [$rust::MIN, $rust::MAX, 0, 1, 77];
+                let (least, most) = (isize::MIN as i64, isize::MAX as i64);
+                there_and_back::<OCamlInt, _>(lock, &numbers, least >> 1, most >> 1);
+                there_and_back::<OCamlInt32, _>(lock, &numbers, i32::MIN.into(), i32::MAX.into());
+                there_and_back::<OCamlInt64, _>(lock, &numbers, i64::MIN, i64::MAX);
+                there_and_back::<OCamlNativeint, _>(lock, &numbers, least, most);
             )*};
         }
-        there_and_back!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+        all!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
+        let negative: Boxroot<OCamlInt64> = (-1).to_ocaml(lock).unwrap();
+        assert_eq!(negative.to_rust::<u64>(lock), Err(ConversionErrorKind::OutOfRange.into()));
         let from_ocaml: Boxroot<OCamlList<OCamlInt>> = extremes(lock).unwrap();
         let all: Vec<isize> = from_ocaml.to_rust(lock).unwrap();
         for value in from_ocaml.get(lock).iter() {
@@ -221,8 +237,30 @@ test!(integers_of_all_widths, || {
         let refused: Result<Boxroot<OCamlList<OCamlInt>>, ConversionError> =
             [1, 2, u64::MAX].to_ocaml(lock);
         assert_eq!(refused.err(), Some(ConversionErrorKind::OutOfRange.into()));
-        drop(from_ocaml);
+        drop((from_ocaml, negative));
         assert_eq!(stats().live_roots, 0);
+    })
+});
+
+test!(numbers_by_bits, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        for n in [0, 1, u64::MAX, 1 << 63, i64::MAX as u64] {
+            let (n, small, native) = (Wrapping(n), Wrapping(n as u32), Wrapping(n as usize));
+            assert_eq!(round_trip::<OCamlInt64, _>(lock, &n), n);
+            assert_eq!(round_trip::<OCamlInt32, _>(lock, &small), small);
+            assert_eq!(round_trip::<OCamlNativeint, _>(lock, &native), native);
+            let ocaml: Boxroot<OCamlInt64> = n.to_ocaml(lock).unwrap();
+            assert_eq!(ocaml.to_rust::<i64>(lock), Ok(n.0 as i64));
+        }
+        // OCaml agrees.
+        let text: String = show_numbers(
+            lock,
+            0,
+            (Wrapping(u32::MAX), Wrapping(1u64 << 63), Wrapping(usize::MAX)),
+            (b'x', 1.5, true),
+        )
+        .unwrap();
+        assert_eq!(text, format!("0 -1 {} -1 'x' 1.5 true", i64::MIN));
     })
 });
 

@@ -171,8 +171,8 @@ pub unsafe trait OneType {}
 /// | Rust | OCaml | marker `T` |
 /// |---|---|---|
 /// | `()`, `bool` | `unit`, `bool` | `()`, `bool` |
-/// | every integer type | `int` (63 bits; a number that does not fit is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt) |
-/// | `i32`, `i64`, `isize` | `int32`, `int64`, `nativeint` | [`OCamlInt32`](crate::OCamlInt32), [`OCamlInt64`](crate::OCamlInt64), [`OCamlNativeint`](crate::OCamlNativeint) |
+/// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (a number that does not fit is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::OCamlInt32), [`OCamlInt64`](crate::OCamlInt64), [`OCamlNativeint`](crate::OCamlNativeint) |
+/// | `Wrapping<u32>`, `Wrapping<u64>`, `Wrapping<usize>` | `int32`, `int64`, `nativeint` (with the same bits) | the same |
 /// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::OCamlChar) |
 /// | `f64`, `f32` (the nearest one), `Duration` (seconds) | `float` | [`OCamlFloat`](crate::OCamlFloat) |
 /// | `str`, `String`, `Cow<str>` | `string` (one that is not UTF-8 is [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |

@@ -5,6 +5,7 @@ use super::form::{custom_name, Form, DOUBLE_TAG};
 use super::{FloatOf, FromOCaml, Made, OneType, ToOCaml};
 use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
+use std::num::Wrapping;
 use std::time::Duration;
 
 marker! {
@@ -41,10 +42,16 @@ marker! {
     ///
     /// ```
     /// use ocaml_boxroot::{Boxroot, OCamlInt64, ToOCaml};
+    /// use std::num::Wrapping;
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let n: Boxroot<OCamlInt64> = 7.to_ocaml(lock)?;
     /// assert_eq!(n.get(lock).to_int64(), 7);
+    ///
+    /// // A hash, of which OCaml has the bits.
+    /// let hash: Boxroot<OCamlInt64> = Wrapping(u64::MAX).to_ocaml(lock)?;
+    /// assert_eq!(hash.get(lock).to_int64(), -1);
+    /// assert_eq!(hash.to_rust::<Wrapping<u64>>(lock)?.0, u64::MAX);
     /// # Ok(()) });
     /// ```
     #[doc(alias("caml_copy_int64", "Int64_val"))]
@@ -282,15 +289,22 @@ pub(super) fn is_ocaml_int(n: isize) -> bool {
     Value::int(n).to_int() == n
 }
 
+/// The conversions of integers to and from OCaml's four types of integers. Each goes through the Rust
+/// type that has the range of the OCaml type, or one bit more.
 macro_rules! integers {
-    ($($rust:ident)*) => {$(
-        /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit into 63 bits.
-        impl ToOCaml<OCamlInt> for $rust {
+    ($($ocaml:ident: $own:ident, $make:expr, $read:ident;)*) => {$(
+        integers!{ @all $ocaml, $own, $make, $read:
+            i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize }
+    )*};
+    (@all $ocaml:ident, $own:ident, $make:expr, $read:ident: $($rust:ident)*) => {$(
+        /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit.
+        impl ToOCaml<$ocaml> for $rust {
             #[inline]
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlInt> {
-                match isize::try_from(*self) {
-                    Ok(n) if is_ocaml_int(n) => Ok((Value::int(n), lock)),
-                    _ => Err(ConversionError::new(ConversionErrorKind::OutOfRange)),
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
+                let make: fn($own, &'l mut DomainLock) -> Made<'l, $ocaml> = $make;
+                match $own::try_from(*self) {
+                    Ok(n) => make(n, lock),
+                    Err(_) => Err(ConversionErrorKind::OutOfRange.into()),
                 }
             }
 
@@ -298,37 +312,13 @@ macro_rules! integers {
         }
 
         /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit.
-        impl FromOCaml<OCamlInt> for $rust {
-            #[inline]
-            fn convert_from<'l>(value: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, ConversionError> {
-                $rust::try_from(value.to_int()).map_err(|_| ConversionError::new(ConversionErrorKind::OutOfRange))
-            }
-
-            without_parts!();
-            with_form!(OCamlInt);
-        }
-    )*};
-}
-
-integers!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
-
-macro_rules! boxed {
-    ($($rust:ident is $ocaml:ident: $alloc:ident, $read:ident;)*) => {$(
-        impl ToOCaml<$ocaml> for $rust {
-            #[inline]
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
-                // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
-                // run. The new block is of this type.
-                unsafe { made(ffi::$alloc(*self), lock) }
-            }
-
-            without_parts!(&self);
-        }
-
         impl FromOCaml<$ocaml> for $rust {
             #[inline]
-            fn convert_from<'l>(value: Value<'l, $ocaml>, _: &'l DomainLock) -> Result<Self, ConversionError> {
-                Ok(value.$read())
+            fn convert_from<'l>(
+                value: Value<'l, $ocaml>,
+                _: &'l DomainLock,
+            ) -> Result<Self, ConversionError> {
+                $rust::try_from(value.$read()).map_err(|_| ConversionErrorKind::OutOfRange.into())
             }
 
             without_parts!();
@@ -337,10 +327,52 @@ macro_rules! boxed {
     )*};
 }
 
-boxed! {
-    i32 is OCamlInt32: obx_alloc_int32, to_int32;
-    i64 is OCamlInt64: obx_alloc_int64, to_int64;
-    isize is OCamlNativeint: obx_alloc_nativeint, to_nativeint;
+integers! {
+    OCamlInt: isize, |n, lock| match is_ocaml_int(n) {
+        true => Ok((Value::int(n), lock)),
+        false => Err(ConversionErrorKind::OutOfRange.into()),
+    }, to_int;
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
+    // run. The new block is of this type.
+    OCamlInt32: i32, |n, lock| unsafe { made(ffi::obx_alloc_int32(n), lock) }, to_int32;
+    // SAFETY: as above.
+    OCamlInt64: i64, |n, lock| unsafe { made(ffi::obx_alloc_int64(n), lock) }, to_int64;
+    // SAFETY: as above.
+    OCamlNativeint: isize, |n, lock| unsafe { made(ffi::obx_alloc_nativeint(n), lock) }, to_nativeint;
+}
+
+macro_rules! wrapping {
+    ($($rust:ident as $own:ident is $ocaml:ident;)*) => {$(
+        /// The number with the same bits.
+        impl ToOCaml<$ocaml> for Wrapping<$rust> {
+            #[inline]
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
+                (self.0 as $own).convert_to(lock)
+            }
+
+            without_parts!(&self);
+        }
+
+        /// The number with the same bits.
+        impl FromOCaml<$ocaml> for Wrapping<$rust> {
+            #[inline]
+            fn convert_from<'l>(
+                value: Value<'l, $ocaml>,
+                lock: &'l DomainLock,
+            ) -> Result<Self, ConversionError> {
+                $own::convert_from(value, lock).map(|n| Wrapping(n as $rust))
+            }
+
+            without_parts!();
+            with_form!($ocaml);
+        }
+    )*};
+}
+
+wrapping! {
+    u32 as i32 is OCamlInt32;
+    u64 as i64 is OCamlInt64;
+    usize as isize is OCamlNativeint;
 }
 
 impl ToOCaml<OCamlFloat> for f64 {
