@@ -1,15 +1,16 @@
 //! Conversions, and the functions that conversions of other types can be built on.
 
 use crate::functions::{
-    extremes, flip, float_array, numbers, rotate, same, show_numbers, string_array,
+    extremes, flip, float_array, numbers, rotate, same, show_numbers, show_uchar, string_array,
+    uchars, unsafe_uchars,
 };
 use crate::support::safe::*;
 use ocaml_boxroot::debug::{stats, Kind};
 use ocaml_boxroot::{
     ocaml_functions, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock,
     Exception, FromOCaml, Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlFloat,
-    OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, Runtime, StartError,
-    ToOCaml, Value,
+    OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, OCamlUchar, Runtime,
+    StartError, ToOCaml, Value,
 };
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -282,6 +283,25 @@ test!(numbers_agree_with_ocaml, || {
         assert_eq!(boxed.get(lock).to_int64(), i64::MIN);
         assert_eq!(native.get(lock).to_nativeint(), isize::MIN);
     })
+});
+
+test!(characters_of_unicode, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        for c in ['\0', 'a', 'ł', '\u{d7ff}', '\u{e000}', char::MAX] {
+            assert_eq!(round_trip::<OCamlUchar, _>(lock, &c), c);
+            let name: String = show_uchar(lock, c).unwrap();
+            assert_eq!(name, format!("U+{:04X}", u32::from(c)));
+        }
+        let all: Vec<char> = uchars(lock).unwrap();
+        assert_eq!(all, ['\0', '\u{d7ff}', '\u{e000}', char::MAX]);
+        let surrogates: Boxroot<OCamlList<OCamlUchar>> = unsafe_uchars(lock).unwrap();
+        assert_eq!(surrogates.get(lock).iter().count(), 7);
+        for no_character in surrogates.get(lock).iter() {
+            let refused = no_character.to_rust::<char>(lock);
+            assert_eq!(refused, Err(ConversionErrorKind::OutOfRange.into()));
+        }
+    });
+    assert_no_roots();
 });
 
 test!(results_and_tuples, || {

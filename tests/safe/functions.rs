@@ -7,7 +7,7 @@ use ocaml_boxroot::debug::{stats, trim};
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, ConversionErrorKind, DomainLock, Function, OCamlArray,
     OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint,
-    OCamlString, RootRef, ToOCaml, Value,
+    OCamlString, OCamlUchar, RootRef, ToOCaml, Value,
 };
 use std::sync::atomic::Ordering;
 
@@ -144,6 +144,9 @@ ocaml_functions! {
         pub fn rotate(eight: Eight) -> Rotated = "rotate";
         pub fn same(list: OCamlList<OCamlString>) -> bool = "same";
         pub fn float_array(n: OCamlInt) -> OCamlArray<OCamlFloat> = "float_array";
+        pub fn show_uchar(c: OCamlUchar) -> OCamlString = "show_uchar";
+        pub fn uchars() -> OCamlList<OCamlUchar> = "uchars";
+        pub fn unsafe_uchars() -> OCamlList<OCamlUchar> = "unsafe_uchars";
         pub fn string_array(n: OCamlInt) -> OCamlArray<OCamlString> = "string_array";
         pub fn shapes() -> OCamlList<Shape> = "shapes";
         pub fn area(shape: Shape) -> OCamlFloat = "area";

@@ -13,7 +13,10 @@ let () =
   register "rotate" (fun (a, b, c, d, e, f, g, h) -> (b, c, d, e, f, g, h, a));
   register "same" (fun list -> match list with a :: b :: _ -> a == b | _ -> false);
   register "float_array" (fun n -> Array.init n (fun i -> float_of_int i /. 2.));
-  register "string_array" (fun n -> Array.init n string_of_int)
+  register "string_array" (fun n -> Array.init n string_of_int);
+  register "show_uchar" (fun c -> Printf.sprintf "U+%04X" (Uchar.to_int c));
+  register "uchars" (fun () -> List.map Uchar.of_int [ 0; 0xd7ff; 0xe000; 0x10ffff ]);
+  register "unsafe_uchars" (fun () -> List.map Uchar.unsafe_of_int [ 0xd800; 0xdfff; 0x110000; -1; max_int; min_int; 1 lsl 32 + 65 ])
 
 (* ---- kinds ---- *)
 
@@ -228,6 +231,29 @@ let () =
       for _ = 1 to 3 do Multicore.spawn (fun () -> for i = 1 to n do ignore (f i) done) done;
       Multicore.join_all ())
 
+(* ---- references and lazy values ---- *)
+
+let () =
+  register "shared_ref" (let r = ref "static" in fun () -> r);
+  register "append" (fun r s -> r := !r ^ s);
+  register "set_float" (fun r x -> r := !r +. x);
+  register "assign_in_domains" (fun r n ->
+      for d = 1 to 2 do
+        Multicore.spawn (fun () -> for i = 1 to n do r := String.make (d + (i land 7)) 'x' done)
+      done);
+  register "join_domains" Multicore.join_all;
+  register "lazy_texts" (fun () ->
+      [ lazy (String.make 3 'l'); Lazy.from_val "given"; Lazy.from_fun (fun () -> failwith "never") ]);
+  register "force_text" (fun (text : string Lazy.t) -> ignore (Lazy.force text));
+  register "lazy_numbers" (fun n ->
+      let float = lazy (float_of_int n) and int = lazy (n + 1) and lazily = lazy (lazy n) in
+      ignore (Lazy.force float, Lazy.force int, Lazy.force (Lazy.force lazily));
+      (float, int, lazily));
+  register "looks_at_itself" (fun look ->
+      let rec itself = lazy (look itself; 5) in
+      Lazy.force itself);
+  register "last_constructor" (fun () -> Lazy.from_val (Obj.new_block Obj.last_non_constant_constructor_tag 1))
+
 (* ---- collections ---- *)
 
 module Words = Map.Make (String)
@@ -240,6 +266,21 @@ let () =
       List.fold_left (fun map i -> Words.add (Printf.sprintf "%05d" (i * 7919 mod 10007)) (float_of_int i) map)
         Words.empty (List.init n Fun.id));
   register "number_set" (fun n -> Numbers.of_list (List.init n (fun i -> -i)));
+  register "words_of_seq" (fun seq -> Words.of_seq seq);
+  register "numbers_of_seq" (fun seq -> Numbers.of_seq seq);
+  register "numbers_of_list" Numbers.of_list;
+  register "table_of_seq" (fun seq -> (Hashtbl.of_seq seq : (string, float) Hashtbl.t));
+  register "table_to_seq" (fun table -> Hashtbl.to_seq (table : (string, float) Hashtbl.t));
+  register "double_all" (fun table -> Hashtbl.filter_map_inplace (fun (_ : string) x -> Some (2. *. x)) table);
+  register "seq_twice" (fun seq ->
+      let a = List.of_seq seq in
+      (a, List.of_seq seq));
+  register "seq_in_domains" (fun seq ->
+      let sum () = Seq.fold_left ( + ) 0 seq in
+      let expected = sum () in
+      for _ = 1 to 3 do Multicore.spawn (fun () -> for _ = 1 to 20 do assert (sum () = expected) done) done;
+      Multicore.join_all ();
+      expected);
   register "strings" (fun n -> Seq.map string_of_int (List.to_seq (List.init n Fun.id)));
   register "from" from;
   register "list_that_goes_round" (fun n ->

@@ -119,7 +119,7 @@ pub mod markers {
     pub use super::list::OCamlList;
     pub use super::map::{OCamlMap, OCamlSet};
     pub use super::number::{
-        OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint,
+        OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint, OCamlUchar,
     };
     pub use super::seq::OCamlSeq;
     pub use super::string::{OCamlBytes, OCamlString};
@@ -178,6 +178,7 @@ pub unsafe trait OneType {}
 /// | `str`, `String`, `Cow<str>` | `string` (one that is not UTF-8 is [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
 /// | `Path`, `PathBuf`, `OsStr`, `OsString` | `string` (any bytes) | [`OCamlString`](crate::OCamlString) |
 /// | `[u8]`, `[u8; N]`, `Vec<u8>` | `string`, `bytes` | [`OCamlString`](crate::OCamlString), [`OCamlBytes`](crate::OCamlBytes) |
+/// | `char` | `Uchar.t` | [`OCamlUchar`](crate::OCamlUchar) |
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
 /// | `[A]`, `[A; N]`, `Vec<A>`, `VecDeque<A>` | `'a list`, `'a array` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray) |

@@ -83,6 +83,19 @@ marker! {
     /// # Ok(()) });
     /// ```
     OCamlChar;
+    /// The type of OCaml's `Uchar.t`: a character of Unicode, as Rust's `char`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlUchar, ToOCaml};
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let letter: Boxroot<OCamlUchar> = 'ł'.to_ocaml(lock)?;
+    /// assert_eq!(letter.to_rust::<char>(lock)?, 'ł');
+    /// # Ok(()) });
+    /// ```
+    OCamlUchar;
     /// The type of OCaml's `float`.
     ///
     /// # Examples
@@ -118,6 +131,7 @@ macro_rules! immediates {
 immediates! {
     OCamlInt: _,
     OCamlChar: 0..=255,
+    OCamlUchar: _,
     bool: 0..=1,
     (): 0,
 }
@@ -504,4 +518,29 @@ impl FromOCaml<OCamlChar> for char {
 
     without_parts!();
     with_form!(OCamlChar);
+}
+
+impl ToOCaml<OCamlUchar> for char {
+    #[inline]
+    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlUchar> {
+        // SAFETY: an `Uchar.t` is the immediate of a character's number.
+        unsafe { made(Value::int(u32::from(*self) as isize).raw(), lock) }
+    }
+
+    without_parts!(&self);
+}
+
+/// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if OCaml made the value of another number, by `Uchar.unsafe_of_int`.
+impl FromOCaml<OCamlUchar> for char {
+    #[inline]
+    fn convert_from<'l>(
+        value: Value<'l, OCamlUchar>,
+        _: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
+        let number = u32::try_from(value.raw() >> 1).ok();
+        number.and_then(char::from_u32).ok_or_else(|| ConversionErrorKind::OutOfRange.into())
+    }
+
+    without_parts!();
+    with_form!(OCamlUchar);
 }
