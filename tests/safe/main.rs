@@ -26,6 +26,7 @@ mod lock;
 mod memory;
 #[cfg(any(feature = "debug-checks", debug_assertions))]
 mod mistakes;
+mod references;
 mod roots;
 mod shutdown;
 mod startup;

@@ -10,9 +10,13 @@ use crate::{ffi, ConversionError, Kind, OCamlAny, Value};
 use std::any::type_name;
 use std::ffi::CStr;
 
+pub(super) const LAZY_TAG: u8 = 246;
+/// Of a lazy value while it is forced.
+pub(super) const FORCING_TAG: u8 = if cfg!(ocaml4) { LAZY_TAG } else { 244 };
 pub(super) const CLOSURE_TAG: u8 = 247;
 pub(super) const OBJECT_TAG: u8 = 248;
 pub(super) const INFIX_TAG: u8 = 249;
+pub(super) const FORWARD_TAG: u8 = 250;
 pub(super) const STRING_TAG: u8 = 252;
 pub(super) const DOUBLE_TAG: u8 = 253;
 pub(super) const DOUBLE_ARRAY_TAG: u8 = 254;

@@ -71,10 +71,12 @@ pub(crate) mod exception;
 pub(crate) mod form;
 mod function;
 pub(crate) mod kept;
+mod lazy;
 mod list;
 mod map;
 mod memory;
 mod number;
+mod reference;
 mod seq;
 mod string;
 mod text;
@@ -116,11 +118,13 @@ pub mod markers {
     pub use super::boxed::OCamlBox;
     pub use super::exception::OCamlException;
     pub use super::function::Function;
+    pub use super::lazy::OCamlLazy;
     pub use super::list::OCamlList;
     pub use super::map::{OCamlMap, OCamlSet};
     pub use super::number::{
         OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint, OCamlUchar,
     };
+    pub use super::reference::OCamlRef;
     pub use super::seq::OCamlSeq;
     pub use super::string::{OCamlBytes, OCamlString};
     pub use crate::value::OCamlAny;

@@ -1,0 +1,79 @@
+//! References, which are records of one field that changes.
+
+use super::block::block;
+use super::kept::Kept;
+use super::ToOCaml;
+use crate::{ffi, Boxroot, ConversionError, DomainLock, RootRef};
+
+crate::ocaml_type! {
+    /// The type of OCaml's `T ref`. Invariant, because references change.
+    ///
+    /// OCaml and Rust share a reference by its root: there is no conversion, because a copy would not
+    /// change with it. Its field is read like those of other [records](crate::ocaml_type!).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlInt, OCamlRef};
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let count: Boxroot<OCamlRef<OCamlInt>> = OCamlRef::new(lock, 1)?;
+    /// let n: i64 = count.read(lock, OCamlRef::contents)?;
+    /// count.assign(lock, n + 1)?;
+    /// assert_eq!(count.get(lock).at(OCamlRef::contents).to_int(), 2);
+    /// # Ok(()) });
+    /// ```
+    ///
+    /// ```compile_fail
+    /// # use ocaml_boxroot::{Boxroot, OCamlRef};
+    /// # struct Name<'a>(&'a ());
+    /// fn shorten<'a>(name: Boxroot<OCamlRef<Name<'static>>>) -> Boxroot<OCamlRef<Name<'a>>> {
+    ///     name
+    /// }
+    /// ```
+    #[doc(alias("caml_modify", "Store_field"))]
+    pub struct OCamlRef<T> {
+        /// OCaml's `!`. Another domain may change it at any time.
+        contents: T,
+    }
+}
+
+impl<T> OCamlRef<T> {
+    /// A new reference, OCaml's `ref value`. The collector may run.
+    ///
+    /// # Errors
+    ///
+    /// Those of the conversion; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+    #[track_caller]
+    pub fn new(
+        lock: &mut DomainLock,
+        value: impl ToOCaml<T>,
+    ) -> Result<Boxroot<OCamlRef<T>>, ConversionError> {
+        let contents = Kept::new(&value, lock)?;
+        // SAFETY: a reference is a block of tag 0 with its contents.
+        let (reference, lock) = unsafe { block(lock, 0, [contents]) }?;
+        Boxroot::try_new(lock, reference)
+    }
+}
+
+impl<T> RootRef<OCamlRef<T>> {
+    /// Changes what the reference contains, OCaml's `:=`. The collector may run.
+    ///
+    /// # Errors
+    ///
+    /// Those of the conversion. The reference keeps its contents then.
+    #[doc(alias("caml_modify", "Store_field"))]
+    #[track_caller]
+    pub fn assign(
+        &self,
+        lock: &mut DomainLock,
+        value: impl ToOCaml<T>,
+    ) -> Result<(), ConversionError> {
+        let (value, lock) = value.to_value(lock)?;
+        let reference = self.get(lock).checked();
+        // SAFETY: the lock is held. A reference is a block with the field 0, of this type, and OCaml lets
+        // everybody who has it change it. Both values are live, because the token is borrowed.
+        unsafe { ffi::obx_store(reference.raw(), 0, value.raw()) };
+        Ok(())
+    }
+}
