@@ -5,16 +5,28 @@ use ocaml_boxroot::bigarray::{Array1, Bigarray, Complex64Elt};
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CLayout, CallError, ConversionErrorKind, DomainLock, FortranLayout,
     Function, OCamlAny, OCamlArray1, OCamlArray2, OCamlArray3, OCamlChar, OCamlFloat,
-    OCamlGenarray, OCamlInt, OCamlInt64, OCamlList, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet,
-    OCamlString, ToOCaml, Value,
+    OCamlGenarray, OCamlHashtbl, OCamlInt, OCamlInt64, OCamlList, OCamlMap, OCamlNativeint,
+    OCamlSeq, OCamlSet, OCamlString, ToOCaml, Value,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::panic::{catch_unwind, AssertUnwindSafe};
+
+type Table = OCamlHashtbl<OCamlString, OCamlFloat>;
 
 ocaml_functions! {
     unsafe {
         fn words(n: OCamlInt) -> OCamlMap<OCamlString, OCamlFloat> = "words";
         fn number_set(n: OCamlInt) -> OCamlSet<OCamlInt> = "number_set";
+        fn words_of_seq(seq: OCamlSeq<(OCamlString, OCamlFloat)>) -> OCamlMap<OCamlString, OCamlFloat> =
+            "words_of_seq";
+        fn numbers_of_seq(seq: OCamlSeq<OCamlInt>) -> OCamlSet<OCamlInt> = "numbers_of_seq";
+        fn numbers_of_list(list: OCamlList<OCamlInt>) -> OCamlSet<OCamlInt> = "numbers_of_list";
+        fn table_of_seq(seq: OCamlSeq<(OCamlString, OCamlFloat)>) -> Table = "table_of_seq";
+        fn table_to_seq(table: Table) -> OCamlSeq<(OCamlString, OCamlFloat)> = "table_to_seq";
+        fn double_all(table: Table) = "double_all";
+        fn seq_twice(seq: OCamlSeq<OCamlString>) -> (OCamlList<OCamlString>, OCamlList<OCamlString>) =
+            "seq_twice";
+        fn seq_in_domains(seq: OCamlSeq<OCamlInt>) -> OCamlInt = "seq_in_domains";
         fn strings(n: OCamlInt) -> OCamlSeq<OCamlString> = "strings";
         fn list_that_goes_round(n: OCamlInt) -> OCamlList<OCamlInt> = "list_that_goes_round";
         fn from(n: OCamlInt) -> OCamlSeq<OCamlInt> = "from";
@@ -125,6 +137,74 @@ test!(sequences, || {
         assert!(items.next().is_none());
     });
     assert_no_roots();
+});
+
+test!(sequences_from_rust, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        for n in [0, 1, 2, 2000] {
+            let texts: Vec<String> = (0..n).map(|i| i.to_string()).collect();
+            let seq: Boxroot<OCamlSeq<OCamlString>> = texts.to_ocaml(lock).unwrap();
+            churn(lock);
+            let twice: (Vec<String>, Vec<String>) = seq_twice(lock, &seq).unwrap();
+            assert_eq!(twice, (texts.clone(), texts.clone()));
+            let back: Result<Vec<String>, CallError> = seq.iter(lock).collect();
+            assert_eq!(back.unwrap(), texts);
+        }
+        let queue = VecDeque::from([1, 2]);
+        let of_queue: Boxroot<OCamlSeq<OCamlInt>> = queue.to_ocaml(lock).unwrap();
+        assert_eq!(of_queue.iter::<i32>(lock).map(Result::unwrap).collect::<VecDeque<_>>(), queue);
+        // Nothing is made of elements that cannot be converted.
+        let refused = ToOCaml::<OCamlSeq<OCamlInt>>::to_ocaml(&[1, u64::MAX], lock);
+        assert_eq!(refused.err(), Some(ConversionErrorKind::OutOfRange.into()));
+        drop(of_queue);
+        full_major(lock);
+        full_major(lock);
+    });
+    assert_no_roots();
+});
+
+test!(sequences_from_rust_in_domains, ocaml = 5, || {
+    with_ocaml(|lock| {
+        let numbers: Vec<i64> = (0..300).collect();
+        assert_eq!(seq_in_domains::<i64>(lock, numbers).unwrap(), 299 * 150);
+    });
+});
+
+test!(maps_and_sets_to_ocaml, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        for n in [0, 1, 2, 1000] {
+            let map: BTreeMap<String, f64> =
+                (0..n).map(|i| (i.to_string(), f64::from(i))).collect();
+            let back: BTreeMap<String, f64> = words_of_seq(lock, &map).unwrap();
+            assert_eq!(back, map);
+            let hashed: HashMap<String, f64> = map.clone().into_iter().collect();
+            let back: HashMap<String, f64> = words_of_seq(lock, &hashed).unwrap();
+            assert_eq!(back, hashed);
+            let set: BTreeSet<i32> = (0..n).map(|i| i * 7919 % 10007).collect();
+            assert_eq!(numbers_of_seq::<BTreeSet<i32>>(lock, &set).unwrap(), set);
+            let hashed: HashSet<i32> = set.iter().copied().collect();
+            assert_eq!(numbers_of_seq::<BTreeSet<i32>>(lock, &hashed).unwrap(), set);
+            assert_eq!(numbers_of_list::<HashSet<i32>>(lock, &set).unwrap(), hashed);
+            assert_eq!(numbers_of_list::<BTreeSet<i32>>(lock, &hashed).unwrap(), set);
+        }
+    });
+});
+
+test!(hash_tables, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        for n in [0, 1, 2, 3000] {
+            let map: HashMap<String, f64> = (0..n).map(|i| (i.to_string(), f64::from(i))).collect();
+            let table: Boxroot<Table> = table_of_seq(lock, &map).unwrap();
+            churn(lock);
+            double_all(lock, &table).unwrap();
+            let elements: Boxroot<OCamlSeq<(OCamlString, OCamlFloat)>> =
+                table_to_seq(lock, &table).unwrap();
+            let doubled: HashMap<String, f64> =
+                elements.iter(lock).collect::<Result<_, CallError>>().unwrap();
+            assert_eq!(doubled.len(), map.len());
+            assert!(map.iter().all(|(key, x)| doubled[key] == 2. * x));
+        }
+    });
 });
 
 test!(bigarrays, || {

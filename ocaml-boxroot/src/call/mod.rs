@@ -7,3 +7,4 @@ mod export;
 mod function;
 mod mistakes;
 pub(crate) mod registered;
+mod sequence;

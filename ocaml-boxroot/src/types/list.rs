@@ -53,7 +53,7 @@ impl<'l, T> Value<'l, OCamlList<T>> {
     }
 
     #[track_caller]
-    fn first_and_rest(self) -> Option<(Value<'l, T>, Self)> {
+    pub(crate) fn first_and_rest(self) -> Option<(Value<'l, T>, Self)> {
         // SAFETY: a list that is not an immediate is a block with the first element and the rest (type).
         (!self.checked().is_immediate()).then(|| unsafe { (self.field(0), self.field(1)) })
     }

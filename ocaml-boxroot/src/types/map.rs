@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use super::memory::{collect, push};
-use super::{FromOCaml, Made, OCamlList, ToOCaml};
+use super::{FromOCaml, Invariant, Made, OCamlList, ToOCaml};
 use crate::{ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -10,6 +10,9 @@ use std::marker::PhantomData;
 
 marker! {
     /// The type of a map of `Stdlib.Map.Make`, from `K` to `V`. Covariant.
+    ///
+    /// OCaml makes maps, because it compares the keys. [Bindings](crate::include_bindings!) of a module
+    /// with `module Words = Map.Make (String)` have `words::of_seq(lock, &map)`, for a Rust map.
     ///
     /// ```no_run
     /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlMap, OCamlString};
@@ -30,7 +33,7 @@ marker! {
     /// ```
     OCamlMap<K, V>(PhantomData<(K, V)>);
 
-    /// The type of a set of `Stdlib.Set.Make`. Covariant.
+    /// The type of a set of `Stdlib.Set.Make`. Covariant. OCaml makes it, by `of_list` or `of_seq`.
     ///
     /// # Examples
     ///
@@ -44,6 +47,13 @@ marker! {
     /// }
     /// ```
     OCamlSet<T>(PhantomData<T>);
+
+    /// The type of OCaml's `(K, V) Hashtbl.t`. Invariant, because hash tables change.
+    ///
+    /// Only OCaml's functions know where an element is in a table. [Bindings](crate::include_bindings!)
+    /// have them (`bind("stdlib__Hashtbl")`): `hashtbl::of_seq(lock, &map)` makes a table of a Rust map,
+    /// and [`iter`](crate::RootRef::<OCamlSeq<()>>::iter) reads the sequence from `hashtbl::to_seq`.
+    OCamlHashtbl<K, V>(PhantomData<(K, V)>, Invariant<(K, V)>);
 }
 
 /// An iterator over the nodes of a tree as `Map` and `Set` of the standard library have it: the immediate 0, or a
@@ -98,6 +108,12 @@ impl<K, V> Form for OCamlMap<K, V> {
 impl<T> Form for OCamlSet<T> {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
         matches!(value.kind(), Kind::Immediate(0) | Kind::Block { tag: 0, size: 4 })
+    }
+}
+
+impl<K, V> Form for OCamlHashtbl<K, V> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        matches!(value.kind(), Kind::Block { tag: 0, size: 4 })
     }
 }
 
@@ -219,6 +235,19 @@ sets! {
     BTreeSet<T>: tree_set where T: Ord;
     HashSet<T>: hash_set where T: Eq + Hash;
 }
+
+macro_rules! lists_of_elements {
+    ($($set:ident)*) => {$(
+        /// A list, in the order of the Rust set's iterator.
+        impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for $set<R> {
+            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
+                collect(self.iter())?.as_slice().convert_to(lock)
+            }
+        }
+    )*};
+}
+
+lists_of_elements!(BTreeSet HashSet);
 
 macro_rules! association_lists {
     ($($rust:ident: $make:ident where $first:ident $(+ $second:ident)?;)*) => {$(

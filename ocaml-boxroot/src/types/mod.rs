@@ -120,7 +120,7 @@ pub mod markers {
     pub use super::function::Function;
     pub use super::lazy::OCamlLazy;
     pub use super::list::OCamlList;
-    pub use super::map::{OCamlMap, OCamlSet};
+    pub use super::map::{OCamlHashtbl, OCamlMap, OCamlSet};
     pub use super::number::{
         OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint, OCamlUchar,
     };
@@ -178,15 +178,17 @@ pub unsafe trait OneType {}
 /// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (a number that does not fit is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::OCamlInt32), [`OCamlInt64`](crate::OCamlInt64), [`OCamlNativeint`](crate::OCamlNativeint) |
 /// | `Wrapping<u32>`, `Wrapping<u64>`, `Wrapping<usize>` | `int32`, `int64`, `nativeint` (with the same bits) | the same |
 /// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::OCamlChar) |
+/// | `char` | `Uchar.t` | [`OCamlUchar`](crate::OCamlUchar) |
 /// | `f64`, `f32` (the nearest one), `Duration` (seconds) | `float` | [`OCamlFloat`](crate::OCamlFloat) |
 /// | `str`, `String`, `Cow<str>` | `string` (one that is not UTF-8 is [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
 /// | `Path`, `PathBuf`, `OsStr`, `OsString` | `string` (any bytes) | [`OCamlString`](crate::OCamlString) |
 /// | `[u8]`, `[u8; N]`, `Vec<u8>` | `string`, `bytes` | [`OCamlString`](crate::OCamlString), [`OCamlBytes`](crate::OCamlBytes) |
-/// | `char` | `Uchar.t` | [`OCamlUchar`](crate::OCamlUchar) |
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
-/// | `[A]`, `[A; N]`, `Vec<A>`, `VecDeque<A>` | `'a list`, `'a array` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray) |
-/// | `BTreeMap<A, B>`, `HashMap<A, B>` | `('a * 'b) list`; from OCaml, also maps of `Map.Make` | [`OCamlList<(A, B)>`](crate::OCamlList), [`OCamlMap<A, B>`](crate::OCamlMap) |
+/// | `[A]`, `[A; N]`, `Vec<A>`, `VecDeque<A>` | `'a list`, `'a array`; to OCaml, also `'a Seq.t` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray), [`OCamlSeq<A>`](crate::OCamlSeq) |
+/// | `BTreeMap<A, B>`, `HashMap<A, B>` | `('a * 'b) list`; to OCaml, also `('a * 'b) Seq.t`; from OCaml, also maps of `Map.Make` | [`OCamlList<(A, B)>`](crate::OCamlList), [`OCamlSeq<(A, B)>`](crate::OCamlSeq), [`OCamlMap<A, B>`](crate::OCamlMap) |
+/// | `BTreeSet<A>`, `HashSet<A>` | to OCaml, `'a list` and `'a Seq.t`; from OCaml, sets of `Set.Make` | [`OCamlList<A>`](crate::OCamlList), [`OCamlSeq<A>`](crate::OCamlSeq), [`OCamlSet<A>`](crate::OCamlSet) |
+/// | a root | `'a ref`, `'a Lazy.t`, `('a, 'b) Hashtbl.t` | [`OCamlRef<A>`](crate::OCamlRef), [`OCamlLazy<A>`](crate::OCamlLazy), [`OCamlHashtbl<A, B>`](crate::OCamlHashtbl) |
 /// | `&A`, `Box<A>`, `Rc<A>`, `Arc<A>` | as `A` | as `A` |
 /// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///

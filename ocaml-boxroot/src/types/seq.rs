@@ -1,4 +1,4 @@
-//! Sequences, read from Rust.
+//! Sequences, read from Rust. `call/sequence.rs` makes them.
 
 use super::form::{is_closure, Form};
 use super::{CallError, FromOCaml, Function};
@@ -8,6 +8,9 @@ use std::marker::PhantomData;
 
 marker! {
     /// The type of OCaml's `T Seq.t`. Covariant.
+    ///
+    /// Vectors, maps and sets of Rust become sequences, of which OCaml's `of_seq` functions make maps, hash
+    /// tables, queues and others. They are copied at once.
     ///
     /// OCaml computes an element when it is asked for, each time again, and that may raise an exception. So iterating
     /// needs the token as `&mut`, and gives results.
