@@ -57,6 +57,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         .module("tests/programs/bound_functor.ml")
         .module("tests/programs/journal.ml")
         .bind("bound")
+        .bind("stdlib__Hashtbl")
         .bind("bound_functor")
         .bind("journal")
         .with("journal.log", "crate::Log")

@@ -10,8 +10,10 @@ use journal::OCamlLog;
 use ocaml_boxroot::debug::Kind;
 use ocaml_boxroot::{
     Boxroot, CallError, ConversionErrorKind, DomainLock, Error, FortranLayout, Function,
-    OCamlArray, OCamlArray1, OCamlArray2, OCamlInt, OCamlString, RootRef, Runtime, ToOCaml,
+    OCamlArray, OCamlArray1, OCamlArray2, OCamlFloat, OCamlHashtbl, OCamlInt, OCamlLazy, OCamlRef,
+    OCamlString, RootRef, Runtime, ToOCaml,
 };
+use std::collections::BTreeMap;
 use std::prelude::rust_2021::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
@@ -128,6 +130,7 @@ fn main() -> Any<()> {
         others(lock)?;
         assert_eq!(by_rust_plain(lock)?, ["5.", "13.", "-21", "21", "false", "true", "-7"]);
         assert_eq!(by_rust_in_fibers(lock)?, [true; 5]);
+        types_of_the_library(lock)?;
         bigarrays(lock)?;
         conversions_and_writes_at_once(lock)
     })
@@ -270,6 +273,36 @@ fn others(lock: &mut DomainLock) -> Any<()> {
     assert_eq!(adder(lock, -1, 2)?, 1);
     let (float, int) = (anything(lock, 0)?, anything(lock, 7)?);
     assert_eq!((sort_of(lock, &float)?, sort_of(lock, &int)?), ("float".into(), "int".into()));
+    Ok(())
+}
+
+fn types_of_the_library(lock: &mut DomainLock) -> Any<()> {
+    assert_eq!(upper(lock, 'ö')?, 'Ö');
+    let cell = cell(lock, "a")?;
+    cell.assign(lock, "b")?;
+    exclaim(lock, &cell)?;
+    assert_eq!(cell.get(lock).at(OCamlRef::contents).as_str()?, "b!");
+
+    let later: Boxroot<OCamlLazy<OCamlString>> = later(lock)?;
+    assert!(later.get(lock).forced().is_none() && !is_done(lock, &later)?);
+    force(lock, &later)?;
+    let text = later.get(lock).forced().map(|text| text.to_string_lossy());
+    assert!(is_done(lock, &later)? && text.as_deref() == Some("lll"));
+
+    let map = BTreeMap::from([("one".to_string(), 1.), ("three".to_string(), 3.)]);
+    let words = words::of_seq(lock, &map)?;
+    assert_eq!(longest(lock, &words)?, "three");
+    let back: BTreeMap<String, f64> = words.to_rust(lock)?;
+    assert_eq!(back, map);
+    let words = words::add(lock, "eleven", 11., &words)?;
+    assert_eq!(longest(lock, words)?, "eleven");
+
+    let table: Boxroot<OCamlHashtbl<OCamlString, OCamlFloat>> = table(lock, &map)?;
+    let one: Boxroot<OCamlFloat> = hashtbl::find(lock, &table, "one")?;
+    assert_eq!(one.to_rust::<f64>(lock)?, 1.);
+    let pairs = hashtbl::to_seq(lock, &table)?;
+    let back: Result<BTreeMap<String, f64>, CallError> = pairs.iter(lock).collect();
+    assert_eq!(back?, map);
     Ok(())
 }
 

@@ -129,6 +129,17 @@ let by_rust_in_fibers () =
 let anything n = if n = 0 then Obj.repr 0.5 else Obj.repr n
 let sort_of x = if Obj.is_int x then "int" else if Obj.tag x = Obj.double_tag then "float" else "block"
 
+module Words = Map.Make (String)
+
+let upper c = Uchar.of_int (Uchar.to_int c - 32)
+let cell = ref
+let exclaim cell = cell := !cell ^ "!"
+let later () = lazy (String.make 3 'l')
+let is_done = Lazy.is_val
+let force l = ignore (Lazy.force l)
+let table pairs = Hashtbl.of_seq pairs
+let longest words = Words.fold (fun word _ longest -> if String.length word > String.length longest then word else longest) words ""
+
 open Bigarray
 
 type image = { pixels : (int, int8_unsigned_elt, fortran_layout) Array2.t; title : string }

@@ -97,6 +97,19 @@ val by_rust_in_fibers : unit -> bool list
 val anything : int -> Obj.t
 val sort_of : Obj.t -> string
 
+(** {1 Types of the standard library} *)
+
+module Words : module type of Map.Make (String)
+
+val upper : Uchar.t -> Uchar.t
+val cell : string -> string ref
+val exclaim : string ref -> unit
+val later : unit -> string Lazy.t
+val is_done : 'a Lazy.t -> bool
+val force : 'a Lazy.t -> unit
+val table : (string * float) Seq.t -> (string, float) Hashtbl.t
+val longest : float Map.Make(String).t -> string
+
 (** {1 Bigarrays} *)
 
 type image = {

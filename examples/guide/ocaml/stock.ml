@@ -19,6 +19,11 @@ let rec insert x = function
 
 let by_name items = List.fold_left (fun names item -> Names.add item.name item.price names) Names.empty items
 let index items = List.to_seq items |> Seq.map (fun item -> (item.name, item)) |> Hashtbl.of_seq
+let lowest prices = Names.fold (fun _ price lowest -> Float.min price lowest) prices infinity
+let sold = ref 0
+let sell n = sold := !sold + n
+let catalogue = lazy (String.concat ", " [ "salt"; "tea" ])
+let print_catalogue () = print_endline (Lazy.force catalogue)
 let count label left = { left; label }
 
 let take n count =

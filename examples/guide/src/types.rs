@@ -2,8 +2,10 @@
 
 use crate::hashtbl;
 use crate::stock::{self, Item, OCamlCount, OCamlGuess, OCamlItem, OCamlTree, Place, Size, Tree};
-use ocaml_boxroot::{Boxroot, DomainLock, OCamlArray, OCamlArray2, OCamlFloat, OCamlInt, ToOCaml};
-use std::collections::BTreeMap;
+use ocaml_boxroot::{
+    Boxroot, DomainLock, OCamlArray, OCamlArray2, OCamlFloat, OCamlInt, OCamlRef, ToOCaml,
+};
+use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 
 pub fn all(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
@@ -12,6 +14,7 @@ pub fn all(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     parameters(lock)?;
     maps(lock)?;
     library(lock)?;
+    references(lock)?;
     bigarrays(lock)?;
     mutable(lock)?;
     array(lock)?;
@@ -52,8 +55,12 @@ fn parameters(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 
 fn maps(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let prices = stock::by_name(lock, [tea()])?; // a root of the map
-    let prices: BTreeMap<String, f64> = prices.to_rust(lock)?;
+    let mut prices: BTreeMap<String, f64> = prices.to_rust(lock)?;
     assert_eq!(prices["tea"], 8.0);
+
+    prices.insert("salt".into(), 1.5);
+    let names = stock::names::of_seq(lock, &prices)?; // OCaml compares the keys, and makes the map
+    assert_eq!(stock::lowest(lock, &names)?, 1.5);
     Ok(())
 }
 
@@ -61,6 +68,27 @@ fn library(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let index = stock::index(lock, [tea()])?; // a root of the table
     let tea: Boxroot<OCamlItem> = hashtbl::find(lock, &index, "tea")?;
     assert_eq!(tea.to_rust::<Item>(lock)?.price, 8.0);
+
+    let all = hashtbl::to_seq(lock, &index)?;
+    let all: HashMap<String, Item> = all.iter(lock).collect::<Result<_, _>>()?;
+    let copy = hashtbl::of_seq(lock, &all)?; // another table
+    hashtbl::replace(lock, &copy, "salt", Item { name: "salt".into(), ..all["tea"].clone() })?;
+    assert_eq!((hashtbl::length(lock, &index)?, hashtbl::length(lock, &copy)?), (1, 2));
+    Ok(())
+}
+
+fn references(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    let sold: Boxroot<OCamlRef<OCamlInt>> = stock::sold(lock)?;
+    stock::sell(lock, 3)?;
+    let n: i64 = sold.read(lock, OCamlRef::contents)?; // OCaml's !sold
+    sold.assign(lock, n + 1)?; // OCaml's sold := n + 1
+    assert_eq!(sold.get(lock).at(OCamlRef::contents).to_int(), 4);
+
+    let catalogue = stock::catalogue(lock)?;
+    assert!(catalogue.get(lock).forced().is_none());
+    stock::print_catalogue(lock)?; // forces it
+    let text = catalogue.get(lock).forced().map(|text| text.to_string_lossy());
+    assert_eq!(text.as_deref(), Some("salt, tea"));
     Ok(())
 }
 

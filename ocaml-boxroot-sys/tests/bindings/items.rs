@@ -465,8 +465,8 @@ fn modules() {
         "pub enum Again { A, B(Other), }",
         "pub use self::OCamlAgain as OCamlT; pub use self::Again as T;",
         "pub use super::ocaml_types::other::OCamlHidden;",
-        "pub type OCamlSwapped<A, B> = super::ocaml_types::stdlib::hashtbl::OCamlT<B, A>;",
-        "pub fn swapped(hashtbl: super::ocaml_types::stdlib::hashtbl::OCamlT<OCamlString, OCamlInt>) -> ()",
+        "pub type OCamlSwapped<A, B> = OCamlHashtbl<B, A>;",
+        "pub fn swapped(hashtbl: OCamlHashtbl<OCamlString, OCamlInt>) -> ()",
         "pub fn find<A>",
     ]);
     let both = modules.bind("module x module other");

@@ -68,6 +68,29 @@ fn constructors_of_signs() {
     ]);
 }
 
+#[test]
+fn types_of_the_library() {
+    bind(
+        "types_of_the_library",
+        "type 'a ref = Other of 'a
+         let next c = Uchar.succ c
+         let count (cell : int Stdlib.ref) (own : int ref) = ignore (cell, own)
+         let force (number : int Lazy.t) (other : int lazy_t) = Lazy.force number + Lazy.force other
+         let table () : (string, float) Hashtbl.t = Hashtbl.create 1
+         module Table = Hashtbl.Make (struct include String let hash = Hashtbl.hash end)
+         module Words = Map.Make (String)",
+    )
+    .has(&[
+        "pub fn next(arg0: OCamlUchar) -> OCamlUchar as char =",
+        "pub fn count(reference: ::ocaml_boxroot::OCamlRef<OCamlInt>, r#ref: OCamlRef<OCamlInt>) -> () as ()",
+        "pub fn force(lazy: OCamlLazy<OCamlInt>, lazy_: OCamlLazy<OCamlInt>) -> OCamlInt as isize",
+        "pub fn table((): ()) -> OCamlHashtbl<OCamlString, OCamlFloat> as",
+        // A table of a functor is another type.
+        "pub abstract OCamlT<A>", "as Boxroot<OCamlT<A>> = \"X.Table.of_seq#DIGEST\"",
+        "pub fn of_seq<A>(seq: OCamlSeq<(OCamlString, A)>) -> OCamlMap<OCamlString, A> as",
+    ]);
+}
+
 /// Whether a record is flat is not to be seen from its fields' types: one whose fields are unboxed floats is, and one that a
 /// functor made is not, although its fields are floats.
 #[test]
@@ -296,8 +319,8 @@ fn types_without_conversions() {
         "// has no conversion: an unboxed type that may be a float ::ocaml_boxroot::bound_type! {
             pub abstract OCamlWrapped<A> }",
         "pub struct Lazily {
-            pub later: Boxroot<super::ocaml_types::OCamlLazyT<OCamlInt>>,
-            pub cell: Boxroot<super::ocaml_types::stdlib::OCamlRef<OCamlInt>>,
+            pub later: Boxroot<OCamlLazy<OCamlInt>>,
+            pub cell: Boxroot<OCamlRef<OCamlInt>>,
          }",
         "pub abstract OCamlOpen",
         "// has no conversion: a polymorphic variant without a name ::ocaml_boxroot::bound_type! {

@@ -27,7 +27,7 @@ let is_mutable d =
 (* Whether Rust's natural form of a type is a root. `to_ocaml`: it must have a conversion to OCaml. *)
 let rec is_root ~to_ocaml ty = match ty with
   | Var _ -> false
-  | Builtin ((Exn | Seq | Map | Set | Bigarray _ | Of_bigarray _), _) | Arrow _ -> true
+  | Builtin ((Exn | Seq | Ref | Lazy | Hashtbl | Map | Set | Bigarray _ | Of_bigarray _), _) | Arrow _ -> true
   | Builtin (Array, [ element ]) -> (match floatness element with
     | `No -> false
     | `Float -> is_root ~to_ocaml element  (* a number in the array is no value *)

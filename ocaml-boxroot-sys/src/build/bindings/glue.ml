@@ -9,7 +9,8 @@ let names vars = List.mapi (fun i v -> (v.id, Printf.sprintf "'a%d" i)) vars
 let builtin = function
   | Int -> "int" | Char -> "char" | String -> "string" | Bytes -> "bytes" | Float -> "float" | Bool -> "bool"
   | Unit -> "unit" | Exn -> "exn" | Int32 -> "int32" | Int64 -> "int64" | Nativeint -> "nativeint" | List -> "list"
-  | Array -> "array" | Option -> "option" | Result -> "Stdlib.result" | Seq -> "Stdlib.Seq.t"
+  | Array -> "array" | Option -> "option" | Result -> "Stdlib.result" | Seq -> "Stdlib.Seq.t" | Uchar -> "Stdlib.Uchar.t"
+  | Ref -> "Stdlib.ref" | Lazy -> "Stdlib.Lazy.t" | Hashtbl -> "Stdlib.Hashtbl.t"
   | Map -> "Stdlib.Map.Make" | Set -> "Stdlib.Set.Make"
   | Bigarray name -> Printf.sprintf "Stdlib.Bigarray.%s.t" name
   | Of_bigarray name -> "Stdlib.Bigarray." ^ name

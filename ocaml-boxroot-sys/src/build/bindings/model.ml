@@ -5,8 +5,8 @@
 type var = { id : int; hint : string }
 
 type builtin =
-  | Int | Char | String | Bytes | Float | Bool | Unit | Exn | Int32 | Int64 | Nativeint
-  | List | Array | Option | Result | Seq
+  | Int | Char | Uchar | String | Bytes | Float | Bool | Unit | Exn | Int32 | Int64 | Nativeint
+  | List | Array | Option | Result | Seq | Ref | Lazy | Hashtbl
   | Map | Set  (* of the standard library; the first parameter is the type of the keys or elements, a predefined one *)
   | Bigarray of string  (* `t` of this module in `Bigarray`, with OCaml's parameters *)
   | Of_bigarray of string  (* a parameter of these, of `Bigarray`: c_layout, float64_elt and the like *)

@@ -72,13 +72,16 @@ let builtin path =
     Predef.path_int, Int; Predef.path_char, Char; Predef.path_string, String; Predef.path_bytes, Bytes;
     Predef.path_float, Float; Predef.path_bool, Bool; Predef.path_unit, Unit; Predef.path_exn, Exn;
     Predef.path_int32, Int32; Predef.path_int64, Int64; Predef.path_nativeint, Nativeint; Predef.path_list, List;
-    Predef.path_array, Array; Predef.path_option, Option ] in
+    Predef.path_array, Array; Predef.path_option, Option; Predef.path_lazy_t, Lazy ] in
+  let of_library = [
+    ("Stdlib", "result"), Result; ("Stdlib", "ref"), Ref; ("Stdlib__Seq", "t"), Seq; ("Stdlib__Uchar", "t"), Uchar;
+    ("Stdlib__Hashtbl", "t"), Hashtbl ] in
   match List.find_opt (fun (p, _) -> Path.same p path) predefined with
   | Some (_, b) -> Some b
   | None -> match path with
     (* A parameter of a functor may have these names, too. *)
-    | Pdot (Pident m, "result") when Ident.persistent m && Ident.name m = "Stdlib" -> Some Result
-    | Pdot (Pident m, "t") when Ident.persistent m && Ident.name m = "Stdlib__Seq" -> Some Seq
+    | Pdot (Pident m, name) when Ident.persistent m && List.mem_assoc (Ident.name m, name) of_library ->
+      List.assoc_opt (Ident.name m, name) of_library
     | Pdot (Pdot (Pident m, (("Array1" | "Array2" | "Array3" | "Genarray") as name)), "t")
       when is_bigarray m -> Some (Bigarray name)
     | Pdot (Pident m, name) when is_bigarray m && List.mem name parameters_of_bigarrays ->

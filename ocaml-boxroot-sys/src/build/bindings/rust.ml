@@ -172,6 +172,9 @@ let name_of_type = function
   | Builtin (List, _) -> Some "list"
   | Builtin (Array, _) -> Some "array"
   | Builtin (Seq, _) -> Some "seq"
+  | Builtin (Hashtbl, _) -> Some "hashtbl"
+  | Builtin (Ref, _) -> Some "reference"
+  | Builtin (Lazy, _) -> Some "lazy"
   | Builtin (Map, _) -> Some "map"
   | Builtin (Set, _) -> Some "set"
   | Builtin (Bigarray name, _) -> Some (Names.snake name)

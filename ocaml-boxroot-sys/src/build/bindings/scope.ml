@@ -87,10 +87,11 @@ let rec marker scope names ty =
   | Builtin (Of_bigarray name, _) -> imported scope "ocaml_boxroot" "bigarray::" (Names.camel name)
   | Builtin (b, l) ->
     let name = match b with
-      | Int -> library "OCamlInt" | Char -> library "OCamlChar" | String -> library "OCamlString"
+      | Int -> library "OCamlInt" | Char -> library "OCamlChar" | Uchar -> library "OCamlUchar" | String -> library "OCamlString"
       | Bytes -> library "OCamlBytes" | Float -> library "OCamlFloat" | Exn -> library "OCamlException"
       | Int32 -> library "OCamlInt32" | Int64 -> library "OCamlInt64" | Nativeint -> library "OCamlNativeint"
       | List -> library "OCamlList" | Array -> library "OCamlArray" | Seq -> library "OCamlSeq"
+      | Ref -> library "OCamlRef" | Lazy -> library "OCamlLazy" | Hashtbl -> library "OCamlHashtbl"
       | Map -> library "OCamlMap" | Set -> library "OCamlSet"
       | Bool -> std scope "bool" "::std::primitive::bool" | Unit -> "()"
       | Option -> std scope "Option" "::std::option::Option"
@@ -126,6 +127,7 @@ let rec natural scope position ty =
   | Builtin (b, l) -> (match b, l with
     | (Int | Nativeint), _ -> primitive "isize"
     | Char, _ -> primitive "u8"
+    | Uchar, _ -> primitive "char"
     | String, _ -> imported scope "std" "string::" "String"
     | Bytes, _ -> vec (primitive "u8")
     | Float, _ -> primitive "f64"
@@ -136,7 +138,7 @@ let rec natural scope position ty =
     | (List | Array), _ -> vec (String.concat ", " (List.map (natural scope { position with circle = [] }) l))
     | Option, _ -> std scope "Option" "::std::option::Option" ^ generics (List.map go l)
     | Result, _ -> std scope "Result" "::std::result::Result" ^ generics (List.map go l)
-    | (Exn | Seq | Map | Set | Bigarray _ | Of_bigarray _), _ -> assert false)
+    | (Exn | Seq | Ref | Lazy | Hashtbl | Map | Set | Bigarray _ | Of_bigarray _), _ -> assert false)
   | Named (d, l) ->
     let arguments = List.map2 (fun p t -> (p, t)) d.params l in
     let used = List.filter (fun (p, _) -> mem p d.used) arguments in
