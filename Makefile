@@ -195,7 +195,7 @@ stress:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c stress
 
 # Needs no OCaml.
-FEATURES = startup,build,debug-checks
+FEATURES = build,debug-checks
 doc:
 	DOCS_RS=1 cargo doc --no-deps -p ocaml-boxroot-sys -p ocaml-boxroot --no-default-features --features "$(FEATURES)"
 

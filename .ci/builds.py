@@ -6,8 +6,8 @@
             fast paths read thread-local variables of C: linkers, LTO, position-independent or not, a shared library. Needs gcc,
             clang, cargo, lld and mold.
   copies    Several copies of the C library in one process, users that were compiled for another layout or flavour, and shared
-            objects that are loaded and unloaded. Two Rust libraries in one program. The programs are in tests/copies and
-            tests/links. Needs a C compiler, CC, and cargo, on an ELF system.
+            objects that are loaded and unloaded. Two Rust libraries in one program, and one that can start OCaml. The programs are
+            in tests/copies and tests/links. Needs a C compiler, CC, and cargo, on an ELF system.
   closures  The instructions of ocaml-boxroot/src/c/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
             for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
   msrv      The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml). Needs rustup.
@@ -377,6 +377,25 @@ def two_rust_libraries():
             "checked14-seen.o checked14/libboxroot.a", libraries("rust-plain/libboxroot_links"))
 
 
+def starter():
+    """Rust code that can start OCaml, in programs that OCaml starts. Bytecode has no function that starts it."""
+    built = ROOT / "target/links/release/examples"
+    native = run(ocaml(), "-config-var native_c_libraries").split()
+    libraries = [word for name in [built / "libstarter.a", *native] for word in ("-cclib", name)]
+    program = shutil.copy(ROOT / "tests/copies/rust/starter.ml", ".")
+    run(ocaml(), program, libraries, "-o starter")
+    run("./starter", timeout=60)
+    run(ocaml("ocamlc"), "-custom", program, libraries, "-o starter")
+    run("./starter", timeout=60)
+    passed("a static library that can start OCaml, in native code and in bytecode")
+    shutil.copy(built / "libstarter.so", "dllstarter.so")
+    run(ocaml(), program, "-cclib -l:dllstarter.so", ["-ccopt", f"-L. -Wl,-rpath,{Path.cwd()}"], "-o starter")
+    run("./starter", timeout=60)
+    run(ocaml("ocamlc"), "-dllib dllstarter.so", program, "-o starter")
+    run(ocaml("ocamlrun"), "starter", timeout=60, env={"CAML_LD_LIBRARY_PATH": "."})
+    passed("a shared library that can start OCaml, in native code and in bytecode")
+
+
 def copies():
     if not is_elf("copies"):
         return
@@ -400,6 +419,7 @@ def copies():
         large_thread_locals()
         opened_under_musl()
         two_rust_libraries()
+        starter()
 
 
 # ---- closures ----
@@ -428,7 +448,7 @@ def msrv():
     run("rustup toolchain install", oldest, "--profile minimal", shown=True)
     for features in "ocaml-boxroot-sys/build", "ocaml-boxroot/debug-checks":
         run(f"cargo +{oldest} check -p ocaml-boxroot-sys -p ocaml-boxroot --target-dir target/msrv --features",
-            f"ocaml-boxroot/startup,{features}", shown=True)
+            features, shown=True)
 
 
 # ---- compile-time ----
@@ -481,7 +501,7 @@ def package(name, ocaml_code, bind, bindings, rust):
         [build-dependencies]
         ocaml-boxroot-sys = {{ path = "{ROOT}/ocaml-boxroot-sys", default-features = false, features = ["build"] }}
         [dependencies]
-        ocaml-boxroot = {{ path = "{ROOT}/ocaml-boxroot", features = ["startup"] }}""")
+        ocaml-boxroot = {{ path = "{ROOT}/ocaml-boxroot" }}""")
     shutil.copy(ROOT / "ocaml-boxroot-sys/tests/own_program/Cargo.lock", folder)
     return folder
 

@@ -230,7 +230,7 @@ def cross():
             (folder / name).chmod(0o755)
         env = {"ZIG": zig, "TARGET_CC": f"{folder}/cc", "TARGET_AR": f"{folder}/ar", "SDKROOT": "/"}
         for target, name in ("aarch64-apple-darwin", "aarch64-macos"), ("aarch64-unknown-linux-gnu", "aarch64-linux-gnu"):
-            run(f"cargo check -q --target {target} -p ocaml-boxroot --features startup --target-dir target/cross",
+            run(f"cargo check -q --target {target} -p ocaml-boxroot --target-dir target/cross",
                 env={**env, "ZIG_TARGET": name})
             passed(f"{target}: the Rust crates compile")
 

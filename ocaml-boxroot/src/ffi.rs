@@ -64,7 +64,6 @@ extern "C" {
     /// that is known.
     pub fn obx_has_stack(end: &mut usize, size: &mut usize) -> c_int;
     /// Whether, besides, more of the stack is left than OCaml code may take without checking for room.
-    #[cfg(any(feature = "startup", doc))]
     pub fn obx_has_stack_for_ocaml() -> c_int;
 }
 
@@ -73,7 +72,6 @@ extern "C" {
     fn obx_report(text: *const u8, length: usize);
     fn obx_is_started() -> c_int;
     /// How many forks led from the program's start to this process. Any thread, at any time.
-    #[cfg(any(feature = "startup", feature = "debug-checks", doc))]
     pub fn obx_generation() -> core::ffi::c_uint;
 }
 
@@ -111,7 +109,6 @@ extern "C" {
     #[cfg(feature = "debug-checks")]
     pub fn obx_block_signals();
     /// Notes that OCaml knows this thread, because it started the runtime.
-    #[cfg(any(feature = "startup", doc))]
     pub fn obx_set_known();
 }
 
@@ -194,9 +191,10 @@ extern "C" {
 }
 
 // `c/start.c`, and the rest of `c/runtime.c`.
-#[cfg(any(feature = "startup", doc))]
 extern "C" {
-    /// Starts the runtime and runs the program's modules. Leaves the lock held. The result may be an
+    /// 1 if the program has what starts OCaml's native code, else 0. Any thread, at any time.
+    pub fn obx_can_start() -> c_int;
+    /// Starts the runtime and runs the program's modules, if it can. Leaves the lock held. The result may be an
     /// encoded exception.
     pub fn obx_start(arguments: *const *const c_char) -> Value;
     /// Shuts the runtime down. Needs the lock.

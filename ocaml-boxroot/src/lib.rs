@@ -73,7 +73,6 @@
 //!
 //! # Features
 //!
-//! * `startup`: [`Runtime`], for programs where Rust starts OCaml.
 //! * `link-runtime`: links an OCaml runtime with an empty program. Without this feature, you link your own
 //!   OCaml program, or an OCaml program links your crate. The guide's page `embedding.md` says how.
 //! * `debug-checks`: every root is on record with the place in the program that created it. Misuse of
@@ -87,7 +86,6 @@ mod error;
 mod ffi;
 mod lock;
 mod named;
-#[cfg(any(feature = "startup", doc))] // the documentation links to it
 mod runtime;
 mod signals;
 mod stats;
@@ -101,7 +99,6 @@ pub use error::{
 pub use lock::DomainLock;
 #[doc(no_inline)]
 pub use markers::*;
-#[cfg(any(feature = "startup", doc))]
 pub use runtime::{Builder, Busy, Runtime, ShutdownOnDrop};
 pub use signals::protect_signals;
 pub use types::{

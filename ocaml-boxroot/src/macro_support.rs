@@ -31,7 +31,6 @@ pub use std::result::Result::{self, Err, Ok};
 pub use std::{compile_error, concat, env, file, include, option_env, stringify};
 
 /// For examples in this documentation: OCaml, a token, and one kind of errors.
-#[cfg(feature = "startup")]
 pub fn example(f: impl FnOnce(&mut crate::DomainLock) -> Result<(), Box<dyn Error>>) {
     crate::Runtime::get_or_start().unwrap();
     crate::DomainLock::attach(f).unwrap()

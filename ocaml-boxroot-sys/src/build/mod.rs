@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [dependencies]
-//! ocaml-boxroot = { version = "0.1", features = ["startup"] }
+//! ocaml-boxroot = "0.1"
 //!
 //! [build-dependencies]
 //! ocaml-boxroot-sys = { version = "0.4.1", default-features = false, features = ["build"] }

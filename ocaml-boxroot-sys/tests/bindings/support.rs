@@ -47,7 +47,7 @@ pub const BUILD: &str =
 
 /// The dependencies of a program that starts OCaml.
 pub fn build_and_run() -> String {
-    let run = "ocaml-boxroot = { path = 'CRATE/../ocaml-boxroot', features = ['startup'] }\n";
+    let run = "ocaml-boxroot = { path = 'CRATE/../ocaml-boxroot' }\n";
     format!("[build-dependencies]\n{BUILD}[dependencies]\n{run}")
 }
 

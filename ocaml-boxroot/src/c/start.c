@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The start of the runtime. In a file of its own, because programs that OCaml starts need not contain the function that
-   it calls. */
+/* The start of the runtime. */
 #define CAML_NAME_SPACE
 #include <signal.h>
 
@@ -10,7 +9,23 @@
 
 #include "obx.h"
 
-/* caml_startup_exn. After the modules are initialised, OCaml resets the action for SIGSEGV to the default, and
+#ifdef __ELF__
+/* NULL in bytecode, unless ocamlc has made an object of the program. A weak reference takes nothing from
+   an archive: the strong one does, to a function in the same file of native code, which bytecode has, too. */
+extern value caml_startup_exn(char_os **arguments) __attribute__((weak));
+__attribute__((used)) static void (*const in_the_same_file)(char_os **) = caml_main;
+#endif
+
+/* Whether the program can be started: it is not there, or starts by itself, where there is bytecode alone. */
+int obx_can_start(void) {
+#ifdef __ELF__
+  return caml_startup_exn != NULL;
+#else
+  return 1;
+#endif
+}
+
+/* caml_startup_exn, if obx_can_start. After the modules are initialised, OCaml resets the action for SIGSEGV to the default, and
    removes this thread's signal stack. This function restores the action, which is Rust's and reports stack overflows, and sees
    to a signal stack. That which the thread may have from Rust will not do on OCaml 5: `std::process::exit` unmaps it, on whatever
    thread that is called. */

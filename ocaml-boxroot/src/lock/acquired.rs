@@ -144,7 +144,6 @@ impl Acquired {
     }
 
     /// Whether a calling frame of this thread has a use, too.
-    #[cfg(any(feature = "startup", doc))]
     pub(crate) fn is_nested(&self) -> bool {
         self.used.is_nested()
     }

@@ -14,7 +14,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`](crate::DomainLock::attach).
-/// With the feature `startup`.
 ///
 /// A process can start one runtime, once. A `Runtime` is the right to shut it down, and owns
 /// nothing: if it is dropped or forgotten, OCaml stays up until the process ends, and OCaml's `at_exit`
@@ -52,7 +51,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`AlreadyStarted`](crate::StartError::AlreadyStarted) the second time, and in a program that OCaml started;
+    /// [`AlreadyStarted`](crate::StartError::AlreadyStarted) the second time, in a program that OCaml started, and if OCaml
+    /// is bytecode, which OCaml starts;
     /// [`Exception`](crate::StartError::Exception) if a module raised an exception: the modules that were initialised before
     /// can be used, but what they have printed and not flushed is lost, because nothing shuts this runtime down;
     /// [`StackTooSmall`](crate::StartError::StackTooSmall) on a thread with less than 320 KiB of stack left; [`OutOfMemory`](crate::AttachError::OutOfMemory); [`Invalid`](crate::AttachError::Invalid).
@@ -180,7 +180,7 @@ impl Runtime {
     }
 }
 
-/// Shuts the runtime down when it is dropped: [`Runtime::shutdown_on_drop`]. With the feature `startup`.
+/// Shuts the runtime down when it is dropped: [`Runtime::shutdown_on_drop`].
 ///
 /// # Examples
 ///
@@ -208,7 +208,7 @@ impl Drop for ShutdownOnDrop {
     }
 }
 
-/// Settings for the start of the runtime, from [`Runtime::builder`]. With the feature `startup`.
+/// Settings for the start of the runtime, from [`Runtime::builder`].
 ///
 /// # Examples
 ///
@@ -244,7 +244,9 @@ impl Builder {
             self.arguments.into_iter().map(|argument| CString::new(argument.into_vec()));
         let arguments =
             arguments.collect::<Result<Vec<_>, _>>().map_err(|_| StartError::NulInArgument)?;
-        let is_first = matches!(*state, State::NotStarted)
+        // SAFETY: no precondition.
+        let is_first = unsafe { ffi::obx_can_start() } != 0
+            && matches!(*state, State::NotStarted)
             && !ffi::is_started()
             && sys::status() == sys::Status::NotSetup;
         if !is_first {
@@ -367,7 +369,7 @@ fn shut_down() -> Result<(), ShutdownError> {
     Ok(())
 }
 
-/// A runtime that could not be shut down. With the feature `startup`.
+/// A runtime that could not be shut down.
 ///
 /// # Examples
 ///

@@ -565,7 +565,6 @@ fn registered<'l>(
 
 /// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes. If
 /// there is no memory for it, it has `_` for strings.
-#[cfg(any(feature = "startup", doc))]
 pub(crate) fn text_of(exception: Value<'_, OCamlException>) -> String {
     let mut text = Text::new();
     write_text_of(exception, &mut text);
