@@ -269,7 +269,7 @@ reasons! {
         NotUtf8 = "an OCaml string that is not UTF-8, for a Rust String",
         /// A value is nested more deeply than conversions may go, or the stack nearly ran out during a conversion. See
         /// [`ToOCaml`](crate::ToOCaml#deep-values).
-        TooDeep = "a value that is nested too deep to be converted; see set_depth_limit, and the size of this thread's stack",
+        TooDeep = "a value that is nested too deep to be converted; see depth::set_limit, and the size of this thread's stack",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
         /// Rust functions cannot be OCaml functions in this program, which would have to be native code on x86-64 or arm64, in

@@ -102,11 +102,16 @@ pub use markers::*;
 pub use runtime::{Builder, Busy, Runtime, ShutdownOnDrop};
 pub use signals::protect_signals;
 pub use types::{
-    markers, set_depth_limit, BigarrayCell, BigarrayElement, CallError, Elements, Exception, Field,
-    Form, FromOCaml, OneType, ToOCaml,
+    markers, BigarrayCell, BigarrayElement, CallError, Elements, Exception, Field, Form, FromOCaml,
+    OneType, ToOCaml,
 };
 pub(crate) use value::Kind;
 pub use value::Value;
+
+/// How deep conversions nest.
+pub mod depth {
+    pub use crate::types::depth::{set_limit, Level};
+}
 
 /// Waiting for Rust's locks and threads, with OCaml's lock released; see [`MutexExt`](sync::MutexExt).
 pub mod sync {

@@ -14,8 +14,9 @@ pub use crate::types::declare::names::{
     check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
 };
 pub use crate::types::declare::parts::{
-    apart, constant, open, parts, read_float, Making, Opened, Parts,
+    apart, constant, open, parts, read_float, FromParts, Making, Opened, Parts,
 };
+pub use crate::types::depth::nested;
 pub use crate::types::kept::Kept;
 pub use crate::types::Made;
 

@@ -96,9 +96,6 @@ mod names {
         fn from_ocaml(&self) -> ! {
             wrong()
         }
-        fn convert_to(&self) -> ! {
-            wrong()
-        }
         fn to_value(&self) -> ! {
             wrong()
         }
@@ -106,12 +103,6 @@ mod names {
             wrong()
         }
         fn as_float(&self) -> ! {
-            wrong()
-        }
-        fn convert_from(&self) -> ! {
-            wrong()
-        }
-        fn has_parts(&self) -> ! {
             wrong()
         }
         fn from_float(&self) -> ! {
@@ -241,15 +232,12 @@ mod types {
     struct Both(::real::primitive::i64, ::real::string::String);
 
     impl ::ours::ToOCaml<Int> for Both {
-        fn convert_to<'l>(
-            &self,
-            lock: &'l mut Lock,
-        ) -> Fallible<(::ours::Value<'l, Int>, &'l Lock)> {
+        fn to_value<'l>(&self, lock: &'l mut Lock) -> Fallible<(::ours::Value<'l, Int>, &'l Lock)> {
             ::ours::ToOCaml::to_value(&self.0, lock)
         }
     }
     impl ::ours::ToOCaml<Text> for Both {
-        fn convert_to<'l>(
+        fn to_value<'l>(
             &self,
             lock: &'l mut Lock,
         ) -> Fallible<(::ours::Value<'l, Text>, &'l Lock)> {
@@ -257,12 +245,12 @@ mod types {
         }
     }
     impl ::ours::FromOCaml<Int> for Both {
-        fn convert_from<'l>(value: ::ours::Value<'l, Int>, _: &'l Lock) -> Fallible<Self> {
+        fn from_ocaml<'l>(value: ::ours::Value<'l, Int>, _: &'l Lock) -> Fallible<Self> {
             ::real::result::Result::Ok(Both(value.to_int() as i64_, "".to_owned()))
         }
     }
     impl ::ours::FromOCaml<Text> for Both {
-        fn convert_from<'l>(value: ::ours::Value<'l, Text>, _: &'l Lock) -> Fallible<Self> {
+        fn from_ocaml<'l>(value: ::ours::Value<'l, Text>, _: &'l Lock) -> Fallible<Self> {
             ::real::result::Result::Ok(Both(0, value.to_string_lossy()))
         }
     }

@@ -152,7 +152,7 @@ test!(conversions_agree_with_ocaml, || {
         let list = vec![(1, "one".to_string()), (2, "two".to_string())];
         struct Bytes(&'static [u8]);
         impl ToOCaml<OCamlBytes> for Bytes {
-            fn convert_to<'l>(
+            fn to_value<'l>(
                 &self,
                 lock: &'l mut DomainLock,
             ) -> Result<(Value<'l, OCamlBytes>, &'l DomainLock), ConversionError> {
@@ -536,7 +536,7 @@ struct Imp<'a> {
 }
 
 impl ToOCaml<OCamlFloat> for Imp<'_> {
-    fn convert_to<'l>(
+    fn to_value<'l>(
         &self,
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, OCamlFloat>, &'l DomainLock), ConversionError> {
@@ -608,7 +608,7 @@ test!(conversions_that_hand_out_one_root, forbid(unsafe_code), || {
 struct Attaches;
 
 impl FromOCaml<OCamlString> for Attaches {
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlString>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
@@ -666,7 +666,7 @@ test!(zero_sized_and_nested_shapes, forbid(unsafe_code), || {
         let floats: Boxroot<OCamlArray<OCamlFloat>> = [1.5].to_ocaml(lock).unwrap();
         struct Bits(#[allow(dead_code)] f64);
         impl FromOCaml<OCamlFloat> for Bits {
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, OCamlFloat>,
                 _: &'l DomainLock,
             ) -> Result<Self, ConversionError> {

@@ -4,9 +4,9 @@ use crate::support::coroutine::{suspend, Coroutine};
 use crate::support::exported::Run;
 use crate::support::process::{output_within, text_of, this_program};
 use crate::support::safe::*;
+use ocaml_boxroot::depth::{self, Level};
 use ocaml_boxroot::{
-    set_depth_limit, Boxroot, ConversionError, ConversionErrorKind, DomainLock, OCamlInt, ToOCaml,
-    Value,
+    Boxroot, ConversionError, ConversionErrorKind, DomainLock, OCamlInt, ToOCaml, Value,
 };
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
@@ -73,10 +73,11 @@ fn large_stack_and_small_one() -> (&'static mut [u8], impl FnOnce() -> &'static 
 struct Endless;
 
 impl ToOCaml<OCamlInt> for Endless {
-    fn convert_to<'l>(
+    fn to_value<'l>(
         &self,
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, OCamlInt>, &'l DomainLock), ConversionError> {
+        let _level = Level::new()?;
         Endless.to_value(lock)
     }
 }
@@ -86,7 +87,7 @@ fn reach_the_end_of_the_stack() {
         // Functions of OCaml would write behind the guard page.
         let error = ocaml(lock, "run", 7, |_, _| Ok(())).unwrap_err();
         assert!(error.is(lock, "Stack_overflow"), "{error}");
-        set_depth_limit(usize::MAX);
+        depth::set_limit(usize::MAX);
         assert_eq!(Endless.to_ocaml(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
     })
     .unwrap();

@@ -43,7 +43,7 @@ fn mischief(lock: &mut DomainLock) -> Result<(), ConversionError> {
 }
 
 impl<T: ?Sized, R: ToOCaml<T>> ToOCaml<T> for Wild<R> {
-    fn convert_to<'l>(
+    fn to_value<'l>(
         &self,
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, T>, &'l DomainLock), ConversionError> {
@@ -58,11 +58,8 @@ impl<T: ?Sized, R: ToOCaml<T>> ToOCaml<T> for Wild<R> {
 }
 
 impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Wild<R> {
-    fn convert_from<'l>(
-        value: Value<'l, T>,
-        lock: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
-        Ok(Wild(R::from_ocaml(value, lock)?))
+    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, ConversionError> {
+        Ok(Wild(value.to_rust(lock)?))
     }
 
     fn from_float(x: f64) -> Result<Self, ConversionError> {

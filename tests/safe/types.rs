@@ -4,10 +4,10 @@ use crate::memory::requested;
 use crate::support::process::command;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::Kind;
+use ocaml_boxroot::depth::{self, Level};
 use ocaml_boxroot::{
-    ocaml_functions, ocaml_type, set_depth_limit, Boxroot, ConversionError, ConversionErrorKind,
-    DomainLock, FromOCaml, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString,
-    ToOCaml, Value,
+    ocaml_functions, ocaml_type, Boxroot, ConversionError, ConversionErrorKind, DomainLock,
+    FromOCaml, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
 };
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -388,10 +388,11 @@ fn deep_tree_in_rust(levels: usize) -> Tree {
 struct Spine(Option<Rc<Spine>>);
 
 impl ToOCaml<OCamlTree> for Spine {
-    fn convert_to<'l>(
+    fn to_value<'l>(
         &self,
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, OCamlTree>, &'l DomainLock), ConversionError> {
+        let _level = Level::new()?;
         let leaf = Tree::Leaf.to_ocaml(lock)?;
         let Some(below) = &self.0 else { return Tree::Leaf.to_value(lock) };
         let (below, zero) = ((**below).to_ocaml(lock)?, ToOCaml::<OCamlInt>::to_ocaml(&0, lock)?);
@@ -402,10 +403,11 @@ impl ToOCaml<OCamlTree> for Spine {
 }
 
 impl FromOCaml<OCamlTree> for Spine {
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlTree>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
+        let _level = Level::new()?;
         let Kind::Block { tag: 0, .. } = value.kind() else { return Ok(Spine(None)) };
         // SAFETY: the value is a `Node`, whose first argument is a tree.
         let below = unsafe { value.field::<OCamlTree>(0) };
@@ -449,9 +451,9 @@ test!(deep_values, || {
         let tree = very_deep(lock);
         too_deep(lock, &tree, deep_tree_in_rust);
         limited_to(lock, 512, deep_tree_in_rust);
-        set_depth_limit(1000);
+        depth::set_limit(1000);
         limited_to(lock, 1000, deep_tree_in_rust);
-        set_depth_limit(1);
+        depth::set_limit(1);
         assert_eq!(Some(true).to_ocaml(lock).err(), None, "a boolean has no parts");
         assert_eq!(
             Some(Some(true)).to_ocaml(lock).err(),
@@ -468,11 +470,11 @@ test!(deep_values_of_other_types, || {
         let tree = very_deep(lock);
         too_deep(lock, &tree, deep_spine_in_rust);
         // The leaf that is made first is a level of its own.
-        set_depth_limit(600);
+        depth::set_limit(600);
         let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, 599).unwrap();
         let spine: Spine = from_ocaml.to_rust(lock).unwrap();
         assert_eq!(spine.to_ocaml(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
-        set_depth_limit(601);
+        depth::set_limit(601);
         assert!(spine.to_ocaml(lock).is_ok());
     });
     assert_no_roots();
@@ -571,15 +573,8 @@ test!(wide_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
 struct Large(#[allow(dead_code)] [u8; 10_000]);
 
 impl FromOCaml<OCamlInt> for Large {
-    fn convert_from<'l>(
-        _: Value<'l, OCamlInt>,
-        _: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
+    fn from_ocaml<'l>(_: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, ConversionError> {
         Ok(Large([7; 10_000]))
-    }
-
-    fn has_parts() -> bool {
-        false
     }
 }
 
@@ -604,7 +599,7 @@ test!(large_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
 
 // Without a limit, the end of the stack is one.
 test!(deep_values_at_the_end_of_the_stack, || {
-    set_depth_limit(usize::MAX);
+    depth::set_limit(usize::MAX);
     let tree = with_ocaml(very_deep);
     let fails = || {
         DomainLock::with(|lock| {

@@ -227,7 +227,7 @@ pub unsafe fn converted<T: ?Sized, R: FromOCaml<T>>(
     place: Place,
 ) -> Result<R, crate::ConversionError> {
     // SAFETY: the value is live and a `T` (caller).
-    R::from_ocaml(unsafe { Value::from_raw(raw) }, lock).map_err(|error| error.of_argument(place))
+    unsafe { Value::<T>::from_raw(raw) }.to_rust(lock).map_err(|error| error.of_argument(place))
 }
 
 /// For [`export!`](crate::export!): the result of the body of the function with this name, copied to OCaml. It is valid as long as

@@ -93,7 +93,7 @@ impl Found<'_> {
         // SAFETY: `cell` is from `named_cell`. The value is a `T` (caller), and the collector does not run before it is
         // converted.
         let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, self.cell)) };
-        self.registered.result(R::from_ocaml(value, lock))
+        self.registered.result(value.to_rust(lock))
     }
 
     /// Calls the function with these arguments, with `()` if there are none.
@@ -113,7 +113,7 @@ impl Found<'_> {
             Ok((result, lock)) => {
                 // SAFETY: the function returns a `T` (caller).
                 let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
-                self.registered.result(R::from_ocaml(result, lock))
+                self.registered.result(result.to_rust(lock))
             }
             Err(error) => Err(error),
         }

@@ -47,7 +47,7 @@ fn sequence<'l, A>(
     elements: &(impl ToOCaml<OCamlList<A>> + ?Sized),
     lock: &'l mut DomainLock,
 ) -> Made<'l, OCamlSeq<A>> {
-    let (list, now) = elements.convert_to(lock)?;
+    let (list, now) = elements.to_value(lock)?;
     // SAFETY: a list is a list of values of unknown type.
     let list = unsafe { Value::from_raw(list.raw()) };
     let sequence = Rest(Boxroot::try_new(now, list)?).sequence(lock)?;
@@ -61,7 +61,7 @@ macro_rules! sequences {
         /// [`NoClosures`](crate::ConversionErrorKind::NoClosures) where
         /// [`Function::from_rust`](crate::Function#rust-functions) has this error.
         impl<$($generics)*> ToOCaml<OCamlSeq<$element>> for $rust {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlSeq<$element>> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlSeq<$element>> {
                 sequence(self, lock)
             }
         }

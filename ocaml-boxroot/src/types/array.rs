@@ -1,6 +1,7 @@
 //! Arrays, and the flat form of floats, which records may have, too.
 
 use super::block::made;
+use super::depth::Level;
 use super::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
 use super::list::like_slices;
 use super::memory::{converted, push};
@@ -133,7 +134,8 @@ fn are_flat() -> bool {
 }
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray<A>> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray<A>> {
+        let _level = Level::new()?;
         match self.first() {
             Some(first) if first.as_float().is_some() && are_flat() => flat_array(self, lock),
             _ => array(self, lock),
@@ -202,14 +204,15 @@ fn is_boxed_float(value: Value<'_, OCamlAny>) -> bool {
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlArray<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
+        let _level = Level::new()?;
         if let Some(floats) = value.flat_floats() {
             return converted(floats, R::from_float);
         }
-        converted(value.iter(), |element| R::from_ocaml(element, lock))
+        converted(value.iter(), |element| element.to_rust(lock))
     }
 
     with_form!(OCamlArray<A>);

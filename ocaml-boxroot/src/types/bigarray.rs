@@ -343,7 +343,7 @@ macro_rules! elements {
         }
 
         impl<L: sealed::Layout> ToOCaml<OCamlArray1<$element, L>> for [$rust] {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
                 $(if !self.iter().all(|element| $fits(*element)) {
                     return Err(ConversionError::new(ConversionErrorKind::OutOfRange));
                 })?
@@ -356,35 +356,28 @@ macro_rules! elements {
                     made(ffi::obx_alloc_bigarray(kind | L::FLAG, data, self.len(), size_of_val(self)), lock)
                 }
             }
-
-            without_parts!(&self);
         }
 
         impl<L: sealed::Layout> ToOCaml<OCamlArray1<$element, L>> for Vec<$rust> {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
                 self.as_slice().to_value(lock)
             }
-
-            without_parts!(&self);
         }
 
         impl<L: sealed::Layout, const N: usize> ToOCaml<OCamlArray1<$element, L>> for [$rust; N] {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
                 self.as_slice().to_value(lock)
             }
-
-            without_parts!(&self);
         }
 
         impl<L: sealed::Layout> FromOCaml<OCamlArray1<$element, L>> for Vec<$rust> {
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, OCamlArray1<$element, L>>,
                 _: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
                 collect(value.cells().iter().map(BigarrayCell::get))
             }
 
-            without_parts!();
             with_form!(OCamlArray1<$element, L>);
         }
     )*};

@@ -1,6 +1,6 @@
 //! How deep conversions may nest.
 
-use crate::ffi;
+use crate::{ffi, ConversionError, ConversionErrorKind};
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,33 +38,76 @@ fn look_at_stack() -> bool {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{set_depth_limit, ConversionErrorKind, OCamlInt, ToOCaml};
+/// use ocaml_boxroot::{depth, ConversionErrorKind, OCamlInt, ToOCaml};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
-/// set_depth_limit(1);
+/// depth::set_limit(1);
 /// let nested = Some(Some(7));
 /// let refused = ToOCaml::<Option<Option<OCamlInt>>>::to_ocaml(&nested, lock).unwrap_err();
 /// assert_eq!(refused.kind(), ConversionErrorKind::TooDeep);
 /// # Ok(()) });
 /// ```
-pub fn set_depth_limit(levels: usize) {
+pub fn set_limit(levels: usize) {
     LIMIT.store(levels, Ordering::Relaxed);
 }
 
-/// A level of nested conversions on this thread, until it is dropped.
-pub(super) struct Level(PhantomData<*mut ()>);
+/// A level of nested conversions on this thread, until it is dropped. Conversions of this crate's types count their levels. A
+/// conversion of your own that recurses begins with one, so that deep data is an error, and does not exhaust the stack.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::depth::Level;
+/// use ocaml_boxroot::{ConversionError, DomainLock, OCamlInt, ToOCaml, Value};
+///
+/// struct Chain(Vec<Chain>);
+///
+/// impl ToOCaml<OCamlInt> for Chain {
+///     fn to_value<'l>(
+///         &self,
+///         lock: &'l mut DomainLock,
+///     ) -> Result<(Value<'l, OCamlInt>, &'l DomainLock), ConversionError> {
+///         let _level = Level::new()?;
+///         match self.0.first() {
+///             Some(next) => next.to_value(lock),
+///             None => Ok((Value::int(0), lock)),
+///         }
+///     }
+/// }
+/// # ocaml_boxroot::macro_support::example(|lock| {
+/// # assert_eq!(Chain(vec![Chain(Vec::new())]).to_ocaml(lock)?.get(lock).to_int(), 0);
+/// # Ok(()) });
+/// ```
+#[derive(Debug)]
+#[must_use]
+pub struct Level(PhantomData<*mut ()>);
 
 impl Level {
-    /// One more level. `None` if that is too deep.
+    /// One more level.
+    ///
+    /// # Errors
+    ///
+    /// [`TooDeep`](crate::ConversionErrorKind::TooDeep).
     #[inline]
-    pub(super) fn new() -> Option<Level> {
+    pub fn new() -> Result<Level, ConversionError> {
         let depth = DEPTH.get();
         if depth >= LIMIT.load(Ordering::Relaxed) || !has_stack() {
-            return None;
+            return Err(ConversionError::new(ConversionErrorKind::TooDeep));
         }
         DEPTH.set(depth + 1);
-        Some(Level(PhantomData))
+        Ok(Level(PhantomData))
     }
+}
+
+/// The result of `f`, which is called one level deeper.
+///
+/// # Errors
+///
+/// [`TooDeep`](crate::ConversionErrorKind::TooDeep).
+#[inline(always)]
+pub fn nested<R>(f: impl FnOnce() -> Result<R, ConversionError>) -> Result<R, ConversionError> {
+    let _level = Level::new()?;
+    f()
 }
 
 impl Drop for Level {

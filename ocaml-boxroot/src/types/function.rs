@@ -307,7 +307,7 @@ impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
             Err(exception) => return Err(exception),
         };
         // SAFETY: the function returns an `R`, as its type promises.
-        match X::from_ocaml(unsafe { Value::from_raw(result.raw()) }, lock) {
+        match unsafe { Value::<R>::from_raw(result.raw()) }.to_rust::<X>(lock) {
             Ok(result) => Ok(result),
             Err(error) => Err(error.of(format_args!("the result of an OCaml function")).into()),
         }

@@ -1,5 +1,6 @@
 //! Lists; and what lists and arrays have in common.
 
+use super::depth::Level;
 use super::form::Form;
 use super::{FromOCaml, Made, ToOCaml};
 use crate::{
@@ -60,7 +61,8 @@ impl<'l, T> Value<'l, OCamlList<T>> {
 }
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
+        let _level = Level::new()?;
         // SAFETY: the empty list is the immediate 0.
         let mut list: Boxroot<OCamlList<A>> =
             Boxroot::try_new(lock, unsafe { Value::from_raw(Value::int(0).raw()) })?;
@@ -78,10 +80,11 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlList<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
+        let _level = Level::new()?;
         let (mut elements, mut rest) = (Vec::new(), value);
         loop {
             // The vector grows with the list, because elements that are allocated before its last memory are allocated faster (glibc).
@@ -94,7 +97,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
                 .map_err(|_| ConversionError::new(ConversionErrorKind::OutOfMemory))?;
             for _ in 0..steps {
                 let Some((element, after)) = rest.first_and_rest() else { return Ok(elements) };
-                elements.push(R::from_ocaml(element, lock)?);
+                elements.push(element.to_rust(lock)?);
                 if after.raw() == remembered {
                     return Err(ConversionError::new(ConversionErrorKind::Mismatch));
                 }
@@ -110,29 +113,29 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
 macro_rules! like_slices {
     ($ocaml:ident) => {
         impl<A, R: ToOCaml<A>> ToOCaml<$ocaml<A>> for Vec<R> {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml<A>> {
-                self.as_slice().convert_to(lock)
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml<A>> {
+                self.as_slice().to_value(lock)
             }
         }
 
         impl<A, R: ToOCaml<A>, const N: usize> ToOCaml<$ocaml<A>> for [R; N] {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml<A>> {
-                self.as_slice().convert_to(lock)
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml<A>> {
+                self.as_slice().to_value(lock)
             }
         }
 
         impl<A, R: ToOCaml<A>> ToOCaml<$ocaml<A>> for std::collections::VecDeque<R> {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml<A>> {
-                crate::types::memory::collect(self.iter())?.convert_to(lock)
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml<A>> {
+                crate::types::memory::collect(self.iter())?.to_value(lock)
             }
         }
 
         impl<A, R: FromOCaml<A>> FromOCaml<$ocaml<A>> for std::collections::VecDeque<R> {
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, $ocaml<A>>,
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
-                Vec::convert_from(value, lock).map(Self::from)
+                Vec::from_ocaml(value, lock).map(Self::from)
             }
 
             with_form!($ocaml<A>);
@@ -140,11 +143,11 @@ macro_rules! like_slices {
 
         /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if there are more or fewer than `N` elements.
         impl<A, R: FromOCaml<A>, const N: usize> FromOCaml<$ocaml<A>> for [R; N] {
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, $ocaml<A>>,
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
-                Vec::convert_from(value, lock)?
+                Vec::from_ocaml(value, lock)?
                     .try_into()
                     .map_err(|_| ConversionError::new(ConversionErrorKind::Mismatch))
             }

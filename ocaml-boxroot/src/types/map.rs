@@ -1,5 +1,6 @@
 //! Maps and sets of the standard library, read from Rust; and association lists.
 
+use super::depth::Level;
 use super::form::Form;
 use super::memory::{collect, push};
 use super::{FromOCaml, Invariant, Made, OCamlList, ToOCaml};
@@ -187,13 +188,14 @@ macro_rules! maps {
         impl<A, B, K: FromOCaml<A>, V: FromOCaml<B>> FromOCaml<OCamlMap<A, B>> for $rust
         $(where $bounded: $first $(+ $second)?)?
         {
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, OCamlMap<A, B>>,
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
+                let _level = Level::new()?;
                 let mut bindings = Vec::new();
                 for (key, value) in value.iter() {
-                    push(&mut bindings, (K::from_ocaml(key, lock)?, V::from_ocaml(value, lock)?))?;
+                    push(&mut bindings, (key.to_rust(lock)?, value.to_rust(lock)?))?;
                 }
                 made::$make(bindings)
             }
@@ -214,13 +216,14 @@ macro_rules! sets {
         impl<A, T: FromOCaml<A>> FromOCaml<OCamlSet<A>> for $rust
         $(where $bounded: $first $(+ $second)?)?
         {
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, OCamlSet<A>>,
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
+                let _level = Level::new()?;
                 let mut elements = Vec::new();
                 for element in value.iter() {
-                    push(&mut elements, T::from_ocaml(element, lock)?)?;
+                    push(&mut elements, element.to_rust(lock)?)?;
                 }
                 made::$make(elements)
             }
@@ -240,8 +243,8 @@ macro_rules! lists_of_elements {
     ($($set:ident)*) => {$(
         /// A list, in the order of the Rust set's iterator.
         impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for $set<R> {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
-                collect(self.iter())?.as_slice().convert_to(lock)
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
+                collect(self.iter())?.as_slice().to_value(lock)
             }
         }
     )*};
@@ -253,8 +256,8 @@ macro_rules! association_lists {
     ($($rust:ident: $make:ident where $first:ident $(+ $second:ident)?;)*) => {$(
         /// A list of pairs, in the order of the Rust map's iterator.
         impl<A, B, K: ToOCaml<A>, V: ToOCaml<B>> ToOCaml<OCamlList<(A, B)>> for $rust<K, V> {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<(A, B)>> {
-                collect(self.iter())?.as_slice().convert_to(lock)
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<(A, B)>> {
+                collect(self.iter())?.as_slice().to_value(lock)
             }
         }
 
@@ -262,11 +265,11 @@ macro_rules! association_lists {
         impl<A, B, K: FromOCaml<A> + $first $(+ $second)?, V: FromOCaml<B>> FromOCaml<OCamlList<(A, B)>>
             for $rust<K, V>
         {
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, OCamlList<(A, B)>>,
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
-                let pairs: Vec<(K, V)> = FromOCaml::convert_from(value, lock)?;
+                let pairs: Vec<(K, V)> = FromOCaml::from_ocaml(value, lock)?;
                 made::$make(pairs.into_iter().rev())
             }
 

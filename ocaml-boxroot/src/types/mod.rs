@@ -35,22 +35,6 @@ macro_rules! marker {
     )+};
 }
 
-/// For a conversion of a type without parts.
-macro_rules! without_parts {
-    (&self) => {
-        #[inline]
-        fn has_parts(&self) -> bool {
-            false
-        }
-    };
-    () => {
-        #[inline]
-        fn has_parts() -> bool {
-            false
-        }
-    };
-}
-
 /// For a conversion from a marker that is a [`Form`].
 macro_rules! with_form {
     ($marker:ty) => {
@@ -66,7 +50,7 @@ pub(crate) mod bigarray;
 mod block;
 pub(crate) mod boxed;
 pub(crate) mod declare;
-mod depth;
+pub(crate) mod depth;
 pub(crate) mod exception;
 pub(crate) mod form;
 mod function;
@@ -84,7 +68,6 @@ mod tuple;
 
 pub use bigarray::{BigarrayCell, BigarrayElement};
 pub use declare::Field;
-pub use depth::set_depth_limit;
 pub use exception::{CallError, Exception};
 pub use form::Form;
 pub use markers::*;
@@ -132,7 +115,6 @@ pub mod markers {
 
 use crate::value::CHECKS;
 use crate::{Boxroot, ConversionError, ConversionErrorKind, DomainLock, RootRef, Value};
-use depth::Level;
 use form::mismatch;
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -201,15 +183,15 @@ pub unsafe trait OneType {}
 ///
 /// Conversions of nested values recurse, so the data could exhaust the stack. Therefore nesting beyond 512 levels is the
 /// error [`TooDeep`](crate::ConversionErrorKind::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
-/// list, array, map, tuple, option, result, record and variant is a level, and so is each type that you implement the
-/// conversions for. Numbers, strings and roots are no levels. A list is one level, however many elements it has; a cyclic
+/// list, array, map, tuple, option, result, record and variant is a level. Numbers, strings and roots are no levels, nor are types that you
+/// implement the conversions for: a recursive one begins with a [`Level`](crate::depth::Level). A list is one level, however many elements it has; a cyclic
 /// list is a [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///
 /// A conversion has on the stack up to twenty copies of a Rust value, and up to 200 bytes for each field or constructor of its type. So
 /// what is left has room for values of up to a two-hundredth of the stack (10 KB with the 2 MiB of Rust's threads), of types with one
 /// field or constructor for each 2 KiB of the stack (a thousand). If a type of yours has larger arrays (`[A; N]`), use vectors instead.
 ///
-/// [`set_depth_limit`](crate::set_depth_limit) sets another limit. It has to suit what the program does with the Rust
+/// [`depth::set_limit`](crate::depth::set_limit) sets another limit. It has to suit what the program does with the Rust
 /// values, too: dropping, printing and comparing them recurses as well. A part that occurs several times in a value is converted
 /// each time, so a small value that shares much may become a very large one.
 ///
@@ -220,8 +202,8 @@ pub unsafe trait OneType {}
 ///
 /// # Conversions of other types
 ///
-/// Implement [`convert_to`](ToOCaml::convert_to) and [`convert_from`](FromOCaml::convert_from), and convert the parts by
-/// [`to_ocaml`](ToOCaml::to_ocaml), or [`to_value`](ToOCaml::to_value) for the last one, and [`to_rust`](Value::to_rust).
+/// Implement [`to_value`](ToOCaml::to_value) and [`from_ocaml`](FromOCaml::from_ocaml), and convert the parts by
+/// [`to_ocaml`](ToOCaml::to_ocaml), or `to_value` for the last one, and [`to_rust`](Value::to_rust).
 ///
 /// ```
 /// # ocaml_boxroot::macro_support::example(|lock| {
@@ -231,7 +213,7 @@ pub unsafe trait OneType {}
 /// struct Complex { re: f64, im: f64 }
 ///
 /// impl ToOCaml<(OCamlFloat, OCamlFloat)> for Complex {
-///     fn convert_to<'l>(
+///     fn to_value<'l>(
 ///         &self,
 ///         lock: &'l mut DomainLock,
 ///     ) -> Result<(Value<'l, (OCamlFloat, OCamlFloat)>, &'l DomainLock), ConversionError> {
@@ -240,7 +222,7 @@ pub unsafe trait OneType {}
 /// }
 ///
 /// impl FromOCaml<(OCamlFloat, OCamlFloat)> for Complex {
-///     fn convert_from<'l>(
+///     fn from_ocaml<'l>(
 ///         value: Value<'l, (OCamlFloat, OCamlFloat)>,
 ///         lock: &'l DomainLock,
 ///     ) -> Result<Self, ConversionError> {
@@ -296,34 +278,14 @@ pub trait ToOCaml<T: ?Sized> {
         }
     }
 
-    /// The copy, without a root, for whoever uses it at once. Also returns the token, shared. The collector may run before.
+    /// The copy, without a root, for whoever uses it at once. Also returns the token, shared. The collector may run before. This is
+    /// the conversion, which you implement; convert the parts of the value by *their* `to_value` or `to_ocaml`.
     ///
     /// # Errors
     ///
     /// As [`to_ocaml`](ToOCaml::to_ocaml).
-    #[inline]
     #[track_caller]
     fn to_value<'l>(
-        &self,
-        lock: &'l mut DomainLock,
-    ) -> Result<(Value<'l, T>, &'l DomainLock), ConversionError> {
-        if !self.has_parts() {
-            return self.convert_to(lock);
-        }
-        let Some(_level) = Level::new() else {
-            return Err(ConversionError::new(ConversionErrorKind::TooDeep));
-        };
-        self.convert_to(lock)
-    }
-
-    /// The conversion, which you implement, and which [`to_ocaml`](ToOCaml::to_ocaml) and [`to_value`](ToOCaml::to_value) call.
-    /// It must convert the parts of the value by *their* `to_ocaml` or `to_value`, which count the levels.
-    ///
-    /// # Errors
-    ///
-    /// As [`to_ocaml`](ToOCaml::to_ocaml).
-    #[track_caller]
-    fn convert_to<'l>(
         &self,
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, T>, &'l DomainLock), ConversionError>;
@@ -340,13 +302,6 @@ pub trait ToOCaml<T: ?Sized> {
     #[inline]
     fn as_float(&self) -> Option<FloatOf<T>> {
         None
-    }
-
-    /// Whether `to_ocaml` counts a level for this value. Implement it, as `false`, for a type without parts, whose
-    /// conversion then spends no time on the count.
-    #[inline]
-    fn has_parts(&self) -> bool {
-        true
     }
 }
 
@@ -371,7 +326,7 @@ impl<T: ?Sized> FloatOf<T> {
 /// use ocaml_boxroot::{FromOCaml, OCamlInt, Value};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
-/// let n: u8 = FromOCaml::<OCamlInt>::from_ocaml(Value::int(7), lock)?; // or `Value::int(7).to_rust(lock)?`
+/// let n: u8 = Value::int(7).to_rust(lock)?; // `u8` is `FromOCaml<OCamlInt>`
 /// assert_eq!(n, 7);
 /// # Ok(()) });
 /// ```
@@ -385,44 +340,16 @@ impl<T: ?Sized> FloatOf<T> {
             which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
 )]
 pub trait FromOCaml<T: ?Sized>: Sized {
-    /// The copy. The collector does not run.
+    /// The copy. The collector does not run. This is the conversion, which you implement, and which [`Value::to_rust`] calls. It
+    /// converts the parts of the value by [`Value::to_rust`] or [`Value::read`].
     ///
     /// # Errors
     ///
     /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit;
     /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value does not have the form of this type; [`NotUtf8`](crate::ConversionErrorKind::NotUtf8);
     /// [`TooDeep`](crate::ConversionErrorKind::TooDeep); [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
-    #[inline]
     #[track_caller]
-    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, ConversionError> {
-        if CHECKS && !Self::has_form(value) {
-            return Err(mismatch(value));
-        }
-        if !Self::has_parts() {
-            return Self::convert_from(value, lock);
-        }
-        let Some(_level) = Level::new() else {
-            return Err(ConversionError::new(ConversionErrorKind::TooDeep));
-        };
-        Self::convert_from(value, lock)
-    }
-
-    /// The conversion, which you implement, and which [`from_ocaml`](FromOCaml::from_ocaml) calls. It must convert the parts of
-    /// the value by [`Value::to_rust`], [`Value::read`] or their `from_ocaml`, which count the levels.
-    ///
-    /// # Errors
-    ///
-    /// As [`from_ocaml`](FromOCaml::from_ocaml).
-    #[track_caller]
-    fn convert_from<'l>(value: Value<'l, T>, lock: &'l DomainLock)
-        -> Result<Self, ConversionError>;
-
-    /// Whether `from_ocaml` counts a level for this type. Implement it, as `false`, for a type without parts, whose
-    /// conversion then spends no time on the count.
-    #[inline]
-    fn has_parts() -> bool {
-        true
-    }
+    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, ConversionError>;
 
     /// `false` if the value is certainly not a `T`. [Builds with checks](crate#builds-with-checks) call this before each
     /// conversion, and `false` makes the conversion a [`Mismatch`](crate::ConversionErrorKind::Mismatch). Implement it, as `value.has_form()`,
@@ -453,8 +380,12 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// represent the value;
     /// [`TooDeep`](crate::ConversionErrorKind::TooDeep); [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias("Int_val", "String_val", "Double_val"))]
+    #[inline]
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(self, lock: &'l DomainLock) -> Result<R, ConversionError> {
+        if CHECKS && !R::has_form(self) {
+            return Err(mismatch(self));
+        }
         R::from_ocaml(self, lock)
     }
 }
@@ -467,7 +398,7 @@ impl<T: ?Sized> RootRef<T> {
     /// As [`Value::to_rust`].
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, ConversionError> {
-        R::from_ocaml(self.get(lock), lock)
+        self.get(lock).to_rust(lock)
     }
 }
 
@@ -475,7 +406,7 @@ macro_rules! roots {
     ($($root:ty),+) => {$(
         impl<T: ?Sized> ToOCaml<T> for $root {
             #[inline]
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, T> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, T> {
                 Ok((self.get(lock), lock))
             }
 
@@ -483,8 +414,6 @@ macro_rules! roots {
             fn as_root(&self) -> Option<&RootRef<T>> {
                 Some(self)
             }
-
-            without_parts!(&self);
         }
     )+};
 }
@@ -492,21 +421,16 @@ macro_rules! roots {
 roots!(RootRef<T>, Boxroot<T>);
 
 impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
-    fn convert_from<'l>(
-        value: Value<'l, T>,
-        lock: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
+    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, ConversionError> {
         Boxroot::try_new(lock, value)
     }
-
-    without_parts!();
 }
 
 macro_rules! pointers {
     ($($pointer:ty),+) => {$(
         impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for $pointer {
             #[inline]
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, T> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, T> {
                 (**self).to_value(lock)
             }
 
@@ -519,8 +443,6 @@ macro_rules! pointers {
             fn as_float(&self) -> Option<FloatOf<T>> {
                 (**self).as_float()
             }
-
-            without_parts!(&self);
         }
     )+};
 }
@@ -528,14 +450,9 @@ macro_rules! pointers {
 pointers!(&R, Box<R>, Rc<R>, Arc<R>);
 
 impl<T: ?Sized, R: FromOCaml<T>> FromOCaml<T> for Box<R> {
-    fn convert_from<'l>(
-        value: Value<'l, T>,
-        lock: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
-        Ok(Box::new(R::from_ocaml(value, lock)?))
+    fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, ConversionError> {
+        Ok(Box::new(value.to_rust(lock)?))
     }
-
-    without_parts!();
 
     fn has_form(value: Value<'_, T>) -> bool {
         R::has_form(value)

@@ -257,43 +257,34 @@ impl Value<'_, OCamlFloat> {
 
 impl ToOCaml<()> for () {
     #[inline]
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, ()> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, ()> {
         Ok((Value::unit(), lock))
     }
-
-    without_parts!(&self);
 }
 
 impl FromOCaml<()> for () {
     #[inline]
-    fn convert_from<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, ConversionError> {
+    fn from_ocaml<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, ConversionError> {
         Ok(())
     }
 
-    without_parts!();
     with_form!(());
 }
 
 impl ToOCaml<bool> for bool {
     #[inline]
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, bool> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, bool> {
         // SAFETY: `false` is the immediate 0, and `true` the immediate 1.
         unsafe { made(Value::int(isize::from(*self)).raw(), lock) }
     }
-
-    without_parts!(&self);
 }
 
 impl FromOCaml<bool> for bool {
     #[inline]
-    fn convert_from<'l>(
-        value: Value<'l, bool>,
-        _: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
+    fn from_ocaml<'l>(value: Value<'l, bool>, _: &'l DomainLock) -> Result<Self, ConversionError> {
         Ok(value.to_bool())
     }
 
-    without_parts!();
     with_form!(bool);
 }
 
@@ -314,28 +305,25 @@ macro_rules! integers {
         /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit.
         impl ToOCaml<$ocaml> for $rust {
             #[inline]
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
                 let make: fn($own, &'l mut DomainLock) -> Made<'l, $ocaml> = $make;
                 match $own::try_from(*self) {
                     Ok(n) => make(n, lock),
                     Err(_) => Err(ConversionErrorKind::OutOfRange.into()),
                 }
             }
-
-            without_parts!(&self);
         }
 
         /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit.
         impl FromOCaml<$ocaml> for $rust {
             #[inline]
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, $ocaml>,
                 _: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
                 $rust::try_from(value.$read()).map_err(|_| ConversionErrorKind::OutOfRange.into())
             }
 
-            without_parts!();
             with_form!($ocaml);
         }
     )*};
@@ -360,24 +348,21 @@ macro_rules! wrapping {
         /// The number with the same bits.
         impl ToOCaml<$ocaml> for Wrapping<$rust> {
             #[inline]
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
-                (self.0 as $own).convert_to(lock)
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
+                (self.0 as $own).to_value(lock)
             }
-
-            without_parts!(&self);
         }
 
         /// The number with the same bits.
         impl FromOCaml<$ocaml> for Wrapping<$rust> {
             #[inline]
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, $ocaml>,
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
-                $own::convert_from(value, lock).map(|n| Wrapping(n as $rust))
+                $own::from_ocaml(value, lock).map(|n| Wrapping(n as $rust))
             }
 
-            without_parts!();
             with_form!($ocaml);
         }
     )*};
@@ -391,7 +376,7 @@ wrapping! {
 
 impl ToOCaml<OCamlFloat> for f64 {
     #[inline]
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
         // new block is a float.
         unsafe { made(ffi::obx_alloc_float(*self), lock) }
@@ -401,20 +386,17 @@ impl ToOCaml<OCamlFloat> for f64 {
     fn as_float(&self) -> Option<FloatOf<OCamlFloat>> {
         Some(FloatOf(*self, PhantomData))
     }
-
-    without_parts!(&self);
 }
 
 impl FromOCaml<OCamlFloat> for f64 {
     #[inline]
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlFloat>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
         Ok(value.to_float())
     }
 
-    without_parts!();
     with_form!(OCamlFloat);
 
     #[inline]
@@ -428,9 +410,9 @@ macro_rules! floats {
     ($($(#[$doc:meta])* $rust:ty: $to:expr, $from:expr;)*) => {$(
         impl ToOCaml<OCamlFloat> for $rust {
             #[inline]
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
                 let to: fn(&Self) -> f64 = $to;
-                to(self).convert_to(lock)
+                to(self).to_value(lock)
             }
 
             #[inline]
@@ -438,21 +420,18 @@ macro_rules! floats {
                 let to: fn(&Self) -> f64 = $to;
                 Some(FloatOf(to(self), PhantomData))
             }
-
-            without_parts!(&self);
         }
 
         $(#[$doc])*
         impl FromOCaml<OCamlFloat> for $rust {
             #[inline]
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, OCamlFloat>,
                 _: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
                 Self::from_float(value.to_float())
             }
 
-            without_parts!();
             with_form!(OCamlFloat);
 
             #[inline]
@@ -474,66 +453,58 @@ floats! {
 
 impl ToOCaml<OCamlChar> for u8 {
     #[inline]
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
         Ok((Value::char(*self), lock))
     }
-
-    without_parts!(&self);
 }
 
 impl FromOCaml<OCamlChar> for u8 {
     #[inline]
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlChar>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
         Ok(value.to_byte())
     }
 
-    without_parts!();
     with_form!(OCamlChar);
 }
 
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF). Other characters are
 /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
 impl ToOCaml<OCamlChar> for char {
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
         u8::try_from(*self)
             .map_err(|_| ConversionError::new(ConversionErrorKind::OutOfRange))?
             .to_value(lock)
     }
-
-    without_parts!(&self);
 }
 
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
 impl FromOCaml<OCamlChar> for char {
     #[inline]
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlChar>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
         Ok(value.to_byte().into())
     }
 
-    without_parts!();
     with_form!(OCamlChar);
 }
 
 impl ToOCaml<OCamlUchar> for char {
     #[inline]
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlUchar> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlUchar> {
         // SAFETY: an `Uchar.t` is the immediate of a character's number.
         unsafe { made(Value::int(u32::from(*self) as isize).raw(), lock) }
     }
-
-    without_parts!(&self);
 }
 
 /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if OCaml made the value of another number, by `Uchar.unsafe_of_int`.
 impl FromOCaml<OCamlUchar> for char {
     #[inline]
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlUchar>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
@@ -541,6 +512,5 @@ impl FromOCaml<OCamlUchar> for char {
         number.and_then(char::from_u32).ok_or_else(|| ConversionErrorKind::OutOfRange.into())
     }
 
-    without_parts!();
     with_form!(OCamlUchar);
 }

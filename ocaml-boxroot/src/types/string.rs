@@ -211,12 +211,10 @@ macro_rules! strings {
     ($($rust:ty $(, $n:ident)?: $bytes:expr;)*) => {$(
         impl$(<const $n: usize>)? ToOCaml<OCamlString> for $rust {
             #[inline]
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlString> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlString> {
                 let bytes: fn(&Self) -> &[u8] = $bytes;
                 lock.string(bytes(self))
             }
-
-            without_parts!(&self);
         }
     )*};
 }
@@ -224,14 +222,12 @@ macro_rules! strings {
 macro_rules! bytes {
     ($($rust:ty $(, $n:ident)?;)*) => {$(
         impl$(<const $n: usize>)? ToOCaml<OCamlBytes> for $rust {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlBytes> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlBytes> {
                 let (value, lock) = lock.alloc_string(self)?;
                 // SAFETY: bytes are laid out like a string, and nothing else refers to this new string, so it
                 // may change.
                 Ok((unsafe { Value::from_raw(value.raw()) }, lock))
             }
-
-            without_parts!(&self);
         }
     )*};
 }
@@ -259,7 +255,7 @@ bytes! {
 /// [`Value::to_string_lossy`] replaces what is not UTF-8.
 impl FromOCaml<OCamlString> for String {
     #[inline]
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlString>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
@@ -273,7 +269,6 @@ impl FromOCaml<OCamlString> for String {
         copied_text(value).map(str::into_string)
     }
 
-    without_parts!();
     with_form!(OCamlString);
 }
 
@@ -282,14 +277,13 @@ macro_rules! strings_by {
     ($($by:ty: $($rust:ty),*;)*) => {$($(
         impl FromOCaml<OCamlString> for $rust {
             #[inline]
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, OCamlString>,
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
-                Ok(<$by as FromOCaml<OCamlString>>::convert_from(value, lock)?.into())
+                Ok(<$by as FromOCaml<OCamlString>>::from_ocaml(value, lock)?.into())
             }
 
-            without_parts!();
             with_form!(OCamlString);
         }
     )*)*};
@@ -302,37 +296,34 @@ strings_by! {
 
 /// Any bytes.
 impl FromOCaml<OCamlString> for OsString {
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlString>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
         copied(value.as_bytes()).map(OsString::from_vec)
     }
 
-    without_parts!();
     with_form!(OCamlString);
 }
 
 impl FromOCaml<OCamlString> for Vec<u8> {
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlString>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
         copied(value.as_bytes())
     }
 
-    without_parts!();
     with_form!(OCamlString);
 }
 
 impl FromOCaml<OCamlBytes> for Vec<u8> {
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, OCamlBytes>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
         value.copied()
     }
 
-    without_parts!();
     with_form!(OCamlBytes);
 }

@@ -1,6 +1,7 @@
 //! Tuples, options and results. Rust's own types are the markers.
 
 use super::block::{block, made};
+use super::depth::Level;
 use super::form::Form;
 use super::kept::Kept;
 use super::{FromOCaml, Made, OneType, ToOCaml};
@@ -82,7 +83,8 @@ macro_rules! tuple {
         }
 
         impl<$($ocaml, $rust: ToOCaml<$ocaml>),+> ToOCaml<($($ocaml,)+)> for ($($rust,)+) {
-            fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, ($($ocaml,)+)> {
+            fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, ($($ocaml,)+)> {
+                let _level = Level::new()?;
                 let fields = [$(Kept::new::<$ocaml, $rust>(&self.$index, lock)?),+];
                 // SAFETY: a tuple is a block of tag 0 with these fields.
                 unsafe { block(lock, 0, fields) }
@@ -90,12 +92,13 @@ macro_rules! tuple {
         }
 
         impl<$($ocaml, $rust: FromOCaml<$ocaml>),+> FromOCaml<($($ocaml,)+)> for ($($rust,)+) {
-            fn convert_from<'l>(
+            fn from_ocaml<'l>(
                 value: Value<'l, ($($ocaml,)+)>,
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
+                let _level = Level::new()?;
                 // SAFETY: a tuple is a block of these fields (type).
-                unsafe { Ok(($($rust::from_ocaml(value.field::<$ocaml>($index), lock)?,)+)) }
+                unsafe { Ok(($(value.field::<$ocaml>($index).to_rust::<$rust>(lock)?,)+)) }
             }
 
             with_form!(($($ocaml,)+));
@@ -112,7 +115,8 @@ tuple!(7: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6);
 tuple!(8: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6, W H 7);
 
 impl<A, R: ToOCaml<A>> ToOCaml<Option<A>> for Option<R> {
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, Option<A>> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, Option<A>> {
+        let _level = Level::new()?;
         match self {
             // SAFETY: `None` is the immediate 0.
             None => unsafe { made(Value::int(0).raw(), lock) },
@@ -126,13 +130,14 @@ impl<A, R: ToOCaml<A>> ToOCaml<Option<A>> for Option<R> {
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<Option<A>> for Option<R> {
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, Option<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
+        let _level = Level::new()?;
         match value.to_option() {
             None => Ok(None),
-            Some(x) => Ok(Some(R::from_ocaml(x, lock)?)),
+            Some(x) => Ok(Some(x.to_rust(lock)?)),
         }
     }
 
@@ -140,7 +145,8 @@ impl<A, R: FromOCaml<A>> FromOCaml<Option<A>> for Option<R> {
 }
 
 impl<A, B, P: ToOCaml<A>, Q: ToOCaml<B>> ToOCaml<Result<A, B>> for Result<P, Q> {
-    fn convert_to<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, Result<A, B>> {
+    fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, Result<A, B>> {
+        let _level = Level::new()?;
         match self {
             Ok(x) => {
                 let x = Kept::new::<A, P>(x, lock)?;
@@ -157,13 +163,14 @@ impl<A, B, P: ToOCaml<A>, Q: ToOCaml<B>> ToOCaml<Result<A, B>> for Result<P, Q> 
 }
 
 impl<A, B, P: FromOCaml<A>, Q: FromOCaml<B>> FromOCaml<Result<A, B>> for Result<P, Q> {
-    fn convert_from<'l>(
+    fn from_ocaml<'l>(
         value: Value<'l, Result<A, B>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
+        let _level = Level::new()?;
         match value.to_result() {
-            Ok(x) => Ok(Ok(P::from_ocaml(x, lock)?)),
-            Err(x) => Ok(Err(Q::from_ocaml(x, lock)?)),
+            Ok(x) => Ok(Ok(x.to_rust(lock)?)),
+            Err(x) => Ok(Err(x.to_rust(lock)?)),
         }
     }
 

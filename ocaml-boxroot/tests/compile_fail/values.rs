@@ -58,7 +58,7 @@ fn wrong(root: &Boxroot<OCamlString>) {
 struct Kept<'k>(Value<'k, OCamlString>);
 
 impl<'k> FromOCaml<OCamlString> for Kept<'k> {
-    fn convert_from<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, ConversionError> {
+    fn from_ocaml<'l>(value: Value<'l, OCamlString>, _: &'l DomainLock) -> Result<Self, ConversionError> {
         Ok(Kept(value))
         //~^ ERROR associated function was supposed to return data with lifetime `'k` but it is
     }

@@ -64,7 +64,7 @@ impl<'l, T: Form> Value<'l, T> {
                 .and_then(R::from_float)
         } else {
             // SAFETY: every `T` has this field, which is an `F` (`Field`).
-            R::from_ocaml(unsafe { self.field(field.index) }, lock)
+            unsafe { self.field::<F>(field.index) }.to_rust(lock)
         };
         result.map_err(|error| error.within(field.name))
     }

@@ -78,13 +78,13 @@ macro_rules! ocaml_items {
 
             impl<$($a1,)* $($r1: $crate::ToOCaml<$t1>),*> $crate::ToOCaml<$name<$($a1),*>> for $rust1 {
                 #[inline(never)]
-                fn convert_to<'l>(
+                fn to_value<'l>(
                     &self,
                     lock: &'l mut $crate::DomainLock,
                 ) -> $crate::macro_support::Made<'l, $name<$($a1),*>> {
-                    $crate::ocaml_make!(lock 0 $([
+                    $crate::macro_support::nested(move || $crate::ocaml_make!(lock 0 $([
                         $index1 &self.$member1, $crate::macro_support::stringify!($member1)
-                    ])*)
+                    ])*))
                 }
             }
         )?
@@ -96,33 +96,35 @@ macro_rules! ocaml_items {
 
             impl<$($a2,)* $($r2: $crate::ToOCaml<$t2>),*> $crate::ToOCaml<$name<$($a2),*>> for $rust2 {
                 #[inline(never)]
-                fn convert_to<'l>(
+                fn to_value<'l>(
                     &self,
                     lock: &'l mut $crate::DomainLock,
                 ) -> $crate::macro_support::Made<'l, $name<$($a2),*>> {
-                    match self {
-                        $(Self::$constructor2 { .. } => $crate::ocaml_apart!([$($member2)*] match self {
-                            Self::$constructor2 { $($member2: $binding2),* } => {
-                                $crate::ocaml_make!(lock $number2 $([
-                                    $index2 $binding2,
-                                    $crate::macro_support::concat!(
-                                        $crate::macro_support::stringify!($constructor2),
-                                        ".",
-                                        $crate::macro_support::stringify!($member2)
-                                    )
-                                ])*)
-                            }
-                            // This is the constructor that was found.
-                            _ => $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch)),
-                        }),)*
-                    }
+                    $crate::macro_support::nested(move || {
+                        match self {
+                            $(Self::$constructor2 { .. } => $crate::ocaml_apart!([$($member2)*] match self {
+                                Self::$constructor2 { $($member2: $binding2),* } => {
+                                    $crate::ocaml_make!(lock $number2 $([
+                                        $index2 $binding2,
+                                        $crate::macro_support::concat!(
+                                            $crate::macro_support::stringify!($constructor2),
+                                            ".",
+                                            $crate::macro_support::stringify!($member2)
+                                        )
+                                    ])*)
+                                }
+                                // This is the constructor that was found.
+                                _ => $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch)),
+                            }),)*
+                        }
+                    })
                 }
             }
         )?
 
         $(
-            impl<$($a3,)* $($r3: $crate::FromOCaml<$t3>),*> $crate::FromOCaml<$name<$($a3),*>> for $rust3 {
-                fn convert_from<'l>(
+            impl<$($a3,)* $($r3: $crate::FromOCaml<$t3>),*> $crate::macro_support::FromParts<$name<$($a3),*>> for $rust3 {
+                fn from_parts<'l>(
                     value: $crate::Value<'l, $name<$($a3),*>>,
                     lock: &'l $crate::DomainLock,
                 ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
@@ -144,6 +146,16 @@ macro_rules! ocaml_items {
                         }));
                     })*
                     $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch))
+                }
+            }
+
+            impl<$($a3,)* $($r3: $crate::FromOCaml<$t3>),*> $crate::FromOCaml<$name<$($a3),*>> for $rust3 {
+                #[inline]
+                fn from_ocaml<'l>(
+                    value: $crate::Value<'l, $name<$($a3),*>>,
+                    lock: &'l $crate::DomainLock,
+                ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
+                    $crate::macro_support::nested(move || $crate::macro_support::FromParts::from_parts(value, lock))
                 }
 
                 fn has_form(value: $crate::Value<'_, $name<$($a3),*>>) -> $crate::macro_support::bool {

@@ -105,6 +105,13 @@ pub fn constant<M: Public, const C: isize>(lock: &DomainLock) -> Made<'_, M> {
     Ok((unsafe { Value::from_raw(Value::int(n).raw()) }, lock))
 }
 
+/// [`FromOCaml`] for a declared type, without the level: a function apart, in which no exit counts it.
+pub trait FromParts<M>: Sized {
+    /// As [`FromOCaml::from_ocaml`].
+    #[track_caller]
+    fn from_parts<'l>(value: Value<'l, M>, lock: &'l DomainLock) -> Result<Self, ConversionError>;
+}
+
 /// Calls `f`, with a frame of its own. What a type with many constructors needs for one of them is not on the stack while a part of
 /// another one is converted. (Without optimisation, the frame of a function has room for each value of its whole body.)
 #[cfg_attr(debug_assertions, inline(never))]
@@ -318,13 +325,13 @@ unsafe fn read<'l, T, R: FromOCaml<T>>(
 ) -> Result<R, ConversionError> {
     let part = match parts {
         // SAFETY: the block has this field, which is a `T` (caller).
-        Fields::Block(block, first) => R::from_ocaml(unsafe { block.field(first + index) }, lock),
+        Fields::Block(block, first) => unsafe { block.field::<T>(first + index) }.to_rust(lock),
         Fields::Flat(block) => match block.flat_float(index) {
             Some(x) => R::from_float(x),
             None => Err(ConversionError::new(ConversionErrorKind::Mismatch)),
         },
         // SAFETY: the value is its part, a `T` (caller).
-        Fields::Unboxed(value) => R::from_ocaml(unsafe { Value::from_raw(value.raw()) }, lock),
+        Fields::Unboxed(value) => unsafe { Value::<T>::from_raw(value.raw()) }.to_rust(lock),
     };
     match part {
         Ok(part) => Ok(part),
