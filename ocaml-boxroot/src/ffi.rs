@@ -18,6 +18,10 @@ extern "C" {
     pub fn caml_named_value(name: *const c_char) -> *const Value;
     /// An uninitialised block of 1 to 256 words, in the minor heap. May run the collector. Does not raise.
     pub fn caml_alloc_small(size: usize, tag: c_int) -> Value;
+
+    /// The text of an exception, for [`caml_stat_free`]; NULL if memory ran out. Needs the lock.
+    pub fn caml_format_exception(exception: Value) -> *mut c_char;
+    pub fn caml_stat_free(block: *mut c_void);
 }
 
 // `c/call.c`.

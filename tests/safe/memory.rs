@@ -143,13 +143,14 @@ test!(exceptions_where_memory_runs_out, || {
     with_ocaml(|lock| {
         let text = "x".repeat(N).to_ocaml(lock).unwrap();
         let error = with_little_memory(|| fail(lock, &text).unwrap_err());
-        assert_eq!(error.to_string(), "OCaml exception: Failure(_)");
+        let cut = |x: &str| format!("OCaml exception: Failure(\"{}", x.repeat(246));
+        assert_eq!(error.to_string(), cut("x"));
         let whole = fail(lock, &text).unwrap_err().to_string();
         assert_eq!(whole.len(), "OCaml exception: Failure(\"\")".len() + N);
         // A copy with U+FFFD takes more memory than the string.
         let text = vec![0xff; N].to_ocaml(lock).unwrap();
         let error = with_memory(2 * N, || fail(lock, &text).unwrap_err());
-        assert_eq!(error.to_string(), "OCaml exception: Failure(_)");
+        assert_eq!(error.to_string(), cut("\u{fffd}"));
         // A short text takes no memory of its own, and a clone takes none at all.
         let text = "no tea".to_ocaml(lock).unwrap();
         let before = requested();

@@ -1,13 +1,14 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
-use super::text::{Draft, Short, Text};
-use super::{OCamlBytes, OCamlInt, OCamlString, ToOCaml};
+use super::text::{self, Short, Text};
+use super::{OCamlBytes, OCamlString, ToOCaml};
 use crate::error::sum;
 use crate::{
     ffi, AttachError, Boxroot, ConversionError, DomainLock, Kind, OCamlAny, RootRef, Value,
 };
 use ocaml_boxroot_sys as sys;
+use std::ffi::CStr;
 use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
@@ -245,8 +246,9 @@ impl Exception {
         }
     }
 
-    /// The name and the arguments, as OCaml's runtime prints them, without `Printexc`, for an exception that was not caught: integers
-    /// and strings are shown, other arguments are `_`. Strings are `_`, too, if there is no memory for the whole text.
+    /// The name and the arguments, as OCaml's runtime prints them, without `Printexc`, for an
+    /// exception that was not caught: integers and strings are shown, other arguments are `_`. The
+    /// text of an exception whose only argument is a string is whole; others have at most 255 bytes.
     #[doc(alias("caml_format_exception", "Printexc.to_string"))]
     pub fn text(&self) -> &str {
         self.record().text.as_str()
@@ -483,8 +485,7 @@ impl std::error::Error for CallError {
     }
 }
 
-/// The constructor of an exception: a block of tag 248 with its name and a number. OCaml's own exceptions have negative
-/// numbers.
+/// The constructor of an exception: a block of tag 248 with its name and a number.
 enum Constructor {}
 
 /// Whether the value has the form of a constructor. An object without variables has the same tag and size, but no name.
@@ -528,11 +529,6 @@ impl<'l> Value<'l, Constructor> {
         // read as bytes.
         unsafe { self.field(0) }
     }
-
-    fn number(self) -> isize {
-        // SAFETY: the second field of a constructor is an integer (type).
-        unsafe { self.field::<OCamlInt>(1) }.to_int()
-    }
 }
 
 /// The constructor of OCaml's own exception of this name.
@@ -563,19 +559,18 @@ fn registered<'l>(
     is_constructor(value).then_some((value, lock))
 }
 
-/// The text that the runtime's `caml_format_exception` makes, without its limit of 256 bytes. If
-/// there is no memory for it, it has `_` for strings.
+/// The text of an exception.
 pub(crate) fn text_of(exception: Value<'_, OCamlException>) -> String {
     let mut text = Text::new();
     write_text_of(exception, &mut text);
-    text.long.unwrap_or_else(|| text.short.as_str().to_string())
+    text.as_str().to_string()
 }
 
 /// Makes an empty text that of the exception.
 #[inline(always)]
 fn write_text_of(exception: Value<'_, OCamlException>, text: &mut Text) {
     if write_simple_text(exception, &mut text.short).is_none() {
-        write_other_text(exception, text);
+        write_long_text(exception, text);
     }
 }
 
@@ -585,85 +580,54 @@ fn write_simple_text(exception: Value<'_, OCamlException>, text: &mut Short) -> 
     let kind = exception.checked().kind();
     let mut text = text.writer().add_bytes(constructor_of(exception, kind).name())?;
     if let Kind::Block { tag: 0, size } = kind {
-        if size != 2 {
-            return None;
-        }
-        // SAFETY: the block has two fields (just checked).
-        let argument: Value<'_, OCamlAny> = unsafe { exception.field(1) };
-        let Kind::Block { tag: STRING_TAG, .. } = argument.kind() else { return None };
-        // SAFETY: strings and bytes have this tag, and both may be read as bytes, which other
-        // threads may be changing.
-        let argument = unsafe { Value::from_raw(argument.raw()) };
-        text = text.add("(\"")?.add_bytes(argument)?.add("\")")?;
+        text = text.add("(\"")?.add_bytes(only_string(exception, size)?)?.add("\")")?;
     }
     text.done();
     Some(())
 }
 
+/// The argument of an exception with arguments, of this size, if there is only one, a string.
+#[inline(always)]
+fn only_string(exception: Value<'_, OCamlException>, size: usize) -> Option<Value<'_, OCamlBytes>> {
+    if size != 2 {
+        return None;
+    }
+    // SAFETY: the block has two fields (just checked).
+    let argument: Value<'_, OCamlAny> = unsafe { exception.field(1) };
+    let Kind::Block { tag: STRING_TAG, .. } = argument.kind() else { return None };
+    // SAFETY: strings and bytes have this tag, and both may be read as bytes, which other threads
+    // may be changing.
+    Some(unsafe { Value::from_raw(argument.raw()) })
+}
+
 #[inline(never)]
-fn write_other_text(exception: Value<'_, OCamlException>, text: &mut Text) {
-    if write_text(exception, &mut text.short, true).is_err() {
-        text.long = Some(long_text(exception));
-    }
+fn write_long_text(exception: Value<'_, OCamlException>, text: &mut Text) {
+    text.long = whole_text(exception).or_else(|| runtimes_text(exception));
 }
 
-#[cold]
-fn long_text(exception: Value<'_, OCamlException>) -> String {
-    let [mut whole, mut rest] = [const { String::new() }; 2];
-    match write_text(exception, &mut whole, true) {
-        Ok(()) => whole,
-        Err(_) => {
-            drop(whole);
-            let _ = write_text(exception, &mut rest, false);
-            rest
-        }
-    }
-}
-
-/// Writes the text of an exception. The only errors are those of `text`.
-fn write_text(
-    exception: Value<'_, OCamlException>,
-    text: &mut impl Draft,
-    with_strings: bool,
-) -> fmt::Result {
+/// The text of an exception whose only argument is a string. `None` of any other, or if there is
+/// no memory.
+fn whole_text(exception: Value<'_, OCamlException>) -> Option<String> {
     let kind = exception.kind();
-    let constructor = constructor_of(exception, kind);
-    text.add_bytes(constructor.name())?;
-    let Kind::Block { tag: 0, size } = kind else { return Ok(()) };
-    let (mut block, mut fields) = (exception.any(), 1..size);
-    if size == 2 && has_tuple(text.as_bytes()) && constructor.number() < 0 {
-        // SAFETY: the block has two fields (just checked).
-        let tuple: Value<'_, OCamlAny> = unsafe { exception.field(1) };
-        if let Kind::Block { tag: 0, size } = tuple.kind() {
-            (block, fields) = (tuple, 0..size);
-        }
-    }
-    let mut separator = "(";
-    for i in fields {
-        text.add(separator)?;
-        // SAFETY: the block has this field: `size` is that of the tuple or of the exception's block
-        // (just checked).
-        let argument: Value<'_, OCamlAny> = unsafe { block.field(i) };
-        match argument.kind() {
-            Kind::Immediate(n) => text.add(Short::number(n).as_str())?,
-            Kind::Block { tag: STRING_TAG, .. } if with_strings => {
-                text.add("\"")?;
-                // SAFETY: strings and bytes have this tag, and both may be read as bytes, which
-                // other threads may be changing.
-                text.add_bytes(unsafe { Value::from_raw(argument.raw()) })?;
-                text.add("\"")?;
-            }
-            Kind::Block { .. } => text.add("_")?,
-        }
-        separator = ", ";
-    }
-    text.add(")")
+    let Kind::Block { tag: 0, size } = kind else { return None };
+    let argument = only_string(exception, size)?;
+    let mut text = String::new();
+    text::add_bytes(&mut text, constructor_of(exception, kind).name())?;
+    text::add(&mut text, "(\"")?;
+    text::add_bytes(&mut text, argument)?;
+    text::add(&mut text, "\")")?;
+    Some(text)
 }
 
-/// Whether OCaml's own exception of this name has one argument, a tuple, whose elements OCaml
-/// prints as the arguments.
-fn has_tuple(name: &[u8]) -> bool {
-    matches!(name, b"Match_failure" | b"Assert_failure" | b"Undefined_recursive_module")
+/// The text that OCaml's runtime makes, of at most 255 bytes. `None` if there is no memory.
+fn runtimes_text(exception: Value<'_, OCamlException>) -> Option<String> {
+    // SAFETY: the exception is live. The function only reads it, and allocates in C's heap.
+    let text = NonNull::new(unsafe { ffi::caml_format_exception(exception.raw()) })?;
+    // SAFETY: a C string of the function's, which nobody else has.
+    let copy = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned();
+    // SAFETY: it is of this allocator, and not used afterwards.
+    unsafe { ffi::caml_stat_free(text.as_ptr().cast()) };
+    Some(copy)
 }
 
 #[cfg(test)]

@@ -1,18 +1,7 @@
 //! Texts of exceptions. A short one, of ASCII characters, takes no memory of its own.
 
 use crate::{OCamlBytes, Value};
-use std::fmt::{self, Write};
 use std::sync::atomic::Ordering;
-
-/// What a text is written to.
-pub(super) trait Draft {
-    fn as_bytes(&self) -> &[u8];
-
-    fn add(&mut self, part: &str) -> fmt::Result;
-
-    /// Adds a string of OCaml. U+FFFD replaces what is not UTF-8.
-    fn add_bytes(&mut self, part: Value<'_, OCamlBytes>) -> fmt::Result;
-}
 
 pub(super) struct Text {
     pub(super) short: Short,
@@ -49,23 +38,15 @@ impl Short {
         Short { bytes: [0; ROOM], length: 0 }
     }
 
-    /// The digits of a number.
-    #[cold]
-    pub(super) fn number(number: isize) -> Short {
-        let mut digits = Short::new();
-        let _ = write!(digits, "{number}"); // there is room for any number
-        digits
-    }
-
     pub(super) fn as_str(&self) -> &str {
         // SAFETY: the bytes of the text are ASCII.
-        unsafe { std::str::from_utf8_unchecked(self.as_bytes()) }
+        unsafe { std::str::from_utf8_unchecked(&self.bytes[..usize::from(self.length)]) }
     }
 
-    /// Continues the text.
+    /// Writes another text in its place.
     #[inline(always)]
     pub(super) fn writer(&mut self) -> Writer<'_> {
-        Writer { end: self.length.into(), text: self }
+        Writer { end: 0, text: self }
     }
 }
 
@@ -110,44 +91,18 @@ impl Writer<'_> {
     }
 }
 
-impl Draft for Short {
-    #[inline]
-    fn as_bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.length)]
-    }
-
-    fn add(&mut self, part: &str) -> fmt::Result {
-        self.writer().add(part).map(Writer::done).ok_or(fmt::Error)
-    }
-
-    fn add_bytes(&mut self, part: Value<'_, OCamlBytes>) -> fmt::Result {
-        self.writer().add_bytes(part).map(Writer::done).ok_or(fmt::Error)
-    }
+/// Adds a part to a text of any length. `None` if there is no memory.
+pub(super) fn add(text: &mut String, part: &str) -> Option<()> {
+    text.try_reserve(part.len()).ok()?;
+    text.push_str(part);
+    Some(())
 }
 
-impl fmt::Write for Short {
-    fn write_str(&mut self, part: &str) -> fmt::Result {
-        self.add(part)
+/// Adds a string of OCaml. U+FFFD replaces what is not UTF-8. `None` if there is no memory.
+pub(super) fn add_bytes(text: &mut String, part: Value<'_, OCamlBytes>) -> Option<()> {
+    for chunk in part.copied().ok()?.utf8_chunks() {
+        add(text, chunk.valid())?;
+        add(text, if chunk.invalid().is_empty() { "" } else { "\u{fffd}" })?;
     }
-}
-
-/// The error is that memory ran out.
-impl Draft for String {
-    fn as_bytes(&self) -> &[u8] {
-        str::as_bytes(self)
-    }
-
-    fn add(&mut self, part: &str) -> fmt::Result {
-        self.try_reserve(part.len()).map_err(|_| fmt::Error)?;
-        self.push_str(part);
-        Ok(())
-    }
-
-    fn add_bytes(&mut self, part: Value<'_, OCamlBytes>) -> fmt::Result {
-        for chunk in part.copied().map_err(|_| fmt::Error)?.utf8_chunks() {
-            self.add(chunk.valid())?;
-            self.add(if chunk.invalid().is_empty() { "" } else { "\u{fffd}" })?;
-        }
-        Ok(())
-    }
+    Some(())
 }
