@@ -1,7 +1,8 @@
 //! The Rust side of `main.ml`: a sorted table of OCaml values, which OCaml owns.
 
+use ocaml_boxroot::exceptions::NotFound;
 use ocaml_boxroot::{
-    export, Boxroot, DomainLock, Exception, Function, OCamlBox, OCamlInt, OCamlString, RootRef,
+    export, Boxroot, DomainLock, Function, OCamlBox, OCamlInt, OCamlString, RootRef,
 };
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -45,7 +46,7 @@ export! {
         let found = entries(table, lock).get(&key).map(|element| element.clone_in(lock));
         match found {
             Some(element) => Ok(element?),
-            None => Err(Exception::not_found(lock)?.into()),
+            None => Err(NotFound.into()),
         }
     }
 

@@ -126,6 +126,42 @@ pub mod debug {
     pub use ocaml_boxroot_sys::{leak_report, live_roots_by_site as leaks, Site};
 }
 
+/// OCaml's predefined exceptions, as errors.
+///
+/// A function that OCaml called returns one as its error, or an error that has one among its
+/// sources, and OCaml sees that exception. `NotFound::of(lock, &error)` tells whether a call of OCaml
+/// ended with it. The text of an error is that of the exception's argument, or else OCaml's name of
+/// the exception. [`Exception::is`] knows the rest of OCaml's exceptions, by name.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::exceptions::{Failure, NotFound};
+/// use ocaml_boxroot::{Function, OCamlInt};
+/// use std::error::Error;
+///
+/// # ocaml_boxroot::macro_support::example(|lock| {
+/// type Price = Function<(OCamlInt,), OCamlInt>;
+/// let price = Price::from_rust(lock, |lock, n| -> Result<i64, Box<dyn Error>> {
+///     match n.to_rust(lock)? {
+///         1 => Ok(8),
+///         2 => Err(NotFound.into()),
+///         n => Err(Failure(format!("there is no number {n}")).into()),
+///     }
+/// })?;
+/// let error = price.call_converting::<i64>(lock, 3).unwrap_err();
+/// assert_eq!(NotFound::of(lock, &error)?, None);
+/// let Some(Failure(text)) = Failure::of(lock, &error)? else { return Err(error.into()) };
+/// assert_eq!(text, "there is no number 3");
+/// # Ok(()) });
+/// ```
+pub mod exceptions {
+    pub use crate::types::predefined::{
+        DivisionByZero, EndOfFile, Failure, InvalidArgument, NotFound, OutOfMemory, StackOverflow,
+        SysError,
+    };
+}
+
 /// What the types of bigarrays are made of. Programs say [`OCamlArray2<f64>`](OCamlArray2), which
 /// is a [`Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`](bigarray::Bigarray).
 ///

@@ -4,6 +4,7 @@ use crate::support::exported::Run;
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
 use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::exceptions::NotFound;
 use ocaml_boxroot::sync::JoinHandleExt;
 use ocaml_boxroot::{
     ocaml_functions, AttachError, Boxroot, DomainLock, OCamlBox, OCamlInt, OCamlInt64, OCamlString,
@@ -140,7 +141,7 @@ test!(boxes_that_panic_and_attach, || {
     with_ocaml(|lock| {
         std::panic::set_hook(Box::new(|_| ()));
         for kind in ["minor", "major"] {
-            let exception = Some(ocaml_boxroot::Exception::not_found(lock).unwrap());
+            let exception = Some(NotFound.exception(lock).unwrap());
             let attempts = boxed(lock, Attempts { seen: seen.clone(), exception });
             if kind == "major" {
                 minor(lock).unwrap();

@@ -3,9 +3,10 @@
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
 use ocaml_boxroot::debug::profile;
+use ocaml_boxroot::exceptions::NotFound;
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, CallError, ConversionError, DomainLock, Exception, Function,
-    OCamlFloat, OCamlInt, OCamlList, OCamlString, Value,
+    ocaml_functions, Boxroot, CallError, ConversionError, DomainLock, Function, OCamlFloat,
+    OCamlInt, OCamlList, OCamlString, Value,
 };
 use std::backtrace::Backtrace;
 use std::fmt;
@@ -141,10 +142,7 @@ test!(closures_allocate_and_call_back, || {
 
 test!(closures_fail_as_exceptions, || {
     with_ocaml(|lock| {
-        let not_found = Function::<(), I>::from_rust(lock, |lock| {
-            Err::<i32, _>(Exception::not_found(lock).unwrap())
-        })
-        .unwrap();
+        let not_found = Function::<(), I>::from_rust(lock, |_| Err::<i32, _>(NotFound)).unwrap();
         let failed =
             Function::<(), I>::from_rust(lock, |_| Err::<i32, _>("an error\0 as text")).unwrap();
         let panics = Function::<(), I>::from_rust(lock, |lock| {

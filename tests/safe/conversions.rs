@@ -6,10 +6,11 @@ use crate::functions::{
 };
 use crate::support::safe::*;
 use ocaml_boxroot::debug::{stats, Kind};
+use ocaml_boxroot::exceptions::SysError;
 use ocaml_boxroot::{
     ocaml_functions, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock,
-    Exception, FromOCaml, Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlFloat,
-    OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, OCamlUchar, Runtime,
+    FromOCaml, Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlFloat, OCamlInt,
+    OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, OCamlUchar, Runtime,
     StartError, ToOCaml, Value,
 };
 use std::borrow::Cow;
@@ -97,7 +98,7 @@ test!(accessors_of_values, forbid(unsafe_code), || {
         let pair: Boxroot<(OCamlInt, OCamlString)> = (7, "seven").to_ocaml(lock).unwrap();
         let (number, name) = pair.get(lock).to_pair();
         assert_eq!((number.to_int(), name.as_str()), (7, Ok("seven")));
-        let failed = Exception::sys_error(lock, "no such file").unwrap();
+        let failed = SysError("no such file".into()).exception(lock).unwrap();
         assert_eq!(failed.text(), "Sys_error(\"no such file\")");
     })
 });

@@ -5,10 +5,11 @@ use crate::support::roots::Roots;
 use crate::support::safe::*;
 use crate::threads::install;
 use ocaml_boxroot::debug::{leak_report, leaks, stats, Site};
+use ocaml_boxroot::exceptions::Failure;
 use ocaml_boxroot::{
     ocaml_functions, ocaml_type, sys, AttachError, Boxroot, ConversionError, DomainLock, Elements,
-    Exception, Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString,
-    Runtime, ToOCaml, Value,
+    Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString, Runtime, ToOCaml,
+    Value,
 };
 use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;
@@ -234,7 +235,7 @@ test!(leaks_of_conversions, || {
             line!(), 1: unsafe { lock.named::<Function<(OCamlInt,), OCamlString>>("string") };
             line!(), 1: string::<Boxroot<OCamlString>>(lock, 12).unwrap();
             line!(), 1: fail(lock, "raised").unwrap_err();
-            line!(), 1: Exception::failure(lock, "made").unwrap();
+            line!(), 1: Failure("made".into()).exception(lock).unwrap();
             line!(), 1: Function::<(), OCamlInt>::from_rust(lock, |_| Ok::<_, ConversionError>(1)).unwrap();
             line!(), 1: Point { x: 1., y: 2. }.to_ocaml(lock).unwrap();
             line!(), 3: gather(strings::<Boxroot<_>>(lock, 3).unwrap().iter(lock));

@@ -5,6 +5,10 @@ use crate::support::exported::Run;
 use crate::support::safe::*;
 use crate::support::values::THROWN;
 use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::exceptions::{
+    DivisionByZero, EndOfFile, Failure, InvalidArgument, NotFound, OutOfMemory, StackOverflow,
+    SysError,
+};
 use ocaml_boxroot::{
     sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, Exception, Function,
     OCamlInt, OCamlString, Runtime, ToOCaml, Value,
@@ -166,6 +170,59 @@ test!(predefined_exceptions_are_told_apart, || {
     assert_no_roots();
 });
 
+// Each goes to OCaml as an exception and as an error, and comes back as itself and as nothing else.
+test!(predefined_exceptions_are_errors, forbid(unsafe_code), || {
+    macro_rules! there_and_back {
+        ($lock:ident: $($type:ident $text:literal $made:expr;)*) => {$(
+            let made: $type = $made;
+            assert_eq!(made.to_string(), $text);
+            let errors: [Run; 5] = [
+                |_, _| Err($made.into()),
+                |lock, _| Err($made.exception(lock)?.into()),
+                |_, _| Err(Context(Arc::new($made).into()).into()),
+                |_, _| Err(io::Error::other(io::Error::other($made)).into()),
+                |_, _| Err(Box::<dyn StdError>::from(Box::new($made))),
+            ];
+            for error in errors {
+                let error = ocaml($lock, "run", 0, error).map(drop).unwrap_err();
+                churn_a_little($lock);
+                let mut found = Vec::new();
+                there_and_back! { @found $lock error found
+                    NotFound EndOfFile DivisionByZero StackOverflow OutOfMemory
+                    Failure InvalidArgument SysError
+                }
+                assert_eq!(found, [stringify!($type)]);
+                assert_eq!($type::of($lock, &error).unwrap(), Some(made.clone()));
+                assert_eq!($type::of($lock, &Error::from(error)).unwrap(), Some(made.clone()));
+            }
+        )*};
+        (@found $lock:ident $error:ident $found:ident $($type:ident)*) => {$(
+            if $type::of($lock, &$error).unwrap().is_some() {
+                $found.push(stringify!($type));
+            }
+        )*};
+    }
+    with_ocaml(|lock| {
+        there_and_back! { lock:
+            NotFound "Not_found" NotFound;
+            EndOfFile "End_of_file" EndOfFile;
+            DivisionByZero "Division_by_zero" DivisionByZero;
+            StackOverflow "Stack_overflow" StackOverflow;
+            OutOfMemory "Out_of_memory" OutOfMemory;
+            Failure "no tea" Failure("no tea".to_string());
+            InvalidArgument "a\0b" InvalidArgument("a\0b".to_string());
+            SysError "" SysError(String::new());
+        }
+        // Other errors are none of them.
+        let attach = CallError::from(AttachError::NotSetup);
+        assert_eq!(NotFound::of(lock, &attach).unwrap(), None);
+        // The text of a chain has each part once.
+        let context = Context(Failure("no tea".into()).into());
+        assert_eq!(chain(&context), ["while serving", "no tea", "OCaml's exception Failure"]);
+    });
+    assert_no_roots();
+});
+
 test!(registered_exceptions_have_names_of_any_length, || {
     with_ocaml(|lock| {
         let quiet = raised(lock, 2);
@@ -224,21 +281,15 @@ test!(exception_texts_of_any_length, || {
     assert_no_roots();
 });
 
-/// The name of the exception that OCaml sees when Rust returns this one as an error.
-fn thrown(lock: &mut DomainLock, exception: Exception) -> String {
-    *THROWN.lock().unwrap() = Some(exception);
+/// The name of the exception that OCaml sees when Rust returns this error.
+fn thrown(lock: &mut DomainLock, error: impl StdError + Send + Sync + 'static) -> String {
+    *THROWN.lock().unwrap() = Some(error.into());
     churn(lock);
     name_of(lock).unwrap()
 }
 
 test!(exceptions_from_rust, || {
     with_ocaml(|lock| {
-        let exception = Exception::not_found(lock).unwrap();
-        assert_eq!(thrown(lock, exception), "Not_found");
-        let exception = Exception::end_of_file(lock).unwrap();
-        assert_eq!(thrown(lock, exception), "End_of_file");
-        let exception = Exception::invalid_argument(lock, "a\0b").unwrap();
-        assert_eq!(thrown(lock, exception), "Invalid_argument a\0b");
         let text: ocaml_boxroot::Boxroot<OCamlString> = "here".to_ocaml(lock).unwrap();
         let place: ocaml_boxroot::Boxroot<OCamlInt> = 3.to_ocaml(lock).unwrap();
         // SAFETY: Parse_error and Quiet have arguments of these types.
@@ -304,7 +355,7 @@ test!(debug_of_errors_has_the_text, forbid(unsafe_code), || {
         let error = same.unwrap().call_converting::<u8>(lock, 300).unwrap_err();
         assert!(format!("{error:?}").starts_with("OutOfRange: "), "{error:?}");
         assert!(format!("{error:?}").ends_with(&error.to_string()), "{error:?}");
-        let exception = Exception::failure(lock, "no tea").unwrap();
+        let exception = Failure("no tea".into()).exception(lock).unwrap();
         assert_eq!(format!("{:?}", CallError::from(exception)), "Exception(Failure(\"no tea\"))");
     });
 });
@@ -451,6 +502,11 @@ struct Transparent(CallError);
 #[derive(Debug)]
 struct Context(Box<dyn StdError + Send + Sync>);
 
+/// The texts of an error and its sources.
+fn chain(error: &(dyn StdError + 'static)) -> Vec<String> {
+    std::iter::successors(Some(error), |&error| error.source()).map(ToString::to_string).collect()
+}
+
 /// An error that is its own source.
 #[derive(Debug)]
 struct Endless;
@@ -568,12 +624,8 @@ test!(exceptions_in_errors_of_the_program, || {
         let error = closure.call_converting::<i32>(lock, 0).unwrap_err();
         assert!(error.to_string().contains("Parse_error"), "{error}");
         // The text of a chain has each part once, and says where.
-        let context = Context(Order(Exception::not_found(lock).unwrap().into()).into());
-        let (mut chain, mut next) = (Vec::new(), Some(&context as &dyn StdError));
-        while let Some(error) = next {
-            chain.push(error.to_string());
-            next = error.source();
-        }
+        let context = Context(Order(NotFound.exception(lock).unwrap().into()).into());
+        let chain = chain(&context);
         assert_eq!(chain[..3], ["while serving", "no order", "OCaml exception: Not_found"]);
         assert!(chain[3].starts_with(concat!("at ", file!(), ":")), "{chain:?}");
         assert_eq!(chain.len(), 4);

@@ -2,16 +2,17 @@
 
 use super::safe::churn;
 use ocaml_boxroot::{
-    export, ocaml_functions, Boxroot, CallError, ConversionError, Exception, OCamlBox, OCamlChar,
-    OCamlFloat, OCamlInt, OCamlString, ToOCaml,
+    export, ocaml_functions, Boxroot, CallError, ConversionError, OCamlBox, OCamlChar, OCamlFloat,
+    OCamlInt, OCamlString, ToOCaml,
 };
+use std::error::Error;
 use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::Mutex;
 
 export! {
     /// `external throw : unit -> unit = "values_throw"`: raises what [`THROWN`] holds.
-    unsafe fn values_throw(_lock) -> Result<() as (), Exception> {
-        Err(THROWN.lock().unwrap().take().unwrap())
+    unsafe fn values_throw(_lock) -> Result<() as (), Box<dyn Error>> {
+        Err(THROWN.lock().unwrap().take().unwrap() as Box<dyn Error>)
     }
 
     /// All arguments and the result are converted.
@@ -107,8 +108,8 @@ ocaml_functions! {
     }
 }
 
-/// The exception that `values_throw` raises.
-pub static THROWN: Mutex<Option<Exception>> = Mutex::new(None);
+/// The error that `values_throw` returns.
+pub static THROWN: Mutex<Option<Box<dyn Error + Send + Sync>>> = Mutex::new(None);
 
 fn call() -> i32 {
     40

@@ -8,7 +8,8 @@
 
 #![forbid(unsafe_code)]
 
-use ocaml_boxroot::{Boxroot, CallError, DomainLock, Runtime};
+use ocaml_boxroot::exceptions::NotFound;
+use ocaml_boxroot::{Boxroot, DomainLock, Runtime};
 use shell::{BadCommand, OCamlState};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -25,7 +26,7 @@ fn answer(
 ) -> Result<(Option<Boxroot<OCamlState>>, String)> {
     DomainLock::attach(|lock| match shell::step(lock, state, command) {
         Ok((state, answer)) => Ok((Some(state), answer)),
-        Err(CallError::Exception(e)) if e.is(lock, "Not_found") => Ok((None, "none".to_string())),
+        Err(error) if NotFound::of(lock, &error)?.is_some() => Ok((None, "none".to_string())),
         Err(error) => match BadCommand::of(lock, &error)? {
             Some(_) => Ok((None, "what?".to_string())),
             None => Err(error.to_string().into()),

@@ -1,7 +1,8 @@
 //! `exceptions.md`: what OCaml raises, and what Rust makes of it.
 
 use crate::stock::{self, Missing};
-use ocaml_boxroot::{CallError, DomainLock, Exception, Function, OCamlInt, OCamlString};
+use ocaml_boxroot::exceptions::NotFound;
+use ocaml_boxroot::{CallError, DomainLock, Function, OCamlInt, OCamlString};
 use std::error::Error;
 
 pub fn all(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
@@ -24,7 +25,7 @@ fn own(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 fn of_the_library(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     match stock::find(lock, "tea", &[] as &[stock::Item]) {
         Ok(item) => println!("{item:?}"),
-        Err(CallError::Exception(e)) if e.is(lock, "Not_found") => println!("no tea"),
+        Err(error) if NotFound::of(lock, &error)?.is_some() => println!("no tea"),
         Err(error) => return Err(error.into()),
     }
     Ok(())
@@ -36,7 +37,7 @@ fn of_rust(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let price = Price::from_rust(lock, |lock, name| -> Result<i64, Box<dyn Error>> {
         match name.to_rust::<String>(lock)?.as_str() {
             "tea" => Ok(8),
-            "milk" => Err(Exception::not_found(lock)?.into()), // Not_found
+            "milk" => Err(NotFound.into()), // Not_found
             "salt" => Err(Missing("salt".into(), 1).exception(lock)?.into()), // Stock.Missing ("salt", 1)
             other => Err(format!("no price of {other}").into()), // Failure "no price of …"
         }

@@ -321,10 +321,13 @@ macro_rules! bound_abi {
 /// For generated bindings.
 pub mod bound_support {
     use crate::lock::below_handlers;
+    pub use crate::types::exception::{
+        argument as exception_argument, found as exception, MayBeException,
+    };
     use crate::types::kept::Kept;
     use crate::{
-        ffi, sys, CallError, ConversionError, ConversionErrorKind, DomainLock, Exception,
-        FromOCaml, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint, Value,
+        ffi, sys, CallError, DomainLock, Exception, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32,
+        OCamlInt64, OCamlNativeint, Value,
     };
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -521,63 +524,6 @@ pub mod bound_support {
 
     impl<T> AnyType for T {
         type Raw = crate::sys::Value;
-    }
-
-    /// An exception, or an error that may be one.
-    pub trait MayBeException {
-        /// The exception.
-        fn exception(&self) -> Option<&Exception>;
-    }
-
-    impl MayBeException for Exception {
-        fn exception(&self) -> Option<&Exception> {
-            Some(self)
-        }
-    }
-
-    impl MayBeException for CallError {
-        fn exception(&self) -> Option<&Exception> {
-            match self {
-                CallError::Exception(exception) => Some(exception),
-                _ => None,
-            }
-        }
-    }
-
-    impl MayBeException for crate::Error {
-        fn exception(&self) -> Option<&Exception> {
-            match self {
-                crate::Error::Call(error) => error.exception(),
-                _ => None,
-            }
-        }
-    }
-
-    /// The exception, if it is the one with that name.
-    pub fn exception<'e>(
-        lock: &mut DomainLock,
-        error: &'e impl MayBeException,
-        name: &str,
-    ) -> Option<&'e Exception> {
-        error.exception().filter(|exception| exception.is(lock, name))
-    }
-
-    /// An argument of an exception.
-    ///
-    /// # Safety
-    ///
-    /// The exception has this argument, and it is a `T`.
-    #[track_caller]
-    pub unsafe fn exception_argument<T: Send + Sync, R: FromOCaml<T>>(
-        lock: &DomainLock,
-        exception: &Exception,
-        index: usize,
-        name: &'static str,
-    ) -> Result<R, ConversionError> {
-        // SAFETY: the argument is a `T` (caller), which may be used on any thread.
-        let argument = unsafe { exception.argument::<T>(lock, index) }?
-            .ok_or_else(|| ConversionError::new(ConversionErrorKind::Mismatch))?;
-        argument.to_rust(lock).map_err(|error| error.within(name))
     }
 
     /// A new exception.

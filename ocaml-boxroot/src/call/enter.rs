@@ -159,7 +159,7 @@ pub unsafe fn enter(
 fn encoded(lock: &mut DomainLock, error: Box<dyn Error>) -> sys::Value {
     // The error is dropped before the exception is an unrooted value: code of the program might run
     // the collector.
-    let exception = exception_inside(&*error);
+    let exception = exception_inside(lock, &*error);
     if let Some(value) = exception.as_ref().and_then(Exception::value) {
         drop(error);
         return ffi::exception_result(value.get(lock).raw());

@@ -38,12 +38,14 @@
 /// An exception of OCaml's function is [`CallError::Exception`](crate::CallError::Exception). It never jumps over Rust code. `?` hands
 /// it on; if it leaves a Rust function that OCaml called ([`export!`](crate::export!)), OCaml sees the same exception again.
 ///
-/// [`Exception::is`](crate::Exception::is) tells which exception it is. It knows OCaml's own exceptions by their names, and those
-/// exceptions of the program that are registered, as in `exception Full of int` and
+/// The structs of [`exceptions`](crate::exceptions) tell whether it is one of OCaml's own, and
+/// [`Exception::is`](crate::Exception::is) whether it is an exception of the program that is
+/// registered, as in `exception Full of int` and
 /// `let () = Callback.register_exception "Full" (Full 0)`. An argument is read by
 /// [`Exception::argument`](crate::Exception::argument).
 ///
 /// ```no_run
+/// use ocaml_boxroot::exceptions::NotFound;
 /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
 ///
 /// ocaml_functions! {
@@ -57,7 +59,7 @@
 /// fn put_or_skip(lock: &mut DomainLock, text: &str) -> Result<Option<i64>, CallError> {
 ///     match put(lock, text) {
 ///         Ok(place) => Ok(Some(place)),
-///         Err(CallError::Exception(e)) if e.is(lock, "Not_found") => Ok(None),
+///         Err(error) if NotFound::of(lock, &error)?.is_some() => Ok(None),
 ///         Err(CallError::Exception(e)) if e.is(lock, "Full") => {
 ///             // SAFETY: the argument of `Full` is an integer.
 ///             let size = unsafe { e.argument::<OCamlInt>(lock, 0) }?;

@@ -1,11 +1,13 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
+use super::predefined::Predefined;
 use super::text::{self, Short, Text};
-use super::{OCamlBytes, OCamlString, ToOCaml};
+use super::OCamlBytes;
 use crate::error::sum;
 use crate::{
-    ffi, AttachError, Boxroot, ConversionError, DomainLock, Kind, OCamlAny, RootRef, Value,
+    ffi, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Error, FromOCaml,
+    Kind, OCamlAny, RootRef, Value,
 };
 use ocaml_boxroot_sys as sys;
 use std::ffi::CStr;
@@ -21,10 +23,11 @@ marker! {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{Exception, OCamlException, RootRef};
+    /// use ocaml_boxroot::exceptions::NotFound;
+    /// use ocaml_boxroot::{OCamlException, RootRef};
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let missing = Exception::not_found(lock)?;
+    /// let missing = NotFound.exception(lock)?;
     /// let value: Option<&RootRef<OCamlException>> = missing.value();
     /// assert!(value.is_some());
     /// # Ok(()) });
@@ -37,20 +40,20 @@ marker! {
 ///
 /// Its text has the exception's name and arguments, as OCaml's runtime prints them (without `Printexc`). The text is made when
 /// the exception arrives in Rust, or is created there; so it can be shown on any thread, without the lock. [`is`](Exception::is)
-/// tells exceptions apart.
+/// tells exceptions apart, and [`exceptions`](crate::exceptions) has those that OCaml predefines, as
+/// structs.
 ///
 /// If an exported function returns an `Exception` as its error, or an error that has one among its
 /// sources, OCaml sees this exception, unchanged; see [`export!`](crate::export!). Its own
 /// [`source`](std::error::Error::source) says where Rust code called OCaml, or made the exception.
 ///
 /// ```
+/// use ocaml_boxroot::exceptions::Failure;
 /// use ocaml_boxroot::Exception;
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
-/// let missing = Exception::not_found(lock)?;
-/// assert!(missing.is(lock, "Not_found"));
-/// let failure = Exception::failure(lock, "no such file")?;
-/// assert!(!failure.is(lock, "Not_found"));
+/// let failure: Exception = Failure("no such file".into()).exception(lock)?;
+/// assert!(failure.is(lock, "Failure") && !failure.is(lock, "Not_found"));
 /// assert_eq!(failure.text(), "Failure(\"no such file\")");
 /// # Ok(()) });
 /// ```
@@ -129,10 +132,30 @@ impl Drop for Arrived {
 const LONGEST_CHAIN: usize = 100;
 
 /// The OCaml exception that an error of the program is, or has among its sources.
-pub(crate) fn exception_inside(error: &(dyn std::error::Error + 'static)) -> Option<Exception> {
-    let chain = std::iter::successors(Some(error), |error| error.source()).take(LONGEST_CHAIN);
-    let arrived = chain.filter_map(|error| error.downcast_ref::<Arrived>()).next()?;
-    Some(Exception(arrived.clone()))
+#[inline(always)]
+pub(crate) fn exception_inside(
+    lock: &mut DomainLock,
+    error: &(dyn std::error::Error + 'static),
+) -> Option<Exception> {
+    let (mut outer, mut inner) = (None, error);
+    for _ in 0..LONGEST_CHAIN {
+        if let Some(arrived) = inner.downcast_ref::<Arrived>() {
+            return Some(Exception(arrived.clone()));
+        }
+        let Some(source) = inner.source() else { break };
+        (outer, inner) = (Some(inner), source);
+    }
+    // A predefined exception is the last error, and not the only one.
+    predefined_inside(lock, outer?, inner)
+}
+
+#[cold]
+fn predefined_inside(
+    lock: &mut DomainLock,
+    outer: &dyn std::error::Error,
+    inner: &(dyn std::error::Error + 'static),
+) -> Option<Exception> {
+    inner.downcast_ref::<Predefined>()?.exception(lock, outer).ok()
 }
 
 impl Exception {
@@ -219,11 +242,11 @@ impl Exception {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{Exception, OCamlString};
+    /// use ocaml_boxroot::exceptions::Failure;
+    /// use ocaml_boxroot::OCamlString;
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let failure = Exception::failure(lock, "no such file")?;
-    /// assert!(failure.is(lock, "Failure"));
+    /// let failure = Failure("no such file".into()).exception(lock)?;
     /// // SAFETY: the argument of `Failure` is a string.
     /// let text = unsafe { failure.argument::<OCamlString>(lock, 0) }?;
     /// assert_eq!(text.expect("it has one").get(lock).as_str()?, "no such file");
@@ -294,71 +317,6 @@ impl Exception {
         let unrooted = value.get(lock);
         Ok(Exception::with(Some(value), unrooted))
     }
-
-    /// OCaml's `Not_found`.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
-    #[doc(alias = "caml_raise_not_found")]
-    #[track_caller]
-    pub fn not_found(lock: &mut DomainLock) -> Result<Exception, CallError> {
-        // SAFETY: the exception takes no argument.
-        unsafe { Exception::new(lock, "Not_found", &[]) }
-    }
-
-    /// OCaml's `End_of_file`.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
-    #[doc(alias = "caml_raise_end_of_file")]
-    #[track_caller]
-    pub fn end_of_file(lock: &mut DomainLock) -> Result<Exception, CallError> {
-        // SAFETY: the exception takes no argument.
-        unsafe { Exception::new(lock, "End_of_file", &[]) }
-    }
-
-    /// OCaml's `Failure text`.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
-    #[doc(alias = "caml_failwith")]
-    #[track_caller]
-    pub fn failure(lock: &mut DomainLock, text: &str) -> Result<Exception, CallError> {
-        Exception::with_text(lock, "Failure", text)
-    }
-
-    /// OCaml's `Invalid_argument text`.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
-    #[doc(alias = "caml_invalid_argument")]
-    #[track_caller]
-    pub fn invalid_argument(lock: &mut DomainLock, text: &str) -> Result<Exception, CallError> {
-        Exception::with_text(lock, "Invalid_argument", text)
-    }
-
-    /// OCaml's `Sys_error text`.
-    ///
-    /// # Errors
-    ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
-    #[doc(alias = "caml_raise_sys_error")]
-    #[track_caller]
-    pub fn sys_error(lock: &mut DomainLock, text: &str) -> Result<Exception, CallError> {
-        Exception::with_text(lock, "Sys_error", text)
-    }
-
-    /// `name` is one of OCaml's exceptions that take a string.
-    #[track_caller]
-    fn with_text(lock: &mut DomainLock, name: &str, text: &str) -> Result<Exception, CallError> {
-        let text: Boxroot<OCamlString> = text.to_ocaml(lock)?;
-        // SAFETY: the exception takes a string.
-        unsafe { Exception::new(lock, name, &[text.as_any()]) }
-    }
 }
 
 impl fmt::Display for Exception {
@@ -399,15 +357,15 @@ impl std::error::Error for Arrived {}
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{CallError, Exception, Function, OCamlInt};
+/// use ocaml_boxroot::exceptions::NotFound;
+/// use ocaml_boxroot::{Function, OCamlInt};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
-/// let find = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, _| -> Result<i64, Exception> {
-///     Err(Exception::not_found(lock).expect("there is memory"))
-/// })?;
+/// type Find = Function<(OCamlInt,), OCamlInt>;
+/// let find = Find::from_rust(lock, |_, _| -> Result<i64, NotFound> { Err(NotFound) })?;
 /// match find.call_converting::<i64>(lock, 7) {
 ///     Ok(found) => println!("{found}"),
-///     Err(CallError::Exception(exception)) if exception.is(lock, "Not_found") => println!("not found"),
+///     Err(error) if NotFound::of(lock, &error)?.is_some() => println!("not found"),
 ///     Err(error) => return Err(error.into()),
 /// }
 /// # Ok(()) });
@@ -483,6 +441,63 @@ impl std::error::Error for CallError {
             CallError::NotRegistered(_) | CallError::Attach(_) => None,
         }
     }
+}
+
+/// An exception, or an error that may be one.
+pub trait MayBeException {
+    /// The exception.
+    fn exception(&self) -> Option<&Exception>;
+}
+
+impl MayBeException for Exception {
+    fn exception(&self) -> Option<&Exception> {
+        Some(self)
+    }
+}
+
+impl MayBeException for CallError {
+    fn exception(&self) -> Option<&Exception> {
+        match self {
+            CallError::Exception(exception) => Some(exception),
+            _ => None,
+        }
+    }
+}
+
+impl MayBeException for Error {
+    fn exception(&self) -> Option<&Exception> {
+        match self {
+            Error::Call(error) => error.exception(),
+            _ => None,
+        }
+    }
+}
+
+/// The exception, if it is the one with that name.
+pub fn found<'e>(
+    lock: &mut DomainLock,
+    error: &'e impl MayBeException,
+    name: &str,
+) -> Option<&'e Exception> {
+    error.exception().filter(|exception| exception.is(lock, name))
+}
+
+/// An argument of an exception.
+///
+/// # Safety
+///
+/// The exception has this argument, and it is a `T`.
+#[track_caller]
+pub unsafe fn argument<T: Send + Sync, R: FromOCaml<T>>(
+    lock: &DomainLock,
+    exception: &Exception,
+    index: usize,
+    name: &'static str,
+) -> Result<R, ConversionError> {
+    // SAFETY: the argument is a `T` (caller), which may be used on any thread.
+    let argument = unsafe { exception.argument::<T>(lock, index) }?
+        .ok_or_else(|| ConversionError::new(ConversionErrorKind::Mismatch))?;
+    argument.to_rust(lock).map_err(|error| error.within(name))
 }
 
 /// The constructor of an exception: a block of tag 248 with its name and a number.

@@ -60,6 +60,7 @@ mod list;
 mod map;
 mod memory;
 mod number;
+pub(crate) mod predefined;
 mod reference;
 mod seq;
 mod string;
