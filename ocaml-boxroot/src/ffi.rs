@@ -26,13 +26,14 @@ extern "C" {
 
 // `c/call.c`.
 extern "C" {
-    /// Calls a closure. The result may be an encoded exception; the encoded exception 0 means that too little of the stack
+    /// Calls a closure. The result may be an encoded exception, also because too little of the stack
     /// is left.
     pub fn obx_callback1(closure: Value, argument: Value) -> Value;
     pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
     /// The constructor of OCaml's own exception of this name, or 0.
     pub fn obx_predefined_exception(name: *const c_char, length: usize) -> Value;
-    /// `Failure text` as an encoded exception; the encoded exception 0 if memory ran out. May run the collector.
+    /// `Failure text` as an encoded exception; `Out_of_memory` if memory ran out. May run the
+    /// collector.
     pub fn obx_failure(text: *const c_char, length: usize) -> Value;
     /// Raises the result of a body if it is an encoded exception, else returns it.
     pub fn ocaml_boxroot_finish(result: Value) -> Value;

@@ -23,59 +23,6 @@
 #include <dlfcn.h>
 #endif
 
-/* ---- calls to OCaml ---- */
-
-#if OCAML_VERSION >= 50000
-/* 64 words are for what OCaml pushes for a callback. */
-enum { NEEDED = Stack_threshold / sizeof(value) + 64 };
-
-static inline uintnat ocaml_stack_left(struct stack_info *stack) {
-  return (uintnat)((value *)stack->sp - Stack_base(stack));
-}
-
-static __attribute__((noinline, cold)) int grow_stack(void) {
-  if (ocaml_stack_left(Caml_state->current_stack) < NEEDED && !caml_try_realloc_stack(NEEDED))
-    return 0;
-  if (Caml_state->gc_regs_buckets == NULL) {
-    /* Memory for OCaml's registers: at most 64 words on any processor. */
-    value *bucket = caml_stat_alloc_noexc(64 * sizeof(value));
-    if (bucket == NULL) return 0;
-    bucket[0] = 0;
-    Caml_state->gc_regs_buckets = bucket;
-  }
-  return 1;
-}
-
-/* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This function grows
-   the stack first, so that they need not. Returns 0 if that fails. Does not raise. */
-static inline int has_ocaml_stack(void) {
-  caml_domain_state *state = Caml_state;
-  return (ocaml_stack_left(state->current_stack) >= NEEDED && state->gc_regs_buckets != NULL) ||
-         grow_stack();
-}
-#else
-static inline int has_ocaml_stack(void) { return 1; }
-#endif
-
-#define NO_STACK Make_exception_result((value)0)
-
-/* caml_callbackN_exn and caml_callback_exn, but they never raise: if too little is left of C's or OCaml's stack, the result is the
-   encoded exception 0. An exception takes away the local roots that are at lower addresses than the callback which it ends. If this is
-   a coroutine, they may be those of the stack that waits for it. OCaml stops at the first one that is higher, such as these functions'. */
-value obx_callback(value closure, int count, value *arguments) {
-  if (!obx_has_stack_within(&obx_for_ocaml) || !has_ocaml_stack()) return NO_STACK;
-  CAMLparam1(closure);
-  value result = caml_callbackN_exn(closure, count, arguments);
-  CAMLreturn(result);
-}
-
-value obx_callback1(value closure, value argument) {
-  if (!obx_has_stack_within(&obx_for_ocaml) || !has_ocaml_stack()) return NO_STACK;
-  CAMLparam1(closure);
-  value result = caml_callback_exn(closure, argument);
-  CAMLreturn(result);
-}
-
 /* ---- exceptions ---- */
 
 /* OCaml's own exceptions, in the order of <caml/fail.h>. Native programs have a symbol for each constructor; bytecode
@@ -115,37 +62,91 @@ static value predefined(value native, int number) {
   return GLOBAL_DATA != NULL ? Field(*GLOBAL_DATA, number) : 0;
 }
 
+#define PREDEFINED(name) predefined(NATIVE(name), name##_number)
+#define ENCODED(name) Make_exception_result(PREDEFINED(name))
+
 /* The constructor of OCaml's own exception with that name, or 0 if there is none. */
 value obx_predefined_exception(char const *name, size_t length) {
 #define RETURN_IF_NAMED(candidate)                                                                 \
   if (length == sizeof #candidate - 1 && memcmp(name, #candidate, sizeof #candidate - 1) == 0)     \
-    return predefined(NATIVE(candidate), candidate##_number);
+    return PREDEFINED(candidate);
   FOR_EACH_EXCEPTION(RETURN_IF_NAMED)
   return 0;
 }
 
-/* The exception Failure with this text, encoded; the encoded exception 0 if out of memory. Does not raise. May run the
-   GC. */
+/* The exception Failure with this text, encoded; Out_of_memory if there is no memory for it. Does
+   not raise. May run the GC. */
 value obx_failure(char const *text, size_t length) {
   CAMLparam0();
   CAMLlocal1(string);
   string = obx_alloc_string(text, length);
-  if (string == 0) CAMLreturn(Make_exception_result((value)0));
+  if (string == 0) CAMLreturn(ENCODED(Out_of_memory));
   value exception = caml_alloc_small(2, 0);
   /* After the allocations: in bytecode, a compaction moves the constructor. */
-  Field(exception, 0) = predefined(NATIVE(Failure), Failure_number);
+  Field(exception, 0) = PREDEFINED(Failure);
   Field(exception, 1) = string;
   CAMLreturn(Make_exception_result(exception));
+}
+
+/* ---- calls to OCaml ---- */
+
+#if OCAML_VERSION >= 50000
+/* 64 words are for what OCaml pushes for a callback. */
+enum { NEEDED = Stack_threshold / sizeof(value) + 64 };
+
+static inline uintnat ocaml_stack_left(struct stack_info *stack) {
+  return (uintnat)((value *)stack->sp - Stack_base(stack));
+}
+
+static __attribute__((noinline, cold)) int grow_stack(void) {
+  if (ocaml_stack_left(Caml_state->current_stack) < NEEDED && !caml_try_realloc_stack(NEEDED))
+    return 0;
+  if (Caml_state->gc_regs_buckets == NULL) {
+    /* Memory for OCaml's registers: at most 64 words on any processor. */
+    value *bucket = caml_stat_alloc_noexc(64 * sizeof(value));
+    if (bucket == NULL) return 0;
+    bucket[0] = 0;
+    Caml_state->gc_regs_buckets = bucket;
+  }
+  return 1;
+}
+
+/* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This function grows
+   the stack first, so that they need not. Returns 0 if that fails. Does not raise. */
+static inline int has_ocaml_stack(void) {
+  caml_domain_state *state = Caml_state;
+  return (ocaml_stack_left(state->current_stack) >= NEEDED && state->gc_regs_buckets != NULL) ||
+         grow_stack();
+}
+#else
+static inline int has_ocaml_stack(void) { return 1; }
+#endif
+
+/* caml_callbackN_exn and caml_callback_exn, but they never raise: if too little is left of C's or
+   OCaml's stack, the result is the encoded exception Stack_overflow. An exception takes away the
+   local roots that are at lower addresses than the callback which it ends. If this is a coroutine,
+   they may be those of the stack that waits for it. OCaml stops at the first one that is higher,
+   such as these functions'. */
+value obx_callback(value closure, int count, value *arguments) {
+  if (!obx_has_stack_within(&obx_for_ocaml) || !has_ocaml_stack()) return ENCODED(Stack_overflow);
+  CAMLparam1(closure);
+  value result = caml_callbackN_exn(closure, count, arguments);
+  CAMLreturn(result);
+}
+
+value obx_callback1(value closure, value argument) {
+  if (!obx_has_stack_within(&obx_for_ocaml) || !has_ocaml_stack()) return ENCODED(Stack_overflow);
+  CAMLparam1(closure);
+  value result = caml_callback_exn(closure, argument);
+  CAMLreturn(result);
 }
 
 /* ---- calls from OCaml ---- */
 
 /* `result` is what a Rust body returned: a value, which this returns; or an encoded exception (as from the _exn
-   functions), which this raises. The encoded exception 0 says that there was no memory for one: raises Out_of_memory.
+   functions), which this raises.
    The exception jumps over at most one Rust frame, that of an exported function, which has nothing to drop. */
 value ocaml_boxroot_finish(value result) {
   if (!Is_exception_result(result)) return result;
-  value exception = Extract_exception(result);
-  if (exception == 0) caml_raise_out_of_memory();
-  caml_raise(exception);
+  caml_raise(Extract_exception(result));
 }

@@ -163,14 +163,11 @@ impl Exception {
     ///
     /// # Safety
     ///
-    /// `raw` is a live exception, or 0, which says that there was no room on the stack.
+    /// `raw` is a live exception.
     #[track_caller]
     pub(crate) unsafe fn raised(lock: &DomainLock, raw: sys::Value) -> Exception {
-        let value = match raw {
-            0 => stack_overflow(lock),
-            // SAFETY: `raw` is a live exception (caller).
-            raw => unsafe { Value::from_raw(raw) },
-        };
+        // SAFETY: `raw` is a live exception (caller).
+        let value = unsafe { Value::from_raw(raw) };
         Exception::with(Boxroot::try_new(lock, value).ok(), value)
     }
 
@@ -553,14 +550,6 @@ fn predefined<'l>(_lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constru
     let raw = unsafe { ffi::obx_predefined_exception(name.as_ptr().cast(), name.len()) };
     // SAFETY: a constructor that never dies, and does not move in 'l.
     (raw != 0).then(|| unsafe { Value::from_raw(raw) })
-}
-
-/// OCaml's exception for a stack that is too small.
-#[cold]
-fn stack_overflow(lock: &DomainLock) -> Value<'_, OCamlException> {
-    let constructor = predefined(lock, "Stack_overflow").expect("OCaml defines it");
-    // SAFETY: an exception without arguments is its constructor.
-    unsafe { Value::from_raw(constructor.raw()) }
 }
 
 /// The constructor that the program registered under this name.

@@ -198,7 +198,7 @@ impl DomainLock {
     #[cold]
     #[track_caller]
     unsafe fn exception(&self, raised: sys::Value) -> Exception {
-        // SAFETY: `raised` encodes a live exception, or 0; the collector has not run since (caller).
+        // SAFETY: `raised` encodes a live exception; the collector has not run since (caller).
         unsafe { Exception::raised(self, ffi::extract_exception(raised)) }
     }
 
