@@ -56,10 +56,22 @@ extern "C" {
     pub fn obx_signal_is_unprotected(number: c_int) -> c_int;
 }
 
-// The C library.
-#[cfg(feature = "debug-checks")]
+// `c/backtrace.c`.
 extern "C" {
+    /// Whether OCaml records backtraces. Needs the lock.
+    pub fn obx_records_backtraces() -> isize;
+    /// How many slots the backtrace has of an exception that a callback has just returned. They are
+    /// valid until OCaml code runs. Needs the lock.
+    pub fn obx_backtrace(exception: Value, slots: &mut *const usize) -> usize;
+    /// The text of a backtrace, for [`free`]; NULL if memory ran out. Needs the lock.
+    pub fn obx_backtrace_text(slots: *const usize, count: usize) -> *mut c_char;
+}
+
+// The C library.
+extern "C" {
+    pub fn free(block: *mut c_void);
     /// What a signal is called.
+    #[cfg(feature = "debug-checks")]
     pub fn strsignal(number: c_int) -> *const c_char;
 }
 

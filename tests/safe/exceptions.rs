@@ -223,6 +223,78 @@ test!(predefined_exceptions_are_errors, forbid(unsafe_code), || {
     assert_no_roots();
 });
 
+const RECORDED: &[(&str, &str)] = &[("OCAMLRUNPARAM", "b")];
+
+test!(backtraces_of_exceptions, environment = RECORDED, || {
+    let kept = with_ocaml(|lock| {
+        let lines = |exception: &Exception, lock: &DomainLock| -> Vec<String> {
+            let text = exception.backtrace(lock).unwrap_or_default();
+            text.lines().map(String::from).collect()
+        };
+        // It is that of this exception, whatever OCaml code runs before Rust looks.
+        let (first, second) = (raised(lock, 0), raised(lock, 1));
+        churn(lock);
+        let (first_lines, second_lines) = (lines(&first, lock), lines(&second, lock));
+        for found in [&first_lines, &second_lines] {
+            assert!(found[0].starts_with("Raised at "), "{found:?}");
+            assert!(found[0].contains("values.ml\", line "), "{found:?}");
+        }
+        assert_ne!(first_lines, second_lines);
+        let by_c = lines(&raised(lock, 8), lock);
+        assert!(by_c[0].starts_with("Raised by primitive operation at "), "{by_c:?}");
+        // One that was made in Rust, or raised by `raise_notrace`, has none.
+        assert_eq!(EndOfFile.exception(lock).unwrap().backtrace(lock), None);
+        let quietly: Boxroot<Function<(), ()>> = function(lock, "raise_quietly");
+        churn_a_little(lock);
+        let _other = raised(lock, 1);
+        let quiet = quietly.call(lock).map(drop).unwrap_err();
+        assert_eq!(quiet.backtrace(lock), None);
+        // OCaml records the callers, up to a limit.
+        let deep: Boxroot<Function<(OCamlInt,), ()>> = function(lock, "raise_deep");
+        for (n, range) in [(10, 10..=12), (5000, 1000..=1024)] {
+            let n = n.to_ocaml(lock).unwrap();
+            let found = lines(&deep.call(lock, &n).map(drop).unwrap_err(), lock);
+            assert!(found[1].starts_with("Called from "), "{found:?}");
+            assert!(range.contains(&found.len()), "{}", found.len());
+        }
+        (first, first_lines)
+    });
+    let (exception, lines) = kept;
+    let copy = exception.clone();
+    drop(exception);
+    let elsewhere = thread::spawn(move || {
+        DomainLock::with(|lock| copy.backtrace(lock).unwrap().lines().eq(lines)).unwrap()
+    });
+    assert!(elsewhere.join().unwrap());
+    assert_no_roots();
+});
+
+test!(backtraces_are_not_recorded, || {
+    with_ocaml(|lock| {
+        for n in 0..=7 {
+            assert_eq!(raised(lock, n).backtrace(lock), None);
+        }
+        // OCaml code may change that at any time.
+        let record: Boxroot<Function<(bool,), ()>> = function(lock, "record_backtrace");
+        for recorded in [true, false] {
+            let flag = recorded.to_ocaml(lock).unwrap();
+            record.call(lock, &flag).unwrap();
+            assert_eq!(raised(lock, 1).backtrace(lock).is_some(), recorded);
+        }
+    })
+});
+
+// OCaml 5 forgets the first part when C raises: see `caml_raise_exn`.
+test!(backtraces_pass_through_rust, ocaml = 4, environment = RECORDED, || {
+    with_ocaml(|lock| {
+        let backtrace_of: Boxroot<Function<(OCamlInt,), OCamlString>> =
+            function(lock, "backtrace_of");
+        let text = backtrace_of.call_converting::<String>(lock, 0).unwrap();
+        let direct = raised(lock, 0).backtrace(lock).unwrap();
+        assert_eq!(text.lines().next(), direct.lines().next());
+    })
+});
+
 test!(registered_exceptions_have_names_of_any_length, || {
     with_ocaml(|lock| {
         let quiet = raised(lock, 2);

@@ -87,6 +87,7 @@ let () =
 (* ---- exceptions ---- *)
 
 external throw : unit -> unit = "values_throw"
+external throw_from : int -> unit = "values_throw_from"
 
 exception Parse_error of string * int
 exception Quiet
@@ -111,7 +112,18 @@ let () =
       | 5 -> invalid_arg "a\000b"
       | 6 -> raise (Wraps Quiet)
       | 7 -> ignore (1 / (n - 7))
+      | 8 -> ignore (compare succ pred)
       | _ -> ());
+  register "record_backtrace" Printexc.record_backtrace;
+  register "raise_deep" (fun n ->
+      let rec deep n = if n = 0 then raise Quiet else 1 + deep (n - 1) in
+      ignore (deep n));
+  register "raise_quietly" (fun () -> raise_notrace Not_found);
+  (* What OCaml knows about an exception that passed through Rust, whose argument calls OCaml. *)
+  register "backtrace_of" (fun n ->
+      match throw_from (n + 0) with
+      | () -> "none"
+      | exception Not_found -> Printexc.get_backtrace ());
   register "raise_predefined" (fun n ->
       let place = ("a.ml", 1, 2) in
       raise (List.nth

@@ -15,6 +15,11 @@ export! {
         Err(THROWN.lock().unwrap().take().unwrap() as Box<dyn Error>)
     }
 
+    /// `external throw_from : int -> unit = "values_throw_from"`: raises what `raise_nth` does.
+    unsafe fn values_throw_from(lock, n: OCamlInt as isize) -> Result<() as (), CallError> {
+        raise_nth(lock, n)
+    }
+
     /// All arguments and the result are converted.
     unsafe fn values_joined(
         lock,
@@ -105,6 +110,7 @@ export! {
 ocaml_functions! {
     unsafe {
         pub fn bounce(n: OCamlInt) -> OCamlInt = "bounce";
+        fn raise_nth(n: OCamlInt) -> () = "raise_nth";
     }
 }
 

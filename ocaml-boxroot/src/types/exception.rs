@@ -1,8 +1,9 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
+use super::memory;
 use super::predefined::Predefined;
-use super::text::{self, Short, Text};
+use super::text::{self, Short};
 use super::OCamlBytes;
 use crate::error::sum;
 use crate::{
@@ -14,7 +15,8 @@ use std::ffi::CStr;
 use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
+use std::slice;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 marker! {
@@ -74,7 +76,18 @@ struct Record {
     value: Option<Boxroot<OCamlException>>,
     /// The line of Rust code that called OCaml then, or made the exception.
     at: &'static Location<'static>,
-    text: Text,
+    /// The text, if there is no other.
+    short: Short,
+    more: Option<Box<More>>,
+}
+
+/// What few exceptions have.
+#[derive(Default)]
+struct More {
+    /// The text, if it is not short.
+    text: Option<String>,
+    /// The slots of OCaml's backtrace.
+    backtrace: Vec<usize>,
 }
 
 // SAFETY: owners on other threads use the record there and drop it. It is `Sync` and `Send` (next
@@ -84,6 +97,44 @@ unsafe impl Send for Arrived {}
 unsafe impl Sync for Arrived {}
 const _: () = is_send_and_sync::<Record>();
 const fn is_send_and_sync<T: Send + Sync>() {}
+
+impl Record {
+    /// The record of an exception with this root, if there is one, and this value.
+    #[inline(always)]
+    #[track_caller]
+    fn new(root: Option<Boxroot<OCamlException>>, value: Value<'_, OCamlException>) -> Box<Record> {
+        // Written in its place, because a move would take longer than all that is written.
+        let mut record = Box::<Record>::new_uninit();
+        let (owners, at) = (AtomicUsize::new(1), Location::caller());
+        let short = Short::new();
+        let written = record.write(Record { owners, value: root, at, short, more: None });
+        if write_short_text(value, &mut written.short).is_none() {
+            written.more = long_text(value);
+        }
+        // SAFETY: the record was written.
+        unsafe { record.assume_init() }
+    }
+
+    /// Keeps the backtrace of this exception, which was just caught, if there is memory.
+    #[cold]
+    fn keep_backtrace(&mut self, exception: Value<'_, OCamlException>) {
+        let mut slots = ptr::null();
+        // SAFETY: the exception is a value, so the lock is held.
+        let count = unsafe { ffi::obx_backtrace(exception.raw(), &mut slots) };
+        if count > 0 {
+            // SAFETY: there are so many slots, and no OCaml code has run.
+            let slots = unsafe { slice::from_raw_parts(slots, count) };
+            if let Ok(backtrace) = memory::collect(slots.iter().copied()) {
+                self.more.get_or_insert_default().backtrace = backtrace;
+            }
+        }
+    }
+
+    fn text(&self) -> &str {
+        let long = self.more.as_ref().and_then(|more| more.text.as_deref());
+        long.unwrap_or(self.short.as_str())
+    }
+}
 
 /// As an `Arc`, which has a second counter, and always writes to both when the last owner is
 /// dropped.
@@ -168,20 +219,11 @@ impl Exception {
     pub(crate) unsafe fn raised(lock: &DomainLock, raw: sys::Value) -> Exception {
         // SAFETY: `raw` is a live exception (caller).
         let value = unsafe { Value::from_raw(raw) };
-        Exception::with(Boxroot::try_new(lock, value).ok(), value)
-    }
-
-    /// The exception with this root, if there is one, and this value.
-    #[inline(always)]
-    #[track_caller]
-    fn with(root: Option<Boxroot<OCamlException>>, value: Value<'_, OCamlException>) -> Exception {
-        // Written in its place, because a move would take longer than all that is written.
-        let mut record = Box::<Record>::new_uninit();
-        let (owners, at, text) = (AtomicUsize::new(1), Location::caller(), Text::new());
-        let written = record.write(Record { owners, value: root, at, text });
-        write_text_of(value, &mut written.text);
-        // SAFETY: the record was written.
-        let record = unsafe { record.assume_init() };
+        let mut record = Record::new(Boxroot::try_new(lock, value).ok(), value);
+        // SAFETY: the token proves that the lock is held.
+        if unsafe { ffi::obx_records_backtraces() } != 0 {
+            record.keep_backtrace(value);
+        }
         Exception(Arrived::new(record))
     }
 
@@ -271,7 +313,35 @@ impl Exception {
     /// text of an exception whose only argument is a string is whole; others have at most 255 bytes.
     #[doc(alias("caml_format_exception", "Printexc.to_string"))]
     pub fn text(&self) -> &str {
-        self.record().text.as_str()
+        self.record().text()
+    }
+
+    /// OCaml's backtrace, a line for each place, as `Printexc.print_backtrace` prints it. `None` if
+    /// OCaml recorded none: it does so after `Printexc.record_backtrace true`, or with the variable
+    /// `OCAMLRUNPARAM=b`, in code that was compiled with `-g`. A backtrace ends where Rust called.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use ocaml_boxroot::{CallError, DomainLock};
+    ///
+    /// fn report(lock: &DomainLock, error: &CallError) {
+    ///     eprintln!("{error}");
+    ///     if let CallError::Exception(exception) = error {
+    ///         eprint!("{}", exception.backtrace(lock).unwrap_or_default());
+    ///     }
+    /// }
+    /// ```
+    #[doc(alias("Printexc.get_raw_backtrace", "caml_get_exception_raw_backtrace"))]
+    pub fn backtrace(&self, _lock: &DomainLock) -> Option<String> {
+        let slots = &self.record().more.as_ref()?.backtrace;
+        // SAFETY: the slots are from `obx_backtrace`, and the token proves that the lock is held.
+        let text = NonNull::new(unsafe { ffi::obx_backtrace_text(slots.as_ptr(), slots.len()) })?;
+        // SAFETY: a C string of the function's, which nobody else has.
+        let copy = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned();
+        // SAFETY: it is of this allocator, and not used afterwards.
+        unsafe { ffi::free(text.as_ptr().cast()) };
+        Some(copy).filter(|text| !text.is_empty())
     }
 
     /// An exception with this name and these arguments: one of OCaml's own, or one that the program registered with
@@ -312,7 +382,7 @@ impl Exception {
             Boxroot::try_new(now, value)?
         };
         let unrooted = value.get(lock);
-        Ok(Exception::with(Some(value), unrooted))
+        Ok(Exception(Arrived::new(Record::new(Some(value), unrooted))))
     }
 }
 
@@ -565,22 +635,12 @@ fn registered<'l>(
 
 /// The text of an exception.
 pub(crate) fn text_of(exception: Value<'_, OCamlException>) -> String {
-    let mut text = Text::new();
-    write_text_of(exception, &mut text);
-    text.as_str().to_string()
-}
-
-/// Makes an empty text that of the exception.
-#[inline(always)]
-fn write_text_of(exception: Value<'_, OCamlException>, text: &mut Text) {
-    if write_simple_text(exception, &mut text.short).is_none() {
-        write_long_text(exception, text);
-    }
+    Record::new(None, exception).text().to_string()
 }
 
 /// Writes the text of an exception that has no arguments, or a string.
 #[inline(always)]
-fn write_simple_text(exception: Value<'_, OCamlException>, text: &mut Short) -> Option<()> {
+fn write_short_text(exception: Value<'_, OCamlException>, text: &mut Short) -> Option<()> {
     let kind = exception.checked().kind();
     let mut text = text.writer().add_bytes(constructor_of(exception, kind).name())?;
     if let Kind::Block { tag: 0, size } = kind {
@@ -604,9 +664,11 @@ fn only_string(exception: Value<'_, OCamlException>, size: usize) -> Option<Valu
     Some(unsafe { Value::from_raw(argument.raw()) })
 }
 
+/// The text of an exception whose text is not short. One string is whole, as long as there is memory.
 #[inline(never)]
-fn write_long_text(exception: Value<'_, OCamlException>, text: &mut Text) {
-    text.long = whole_text(exception).or_else(|| runtimes_text(exception));
+fn long_text(exception: Value<'_, OCamlException>) -> Option<Box<More>> {
+    let text = whole_text(exception).or_else(|| runtimes_text(exception));
+    Some(Box::new(More { text, ..More::default() }))
 }
 
 /// The text of an exception whose only argument is a string. `None` of any other, or if there is
@@ -643,9 +705,10 @@ mod tests {
     // `cargo +nightly miri test -p ocaml-boxroot --lib exception`.
 
     fn owner() -> Exception {
-        let text = Text { long: Some("a text".to_string()), ..Text::new() };
+        let more = More { text: Some("a text".to_string()), ..More::default() };
         let (owners, at) = (AtomicUsize::new(1), Location::caller());
-        Exception(Arrived::new(Box::new(Record { owners, value: None, at, text })))
+        let (short, more) = (Short::new(), Some(Box::new(more)));
+        Exception(Arrived::new(Box::new(Record { owners, value: None, at, short, more })))
     }
 
     #[test]

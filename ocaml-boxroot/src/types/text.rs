@@ -3,12 +3,6 @@
 use crate::{OCamlBytes, Value};
 use std::sync::atomic::Ordering;
 
-pub(super) struct Text {
-    pub(super) short: Short,
-    /// The text, if it is not `short`.
-    pub(super) long: Option<String>,
-}
-
 const ROOM: usize = 63;
 
 /// A short text. It cannot take what is not ASCII, or has no room.
@@ -16,20 +10,6 @@ pub(super) struct Short {
     /// The first `length` bytes are the text, and are ASCII.
     bytes: [u8; ROOM],
     length: u8,
-}
-
-impl Text {
-    #[inline(always)]
-    pub(super) fn new() -> Text {
-        Text { short: Short::new(), long: None }
-    }
-
-    pub(super) fn as_str(&self) -> &str {
-        match &self.long {
-            None => self.short.as_str(),
-            Some(long) => long,
-        }
-    }
 }
 
 impl Short {
