@@ -30,8 +30,8 @@ extern "C" {
     /// is left.
     pub fn obx_callback1(closure: Value, argument: Value) -> Value;
     pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
-    /// The constructor of OCaml's own exception of this name, or 0.
-    pub fn obx_predefined_exception(name: *const c_char, length: usize) -> Value;
+    /// The constructor of OCaml's own exception with this number in `<caml/fail.h>`.
+    pub fn obx_predefined_exception(number: c_int) -> Value;
     /// `Failure text` as an encoded exception; `Out_of_memory` if memory ran out. May run the
     /// collector.
     pub fn obx_failure(text: *const c_char, length: usize) -> Value;

@@ -3,8 +3,6 @@
    not jump over a Rust frame. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
-#include <string.h>
-
 #include <caml/mlvalues.h>
 
 #include <caml/alloc.h>
@@ -43,36 +41,34 @@
   DO(Undefined_recursive_module)
 /* clang-format on */
 
+#define NUMBER(name) name##_number,
+enum { FOR_EACH_EXCEPTION(NUMBER) };
+
 #ifdef __ELF__
 extern value caml_global_data __attribute__((weak));
 #define DECLARE(name) extern char caml_exn_##name[] __attribute__((weak));
 FOR_EACH_EXCEPTION(DECLARE)
-#define NATIVE(name) (value) caml_exn_##name
+#define SYMBOL(name) caml_exn_##name,
 #define GLOBAL_DATA (&caml_global_data)
+#define ADDRESS(symbol) (symbol)
 #else
-#define NATIVE(name) (value) dlsym(RTLD_DEFAULT, "caml_exn_" #name)
+#define SYMBOL(name) "caml_exn_" #name,
 #define GLOBAL_DATA ((value *)dlsym(RTLD_DEFAULT, "caml_global_data"))
+#define ADDRESS(symbol) dlsym(RTLD_DEFAULT, symbol)
 #endif
 
-#define NUMBER(name) name##_number,
-enum { FOR_EACH_EXCEPTION(NUMBER) };
-
-static value predefined(value native, int number) {
+/* The constructor of OCaml's own exception with that number. */
+static inline value predefined(int number) {
+  static char const *const symbols[] = {FOR_EACH_EXCEPTION(SYMBOL)};
+  value native = (value)ADDRESS(symbols[number]);
   if (native != 0) return native;
   return GLOBAL_DATA != NULL ? Field(*GLOBAL_DATA, number) : 0;
 }
 
-#define PREDEFINED(name) predefined(NATIVE(name), name##_number)
-#define ENCODED(name) Make_exception_result(PREDEFINED(name))
+value obx_predefined_exception(int number) { return predefined(number); }
 
-/* The constructor of OCaml's own exception with that name, or 0 if there is none. */
-value obx_predefined_exception(char const *name, size_t length) {
-#define RETURN_IF_NAMED(candidate)                                                                 \
-  if (length == sizeof #candidate - 1 && memcmp(name, #candidate, sizeof #candidate - 1) == 0)     \
-    return PREDEFINED(candidate);
-  FOR_EACH_EXCEPTION(RETURN_IF_NAMED)
-  return 0;
-}
+#define PREDEFINED(name) predefined(name##_number)
+#define ENCODED(name) Make_exception_result(PREDEFINED(name))
 
 /* The exception Failure with this text, encoded; Out_of_memory if there is no memory for it. Does
    not raise. May run the GC. */

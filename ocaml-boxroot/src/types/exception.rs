@@ -613,13 +613,28 @@ impl<'l> Value<'l, Constructor> {
     }
 }
 
-/// The constructor of OCaml's own exception of this name.
+/// The constructor of OCaml's own exception of this name. A name that the compiler knows is a number
+/// in the program.
 #[inline(always)]
 fn predefined<'l>(_lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constructor>> {
-    // SAFETY: the token proves that the lock is held, and the name has so many bytes.
-    let raw = unsafe { ffi::obx_predefined_exception(name.as_ptr().cast(), name.len()) };
-    // SAFETY: a constructor that never dies, and does not move in 'l.
-    (raw != 0).then(|| unsafe { Value::from_raw(raw) })
+    let number = match name {
+        "Out_of_memory" => 0,
+        "Sys_error" => 1,
+        "Failure" => 2,
+        "Invalid_argument" => 3,
+        "End_of_file" => 4,
+        "Division_by_zero" => 5,
+        "Not_found" => 6,
+        "Match_failure" => 7,
+        "Stack_overflow" => 8,
+        "Sys_blocked_io" => 9,
+        "Assert_failure" => 10,
+        "Undefined_recursive_module" => 11,
+        _ => return None,
+    };
+    // SAFETY: the token proves that the lock is held. The constructor never dies, and does not move
+    // in 'l.
+    Some(unsafe { Value::from_raw(ffi::obx_predefined_exception(number)) })
 }
 
 /// The constructor that the program registered under this name.
