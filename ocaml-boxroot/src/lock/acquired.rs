@@ -72,7 +72,7 @@ fn refusal(refused: uses::Refused) -> AttachError {
         uses::Refused::Ended => AttachError::ThreadNotRegistered,
         _ => match AttachError::last() {
             // Boxroot has been set up since it refused the use.
-            AttachError::LockNotHeld | AttachError::OutOfMemory => AttachError::NotSetup,
+            AttachError::LockNotHeld | AttachError::OutOfMemory => AttachError::NotReady,
             error => error,
         },
     }
@@ -166,8 +166,8 @@ mod tests {
     #[test]
     fn refused_before_a_start_that_is_over() {
         crate::Runtime::start().unwrap();
-        assert_eq!(refusal(uses::Refused::NotRunning), AttachError::NotSetup);
-        DomainLock::with(|_| assert_eq!(refusal(uses::Refused::NotRunning), AttachError::NotSetup))
+        assert_eq!(refusal(uses::Refused::NotRunning), AttachError::NotReady);
+        DomainLock::with(|_| assert_eq!(refusal(uses::Refused::NotRunning), AttachError::NotReady))
             .unwrap();
     }
 }
