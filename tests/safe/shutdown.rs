@@ -1,6 +1,7 @@
 //! The end of the runtime and of the process, also while threads use OCaml.
 
-use crate::support::exported::Run;
+use crate::support::exported::{Run, RUN};
+use crate::support::raw;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
@@ -367,6 +368,72 @@ test!(exit_in_a_callback_and_use_the_runtime, forbid(unsafe_code), || {
 test!(exit_of_ocaml_and_use_the_runtime, forbid(unsafe_code), || {
     RESTLESS.set(Some(Restless { can: false }));
     with_ocaml(|lock| ocaml(lock, "exit", 0, |_, _| Ok(()))).unwrap();
+});
+
+/// Calls OCaml's `exit 0`, which does not return.
+fn exit_of_ocaml(lock: &mut DomainLock) {
+    let exit = function::<(OCamlInt,), OCamlInt>(lock, "exit");
+    let status = 0.to_ocaml(lock).unwrap();
+    let _ = exit.call(lock, &status);
+    process::abort();
+}
+
+/// Threads that use OCaml until the process ends. Returns when they have begun.
+fn attach_again_and_again() {
+    let (sender, receiver) = mpsc::channel();
+    for _ in 0..4 {
+        let sender = sender.clone();
+        thread::spawn(move || loop {
+            if DomainLock::with(churn_a_little).is_err() {
+                process::abort();
+            }
+            let _ = sender.send(());
+        });
+    }
+    (0..100).for_each(|_| receiver.recv().unwrap());
+}
+
+test!(exit_of_ocaml_while_threads_attach, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        lock.release(attach_again_and_again);
+        exit_of_ocaml(lock);
+    });
+});
+
+test!(
+    exit_of_ocaml_with_cleanup_while_threads_attach,
+    forbid(unsafe_code),
+    environment = &[("OCAMLRUNPARAM", "c")],
+    || {
+        with_ocaml(|lock| {
+            lock.release(attach_again_and_again);
+            exit_of_ocaml(lock);
+        });
+    }
+);
+
+// OCaml is in use as before as long as `at_exit` functions run.
+test!(threads_attach_in_at_exit_of_exit, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let at_exit: Run = |lock, _| {
+            let attach = || thread::spawn(|| DomainLock::with(churn)).join().unwrap();
+            if lock.release(attach) != Ok(()) || DomainLock::with(|_| ()).is_ok() {
+                process::abort();
+            }
+            Ok(())
+        };
+        ocaml(lock, "run_at_exit", 0, at_exit).unwrap();
+        exit_of_ocaml(lock);
+    });
+});
+
+test!(exit_where_ocaml_has_main_while_threads_attach, || {
+    raw::start_runtime(); // stands for a program that OCaml started
+    *RUN.lock().unwrap() = Some(|_, _| Ok(()));
+    raw::ocaml("run", &[raw::int(0)]);
+    raw::without_lock(attach_again_and_again);
+    raw::ocaml("exit", &[raw::int(0)]);
+    process::abort();
 });
 
 test!(shutdown_in_a_thread_local_destructor, forbid(unsafe_code), || {
