@@ -9,6 +9,9 @@ must be lines of some file for these. C, C++ and other OCaml are compiled. A blo
 of it, <!-- in: int f(void) -->, that says in which function it is. A block of OCaml with Domain.spawn is for OCaml 5. The files of
 pages that .ci/packages.py follows are compiled there. Needs OCAMLOPT, gcc, g++.
 
+With --table: instead, prints the list of unsafe functions of OCaml's libraries, which the generator of bindings reads, as a table
+into the guide. The table there must be that of the list.
+
 With --book FOLDER: instead, checks that each link in the HTML pages of the book leads to a page and an anchor.
 """
 import html, os, re, sys, tempfile
@@ -133,6 +136,43 @@ def check_counts():
             problem("README.md", f"not a row of {table}: {row}")
 
 
+UNSAFE_FUNCTIONS = Path("ocaml-boxroot-sys/src/build/bindings/unsafe_functions.txt")
+
+
+def row_of_unsafe_functions(entry):
+    fields = dict(line.split(" ", 1) for line in entry.replace("\n ", " ").splitlines() if not line.startswith("#"))
+    versions, names = next((key, fields[key].split()) for key in ("all", "ocaml4", "ocaml5") if key in fields)
+    cells, around = [], None
+    for name in names:
+        module, _, function = name.removeprefix("Stdlib.").rpartition(".")
+        if name.startswith('"'):
+            cells.append(f"`{name}`")
+        elif function == "*":
+            cells.append(f"all of `{module}`")
+        else:
+            cells.append(f"`{function}`" if module == around else f"`{module}.{function}`")
+        around = module
+    if names[0].startswith('"'):
+        cells[0] = "primitives " + cells[0]
+    if versions != "all":
+        cells.append("on OCaml " + versions[-1])
+    return f"| {', '.join(cells)} | {fields['why']} | {fields['promise']} |"
+
+
+def check_unsafe_functions(write):
+    """The guide's table of unsafe functions is that of the list."""
+    entries = [entry for entry in UNSAFE_FUNCTIONS.read_text().split("\n\n") if "\npromise " in entry]
+    head = "| function | why | the caller promises |\n|---|---|---|\n"
+    table = head + "".join(row_of_unsafe_functions(entry.strip()) + "\n" for entry in entries)
+    page = GUIDE / "bindings.md"
+    before, found, after = page.read_text().partition(head)
+    after = after.partition("\n\n")[2]
+    if write and found:
+        page.write_text(before + table + "\n" + after)
+    elif not found or before + table + "\n" + after != page.read_text():
+        problem(page, f"its table of unsafe functions is not that of {UNSAFE_FUNCTIONS}: .ci/documents.py --table prints it")
+
+
 def check_summary():
     named = re.findall(r"\]\(([^()\s]+)\)", (GUIDE / "SUMMARY.md").read_text())
     for page in GUIDE.glob("**/*.md"):
@@ -240,7 +280,10 @@ def check_blocks(path, scratch, quoted):
 documents = [path for path in tracked("*.md") if not path.is_symlink() and "corpus" not in path.parts]
 if sys.argv[1:2] == ["--book"]:
     check_book(Path(sys.argv[2]))
+elif sys.argv[1:] == ["--table"]:
+    check_unsafe_functions(write=True)
 else:
+    check_unsafe_functions(write=False)
     check_summary()
     check_counts()
     check_errors()

@@ -38,6 +38,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("names.ml", include_str!("bindings/names.ml")),
     ("model.ml", include_str!("bindings/model.ml")),
     ("reader.ml", include_str!("bindings/reader.ml")),
+    ("unsafe_functions.ml", UNSAFE_FUNCTIONS),
     ("libraries.ml", include_str!("bindings/libraries.ml")),
     ("walk.ml", include_str!("bindings/walk.ml")),
     ("analysis.ml", include_str!("bindings/analysis.ml")),
@@ -47,6 +48,10 @@ const SOURCES: &[(&str, &str)] = &[
     ("cmt.ml", include_str!("bindings/cmt.ml")),
     ("main.ml", include_str!("bindings/main.ml")),
 ];
+
+/// The list as an OCaml string.
+const UNSAFE_FUNCTIONS: &str =
+    concat!("let text = {list|", include_str!("bindings/unsafe_functions.txt"), "|list}");
 
 /// What differs between the versions of the compiler's libraries.
 fn compat(version: (u32, u32)) -> String {

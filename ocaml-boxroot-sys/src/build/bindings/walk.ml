@@ -254,9 +254,9 @@ let value r selection raw id comment =
       Reader.unsupported "a symbol that is no name in C"
     | Val_prim p -> Some p.prim_name
     | _ -> List.assoc_opt (Path.name path) selection.hidden in
-  let is_unsafe = Names.contains name "unsafe" || Libraries.is_unchecked (Path.name path)
+  let is_unsafe = Names.contains name "unsafe" || Libraries.is_unsafe_function (Path.name path)
     || (match primitive with
-        | Some p -> Names.contains p "unsafe" || List.mem p Libraries.unchecked_primitives
+        | Some p -> Names.contains p "unsafe" || Libraries.is_unsafe_primitive p
           || is_unchecked_primitive r p v arguments result
         | None -> false) in
   (match arguments, result with
