@@ -1,4 +1,7 @@
 //! Installed OCaml libraries, by their META files, which ocamlfind and dune write and read.
+//!
+//! Not by `ocamlfind query`: packages that dune builds do not bring ocamlfind with them, neither
+//! opam's nor Debian's. And the ocamlfind on PATH may belong to another OCaml than OCAMLOPT names.
 
 use super::program::about;
 use super::{Error, OCaml};
