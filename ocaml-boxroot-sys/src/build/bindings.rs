@@ -44,7 +44,7 @@ impl Program {
     /// which externals make and take. The implementation of the OCaml module must declare the type without a definition, too
     /// (`type handle`), so that OCaml code makes no values of it. A Rust type implements one OCaml type.
     pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Program {
-        self.bound.users.push((ocaml_type.to_string(), rust_type.to_string()));
+        self.bound.add(["--with", ocaml_type, rust_type]);
         self
     }
 
@@ -52,20 +52,20 @@ impl Program {
     /// gets one here: `rename("orders.+", "add")`. A Rust name that begins with a capital letter is for a type or an exception.
     /// Modules keep their names.
     pub fn rename(mut self, item: &str, rust_name: &str) -> Program {
-        self.bound.names.push((item.to_string(), rust_name.to_string()));
+        self.bound.add(["--rename", item, rust_name]);
         self
     }
 
     /// Binds nothing but these items, and the types that they use: `orders.reserve` for one item, or `orders.archive` for all items
     /// of the module `Archive` in `Orders`.
     pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Program {
-        self.bound.only.extend(items.into_iter().map(|item| item.as_ref().to_string()));
+        items.into_iter().for_each(|item| self.bound.add(["--only", item.as_ref()]));
         self
     }
 
     /// Gives an OCaml type of a bound module no Rust type: Rust has only roots of its values.
     pub fn opaque(mut self, ocaml_type: &str) -> Program {
-        self.bound.opaque.push(ocaml_type.to_string());
+        self.bound.add(["--opaque", ocaml_type]);
         self
     }
 
@@ -171,7 +171,7 @@ impl Bindings {
     /// of it sees it.
     pub fn module(mut self, name: &str) -> Bindings {
         if let Some(end) = name.rfind("__") {
-            self.selection.prefixes.push(capitalized(&name[..end + 2]));
+            self.selection.add(["--strip", &capitalized(&name[..end + 2])]);
         }
         self.selection.bind(name);
         self
@@ -179,25 +179,25 @@ impl Bindings {
 
     /// As [`Program::with`].
     pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Bindings {
-        self.selection.users.push((ocaml_type.to_string(), rust_type.to_string()));
+        self.selection.add(["--with", ocaml_type, rust_type]);
         self
     }
 
     /// As [`Program::rename`].
     pub fn rename(mut self, item: &str, rust_name: &str) -> Bindings {
-        self.selection.names.push((item.to_string(), rust_name.to_string()));
+        self.selection.add(["--rename", item, rust_name]);
         self
     }
 
     /// As [`Program::only`].
     pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Bindings {
-        self.selection.only.extend(items.into_iter().map(|item| item.as_ref().to_string()));
+        items.into_iter().for_each(|item| self.selection.add(["--only", item.as_ref()]));
         self
     }
 
     /// As [`Program::opaque`].
     pub fn opaque(mut self, ocaml_type: &str) -> Bindings {
-        self.selection.opaque.push(ocaml_type.to_string());
+        self.selection.add(["--opaque", ocaml_type]);
         self
     }
 

@@ -75,14 +75,8 @@ fn compat(version: (u32, u32)) -> String {
 pub(super) struct Selection {
     /// Names of modules, which are those of their interface files.
     pub modules: Vec<String>,
-    /// What the compiler's names of bound modules begin with, and OCaml code leaves out: dune's `Foo__`.
-    pub prefixes: Vec<String>,
-    /// OCaml types, and the user's Rust types for them.
-    pub users: Vec<(String, String)>,
-    /// OCaml's names of items, and Rust's.
-    pub names: Vec<(String, String)>,
-    pub only: Vec<String>,
-    pub opaque: Vec<String>,
+    /// Options of the generator, which `main.ml` lists.
+    options: Vec<String>,
 }
 
 impl Selection {
@@ -92,6 +86,11 @@ impl Selection {
         if !self.modules.contains(&name) {
             self.modules.push(name);
         }
+    }
+
+    /// Adds an option of the generator, and its arguments.
+    pub fn add<const N: usize>(&mut self, option: [&str; N]) {
+        self.options.extend(option.map(String::from));
     }
 
     /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces; `annotations` are the files `.cmt` and
@@ -118,22 +117,8 @@ impl Selection {
         let mut command = Command::new(&generator);
         let rust = out_dir()?.join(RUST_FILE);
         command.arg("--rust").arg(&rust).arg("--ocaml").arg(&new_glue);
-        let pairs = |pairs: &[(String, String)]| -> Vec<String> {
-            pairs.iter().map(|(ocaml, rust)| format!("{ocaml}={rust}")).collect()
-        };
-        let options = [
-            ("--bind", &self.modules),
-            ("--strip", &self.prefixes),
-            ("--with", &pairs(&self.users)),
-            ("--rename", &pairs(&self.names)),
-            ("--only", &self.only),
-            ("--opaque", &self.opaque),
-        ];
-        for (option, values) in options {
-            for value in values {
-                command.args([option, value]);
-            }
-        }
+        command.args(self.modules.iter().flat_map(|module| ["--bind", module]));
+        command.args(&self.options);
         for (option, paths) in [("--include", folders), ("--annotations", annotations)] {
             for path in paths {
                 command.arg(option).arg(path);

@@ -22,10 +22,9 @@ let options () =
   let register = ref None in
   let add list = Arg.String (fun s -> list := s :: !list) in
   let add_item list = Arg.String (fun s -> list := Walk.uncapitalized s :: !list) in
-  (* The last = is no part of an operator. *)
-  let add_pair list = Arg.String (fun s -> match String.rindex_opt s '=' with
-    | Some i -> list := (Walk.uncapitalized (String.sub s 0 i), String.sub s (i + 1) (String.length s - i - 1)) :: !list
-    | None -> raise (Arg.Bad s)) in
+  let add_pair list =
+    let item = ref "" in
+    Arg.Tuple [ Arg.Set_string item; Arg.String (fun s -> list := (Walk.uncapitalized !item, s) :: !list) ] in
   Arg.parse [
     "--rust", Arg.Set_string rust_file, "FILE to write Rust to";
     "--ocaml", Arg.Set_string ocaml_file, "FILE to write OCaml to";
@@ -35,9 +34,9 @@ let options () =
     "--strip", add prefixes, "PREFIX of modules, which OCaml code leaves out";
     "--only", add_item only, "ITEM";
     "--opaque", add_item opaque, "TYPE";
-    "--with", add_pair users, "TYPE=RUST a user's own Rust type";
+    "--with", add_pair users, "TYPE RUST a user's own Rust type";
     "--register", Arg.String (fun s -> register := Some s), "MODULE that OCaml code must name";
-    "--rename", add_pair names, "ITEM=NAME its name in Rust" ] (fun s -> raise (Arg.Bad s)) "bindings";
+    "--rename", add_pair names, "ITEM NAME its name in Rust" ] (fun s -> raise (Arg.Bad s)) "bindings";
   let rev list = List.rev !list in
   { rust_file = !rust_file; ocaml_file = !ocaml_file; folders = rev folders; bound = rev bound; annotations = rev annotations;
     prefixes = rev prefixes; only = rev only; opaque = rev opaque; users = rev users; names = rev names;
