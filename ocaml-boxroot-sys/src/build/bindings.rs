@@ -69,6 +69,41 @@ impl Program {
         self
     }
 
+    /// Makes the Rust type of an OCaml type, or of an exception, derive these traits, too:
+    /// `derive("orders.size", ["PartialOrd", "serde::Serialize"])`.
+    ///
+    /// Without this, generated types derive `Clone`, `Debug` and `PartialEq`; `Eq` and `Hash` if
+    /// there is no float in them; and enums without arguments `Copy`. Those with a root in them
+    /// derive `Debug` only. A type that [`with`](Program::with) names is unknown here: types with
+    /// it in them derive `Eq` and `Hash` if they are asked for.
+    pub fn derive<I: AsRef<str>>(
+        mut self,
+        item: &str,
+        traits: impl IntoIterator<Item = I>,
+    ) -> Program {
+        traits.into_iter().for_each(|path| self.bound.add(["--derive", item, path.as_ref()]));
+        self
+    }
+
+    /// Gives the Rust type of an OCaml type, or of an exception, an attribute, or gives one to a
+    /// field, a constructor, or a numbered argument of it:
+    ///
+    /// ```no_run
+    /// # use ocaml_boxroot_sys::build::Program;
+    /// # let program = Program::new();
+    /// program
+    ///     .derive("orders.size", ["serde::Serialize"])
+    ///     .attribute("orders.size", "#[non_exhaustive]")
+    ///     .attribute("orders.size.Custom", "#[serde(rename = \"other\")]")
+    ///     .attribute("orders.size.Custom.grams", "#[serde(rename = \"g\")]")
+    ///     .attribute("orders.out_of_stock.0", "#[allow(unused)]")
+    /// # ;
+    /// ```
+    pub fn attribute(mut self, part: &str, attribute: &str) -> Program {
+        self.bound.add(["--attribute", part, attribute]);
+        self
+    }
+
     /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to them. Returns what there is
     /// to link.
     pub(super) fn bind_modules(
@@ -198,6 +233,22 @@ impl Bindings {
     /// As [`Program::opaque`].
     pub fn opaque(mut self, ocaml_type: &str) -> Bindings {
         self.selection.add(["--opaque", ocaml_type]);
+        self
+    }
+
+    /// As [`Program::derive`].
+    pub fn derive<I: AsRef<str>>(
+        mut self,
+        item: &str,
+        traits: impl IntoIterator<Item = I>,
+    ) -> Bindings {
+        traits.into_iter().for_each(|path| self.selection.add(["--derive", item, path.as_ref()]));
+        self
+    }
+
+    /// As [`Program::attribute`].
+    pub fn attribute(mut self, part: &str, attribute: &str) -> Bindings {
+        self.selection.add(["--attribute", part, attribute]);
         self
     }
 

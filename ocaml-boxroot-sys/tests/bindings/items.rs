@@ -145,7 +145,7 @@ fn exceptions() {
         // The type has the name Error already.
         "pub struct ErrorException(pub Error);",
         "bound_exception! { ErrorException (0 a0: OCamlError) = \"X.Error#DIGEST\" }",
-        "#[derive(Clone, Debug, PartialEq)] pub struct OutOfStock(pub String, pub isize);",
+        "#[derive(Clone, Debug, Eq, Hash, PartialEq)] pub struct OutOfStock(pub String, pub isize);",
         "bound_exception! { OutOfStock (0 a0: OCamlString, 1 a1: OCamlInt) = \"X.Out_of_stock#DIGEST\" }",
         "pub struct Empty; ::ocaml_boxroot::bound_exception! { Empty =",
         "#[derive(Debug)] pub struct Refused { pub by: String, pub until: Boxroot<Function<(), OCamlFloat>> }",
@@ -653,7 +653,7 @@ fn selections() {
     let modules = Modules::new("selections", &[("x.ml", ml)]);
     let bindings = modules.bind_in(
         "module x with x.size crate::Size opaque x.cache only x.reserve only x.archive.add",
-        "#[derive(Clone, Debug, PartialEq)] pub enum Size { Small, Large }
+        "#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)] pub enum Size { Small, Large }
          ocaml_boxroot::include_bindings!();",
     );
     bindings.has(&[

@@ -82,6 +82,8 @@ pub fn maker() -> &'static Maker {
                         "only" => bindings.only([word]),
                         "package" => bindings.package(&word),
                         "opaque" => bindings.opaque(&word),
+                        "derive" => bindings.derive(&word, [words.next().unwrap()]),
+                        "attribute" => bindings.attribute(&word, &words.next().unwrap()),
                         "with" => bindings.with(&word, &words.next().unwrap()),
                         "rename" => bindings.rename(&word, &words.next().unwrap()),
                         other => panic!("{other}"),

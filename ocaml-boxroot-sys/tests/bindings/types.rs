@@ -14,7 +14,7 @@ fn records_and_variants() {
     )
     .has(&[
         "// type size = Small | Large | Custom of { grams : int; } | Pair of int * bool
-         #[derive(Clone, Debug, PartialEq)]
+         #[derive(Clone, Debug, Eq, Hash, PartialEq)]
          pub enum Size { Small, Large, Custom { grams: isize }, Pair(isize, bool), }
          ::ocaml_boxroot::bound_type! {
             pub variant OCamlSize for Size {

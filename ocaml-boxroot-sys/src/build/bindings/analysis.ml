@@ -97,6 +97,68 @@ let inline_reachable d =
   go d;
   !seen
 
+let has_root ty =
+  let holds ty = is_root ~to_ocaml:true ty || (match ty with Named (d, _) -> d.has_root | _ -> false) in
+  any_part ~to_ocaml:true holds ty
+
+(* ---- Traits that Rust types derive ---- *)
+
+(* What keeps a part from having a trait of the standard library, if anything does. `has d` says whether a declared type has it. *)
+let rec obstacle trait ~has ty = match ty with
+  | Var _ -> None
+  | _ when is_root ~to_ocaml:true ty -> Some "a root"
+  | Builtin (Float, _) when List.mem trait [ "Eq"; "Hash"; "Ord" ] -> Some "a float"
+  | Builtin ((String | Bytes | List | Array), _) when trait = "Copy" -> Some "a string or a vector"
+  | Named (d, _) when not (has d) -> Some ("`" ^ d.qualified ^ "`, which does not derive it")
+  | Named (d, l) ->
+    let used = List.filter (fun (p, _) -> mem p d.used) (List.combine d.params l) in
+    List.find_map (fun (_, t) -> obstacle trait ~has t) used
+  | Builtin _ | Tuple _ | Arrow _ -> List.find_map (obstacle trait ~has) (children ty)
+
+(* The name of a trait of the standard library, also if its whole path was given. *)
+let standard path =
+  if List.exists (fun crate -> Names.starts_with crate path) [ "std::"; "core::"; "::std::"; "::core::" ] then
+    List.hd (List.rev (String.split_on_char ':' path))
+  else path
+
+(* What a type derives if the build script asks for nothing, in the order of the alphabet. *)
+let by_default ~is_constant ~has types =
+  let fits trait = List.for_all (fun t -> obstacle trait ~has:(has trait) t = None) types in
+  if List.exists has_root types then [ "Debug" ]
+  else List.sort compare ([ "Clone"; "Debug"; "PartialEq" ] @ List.filter fits [ "Eq"; "Hash" ] @ if is_constant then [ "Copy" ] else [])
+
+(* Adds what the build script asks for. *)
+let with_asked ~place ~has asked parts derives =
+  List.iter (fun path ->
+    let trait = standard path in
+    if List.mem trait [ "Clone"; "Copy"; "Eq"; "Hash"; "Ord"; "PartialEq"; "PartialOrd" ] then
+      List.iter (fun (part, ty) ->
+        Option.iter (fun what -> failwith (Printf.sprintf "`derive` cannot give `%s` to `%s`: in `%s` is %s" path place part what))
+          (obstacle trait ~has:(has trait) ty)) parts) asked;
+  derives @ List.filter (fun path -> not (List.mem (standard path) derives)) asked
+
+(* Which traits Rust types derive. `asked` says which ones the build script wants for a type that it names so. The Rust types that
+   `with` names derive nothing that is known here. They have what is asked for. *)
+let derive ~asked types exceptions =
+  let owned = List.filter (fun d -> d.rust = Own) types in
+  let has trait d = d.rust = Own && (List.mem trait d.derives || List.mem trait (List.map standard (asked d.qualified))) in
+  let may_have trait d = d.rust <> Own || has trait d in
+  let is_constant d = match d.kind with
+    | Variant l | Row l -> List.for_all (fun c -> c.parts = Positional []) l
+    | Opaque | Record _ | Unboxed _ -> false in
+  List.iter (fun d -> d.derives <- [ "Eq"; "Hash" ]) owned;
+  fixed_point (fun d ->
+    let derives = by_default ~is_constant:(is_constant d) ~has (kind_types d.kind) in
+    let change = derives <> d.derives in
+    d.derives <- derives;
+    change) owned;
+  List.iter (fun d ->
+    d.derives <- with_asked ~place:d.qualified ~has:may_have (asked d.qualified) (named_kind d.qualified d.kind) d.derives) owned;
+  List.iter (fun e ->
+    let parts = named_parts e.exception_qualified e.exception_parts in
+    e.exception_derives <- by_default ~is_constant:false ~has (parts_types e.exception_parts)
+      |> with_asked ~place:e.exception_qualified ~has:may_have (asked e.exception_qualified) parts) exceptions
+
 let run all =
   List.iter (fun d -> match d.kind with
     | Unboxed (_, parts) when List.exists (fun t -> floatness t = `Unknown) (parts_types parts) ->
@@ -125,8 +187,7 @@ let run all =
     d.used <- used;
     change) owned;
   fixed_point (fun d ->
-    let holds ty = is_root ~to_ocaml:true ty || (match ty with Named (e, _) -> e.has_root | _ -> false) in
-    let change = (not d.has_root) && List.exists (any_part ~to_ocaml:true holds) (kind_types d.kind) in
+    let change = (not d.has_root) && List.exists has_root (kind_types d.kind) in
     if change then d.has_root <- true;
     change) owned;
   List.iter (fun d ->

@@ -12,6 +12,8 @@ type options = {
   opaque : string list;
   users : (string * string) list;
   names : (string * string) list;
+  derives : (string * string) list;
+  attributes : (string * string) list;
   register : string option;  (* where another build compiles the program: the OCaml module that must be initialised before
                                 Rust's functions accept calls *)
 }
@@ -19,6 +21,7 @@ type options = {
 let options () =
   let rust_file = ref "" and ocaml_file = ref "" and folders = ref [] and bound = ref [] and annotations = ref [] in
   let prefixes = ref [] and only = ref [] and opaque = ref [] and users = ref [] and names = ref [] in
+  let derives = ref [] and attributes = ref [] in
   let register = ref None in
   let add list = Arg.String (fun s -> list := s :: !list) in
   let add_item list = Arg.String (fun s -> list := Walk.uncapitalized s :: !list) in
@@ -35,11 +38,14 @@ let options () =
     "--only", add_item only, "ITEM";
     "--opaque", add_item opaque, "TYPE";
     "--with", add_pair users, "TYPE RUST a user's own Rust type";
+    "--derive", add_pair derives, "TYPE TRAIT that its Rust type derives";
+    "--attribute", add_pair attributes, "PART ATTRIBUTE of Rust";
     "--register", Arg.String (fun s -> register := Some s), "MODULE that OCaml code must name";
     "--rename", add_pair names, "ITEM NAME its name in Rust" ] (fun s -> raise (Arg.Bad s)) "bindings";
   let rev list = List.rev !list in
   { rust_file = !rust_file; ocaml_file = !ocaml_file; folders = rev folders; bound = rev bound; annotations = rev annotations;
     prefixes = rev prefixes; only = rev only; opaque = rev opaque; users = rev users; names = rev names;
+    derives = rev derives; attributes = rev attributes;
     register = !register }
 
 (* Fails if a build script uses a name that there is not. *)
@@ -58,6 +64,14 @@ let interfaces folders modules =
       (List.concat_map (fun folder -> [ file folder (Compat.uncapitalize name); file folder name ]) folders) in
   List.filter_map find modules
 
+(* What the build script gives to an item. *)
+let all_of pairs item = List.filter_map (fun (name, given) -> if name = item then Some given else None) pairs
+
+let rec exceptions m = List.concat_map (function
+  | Exception e -> [ e ]
+  | Module m -> exceptions m
+  | Type _ | Abbreviation _ | Reexport _ | Value _ | Comment _ -> []) m.items
+
 (* Fails if a Rust type that the build script names has no effect. *)
 let check_users (r : Reader.t) =
   Hashtbl.iter (fun path home -> match Hashtbl.find_opt r.decls path, List.assoc_opt home.Reader.qualified r.users with
@@ -65,6 +79,21 @@ let check_users (r : Reader.t) =
       failwith (Printf.sprintf "`with` names the Rust type %s for %s, which has no conversion%s" rust d.ocaml
         (match d.reason with Some reason -> ": " ^ reason | None -> ""))
     | _ -> ()) r.homes
+
+(* The names that the build script may give attributes: of what the generator declares. *)
+let check_attributes o types exceptions =
+  List.iter (fun (item, attribute) -> if not (Names.is_attribute attribute) then
+    failwith (Printf.sprintf "`attribute` gives `%s` what is no attribute, as #[…] is: %s" item attribute)) o.attributes;
+  List.iter (fun (item, path) -> if not (Names.is_path path) then
+    failwith (Printf.sprintf "`derive` gives `%s` what is no path of a trait: %s" item path)) o.derives;
+  let own = List.filter (fun d -> d.rust = Own) types in
+  let declared = List.map (fun d -> d.qualified) own @ List.map (fun e -> e.exception_qualified) exceptions in
+  let parts =
+    List.concat_map (fun d ->
+      List.map (inside d.qualified) (constructor_names d.kind) @ List.map fst (named_kind d.qualified d.kind)) own
+    @ List.concat_map (fun e -> List.map fst (named_parts e.exception_qualified e.exception_parts)) exceptions in
+  check_known "generated type" declared (List.map fst o.derives);
+  check_known "generated type, field or constructor" (declared @ parts) (List.map fst o.attributes)
 
 type understood = {
   modules : module_ list;  (* with a module for the types that no bound module declares *)
@@ -115,6 +144,9 @@ let read o =
   let types = List.rev r.found in
   Analysis.run types;
   check_users r;
+  let exceptions = List.concat_map exceptions modules in
+  check_attributes o types exceptions;
+  Analysis.derive ~asked:(all_of o.derives) types exceptions;
   { modules = Walk.with_types modules types; types; left_out = List.map snd left_out;
     stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (Walk.value_path r p, e)) path) externals }
 
@@ -130,7 +162,7 @@ let write o understood =
   Rust.missing_externals rust own;
   List.iter (fun m ->
     let abi = if List.memq m own then Some (symbol m, o.register) else None in
-    Rust.module_ rust ~abi ~digest:digest_place m) understood.modules;
+    Rust.module_ rust ~attributes:(all_of o.attributes) ~abi ~digest:digest_place m) understood.modules;
   Glue.print glue ~header ~abis:(List.map symbol own) ~digest:digest_place ~types:understood.types ~stated:understood.stated own;
   let digest = String.sub (Digest.to_hex (Digest.string (Buffer.contents rust))) 0 16 in
   let write file text =

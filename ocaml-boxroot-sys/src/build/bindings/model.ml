@@ -46,6 +46,7 @@ and rust =
 (* A type that has a name and is no abbreviation. *)
 and decl = {
   ocaml : string;  (* its path, as OCaml code names it *)
+  qualified : string;  (* as build scripts name it: orders.size; empty if no bound module declares it *)
   place : string list;  (* the Rust module that declares it *)
   name : string;  (* in Rust *)
   params : var list;
@@ -63,6 +64,7 @@ and decl = {
   mutable used : var list;  (* the parameters that the Rust type has *)
   mutable has_root : bool;  (* the Rust type contains a root *)
   mutable circle : decl list;  (* types that contain this type, and that it contains, without a pointer *)
+  mutable derives : string list;  (* the traits that the Rust type derives *)
 }
 
 type value = {
@@ -78,10 +80,12 @@ type value = {
 
 type exception_ = {
   exception_name : string;  (* in Rust *)
+  exception_qualified : string;
   exception_path : string;
   exception_parts : parts;
   exception_comment : string;
   exception_doc : string option;
+  mutable exception_derives : string list;
 }
 
 (* Of a function that takes and returns nothing that is in OCaml's heap, because OCaml's declaration says so: which parameters, and
@@ -127,6 +131,27 @@ let kind_types = function
   | Record (fields, _) -> List.map (fun f -> f.ty) fields
   | Unboxed (_, parts) -> parts_types parts
   | Variant l | Row l -> List.concat_map (fun c -> parts_types c.parts) l
+
+(* What build scripts call a part of a type or of a constructor. *)
+let inside place name = place ^ "." ^ Compat.uncapitalize name
+
+(* The parts, each with the name that build scripts give it: orders.order.price, orders.out_of_stock.0. *)
+let named_parts place = function
+  | Positional l -> List.mapi (fun i t -> (inside place (string_of_int i), t)) l
+  | Labelled l -> List.map (fun f -> (inside place f.label, f.ty)) l
+
+(* Those of a type: orders.size.custom.grams. *)
+let named_kind place = function
+  | Opaque -> []
+  | Record (l, _) -> named_parts place (Labelled l)
+  | Unboxed (None, parts) -> named_parts place parts
+  | Unboxed (Some c, parts) -> named_parts (inside place c) parts
+  | Variant l | Row l -> List.concat_map (fun c -> named_parts (inside place c.constructor) c.parts) l
+
+let constructor_names = function
+  | Opaque | Record _ | Unboxed (None, _) -> []
+  | Unboxed (Some c, _) -> [ c ]
+  | Variant l | Row l -> List.map (fun c -> c.constructor) l
 
 (* The types that stand directly in a type. *)
 let children = function

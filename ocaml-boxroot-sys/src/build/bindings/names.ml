@@ -107,6 +107,21 @@ let is_operator s =
   List.mem s [ "mod"; "land"; "lor"; "lxor"; "lsl"; "lsr"; "asr"; "or" ]
   || not (List.for_all is_letter (List.init (String.length s) (String.get s)))
 
+(* Whether a text is the path of an item of Rust. *)
+let is_path s = s <> "" && String.for_all (fun c -> c = ':' || is_c_name (String.make 1 c)) s
+
+(* Whether a text is one attribute of Rust: its first bracket ends with it. What stands in quotes does not count. *)
+let is_attribute s =
+  let n = String.length s in
+  let rec ends i depth is_quoted =
+    i < n && match s.[i] with
+      | '\\' when is_quoted -> ends (i + 2) depth true
+      | '"' -> ends (i + 1) depth (not is_quoted)
+      | '[' when not is_quoted -> ends (i + 1) (depth + 1) false
+      | ']' when not is_quoted -> if depth = 1 then i = n - 1 else ends (i + 1) (depth - 1) false
+      | _ -> ends (i + 1) depth is_quoted in
+  starts_with "#[" s && ends 1 0 false
+
 (* "There are: a, b". *)
 let there_are = function [] -> "There are none." | names -> "There are: " ^ String.concat ", " names
 

@@ -215,11 +215,11 @@ and decl r path d =
         let is_taken name = List.exists (fun d -> d.place = place && d.name = name) r.found in
         (place, Names.free is_taken name) in
     let decl = {
-      ocaml = ocaml r path; place; name; params; has_constraints;
+      ocaml = ocaml r path; qualified = (match home with Some h -> h.qualified | None -> ""); place; name; params; has_constraints;
       is_private = d.type_private = Private; never_float = never_float d; is_any = is_any r path d;
       comment = (match home with Some h -> h.home_comment | None -> "type " ^ ocaml r path);
       doc = Option.bind home (fun h -> h.home_doc);
-      kind = Opaque; reason = None; rust = Marker_only; boxed = None; used = []; has_root = false; circle = [] } in
+      kind = Opaque; reason = None; rust = Marker_only; boxed = None; used = []; has_root = false; circle = []; derives = [] } in
     Hashtbl.add r.decls key decl;
     r.found <- decl :: r.found;
     (match home with

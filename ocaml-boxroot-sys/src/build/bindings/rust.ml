@@ -53,15 +53,19 @@ let doc scope indent = function
 
 (* ---- Types ---- *)
 
-let derive ~has_root = if has_root then "#[derive(Debug)]" else "#[derive(Clone, Debug, PartialEq)]"
+(* The attributes of a type. Those that the build script gives may be for what it derives. *)
+let attributes scope ~place derives =
+  out scope "#[derive(%s)]\n" (String.concat ", " derives);
+  List.iter (out scope "%s\n") (scope.attributes place)
 
-(* The Rust declaration of a constructor's parts, or of a record's fields. *)
-let parts_decl ~visibility ty = function
+(* The Rust declaration of a constructor's parts, or of a record's fields. `place` is what build scripts call the constructor. *)
+let parts_decl scope ~place ~visibility ty parts =
+  let part (place, t) name = String.concat " " (scope.attributes place @ [ visibility ^ name ^ ty t ]) in
+  let parts_of names = String.concat ", " (List.map2 part (named_parts place parts) names) in
+  match parts with
   | Positional [] -> ""
-  | Positional l -> "(" ^ String.concat ", " (List.map (fun t -> visibility ^ ty t) l) ^ ")"
-  | Labelled l ->
-    let field f = Printf.sprintf "%s%s: %s" visibility (Names.identifier f.label) (ty f.ty) in
-    " { " ^ String.concat ", " (List.map field l) ^ " }"
+  | Positional l -> "(" ^ parts_of (List.map (fun _ -> "") l) ^ ")"
+  | Labelled l -> " { " ^ parts_of (List.map (fun f -> Names.identifier f.label ^ ": ") l) ^ " }"
 
 (* The parts for the macro, which needs a number and a name for each: ` (0 a0: MARKER, …)` or ` { 0 label: MARKER, … }`. *)
 let parts_macro marker parts =
@@ -79,18 +83,26 @@ let tag = function
 let own_type scope d position =
   let name = d.name ^ generics (List.map position.var d.used) in
   let ty = natural scope position in
-  let decl = parts_decl ~visibility:"" ty in
-  out scope "%s\n" (derive ~has_root:d.has_root);
+  let constructor c parts =
+    let place = inside d.qualified c in
+    let words = scope.attributes place @ [ Names.camel c ^ parts_decl scope ~place ~visibility:"" ty parts ] in
+    out scope "    %s,\n" (String.concat " " words) in
+  attributes scope ~place:d.qualified d.derives;
   match d.kind with
   | Record (l, _) | Unboxed (None, Labelled l) ->
     out scope "pub struct %s {\n" name;
-    List.iter (fun f -> out scope "    pub %s: %s,\n" (Names.identifier f.label) (ty f.ty)) l;
+    List.iter (fun f ->
+      List.iter (out scope "    %s\n") (scope.attributes (inside d.qualified f.label));
+      out scope "    pub %s: %s,\n" (Names.identifier f.label) (ty f.ty)) l;
     out scope "}\n"
   | Variant l | Row l ->
     out scope "pub enum %s {\n" name;
-    List.iter (fun c -> out scope "    %s%s,\n" (Names.camel c.constructor) (decl c.parts)) l;
+    List.iter (fun c -> constructor c.constructor c.parts) l;
     out scope "}\n"
-  | Unboxed (Some c, parts) -> out scope "pub enum %s {\n    %s%s,\n}\n" name (Names.camel c) (decl parts)
+  | Unboxed (Some c, parts) ->
+    out scope "pub enum %s {\n" name;
+    constructor c parts;
+    out scope "}\n"
   | Unboxed (None, Positional _) | Opaque -> ()
 
 (* A marker that is no `OneType`, unlike those of `bound_type!`. *)
@@ -237,13 +249,12 @@ let value scope ~root_name ~digest v =
 
 let exception_ scope ~name ~digest e =
   let position = in_function scope ~to_ocaml:true [] in
-  let types = parts_types e.exception_parts in
-  let has_root = List.exists (Analysis.any_part ~to_ocaml:true (fun t ->
-    Analysis.is_root ~to_ocaml:true t || (match t with Named (d, _) -> d.has_root | _ -> false))) types in
   comment scope "" e.exception_comment;
   doc scope "" e.exception_doc;
-  out scope "%s\npub struct %s%s%s\n" (derive ~has_root) name
-    (parts_decl ~visibility:"pub " (natural scope position) e.exception_parts)
+  let place = e.exception_qualified in
+  attributes scope ~place e.exception_derives;
+  out scope "pub struct %s%s%s\n" name
+    (parts_decl scope ~place ~visibility:"pub " (natural scope position) e.exception_parts)
     (match e.exception_parts with Positional _ -> ";" | Labelled _ -> "");
   out scope "::ocaml_boxroot::bound_exception! {\n    %s%s = \"%s#%s\"\n}\n\n" name
     (parts_macro (marker scope []) e.exception_parts) e.exception_path digest
@@ -356,7 +367,7 @@ let reexport scope d name =
   if d.rust = Own then line d.name name;
   out scope "\n"
 
-let rec module_ text ~abi ~digest m =
+let rec module_ text ~attributes ~abi ~digest m =
   let types = with_aliases (type_names m) m in
   let exceptions = List.filter_map (function
     | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
@@ -366,7 +377,7 @@ let rec module_ text ~abi ~digest m =
   check ~remedy:"`only` leaves one of them out; `rename` is not for modules." (List.filter_map (function
     | Module sub -> Some (sub.rust_name, "module " ^ sub.ocaml_module) | _ -> None) m.items);
   List.iter (check ~remedy:"`rename` gives an item another name, `only` leaves some out.") [ types @ exceptions; values ];
-  let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000 } in
+  let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000; attributes } in
   let root_name v = Names.free (fun n -> List.mem_assoc n values) (v.value_name ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
@@ -378,7 +389,7 @@ let rec module_ text ~abi ~digest m =
     | Comment s -> comment scope "" s; out scope "\n"
     | Value v -> value scope ~root_name:(root_name v) ~digest v
     | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
-    | Module m -> module_ subs ~abi:None ~digest m) m.items;
+    | Module m -> module_ subs ~attributes ~abi:None ~digest m) m.items;
   check_names ("the trait Externals of module " ^ m.ocaml_module) ~remedy:"`rename` calls one of them otherwise."
     (List.map (fun e -> (Names.identifier e.external_, e.external_comment)) m.externals);
   externals scope m;

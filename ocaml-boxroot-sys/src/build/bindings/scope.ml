@@ -6,6 +6,7 @@ type scope = {
   taken : string list;  (* names of types, traits and modules that are declared in it *)
   mutable imports : (string * string) list;  (* what is brought in by `use`: crates, and paths in them *)
   text : Buffer.t;
+  attributes : string -> string list;  (* of what build scripts call so *)
 }
 
 (* ---- Paths ---- *)

@@ -277,8 +277,8 @@ let exception_ r selection raw id extension comment =
   if extension.ext_ret_type <> None then Reader.unsupported "a GADT";
   let exception_parts = Reader.parts r extension.ext_args in
   if List.concat_map vars (parts_types exception_parts) <> [] then Reader.unsupported "a type variable";
-  { exception_name = capital_name selection raw name; exception_path = Reader.ocaml r path; exception_parts;
-    exception_comment = comment; exception_doc = documentation selection "exception" (Path.name path) }
+  { exception_name = capital_name selection raw name; exception_qualified = qualify raw name; exception_path = Reader.ocaml r path; exception_parts;
+    exception_comment = comment; exception_doc = documentation selection "exception" (Path.name path); exception_derives = [] }
 
 (* `is_external symbol`: whether Rust provides it, so that Rust has no function that calls it. *)
 let rec items (r : Reader.t) selection ~is_external ~externals raw =
