@@ -104,6 +104,29 @@ impl Program {
         self
     }
 
+    /// Chooses the Rust type, such as `u32`, that bindings have for OCaml's `int`, instead of
+    /// `isize`: in a field, an argument or a result, in a whole type, function or module, or in the
+    /// whole program (`"*"`). The longest path counts.
+    ///
+    /// ```no_run
+    /// # use ocaml_boxroot_sys::build::Program;
+    /// # let program = Program::new();
+    /// program
+    ///     .int_as("*", "i64")
+    ///     .int_as("orders.order.grams", "u32")
+    ///     .int_as("orders.size.Custom.grams", "u32")
+    ///     .int_as("orders.reserve.result", "u32")
+    /// # ;
+    /// ```
+    ///
+    /// Conversions return an error that names the place, if a number does not fit. Functions of
+    /// OCaml take all integers as arguments; this is for their optional arguments, whose types are
+    /// fixed. Functions without a token (`[@@noalloc]`) keep `isize`.
+    pub fn int_as(mut self, place: &str, rust_type: &str) -> Program {
+        self.bound.add(["--int", place, rust_type]);
+        self
+    }
+
     /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to them. Returns what there is
     /// to link.
     pub(super) fn bind_modules(
@@ -249,6 +272,12 @@ impl Bindings {
     /// As [`Program::attribute`].
     pub fn attribute(mut self, part: &str, attribute: &str) -> Bindings {
         self.selection.add(["--attribute", part, attribute]);
+        self
+    }
+
+    /// As [`Program::int_as`].
+    pub fn int_as(mut self, place: &str, rust_type: &str) -> Bindings {
+        self.selection.add(["--int", place, rust_type]);
         self
     }
 

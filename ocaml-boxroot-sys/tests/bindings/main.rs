@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod attributes;
+mod integers;
 mod items;
 mod mistakes;
 mod programs;

@@ -170,7 +170,7 @@ let external_ r ~given f is_own =
   let plain = plain p parameters answer in
   (* Functions of bare numbers have another one for bytecode, too. Others say something else there, such as "unavailable". *)
   let has_bytecode = p.prim_arity > 5 || (plain <> None && p.prim_native_name <> "" && is_own p.prim_name) in
-  { external_ = Option.value given ~default:f.name; symbol = Reader.symbol p; parameters; answer; external_doc = f.found_doc;
+  { external_ = Option.value given ~default:f.name; ocaml_name = f.name; symbol = Reader.symbol p; parameters; answer; external_doc = f.found_doc;
     bytecode_symbol = (if has_bytecode then Some p.prim_name else None); plain;
     external_comment = Format.asprintf "external %s : %a = \"%s\"" f.name Printtyp.type_expr f.of_type (Reader.symbol p) }
 

@@ -14,6 +14,7 @@ type options = {
   names : (string * string) list;
   derives : (string * string) list;
   attributes : (string * string) list;
+  ints : (string * string) list;
   register : string option;  (* where another build compiles the program: the OCaml module that must be initialised before
                                 Rust's functions accept calls *)
 }
@@ -21,7 +22,7 @@ type options = {
 let options () =
   let rust_file = ref "" and ocaml_file = ref "" and folders = ref [] and bound = ref [] and annotations = ref [] in
   let prefixes = ref [] and only = ref [] and opaque = ref [] and users = ref [] and names = ref [] in
-  let derives = ref [] and attributes = ref [] in
+  let derives = ref [] and attributes = ref [] and ints = ref [] in
   let register = ref None in
   let add list = Arg.String (fun s -> list := s :: !list) in
   let add_item list = Arg.String (fun s -> list := Walk.uncapitalized s :: !list) in
@@ -40,12 +41,13 @@ let options () =
     "--with", add_pair users, "TYPE RUST a user's own Rust type";
     "--derive", add_pair derives, "TYPE TRAIT that its Rust type derives";
     "--attribute", add_pair attributes, "PART ATTRIBUTE of Rust";
+    "--int", add_pair ints, "PLACE INTEGER that Rust has for OCaml's ints there";
     "--register", Arg.String (fun s -> register := Some s), "MODULE that OCaml code must name";
     "--rename", add_pair names, "ITEM NAME its name in Rust" ] (fun s -> raise (Arg.Bad s)) "bindings";
   let rev list = List.rev !list in
   { rust_file = !rust_file; ocaml_file = !ocaml_file; folders = rev folders; bound = rev bound; annotations = rev annotations;
     prefixes = rev prefixes; only = rev only; opaque = rev opaque; users = rev users; names = rev names;
-    derives = rev derives; attributes = rev attributes;
+    derives = rev derives; attributes = rev attributes; ints = rev ints;
     register = !register }
 
 (* Fails if a build script uses a name that there is not. *)
@@ -150,6 +152,23 @@ let read o =
   { modules = Walk.with_types modules types; types; left_out = List.map snd left_out;
     stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (Walk.value_path r p, e)) path) externals }
 
+let integers = [ "i8"; "i16"; "i32"; "i64"; "i128"; "isize"; "u8"; "u16"; "u32"; "u64"; "u128"; "usize" ]
+
+(* Whether a name is that of a place, or of what is around it. *)
+let is_around name place = name = "*" || name = place || Names.starts_with (name ^ ".") place
+
+(* Rust's type of the ints at a place: what the build script gives to the innermost name around it. The last call counts. *)
+let int_at ints place =
+  let better (best, so_far) (name, int) =
+    if is_around name place && String.length name >= String.length best then (name, int) else (best, so_far) in
+  snd (List.fold_left better ("", "isize") ints)
+
+let check_ints ints places =
+  List.iter (fun (name, int) -> if not (List.mem int integers) then
+    failwith (Printf.sprintf "`int_as` gives `%s` the type %s, which is none of %s" name int (String.concat ", " integers))) ints;
+  let is_there (name, _) = name = "*" || List.exists (is_around name) places in
+  check_known "`int` that Rust converts at" places (List.filter_map (fun asked -> if is_there asked then None else Some (fst asked)) ints)
+
 (* Stands for the digest, which depends on the text. *)
 let digest_place = "@DIGEST@"
 
@@ -160,9 +179,15 @@ let write o understood =
   let rust = Buffer.create 10000 and glue = Buffer.create 10000 in
   Printf.bprintf rust "// %s\n\n" header;
   Rust.missing_externals rust own;
+  let places = ref [] in
+  let int place =
+    places := place :: !places;
+    int_at o.ints place in
+  let chosen = { Scope.attributes = all_of o.attributes; int } in
   List.iter (fun m ->
     let abi = if List.memq m own then Some (symbol m, o.register) else None in
-    Rust.module_ rust ~attributes:(all_of o.attributes) ~abi ~digest:digest_place m) understood.modules;
+    Rust.module_ rust ~chosen ~abi ~digest:digest_place m) understood.modules;
+  check_ints o.ints !places;
   Glue.print glue ~header ~abis:(List.map symbol own) ~digest:digest_place ~types:understood.types ~stated:understood.stated own;
   let digest = String.sub (Digest.to_hex (Digest.string (Buffer.contents rust))) 0 16 in
   let write file text =

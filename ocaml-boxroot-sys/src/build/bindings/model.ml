@@ -69,6 +69,7 @@ and decl = {
 
 type value = {
   value : string;  (* its name, in OCaml *)
+  value_qualified : string;
   value_name : string;  (* in Rust *)
   value_path : string;  (* as OCaml code names it *)
   arguments : argument list;  (* empty if the value is no function *)
@@ -94,7 +95,8 @@ type plain = { bare : bool list; bare_answer : bool }
 
 (* A function that Rust provides. *)
 type external_ = {
-  external_ : string;
+  external_ : string;  (* in Rust *)
+  ocaml_name : string;
   symbol : string;
   bytecode_symbol : string option;
   parameters : argument list;
@@ -118,6 +120,7 @@ type item =
 
 and module_ = {
   ocaml_module : string;
+  module_qualified : string;
   rust_name : string;
   rust_path : string list;  (* with the name *)
   items : item list;

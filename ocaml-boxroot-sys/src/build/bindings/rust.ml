@@ -56,11 +56,11 @@ let doc scope indent = function
 (* The attributes of a type. Those that the build script gives may be for what it derives. *)
 let attributes scope ~place derives =
   out scope "#[derive(%s)]\n" (String.concat ", " derives);
-  List.iter (out scope "%s\n") (scope.attributes place)
+  List.iter (out scope "%s\n") (scope.chosen.attributes place)
 
 (* The Rust declaration of a constructor's parts, or of a record's fields. `place` is what build scripts call the constructor. *)
 let parts_decl scope ~place ~visibility ty parts =
-  let part (place, t) name = String.concat " " (scope.attributes place @ [ visibility ^ name ^ ty t ]) in
+  let part (place, t) name = String.concat " " (scope.chosen.attributes place @ [ visibility ^ name ^ ty place t ]) in
   let parts_of names = String.concat ", " (List.map2 part (named_parts place parts) names) in
   match parts with
   | Positional [] -> ""
@@ -82,18 +82,19 @@ let tag = function
 
 let own_type scope d position =
   let name = d.name ^ generics (List.map position.var d.used) in
-  let ty = natural scope position in
+  let ty place = natural scope { position with called = Some place } in
   let constructor c parts =
     let place = inside d.qualified c in
-    let words = scope.attributes place @ [ Names.camel c ^ parts_decl scope ~place ~visibility:"" ty parts ] in
+    let words = scope.chosen.attributes place @ [ Names.camel c ^ parts_decl scope ~place ~visibility:"" ty parts ] in
     out scope "    %s,\n" (String.concat " " words) in
   attributes scope ~place:d.qualified d.derives;
   match d.kind with
   | Record (l, _) | Unboxed (None, Labelled l) ->
     out scope "pub struct %s {\n" name;
     List.iter (fun f ->
-      List.iter (out scope "    %s\n") (scope.attributes (inside d.qualified f.label));
-      out scope "    pub %s: %s,\n" (Names.identifier f.label) (ty f.ty)) l;
+      let place = inside d.qualified f.label in
+      List.iter (out scope "    %s\n") (scope.chosen.attributes place);
+      out scope "    pub %s: %s,\n" (Names.identifier f.label) (ty place f.ty)) l;
     out scope "}\n"
   | Variant l | Row l ->
     out scope "pub enum %s {\n" name;
@@ -117,7 +118,7 @@ let marker_of_any scope d name parameters =
 
 let type_ scope d =
   let names = variables scope d.params in
-  let position = { names; to_ocaml = true; circle = d.circle; var = (fun v -> "R" ^ variable names v) } in
+  let position = { names; to_ocaml = true; circle = d.circle; called = None; var = (fun v -> "R" ^ variable names v) } in
   let marker_of = marker scope names in
   let name = "OCaml" ^ d.name ^ generics (List.map snd names) in
   comment scope "" d.comment;
@@ -211,15 +212,15 @@ let is_left_out_unit a = match a with
 
 let function_vars arguments result = unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))
 
-(* The Rust type of an argument of a function of Rust, or of a result, if it is no root. *)
-let converted scope ~to_ocaml names ty = match ty with
+(* The Rust type of an argument of a function of Rust, or of a result, if it is no root. `place` is what build scripts call it. *)
+let converted scope ~to_ocaml ~place names ty = match ty with
   | Var _ -> None
   | _ when Analysis.is_root ~to_ocaml ty -> None
-  | _ -> Some (natural scope (in_function scope ~to_ocaml names) ty)
+  | _ -> Some (natural scope (in_function scope ~to_ocaml ~place:(Some place) names) ty)
 
 (* `MARKER as NATURAL`, or `MARKER` for a root. *)
-let typed scope ~to_ocaml names ty =
-  marker scope names ty ^ (match converted scope ~to_ocaml names ty with Some rust -> " as " ^ rust | None -> "")
+let typed scope ~to_ocaml ~place names ty =
+  marker scope names ty ^ (match converted scope ~to_ocaml ~place names ty with Some rust -> " as " ^ rust | None -> "")
 
 let value scope ~root_name ~digest v =
   let names = variables scope (function_vars v.arguments v.result) in
@@ -227,7 +228,8 @@ let value scope ~root_name ~digest v =
     if is_left_out_unit a then "(): ()"
     else match a.arg_label with
       | Asttypes.Optional _ ->
-        let position = in_function scope ~to_ocaml:true names in
+        let place = inside v.value_qualified (Names.not_raw name) in
+        let position = in_function scope ~to_ocaml:true ~place:(Some place) names in
         Printf.sprintf "%s: %s as %s" name (marker scope names a.arg) (natural scope position a.arg)
       | _ -> Printf.sprintf "%s: %s" name (marker scope names a.arg) in
   let arguments = List.map2 argument (argument_names (documented_names v) v.arguments) v.arguments in
@@ -237,9 +239,10 @@ let value scope ~root_name ~digest v =
     doc ();
     out scope "    pub %sfn %s%s%s -> %s as %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "")
       name (generics (List.map snd names)) arguments (marker scope names v.result) rust (Names.registered v.value_path) digest in
+  let place = if v.arguments = [] then v.value_qualified else inside v.value_qualified "result" in
   let name = Names.identifier v.value_name in
   let rooted = root scope names v.result in
-  let rust = match converted scope ~to_ocaml:false names v.result with Some natural -> natural | None -> rooted in
+  let rust = match converted scope ~to_ocaml:false ~place names v.result with Some natural -> natural | None -> rooted in
   comment scope "" v.value_comment;
   print (fun () -> doc scope "    " v.value_doc) name rust;
   if rust <> rooted && v.result <> Builtin (Unit, []) then
@@ -248,35 +251,36 @@ let value scope ~root_name ~digest v =
 (* ---- Exceptions ---- *)
 
 let exception_ scope ~name ~digest e =
-  let position = in_function scope ~to_ocaml:true [] in
+  let ty place = natural scope (in_function scope ~to_ocaml:true ~place:(Some place) []) in
   comment scope "" e.exception_comment;
   doc scope "" e.exception_doc;
   let place = e.exception_qualified in
   attributes scope ~place e.exception_derives;
   out scope "pub struct %s%s%s\n" name
-    (parts_decl scope ~place ~visibility:"pub " (natural scope position) e.exception_parts)
+    (parts_decl scope ~place ~visibility:"pub " ty e.exception_parts)
     (match e.exception_parts with Positional _ -> ";" | Labelled _ -> "");
   out scope "::ocaml_boxroot::bound_exception! {\n    %s%s = \"%s#%s\"\n}\n\n" name
     (parts_macro (marker scope []) e.exception_parts) e.exception_path digest
 
 (* ---- Externals ---- *)
 
-let external_ scope e =
+let external_ scope m e =
   let names = variables scope (function_vars e.parameters e.answer) in
+  let place = inside m.module_qualified e.ocaml_name in
   let indent = match e.plain with Some _ -> "            " | None -> "        " in
   let passed is_bare ty =
-    let position = in_function scope ~to_ocaml:true names in
+    let position = in_function scope ~to_ocaml:true ~place:None names in
     Printf.sprintf "@%s %s as %s" (if is_bare then "bare" else "tagged") (marker scope names ty) (natural scope position ty) in
   let parameter name i a =
     if is_left_out_unit a then "(): ()"
     else Printf.sprintf "%s: %s" name (match e.plain with
       | Some p -> passed (List.nth p.bare i) a.arg
-      | None -> typed scope ~to_ocaml:false names a.arg) in
+      | None -> typed scope ~to_ocaml:false ~place:(inside place (Names.not_raw name)) names a.arg) in
   let parameters = List.mapi (fun i (name, a) -> parameter name i a)
     (List.combine (argument_names [] e.parameters) e.parameters) in
   let result = match e.plain with
     | Some p -> passed p.bare_answer e.answer
-    | None -> typed scope ~to_ocaml:true names e.answer in
+    | None -> typed scope ~to_ocaml:true ~place:(inside place "result") names e.answer in
   comment scope indent e.external_comment;
   doc scope indent e.external_doc;
   out scope "%sfn %s%s = \"%s\"%s (%s) -> %s;\n" indent (Names.identifier e.external_) (generics (List.map snd names)) e.symbol
@@ -293,10 +297,10 @@ let externals scope m =
     out scope "    )]\n";
     out scope "    pub trait Externals for %socaml_externals::%s {\n" up m.rust_name;
     let plain, others = List.partition (fun e -> e.plain <> None) m.externals in
-    List.iter (external_ scope) others;
+    List.iter (external_ scope m) others;
     if plain <> [] then begin
       out scope "        plain {\n";
-      List.iter (external_ scope) plain;
+      List.iter (external_ scope m) plain;
       out scope "        }\n"
     end;
     out scope "    }\n}\n\n"
@@ -367,7 +371,7 @@ let reexport scope d name =
   if d.rust = Own then line d.name name;
   out scope "\n"
 
-let rec module_ text ~attributes ~abi ~digest m =
+let rec module_ text ~chosen ~abi ~digest m =
   let types = with_aliases (type_names m) m in
   let exceptions = List.filter_map (function
     | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
@@ -377,7 +381,7 @@ let rec module_ text ~attributes ~abi ~digest m =
   check ~remedy:"`only` leaves one of them out; `rename` is not for modules." (List.filter_map (function
     | Module sub -> Some (sub.rust_name, "module " ^ sub.ocaml_module) | _ -> None) m.items);
   List.iter (check ~remedy:"`rename` gives an item another name, `only` leaves some out.") [ types @ exceptions; values ];
-  let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000; attributes } in
+  let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000; chosen } in
   let root_name v = Names.free (fun n -> List.mem_assoc n values) (v.value_name ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
@@ -389,7 +393,7 @@ let rec module_ text ~attributes ~abi ~digest m =
     | Comment s -> comment scope "" s; out scope "\n"
     | Value v -> value scope ~root_name:(root_name v) ~digest v
     | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
-    | Module m -> module_ subs ~attributes ~abi:None ~digest m) m.items;
+    | Module m -> module_ subs ~chosen ~abi:None ~digest m) m.items;
   check_names ("the trait Externals of module " ^ m.ocaml_module) ~remedy:"`rename` calls one of them otherwise."
     (List.map (fun e -> (Names.identifier e.external_, e.external_comment)) m.externals);
   externals scope m;

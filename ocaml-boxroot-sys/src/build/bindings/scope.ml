@@ -1,12 +1,18 @@
 (* What names mean in a Rust module that is being printed, and how Rust names types there. *)
 open Model
 
+(* What the build script chose for what it calls so, or for the rest. *)
+type chosen = {
+  attributes : string -> string list;
+  int : string -> string;  (* Rust's type of OCaml's `int` *)
+}
+
 type scope = {
   path : string list;
   taken : string list;  (* names of types, traits and modules that are declared in it *)
   mutable imports : (string * string) list;  (* what is brought in by `use`: crates, and paths in them *)
   text : Buffer.t;
-  attributes : string -> string list;  (* of what build scripts call so *)
+  chosen : chosen;
 }
 
 (* ---- Paths ---- *)
@@ -116,6 +122,7 @@ type position = {
   var : var -> string;  (* what stands for a variable *)
   to_ocaml : bool;
   circle : decl list;  (* types that are boxed *)
+  called : string option;  (* what build scripts call it, if they may choose Rust's type of `int` *)
 }
 
 let rec natural scope position ty =
@@ -126,7 +133,8 @@ let rec natural scope position ty =
   | Var v -> position.var v
   | _ when Analysis.is_root ~to_ocaml:position.to_ocaml ty -> root scope position.names ty
   | Builtin (b, l) -> (match b, l with
-    | (Int | Nativeint), _ -> primitive "isize"
+    | Int, _ -> primitive (match position.called with Some place -> scope.chosen.int place | None -> "isize")
+    | Nativeint, _ -> primitive "isize"
     | Char, _ -> primitive "u8"
     | Uchar, _ -> primitive "char"
     | String, _ -> imported scope "std" "string::" "String"
@@ -150,5 +158,5 @@ let rec natural scope position ty =
   | Arrow _ -> assert false
 
 (* In functions, a variable is a root. *)
-let in_function scope ~to_ocaml names =
-  { names; to_ocaml; circle = []; var = (fun v -> root scope names (Var v)) }
+let in_function scope ~to_ocaml ~place names =
+  { names; to_ocaml; called = place; circle = []; var = (fun v -> root scope names (Var v)) }

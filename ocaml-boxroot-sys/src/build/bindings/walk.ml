@@ -263,7 +263,7 @@ let value r selection raw id comment =
    | [], Arrow _ when is_unsafe -> Reader.unsupported "an unsafe function whose type is an abbreviation"
    | _ -> ());
   let value_path = value_path r path in
-  { value = name; value_name = Option.value given ~default:(Names.without_primes name); value_path; arguments; result;
+  { value = name; value_qualified = qualify raw name; value_name = Option.value given ~default:(Names.without_primes name); value_path; arguments; result;
     is_unsafe = is_unsafe && arguments <> [];
     value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
 [@@ocaml.warning "-4"]
@@ -315,7 +315,7 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
        | None, _ -> left_out ("module " ^ name) "its signature is not known")
     | _ -> [] in
   let items = List.concat_map item raw.signature in
-  { ocaml_module = Path.name raw.path; rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
+  { ocaml_module = Path.name raw.path; module_qualified = raw.qualified; rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
 [@@ocaml.warning "-4"]
 
 (* A type of this signature: declared here, or elsewhere, or an abbreviation. *)
@@ -355,7 +355,7 @@ let with_types modules types =
         else { m with items = items @ List.map (fun m -> Module m) (insert path rest decl inside) } in
       if List.exists (fun m -> m.rust_name = name) modules then
         List.map (fun m -> if m.rust_name = name then into m else m) modules
-      else modules @ [ into { ocaml_module = String.concat "." path; rust_name = name; rust_path = path;
+      else modules @ [ into { ocaml_module = String.concat "." path; module_qualified = ""; rust_name = name; rust_path = path;
                           items = []; externals = [] } ] in
   List.fold_left (fun modules d -> if List.memq d there then modules else insert [] d.place d modules) modules types
 [@@ocaml.warning "-4"]
