@@ -6,6 +6,13 @@ use std::fs;
 /// Documentation may be anything: what is no name does not get into the code, where it could be an argument with a type of its own.
 #[test]
 fn names_of_arguments_in_documentation() {
+    let provider = "pub struct P;
+        impl x::Externals for P {
+            fn audit(_: &mut ocaml_boxroot::DomainLock, _: &ocaml_boxroot::RootRef<ocaml_boxroot::OCamlString>,
+                     _: &ocaml_boxroot::RootRef<ocaml_boxroot::OCamlInt>,
+            ) -> Result<(), Box<dyn std::error::Error>> { Ok(()) }
+        }
+        ocaml_boxroot::include_bindings!(x: P);";
     let bindings = Modules::new(
         "names_of_arguments_in_documentation",
         &[(
@@ -17,14 +24,32 @@ fn names_of_arguments_in_documentation() {
              (** [pair a, b_2] has a comma. *)
 
              val part : int -> int -> int
-             (** [part a.b c'] *)",
+             (** [part a.b c'] *)
+
+             val open_ : string -> int -> string
+             (** Not [open_ all] of [text], as [Open] does.
+                 [open_ path
+                  mode] opens *)
+
+             val labels : ?size:int -> row:int -> int -> int
+             (** [labels ?size ~row n] *)
+
+             val unclosed : int -> int
+             (** [unclosed n *)
+
+             external audit : string -> day:int -> unit = \"x_audit\"
+             (** [audit order ~day] writes it down. *)",
         )],
     )
-    .bind("module x");
+    .bind_in("module x", provider);
     bindings.has(&[
         "pub fn more(arg0: OCamlString, rest: OCamlString) -> OCamlString",
         "pub fn pair(arg0: OCamlInt, b_2: OCamlInt) -> OCamlInt",
         "pub fn part(arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt",
+        "pub fn open_(path: OCamlString, mode: OCamlInt)",
+        "(size: Option<OCamlInt> as Option<isize>, row: OCamlInt, n: OCamlInt)",
+        "pub fn unclosed(n: OCamlInt)",
+        "fn audit = \"x_audit\" (order: OCamlString as String, day: OCamlInt as isize)",
     ]);
 }
 

@@ -160,18 +160,13 @@ let abbreviation scope a =
 
 (* ---- Functions ---- *)
 
-(* The names in `[reserve stock order]`, if documentation begins so. *)
-let documented_names v =
+(* The names of arguments in `[reserve stock order]`, if documentation has such code with as many words. *)
+let documented_names function_ doc arguments =
   let words s = List.filter ((<>) "") (String.split_on_char ' ' (String.map (function '\n' | '~' | '?' -> ' ' | c -> c) s)) in
-  match v.value_doc with
-  | Some d when String.contains d '[' && String.contains d ']' ->
-    let from = String.index d '[' + 1 in
-    (match String.index_from_opt d from ']' with
-     | Some until -> (match words (String.sub d from (until - from)) with
-       | name :: rest when name = v.value && List.length rest = List.length v.arguments -> rest
-       | _ -> [])
-     | None -> [])
-  | _ -> []
+  let names code = match words (List.hd (String.split_on_char ']' code)) with
+    | name :: rest when name = function_ && List.length rest = List.length arguments -> Some rest
+    | _ -> None in
+  Option.value (List.find_map names (String.split_on_char '[' (Option.value doc ~default:""))) ~default:[]
 
 (* Whether a word of documentation, which may be anything, can be the name of an argument. *)
 let is_name s = s <> "" && (match s.[0] with 'a' .. 'z' -> true | _ -> false)
@@ -232,7 +227,7 @@ let value scope ~root_name ~digest v =
         let position = in_function scope ~to_ocaml:true ~place:(Some place) names in
         Printf.sprintf "%s: %s as %s" name (marker scope names a.arg) (natural scope position a.arg)
       | _ -> Printf.sprintf "%s: %s" name (marker scope names a.arg) in
-  let arguments = List.map2 argument (argument_names (documented_names v) v.arguments) v.arguments in
+  let arguments = List.map2 argument (argument_names (documented_names v.value v.value_doc v.arguments) v.arguments) v.arguments in
   let arguments = if arguments = [] then "" else Printf.sprintf "(%s)" (String.concat ", " arguments) in
   let print doc name rust =
     out scope "::ocaml_boxroot::ocaml_functions! { generated\n";
@@ -277,7 +272,7 @@ let external_ scope m e =
       | Some p -> passed (List.nth p.bare i) a.arg
       | None -> typed scope ~to_ocaml:false ~place:(inside place (Names.not_raw name)) names a.arg) in
   let parameters = List.mapi (fun i (name, a) -> parameter name i a)
-    (List.combine (argument_names [] e.parameters) e.parameters) in
+    (List.combine (argument_names (documented_names e.ocaml_name e.external_doc e.parameters) e.parameters) e.parameters) in
   let result = match e.plain with
     | Some p -> passed p.bare_answer e.answer
     | None -> typed scope ~to_ocaml:true ~place:(inside place "result") names e.answer in
