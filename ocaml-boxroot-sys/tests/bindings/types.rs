@@ -172,7 +172,7 @@ fn atomic_fields() {
     )
     .has(&[
         "pub record OCamlT for T { 0 count: OCamlInt, 1 name: OCamlString, }",
-        "-> OCamlT =",
+        "-> OCamlT as Boxroot<OCamlT> =",
         "pub record OCamlFloats for Floats { 0 x: OCamlFloat, 1 y: OCamlFloat, }",
     ]);
 }
