@@ -25,18 +25,17 @@ fn ints_by_choice() {
     let modules = Modules::new("ints_by_choice", &[("x.ml", X)]);
     let provider = "pub struct P;
         impl x::Externals for P {
-            fn rate(_: &mut ocaml_boxroot::DomainLock,
-                    _: &ocaml_boxroot::RootRef<Option<ocaml_boxroot::OCamlInt>>,
-                    _: &ocaml_boxroot::RootRef<ocaml_boxroot::OCamlString>,
-            ) -> Result<RATE, Box<dyn std::error::Error>> { Ok(1) }
+            fn rate(_: &mut ocaml_boxroot::DomainLock, _: Option<DAYS>, _: String)
+                -> Result<RATE, Box<dyn std::error::Error>> { Ok(1) }
             fn bare(n: isize) -> isize { n }
         }
         ocaml_boxroot::include_bindings!(x: P);";
-    let bind = |words: &str, rate: &str| {
-        modules.bind_in(&format!("module x {words}"), &provider.replace("RATE", rate))
+    let bind = |words: &str, days: &str, rate: &str| {
+        let provider = provider.replace("DAYS", days).replace("RATE", rate);
+        modules.bind_in(&format!("module x {words}"), &provider)
     };
-    bind("", "isize").has(&["count: isize", "-> OCamlList<OCamlInt> as Vec<isize>"]);
-    bind("int_as * i64", "i64").has(&[
+    bind("", "isize", "isize").has(&["count: isize", "-> OCamlList<OCamlInt> as Vec<isize>"]);
+    bind("int_as * i64", "i64", "i64").has(&[
         "Custom { grams: i64 }, Pair(i64, i64),",
         "Id(i64)",
         "pub count: i64, pub sizes: Vec<(i64, Option<Size>)>, pub tree: Tree<i64>, pub native: isize,
@@ -44,10 +43,10 @@ fn ints_by_choice() {
         "pub n: i64, pub o: i64,",
         "pub struct Missing(pub String, pub i64);",
         "pub struct Refused { pub days: i64 }",
-        "pub fn limit / limit_root () -> OCamlInt as i64",
+        "pub fn limit -> OCamlInt as i64",
         "(most: Option<OCamlInt> as Option<i64>, lock_: Option<OCamlInt> as Option<i64>, arg2: OCamlInt, order: OCamlOrder)
          -> OCamlList<OCamlInt> as Vec<i64>",
-        "pub fn same<A> (arg0: A) -> A =",
+        "pub fn same<A>(arg0: A) -> A as Boxroot<A> =",
         "-> Option<OCamlInt> as Option<i64>",
         "-> OCamlInt as i64;",
         "fn bare = \"x_bare\" \"x_bare_bytecode\" (arg0: @bare OCamlInt as isize) -> @bare OCamlInt as isize;",
@@ -57,7 +56,7 @@ fn ints_by_choice() {
         int_as x.size.pair.1 i128 int_as x.limit u8 int_as x.limit u64 int_as x.reserve u16
         int_as x.reserve.lock_ i32 int_as x.inner.twice.result usize int_as x.missing.1 u32
         int_as x.rate.result i16";
-    bind(words, "i16").has(&[
+    bind(words, "isize", "i16").has(&[
         "Custom { grams: i8 }, Pair(u32, i128),",
         "Id(isize)",
         "pub count: u8, pub sizes: Vec<(u128, Option<Size>)>, pub tree: Tree<u8>,",

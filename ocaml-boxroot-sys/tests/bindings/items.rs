@@ -8,9 +8,8 @@ use std::fs;
 fn names_of_arguments_in_documentation() {
     let provider = "pub struct P;
         impl x::Externals for P {
-            fn audit(_: &mut ocaml_boxroot::DomainLock, _: &ocaml_boxroot::RootRef<ocaml_boxroot::OCamlString>,
-                     _: &ocaml_boxroot::RootRef<ocaml_boxroot::OCamlInt>,
-            ) -> Result<(), Box<dyn std::error::Error>> { Ok(()) }
+            fn audit(_: &mut ocaml_boxroot::DomainLock, _: String, _: isize)
+                -> Result<(), Box<dyn std::error::Error>> { Ok(()) }
         }
         ocaml_boxroot::include_bindings!(x: P);";
     let bindings = Modules::new(
