@@ -7,9 +7,10 @@ mod support;
 
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    ocaml_functions, sys, AttachError, Boxroot, CallError, ConversionErrorKind, DomainLock,
-    Function, OCamlAny, OCamlInt, OCamlString, Runtime, Value,
+    ocaml_functions, AttachError, Boxroot, CallError, ConversionErrorKind, DomainLock, Function,
+    OCamlAny, OCamlInt, OCamlString, Runtime, Value,
 };
+use ocaml_boxroot_sys as sys;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use support::exported::HANDED_OVER;

@@ -1,7 +1,7 @@
 //! The loops of `benches/runtime/cell.h` in safe Rust: with a token, and dropping without one.
 
 use crate::Implementation;
-use ocaml_boxroot::sys;
+use ocaml_boxroot_sys as sys;
 use ocaml_boxroot::{Boxroot, DomainLock, Function, RootRef, Value};
 use std::ffi::CStr;
 use std::hint::black_box;

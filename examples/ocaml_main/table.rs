@@ -1,9 +1,8 @@
 //! The Rust side of `main.ml`: a sorted table of OCaml values, which OCaml owns.
 
 use ocaml_boxroot::exceptions::NotFound;
-use ocaml_boxroot::{
-    export, Boxroot, DomainLock, Function, OCamlBox, OCamlInt, OCamlString, RootRef,
-};
+use ocaml_boxroot::markers::OCamlBox;
+use ocaml_boxroot::{export, Boxroot, DomainLock, Function, OCamlInt, OCamlString, RootRef};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};

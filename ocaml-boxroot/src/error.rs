@@ -71,7 +71,7 @@ reasons! {
         /// This thread holds the lock already: in a function that OCaml called, in a finaliser that other code defined, or in
         /// another [`attach`](crate::DomainLock::attach). Use the token that is there.
         AlreadyHeld = "this thread holds the OCaml lock already; use the token that proves it",
-        /// This thread is dropping the Rust value of an [`OCamlBox`](crate::OCamlBox) inside a collection, where roots can be
+        /// This thread is dropping the Rust value of an [`OCamlBox`](crate::markers::OCamlBox) inside a collection, where roots can be
         /// dropped, and OCaml cannot be used in any other way. If the `drop` needs OCaml, let it send the work to a thread that
         /// attaches.
         InFinaliser = "OCaml's collector is dropping an OCamlBox on this thread: only roots can be dropped here",
@@ -188,7 +188,8 @@ impl fmt::Debug for StartError {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{DomainLock, Error, Runtime, ShutdownError, Users};
+/// use ocaml_boxroot::runtime::Users;
+/// use ocaml_boxroot::{DomainLock, Error, Runtime, ShutdownError};
 ///
 /// let runtime = Runtime::start()?;
 /// let busy = DomainLock::with(|lock| lock.release(|| runtime.shutdown().unwrap_err()))?;

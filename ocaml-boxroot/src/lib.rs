@@ -86,7 +86,7 @@ mod error;
 mod ffi;
 mod lock;
 mod named;
-mod runtime;
+pub mod runtime;
 mod signals;
 mod stats;
 mod types;
@@ -94,19 +94,23 @@ mod value;
 
 pub use boxroot::{Boxroot, RootRef};
 pub use error::{
-    AttachError, ConversionError, ConversionErrorKind, Error, ShutdownError, StartError, Users,
+    AttachError, ConversionError, ConversionErrorKind, Error, ShutdownError, StartError,
 };
 pub use lock::DomainLock;
 #[doc(no_inline)]
-pub use markers::*;
-pub use runtime::{Builder, Busy, Runtime, ShutdownOnDrop};
-pub use signals::protect_signals;
-pub use types::{
-    markers, BigarrayCell, BigarrayElement, CallError, Elements, Exception, Field, Form, FromOCaml,
-    OneType, ToOCaml,
+pub use markers::{
+    Function, OCamlAny, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlString,
 };
+pub use runtime::Runtime;
+pub use types::{markers, CallError, Exception, FromOCaml, ToOCaml};
 pub(crate) use value::Kind;
 pub use value::Value;
+
+/// What raw values and roots are to C: for the unsafe functions that take or return them, such as [`Value::from_raw`] and
+/// [`Boxroot::into_raw`]. The crate `ocaml-boxroot-sys` has the rest of the C library.
+pub mod raw {
+    pub use ocaml_boxroot_sys::{BoxRoot, Value};
+}
 
 /// How deep conversions nest.
 pub mod depth {
@@ -162,8 +166,8 @@ pub mod exceptions {
     };
 }
 
-/// What the types of bigarrays are made of. Programs say [`OCamlArray2<f64>`](OCamlArray2), which
-/// is a [`Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`](bigarray::Bigarray).
+/// The markers of bigarrays, and what they are made of. Programs say
+/// [`OCamlArray2<f64>`](bigarray::OCamlArray2), which is a [`Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`](bigarray::Bigarray).
 ///
 /// # Examples
 ///
@@ -173,7 +177,8 @@ pub mod exceptions {
 /// ```
 /// use ocaml_boxroot::bigarray::Bigarray;
 /// use ocaml_boxroot::debug::Kind;
-/// use ocaml_boxroot::{CLayout, Value};
+/// use ocaml_boxroot::bigarray::CLayout;
+/// use ocaml_boxroot::Value;
 ///
 /// fn words<D, A, B>(array: Value<Bigarray<D, A, B, CLayout>>) -> usize {
 ///     let Kind::Block { size, .. } = array.kind() else { unreachable!("a bigarray is a block") };
@@ -182,9 +187,10 @@ pub mod exceptions {
 /// ```
 pub mod bigarray {
     pub use crate::types::bigarray::{
-        Array1, Array2, Array3, Bigarray, Complex32Elt, Complex64Elt, Float16Elt, Float32Elt,
-        Float64Elt, Genarray, Int16SignedElt, Int16UnsignedElt, Int32Elt, Int64Elt, Int8SignedElt,
-        Int8UnsignedElt, IntElt, NativeintElt,
+        Array1, Array2, Array3, Bigarray, BigarrayCell, BigarrayElement, CLayout, Complex32Elt,
+        Complex64Elt, Float16Elt, Float32Elt, Float64Elt, FortranLayout, Genarray, Int16SignedElt,
+        Int16UnsignedElt, Int32Elt, Int64Elt, Int8SignedElt, Int8UnsignedElt, IntElt, NativeintElt,
+        OCamlArray1, OCamlArray2, OCamlArray3, OCamlGenarray,
     };
 }
 
@@ -227,4 +233,4 @@ mod guide {
     mod which_pointer {}
 }
 
-pub use ocaml_boxroot_sys as sys;
+use ocaml_boxroot_sys as sys;

@@ -39,7 +39,8 @@ use crate::ffi;
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{protect_signals, DomainLock, Runtime};
+/// use ocaml_boxroot::runtime::protect_signals;
+/// use ocaml_boxroot::{DomainLock, Runtime};
 /// use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// static RELOAD: AtomicBool = AtomicBool::new(false);
@@ -92,7 +93,7 @@ pub(crate) fn look() {
             let name = unsafe { std::ffi::CStr::from_ptr(ffi::strsignal(signal)) };
             ffi::report(&format!(
                 "boxroot: the handler of signal {signal} ({}) has no SA_ONSTACK: if the signal arrives while OCaml 5 runs OCaml \
-                 code, the handler overwrites OCaml's memory. Call ocaml_boxroot::protect_signals after the handler was \
+                 code, the handler overwrites OCaml's memory. Call ocaml_boxroot::runtime::protect_signals after the handler was \
                  installed; for SIGPROF, block the signal on threads that use OCaml\n",
                 name.to_string_lossy()
             ));

@@ -262,10 +262,10 @@ impl DomainLock {
     /// # Examples
     ///
     /// ```no_run
-    /// use ocaml_boxroot::{sys, DomainLock, OCamlString, Value};
+    /// use ocaml_boxroot::{raw, DomainLock, OCamlString, Value};
     ///
     /// extern "C" {
-    ///     fn caml_alloc_string(length: usize) -> sys::Value;
+    ///     fn caml_alloc_string(length: usize) -> raw::Value;
     /// }
     ///
     /// fn blank(lock: &mut DomainLock) -> (Value<'_, OCamlString>, &DomainLock) {

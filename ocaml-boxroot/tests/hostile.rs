@@ -372,7 +372,7 @@ mod types {
         there_and_back::<unboxed, _>(lock, Unboxed { f64: 0.5 }, Block { tag: 253, size: 1 });
         let flat = Flattened { a: Unboxed { f64: 0.5 }, b: 1.5, c: 2.5 };
         there_and_back::<Flat, _>(lock, flat, Block { tag: 254, size: 3 });
-        let _: [::ours::Field<Boxed, unboxed, false>; 1] = [Boxed::a];
+        let _: [::ours::markers::Field<Boxed, unboxed, false>; 1] = [Boxed::a];
 
         in_a_function::<text>(lock, 7);
     }

@@ -7,11 +7,12 @@ extern crate std;
 
 use bound::*;
 use journal::OCamlLog;
+use ocaml_boxroot::bigarray::{FortranLayout, OCamlArray1, OCamlArray2};
 use ocaml_boxroot::debug::Kind;
+use ocaml_boxroot::markers::{OCamlHashtbl, OCamlLazy, OCamlRef};
 use ocaml_boxroot::{
-    Boxroot, CallError, ConversionErrorKind, DomainLock, Error, FortranLayout, Function,
-    OCamlArray, OCamlArray1, OCamlArray2, OCamlFloat, OCamlHashtbl, OCamlInt, OCamlLazy, OCamlRef,
-    OCamlString, RootRef, Runtime, ToOCaml,
+    Boxroot, CallError, ConversionErrorKind, DomainLock, Error, Function, OCamlArray, OCamlFloat,
+    OCamlInt, OCamlString, RootRef, Runtime, ToOCaml,
 };
 use std::collections::BTreeMap;
 use std::prelude::rust_2021::*;

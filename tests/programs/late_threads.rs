@@ -1,7 +1,8 @@
 //! An OCaml program that calls `boxroot_setup` before it initialises the threads library. On
 //! OCaml 4 the library cannot track the lock any more: create reports that, and existing roots stay valid.
 
-use ocaml_boxroot::{sys, AttachError, DomainLock, Runtime};
+use ocaml_boxroot::{AttachError, DomainLock, Runtime};
+use ocaml_boxroot_sys as sys;
 use std::sync::OnceLock;
 use sys::{BoxRoot, Status, Value};
 

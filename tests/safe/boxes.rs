@@ -5,10 +5,11 @@ use crate::support::safe::*;
 use crate::support::values::{live, Counted};
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::exceptions::NotFound;
+use ocaml_boxroot::markers::{OCamlBox, OCamlInt64};
 use ocaml_boxroot::sync::JoinHandleExt;
 use ocaml_boxroot::{
-    ocaml_functions, AttachError, Boxroot, DomainLock, OCamlBox, OCamlInt, OCamlInt64, OCamlString,
-    Runtime, StartError, ToOCaml,
+    ocaml_functions, AttachError, Boxroot, DomainLock, OCamlInt, OCamlString, Runtime, StartError,
+    ToOCaml,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, LazyLock, Mutex};
@@ -119,8 +120,8 @@ impl Drop for Attempts {
         seen.push(format!("{:?}", Runtime::start().err()));
         let _ = Runtime::get_or_start().is_ok();
         seen.push(format!("{}", self.exception.take().unwrap()));
-        ocaml_boxroot::sys::boxroot_trim();
-        assert!(ocaml_boxroot::sys::boxroot_validate().is_null());
+        ocaml_boxroot_sys::boxroot_trim();
+        assert!(ocaml_boxroot_sys::boxroot_validate().is_null());
         stats();
         drop(seen);
         std::panic::panic_any(Payload);

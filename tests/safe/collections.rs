@@ -2,11 +2,15 @@
 
 use crate::support::safe::*;
 use ocaml_boxroot::bigarray::{Array1, Bigarray, Complex64Elt};
+use ocaml_boxroot::bigarray::{
+    CLayout, FortranLayout, OCamlArray1, OCamlArray2, OCamlArray3, OCamlGenarray,
+};
+use ocaml_boxroot::markers::{
+    OCamlChar, OCamlHashtbl, OCamlInt64, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet,
+};
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, CLayout, CallError, ConversionErrorKind, DomainLock, FortranLayout,
-    Function, OCamlAny, OCamlArray1, OCamlArray2, OCamlArray3, OCamlChar, OCamlFloat,
-    OCamlGenarray, OCamlHashtbl, OCamlInt, OCamlInt64, OCamlList, OCamlMap, OCamlNativeint,
-    OCamlSeq, OCamlSet, OCamlString, ToOCaml, Value,
+    ocaml_functions, Boxroot, CallError, ConversionErrorKind, DomainLock, Function, OCamlAny,
+    OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::panic::{catch_unwind, AssertUnwindSafe};

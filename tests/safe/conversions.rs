@@ -7,11 +7,11 @@ use crate::functions::{
 use crate::support::safe::*;
 use ocaml_boxroot::debug::{stats, Kind};
 use ocaml_boxroot::exceptions::SysError;
+use ocaml_boxroot::markers::{OCamlChar, OCamlInt32, OCamlInt64, OCamlNativeint, OCamlUchar};
 use ocaml_boxroot::{
     ocaml_functions, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock,
-    FromOCaml, Function, OCamlAny, OCamlArray, OCamlBytes, OCamlChar, OCamlFloat, OCamlInt,
-    OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint, OCamlString, OCamlUchar, Runtime,
-    StartError, ToOCaml, Value,
+    FromOCaml, Function, OCamlAny, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt, OCamlList,
+    OCamlString, Runtime, StartError, ToOCaml, Value,
 };
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -6,11 +6,12 @@ use crate::support::safe::*;
 use crate::threads::install;
 use ocaml_boxroot::debug::{leak_report, leaks, stats, Site};
 use ocaml_boxroot::exceptions::Failure;
+use ocaml_boxroot::markers::{Elements, OCamlSeq};
 use ocaml_boxroot::{
-    ocaml_functions, ocaml_type, sys, AttachError, Boxroot, ConversionError, DomainLock, Elements,
-    Function, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlSeq, OCamlString, Runtime, ToOCaml,
-    Value,
+    ocaml_functions, ocaml_type, AttachError, Boxroot, ConversionError, DomainLock, Function,
+    OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, Runtime, ToOCaml, Value,
 };
+use ocaml_boxroot_sys as sys;
 use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;

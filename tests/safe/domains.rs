@@ -3,9 +3,10 @@
 
 use crate::support::exported::{Run, HANDED_OVER};
 use crate::support::safe::*;
+use ocaml_boxroot::bigarray::OCamlArray1;
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::sync::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
-use ocaml_boxroot::{Boxroot, DomainLock, OCamlArray1, OCamlBytes, OCamlString, ToOCaml};
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlBytes, OCamlString, ToOCaml};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, RwLock};
@@ -180,7 +181,7 @@ struct DroppedLate(Option<Boxroot<OCamlString>>);
 
 impl Drop for DroppedLate {
     fn drop(&mut self) {
-        let state = ocaml_boxroot::sys::lock_state();
+        let state = ocaml_boxroot_sys::lock_state();
         drop(self.0.take());
         *LOCK_AT_END.lock().unwrap() = Some(state);
     }
@@ -192,7 +193,7 @@ thread_local! {
 
 static HAS_MOVED_ON: AtomicBool = AtomicBool::new(false);
 
-static LOCK_AT_END: Mutex<Option<ocaml_boxroot::sys::LockState>> = Mutex::new(None);
+static LOCK_AT_END: Mutex<Option<ocaml_boxroot_sys::LockState>> = Mutex::new(None);
 
 // While a domain waits, its backup thread collects for it, and runs finalisers. When that thread ends, it does not hold
 // the lock, and another domain may have the number of its own.
@@ -228,7 +229,7 @@ fn end_a_backup_thread() {
                 thread::yield_now();
             }
         });
-        assert_ne!(*LOCK_AT_END.lock().unwrap(), Some(ocaml_boxroot::sys::LockState::Held));
+        assert_ne!(*LOCK_AT_END.lock().unwrap(), Some(ocaml_boxroot_sys::LockState::Held));
         full_major(lock);
     });
     assert_no_roots();

@@ -10,9 +10,10 @@ use ocaml_boxroot::exceptions::{
     SysError,
 };
 use ocaml_boxroot::{
-    sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, Exception, Function,
+    AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, Exception, Function,
     OCamlInt, OCamlString, Runtime, ToOCaml, Value,
 };
+use ocaml_boxroot_sys as sys;
 use std::error::Error as StdError;
 use std::panic::{catch_unwind, panic_any, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};

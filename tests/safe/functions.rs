@@ -4,10 +4,10 @@ use crate::support::exported::LEVELS;
 use crate::support::safe::*;
 use crate::support::values::{bounce, values_nothing};
 use ocaml_boxroot::debug::{stats, trim};
+use ocaml_boxroot::markers::{OCamlChar, OCamlInt32, OCamlInt64, OCamlNativeint, OCamlUchar};
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, ConversionErrorKind, DomainLock, Function, OCamlArray,
-    OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlList, OCamlNativeint,
-    OCamlString, OCamlUchar, RootRef, ToOCaml, Value,
+    OCamlFloat, OCamlInt, OCamlList, OCamlString, RootRef, ToOCaml, Value,
 };
 use std::sync::atomic::Ordering;
 

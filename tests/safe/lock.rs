@@ -4,11 +4,12 @@ use crate::support::exported::Run;
 use crate::support::raw;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
-use ocaml_boxroot::sys::uses;
 use ocaml_boxroot::{
-    sys, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, OCamlInt, Runtime,
+    AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, OCamlInt, Runtime,
     StartError, ToOCaml, Value,
 };
+use ocaml_boxroot_sys as sys;
+use ocaml_boxroot_sys::uses;
 use std::panic::{catch_unwind, panic_any, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

@@ -1,10 +1,11 @@
 //! Conversions of data that is larger than the memory that is left.
 
 use crate::support::safe::*;
+use ocaml_boxroot::bigarray::OCamlArray1;
+use ocaml_boxroot::markers::{OCamlMap, OCamlSet};
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, ConversionError, ConversionErrorKind, DomainLock, FromOCaml,
-    OCamlArray, OCamlArray1, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlMap, OCamlSet,
-    OCamlString, ToOCaml,
+    OCamlArray, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

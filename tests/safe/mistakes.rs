@@ -5,10 +5,11 @@
 
 use crate::support::mistakes::*;
 use crate::support::safe::*;
+use ocaml_boxroot::bigarray::{FortranLayout, OCamlArray1, OCamlArray2};
+use ocaml_boxroot::markers::{OCamlChar, OCamlInt32, OCamlInt64, OCamlMap, OCamlNativeint};
 use ocaml_boxroot::{
-    ocaml_functions, ocaml_type, Boxroot, CallError, DomainLock, Exception, FortranLayout,
-    Function, OCamlArray, OCamlArray1, OCamlArray2, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32,
-    OCamlInt64, OCamlList, OCamlMap, OCamlNativeint, OCamlString,
+    ocaml_functions, ocaml_type, Boxroot, CallError, DomainLock, Exception, Function, OCamlArray,
+    OCamlFloat, OCamlInt, OCamlList, OCamlString,
 };
 use std::collections::BTreeMap;
 use std::fmt::Debug;

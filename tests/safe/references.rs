@@ -1,9 +1,10 @@
 //! References and lazy values.
 
 use crate::support::safe::*;
+use ocaml_boxroot::markers::{OCamlLazy, OCamlRef};
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, ConversionErrorKind, DomainLock, Function, OCamlAny, OCamlFloat,
-    OCamlInt, OCamlLazy, OCamlList, OCamlRef, OCamlString, Value,
+    OCamlInt, OCamlList, OCamlString, Value,
 };
 
 type Text = OCamlRef<OCamlString>;

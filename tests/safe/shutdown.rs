@@ -4,9 +4,10 @@ use crate::support::exported::{Run, RUN};
 use crate::support::raw;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::runtime::Users;
 use ocaml_boxroot::{
     AttachError, Boxroot, ConversionError, DomainLock, OCamlInt, OCamlString, RootRef, Runtime,
-    ShutdownError, StartError, ToOCaml, Users,
+    ShutdownError, StartError, ToOCaml,
 };
 use std::cell::RefCell;
 use std::io::{Read, Write};

@@ -7,9 +7,9 @@ use crate::support::raw::{
 };
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::runtime::protect_signals;
 use ocaml_boxroot::{
-    protect_signals, AttachError, Boxroot, DomainLock, OCamlString, Runtime, ShutdownError,
-    StartError, ToOCaml,
+    AttachError, Boxroot, DomainLock, OCamlString, Runtime, ShutdownError, StartError, ToOCaml,
 };
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicUsize, Ordering};

@@ -1,8 +1,9 @@
 //! Functions of Rust that tests/support/mistakes.ml declares with other types.
 
+use ocaml_boxroot::markers::OCamlBox;
 use ocaml_boxroot::{
-    export, ocaml_type, Boxroot, CallError, ConversionError, Function, OCamlBox, OCamlFloat,
-    OCamlInt, OCamlList, OCamlString,
+    export, ocaml_type, Boxroot, CallError, ConversionError, Function, OCamlFloat, OCamlInt,
+    OCamlList, OCamlString,
 };
 
 ocaml_type! {

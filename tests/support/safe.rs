@@ -2,10 +2,11 @@
 
 use super::exported::{Run, RUN};
 use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::markers::OCamlBox;
 use ocaml_boxroot::{
-    sys, Boxroot, DomainLock, Exception, Function, OCamlBox, OCamlInt, OCamlString, Runtime,
-    ToOCaml, Value,
+    Boxroot, DomainLock, Exception, Function, OCamlInt, OCamlString, Runtime, ToOCaml, Value,
 };
+use ocaml_boxroot_sys as sys;
 
 /// Starts OCaml, and runs `f` under its lock.
 pub fn with_ocaml<R>(f: impl FnOnce(&mut DomainLock) -> R) -> R {

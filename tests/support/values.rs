@@ -1,9 +1,10 @@
 //! Rust functions that tests/support/values.ml calls.
 
 use super::safe::churn;
+use ocaml_boxroot::markers::{OCamlBox, OCamlChar};
 use ocaml_boxroot::{
-    export, ocaml_functions, Boxroot, CallError, ConversionError, OCamlBox, OCamlChar, OCamlFloat,
-    OCamlInt, OCamlString, ToOCaml,
+    export, ocaml_functions, Boxroot, CallError, ConversionError, OCamlFloat, OCamlInt,
+    OCamlString, ToOCaml,
 };
 use std::error::Error;
 use std::sync::atomic::{AtomicIsize, Ordering};

@@ -2,9 +2,9 @@
 
 use crate::hashtbl;
 use crate::stock::{self, Item, OCamlCount, OCamlGuess, OCamlItem, OCamlTree, Place, Size, Tree};
-use ocaml_boxroot::{
-    Boxroot, DomainLock, OCamlArray, OCamlArray2, OCamlFloat, OCamlInt, OCamlRef, ToOCaml,
-};
+use ocaml_boxroot::bigarray::OCamlArray2;
+use ocaml_boxroot::markers::OCamlRef;
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlArray, OCamlFloat, OCamlInt, ToOCaml};
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
 

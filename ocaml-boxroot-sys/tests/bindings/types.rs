@@ -82,7 +82,7 @@ fn types_of_the_library() {
     )
     .has(&[
         "pub fn next(arg0: OCamlUchar) -> OCamlUchar as char =",
-        "pub fn count(reference: ::ocaml_boxroot::OCamlRef<OCamlInt>, r#ref: OCamlRef<OCamlInt>) -> () as ()",
+        "pub fn count(reference: ::ocaml_boxroot::markers::OCamlRef<OCamlInt>, r#ref: OCamlRef<OCamlInt>) -> () as ()",
         "pub fn force(lazy: OCamlLazy<OCamlInt>, lazy_: OCamlLazy<OCamlInt>) -> OCamlInt as isize",
         "pub fn table((): ()) -> OCamlHashtbl<OCamlString, OCamlFloat> as",
         // A table of a functor is another type.
@@ -401,7 +401,7 @@ fn types_of_any_value() {
     let program = |types: &[&str]| {
         let call = |ty| format!("single::<x::{}>();\n", str::replace(ty, "<", "<x::"));
         let calls: String = types.iter().copied().map(call).collect();
-        let single = "fn single<A: ocaml_boxroot::OneType>() {}";
+        let single = "fn single<A: ocaml_boxroot::markers::OneType>() {}";
         format!("ocaml_boxroot::include_bindings!();\n{single}\npub fn all() {{\n{calls}}}\n")
     };
     modules.rustc("of_one_type.rs", &program(&of_one_type), METADATA).unwrap();
@@ -461,6 +461,7 @@ fn bigarrays() {
             "#![forbid(unsafe_code)]
              ocaml_boxroot::include_bindings!();
              use ocaml_boxroot::*;
+             use ::ocaml_boxroot::bigarray::{{FortranLayout, OCamlArray1, OCamlArray2, OCamlGenarray}};
              pub fn all(lock: &mut DomainLock) -> std::result::Result<(), CallError> {{
                  {body}
                  Ok(())

@@ -155,7 +155,7 @@ macro_rules! bound_externals {
             ///
             /// OCaml sees an [`Exception`](::ocaml_boxroot::Exception), also one among the error's
             /// sources, as it is, and any other error as `Failure` with its text.
-            fn $name $(<$($a: $crate::OneType),+>)? (
+            fn $name $(<$($a: $crate::markers::OneType),+>)? (
                 lock: &mut $crate::DomainLock,
                 $($($argument: $crate::export_argument!(type $type $(as $rust)?),)?)*
             ) -> $crate::macro_support::Result<
@@ -179,7 +179,7 @@ macro_rules! bound_externals {
                 struct $a($crate::macro_support::PhantomData<*const ()>);
 
                 // SAFETY: it stands for one type in each call.
-                unsafe impl $crate::OneType for $a {}
+                unsafe impl $crate::markers::OneType for $a {}
             )+)?
 
             $crate::export_entry! {
@@ -219,7 +219,7 @@ macro_rules! bound_externals {
 #[macro_export]
 macro_rules! bound_plain {
     (type @bare $of:ty, $rust:ty) => { $rust };
-    (type @tagged $of:ty, $rust:ty) => { $crate::sys::Value };
+    (type @tagged $of:ty, $rust:ty) => { $crate::raw::Value };
     (from @bare $of:ty, $number:ident) => { $number };
     (from @tagged $of:ty, $number:ident) => { $crate::macro_support::Plain::<$of>::from_value($number) };
     (to @bare $of:ty, $number:ident) => { $number };
@@ -242,9 +242,9 @@ macro_rules! bound_plain {
     (@entry $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($arguments:tt)*] [$result:ty]) => {
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
-            arguments: *const $crate::sys::Value,
+            arguments: *const $crate::raw::Value,
             _count: $crate::macro_support::c_int,
-        ) -> $crate::sys::Value {
+        ) -> $crate::raw::Value {
             let mut next = arguments;
             // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
             unsafe {
@@ -257,9 +257,9 @@ macro_rules! bound_plain {
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
             $($letter: $crate::macro_support::Raw<[(); { let _ = $crate::macro_support::stringify!($argument); 0 }]>),*
-        ) -> $crate::sys::Value {
+        ) -> $crate::raw::Value {
             let arguments = [$($letter),*];
-            let mut next: *const $crate::sys::Value = &raw const arguments as _;
+            let mut next: *const $crate::raw::Value = &raw const arguments as _;
             // SAFETY: OCaml passes as many arguments as it declares.
             unsafe {
                 let result = $crate::bound_plain!(@call next [$provider as $trait] $name [] $($argument)*);
@@ -310,7 +310,7 @@ macro_rules! bound_abi {
 
         const _: () = {
             #[export_name = $symbol]
-            extern "C" fn ocaml_boxroot_abi(unit: $crate::sys::Value) -> $crate::sys::Value {
+            extern "C" fn ocaml_boxroot_abi(unit: $crate::raw::Value) -> $crate::raw::Value {
                 $body
                 unit
             }
@@ -321,14 +321,12 @@ macro_rules! bound_abi {
 /// For generated bindings.
 pub mod bound_support {
     use crate::lock::below_handlers;
+    use crate::markers::{OCamlChar, OCamlInt32, OCamlInt64, OCamlNativeint};
     pub use crate::types::exception::{
         argument as exception_argument, found as exception, MayBeException,
     };
     use crate::types::kept::Kept;
-    use crate::{
-        ffi, sys, CallError, DomainLock, Exception, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32,
-        OCamlInt64, OCamlNativeint, Value,
-    };
+    use crate::{ffi, sys, CallError, DomainLock, Exception, OCamlFloat, OCamlInt, Value};
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
     use sys::token;

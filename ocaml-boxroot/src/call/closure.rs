@@ -1,9 +1,10 @@
 //! Rust functions as OCaml closures.
 
 use super::enter::enter;
+use crate::markers::OCamlBox;
 use crate::{
-    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Function, OCamlAny, OCamlBox,
-    RootRef, ToOCaml, Value,
+    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Function, OCamlAny, RootRef,
+    ToOCaml, Value,
 };
 use ocaml_boxroot_sys as sys;
 

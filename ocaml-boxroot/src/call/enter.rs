@@ -25,15 +25,15 @@ impl DomainLock {
     /// # Examples
     ///
     /// ```no_run
-    /// use ocaml_boxroot::{sys, DomainLock, OCamlInt, Value};
+    /// use ocaml_boxroot::{raw, DomainLock, OCamlInt, Value};
     ///
     /// extern "C" {
-    ///     fn ocaml_boxroot_finish(result: sys::Value) -> sys::Value;
+    ///     fn ocaml_boxroot_finish(result: raw::Value) -> raw::Value;
     /// }
     ///
     /// /// `external next : int -> int = "example_next"`
     /// #[no_mangle]
-    /// unsafe extern "C" fn example_next(n: sys::Value) -> sys::Value {
+    /// unsafe extern "C" fn example_next(n: raw::Value) -> raw::Value {
     ///     // SAFETY: OCaml calls, with an `int`; the result goes to `ocaml_boxroot_finish`.
     ///     unsafe {
     ///         let result = DomainLock::enter(|_lock| {

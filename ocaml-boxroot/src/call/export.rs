@@ -113,8 +113,8 @@ macro_rules! export_entry {
 
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_entry(
-            $($($argument: $crate::sys::Value)? $(_: $crate::macro_support::Raw<$unit>)?),+
-        ) -> $crate::sys::Value {
+            $($($argument: $crate::raw::Value)? $(_: $crate::macro_support::Raw<$unit>)?),+
+        ) -> $crate::raw::Value {
             // SAFETY: OCaml called this function with live values of these types (`ocaml_promise!`), and the result of `enter` is
             // returned or raised.
             unsafe {
@@ -147,9 +147,9 @@ macro_rules! export_bytecode {
 
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
-            arguments: *const $crate::sys::Value,
+            arguments: *const $crate::raw::Value,
             _count: $crate::macro_support::c_int,
-        ) -> $crate::sys::Value {
+        ) -> $crate::raw::Value {
             let mut next = arguments;
             // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
             unsafe { ocaml_boxroot_entry($($crate::export_argument!(next next $argument)),+) }

@@ -129,7 +129,7 @@ macro_rules! ocaml_function {
         [$result:ty as $rust:ty] $registered:literal
     ) => {
         $crate::ocaml_function! {
-            @$promise $unsafe $attributes $visibility $name [$($a: $crate::OneType),*] $arguments
+            @$promise $unsafe $attributes $visibility $name [$($a: $crate::markers::OneType),*] $arguments
             $result, $rust = $registered
         }
     };
@@ -139,7 +139,7 @@ macro_rules! ocaml_function {
     ) => {
         $crate::ocaml_function! {
             @$promise $unsafe $attributes $visibility $name
-            [$($a: $crate::OneType,)* OCamlBoxrootResult: $crate::FromOCaml<$result>] $arguments
+            [$($a: $crate::markers::OneType,)* OCamlBoxrootResult: $crate::FromOCaml<$result>] $arguments
             $result, OCamlBoxrootResult = $registered
         }
     };

@@ -1,9 +1,9 @@
 //! Rust values as OCaml sequences, from which OCaml's functions make maps, sets and hash tables.
 
+use crate::markers::OCamlSeq;
 use crate::types::Made;
 use crate::{
-    ffi, Boxroot, ConversionError, DomainLock, Function, OCamlAny, OCamlList, OCamlSeq, ToOCaml,
-    Value,
+    ffi, Boxroot, ConversionError, DomainLock, Function, OCamlAny, OCamlList, ToOCaml, Value,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 

@@ -96,7 +96,7 @@ impl DomainLock {
     /// # Errors
     ///
     /// Those of `f`, and [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock already, for instance
-    /// in a callback; [`InFinaliser`](crate::AttachError::InFinaliser) while OCaml drops an [`OCamlBox`](crate::OCamlBox); [`NotSetup`](crate::AttachError::NotSetup) before the runtime is
+    /// in a callback; [`InFinaliser`](crate::AttachError::InFinaliser) while OCaml drops an [`OCamlBox`](crate::markers::OCamlBox); [`NotSetup`](crate::AttachError::NotSetup) before the runtime is
     /// started; [`NotReady`](crate::AttachError::NotReady) while it starts, or, if OCaml has `main`, before OCaml has called Rust;
     /// [`TornDown`](crate::AttachError::TornDown) after it was shut down; [`Forked`](crate::AttachError::Forked) in a child
     /// process that was forked without the lock, or after another domain was made;

@@ -1,10 +1,12 @@
-//! A runtime that Rust starts and shuts down.
+//! A runtime that Rust starts and shuts down, and settings of the process.
 
 mod state;
 
+pub use crate::error::Users;
 use crate::lock::{self, Acquired, Use};
+pub use crate::signals::protect_signals;
 use crate::types::exception::text_of;
-use crate::{ffi, AttachError, Error, ShutdownError, StartError, Users, Value};
+use crate::{ffi, AttachError, Error, ShutdownError, StartError, Value};
 use ocaml_boxroot_sys as sys;
 use state::{state, State, StateGuard};
 use std::ffi::{c_char, CString, OsString};

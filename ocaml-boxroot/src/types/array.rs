@@ -4,8 +4,9 @@ use super::block::made;
 use super::depth::Level;
 use super::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
 use super::list::like_slices;
+use super::markers::OCamlFloat;
 use super::memory::{converted, push};
-use super::{FromOCaml, Invariant, Made, OCamlFloat, ToOCaml};
+use super::{FromOCaml, Invariant, Made, ToOCaml};
 use crate::{
     ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value,
 };

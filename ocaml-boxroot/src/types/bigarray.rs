@@ -2,12 +2,10 @@
 
 use super::block::made;
 use super::form::{custom_name, Form};
+use super::markers::{OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint};
 use super::memory::collect;
 use super::number::is_ocaml_int;
-use super::{
-    FromOCaml, Invariant, Made, OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64,
-    OCamlNativeint, ToOCaml,
-};
+use super::{FromOCaml, Invariant, Made, ToOCaml};
 use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, OCamlAny, Value};
 use std::ffi::c_int;
 use std::fmt;
@@ -36,7 +34,8 @@ use std::sync::atomic::{
 /// cost of ordinary memory accesses.
 ///
 /// ```
-/// use ocaml_boxroot::{Boxroot, OCamlArray1, ToOCaml};
+/// use ocaml_boxroot::bigarray::OCamlArray1;
+/// use ocaml_boxroot::{Boxroot, ToOCaml};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// let samples: Boxroot<OCamlArray1<f64>> = [0.5, 1.5].to_ocaml(lock)?;
@@ -52,7 +51,8 @@ pub type OCamlArray1<E, L = CLayout> = Bigarray<Array1, Ocaml<E>, Elt<E>, L>;
 /// of [`OCamlArray1`].
 ///
 /// ```
-/// use ocaml_boxroot::{FortranLayout, OCamlArray2, Value};
+/// use ocaml_boxroot::bigarray::{FortranLayout, OCamlArray2};
+/// use ocaml_boxroot::Value;
 ///
 /// /// `(float, float64_elt, fortran_layout) Bigarray.Array2.t`
 /// fn rows(matrix: Value<OCamlArray2<f64, FortranLayout>>) -> usize {
@@ -65,7 +65,8 @@ pub type OCamlArray2<E, L = CLayout> = Bigarray<Array2, Ocaml<E>, Elt<E>, L>;
 /// of [`OCamlArray1`].
 ///
 /// ```
-/// use ocaml_boxroot::{OCamlArray3, Value};
+/// use ocaml_boxroot::bigarray::OCamlArray3;
+/// use ocaml_boxroot::Value;
 ///
 /// fn is_empty(voxels: Value<OCamlArray3<u8>>) -> bool {
 ///     voxels.cells().is_empty()
@@ -78,7 +79,8 @@ pub type OCamlArray3<E, L = CLayout> = Bigarray<Array3, Ocaml<E>, Elt<E>, L>;
 /// `array2_of_genarray`, make one type of the other.
 ///
 /// ```
-/// use ocaml_boxroot::{OCamlGenarray, Value};
+/// use ocaml_boxroot::bigarray::OCamlGenarray;
+/// use ocaml_boxroot::Value;
 ///
 /// fn size(tensor: Value<OCamlGenarray<f32>>) -> usize {
 ///     tensor.dimensions().iter().product()
@@ -100,7 +102,8 @@ marker! {
     ///
     /// ```
     /// use ocaml_boxroot::bigarray::{Array2, Bigarray, Float64Elt};
-    /// use ocaml_boxroot::{CLayout, OCamlArray2, OCamlFloat, Value};
+    /// use ocaml_boxroot::bigarray::{CLayout, OCamlArray2};
+    /// use ocaml_boxroot::{OCamlFloat, Value};
     ///
     /// type Matrix = Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>;
     ///
@@ -152,7 +155,8 @@ impl sealed::Layout for FortranLayout {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{BigarrayElement, OCamlArray1, Value};
+/// use ocaml_boxroot::bigarray::{BigarrayElement, OCamlArray1};
+/// use ocaml_boxroot::Value;
 ///
 /// fn length<E: BigarrayElement>(array: Value<OCamlArray1<E>>) -> usize {
 ///     array.cells().len()
@@ -208,7 +212,8 @@ mod sealed {
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::{OCamlArray1, ToOCaml};
+/// use ocaml_boxroot::bigarray::OCamlArray1;
+/// use ocaml_boxroot::ToOCaml;
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;

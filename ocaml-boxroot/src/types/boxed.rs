@@ -28,7 +28,8 @@ marker! {
     /// A block knows the type of its value: [`try_get`](Value::try_get) finds out whether it is a `T`.
     ///
     /// ```
-    /// use ocaml_boxroot::{Boxroot, OCamlBox};
+    /// use ocaml_boxroot::markers::OCamlBox;
+    /// use ocaml_boxroot::Boxroot;
     /// use std::sync::Mutex;
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {

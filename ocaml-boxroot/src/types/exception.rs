@@ -1,10 +1,10 @@
 //! OCaml exceptions: those that Rust catches and those that Rust raises.
 
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
+use super::markers::OCamlBytes;
 use super::memory;
 use super::predefined::Predefined;
 use super::text::{self, Short};
-use super::OCamlBytes;
 use crate::error::sum;
 use crate::{
     ffi, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Error, FromOCaml,
@@ -26,7 +26,8 @@ marker! {
     ///
     /// ```
     /// use ocaml_boxroot::exceptions::NotFound;
-    /// use ocaml_boxroot::{OCamlException, RootRef};
+    /// use ocaml_boxroot::markers::OCamlException;
+    /// use ocaml_boxroot::RootRef;
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let missing = NotFound.exception(lock)?;

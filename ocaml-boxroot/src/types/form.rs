@@ -30,7 +30,8 @@ pub(super) const CUSTOM_TAG: u8 = 255;
 ///
 /// ```
 /// use ocaml_boxroot::debug::Kind;
-/// use ocaml_boxroot::{Form, OCamlAny, Value};
+/// use ocaml_boxroot::markers::Form;
+/// use ocaml_boxroot::{OCamlAny, Value};
 ///
 /// /// The marker of `type connection`, a block of two fields.
 /// enum Connection {}

@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 /// # Rust functions
 ///
 /// `Function::<Args, R>::from_rust` makes an OCaml function from a Rust function. OCaml owns the Rust function, and drops it
-/// on any thread when it is garbage, as it drops an [`OCamlBox`](crate::OCamlBox). OCaml may call it on any thread, on
+/// on any thread when it is garbage, as it drops an [`OCamlBox`](crate::markers::OCamlBox). OCaml may call it on any thread, on
 /// several threads at once, and again while a call is running. The Rust function gets the token and roots of the
 /// arguments. It returns a root, or a Rust value that is [`ToOCaml`](crate::ToOCaml) the result's type, or an error, which
 /// OCaml sees as with [`export!`](crate::export!).

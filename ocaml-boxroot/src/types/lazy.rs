@@ -15,7 +15,8 @@ marker! {
     /// # Examples
     ///
     /// ```no_run
-    /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlLazy, OCamlString, RootRef};
+    /// use ocaml_boxroot::markers::OCamlLazy;
+    /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlString, RootRef};
     ///
     /// ocaml_functions! {
     ///     // SAFETY: this is the type of the function in OCaml, and only one thread calls it.

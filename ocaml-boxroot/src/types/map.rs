@@ -2,8 +2,9 @@
 
 use super::depth::Level;
 use super::form::Form;
+use super::markers::OCamlList;
 use super::memory::{collect, push};
-use super::{FromOCaml, Invariant, Made, OCamlList, ToOCaml};
+use super::{FromOCaml, Invariant, Made, ToOCaml};
 use crate::{ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -16,7 +17,8 @@ marker! {
     /// with `module Words = Map.Make (String)` have `words::of_seq(lock, &map)`, for a Rust map.
     ///
     /// ```no_run
-    /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlMap, OCamlString};
+    /// use ocaml_boxroot::markers::OCamlMap;
+    /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
     /// use std::collections::BTreeMap;
     ///
     /// ocaml_functions! {
@@ -39,7 +41,8 @@ marker! {
     /// # Examples
     ///
     /// ```no_run
-    /// use ocaml_boxroot::{DomainLock, ConversionError, OCamlInt, OCamlSet, RootRef};
+    /// use ocaml_boxroot::markers::OCamlSet;
+    /// use ocaml_boxroot::{DomainLock, ConversionError, OCamlInt, RootRef};
     /// use std::collections::BTreeSet;
     ///
     /// /// `module Numbers = Set.Make (Int)`; the set is a `Numbers.t`.

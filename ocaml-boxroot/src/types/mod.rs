@@ -18,14 +18,14 @@ macro_rules! marker {
         pub enum $name {}
 
         // SAFETY: a type of OCaml.
-        unsafe impl crate::OneType for $name {}
+        unsafe impl crate::markers::OneType for $name {}
     )+};
     ($($(#[$attribute:meta])* $name:ident<$($parameter:ident),+>($($phantom:ty),+);)+) => {$(
         $(#[$attribute])*
         pub struct $name<$($parameter),+>(std::convert::Infallible, $($phantom),+);
 
         // SAFETY: a type of OCaml, whose values are blocks or immediates, whatever they contain.
-        unsafe impl<$($parameter),+> crate::OneType for $name<$($parameter),+> {}
+        unsafe impl<$($parameter),+> crate::markers::OneType for $name<$($parameter),+> {}
 
         impl<$($parameter),+> std::fmt::Debug for $name<$($parameter),+> {
             fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -67,15 +67,11 @@ mod string;
 mod text;
 mod tuple;
 
-pub use bigarray::{BigarrayCell, BigarrayElement};
-pub use declare::Field;
 pub use exception::{CallError, Exception};
-pub use form::Form;
-pub use markers::*;
-pub use seq::Elements;
 
 /// The *markers*: Rust types that only name types of OCaml, for [`Value<'l, T>`](crate::Value) and
-/// [`Boxroot<T>`](crate::Boxroot). All of them are in the root of the crate, too.
+/// [`Boxroot<T>`](crate::Boxroot); and what belongs to them. The most common ones are in the root of the crate as well, and those of
+/// bigarrays in [`bigarray`](crate::bigarray).
 ///
 /// OCaml's `unit`, `bool`, `'a option`, `('a, 'b) result` and tuples have Rust's own types as markers: `()`, `bool`, `Option<A>`,
 /// `Result<A, B>` and `(A, B)`. [`ocaml_type!`](crate::ocaml_type!) makes markers for records and variants, and bindings do. The
@@ -96,11 +92,10 @@ pub use seq::Elements;
 /// ```
 pub mod markers {
     pub use super::array::OCamlArray;
-    pub use super::bigarray::{
-        CLayout, FortranLayout, OCamlArray1, OCamlArray2, OCamlArray3, OCamlGenarray,
-    };
     pub use super::boxed::OCamlBox;
+    pub use super::declare::Field;
     pub use super::exception::OCamlException;
+    pub use super::form::Form;
     pub use super::function::Function;
     pub use super::lazy::OCamlLazy;
     pub use super::list::OCamlList;
@@ -109,8 +104,9 @@ pub mod markers {
         OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint, OCamlUchar,
     };
     pub use super::reference::OCamlRef;
-    pub use super::seq::OCamlSeq;
+    pub use super::seq::{Elements, OCamlSeq};
     pub use super::string::{OCamlBytes, OCamlString};
+    pub use super::OneType;
     pub use crate::value::OCamlAny;
 }
 
@@ -142,7 +138,7 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
 /// ```
 /// enum Connection {}
 /// // SAFETY: these are the values of OCaml's type `connection`.
-/// unsafe impl ocaml_boxroot::OneType for Connection {}
+/// unsafe impl ocaml_boxroot::markers::OneType for Connection {}
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot stand for a type variable of OCaml",
@@ -158,27 +154,27 @@ pub unsafe trait OneType {}
 /// | Rust | OCaml | marker `T` |
 /// |---|---|---|
 /// | `()`, `bool` | `unit`, `bool` | `()`, `bool` |
-/// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (a number that does not fit is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::OCamlInt32), [`OCamlInt64`](crate::OCamlInt64), [`OCamlNativeint`](crate::OCamlNativeint) |
+/// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (a number that does not fit is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::markers::OCamlInt32), [`OCamlInt64`](crate::markers::OCamlInt64), [`OCamlNativeint`](crate::markers::OCamlNativeint) |
 /// | `Wrapping<u32>`, `Wrapping<u64>`, `Wrapping<usize>` | `int32`, `int64`, `nativeint` (with the same bits) | the same |
-/// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::OCamlChar) |
-/// | `char` | `Uchar.t` | [`OCamlUchar`](crate::OCamlUchar) |
+/// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::markers::OCamlChar) |
+/// | `char` | `Uchar.t` | [`OCamlUchar`](crate::markers::OCamlUchar) |
 /// | `f64`, `f32` (the nearest one), `Duration` (seconds) | `float` | [`OCamlFloat`](crate::OCamlFloat) |
 /// | `str`, `String`, `Cow<str>` | `string` (one that is not UTF-8 is [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
 /// | `Path`, `PathBuf`, `OsStr`, `OsString` | `string` (any bytes) | [`OCamlString`](crate::OCamlString) |
 /// | `[u8]`, `[u8; N]`, `Vec<u8>` | `string`, `bytes` | [`OCamlString`](crate::OCamlString), [`OCamlBytes`](crate::OCamlBytes) |
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
 /// | `(A, B)` to `(A, …, H)` | `'a * 'b`, … | `(A, B)`, … |
-/// | `[A]`, `[A; N]`, `Vec<A>`, `VecDeque<A>` | `'a list`, `'a array`; to OCaml, also `'a Seq.t` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray), [`OCamlSeq<A>`](crate::OCamlSeq) |
-/// | `BTreeMap<A, B>`, `HashMap<A, B>` | `('a * 'b) list`; to OCaml, also `('a * 'b) Seq.t`; from OCaml, also maps of `Map.Make` | [`OCamlList<(A, B)>`](crate::OCamlList), [`OCamlSeq<(A, B)>`](crate::OCamlSeq), [`OCamlMap<A, B>`](crate::OCamlMap) |
-/// | `BTreeSet<A>`, `HashSet<A>` | to OCaml, `'a list` and `'a Seq.t`; from OCaml, sets of `Set.Make` | [`OCamlList<A>`](crate::OCamlList), [`OCamlSeq<A>`](crate::OCamlSeq), [`OCamlSet<A>`](crate::OCamlSet) |
-/// | a root | `'a ref`, `'a Lazy.t`, `('a, 'b) Hashtbl.t` | [`OCamlRef<A>`](crate::OCamlRef), [`OCamlLazy<A>`](crate::OCamlLazy), [`OCamlHashtbl<A, B>`](crate::OCamlHashtbl) |
+/// | `[A]`, `[A; N]`, `Vec<A>`, `VecDeque<A>` | `'a list`, `'a array`; to OCaml, also `'a Seq.t` | [`OCamlList<A>`](crate::OCamlList), [`OCamlArray<A>`](crate::OCamlArray), [`OCamlSeq<A>`](crate::markers::OCamlSeq) |
+/// | `BTreeMap<A, B>`, `HashMap<A, B>` | `('a * 'b) list`; to OCaml, also `('a * 'b) Seq.t`; from OCaml, also maps of `Map.Make` | [`OCamlList<(A, B)>`](crate::OCamlList), [`OCamlSeq<(A, B)>`](crate::markers::OCamlSeq), [`OCamlMap<A, B>`](crate::markers::OCamlMap) |
+/// | `BTreeSet<A>`, `HashSet<A>` | to OCaml, `'a list` and `'a Seq.t`; from OCaml, sets of `Set.Make` | [`OCamlList<A>`](crate::OCamlList), [`OCamlSeq<A>`](crate::markers::OCamlSeq), [`OCamlSet<A>`](crate::markers::OCamlSet) |
+/// | a root | `'a ref`, `'a Lazy.t`, `('a, 'b) Hashtbl.t` | [`OCamlRef<A>`](crate::markers::OCamlRef), [`OCamlLazy<A>`](crate::markers::OCamlLazy), [`OCamlHashtbl<A, B>`](crate::markers::OCamlHashtbl) |
 /// | `&A`, `Box<A>`, `Rc<A>`, `Arc<A>` | as `A` | as `A` |
 /// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
 ///
 /// The last line means that existing roots can be elements of lists and tuples, and arguments of
 /// calls. Slices (`str`, `[A]`), `[u8; N]` for strings, references, `Rc`, `Arc` and `RootRef` can
 /// only be copied to OCaml, not from it; but a string can be a `Box<str>`, `Rc<str>` or `Arc<str>`. [`ocaml_type!`](crate::ocaml_type!) adds records and
-/// variants, [`OCamlArray1`](crate::OCamlArray1) bigarrays.
+/// variants, [`OCamlArray1`](crate::bigarray::OCamlArray1) bigarrays.
 ///
 /// # Deep values
 ///
@@ -354,7 +350,7 @@ pub trait FromOCaml<T: ?Sized>: Sized {
 
     /// `false` if the value is certainly not a `T`. [Builds with checks](crate#builds-with-checks) call this before each
     /// conversion, and `false` makes the conversion a [`Mismatch`](crate::ConversionErrorKind::Mismatch). Implement it, as `value.has_form()`,
-    /// for a `T` that is a [`Form`].
+    /// for a `T` that is a [`Form`](crate::markers::Form).
     #[inline]
     fn has_form(value: Value<'_, T>) -> bool {
         let _ = value;

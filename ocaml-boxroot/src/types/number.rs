@@ -27,7 +27,8 @@ marker! {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{Boxroot, OCamlInt32, ToOCaml};
+    /// use ocaml_boxroot::markers::OCamlInt32;
+    /// use ocaml_boxroot::{Boxroot, ToOCaml};
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let n: Boxroot<OCamlInt32> = 7.to_ocaml(lock)?;
@@ -41,7 +42,8 @@ marker! {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{Boxroot, OCamlInt64, ToOCaml};
+    /// use ocaml_boxroot::markers::OCamlInt64;
+    /// use ocaml_boxroot::{Boxroot, ToOCaml};
     /// use std::num::Wrapping;
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
@@ -61,7 +63,8 @@ marker! {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{Boxroot, OCamlNativeint, ToOCaml};
+    /// use ocaml_boxroot::markers::OCamlNativeint;
+    /// use ocaml_boxroot::{Boxroot, ToOCaml};
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let n: Boxroot<OCamlNativeint> = 7.to_ocaml(lock)?;
@@ -75,7 +78,8 @@ marker! {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{Boxroot, OCamlChar, ToOCaml};
+    /// use ocaml_boxroot::markers::OCamlChar;
+    /// use ocaml_boxroot::{Boxroot, ToOCaml};
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let letter: Boxroot<OCamlChar> = 'a'.to_ocaml(lock)?;
@@ -88,7 +92,8 @@ marker! {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{Boxroot, OCamlUchar, ToOCaml};
+    /// use ocaml_boxroot::markers::OCamlUchar;
+    /// use ocaml_boxroot::{Boxroot, ToOCaml};
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let letter: Boxroot<OCamlUchar> = 'ł'.to_ocaml(lock)?;

@@ -1,7 +1,8 @@
 //! OCaml's predefined exceptions, as errors of Rust.
 
 use super::exception::{argument, found, MayBeException};
-use super::{OCamlString, ToOCaml};
+use super::markers::OCamlString;
+use super::ToOCaml;
 use crate::{CallError, ConversionError, DomainLock, Exception};
 use std::error::Error;
 use std::fmt;

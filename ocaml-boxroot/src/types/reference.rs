@@ -14,7 +14,8 @@ crate::ocaml_type! {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{Boxroot, OCamlInt, OCamlRef};
+    /// use ocaml_boxroot::markers::OCamlRef;
+    /// use ocaml_boxroot::{Boxroot, OCamlInt};
     ///
     /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let count: Boxroot<OCamlRef<OCamlInt>> = OCamlRef::new(lock, 1)?;
@@ -25,7 +26,8 @@ crate::ocaml_type! {
     /// ```
     ///
     /// ```compile_fail
-    /// # use ocaml_boxroot::{Boxroot, OCamlRef};
+    /// # use ocaml_boxroot::markers::OCamlRef;
+    /// use ocaml_boxroot::Boxroot;
     /// # struct Name<'a>(&'a ());
     /// fn shorten<'a>(name: Boxroot<OCamlRef<Name<'static>>>) -> Boxroot<OCamlRef<Name<'a>>> {
     ///     name

@@ -1,7 +1,8 @@
 //! Sequences, read from Rust. `call/sequence.rs` makes them.
 
 use super::form::{is_closure, Form};
-use super::{CallError, FromOCaml, Function};
+use super::markers::Function;
+use super::{CallError, FromOCaml};
 use crate::{Boxroot, ConversionError, DomainLock, OCamlAny, RootRef, Value};
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +17,8 @@ marker! {
     /// needs the token as `&mut`, and gives results.
     ///
     /// ```no_run
-    /// use ocaml_boxroot::{Boxroot, CallError, DomainLock, OCamlInt, OCamlSeq, RootRef};
+    /// use ocaml_boxroot::markers::OCamlSeq;
+    /// use ocaml_boxroot::{Boxroot, CallError, DomainLock, OCamlInt, RootRef};
     ///
     /// fn sum(lock: &mut DomainLock, seq: &RootRef<OCamlSeq<OCamlInt>>) -> Result<i64, CallError> {
     ///     let mut sum = 0;
@@ -71,7 +73,8 @@ impl<T> RootRef<OCamlSeq<T>> {
 /// # Examples
 ///
 /// ```no_run
-/// use ocaml_boxroot::{DomainLock, OCamlInt, OCamlSeq, RootRef};
+/// use ocaml_boxroot::markers::OCamlSeq;
+/// use ocaml_boxroot::{DomainLock, OCamlInt, RootRef};
 ///
 /// fn print(lock: &mut DomainLock, seq: &RootRef<OCamlSeq<OCamlInt>>) {
 ///     for n in seq.iter::<i64>(lock) {

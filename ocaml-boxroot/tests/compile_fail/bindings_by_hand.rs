@@ -53,7 +53,7 @@ mod entry_by_hand {
     super::export_entry! { unsafe "realloc", [] body [body] [] [] [OCamlInt as isize] } //~ E0453 allow(unsafe_code)
 }
 
-fn ocaml_boxroot_entry(_: isize, _: isize, _: isize, _: isize, _: isize, _: isize) -> ocaml_boxroot::sys::Value {
+fn ocaml_boxroot_entry(_: isize, _: isize, _: isize, _: isize, _: isize, _: isize) -> ocaml_boxroot::raw::Value {
     panic!()
 }
 export_bytecode! { generated ["malloc"] a b c d e f } //~ E0080 bound_externals! is only for

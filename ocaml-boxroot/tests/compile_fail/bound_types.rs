@@ -1,4 +1,5 @@
-use ocaml_boxroot::{Boxroot, DomainLock, Field, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, OneType, ToOCaml, Value, bound_type, ocaml_items, ocaml_type};
+use ocaml_boxroot::markers::{Field, OneType};
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value, bound_type, ocaml_items, ocaml_type};
 use ocaml_boxroot::macro_support::{
     check, field, open, parts, Constructor, Constructors, Declared, Making, Part,
 };
@@ -48,10 +49,10 @@ fn one_type(lock: &mut DomainLock, number: Boxroot<Number>, record: Boxroot<Reco
 
 /// A marker of the program's own, without the promise.
 enum Own {}
-impl ocaml_boxroot::OneType for Own {}
+impl ocaml_boxroot::markers::OneType for Own {}
 //~^ E0200 the trait `OneType` requires an `unsafe impl` declaration
 
-fn is_one_type<T: ocaml_boxroot::OneType>() {}
+fn is_one_type<T: ocaml_boxroot::markers::OneType>() {}
 
 /// A macro may expand to another type than that of the part.
 fn by_another_part() {

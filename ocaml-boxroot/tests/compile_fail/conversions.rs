@@ -1,4 +1,6 @@
-use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, FortranLayout, OCamlArray1, OCamlArray2, OCamlChar, OCamlGenarray, OCamlInt, OCamlString, RootRef, ToOCaml, ocaml_functions, ocaml_type};
+use ocaml_boxroot::bigarray::{FortranLayout, OCamlArray1, OCamlArray2, OCamlGenarray};
+use ocaml_boxroot::markers::OCamlChar;
+use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, OCamlInt, OCamlString, RootRef, ToOCaml, ocaml_functions, ocaml_type};
 
 //# conversions_that_are_not_there
 // The messages say what a type is made from.

@@ -1,4 +1,5 @@
-use ocaml_boxroot::{Boxroot, DomainLock, Error, Function, OCamlArray, OCamlBox, OCamlList, OCamlMap, OCamlSeq, OCamlSet, OCamlString, RootRef, Value};
+use ocaml_boxroot::markers::{OCamlBox, OCamlMap, OCamlSeq, OCamlSet};
+use ocaml_boxroot::{Boxroot, DomainLock, Error, Function, OCamlArray, OCamlList, OCamlString, RootRef, Value};
 
 //# root_of_longer_lives
 // A root, and what it holds, keep their type.

@@ -1,4 +1,5 @@
-use ocaml_boxroot::{Boxroot, DomainLock, Exception, OCamlException, OCamlInt, OCamlString, RootRef, Value};
+use ocaml_boxroot::markers::OCamlException;
+use ocaml_boxroot::{Boxroot, DomainLock, Exception, OCamlInt, OCamlString, RootRef, Value};
 
 //# root_changed_while_borrowed
 // A root does not change while a reference to it is in use.

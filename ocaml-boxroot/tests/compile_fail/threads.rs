@@ -1,4 +1,5 @@
-use ocaml_boxroot::{Boxroot, DomainLock, Error, Function, OCamlAny, OCamlBox, OCamlInt, OCamlString, Value, ocaml_type};
+use ocaml_boxroot::markers::OCamlBox;
+use ocaml_boxroot::{Boxroot, DomainLock, Error, Function, OCamlAny, OCamlInt, OCamlString, Value, ocaml_type};
 use std::cell::Cell;
 use std::rc::Rc;
 

@@ -1,4 +1,5 @@
-use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, Exception, FromOCaml, Function, OCamlInt, OCamlList, OCamlSeq, OCamlString, RootRef, Value};
+use ocaml_boxroot::markers::OCamlSeq;
+use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, Exception, FromOCaml, Function, OCamlInt, OCamlList, OCamlString, RootRef, Value};
 
 //# value_over_an_allocation
 // A value ends where the collector may run.

@@ -1,17 +1,9 @@
-use ocaml_boxroot::{Boxroot, DomainLock, Error, Exception, OCamlInt, OCamlString, RootRef, Value, export_argument, sys};
-use ocaml_boxroot::sys::uses;
+use ocaml_boxroot::{Boxroot, DomainLock, Error, Exception, OCamlInt, OCamlString, RootRef, Value, export_argument};
 
 //# raw_root_in_safe_code
 // Only unsafe code can make a `Boxroot` from a raw root.
 fn wrong(root: Boxroot<OCamlInt>) -> Boxroot<OCamlString> {
     Boxroot::from_raw(root.into_raw()) //~ E0133 from_raw` is unsafe
-}
-
-//# use_in_safe_code
-// Beginning a use needs `unsafe`, the promise that OCaml knows the thread.
-fn main() {
-    let _ = uses::begin(); //~ E0133 begin` is unsafe
-    let _ = uses::forbid(); //~ E0133 forbid` is unsafe
 }
 
 //# block_in_safe_code
@@ -71,7 +63,7 @@ ocaml_boxroot::export_bytecode!(promised ["name"] a b c d e f); //~ ERROR no rul
 // The `unsafe` of `export!` does not allow unsafe code in the body.
 ocaml_boxroot::export! {
     unsafe fn wrong(_lock, n: OCamlInt) -> Result<OCamlInt as i32, Error> {
-        sys::boxroot_teardown(); //~ E0133 boxroot_teardown` is unsafe
+        Value::<OCamlInt>::from_raw(3); //~ E0133 from_raw` is unsafe
         Ok(1)
     }
 }

@@ -2,7 +2,8 @@
 
 macro_rules! library {
     ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident, $attach:ident) => {
-        use ocaml_boxroot::{AttachError, Boxroot, ConversionError, DomainLock, Function, OCamlBox, OCamlInt, OCamlString, ToOCaml, export};
+        use ocaml_boxroot::markers::OCamlBox;
+        use ocaml_boxroot::{AttachError, Boxroot, ConversionError, DomainLock, Function, OCamlInt, OCamlString, ToOCaml, export};
         use std::sync::atomic::{AtomicUsize, Ordering};
 
         static DROPPED: AtomicUsize = AtomicUsize::new(0);

@@ -29,7 +29,12 @@ let imported scope crate within name =
     name
   end
 
-let ocaml_boxroot scope name = imported scope "ocaml_boxroot" "" name
+let room = function
+  | "Boxroot" | "Function" | "OCamlAny" | "OCamlArray" | "OCamlBytes" | "OCamlFloat" | "OCamlInt" | "OCamlList" | "OCamlString" -> ""
+  | "OCamlArray1" | "OCamlArray2" | "OCamlArray3" | "OCamlGenarray" | "CLayout" | "FortranLayout" -> "bigarray::"
+  | _ -> "markers::"
+
+let ocaml_boxroot scope name = imported scope "ocaml_boxroot" (room name) name
 
 let rec relative from target = match from, target with
   | a :: from, b :: target when a = b -> relative from target

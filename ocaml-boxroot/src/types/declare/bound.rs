@@ -23,7 +23,7 @@ macro_rules! bound_type {
         }
 
         // SAFETY: a type of OCaml that has these parameters. One of them may be the type itself, where that is unboxed.
-        unsafe impl $(<$($a: $crate::OneType),+>)? $crate::OneType for $name $(<$($a),+>)? {}
+        unsafe impl $(<$($a: $crate::markers::OneType),+>)? $crate::markers::OneType for $name $(<$($a),+>)? {}
 
         impl $(<$($a),+>)? $crate::macro_support::Debug for $name $(<$($a),+>)? {
             fn fmt(
@@ -36,7 +36,7 @@ macro_rules! bound_type {
     };
     ($(#[doc = $doc:expr])* pub boxed $name:ident for $rust:ty) => {
         $(#[doc = $doc])*
-        pub type $name = $crate::OCamlBox<$rust>;
+        pub type $name = $crate::markers::OCamlBox<$rust>;
 
         impl $crate::macro_support::Implements for $rust {}
     };

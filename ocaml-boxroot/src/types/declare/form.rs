@@ -1,7 +1,8 @@
 //! The form of a declared type, and how OCaml represents it. All of this is known at compile time.
 
 use crate::types::block::LAST_CONSTRUCTOR;
-use crate::types::{OCamlFloat, OneType};
+use crate::types::markers::OCamlFloat;
+use crate::types::OneType;
 use std::marker::PhantomData;
 
 /// How OCaml represents a constructor of a type. A record is a type with one constructor.

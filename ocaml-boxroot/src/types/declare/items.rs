@@ -46,9 +46,9 @@ macro_rules! ocaml_items {
 
         // SAFETY: OCaml tells types of different declarations apart, and this one by its parameters. Where it is unboxed, its
         // values are those of its part (`CHECKED`), which must be of one type.
-        unsafe impl<$($a: $crate::OneType),*> $crate::OneType for $name<$($a),*>
+        unsafe impl<$($a: $crate::markers::OneType),*> $crate::markers::OneType for $name<$($a),*>
         where
-            for<'one> $crate::macro_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::OneType,
+            for<'one> $crate::macro_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::markers::OneType,
         {
         }
 
@@ -182,7 +182,7 @@ macro_rules! ocaml_items {
                     #[doc = $crate::macro_support::concat!(
                         "The field `", $crate::macro_support::stringify!($field5), "`."
                     )]
-                    pub const $field5: $crate::Field<Self, $type5, $flat5> =
+                    pub const $field5: $crate::markers::Field<Self, $type5, $flat5> =
                         $crate::macro_support::field::<Self, $index5, $type5, $flat5>(
                             $crate::macro_support::stringify!($field5)
                         );
