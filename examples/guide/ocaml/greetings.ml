@@ -1,6 +1,9 @@
 let greet ?title ~name () =
   match title with Some title -> Printf.sprintf "Hello, %s %s" title name | None -> "Hello, " ^ name
 
+let letter ?(greeting = "Dear") ?(copies = 1) ?(signed = "Bob") ~name () =
+  String.concat "; " (List.init copies (fun _ -> Printf.sprintf "%s %s, %s" greeting name signed))
+
 type change = string -> string
 
 let map_words change text = String.concat " " (List.map change (String.split_on_char ' ' text))

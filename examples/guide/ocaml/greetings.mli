@@ -1,4 +1,5 @@
 val greet : ?title:string -> name:string -> unit -> string
+val letter : ?greeting:string -> ?copies:int -> ?signed:string -> name:string -> unit -> string
 
 type change = string -> string
 

@@ -1,6 +1,6 @@
 //! `calls.md`: functions, labels, closures, effects.
 
-use crate::greetings::{self, OCamlChange};
+use crate::greetings::{self, LetterOptions, OCamlChange};
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, OCamlString};
 use std::error::Error;
 
@@ -19,6 +19,9 @@ fn labels(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let text = greetings::greet(lock, Some("Dr".into()), "Ada")?;
     assert_eq!(text, "Hello, Dr Ada");
     assert_eq!(greetings::greet(lock, None, "Ada")?, "Hello, Ada");
+
+    let options = LetterOptions { copies: Some(2), ..Default::default() };
+    assert_eq!(greetings::letter(lock, "Ada", options)?, "Dear Ada, Bob; Dear Ada, Bob");
     Ok(())
 }
 

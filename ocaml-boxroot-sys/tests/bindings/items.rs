@@ -698,3 +698,66 @@ fn selections() {
     let nothing = Modules::new("selections_of_nothing", &[]);
     assert_says(&nothing.try_bind("module y").unwrap_err(), &["no module Y. There are none."]);
 }
+
+/// Three optional arguments and more are a struct, which is the last argument.
+#[test]
+fn many_optional_arguments() {
+    let modules = Modules::new(
+        "many_optional_arguments",
+        &[(
+            "x.mli",
+            "type mode = Fast | Slow
+             type host
+             type connectOptions = { timeout : int }
+             val connect : ?port:int -> string -> ?mode:mode -> ?type_:string -> unit -> int list
+             (** [connect host] connects. *)
+
+             val open_ : ?a:host -> ?b:(unit -> unit) -> ?options:int -> 'a -> 'a
+             val quiet : ?a:int -> ?b:int -> ?c:int -> unit -> unit
+             val two : ?a:int -> ?b:int -> unit -> unit
+             val generic : ?a:'a -> ?b:int -> ?c:int -> 'a -> int
+             val unsafe_many : ?a:int -> ?b:int -> ?c:int -> unit -> int
+             module Sub : sig val f : ?a:mode -> ?b:int -> ?c:int -> unit -> mode end",
+        )],
+    );
+    let program = "
+        ocaml_boxroot::include_bindings!();
+        use ocaml_boxroot::*;
+        use x::*;
+        pub fn all(lock: &mut DomainLock, host: Boxroot<OCamlHost>) -> Result<(), CallError> {
+            let options = ConnectOptions_ { port: Some(80), ..Default::default() };
+            let _: Vec<isize> = connect(lock, \"host\", options.clone())?;
+            let _: Boxroot<OCamlList<OCamlInt>> = connect_root(lock, \"host\", options)?;
+            let options = OpenOptions { a: Some(host), options: Some(1), ..Default::default() };
+            let _: Boxroot<OCamlString> = open_::<OCamlString>(lock, \"text\", options)?;
+            quiet(lock, QuietOptions::default())?;
+            two(lock, None, Some(1))?;
+            let _: isize = generic::<OCamlInt>(lock, None, Some(1), None, 1)?;
+            let options = sub::FOptions { a: Some(Mode::Slow), b: None, c: None };
+            let _: Mode = sub::f(lock, options)?;
+            Ok(())
+        }";
+    let words =
+        "module x int_as x.connect.port u16 only x.connect only x.open_ only x.quiet only x.two
+        only x.generic only x.sub only x.mode only x.host only x.connectOptions";
+    modules.bind_in(words, program).has(&[
+        "/// The optional arguments of [`connect`].
+         #[derive(Clone, Debug, Default, PartialEq)]
+         pub struct ConnectOptions_ { pub port: Option<u16>, pub mode: Option<Mode>, pub type_: Option<String>, }",
+        "/// `connect host` connects. #[inline] #[track_caller]
+         pub fn connect( lock: &mut DomainLock, arg1: impl ToOCaml<OCamlString>, options: ConnectOptions_, )
+             -> Result<Vec<isize>, CallError> {
+            flat_connect::connect(lock, options.port, arg1, options.mode, options.type_)
+         }",
+        "/// As [`connect`], but returns a root. #[inline] #[track_caller] pub fn connect_root(",
+        "#[derive(Debug, Default)] pub struct OpenOptions {
+            pub a: Option<Boxroot<OCamlHost>>, pub b: Option<Boxroot<Function<(), ()>>>, pub options: Option<isize>, }",
+        "arg3: impl ToOCaml<A>, options_: OpenOptions,",
+        "mod flat_f { use super::*; ::ocaml_boxroot::ocaml_functions! { generated
+            pub fn f(a: Option<super::super::OCamlMode> as Option<super::super::Mode>,",
+    ]);
+    // They are unsafe to call, or their types have parameters.
+    let bindings = modules.bind("module x");
+    bindings.has(&["pub unsafe fn unsafe_many(a: Option<OCamlInt> as Option<isize>,"]);
+    bindings.lacks(&["UnsafeManyOptions", "GenericOptions", "TwoOptions"]);
+}

@@ -4,6 +4,10 @@ open Scope
 
 let out scope fmt = Printf.ksprintf (Buffer.add_string scope.text) fmt
 
+let indented text =
+  let line l = if l = "" then l else "    " ^ l in
+  String.concat "\n" (List.map line (String.split_on_char '\n' text))
+
 (* ---- Comments ---- *)
 
 let lines s = List.filter (fun l -> String.trim l <> "") (String.split_on_char '\n' s)
@@ -217,31 +221,77 @@ let converted scope ~to_ocaml ~place names ty = match ty with
 let typed scope ~to_ocaml ~place names ty =
   marker scope names ty ^ (match converted scope ~to_ocaml ~place names ty with Some rust -> " as " ^ rust | None -> "")
 
-let value scope ~root_name ~digest v =
-  let names = variables scope (function_vars v.arguments v.result) in
-  let argument name a =
+let is_optional a = match a.arg_label with Asttypes.Optional _ -> true | Labelled _ | Nolabel -> false
+
+(* The type of an optional argument. *)
+let optional scope v names name a =
+  let place = inside v.value_qualified (Names.not_raw name) in
+  natural scope (in_function scope ~to_ocaml:true ~place:(Some place) names) a.arg
+
+(* A function of OCaml, or a value: its name in Rust, and the Rust type of its result. *)
+let function_ scope ~digest v names arguments doc (name, rust) =
+  let argument (name, a) =
     if is_left_out_unit a then "(): ()"
-    else match a.arg_label with
-      | Asttypes.Optional _ ->
-        let place = inside v.value_qualified (Names.not_raw name) in
-        let position = in_function scope ~to_ocaml:true ~place:(Some place) names in
-        Printf.sprintf "%s: %s as %s" name (marker scope names a.arg) (natural scope position a.arg)
-      | _ -> Printf.sprintf "%s: %s" name (marker scope names a.arg) in
-  let arguments = List.map2 argument (argument_names (documented_names v.value v.value_doc v.arguments) v.arguments) v.arguments in
-  let arguments = if arguments = [] then "" else Printf.sprintf "(%s)" (String.concat ", " arguments) in
-  let print doc name rust =
-    out scope "::ocaml_boxroot::ocaml_functions! { generated\n";
-    doc ();
-    out scope "    pub %sfn %s%s%s -> %s as %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "")
-      name (generics (List.map snd names)) arguments (marker scope names v.result) rust (Names.registered v.value_path) digest in
-  let place = if v.arguments = [] then v.value_qualified else inside v.value_qualified "result" in
+    else Printf.sprintf "%s: %s%s" name (marker scope names a.arg)
+      (if is_optional a then " as " ^ optional scope v names name a else "") in
+  let arguments = if arguments = [] then "" else Printf.sprintf "(%s)" (String.concat ", " (List.map argument arguments)) in
+  out scope "::ocaml_boxroot::ocaml_functions! { generated\n";
+  doc scope "    ";
+  out scope "    pub %sfn %s%s%s -> %s as %s = \"%s#%s\"\n}\n\n" (if v.is_unsafe then "unsafe " else "")
+    name (generics (List.map snd names)) arguments (marker scope names v.result) rust (Names.registered v.value_path) digest
+
+(* Whether Rust has a struct for the optional arguments, which are many. It has no parameters. *)
+let has_options v =
+  let optional = List.filter is_optional v.arguments in
+  List.compare_length_with optional 3 >= 0 && not v.is_unsafe && List.concat_map (fun a -> vars a.arg) optional = []
+
+let options_struct scope v names name ~options fields =
+  let derives = if List.exists (fun (_, a) -> Analysis.has_root a.arg) fields then "Debug, Default"
+    else "Clone, Debug, Default, PartialEq" in
+  out scope "/// The optional arguments of [`%s`].\n#[derive(%s)]\npub struct %s {\n" name derives options;
+  List.iter (fun (name, a) -> out scope "    pub %s: %s,\n" name (optional scope v names name a)) fields;
+  out scope "}\n\n"
+
+(* A function whose last argument is that struct. It calls one that takes all arguments, in the module `flat`. *)
+let with_options scope names arguments ~flat ~options doc (name, rust) =
+  let library = imported scope "ocaml_boxroot" "" in
+  let last = Names.free (fun s -> s = "lock" || List.mem_assoc s arguments) "options" in
+  let arguments = List.filter (fun (_, a) -> not (is_left_out_unit a)) arguments in
+  let parameter (name, a) =
+    if is_optional a then "" else Printf.sprintf "    %s: impl %s<%s>,\n" name (library "ToOCaml") (marker scope names a.arg) in
+  let passed (name, a) = if is_optional a then last ^ "." ^ name else name in
+  doc scope "";
+  out scope "#[inline]\n#[track_caller]\npub fn %s%s(\n    lock: &mut %s,\n%s    %s: %s,\n) -> %s<%s, %s> {\n"
+    name (generics (List.map (fun (_, a) -> a ^ ": " ^ library "OneType") names)) (library "DomainLock")
+    (String.concat "" (List.map parameter arguments)) last options (std scope "Result" "::std::result::Result") rust (library "CallError");
+  out scope "    %s::%s(%s)\n}\n\n" flat name (String.concat ", " ("lock" :: List.map passed arguments))
+
+let value scope ~options ~root_name ~digest v =
+  let names = variables scope (function_vars v.arguments v.result) in
+  let arguments = List.combine (argument_names (documented_names v.value v.value_doc v.arguments) v.arguments) v.arguments in
   let name = Names.identifier v.value_name in
-  let rooted = root scope names v.result in
-  let rust = match converted scope ~to_ocaml:false ~place names v.result with Some natural -> natural | None -> rooted in
+  (* The functions, of which the second one returns a root. Each has its name and the Rust type of its result. *)
+  let functions scope =
+    let place = if v.arguments = [] then v.value_qualified else inside v.value_qualified "result" in
+    let rooted = root scope names v.result in
+    match converted scope ~to_ocaml:false ~place names v.result with
+    | None -> [ (name, rooted) ]
+    | Some natural when v.result = Builtin (Unit, []) -> [ (name, natural) ]
+    | Some natural -> [ (name, natural); (root_name, rooted) ] in
+  let documentation (other, _) scope indent =
+    if other = name then doc scope indent v.value_doc
+    else out scope "%s/// As [`%s`], but returns a root.\n" indent name in
   comment scope "" v.value_comment;
-  print (fun () -> doc scope "    " v.value_doc) name rust;
-  if rust <> rooted && v.result <> Builtin (Unit, []) then
-    print (fun () -> out scope "    /// As [`%s`], but returns a root.\n" name) root_name rooted
+  match options with
+  | None -> List.iter (fun f -> function_ scope ~digest v names arguments (documentation f) f) (functions scope)
+  | Some options ->
+    options_struct scope v names name ~options (List.filter (fun (_, a) -> is_optional a) arguments);
+    let flat = Names.free (fun s -> List.mem s scope.taken) ("flat_" ^ v.value_name) in
+    List.iter (fun f -> with_options scope names arguments ~flat ~options (documentation f) f) (functions scope);
+    let inside = { scope with path = scope.path @ [ flat ]; text = Buffer.create 1000 } in
+    List.iter (function_ inside ~digest v names arguments (fun _ _ -> ())) (functions inside);
+    scope.imports <- inside.imports;
+    out scope "mod %s {\n    use super::*;\n\n%s\n}\n\n" flat (indented (String.trim (Buffer.contents inside.text)))
 
 (* ---- Exceptions ---- *)
 
@@ -349,10 +399,6 @@ let type_names m =
 let exception_name types e =
   if List.mem_assoc e.exception_name types then e.exception_name ^ "Exception" else e.exception_name
 
-let indented text =
-  let line l = if l = "" then l else "    " ^ l in
-  String.concat "\n" (List.map line (String.split_on_char '\n' text))
-
 (* The names of types and of abbreviations. An abbreviation does not count if a type has its name. *)
 let with_aliases types m =
   List.fold_left (fun types -> function
@@ -376,7 +422,13 @@ let rec module_ text ~chosen ~abi ~digest m =
   check ~remedy:"`only` leaves one of them out; `rename` is not for modules." (List.filter_map (function
     | Module sub -> Some (sub.rust_name, "module " ^ sub.ocaml_module) | _ -> None) m.items);
   List.iter (check ~remedy:"`rename` gives an item another name, `only` leaves some out.") [ types @ exceptions; values ];
-  let scope = { path = m.rust_path; taken = List.map fst (types @ exceptions); imports = []; text = Buffer.create 1000; chosen } in
+  let taken = List.map fst (types @ exceptions) in
+  let options = List.fold_left (fun options -> function
+    | Value v when has_options v ->
+      let is_taken name = List.mem name taken || List.exists (fun (_, other) -> other = name) options in
+      (v.value_name, Names.free is_taken (Names.camel v.value_name ^ "Options")) :: options
+    | _ -> options) [] m.items in
+  let scope = { path = m.rust_path; taken = taken @ List.map snd options; imports = []; text = Buffer.create 1000; chosen } in
   let root_name v = Names.free (fun n -> List.mem_assoc n values) (v.value_name ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
@@ -386,7 +438,7 @@ let rec module_ text ~chosen ~abi ~digest m =
     | Abbreviation { alias_comment = s; _ } ->
       comment scope "" (s ^ "\nis left out: another type has its name in Rust"); out scope "\n"
     | Comment s -> comment scope "" s; out scope "\n"
-    | Value v -> value scope ~root_name:(root_name v) ~digest v
+    | Value v -> value scope ~options:(List.assoc_opt v.value_name options) ~root_name:(root_name v) ~digest v
     | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
     | Module m -> module_ subs ~chosen ~abi:None ~digest m) m.items;
   check_names ("the trait Externals of module " ^ m.ocaml_module) ~remedy:"`rename` calls one of them otherwise."
