@@ -33,6 +33,9 @@ fn names_of_arguments_in_documentation() {
              val labels : ?size:int -> row:int -> int -> int
              (** [labels ?size ~row n] *)
 
+             val shift : ?by:int -> int -> to_:int -> int -> int
+             (** [shift ~to_ row column] *)
+
              val unclosed : int -> int
              (** [unclosed n *)
 
@@ -47,6 +50,7 @@ fn names_of_arguments_in_documentation() {
         "pub fn part(arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt",
         "pub fn open_(path: OCamlString, mode: OCamlInt)",
         "(size: Option<OCamlInt> as Option<isize>, row: OCamlInt, n: OCamlInt)",
+        "by: Option<OCamlInt> as Option<isize>, row: OCamlInt, to_: OCamlInt, column: OCamlInt)",
         "pub fn unclosed(n: OCamlInt)",
         "fn audit = \"x_audit\" (order: OCamlString as String, day: OCamlInt as isize)",
     ]);
@@ -710,7 +714,7 @@ fn many_optional_arguments() {
              type host
              type connectOptions = { timeout : int }
              val connect : ?port:int -> string -> ?mode:mode -> ?type_:string -> unit -> int list
-             (** [connect host] connects. *)
+             (** [connect host ()] connects. *)
 
              val open_ : ?a:host -> ?b:(unit -> unit) -> ?options:int -> 'a -> 'a
              val quiet : ?a:int -> ?b:int -> ?c:int -> unit -> unit
@@ -744,10 +748,10 @@ fn many_optional_arguments() {
         "/// The optional arguments of [`connect`].
          #[derive(Clone, Debug, Default, PartialEq)]
          pub struct ConnectOptions_ { pub port: Option<u16>, pub mode: Option<Mode>, pub type_: Option<String>, }",
-        "/// `connect host` connects. #[inline] #[track_caller]
-         pub fn connect( lock: &mut DomainLock, arg1: impl ToOCaml<OCamlString>, options: ConnectOptions_, )
+        "/// `connect host ()` connects. #[inline] #[track_caller]
+         pub fn connect( lock: &mut DomainLock, host: impl ToOCaml<OCamlString>, options: ConnectOptions_, )
              -> Result<Vec<isize>, CallError> {
-            flat_connect::connect(lock, options.port, arg1, options.mode, options.type_)
+            flat_connect::connect(lock, options.port, host, options.mode, options.type_)
          }",
         "/// As [`connect`], but returns a root. #[inline] #[track_caller] pub fn connect_root(",
         "#[derive(Debug, Default)] pub struct OpenOptions {

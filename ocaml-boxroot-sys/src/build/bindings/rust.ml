@@ -164,11 +164,23 @@ let abbreviation scope a =
 
 (* ---- Functions ---- *)
 
-(* The names of arguments in `[reserve stock order]`, if documentation has such code with as many words. *)
+(* The names of arguments in `[reserve stock order]`, if documentation has such code with as many words, or with as many words
+   without labels as there are arguments without. *)
 let documented_names function_ doc arguments =
-  let words s = List.filter ((<>) "") (String.split_on_char ' ' (String.map (function '\n' | '~' | '?' -> ' ' | c -> c) s)) in
+  let words s = List.filter ((<>) "") (String.split_on_char ' ' (String.map (function '\n' -> ' ' | c -> c) s)) in
+  let is_label word = word.[0] = '~' || word.[0] = '?' in
+  let plain word = if is_label word then String.sub word 1 (String.length word - 1) else word in
+  let rec among arguments words = match arguments, words with
+    | { arg_label = Asttypes.Nolabel; _ } :: arguments, word :: words -> word :: among arguments words
+    | _ :: arguments, words -> "" :: among arguments words
+    | [], _ -> [] in
+  let count_plain = List.length (List.filter (fun a -> a.arg_label = Asttypes.Nolabel) arguments) in
   let names code = match words (List.hd (String.split_on_char ']' code)) with
-    | name :: rest when name = function_ && List.length rest = List.length arguments -> Some rest
+    | name :: rest when name = function_ ->
+      let without_labels = List.filter (fun w -> not (is_label w)) rest in
+      if List.compare_lengths rest arguments = 0 then Some (List.map plain rest)
+      else if List.length without_labels = count_plain then Some (among arguments without_labels)
+      else None
     | _ -> None in
   Option.value (List.find_map names (String.split_on_char '[' (Option.value doc ~default:""))) ~default:[]
 
