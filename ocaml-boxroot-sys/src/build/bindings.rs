@@ -127,6 +127,13 @@ impl Program {
         self
     }
 
+    /// Gives a function of Rust that OCaml calls (an external) a root of its argument, and not a Rust
+    /// value: `rooted("orders.audit.order")` for an argument, `rooted("orders.audit")` for all of them.
+    pub fn rooted(mut self, argument: &str) -> Program {
+        self.bound.add(["--rooted", argument]);
+        self
+    }
+
     /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to them. Returns what there is
     /// to link.
     pub(super) fn bind_modules(
@@ -278,6 +285,12 @@ impl Bindings {
     /// As [`Program::int_as`].
     pub fn int_as(mut self, place: &str, rust_type: &str) -> Bindings {
         self.selection.add(["--int", place, rust_type]);
+        self
+    }
+
+    /// As [`Program::rooted`].
+    pub fn rooted(mut self, argument: &str) -> Bindings {
+        self.selection.add(["--rooted", argument]);
         self
     }
 

@@ -278,6 +278,39 @@ fn externals() {
     assert_says(&bindings.said, &["cargo:warning=", "x_secret"]);
 }
 
+/// Rust gets roots of the arguments that it asks for.
+#[test]
+fn arguments_that_stay_roots() {
+    let modules = Modules::new(
+        "arguments_that_stay_roots",
+        &[(
+            "x.ml",
+            "type order = { n : int } external audit : order -> day:string -> unit = \"x_audit\"",
+        )],
+    );
+    let provider = "
+        use ocaml_boxroot::*;
+        pub struct Provider;
+        impl x::Externals for Provider {
+            fn audit(lock: &mut DomainLock, order: &RootRef<x::OCamlOrder>, day: DAY)
+                -> Result<(), Box<dyn std::error::Error>>
+            {
+                let _: (Boxroot<_>, DAY) = (order.clone_in(lock)?, day);
+                Ok(())
+            }
+        }
+        ocaml_boxroot::include_bindings!(x: crate::Provider);";
+    for (words, day) in [
+        ("rooted x.audit.order", "String"),
+        ("rooted x.audit", "&RootRef<OCamlString>"),
+        ("rooted X.audit.day rooted x.audit.order", "&RootRef<OCamlString>"),
+    ] {
+        modules.bind_in(&format!("module x {words}"), &provider.replace("DAY", day));
+    }
+    let said = modules.try_bind("module x rooted x.audit.ordre").unwrap_err();
+    assert_says(&said, &["no argument of an external", "`x.audit.ordre`", "x.audit.order"]);
+}
+
 /// Another build may compile such a module again when the bindings are made already, and its interface may be the same then.
 #[test]
 fn externals_of_modules_that_are_not_bound() {

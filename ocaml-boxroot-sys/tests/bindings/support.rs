@@ -82,6 +82,7 @@ pub fn maker() -> &'static Maker {
                         "only" => bindings.only([word]),
                         "package" => bindings.package(&word),
                         "opaque" => bindings.opaque(&word),
+                        "rooted" => bindings.rooted(&word),
                         "int_as" => bindings.int_as(&word, &words.next().unwrap()),
                         "derive" => bindings.derive(&word, [words.next().unwrap()]),
                         "attribute" => bindings.attribute(&word, &words.next().unwrap()),

@@ -15,6 +15,7 @@ type options = {
   derives : (string * string) list;
   attributes : (string * string) list;
   ints : (string * string) list;
+  rooted : string list;
   register : string option;  (* where another build compiles the program: the OCaml module that must be initialised before
                                 Rust's functions accept calls *)
 }
@@ -22,7 +23,7 @@ type options = {
 let options () =
   let rust_file = ref "" and ocaml_file = ref "" and folders = ref [] and bound = ref [] and annotations = ref [] in
   let prefixes = ref [] and only = ref [] and opaque = ref [] and users = ref [] and names = ref [] in
-  let derives = ref [] and attributes = ref [] and ints = ref [] in
+  let derives = ref [] and attributes = ref [] and ints = ref [] and rooted = ref [] in
   let register = ref None in
   let add list = Arg.String (fun s -> list := s :: !list) in
   let add_item list = Arg.String (fun s -> list := Walk.uncapitalized s :: !list) in
@@ -41,13 +42,14 @@ let options () =
     "--with", add_pair users, "TYPE RUST a user's own Rust type";
     "--derive", add_pair derives, "TYPE TRAIT that its Rust type derives";
     "--attribute", add_pair attributes, "PART ATTRIBUTE of Rust";
+    "--rooted", add_item rooted, "ARGUMENT of an external, or an external";
     "--int", add_pair ints, "PLACE INTEGER that Rust has for OCaml's ints there";
     "--register", Arg.String (fun s -> register := Some s), "MODULE that OCaml code must name";
     "--rename", add_pair names, "ITEM NAME its name in Rust" ] (fun s -> raise (Arg.Bad s)) "bindings";
   let rev list = List.rev !list in
   { rust_file = !rust_file; ocaml_file = !ocaml_file; folders = rev folders; bound = rev bound; annotations = rev annotations;
     prefixes = rev prefixes; only = rev only; opaque = rev opaque; users = rev users; names = rev names;
-    derives = rev derives; attributes = rev attributes; ints = rev ints;
+    derives = rev derives; attributes = rev attributes; ints = rev ints; rooted = rev rooted;
     register = !register }
 
 (* Fails if a build script uses a name that there is not. *)
@@ -183,11 +185,17 @@ let write o understood =
   let int place =
     places := place :: !places;
     int_at o.ints place in
-  let chosen = { Scope.attributes = all_of o.attributes; int } in
+  let arguments = ref [] in
+  let is_rooted place =
+    arguments := place :: !arguments;
+    List.exists (fun name -> is_around name place) o.rooted in
+  let chosen = { Scope.attributes = all_of o.attributes; int; is_rooted } in
   List.iter (fun m ->
     let abi = if List.memq m own then Some (symbol m, o.register) else None in
     Rust.module_ rust ~chosen ~abi ~digest:digest_place m) understood.modules;
   check_ints o.ints !places;
+  check_known "argument of an external, or external," !arguments
+    (List.filter (fun name -> not (List.exists (is_around name) !arguments)) o.rooted);
   Glue.print glue ~header ~abis:(List.map symbol own) ~digest:digest_place ~types:understood.types ~stated:understood.stated own;
   let digest = String.sub (Digest.to_hex (Digest.string (Buffer.contents rust))) 0 16 in
   let write file text =

@@ -274,7 +274,7 @@ let with_options scope names arguments ~flat ~options doc (name, rust) =
   let passed (name, a) = if is_optional a then last ^ "." ^ name else name in
   doc scope "";
   out scope "#[inline]\n#[track_caller]\npub fn %s%s(\n    lock: &mut %s,\n%s    %s: %s,\n) -> %s<%s, %s> {\n"
-    name (generics (List.map (fun (_, a) -> a ^ ": " ^ library "OneType") names)) (library "DomainLock")
+    name (generics (List.map (fun (_, a) -> a ^ ": " ^ ocaml_boxroot scope "OneType") names)) (library "DomainLock")
     (String.concat "" (List.map parameter arguments)) last options (std scope "Result" "::std::result::Result") rust (library "CallError");
   out scope "    %s::%s(%s)\n}\n\n" flat name (String.concat ", " ("lock" :: List.map passed arguments))
 
@@ -332,7 +332,9 @@ let external_ scope m e =
     if is_left_out_unit a then "(): ()"
     else Printf.sprintf "%s: %s" name (match e.plain with
       | Some p -> passed (List.nth p.bare i) a.arg
-      | None -> typed scope ~to_ocaml:false ~place:(inside place (Names.not_raw name)) names a.arg) in
+      | None ->
+        let place = inside place (Names.not_raw name) in
+        if scope.chosen.is_rooted place then marker scope names a.arg else typed scope ~to_ocaml:false ~place names a.arg) in
   let parameters = List.mapi (fun i (name, a) -> parameter name i a)
     (List.combine (argument_names (documented_names e.ocaml_name e.external_doc e.parameters) e.parameters) e.parameters) in
   let result = match e.plain with

@@ -5,6 +5,7 @@ open Model
 type chosen = {
   attributes : string -> string list;
   int : string -> string;  (* Rust's type of OCaml's `int` *)
+  is_rooted : string -> bool;  (* whether an argument of an external stays a root *)
 }
 
 type scope = {
