@@ -1,8 +1,8 @@
 //! The loops of `benches/runtime/cell.h` in safe Rust: with a token, and dropping without one.
 
 use crate::Implementation;
-use ocaml_boxroot_sys as sys;
 use ocaml_boxroot::{Boxroot, DomainLock, Function, RootRef, Value};
+use ocaml_boxroot_sys as sys;
 use std::ffi::CStr;
 use std::hint::black_box;
 

@@ -78,7 +78,7 @@ impl ToOCaml<OCamlInt> for Endless {
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, OCamlInt>, &'l DomainLock), ConversionError> {
         let _level = Level::new()?;
-        Endless.to_value(lock)
+        Box::new(Endless).to_value(lock)
     }
 }
 
