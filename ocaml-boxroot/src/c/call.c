@@ -65,6 +65,8 @@ static inline value predefined(int number) {
   return GLOBAL_DATA != NULL ? Field(*GLOBAL_DATA, number) : 0;
 }
 
+int obx_in_bytecode(void) { return GLOBAL_DATA != NULL; }
+
 value obx_predefined_exception(int number) { return predefined(number); }
 
 #define PREDEFINED(name) predefined(name##_number)

@@ -49,6 +49,9 @@ void obx_ticks_after_fork(void);
 /* Stops the thread that makes OCaml's threads take turns. Runs no OCaml code. Called with the lock. */
 void obx_stop_ticks(void);
 
+/* Whether the program is bytecode. */
+int obx_in_bytecode(void);
+
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
 

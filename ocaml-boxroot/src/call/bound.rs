@@ -45,7 +45,7 @@ macro_rules! include_bindings {
 /// file that the build script wrote, whatever macros pass it on. So it is as true as the build
 /// helper, and nobody writes one by hand, also where the compiler forbids `unsafe`. Whoever wants
 /// to nevertheless must write the file in the build script, or give rustc one whose path ends the
-/// same, or put a crate of macros that pass on other text in the place of `ocaml_boxroot`.
+/// same, or put macros that pass on other text in the place of `ocaml_boxroot`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_only {
@@ -226,8 +226,6 @@ macro_rules! bound_plain {
     (to @tagged $of:ty, $number:ident) => { $crate::macro_support::Plain::<$of>::to_value($number) };
     (bytecode [] $($rest:tt)*) => {};
     (bytecode [$symbol:literal] [$provider:ty as $trait:ident] $name:ident $arguments:tt [$result:ty]) => {
-        const _: () = $crate::bound_only!($crate::macro_support::EXTERNALS, ());
-
         $crate::bound_plain! { @entry $symbol [$provider as $trait] $name $arguments [$result] }
     };
     (
@@ -240,6 +238,8 @@ macro_rules! bound_plain {
         }
     };
     (@entry $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($arguments:tt)*] [$result:ty]) => {
+        const _: () = $crate::bound_only!($crate::macro_support::EXTERNALS, ());
+
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
             arguments: *const $crate::raw::Value,
@@ -254,6 +254,8 @@ macro_rules! bound_plain {
         }
     };
     (@few $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($letter:ident $argument:tt)*] [$result:ty]) => {
+        const _: () = $crate::bound_only!($crate::macro_support::EXTERNALS, ());
+
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
             $($letter: $crate::macro_support::Raw<[(); { let _ = $crate::macro_support::stringify!($argument); 0 }]>),*
@@ -379,16 +381,7 @@ pub mod bound_support {
                 *a == *m && *b == *n && *c == *o && *d == *p && *e == *q && *f == *r
                     && *g == *s && *h == *t && *i == *u && *j == *v && *k == *w && *l == *x
             }
-            _ => is_same(in_folder, folder),
-        }
-    }
-
-    /// For short names.
-    const fn is_same(a: &[u8], b: &[u8]) -> bool {
-        match (a, b) {
-            ([x, a @ ..], [y, b @ ..]) => *x == *y && is_same(a, b),
-            ([], []) => true,
-            _ => false,
+            _ => false, // cargo's folders have longer names
         }
     }
 

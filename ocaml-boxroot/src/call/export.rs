@@ -54,6 +54,8 @@
 /// demands of OCaml code. So the body of `external pick : 'a -> 'a -> 'a`, whose types are [`OCamlAny`](crate::OCamlAny) here, returns one
 /// of its arguments, and nothing else.
 ///
+/// `#![forbid(unsafe_code)]` refuses the macro; `deny` does not. A `#[cfg]` stands around the macro, not in it.
+///
 /// # How the exception is raised
 ///
 /// When the exception is raised, the body has ended and has dropped what it owned. No panic leaves the

@@ -119,7 +119,7 @@ impl Found<'_> {
         }
     }
 
-    /// As [`call`](Registered::call), without the conversion of the result.
+    /// As [`call`](Found::call), without the conversion of the result.
     ///
     /// # Safety
     ///

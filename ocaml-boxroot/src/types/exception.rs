@@ -319,7 +319,9 @@ impl Exception {
 
     /// OCaml's backtrace, a line for each place, as `Printexc.print_backtrace` prints it. `None` if
     /// OCaml recorded none: it does so after `Printexc.record_backtrace true`, or with the variable
-    /// `OCAMLRUNPARAM=b`, in code that was compiled with `-g`. A backtrace ends where Rust called.
+    /// `OCAMLRUNPARAM=b`, in native code that was compiled with `-g`. A backtrace ends where Rust called
+    /// OCaml; if OCaml called that Rust function, its last line is OCaml's call. An exception without
+    /// arguments that `raise_notrace` raised has the backtrace of its last raise, if it was the last of all.
     ///
     /// # Examples
     ///
@@ -346,7 +348,7 @@ impl Exception {
     }
 
     /// An exception with this name and these arguments: one of OCaml's own, or one that the program registered with
-    /// `Callback.register_exception`. The collector may run.
+    /// `Callback.register_exception`; OCaml's own if both have the name. The collector may run.
     ///
     /// # Errors
     ///

@@ -1,6 +1,6 @@
 #![forbid(unsafe_code)]
 
-use ocaml_boxroot::{Boxroot, bound_abi, bound_exception, bound_externals, export_bytecode, export_entry, ocaml_function, ocaml_functions, OCamlInt, OCamlList, OCamlString};
+use ocaml_boxroot::{Boxroot, bound_abi, bound_exception, bound_externals, bound_plain, export_bytecode, export_entry, ocaml_function, ocaml_functions, OCamlInt, OCamlList, OCamlString};
 
 //# bindings_by_hand
 // The macros that generated bindings call, in a program that forbids `unsafe`.
@@ -57,3 +57,31 @@ fn ocaml_boxroot_entry(_: isize, _: isize, _: isize, _: isize, _: isize, _: isiz
     panic!()
 }
 export_bytecode! { generated ["malloc"] a b c d e f } //~ E0080 bound_externals! is only for
+
+mod plain {
+    use ocaml_boxroot::OCamlInt;
+    pub struct P;
+    trait T {
+        fn hole(a: isize) -> isize;
+        fn holes(a: isize, b: isize, c: isize, d: isize, e: isize, f: isize) -> isize;
+    }
+    impl T for P {
+        fn hole(a: isize) -> isize {
+            a
+        }
+        fn holes(a: isize, _: isize, _: isize, _: isize, _: isize, _: isize) -> isize {
+            a
+        }
+    }
+    fn ocaml_boxroot_interface() -> Result<(), std::convert::Infallible> {
+        Ok(())
+    }
+    mod few {
+        use super::*;
+        super::super::bound_plain! { @few "getenv" [P as T] hole [a [a OCamlInt]] [OCamlInt] } //~ E0080 bound_externals! is only for
+    }
+    mod many {
+        use super::*;
+        super::super::bound_plain! { @entry "setenv" [P as T] holes [[a OCamlInt] [b OCamlInt] [c OCamlInt] [d OCamlInt] [e OCamlInt] [f OCamlInt]] [OCamlInt] } //~ E0080 bound_externals! is only for
+    }
+}

@@ -161,9 +161,10 @@ let is_around name place = name = "*" || name = place || Names.starts_with (name
 
 (* Rust's type of the ints at a place: what the build script gives to the innermost name around it. The last call counts. *)
 let int_at ints place =
+  let size = function "*" -> 0 | name -> String.length name in
   let better (best, so_far) (name, int) =
-    if is_around name place && String.length name >= String.length best then (name, int) else (best, so_far) in
-  snd (List.fold_left better ("", "isize") ints)
+    if is_around name place && size name >= size best then (name, int) else (best, so_far) in
+  snd (List.fold_left better ("*", "isize") ints)
 
 let check_ints ints places =
   List.iter (fun (name, int) -> if not (List.mem int integers) then
