@@ -157,7 +157,10 @@ const STACK_TOO_SMALL: &str = "less than 320 KiB of this thread's stack are left
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            StartError::AlreadyStarted => "an OCaml runtime was already started in this process",
+            StartError::AlreadyStarted => {
+                "an OCaml runtime was already started in this process; \
+                 `Runtime::get_or_start` may be called any number of times, also in each test"
+            }
             StartError::Exception(exception) => {
                 return write!(f, "an OCaml module raised an exception: {exception}")
             }

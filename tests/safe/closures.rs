@@ -2,7 +2,7 @@
 
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
-use ocaml_boxroot::debug::profile;
+use ocaml_boxroot::debug::{profile, stats};
 use ocaml_boxroot::exceptions::NotFound;
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, ConversionError, DomainLock, Function, OCamlFloat,
@@ -67,6 +67,27 @@ test!(closures_of_all_arities, || {
         assert!(functional_value::<bool>(lock, &zero).unwrap());
     });
     assert_no_roots();
+});
+
+test!(closures_of_rust_values, || {
+    with_ocaml(|lock| {
+        let zero = Function::<(), I>::from_rust_converting(lock, |_| Ok(7)).unwrap();
+        assert_eq!(apply0::<i32>(lock, &zero).unwrap(), 7);
+        type Order = Function<(I, I), I>;
+        let order = Order::from_rust_converting(lock, |lock, a: i64, b: u8| {
+            churn_a_little(lock);
+            Ok(a - i64::from(b))
+        });
+        let sorted: Vec<i64> = sort(lock, order.unwrap(), [3, 1, 2]).unwrap();
+        assert_eq!(sorted, [1, 2, 3]);
+        // A number that the Rust type cannot hold is an exception, and nothing of it is left.
+        let byte = Count::from_rust_converting(lock, |_, n: u8| Ok(n)).unwrap();
+        assert_eq!(apply_to::<i32>(lock, &byte, 255).unwrap(), 255);
+        let error = apply_to::<i32>(lock, &byte, 256).unwrap_err();
+        assert!(error.to_string().contains("a number that the other side's type cannot hold"));
+        drop((zero, byte, error));
+        assert_eq!(stats().live_roots, 0);
+    })
 });
 
 test!(closures_apply_partially, || {

@@ -3,8 +3,8 @@
 use super::enter::enter;
 use crate::markers::OCamlBox;
 use crate::{
-    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Function, OCamlAny, RootRef,
-    ToOCaml, Value,
+    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, FromOCaml, Function, OCamlAny,
+    RootRef, ToOCaml, Value,
 };
 use ocaml_boxroot_sys as sys;
 
@@ -72,7 +72,7 @@ unsafe extern "C" fn call_boxed(
 }
 
 macro_rules! from_rust {
-    ($count:literal: $($argument:ident $type:ident $index:tt),*) => {
+    ($count:literal: $($argument:ident $type:ident $rust:ident $index:tt),*) => {
         impl<$($type: 'static,)* R: 'static> Function<from_rust!(@tuple $($type)*), R> {
             /// A Rust function as an OCaml function; see [`Function`].
             ///
@@ -100,6 +100,29 @@ macro_rules! from_rust {
                 // SAFETY: `body` has the argument and result types of `Self`.
                 unsafe { closure(lock, $count, Box::new(body)) }
             }
+
+            /// A Rust function of Rust values as an OCaml function; see [`Function`]. OCaml sees an argument that cannot be converted
+            /// as the exception `Failure`.
+            ///
+            /// # Errors
+            ///
+            /// As [`from_rust`](Function#rust-functions).
+            #[track_caller]
+            pub fn from_rust_converting<F, X $(, $rust)*>(
+                lock: &mut DomainLock,
+                f: F,
+            ) -> Result<Boxroot<Self>, ConversionError>
+            where
+                F: Fn(&mut DomainLock $(, $rust)*) -> Result<X, Box<dyn std::error::Error>>,
+                F: Send + Sync + 'static,
+                X: ToOCaml<R>,
+                $($rust: FromOCaml<$type>,)*
+            {
+                Self::from_rust(lock, move |lock: &mut DomainLock $(, $argument: &RootRef<$type>)*| {
+                    $(let $argument = $argument.to_rust(lock)?;)*
+                    f(lock $(, $argument)*)
+                })
+            }
         }
     };
     (@tuple) => { () };
@@ -107,11 +130,11 @@ macro_rules! from_rust {
 }
 
 from_rust!(1: );
-from_rust!(1: a A 0);
-from_rust!(2: a A 0, b B 1);
-from_rust!(3: a A 0, b B 1, c C 2);
-from_rust!(4: a A 0, b B 1, c C 2, d D 3);
-from_rust!(5: a A 0, b B 1, c C 2, d D 3, e E1 4);
-from_rust!(6: a A 0, b B 1, c C 2, d D 3, e E1 4, g F1 5);
-from_rust!(7: a A 0, b B 1, c C 2, d D 3, e E1 4, g F1 5, h G 6);
-from_rust!(8: a A 0, b B 1, c C 2, d D 3, e E1 4, g F1 5, h G 6, i H 7);
+from_rust!(1: a A P 0);
+from_rust!(2: a A P 0, b B Q 1);
+from_rust!(3: a A P 0, b B Q 1, c C S 2);
+from_rust!(4: a A P 0, b B Q 1, c C S 2, d D T 3);
+from_rust!(5: a A P 0, b B Q 1, c C S 2, d D T 3, e E1 U 4);
+from_rust!(6: a A P 0, b B Q 1, c C S 2, d D T 3, e E1 U 4, g F1 V 5);
+from_rust!(7: a A P 0, b B Q 1, c C S 2, d D T 3, e E1 U 4, g F1 V 5, h G W 6);
+from_rust!(8: a A P 0, b B Q 1, c C S 2, d D T 3, e E1 U 4, g F1 V 5, h G W 6, i H Y 7);

@@ -20,8 +20,8 @@ use std::marker::PhantomData;
 /// `Function::<Args, R>::from_rust` makes an OCaml function from a Rust function. OCaml owns the Rust function, and drops it
 /// on any thread when it is garbage, as it drops an [`OCamlBox`](crate::markers::OCamlBox). OCaml may call it on any thread, on
 /// several threads at once, and again while a call is running. The Rust function gets the token and roots of the
-/// arguments. It returns a root, or a Rust value that is [`ToOCaml`](crate::ToOCaml) the result's type, or an error, which
-/// OCaml sees as with [`export!`](crate::export!).
+/// arguments; that of `from_rust_converting` gets Rust values, whose types it says. It returns a root, or a Rust value that is
+/// [`ToOCaml`](crate::ToOCaml) the result's type, or an error, which OCaml sees as with [`export!`](crate::export!).
 ///
 /// ```
 /// use ocaml_boxroot::{Boxroot, Error, Function, OCamlInt, OCamlString, Value};
@@ -36,6 +36,9 @@ use std::marker::PhantomData;
 /// let two = Boxroot::new(lock, Value::int(2));
 /// assert_eq!(name.call(lock, &two)?.0.to_string_lossy(), "two");
 /// assert_eq!(name.call_converting::<String>(lock, 1)?, "one");
+///
+/// let twice = Function::<(OCamlInt,), OCamlInt>::from_rust_converting(lock, |_lock, n: i64| Ok(2 * n))?;
+/// assert_eq!(twice.call_converting::<i64>(lock, 21)?, 42);
 /// # Ok(()) });
 /// ```
 #[doc(alias("caml_callback", "closure"))]
