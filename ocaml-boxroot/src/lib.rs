@@ -101,6 +101,7 @@ pub use lock::DomainLock;
 pub use markers::{
     Function, OCamlAny, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt, OCamlList, OCamlString,
 };
+#[doc(inline)]
 pub use runtime::Runtime;
 pub use types::{markers, CallError, Exception, FromOCaml, ToOCaml};
 pub(crate) use value::Kind;
