@@ -16,7 +16,7 @@ pub use crate::types::declare::names::{
 pub use crate::types::declare::parts::{
     apart, constant, open, parts, read_float, FromParts, Making, Opened, Parts,
 };
-pub use crate::types::depth::nested;
+pub use crate::types::depth::Level;
 pub use crate::types::kept::Kept;
 pub use crate::types::Made;
 

@@ -99,17 +99,6 @@ impl Level {
     }
 }
 
-/// The result of `f`, which is called one level deeper.
-///
-/// # Errors
-///
-/// [`TooDeep`](crate::ConversionErrorKind::TooDeep).
-#[inline(always)]
-pub fn nested<R>(f: impl FnOnce() -> Result<R, ConversionError>) -> Result<R, ConversionError> {
-    let _level = Level::new()?;
-    f()
-}
-
 impl Drop for Level {
     #[inline]
     fn drop(&mut self) {

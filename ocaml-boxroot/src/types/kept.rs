@@ -31,7 +31,10 @@ impl<'a> Kept<'a> {
         match value.to_value(lock) {
             Ok((value, lock)) => match RootRef::immediate(value.any()) {
                 Some(place) => Ok(Kept::Immediate(place)),
-                None => Ok(Kept::Copy(Boxroot::try_new(lock, value.any())?)),
+                None => match Boxroot::try_new(lock, value.any()) {
+                    Ok(root) => Ok(Kept::Copy(root)),
+                    Err(error) => Err(error),
+                },
             },
             Err(error) => Err(error),
         }

@@ -82,9 +82,10 @@ macro_rules! ocaml_items {
                     &self,
                     lock: &'l mut $crate::DomainLock,
                 ) -> $crate::macro_support::Made<'l, $name<$($a1),*>> {
-                    $crate::macro_support::nested(move || $crate::ocaml_make!(lock 0 $([
+                    let _level = $crate::ocaml_level!();
+                    $crate::ocaml_make!(lock 0 $([
                         $index1 &self.$member1, $crate::macro_support::stringify!($member1)
-                    ])*))
+                    ])*)
                 }
             }
         )?
@@ -100,24 +101,23 @@ macro_rules! ocaml_items {
                     &self,
                     lock: &'l mut $crate::DomainLock,
                 ) -> $crate::macro_support::Made<'l, $name<$($a2),*>> {
-                    $crate::macro_support::nested(move || {
-                        match self {
-                            $(Self::$constructor2 { .. } => $crate::ocaml_apart!([$($member2)*] match self {
-                                Self::$constructor2 { $($member2: $binding2),* } => {
-                                    $crate::ocaml_make!(lock $number2 $([
-                                        $index2 $binding2,
-                                        $crate::macro_support::concat!(
-                                            $crate::macro_support::stringify!($constructor2),
-                                            ".",
-                                            $crate::macro_support::stringify!($member2)
-                                        )
-                                    ])*)
-                                }
-                                // This is the constructor that was found.
-                                _ => $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch)),
-                            }),)*
-                        }
-                    })
+                    let _level = $crate::ocaml_level!();
+                    match self {
+                        $(Self::$constructor2 { .. } => $crate::ocaml_apart!([$($member2)*] match self {
+                            Self::$constructor2 { $($member2: $binding2),* } => {
+                                $crate::ocaml_make!(lock $number2 $([
+                                    $index2 $binding2,
+                                    $crate::macro_support::concat!(
+                                        $crate::macro_support::stringify!($constructor2),
+                                        ".",
+                                        $crate::macro_support::stringify!($member2)
+                                    )
+                                ])*)
+                            }
+                            // This is the constructor that was found.
+                            _ => $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch)),
+                        }),)*
+                    }
                 }
             }
         )?
@@ -155,7 +155,8 @@ macro_rules! ocaml_items {
                     value: $crate::Value<'l, $name<$($a3),*>>,
                     lock: &'l $crate::DomainLock,
                 ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
-                    $crate::macro_support::nested(move || $crate::macro_support::FromParts::from_parts(value, lock))
+                    let _level = $crate::ocaml_level!();
+                    $crate::macro_support::FromParts::from_parts(value, lock)
                 }
 
                 fn has_form(value: $crate::Value<'_, $name<$($a3),*>>) -> $crate::macro_support::bool {
@@ -189,6 +190,18 @@ macro_rules! ocaml_items {
                 )*
             }
         )?
+    };
+}
+
+/// For [`ocaml_type!`](crate::ocaml_type!): a level of nested conversions. This does what `?` does, which takes longer to compile.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_level {
+    () => {
+        match $crate::macro_support::Level::new() {
+            $crate::macro_support::Ok(level) => level,
+            $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
+        }
     };
 }
 

@@ -54,20 +54,10 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
         M: Part<C, P, T>,
     {
         assert!(self.count == P);
-        if const { is_flat::<M>() } {
-            match number(value, lock) {
-                Ok(number) => self.numbers[P] = number,
-                Err(error) => return Err(error.within(name)),
-            }
-        } else {
-            match Kept::new(value, lock) {
-                // What was there is nothing to drop (`new`).
-                Ok(kept) => std::mem::forget(std::mem::replace(&mut self.kept[P], kept)),
-                Err(error) => return Err(error.within(name)),
-            }
+        match const { is_flat::<M>() } {
+            true => set_number(&mut self.numbers[P], value, name, lock, &mut self.count),
+            false => keep(&mut self.kept[P], value, name, lock, &mut self.count),
         }
-        self.count = P + 1;
-        Ok(())
     }
 
     /// The value.
@@ -90,6 +80,45 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
             Ok((value, lock)) => Ok((unsafe { Value::from_raw(value.raw()) }, lock)),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Keeps what a Rust value becomes in the place of a part of this name, and counts it. What was there is nothing to drop.
+#[cfg_attr(not(debug_assertions), inline(always))]
+#[track_caller]
+fn keep<'a, T, R: ToOCaml<T>>(
+    place: &mut Kept<'a>,
+    value: &'a R,
+    name: &'static str,
+    lock: &mut DomainLock,
+    count: &mut usize,
+) -> Result<(), ConversionError> {
+    match Kept::new(value, lock) {
+        Ok(kept) => {
+            std::mem::forget(std::mem::replace(place, kept));
+            *count += 1;
+            Ok(())
+        }
+        Err(error) => Err(error.within(name)),
+    }
+}
+
+/// As [`keep`], for a record in the flat form.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn set_number<T, R: ToOCaml<T>>(
+    place: &mut f64,
+    value: &R,
+    name: &'static str,
+    lock: &mut DomainLock,
+    count: &mut usize,
+) -> Result<(), ConversionError> {
+    match number(value, lock) {
+        Ok(number) => {
+            *place = number;
+            *count += 1;
+            Ok(())
+        }
+        Err(error) => Err(error.within(name)),
     }
 }
 
