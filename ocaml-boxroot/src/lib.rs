@@ -176,9 +176,8 @@ pub mod exceptions {
 /// them:
 ///
 /// ```
-/// use ocaml_boxroot::bigarray::Bigarray;
+/// use ocaml_boxroot::bigarray::{Bigarray, CLayout};
 /// use ocaml_boxroot::debug::Kind;
-/// use ocaml_boxroot::bigarray::CLayout;
 /// use ocaml_boxroot::Value;
 ///
 /// fn words<D, A, B>(array: Value<Bigarray<D, A, B, CLayout>>) -> usize {

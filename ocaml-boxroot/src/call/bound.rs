@@ -41,24 +41,6 @@ macro_rules! include_bindings {
     };
 }
 
-/// For the macros that generated bindings call: the call does not compile unless it stands in the
-/// file that the build script wrote, whatever macros pass it on. So it is as true as the build
-/// helper, and nobody writes one by hand, also where the compiler forbids `unsafe`. Whoever wants
-/// to nevertheless must write the file in the build script, or give rustc one whose path ends the
-/// same, or put macros that pass on other text in the place of `ocaml_boxroot`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! bound_only {
-    ($message:expr, $given:expr) => {
-        $crate::macro_support::only_generated(
-            $given,
-            $crate::macro_support::file!(),
-            $crate::macro_support::option_env!("OUT_DIR"),
-            $message,
-        )
-    };
-}
-
 /// For generated bindings: an exception of OCaml, with its arguments. Generated code stands for the promise that OCaml registers
 /// the constructor of an exception with these arguments under the name.
 #[doc(hidden)]
@@ -74,7 +56,7 @@ macro_rules! bound_exception {
         $crate::bound_exception! { @exception $name [$([$index $field $type])+] $registered }
     };
     (@exception $name:ident [$([$index:tt $member:tt $type:ty])*] $registered:literal) => {
-        const _: () = $crate::bound_only!($crate::macro_support::EXCEPTION, ());
+        $crate::ocaml_promise! { generated $crate::macro_support::EXCEPTION }
 
         impl $name {
             /// The exception with its arguments, if the error is this exception.
@@ -145,7 +127,7 @@ macro_rules! bound_externals {
             )+})?
         }
     ) => {
-        const _: () = $crate::bound_only!($crate::macro_support::EXTERNALS, ());
+        $crate::ocaml_promise! { generated $crate::macro_support::EXTERNALS }
 
         $(#[$attribute])*
         pub trait $trait {$(
@@ -238,7 +220,7 @@ macro_rules! bound_plain {
         }
     };
     (@entry $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($arguments:tt)*] [$result:ty]) => {
-        const _: () = $crate::bound_only!($crate::macro_support::EXTERNALS, ());
+        $crate::ocaml_promise! { generated $crate::macro_support::EXTERNALS }
 
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
@@ -254,7 +236,7 @@ macro_rules! bound_plain {
         }
     };
     (@few $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($letter:ident $argument:tt)*] [$result:ty]) => {
-        const _: () = $crate::bound_only!($crate::macro_support::EXTERNALS, ());
+        $crate::ocaml_promise! { generated $crate::macro_support::EXTERNALS }
 
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
@@ -308,7 +290,7 @@ macro_rules! bound_abi {
         }
     };
     (@symbol $symbol:literal $body:block) => {
-        const _: () = $crate::bound_only!($crate::macro_support::ABI, ());
+        $crate::ocaml_promise! { generated $crate::macro_support::ABI }
 
         const _: () = {
             #[export_name = $symbol]
@@ -349,20 +331,13 @@ pub mod bound_support {
         ABI "bound_abi!" "#[unsafe(export_name = …)]"
     }
 
-    /// What is given. Does not compile, with this message, if `file` is not that of the generated
-    /// bindings in `folder`, which is `OUT_DIR`.
-    pub const fn only_generated<T: Copy>(
-        given: T,
-        file: &str,
-        folder: Option<&str>,
-        message: &'static str,
-    ) -> T {
+    /// Does not compile, with this message, if `file` is not that of the generated bindings in `folder`, which is `OUT_DIR`.
+    pub const fn only_generated(file: &str, folder: Option<&str>, message: &'static str) {
         let is_generated = match folder {
             Some(folder) => is_generated(file.as_bytes(), folder.as_bytes()),
             None => false,
         };
         assert!(is_generated, "{}", message);
-        given
     }
 
     /// Whether this is the file of the bindings in a folder of this name. The name's end counts,

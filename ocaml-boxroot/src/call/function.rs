@@ -227,7 +227,10 @@ macro_rules! ocaml_arguments {
 }
 
 /// For the macros: what stands for a promise about OCaml's side. `unsafe` is written by the program, and an error under
-/// `forbid(unsafe_code)`; `generated` is an error outside the file that the build script wrote.
+/// `forbid(unsafe_code)`. `generated` does not compile unless it stands in the file that the build script wrote, whatever macros pass
+/// it on. So it is as true as the build helper, and nobody writes one by hand, also where the compiler forbids `unsafe`. Whoever wants
+/// to nevertheless must write the file in the build script, or give rustc one whose path ends the same, or put macros that pass on
+/// other text in the place of `ocaml_boxroot`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_promise {
@@ -236,6 +239,10 @@ macro_rules! ocaml_promise {
         const _: () = ();
     };
     (generated $message:expr) => {
-        const _: () = $crate::bound_only!($message, ());
+        const _: () = $crate::macro_support::only_generated(
+            $crate::macro_support::file!(),
+            $crate::macro_support::option_env!("OUT_DIR"),
+            $message,
+        );
     };
 }

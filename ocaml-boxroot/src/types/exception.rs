@@ -11,7 +11,7 @@ use crate::{
     Kind, OCamlAny, RootRef, Value,
 };
 use ocaml_boxroot_sys as sys;
-use std::ffi::CStr;
+use std::ffi::{c_char, c_void, CStr};
 use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
@@ -339,12 +339,9 @@ impl Exception {
     pub fn backtrace(&self, _lock: &DomainLock) -> Option<String> {
         let slots = &self.record().more.as_ref()?.backtrace;
         // SAFETY: the slots are from `obx_backtrace`, and the token proves that the lock is held.
-        let text = NonNull::new(unsafe { ffi::obx_backtrace_text(slots.as_ptr(), slots.len()) })?;
-        // SAFETY: a C string of the function's, which nobody else has.
-        let copy = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned();
-        // SAFETY: it is of this allocator, and not used afterwards.
-        unsafe { ffi::free(text.as_ptr().cast()) };
-        Some(copy).filter(|text| !text.is_empty())
+        let text = unsafe { ffi::obx_backtrace_text(slots.as_ptr(), slots.len()) };
+        // SAFETY: a new C string, or NULL, and for this function.
+        unsafe { taken(text, ffi::free) }.filter(|text| !text.is_empty())
     }
 
     /// An exception with this name and these arguments: one of OCaml's own, or one that the program registered with
@@ -706,11 +703,22 @@ fn whole_text(exception: Value<'_, OCamlException>) -> Option<String> {
 /// The text that OCaml's runtime makes, of at most 255 bytes. `None` if there is no memory.
 fn runtimes_text(exception: Value<'_, OCamlException>) -> Option<String> {
     // SAFETY: the exception is live. The function only reads it, and allocates in C's heap.
-    let text = NonNull::new(unsafe { ffi::caml_format_exception(exception.raw()) })?;
-    // SAFETY: a C string of the function's, which nobody else has.
+    let text = unsafe { ffi::caml_format_exception(exception.raw()) };
+    // SAFETY: a new C string, or NULL, and for this function.
+    unsafe { taken(text, ffi::caml_stat_free) }
+}
+
+/// A copy of a text of C's, which is freed.
+///
+/// # Safety
+///
+/// `text` is a C string that nobody else has, and that `free` takes; or NULL.
+unsafe fn taken(text: *mut c_char, free: unsafe extern "C" fn(*mut c_void)) -> Option<String> {
+    let text = NonNull::new(text)?;
+    // SAFETY: a C string (caller).
     let copy = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned();
-    // SAFETY: it is of this allocator, and not used afterwards.
-    unsafe { ffi::caml_stat_free(text.as_ptr().cast()) };
+    // SAFETY: `free` takes it, and nobody uses it afterwards (caller).
+    unsafe { free(text.as_ptr().cast()) };
     Some(copy)
 }
 

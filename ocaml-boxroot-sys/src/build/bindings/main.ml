@@ -159,6 +159,9 @@ let integers = [ "i8"; "i16"; "i32"; "i64"; "i128"; "isize"; "u8"; "u16"; "u32";
 (* Whether a name is that of a place, or of what is around it. *)
 let is_around name place = name = "*" || name = place || Names.starts_with (name ^ ".") place
 
+let check_around what places asked =
+  check_known what places (List.filter (fun name -> not (List.exists (is_around name) places)) asked)
+
 (* Rust's type of the ints at a place: what the build script gives to the innermost name around it. The last call counts. *)
 let int_at ints place =
   let size = function "*" -> 0 | name -> String.length name in
@@ -169,8 +172,7 @@ let int_at ints place =
 let check_ints ints places =
   List.iter (fun (name, int) -> if not (List.mem int integers) then
     failwith (Printf.sprintf "`int_as` gives `%s` the type %s, which is none of %s" name int (String.concat ", " integers))) ints;
-  let is_there (name, _) = name = "*" || List.exists (is_around name) places in
-  check_known "`int` that Rust converts at" places (List.filter_map (fun asked -> if is_there asked then None else Some (fst asked)) ints)
+  check_around "`int` that Rust converts at" places (List.filter ((<>) "*") (List.map fst ints))
 
 (* Stands for the digest, which depends on the text. *)
 let digest_place = "@DIGEST@"
@@ -182,21 +184,17 @@ let write o understood =
   let rust = Buffer.create 10000 and glue = Buffer.create 10000 in
   Printf.bprintf rust "// %s\n\n" header;
   Rust.missing_externals rust own;
-  let places = ref [] in
-  let int place =
-    places := place :: !places;
-    int_at o.ints place in
-  let arguments = ref [] in
-  let is_rooted place =
-    arguments := place :: !arguments;
-    List.exists (fun name -> is_around name place) o.rooted in
-  let chosen = { Scope.attributes = all_of o.attributes; int; is_rooted } in
+  let ints = ref [] and arguments = ref [] in
+  let noting places chosen place = places := place :: !places; chosen place in
+  let chosen = {
+    Scope.attributes = all_of o.attributes;
+    int = noting ints (int_at o.ints);
+    is_rooted = noting arguments (fun place -> List.exists (fun name -> is_around name place) o.rooted) } in
   List.iter (fun m ->
     let abi = if List.memq m own then Some (symbol m, o.register) else None in
     Rust.module_ rust ~chosen ~abi ~digest:digest_place m) understood.modules;
-  check_ints o.ints !places;
-  check_known "argument of an external, or external," !arguments
-    (List.filter (fun name -> not (List.exists (is_around name) !arguments)) o.rooted);
+  check_ints o.ints !ints;
+  check_around "argument of an external, or external," !arguments o.rooted;
   Glue.print glue ~header ~abis:(List.map symbol own) ~digest:digest_place ~types:understood.types ~stated:understood.stated own;
   let digest = String.sub (Digest.to_hex (Digest.string (Buffer.contents rust))) 0 16 in
   let write file text =

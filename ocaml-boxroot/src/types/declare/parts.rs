@@ -55,7 +55,14 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     {
         assert!(self.count == P);
         match const { is_flat::<M>() } {
-            true => set_number(&mut self.numbers[P], value, name, lock, &mut self.count),
+            true => match number(value, lock) {
+                Ok(number) => {
+                    self.numbers[P] = number;
+                    self.count += 1;
+                    Ok(())
+                }
+                Err(error) => Err(error.within(name)),
+            },
             false => keep(&mut self.kept[P], value, name, lock, &mut self.count),
         }
     }
@@ -96,25 +103,6 @@ fn keep<'a, T, R: ToOCaml<T>>(
     match Kept::new(value, lock) {
         Ok(kept) => {
             std::mem::forget(std::mem::replace(place, kept));
-            *count += 1;
-            Ok(())
-        }
-        Err(error) => Err(error.within(name)),
-    }
-}
-
-/// As [`keep`], for a record in the flat form.
-#[cfg_attr(not(debug_assertions), inline(always))]
-fn set_number<T, R: ToOCaml<T>>(
-    place: &mut f64,
-    value: &R,
-    name: &'static str,
-    lock: &mut DomainLock,
-    count: &mut usize,
-) -> Result<(), ConversionError> {
-    match number(value, lock) {
-        Ok(number) => {
-            *place = number;
             *count += 1;
             Ok(())
         }
