@@ -43,7 +43,7 @@ bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r) {
   if (bxr_marking_is_open(bxr_barrier_update(pool))) return false;
   if (pool->marking == BXR_FOREIGN) return true; /* foreign */
   /* An old pool has no young value, and few immediates: so its slot is not brought to the cache. */
-  bool old = pool->head.epoch != bxr_pool_owner_head(pool)->epoch && pool->kind != BXR_CURRENT;
+  bool old = !pool->head.young && pool->kind != BXR_CURRENT;
   if (old) return true;
   value v = boxroot_get(r);
   return Is_block(v) && !bxr_may_be_young(v); /* snapshot */

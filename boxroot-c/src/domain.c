@@ -31,7 +31,6 @@ struct bxr_domain *bxr_domain_new(void) {
   struct bxr_domain *domain = bxr_os_map(RECORD_SIZE, RECORD_SIZE);
   if (domain == NULL) return NULL;
   domain->head = bxr_no_domain;
-  domain->head.epoch = 1;
   domain->darkened = bxr_runtime_cycle() - 1;
   domain->pacing.expected = 1;
   domain->left = BXR_UNDRAWN;
@@ -99,10 +98,9 @@ struct bxr_census bxr_domain_census(struct bxr_domain *domain) {
 /* ---- filing pools ---- */
 
 static struct bxr_link *list_of(struct bxr_domain *domain, struct bxr_pool *pool) {
-  bool young = pool->head.epoch == domain->head.epoch;
   switch (pool->kind) {
-  case BXR_FULL: return young ? &domain->young : &domain->old;
-  case BXR_PARTIAL: return young ? &domain->young_partial : &domain->old_partial;
+  case BXR_FULL: return pool->head.young ? &domain->young : &domain->old;
+  case BXR_PARTIAL: return pool->head.young ? &domain->young_partial : &domain->old_partial;
   default: return &domain->empty;
   }
 }
@@ -168,7 +166,6 @@ void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_po
     for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
       visit(bxr_list_pool(link), context);
   if (domain->current != NULL) visit(domain->current, context);
-  if (domain->parked != NULL) visit(domain->parked, context);
 }
 
 /* ---- the current pool, and the next one ---- */
@@ -182,7 +179,7 @@ static void set_current(struct bxr_domain *domain, struct bxr_pool *pool) {
 /* Makes the current pool young. */
 static void make_young(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
-  pool->head.epoch = domain->head.epoch;
+  pool->head.young = true;
   /* Deletes in a closed pool must not take the fast path, and no create is to miss the draw of the profile (profile.h). */
   bool counted = !bxr_is_fast_owner(&domain->head, &pool->head) || bxr_peek(&bxr_profile_rate) != 0;
   domain->head.uncounted = counted ? BXR_NO_POOL : bxr_pool_start(pool);
@@ -199,8 +196,8 @@ static bool take_free_slots(struct bxr_domain *domain) {
   return true;
 }
 
-/* Gives the current pool its free slots back, and returns it. It is not current any more. */
-static struct bxr_pool *dismiss_current(struct bxr_domain *domain) {
+/* Gives the current pool its free slots back, and lists none of its slots. */
+static void take_back_slots(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   uint32_t length = 0;
   if (pool->head.free != BXR_NO_SLOT)
@@ -211,9 +208,7 @@ static struct bxr_pool *dismiss_current(struct bxr_domain *domain) {
   pool->head.countdown = BXR_NOT_COUNTED;
   domain->head.free = BXR_NO_SLOT;
   domain->head.uncounted = BXR_NO_POOL;
-  domain->current = NULL;
   domain->listed.count = 0;
-  return pool;
 }
 
 /* The number of slots that are handed out and listed at a time. */
@@ -246,35 +241,31 @@ bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r) {
       listed->slots[listed->count++] = r;
     return true;
   }
-  return pool->head.epoch == domain->head.epoch;
+  return pool->head.young;
 }
 
 /* Listing slots starts at this high-water mark. Below it, a scan of the whole pool is as fast. */
 #define LISTED_FROM (BXR_SLOTS / 4)
 
 bool bxr_domain_continue(struct bxr_domain *domain) {
-  bool listed = domain->listed.count != 0, young = domain->current != NULL && !listed;
-  if (domain->current == NULL) {
-    struct bxr_pool *pool = domain->parked;
-    if (pool == NULL || !bxr_marking_is_open(bxr_barrier_update(pool)) ||
-        !bxr_pool_has_free_slot(pool))
+  struct bxr_pool *pool = domain->current;
+  if (pool == NULL) return false;
+  if (!pool->head.young) {
+    if (!bxr_marking_is_open(bxr_barrier_update(pool)) || !bxr_pool_has_free_slot(pool))
       return false;
-    domain->parked = NULL;
-    set_current(domain, pool);
-    listed = pool->high_water >= LISTED_FROM;
+    if (pool->high_water >= LISTED_FROM && hand_out_slots(domain)) return true;
+    make_young(domain);
   }
-  if (listed && hand_out_slots(domain)) return true;
-  if (!young) make_young(domain);
   return take_free_slots(domain);
 }
 
 void bxr_domain_retire(struct bxr_domain *domain) {
+  struct bxr_pool *pool = domain->current;
+  if (pool == NULL) return;
   if (domain->listed.count != 0) make_young(domain);
-  struct bxr_pool *pools[] = {domain->current, domain->parked};
-  if (domain->current != NULL) dismiss_current(domain);
-  domain->parked = NULL;
-  for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
-    if (pools[i] != NULL) file_pool(domain, pools[i], bxr_pool_used(pools[i]));
+  take_back_slots(domain);
+  domain->current = NULL;
+  file_pool(domain, pool, bxr_pool_used(pool));
 }
 
 /* Removes and returns the first pool of a list, if there is one and its marking state is at most `most`. The pools
@@ -322,40 +313,42 @@ bool bxr_domain_choose(struct bxr_domain *domain) {
   return take_free_slots(domain);
 }
 
-void bxr_domain_promote(struct bxr_domain *domain) {
-  bxr_list_splice(&domain->old, &domain->young);
-  bxr_list_splice(&domain->old_partial, &domain->young_partial);
-  domain->head.epoch++;
-  domain->left = BXR_UNDRAWN; /* slots that were handed out are taken back */
-  /* The current pool has become old, like all pools. It is parked, and does not stay current, so that
-     a domain that creates nothing before the next minor scan has nothing to scan. */
-  if (domain->current != NULL) {
-    BXR_ASSERT(domain->parked == NULL);
-    domain->parked = dismiss_current(domain);
+void bxr_domain_promote(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
+                        void *context) {
+  struct bxr_link *lists[][2] = {{&domain->young, &domain->old},
+                                 {&domain->young_partial, &domain->old_partial}};
+  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    struct bxr_link *young = lists[i][0];
+    for (struct bxr_link *link = young->next; link != young; link = link->next) {
+      visit(bxr_list_pool(link), context);
+      bxr_list_pool(link)->head.young = false;
+    }
+    bxr_list_splice(lists[i][1], young);
   }
+  domain->left = BXR_UNDRAWN; /* slots that were handed out are taken back */
+  struct bxr_pool *current = domain->current;
+  if (current == NULL) return;
+  if (current->head.young) visit(current, context);
+  current->head.young = false;
+  take_back_slots(domain);
 }
 
 /* ---- another record's pools ---- */
 
-/* Moves a list of pools to the domain, with this epoch. */
-static void take_pools(struct bxr_domain *domain, struct bxr_link *to, struct bxr_link *from,
-                       uint64_t epoch) {
-  for (struct bxr_link *link = from->next; link != from; link = link->next) {
-    struct bxr_pool *pool = bxr_list_pool(link);
-    pool->head.epoch = epoch;
-    bxr_pool_set_owner(pool, domain);
-  }
+/* Moves a list of pools to the domain. */
+static void take_pools(struct bxr_domain *domain, struct bxr_link *to, struct bxr_link *from) {
+  for (struct bxr_link *link = from->next; link != from; link = link->next)
+    bxr_pool_set_owner(bxr_list_pool(link), domain);
   bxr_list_splice(to, from);
 }
 
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from) {
-  BXR_ASSERT(from->current == NULL && from->parked == NULL);
-  uint64_t epoch = domain->head.epoch;
-  take_pools(domain, &domain->young, &from->young, epoch);
-  take_pools(domain, &domain->young_partial, &from->young_partial, epoch);
-  take_pools(domain, &domain->old, &from->old, 0);
-  take_pools(domain, &domain->old_partial, &from->old_partial, 0);
-  take_pools(domain, &domain->empty, &from->empty, 0);
+  BXR_ASSERT(from->current == NULL);
+  take_pools(domain, &domain->young, &from->young);
+  take_pools(domain, &domain->young_partial, &from->young_partial);
+  take_pools(domain, &domain->old, &from->old);
+  take_pools(domain, &domain->old_partial, &from->old_partial);
+  take_pools(domain, &domain->empty, &from->empty);
   domain->empty_count += from->empty_count;
   from->empty_count = from->empty_low = 0;
   bxr_list_splice(domain->waiting.prev, &from->waiting);

@@ -22,7 +22,7 @@ struct bxr_census {
 /* The largest number of listed slots. */
 enum { BXR_LISTED = 128 };
 
-/* After a minor scan the parked pool becomes current again, and stays old. The few slots of it that may hold
+/* After a minor scan the current pool is old, and stays old at first. The few slots of it that may hold
    young values are listed, so that the next minor scan visits only these:
 
    1. Create takes slots from head.free, which gets them from the pool's free list. A few go there at a
@@ -60,12 +60,11 @@ enum { BXR_NOTES = 128 };
    orphans, if it may own pools, or on that of spares, if it owns none. A shadow is on neither stack: it belongs to one
    record, which has the same owner, and what is done for that record is done for its shadow next.
 
-   Invariants. A pool is young iff pool.epoch == head.epoch. While fast paths are open,
-   every young pool other than `current` is in young or young_partial, by kind; every old pool other than
-   `current` and `parked` is in old or old_partial, by kind, or in empty. Only young pools, and listed slots of
-   `current`, hold young values. `current` is young or listed; after a minor scan, and after `current` was retired,
-   it is NULL until the next create. head.free has slots of `current` only. head.uncounted is BXR_NO_POOL, or the
-   start of `current`; in the second case `current` is open and young. */
+   Invariants. While fast paths are open, every pool other than `current` is in the list of its generation and
+   kind. Only young pools, and listed slots of `current`, hold young values. If `current` is old and no slot
+   of it is listed, then head.free is empty, too: so it is after a minor scan, until the next create. head.free has
+   slots of `current` only. head.uncounted is BXR_NO_POOL, or the start of `current`; in the second case
+   `current` is open and young. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
@@ -73,9 +72,8 @@ struct bxr_domain {
   uint32_t noted;           /* how many deletes are noted (waiting.h) */
   bool marking;             /* after the last scan, the marker still had to visit pools */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
-  struct bxr_pool *parked; /* the current pool before the last minor scan, or NULL */
-  bool scanning;           /* a root scan is running: every operation takes a slow path */
-  bool after_short_cycle;  /* the last cycle had no minor scans but those of its own end */
+  bool scanning;          /* a root scan is running: every operation takes a slow path */
+  bool after_short_cycle; /* the last cycle had no minor scans but those of its own end */
   uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
   uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
   struct bxr_link waiting; /* pools with deletes that wait for the marker, the oldest first */
@@ -133,8 +131,8 @@ void bxr_domain_disable(struct bxr_domain *domain);
 /* ---- pools ---- */
 
 /* Refilling an empty head.free has three steps:
-   1. bxr_domain_continue takes slots of the current or the parked pool. It returns false if they have none.
-   2. bxr_domain_retire then files these two pools.
+   1. bxr_domain_continue takes slots of the current pool. It returns false if that has none.
+   2. bxr_domain_retire then files this pool.
    3. bxr_domain_choose takes the best other pool. It returns false if the system has no memory for a new one.
    alloc.c drains remote deletes between steps 2 and 3, so that a slot or two that they free do not keep a full pool
    current. */
@@ -154,8 +152,10 @@ void bxr_domain_free(boxroot r);
 void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_BITS_WORDS],
                          uint64_t count);
 
-/* Makes all young pools old. They must not hold a young value any more. */
-void bxr_domain_promote(struct bxr_domain *domain);
+/* Visits all young pools, and makes them old. After the visit they must not hold a young value any more. Nor must
+   listed slots. The current pool's free slots are given back to it. */
+void bxr_domain_promote(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
+                        void *context);
 
 /* Calls visit on every pool of the domain. */
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
@@ -167,7 +167,7 @@ static inline size_t bxr_domain_pools_in_use(struct bxr_domain *domain) {
 }
 
 /* Moves all pools of `from` to the domain. Young pools stay young, old ones stay old, and their deletes go on waiting.
-   `from` has no current and no parked pool, and no other thread uses its lists. */
+   `from` has no current pool, and no other thread uses its lists. */
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);
 
 /* To be called when all mark stacks are empty: makes all pools idle, and unmaps the directory. */

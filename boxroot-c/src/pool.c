@@ -129,7 +129,7 @@ void bxr_pool_set_kind(struct bxr_pool *pool, uint32_t used) {
     pool->kind = BXR_EMPTY;
     pool->high_water = 0;
     pool->head.free = BXR_NO_SLOT;
-    pool->head.epoch = 0;
+    pool->head.young = false;
   } else if (BXR_SLOTS - used >= BXR_PARTIAL_FREE) {
     pool->kind = BXR_PARTIAL;
     pool->head.countdown = (intptr_t)used;

@@ -16,10 +16,10 @@ struct bxr_link {
   struct bxr_link *next, *prev;
 };
 
-/* The kind of a pool. Together with its generation (young or old, which its epoch tells), the kind says in
-   which list of its owner the pool is filed. */
+/* The kind of a pool. Together with its generation (young or old), the kind says in which list of its
+   owner the pool is filed. */
 enum bxr_kind {
-  BXR_CURRENT, /* the domain's current or parked pool; in no list; countdown does not tell `used` */
+  BXR_CURRENT, /* the domain's current pool; in no list; countdown does not tell `used` */
   BXR_FULL,    /* fewer than BXR_PARTIAL_FREE free slots */
   BXR_PARTIAL, /* that many free slots or more, and at least one used */
   BXR_EMPTY    /* no slot used */

@@ -18,8 +18,13 @@
    are found first, by additions instead of jumps. */
 enum { CHUNK = 64 };
 
-static void scan_pool(struct bxr_pool *pool, struct bxr_range minor_heap,
-                      struct bxr_action action) {
+struct minor_scan {
+  struct bxr_action action;
+  struct bxr_range minor_heap;
+};
+
+static void scan_pool(struct bxr_pool *pool, void *context) {
+  struct minor_scan const scan = *(struct minor_scan *)context;
   uintptr_t *young[CHUNK];
   uintptr_t *slot = pool->slots, *end = slot + pool->high_water;
   while (slot < end) {
@@ -27,24 +32,20 @@ static void scan_pool(struct bxr_pool *pool, struct bxr_range minor_heap,
     size_t count = 0;
     for (; slot < stop; slot++) {
       young[count] = slot;
-      count += bxr_is_block_in(minor_heap, *slot);
+      count += bxr_is_block_in(scan.minor_heap, *slot);
     }
-    for (size_t i = 0; i < count; i++) bxr_act_young(action, young[i]);
+    for (size_t i = 0; i < count; i++) bxr_act_young(scan.action, young[i]);
   }
 }
 
 static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
-  struct bxr_range minor_heap = bxr_minor_heap();
-  struct bxr_link *lists[] = {&domain->young, &domain->young_partial};
-  for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-    for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
-      scan_pool(bxr_list_pool(link), minor_heap, action);
+  struct minor_scan scan = {action, bxr_minor_heap()};
   struct bxr_listed *listed = &domain->listed;
   for (uint32_t i = 0; i < listed->count; i++) {
     uintptr_t *slot = bxr_slot(listed->slots[i]);
-    if (bxr_is_block_in(minor_heap, *slot)) bxr_act_young(action, slot);
+    if (bxr_is_block_in(scan.minor_heap, *slot)) bxr_act_young(action, slot);
   }
-  if (domain->current != NULL && listed->count == 0) scan_pool(domain->current, minor_heap, action);
+  bxr_domain_promote(domain, scan_pool, &scan);
 }
 
 struct full_scan {
@@ -207,9 +208,6 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_drain_more(domain, domain->after_short_cycle ? more_pools() : 0);
   pace_slice(&domain->pacing);
   scan_young(domain, action);
-  bxr_domain_promote(domain);
-  BXR_ASSERT(bxr_list_is_empty(&domain->young) && bxr_list_is_empty(&domain->young_partial) &&
-             domain->current == NULL);
   count_early(domain);
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
   if (bxr_runtime_marking_done()) domain->marking = false;

@@ -61,7 +61,6 @@ static void check_pool(struct bxr_pool *pool, void *context) {
           pool->head.fast_owner ==
             bxr_fast_owner(&check->domain->head, (enum bxr_marking)pool->marking),
           "a pool's fast owner is its owner, and no record while the pool is closed");
-  require(check, pool->head.epoch <= check->domain->head.epoch, "no pool's epoch is in the future");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool, pool->head.free, 0);
   require(check,
@@ -81,7 +80,7 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   require(check, posted <= bxr_load(&pool->announced),
           "remote deletes are announced before they are posted");
   check_waiting(check, pool);
-  if (pool->head.epoch == check->domain->head.epoch) return;
+  if (pool->head.young) return;
   bool listed = is_listed(check->domain, pool);
   for (uint32_t i = 0; i < pool->high_water; i++) {
     bool young = bxr_is_block_in(check->minor_heap, pool->slots[i]);
@@ -98,8 +97,7 @@ static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind
     struct bxr_pool *pool = bxr_list_pool(link);
     require(check, link->next->prev == link && link->prev->next == link, "lists are doubly linked");
     require(check, pool->kind == (uint32_t)kind, "a pool is in the list of its kind");
-    require(check, (pool->head.epoch == check->domain->head.epoch) == young,
-            "a pool is in the list of its generation");
+    require(check, pool->head.young == young, "a pool is in the list of its generation");
     if (check->broken != NULL) return;
   }
 }
@@ -121,12 +119,13 @@ static char const *check_record(struct bxr_domain *domain) {
           "only the current pool is not counted");
   require(
     &check,
-    current == NULL || (domain->listed.count != 0 ? uncounted == BXR_NO_POOL
-                                                  : current->head.epoch == domain->head.epoch),
+    current == NULL || (current->head.young ? domain->listed.count == 0 : uncounted == BXR_NO_POOL),
     "the current pool is listed, and create takes no slot that was just deleted, or it is young");
   require(&check,
-          current != NULL || (domain->listed.count == 0 && domain->head.free == BXR_NO_SLOT),
-          "only a current pool is listed, and only such a pool's slots are taken");
+          domain->head.free == BXR_NO_SLOT ||
+            (current != NULL && (current->head.young || domain->listed.count != 0)),
+          "create takes slots of the current pool, which is young or listed");
+  require(&check, current != NULL || domain->listed.count == 0, "only a current pool is listed");
   require(&check, uncounted == BXR_NO_POOL || bxr_pool_at(uncounted)->fast_owner == &domain->head,
           "a closed pool is closed to deletes that are not counted, too");
   require(&check, check.pools == domain->pool_count, "the pools are counted");
@@ -134,8 +133,6 @@ static char const *check_record(struct bxr_domain *domain) {
   require(&check, check.waiting == domain->waiting_count, "the pools that wait are counted");
   require(&check, domain->empty_low <= domain->empty_count,
           "no more empty pools were spared than there are");
-  require(&check, domain->parked == NULL || current == NULL,
-          "a pool is parked only while none is current");
   return check.broken;
 }
 

@@ -36,6 +36,10 @@ boxroot create(struct bxr_domain *domain) {
   return bxr_pop(&domain->head.free, Val_unit);
 }
 
+static void visit_pool(struct bxr_pool *pool, void *context) { (void)pool, (void)context; }
+
+void promote(struct bxr_domain *domain) { bxr_domain_promote(domain, visit_pool, NULL); }
+
 bool is_full(struct bxr_domain *domain, struct bxr_pool *pool) {
   return domain->current == pool && domain->head.free == BXR_NO_SLOT &&
          !bxr_pool_has_free_slot(pool);

@@ -111,6 +111,9 @@ bool is_full(struct bxr_domain *domain, struct bxr_pool *pool);
 /* A root for an immediate. */
 boxroot create(struct bxr_domain *domain);
 
+/* What a minor scan does to the pools. */
+void promote(struct bxr_domain *domain);
+
 /* A pool with all slots taken: roots[i] holds the immediate i. */
 struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
 

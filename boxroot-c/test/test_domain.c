@@ -15,26 +15,26 @@ void test_domain_promotion(void) {
   for (uint32_t i = 0; i < 3 * BXR_SLOTS + 10; i++) create(domain);
   struct bxr_pool *current = domain->current;
   CHECK(length(&domain->young) == 3 && length(&domain->old) == 0);
-  CHECK(current->head.epoch == domain->head.epoch);
-  bxr_domain_promote(domain);
+  CHECK(current->head.young);
+  promote(domain);
   CHECK(length(&domain->young) == 0 && length(&domain->old) == 3);
-  CHECK(domain->parked == current && domain->current == NULL);
-  CHECK(current->head.epoch != domain->head.epoch);
-  /* The next create goes on in the parked pool, which becomes young again. */
+  CHECK(domain->current == current && domain->head.free == BXR_NO_SLOT);
+  CHECK(!current->head.young);
+  /* The next create goes on in this pool, which becomes young again. */
   create(domain);
-  CHECK(domain->parked == NULL && domain->current == current);
-  CHECK(current->head.epoch == domain->head.epoch && bxr_pool_used(current) == 11);
+  CHECK(domain->current == current);
+  CHECK(current->head.young && bxr_pool_used(current) == 11);
   CHECK(used(domain) == 3 * BXR_SLOTS + 11);
 }
 
-/* A parked pool of which the first 20 slots and the last two are free, and all others used. */
-static struct bxr_pool *parked(struct bxr_domain *domain, boxroot *roots) {
+/* An old current pool of which the first 20 slots and the last two are free, and all others used. */
+static struct bxr_pool *old_current(struct bxr_domain *domain, boxroot *roots) {
   struct bxr_pool *pool = fill(domain, roots);
   for (uint32_t i = 0; i < 20; i++) bxr_domain_free(roots[i]);
   bxr_domain_free(roots[BXR_SLOTS - 1]);
   bxr_domain_free(roots[BXR_SLOTS - 2]);
-  bxr_domain_promote(domain);
-  CHECK(domain->parked == pool);
+  promote(domain);
+  CHECK(domain->current == pool);
   return pool;
 }
 
@@ -48,11 +48,11 @@ static bool is_listed(struct bxr_domain *domain, boxroot r) {
 void test_domain_lists_few_roots(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
-  struct bxr_pool *pool = parked(domain, roots);
+  struct bxr_pool *pool = old_current(domain, roots);
   boxroot few[22];
   for (uint32_t i = 0; i < 22; i++) {
     few[i] = create(domain);
-    CHECK(domain->current == pool && pool->head.epoch < domain->head.epoch);
+    CHECK(domain->current == pool && !pool->head.young);
     CHECK(is_listed(domain, few[i]) && !is_listed(domain, roots[100 + i]));
     if (i < 10) bxr_domain_free(roots[100 + i]);
     CHECK(bxr_pool_used(pool) == BXR_SLOTS - 22 + i + 1 - (i < 10 ? i + 1 : 10));
@@ -60,19 +60,19 @@ void test_domain_lists_few_roots(void) {
   /* In the end, all slots are used again. */
   for (uint32_t i = 0; i < 10; i++) CHECK(is_listed(domain, create(domain)));
   CHECK(is_full(domain, pool) && domain->listed.count == 32);
-  bxr_domain_promote(domain);
-  CHECK(domain->parked == pool && domain->listed.count == 0 && bxr_pool_used(pool) == BXR_SLOTS);
+  promote(domain);
+  CHECK(domain->current == pool && domain->listed.count == 0 && bxr_pool_used(pool) == BXR_SLOTS);
 }
 
 void test_domain_lists_what_modify_stores(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
-  struct bxr_pool *pool = parked(domain, roots);
+  struct bxr_pool *pool = old_current(domain, roots);
   CHECK(!bxr_domain_admit_young(domain, roots[100]));
   create(domain);
   CHECK(bxr_domain_admit_young(domain, roots[100]) && is_listed(domain, roots[100]));
   /* When no more slots can be listed, the pool becomes young, and has all its free slots again. */
-  for (uint32_t i = 101; pool->head.epoch != domain->head.epoch; i++) {
+  for (uint32_t i = 101; !pool->head.young; i++) {
     CHECK(i < 300);
     CHECK(bxr_domain_admit_young(domain, roots[i]));
   }
@@ -88,22 +88,22 @@ void test_domain_lists_as_many_as_fit(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   struct bxr_pool *pool = fill(domain, roots);
   for (uint32_t i = 0; i < FREE; i++) bxr_domain_free(roots[i]);
-  bxr_domain_promote(domain);
+  promote(domain);
   create(domain);
   CHECK(domain->listed.count == AT_A_TIME);
   for (uint32_t i = FREE; domain->listed.count < BXR_LISTED - AT_A_TIME; i++)
     CHECK(bxr_domain_admit_young(domain, roots[i]));
   for (int i = 0; i < AT_A_TIME; i++) create(domain);
-  CHECK(domain->listed.count == BXR_LISTED && pool->head.epoch < domain->head.epoch);
+  CHECK(domain->listed.count == BXR_LISTED && !pool->head.young);
   CHECK(bxr_domain_admit_young(domain, roots[BXR_SLOTS - 1]));
-  CHECK(domain->listed.count == 0 && pool->head.epoch == domain->head.epoch);
+  CHECK(domain->listed.count == 0 && pool->head.young);
 }
 
 /* A listed pool becomes young when it is filed, and when very many roots are made in it. */
 void test_domain_lists_no_more(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
-  struct bxr_pool *pool = parked(domain, roots);
+  struct bxr_pool *pool = old_current(domain, roots);
   create(domain);
   bxr_domain_free(roots[100]);
   CHECK(domain->listed.count != 0);
@@ -113,11 +113,11 @@ void test_domain_lists_no_more(void) {
 
   pool = fill(domain, roots);
   for (uint32_t i = 0; i < BXR_SLOTS / 2; i++) bxr_domain_free(roots[i]);
-  bxr_domain_promote(domain);
+  promote(domain);
   for (uint32_t i = 0; i < BXR_SLOTS / 2; i++) {
     create(domain);
     CHECK(domain->current == pool);
-    CHECK((pool->head.epoch == domain->head.epoch) == (domain->listed.count == 0));
+    CHECK(pool->head.young == (domain->listed.count == 0));
   }
   CHECK(domain->listed.count == 0 && is_full(domain, pool));
 }
@@ -133,7 +133,7 @@ void test_domain_avoids_foreign_pools(void) {
   bxr_barrier_hand_over(pool);
   bxr_barrier_make_foreign(pool);
   CHECK(length(&domain->young_partial) == 1 && next_pool(domain) != pool);
-  bxr_domain_promote(domain);
+  promote(domain);
   bxr_domain_retire(domain);
   CHECK(length(&domain->old_partial) == 1 && next_pool(domain) != pool);
   while (i < BXR_SLOTS) bxr_domain_free(roots[i++]);

@@ -99,6 +99,6 @@ static void count_used(struct bxr_domain *domain) { bxr_pool_used(domain->curren
 
 void test_pool_second_delete(void) {
   ends_after_a_second_delete(count_used);
-  ends_after_a_second_delete(bxr_domain_promote);
+  ends_after_a_second_delete(promote);
 }
 #endif

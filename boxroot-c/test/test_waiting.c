@@ -45,7 +45,7 @@ static struct bxr_pool *handed_over(struct bxr_domain *domain, boxroot *roots) {
   Caml_state->marking_done = 0;
   bxr_barrier_hand_over(pool);
   domain->marking = true;
-  pool->head.epoch = domain->head.epoch - 1; /* old */
+  pool->head.young = false;
   return pool;
 }
 
@@ -86,14 +86,13 @@ void test_waiting_notes(void) {
   bxr_waiting_carry_out(domain);
   CHECK(pool->waiting == 3 + BXR_NOTES && domain->barrier_hits == 3 + BXR_NOTES);
   other->marking = true;
-  other->head.epoch = domain->head.epoch + 1;
   CHECK(!bxr_waiting_note(&other->head, roots[1]));
   domain->marking = false;
   CHECK(!bxr_waiting_note(&domain->head, roots[1]));
   domain->marking = true;
-  pool->head.epoch++; /* it is young, and so may be the value */
+  pool->head.young = true; /* and so may be the value */
   CHECK(!bxr_waiting_note(&domain->head, roots[1]));
-  pool->head.epoch--;
+  pool->head.young = false;
   enum bxr_kind kind = pool->kind;
   pool->kind = BXR_CURRENT;
   CHECK(!bxr_waiting_note(&domain->head, roots[1]));

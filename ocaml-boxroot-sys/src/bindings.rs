@@ -216,7 +216,7 @@ const _: () = {
 pub struct bxr_pool_head {
     pub fast_owner: *mut bxr_domain_head,
     pub free: usize,
-    pub epoch: u64,
+    pub young: bool,
     pub countdown: isize,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
@@ -226,8 +226,8 @@ const _: () = {
     ["Offset of field: bxr_pool_head::fast_owner"]
         [::core::mem::offset_of!(bxr_pool_head, fast_owner) - 0usize];
     ["Offset of field: bxr_pool_head::free"][::core::mem::offset_of!(bxr_pool_head, free) - 8usize];
-    ["Offset of field: bxr_pool_head::epoch"]
-        [::core::mem::offset_of!(bxr_pool_head, epoch) - 16usize];
+    ["Offset of field: bxr_pool_head::young"]
+        [::core::mem::offset_of!(bxr_pool_head, young) - 16usize];
     ["Offset of field: bxr_pool_head::countdown"]
         [::core::mem::offset_of!(bxr_pool_head, countdown) - 24usize];
 };
@@ -236,24 +236,21 @@ const _: () = {
 pub struct bxr_domain_head {
     pub runtime_state: *mut ::core::ffi::c_void,
     pub free: usize,
-    pub epoch: u64,
     pub uncounted: usize,
     pub outgoing: bxr_batch,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
-    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 48usize];
+    ["Size of bxr_domain_head"][::core::mem::size_of::<bxr_domain_head>() - 40usize];
     ["Alignment of bxr_domain_head"][::core::mem::align_of::<bxr_domain_head>() - 8usize];
     ["Offset of field: bxr_domain_head::runtime_state"]
         [::core::mem::offset_of!(bxr_domain_head, runtime_state) - 0usize];
     ["Offset of field: bxr_domain_head::free"]
         [::core::mem::offset_of!(bxr_domain_head, free) - 8usize];
-    ["Offset of field: bxr_domain_head::epoch"]
-        [::core::mem::offset_of!(bxr_domain_head, epoch) - 16usize];
     ["Offset of field: bxr_domain_head::uncounted"]
-        [::core::mem::offset_of!(bxr_domain_head, uncounted) - 24usize];
+        [::core::mem::offset_of!(bxr_domain_head, uncounted) - 16usize];
     ["Offset of field: bxr_domain_head::outgoing"]
-        [::core::mem::offset_of!(bxr_domain_head, outgoing) - 32usize];
+        [::core::mem::offset_of!(bxr_domain_head, outgoing) - 24usize];
 };
 unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "bxr_create_slow_abi2_pool14")]

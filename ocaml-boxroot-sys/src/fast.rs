@@ -140,7 +140,7 @@ pub unsafe fn modify(domain: *mut bxr_domain_head, root: &mut BoxRoot, value: Va
     unsafe {
         if start == (*domain).uncounted
             || is_fast_owner(domain, pool)
-                && (!may_be_young(value) || (*pool).epoch == (*domain).epoch)
+                && (!may_be_young(value) || (*pool).young)
         {
             *slot(*root) = value;
             return true;

@@ -40,8 +40,10 @@ bool test_fast_paths_are_open(void) {
          BXR_IS_OPEN(self, witness);
 }
 
+static void visit_pool(struct bxr_pool *pool, void *context) { (void)pool, (void)context; }
+
 /* Promotes all pools, as the end of a minor scan does. The caller has no root of a young block. */
-void test_promote(void) { bxr_domain_promote(bxr_setup_enter()); }
+void test_promote(void) { bxr_domain_promote(bxr_setup_enter(), visit_pool, NULL); }
 
 /* Calls meanwhile() while the lists of the calling domain's pools are in the state after the first
    store of a promotion, in which following the list of young pools does not lead back to its start. */

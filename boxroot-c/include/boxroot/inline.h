@@ -35,7 +35,7 @@ struct bxr_batch {
 struct bxr_pool_head {
   struct bxr_domain_head *fast_owner; /* the owner if the pool is open; otherwise no record */
   uintptr_t free;                     /* the list of free slots that create does not take yet */
-  uint64_t epoch;                     /* young iff equal to the owner's epoch */
+  bool young;                         /* may hold young values in any slot */
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
@@ -46,7 +46,6 @@ struct bxr_pool_head {
 struct bxr_domain_head {
   void *runtime_state; /* the runtime's record of the domain; (void *)1: closed */
   uintptr_t free;      /* the list of what create takes: free slots of one pool */
-  uint64_t epoch;      /* 1 + the minor scans so far; no pool's epoch exceeds it */
   uintptr_t uncounted; /* the start of the pool of `free`, if open and young, or BXR_NO_POOL */
   struct bxr_batch outgoing; /* remote deletes, to be sent together */
 };
@@ -60,12 +59,11 @@ struct bxr_domain_head {
 #ifdef BXR_STATIC_ASSERT
 BXR_STATIC_ASSERT(sizeof(void *) == 8);
 BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, free) == 8);
-BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, epoch) == 16);
+BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, young) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_pool_head, countdown) == 24);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, free) == 8);
-BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, epoch) == 16);
-BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 24);
-BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, outgoing) == 32);
+BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 16);
+BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, outgoing) == 24);
 #endif
 
 /* The general paths: what the fast paths call when they do not apply. */
@@ -171,8 +169,7 @@ inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   uintptr_t start = bxr_start_of(root);
   struct bxr_pool_head *pool = bxr_pool_at(start);
   if (start == self->uncounted ||
-      BXR_LIKELY(bxr_is_fast_owner(self, pool) &&
-                 (!bxr_may_be_young(v) || pool->epoch == self->epoch))) {
+      BXR_LIKELY(bxr_is_fast_owner(self, pool) && (!bxr_may_be_young(v) || pool->young))) {
     *bxr_slot(root) = (uintptr_t)v;
     return true;
   }

@@ -295,6 +295,7 @@ void bxr_runtime_setup(void) {}
 
 bool bxr_runtime_is_other(void) { return false; }
 
+bool bxr_runtime_is_on_own_stack(void) { return true; }
 bool bxr_runtime_is_alone(void) {
   unsigned running = fake_running();
   return (running & (running - 1)) == 0;
