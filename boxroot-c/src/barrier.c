@@ -24,15 +24,9 @@ void bxr_barrier_end(struct bxr_pool *pool) {
   if (pool->marking != BXR_IDLE) set_marking(pool, BXR_IDLE);
 }
 
-void bxr_barrier_make_foreign(struct bxr_pool *pool) {
-  if (pool->marking != BXR_IDLE) set_marking(pool, BXR_FOREIGN);
-}
-
 enum bxr_marking bxr_barrier_update(struct bxr_pool *pool) {
   if (pool->marking == BXR_IDLE) return BXR_IDLE;
-  bool visited = bxr_runtime_marking_done();
-  bool over = pool->cycle != bxr_runtime_cycle();
-  if (over || (pool->marking != BXR_FOREIGN && visited))
+  if (bxr_runtime_marking_done() || pool->cycle != bxr_runtime_cycle())
     set_marking(pool, BXR_IDLE); /* reopen-visited */
   else if (pool->marking == BXR_ACTIVE && pool->kind == BXR_EMPTY)
     set_marking(pool, BXR_REOPENED); /* reopen-empty */
@@ -41,7 +35,6 @@ enum bxr_marking bxr_barrier_update(struct bxr_pool *pool) {
 
 bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r) {
   if (bxr_marking_is_open(bxr_barrier_update(pool))) return false;
-  if (pool->marking == BXR_FOREIGN) return true; /* foreign */
   /* An old pool has no young value, and few immediates: so its slot is not brought to the cache. */
   bool old = !pool->head.young && pool->kind != BXR_CURRENT;
   if (old) return true;

@@ -32,9 +32,9 @@ struct bxr_domain *bxr_orphans_obtain(void) {
 
 /* ---- the end of a domain ---- */
 
-static void make_foreign(struct bxr_pool *pool, void *context) {
+static void open_pool(struct bxr_pool *pool, void *context) {
   (void)context;
-  bxr_barrier_make_foreign(pool);
+  bxr_barrier_end(pool); /* finished */
 }
 
 /* Prepares a record for its adopter. Returns whether it has pools. */
@@ -43,7 +43,7 @@ static bool abandon(struct bxr_domain *domain) {
   bxr_remote_flush(domain);
   bxr_domain_retire(domain);
   domain->left = BXR_UNDRAWN; /* slots that were handed out are taken back */
-  bxr_domain_each_pool(domain, make_foreign, NULL);
+  bxr_domain_each_pool(domain, open_pool, NULL);
   bxr_remote_put_back(domain);
   if (domain->pool_count == 0) bxr_domain_publish(domain, (struct bxr_census){0});
   return domain->pool_count != 0;

@@ -27,7 +27,7 @@
    NULL if out of memory. */
 struct bxr_domain *bxr_orphans_obtain(void);
 
-/* To be called when the record's domain ends: leaves the record, with its pools, to an adopter, and closes
+/* To be called when the record's domain ends, and its marker has visited all that was handed over: leaves the record, with its pools, to an adopter, and closes
    its fast paths. */
 void bxr_orphans_add(struct bxr_domain *domain);
 

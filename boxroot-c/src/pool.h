@@ -33,8 +33,7 @@ enum bxr_kind {
 enum bxr_marking {
   BXR_IDLE, /* the marker does not visit the pool any more */
   BXR_REOPENED, /* the marker may visit it, but it is empty, or was at some time since it was handed over */
-  BXR_ACTIVE, /* its owner handed it over in this cycle */
-  BXR_FOREIGN /* a domain that has ended handed it over in this cycle, which has not ended */
+  BXR_ACTIVE /* its owner handed it over in this cycle */
 };
 
 /* Whether the owner may use the slots as it likes. If not, the pool is closed: its fast_owner is no record. */
@@ -46,8 +45,7 @@ static inline struct bxr_domain_head *bxr_owner_of_active(struct bxr_domain_head
 }
 static inline struct bxr_domain_head *bxr_fast_owner(struct bxr_domain_head *owner,
                                                      enum bxr_marking marking) {
-  if (bxr_marking_is_open(marking)) return owner;
-  return marking == BXR_ACTIVE ? bxr_owner_of_active(owner) : NULL;
+  return bxr_marking_is_open(marking) ? owner : bxr_owner_of_active(owner);
 }
 
 /* There is one bit for each word of the pool, so the number of a slot's bit is its offset in words. */
@@ -164,8 +162,8 @@ static inline uintptr_t bxr_pool_start(struct bxr_pool *pool) {
 /* Makes an empty pool of zeroed memory. */
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner);
 
-/* Sets and reads the owner. Any thread may read it; but only while the reader is the owner is it certain
-   that the owner does not change. */
+/* Sets and reads the owner. It is set while the pool is idle. Any thread may read it; but only while the reader is the
+   owner is it certain that the owner does not change. */
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner);
 static inline struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool) {
   return bxr_load(&pool->owner);

@@ -288,9 +288,12 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
 static void domain_terminated(void) {
   if (previous_domain_terminated != NULL) previous_domain_terminated();
   if (bxr_setup_status() == BOXROOT_TORE_DOWN) return;
+  struct bxr_domain **record = record_of(Caml_state);
+  /* "finished" of barrier.h. The runtime does the same a little later. Meanwhile other domains may collect garbage, or
+     begin a cycle, and then this domain takes part, with its record. */
+  while (record != NULL && *record != NULL && !bxr_runtime_marking_done()) caml_finish_marking();
   bxr_self = &bxr_no_domain;
   domain_ended = true;
-  struct bxr_domain **record = record_of(Caml_state);
   if (record == NULL) return;
   domains[Caml_state->id].ended = (uintnat)Caml_state->unique_id + 1;
   if (*record != NULL) bxr_orphans_add(*record);

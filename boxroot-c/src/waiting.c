@@ -13,8 +13,7 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
 
 /* Whether the slots that wait may be freed (ripe). */
 static bool is_ripe(struct bxr_pool *pool) {
-  enum bxr_marking marking = bxr_barrier_update(pool);
-  return bxr_marking_is_open(marking) || (marking == BXR_ACTIVE && !pool->waits_in_snapshot);
+  return bxr_marking_is_open(bxr_barrier_update(pool)) || !pool->waits_in_snapshot;
 }
 
 /* The pool does not wait any more. */
@@ -77,9 +76,7 @@ void bxr_waiting_free(struct bxr_domain *domain, size_t n) {
   for (; n > 0 && link != &domain->waiting; n--) {
     struct bxr_pool *pool = pool_of_link(link);
     link = link->next;
-    if (is_ripe(pool))
-      free_slots(domain, pool);
-    else if (pool->marking != BXR_FOREIGN)
-      return; /* neither is any pool that began to wait later */
+    if (!is_ripe(pool)) return; /* neither is any pool that began to wait later */
+    free_slots(domain, pool);
   }
 }

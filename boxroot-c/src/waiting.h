@@ -10,12 +10,10 @@
    ripe: A slot that waits may be freed as soon as the snapshot that it is in has been visited, or as soon as a later
       snapshot was taken: a delete that was made before its pool was handed over belongs to no snapshot any more. So, when
       the pool is handed over again, the slot may become a link at any time, also while the marker visits the pool: a link
-      looks like an immediate, and the marker passes over it. A pool with such slots is *ripe*. Only
-      a foreign pool is never ripe, because the marker that may visit it runs on another thread.
+      looks like an immediate, and the marker passes over it. A pool with such slots is *ripe*.
    all-alike: All slots of a pool are ripe, or none: before another slot begins to wait in a pool that is ripe since an earlier
       cycle, the others are freed.
-   emptied: What waits is emptied, whatever the program does. After the next hand-over every pool that waits is ripe, unless it is
-      foreign until the end of that cycle. Each minor scan frees a share of the pools, the oldest first. Creates that look
+   emptied: What waits is emptied, whatever the program does. After the next hand-over every pool that waits is ripe. Each minor scan frees a share of the pools, the oldest first. Creates that look
       for slots, and deletes (all-alike), free others, so that no new memory is mapped while old memory is ripe. If a whole
       cycle had no minor scans but those of its own end, it was forced, or there is nearly nothing to collect.
       Then the slots of ripe pools are freed before the next hand-over, and also in each minor scan of the next

@@ -41,7 +41,6 @@
   TEST(domain_lists_what_modify_stores)                                                            \
   TEST(domain_lists_as_many_as_fit)                                                                \
   TEST(domain_lists_no_more)                                                                       \
-  TEST(domain_avoids_foreign_pools)                                                                \
   TEST(domain_releases_a_share)                                                                    \
   TEST(domain_releases_the_coldest)                                                                \
   TEST(domain_trim)                                                                                \
@@ -60,15 +59,13 @@
   TEST(remote_drains_a_share)                                                                      \
   TEST(remote_after_fork)                                                                          \
   TEST(orphans)                                                                                    \
-  TEST(orphans_are_foreign)                                                                        \
+  TEST(orphans_are_idle)                                                                           \
   TEST(orphans_without_pools)                                                                      \
   TEST(barrier_closes_both_ways)                                                                   \
-  TEST(barrier_foreign)                                                                            \
   TEST(waiting_depends_on_the_value)                                                               \
   TEST(waiting_until_the_next_snapshot)                                                            \
   TEST(waiting_notes)                                                                              \
   TEST(waiting_is_ripe_or_not)                                                                     \
-  TEST(waiting_for_a_foreign_marker)                                                               \
   TEST(waiting_remote_deletes)                                                                     \
   TEST(waiting_is_freed_by_shares)                                                                 \
   TEST(scan_of_few_pools)                                                                          \

@@ -15,19 +15,6 @@ void test_barrier_closes_both_ways(void) {
   CHECK(pool->head.fast_owner == &domain->head && domain->head.uncounted == bxr_pool_start(pool));
   CHECK(bxr_barrier_hand_over(pool) == (uintptr_t)pool->slots);
   CHECK(pool->marking == BXR_ACTIVE && !fast_paths_are_open(domain, pool));
-  bxr_barrier_make_foreign(pool);
-  CHECK(pool->marking == BXR_FOREIGN && !fast_paths_are_open(domain, pool));
   bxr_barrier_end(pool);
   CHECK(pool->marking == BXR_IDLE && pool->head.fast_owner == &domain->head);
-}
-
-/* When its domain ends, a pool becomes foreign if the marker may still visit it, also if it was reopened. */
-void test_barrier_foreign(void) {
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  struct bxr_pool *pool = bxr_pool_of_root(create(domain));
-  bxr_barrier_make_foreign(pool);
-  CHECK(pool->marking == BXR_IDLE && fast_paths_are_open(domain, pool));
-  pool->marking = BXR_REOPENED;
-  bxr_barrier_make_foreign(pool);
-  CHECK(pool->marking == BXR_FOREIGN && !fast_paths_are_open(domain, pool));
 }

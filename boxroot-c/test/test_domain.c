@@ -122,25 +122,6 @@ void test_domain_lists_no_more(void) {
   CHECK(domain->listed.count == 0 && is_full(domain, pool));
 }
 
-/* No root is made in a foreign pool, which a marker may be visiting on another thread. */
-void test_domain_avoids_foreign_pools(void) {
-  static boxroot roots[MANY];
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  struct bxr_pool *pool = fill(domain, roots);
-  bxr_domain_retire(domain);
-  uint32_t i = 0;
-  while (i < BXR_PARTIAL_FREE) bxr_domain_free(roots[i++]);
-  bxr_barrier_hand_over(pool);
-  bxr_barrier_make_foreign(pool);
-  CHECK(length(&domain->young_partial) == 1 && next_pool(domain) != pool);
-  promote(domain);
-  bxr_domain_retire(domain);
-  CHECK(length(&domain->old_partial) == 1 && next_pool(domain) != pool);
-  while (i < BXR_SLOTS) bxr_domain_free(roots[i++]);
-  bxr_domain_retire(domain);
-  CHECK(pool->kind == BXR_EMPTY && next_pool(domain) != pool);
-}
-
 /* Each cycle unmaps a share of the pools that are not needed, however many they are. */
 void test_domain_releases_a_share(void) {
   enum { ROOTS = 3000 * BXR_SLOTS, CYCLES = 3 };

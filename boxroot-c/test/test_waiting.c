@@ -8,7 +8,7 @@
 #if OCAML_VERSION >= 50000
 #include <caml/domain_state.h>
 
-/* In a pool that is being marked, blocks of the major heap stay in their slots, and in a foreign pool all values stay. */
+/* In a pool that is being marked, blocks of the major heap stay in their slots. */
 void test_waiting_depends_on_the_value(void) {
   static struct {
     header_t header;
@@ -25,11 +25,8 @@ void test_waiting_depends_on_the_value(void) {
   pool->cycle--; /* as if the next cycle had begun */
   CHECK(!bxr_barrier_keeps(pool, old) && pool->marking == BXR_IDLE);
   bxr_barrier_hand_over(pool);
-  bxr_barrier_make_foreign(pool);
   Caml_state->marking_done = 1;
-  CHECK(bxr_barrier_keeps(pool, number) && bxr_barrier_keeps(pool, old));
-  pool->cycle--;
-  CHECK(!bxr_barrier_keeps(pool, number) && !bxr_barrier_keeps(pool, old));
+  CHECK(!bxr_barrier_keeps(pool, old) && pool->marking == BXR_IDLE);
 }
 
 /* The owner deletes a root whose value must stay in its slot. */
@@ -97,7 +94,7 @@ void test_waiting_notes(void) {
   pool->kind = BXR_CURRENT;
   CHECK(!bxr_waiting_note(&domain->head, roots[1]));
   pool->kind = kind;
-  bxr_barrier_make_foreign(pool);
+  bxr_barrier_end(pool);
   CHECK(!bxr_waiting_note(&domain->head, roots[1]) && domain->noted == 0);
 }
 
@@ -118,31 +115,6 @@ void test_waiting_is_ripe_or_not(void) {
   Caml_state->marking_done = 1;
   bxr_remote_drain(domain);
   CHECK(pool->waiting == 0 && pool->marking == BXR_IDLE);
-}
-
-/* The marker of a domain that has ended may still visit the pool, and runs on another thread. */
-void test_waiting_for_a_foreign_marker(void) {
-  static boxroot roots[MANY];
-  struct bxr_domain *domain = bxr_orphans_obtain(), *adopter = bxr_orphans_obtain();
-  boxroot own = create(adopter);
-  struct bxr_pool *pool = handed_over(domain, roots);
-  delete (domain, roots[0]);
-  hand_over_again(pool);
-  bxr_orphans_add(domain);
-  CHECK(bxr_orphans_adopt(adopter) == adopter);
-  CHECK(domain->waiting_count == 0 && adopter->waiting_count == 1 && pool->marking == BXR_FOREIGN);
-  delete (adopter, roots[1]);
-  Caml_state->marking_done = 1; /* the adopter's */
-  bxr_remote_drain_all(adopter);
-  CHECK(pool->waiting == 2 && bxr_pool_used(pool) == BXR_SLOTS);
-  /* Pools behind it need not wait. */
-  delete (adopter, own);
-  CHECK(adopter->waiting_count == 2);
-  bxr_remote_drain_all(adopter);
-  CHECK(adopter->waiting_count == 1 && pool->waiting == 2);
-  pool->cycle--; /* as if the cycle had ended */
-  bxr_remote_drain(adopter);
-  CHECK(pool->waiting == 0 && bxr_pool_used(pool) == BXR_SLOTS - 2);
 }
 
 /* A remote delete waits when it was drained, and one that is announced and not posted is not forgotten. */
@@ -188,7 +160,6 @@ void test_waiting_depends_on_the_value(void) {}
 void test_waiting_until_the_next_snapshot(void) {}
 void test_waiting_notes(void) {}
 void test_waiting_is_ripe_or_not(void) {}
-void test_waiting_for_a_foreign_marker(void) {}
 void test_waiting_remote_deletes(void) {}
 void test_waiting_is_freed_by_shares(void) {}
 #endif

@@ -248,6 +248,7 @@ void fake_domain_terminated(int domain) {
   d->life = ENDING;
   if (fake.torn_down) return;
   int before = fake_switch(domain);
+  while (d->depth != 0) fake_mark(domain, 1000);
   bxr_self = &bxr_no_domain;
   current()->ended = true;
   if (d->record != NULL) bxr_orphans_add(d->record);
