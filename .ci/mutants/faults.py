@@ -107,7 +107,7 @@ RULES = {
     "high-water": replace(r"(?<=[=+<>] )(pool->high_water|BXR_SLOTS|EXTENT)\b(?! =)", r"(\1 - 1)", r"(\1 + 1)"),
     "state": lambda line: (
         c
-        for a, b in [("IDLE", "REOPENED"), ("REOPENED", "ACTIVE"), ("ACTIVE", "FOREIGN"), ("FULL", "PARTIAL"),
+        for a, b in [("FULL", "PARTIAL"),
                      ("PARTIAL", "FULL"), ("EMPTY", "PARTIAL"), ("CURRENT", "FULL"), ("SCAN_MINOR", "SCAN_OTHER")]
         for c in replace(rf"\bBXR_{a}\b", f"BXR_{b}")(line)
     ),

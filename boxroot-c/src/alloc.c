@@ -96,7 +96,7 @@ __attribute__((noinline)) static void delete_slowly(boxroot r) {
     bxr_remote_delete(r);
   } else if (bxr_pool_owner(pool) != self) {
     bxr_remote_delete_batched(self, r);
-  } else if (bxr_barrier_keeps(pool, r)) {
+  } else if (!bxr_barrier_try_open(pool) && bxr_barrier_keeps(pool, r)) {
     bxr_remote_flush(self);
     bxr_waiting_delete(self, r);
   } else {
@@ -123,7 +123,8 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   if (domain == NULL) return NULL;
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_domain *owner = bxr_pool_owner(pool);
-  if ((owner == domain || owner == domain->shadow) && !bxr_barrier_keeps(pool, r) &&
+  if ((owner == domain || owner == domain->shadow) &&
+      (bxr_barrier_try_open(pool) || !bxr_barrier_keeps(pool, r)) &&
       (!is_young_block(v) || bxr_domain_admit_young(owner, r))) {
     *bxr_slot(r) = (uintptr_t)v;
     return r;

@@ -150,8 +150,7 @@ void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_BITS_WOR
   }
   uint32_t left = bxr_pool_used(pool) - (uint32_t)count;
   /* If no root is left, no slot is touched. But if a marker may visit the pool, it must find links, not values. */
-  if (left != 0 || pool->marking != BXR_IDLE)
-    push_slots(&pool->head.free, (uintptr_t *)start, bits);
+  if (left != 0 || pool->closed) push_slots(&pool->head.free, (uintptr_t *)start, bits);
   pool->head.countdown -= (intptr_t)count;
   if (pool->head.countdown > 0) return;
   bxr_list_remove(pool);
@@ -251,8 +250,7 @@ bool bxr_domain_continue(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   if (pool == NULL) return false;
   if (!pool->head.young) {
-    if (!bxr_marking_is_open(bxr_barrier_update(pool)) || !bxr_pool_has_free_slot(pool))
-      return false;
+    if (!bxr_barrier_try_open(pool) || !bxr_pool_has_free_slot(pool)) return false;
     if (pool->high_water >= LISTED_FROM && hand_out_slots(domain)) return true;
     make_young(domain);
   }
@@ -268,18 +266,18 @@ void bxr_domain_retire(struct bxr_domain *domain) {
   file_pool(domain, pool, bxr_pool_used(pool));
 }
 
-/* Removes and returns the first pool of a list, if there is one and its marking state is at most `most`. The pools
-   behind it are not tried: if the first one is being marked, then most of them are, too. */
-static struct bxr_pool *pop_pool(struct bxr_link *list, enum bxr_marking most) {
+/* Removes and returns the first pool of a list, if there is one and it is open, or may be closed. The pools behind it are
+   not tried: if the first one is closed, then most of them are, too. */
+static struct bxr_pool *pop_pool(struct bxr_link *list, bool may_be_closed) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);
-  if (bxr_barrier_update(pool) > most) return NULL;
+  if (!bxr_barrier_try_open(pool) && !may_be_closed) return NULL;
   bxr_list_remove(pool);
   return pool;
 }
 
-static struct bxr_pool *pop_empty_pool(struct bxr_domain *domain) {
-  struct bxr_pool *pool = pop_pool(&domain->empty, BXR_REOPENED);
+static struct bxr_pool *pop_empty_pool(struct bxr_domain *domain, bool may_be_closed) {
+  struct bxr_pool *pool = pop_pool(&domain->empty, may_be_closed);
   if (pool != NULL && --domain->empty_count < domain->empty_low)
     domain->empty_low = domain->empty_count;
   return pool;
@@ -301,11 +299,12 @@ static struct bxr_pool *carve_pool(struct bxr_domain *domain) {
 
 bool bxr_domain_choose(struct bxr_domain *domain) {
   /* Young pools first: the next minor scan visits them anyway. */
-  struct bxr_pool *pool = pop_pool(&domain->young_partial, BXR_REOPENED);
-  if (pool == NULL) pool = pop_pool(&domain->old_partial, BXR_REOPENED);
-  if (pool == NULL) pool = pop_empty_pool(domain);
-  /* Deletes in a pool that is being marked are slower, but new memory is worse. */
-  if (pool == NULL) pool = pop_pool(&domain->old_partial, BXR_ACTIVE);
+  struct bxr_pool *pool = pop_pool(&domain->young_partial, false);
+  if (pool == NULL) pool = pop_pool(&domain->old_partial, false);
+  if (pool == NULL) pool = pop_empty_pool(domain, false);
+  /* Deletes in a closed pool are slower, but new memory is worse. */
+  if (pool == NULL) pool = pop_pool(&domain->old_partial, true);
+  if (pool == NULL) pool = pop_empty_pool(domain, true);
   if (pool == NULL) pool = carve_pool(domain);
   if (pool == NULL) return false;
   set_current(domain, pool);
@@ -363,14 +362,18 @@ void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from) {
 
 /* ---- the end of a cycle ---- */
 
-static void end_marking(struct bxr_pool *pool, void *context) {
+static void open_pool(struct bxr_pool *pool, void *context) {
   (void)context;
-  bxr_barrier_end(pool);
+  bxr_barrier_open(pool);
+}
+
+void bxr_domain_open_pools(struct bxr_domain *domain) {
+  bxr_domain_each_pool(domain, open_pool, NULL);
 }
 
 void bxr_domain_end_marking(struct bxr_domain *domain) {
   domain->darkened = bxr_runtime_cycle();
-  bxr_domain_each_pool(domain, end_marking, NULL);
+  bxr_domain_open_pools(domain);
   if (domain->directory != NULL && bxr_os_unmap(domain->directory, domain->directory_size)) {
     domain->directory = NULL;
     domain->directory_size = 0;

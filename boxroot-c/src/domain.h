@@ -170,7 +170,10 @@ static inline size_t bxr_domain_pools_in_use(struct bxr_domain *domain) {
    `from` has no current pool, and no other thread uses its lists. */
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);
 
-/* To be called when all mark stacks are empty: makes all pools idle, and unmaps the directory. */
+/* Opens all pools, which the marker has visited. */
+void bxr_domain_open_pools(struct bxr_domain *domain);
+
+/* To be called when all mark stacks are empty: opens all pools, and unmaps the directory. */
 void bxr_domain_end_marking(struct bxr_domain *domain);
 
 /* ---- statistics ---- */

@@ -2,7 +2,6 @@
 /* The words in comments at the code are those of orphans.h, and of the argument of remote.c. */
 #include "orphans.h"
 
-#include "barrier.h"
 #include "remote.h"
 
 /* ---- the stacks of records without a domain ---- */
@@ -32,18 +31,14 @@ struct bxr_domain *bxr_orphans_obtain(void) {
 
 /* ---- the end of a domain ---- */
 
-static void open_pool(struct bxr_pool *pool, void *context) {
-  (void)context;
-  bxr_barrier_end(pool); /* finished */
-}
-
 /* Prepares a record for its adopter. Returns whether it has pools. */
 static bool abandon(struct bxr_domain *domain) {
   bxr_domain_close(domain);
   bxr_remote_flush(domain);
   bxr_domain_retire(domain);
   domain->left = BXR_UNDRAWN; /* slots that were handed out are taken back */
-  bxr_domain_each_pool(domain, open_pool, NULL);
+  /* finished */
+  bxr_domain_open_pools(domain);
   bxr_remote_put_back(domain);
   if (domain->pool_count == 0) bxr_domain_publish(domain, (struct bxr_census){0});
   return domain->pool_count != 0;

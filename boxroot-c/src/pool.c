@@ -140,7 +140,7 @@ void bxr_pool_set_kind(struct bxr_pool *pool, uint32_t used) {
 }
 
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner) {
-  BXR_ASSERT(pool->marking == BXR_IDLE);
+  BXR_ASSERT(!pool->closed);
   bxr_publish(&pool->head.fast_owner, (struct bxr_domain_head *)owner);
   (void)bxr_exchange(&pool->owner, owner);
 }

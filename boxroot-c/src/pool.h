@@ -29,23 +29,9 @@ enum bxr_kind {
 /* A countdown that tells nothing. */
 #define BXR_NOT_COUNTED (INTPTR_MAX / 2)
 
-/* What the major collector's marker has to do with the pool (barrier.h). */
-enum bxr_marking {
-  BXR_IDLE, /* the marker does not visit the pool any more */
-  BXR_REOPENED, /* the marker may visit it, but it is empty, or was at some time since it was handed over */
-  BXR_ACTIVE /* its owner handed it over in this cycle */
-};
-
-/* Whether the owner may use the slots as it likes. If not, the pool is closed: its fast_owner is no record. */
-static inline bool bxr_marking_is_open(enum bxr_marking marking) { return marking <= BXR_REOPENED; }
-
-/* The fast_owner of an active pool: not the address of a record, but it tells the owner, in the first cache line. */
-static inline struct bxr_domain_head *bxr_owner_of_active(struct bxr_domain_head *owner) {
+/* The fast_owner of a closed pool: not the address of a record, but it tells the owner, in the first cache line. */
+static inline struct bxr_domain_head *bxr_owner_of_closed(struct bxr_domain_head *owner) {
   return (struct bxr_domain_head *)((char *)owner + 1);
-}
-static inline struct bxr_domain_head *bxr_fast_owner(struct bxr_domain_head *owner,
-                                                     enum bxr_marking marking) {
-  return bxr_marking_is_open(marking) ? owner : bxr_owner_of_active(owner);
 }
 
 /* There is one bit for each word of the pool, so the number of a slot's bit is its offset in words. */
@@ -76,10 +62,10 @@ struct bxr_pool {
   };
   uint32_t high_water;    /* slots at and above it were never used */
   uint8_t kind;           /* enum bxr_kind */
-  uint8_t marking;        /* enum bxr_marking */
+  bool closed;            /* the marker may still have to visit the pool (barrier.h) */
   bool waits_in_snapshot; /* a slot waits that began to wait since the pool was handed over last */
   uint32_t waiting;       /* how many slots wait (waiting.h) */
-  uint32_t cycle;         /* not IDLE: the major cycle in which it was handed over */
+  uint32_t cycle;         /* of a closed pool: the major cycle in which it was handed over */
 
   /* The second cache line begins with what is shared with threads that delete remotely: atomic, except next_to_drain. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */
@@ -162,7 +148,7 @@ static inline uintptr_t bxr_pool_start(struct bxr_pool *pool) {
 /* Makes an empty pool of zeroed memory. */
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner);
 
-/* Sets and reads the owner. It is set while the pool is idle. Any thread may read it; but only while the reader is the
+/* Sets and reads the owner. It is set while the pool is open. Any thread may read it; but only while the reader is the
    owner is it certain that the owner does not change. */
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner);
 static inline struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool) {

@@ -17,8 +17,7 @@ static bool is_unit_unused(struct bxr_domain *domain, uintptr_t unit, size_t siz
   for (uintptr_t start = unit; start < unit + size; start += BXR_POOL_SIZE) {
     struct bxr_pool *pool = bxr_pool_from(start);
     if (bxr_pool_owner(pool) != domain || pool->kind != BXR_EMPTY) return false;
-    if (!teardown) bxr_barrier_update(pool);
-    if (pool->marking != BXR_IDLE) return false;
+    if (teardown ? pool->closed : !bxr_barrier_try_open(pool)) return false;
     BXR_ASSERT(bxr_load(&pool->announced) == 0);
   }
   return true;

@@ -181,7 +181,7 @@ static void drain_taken_pools(struct bxr_domain *domain, size_t *work) {
     struct bxr_pool *pool = domain->taken;
     domain->taken = pool->next_to_drain;
     bool own = bxr_pool_owner(pool) == domain;
-    bool open = own && bxr_marking_is_open(bxr_barrier_update(pool));
+    bool open = own && bxr_barrier_try_open(pool);
     size_t cost = open ? TO_FREE : 1;
     *work -= cost < *work ? cost : *work;
     if (!own || harvest_pool(domain, pool, open)) drain_push_one(pool); /* push-again */

@@ -152,7 +152,7 @@ static void hand_over_pool(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
   if (directory->fields == NULL || pool->kind == BXR_EMPTY) {
     directory->census.pools[BXR_EMPTY] += pool->kind == BXR_EMPTY;
-    bxr_barrier_end(pool);
+    bxr_barrier_open(pool);
     return;
   }
   directory->fields[directory->count++] = bxr_barrier_hand_over(pool);

@@ -59,7 +59,7 @@ static void check_pool(struct bxr_pool *pool, void *context) {
           "a pool's owner is the domain that lists it");
   require(check,
           pool->head.fast_owner ==
-            bxr_fast_owner(&check->domain->head, (enum bxr_marking)pool->marking),
+            (pool->closed ? bxr_owner_of_closed(&check->domain->head) : &check->domain->head),
           "a pool's fast owner is its owner, and no record while the pool is closed");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool, pool->head.free, 0);

@@ -13,7 +13,7 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
 
 /* Whether the slots that wait may be freed (ripe). */
 static bool is_ripe(struct bxr_pool *pool) {
-  return bxr_marking_is_open(bxr_barrier_update(pool)) || !pool->waits_in_snapshot;
+  return bxr_barrier_try_open(pool) || !pool->waits_in_snapshot;
 }
 
 /* The pool does not wait any more. */

@@ -47,7 +47,7 @@ void bxr_waiting_delete(struct bxr_domain *self, boxroot r);
    a little longer than it must. */
 static inline bool bxr_waiting_note(struct bxr_domain_head *head, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (bxr_peek(&pool->head.fast_owner) != bxr_owner_of_active(head) || pool->head.young ||
+  if (bxr_peek(&pool->head.fast_owner) != bxr_owner_of_closed(head) || pool->head.young ||
       pool->kind == BXR_CURRENT)
     return false;
   struct bxr_domain *self =

@@ -55,7 +55,7 @@ void test_scan_of_few_pools(void) {
   for (uint32_t i = 0; i < few; i++) *(value *)create(domain) = (value)&one_block.field;
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == few);
-  CHECK(bxr_list_pool(domain->old.next)->marking != BXR_ACTIVE);
+  CHECK(!bxr_list_pool(domain->old.next)->closed);
 }
 
 /* Several pools are handed over as one block in each cycle, and their roots are not visited singly as well. */
@@ -63,7 +63,7 @@ void test_scan_hands_pools_over(void) {
   struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
   for (int cycle = 0; cycle < 2; cycle++) CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
-  CHECK(bxr_list_pool(domain->old.next)->marking == BXR_ACTIVE);
+  CHECK(bxr_list_pool(domain->old.next)->closed);
   CHECK(domain->marking && domain->census.live_roots == POOLS * BXR_SLOTS);
   /* More pools than the directory of the first cycles has room for. */
   for (uint32_t i = 0; i < 2000 * BXR_SLOTS; i++) create(domain);
@@ -100,7 +100,7 @@ void test_scan_of_a_runtime_that_does_not_mark(void) {
   visited = 0;
   bxr_scan(BXR_SCAN_DARKEN, &domain, NULL, (struct bxr_action){ignore, NULL});
   CHECK(visited == 1 + POOLS * BXR_SLOTS);
-  CHECK(bxr_list_pool(domain->old.next)->marking == BXR_IDLE && !domain->marking);
+  CHECK(!bxr_list_pool(domain->old.next)->closed && !domain->marking);
 }
 
 /* A domain may get the record of one that has ended, and that had allocated more than it. */

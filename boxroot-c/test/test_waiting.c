@@ -22,11 +22,12 @@ void test_waiting_depends_on_the_value(void) {
   CHECK(!bxr_barrier_keeps(pool, number) && !bxr_barrier_keeps(pool, old));
   bxr_barrier_hand_over(pool);
   CHECK(!bxr_barrier_keeps(pool, number) && bxr_barrier_keeps(pool, old));
+  CHECK(!bxr_barrier_try_open(pool));
   pool->cycle--; /* as if the next cycle had begun */
-  CHECK(!bxr_barrier_keeps(pool, old) && pool->marking == BXR_IDLE);
+  CHECK(bxr_barrier_try_open(pool) && !bxr_barrier_keeps(pool, old));
   bxr_barrier_hand_over(pool);
   Caml_state->marking_done = 1;
-  CHECK(!bxr_barrier_keeps(pool, old) && pool->marking == BXR_IDLE);
+  CHECK(bxr_barrier_try_open(pool) && !bxr_barrier_keeps(pool, old));
 }
 
 /* The owner deletes a root whose value must stay in its slot. */
@@ -62,7 +63,7 @@ void test_waiting_until_the_next_snapshot(void) {
   hand_over_again(pool);
   bxr_remote_drain(domain);
   CHECK(pool->waiting == 0 && domain->waiting_count == 0 && domain->deferred_deletes == 100);
-  CHECK(pool->marking == BXR_ACTIVE && bxr_pool_used(pool) == BXR_SLOTS - 100);
+  CHECK(pool->closed && bxr_pool_used(pool) == BXR_SLOTS - 100);
   /* What was freed looks like an immediate. */
   for (int i = 0; i < 100; i++) CHECK((*bxr_slot(roots[i]) & 1) != 0);
 }
@@ -94,7 +95,7 @@ void test_waiting_notes(void) {
   pool->kind = BXR_CURRENT;
   CHECK(!bxr_waiting_note(&domain->head, roots[1]));
   pool->kind = kind;
-  bxr_barrier_end(pool);
+  bxr_barrier_open(pool);
   CHECK(!bxr_waiting_note(&domain->head, roots[1]) && domain->noted == 0);
 }
 
@@ -114,7 +115,7 @@ void test_waiting_is_ripe_or_not(void) {
   /* Nor does the pool wait when the marker is done, or when it is empty. */
   Caml_state->marking_done = 1;
   bxr_remote_drain(domain);
-  CHECK(pool->waiting == 0 && pool->marking == BXR_IDLE);
+  CHECK(pool->waiting == 0 && !pool->closed);
 }
 
 /* A remote delete waits when it was drained, and one that is announced and not posted is not forgotten. */
