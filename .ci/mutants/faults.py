@@ -12,7 +12,7 @@ HEADERS = [C / "include/boxroot/inline.h", C / "include/boxroot/lock.h", C / "sr
 SKIPPED = [
     (r"^\s*(#|/?\*|extern )|_Static_assert|BXR_STATIC_ASSERT", "not code"),
     (r"check_link|require\(", "the checks themselves"),
-    (r"prefetch|BXR_AHEAD|\bahead\b", "speed only"),
+    (r"prefetch|\bAHEAD\b|\bahead\b", "speed only"),
     (r"printf|PRIu64|^\s*s\.|\bcase .*return \"|^\s+\"", "text that is printed"),
     (r"longest|nanoseconds|tv_n?sec|CLOCK_|took", "how long scans take"),
     (r"\(void\)\w+;", "silences a warning"),

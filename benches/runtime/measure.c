@@ -51,7 +51,7 @@ value bench_peak_resident(value unit) {
 static struct boxroot_pools { long count, slots; } pools(void) {
 #ifdef BENCH_VARIANTS
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   return (struct boxroot_pools){(long)s.pools, (long)s.slots_per_pool};
 #else
   return (struct boxroot_pools){0, 0};

@@ -176,13 +176,13 @@ char const *boxroot_error_string(void);
 
 /* Statistics. For the calling domain, the counts of roots and of pools by state are exact, except for
    deletes that have not arrived yet (see boxroot_delete). For another domain they are as of its last major
-   root scan; before the first one, as of its minor root scan number 1, 2, 4, 8 and so on.
+   root scan.
    longest_minor_scan and longest_major_scan are in nanoseconds of wall-clock time, the longest of all
    domains. The counts of events (scans, deletes, adoptions) begin when the library is loaded. */
 struct boxroot_stats {
   size_t live_roots;     /* roots created and not yet deleted */
   size_t pools;          /* pools in memory, in all states */
-  size_t pools_current;  /* pools that domains are allocating from, at most 2 for each */
+  size_t pools_current;  /* pools that domains are allocating from: one for each, and one for its sampled roots */
   size_t pools_full;     /* pools with too few free slots to allocate from */
   size_t pools_partial;  /* pools to allocate from next */
   size_t pools_empty;    /* pools that hold no root, kept for re-use */
@@ -205,15 +205,10 @@ struct boxroot_stats {
   size_t waiting_deletes;
 };
 
-/* Fills *s. Any thread; exact only when the caller holds the lock. The struct is `struct boxroot_stats`
-   in C++ too, where the function's name hides it. */
-void boxroot_stats(struct boxroot_stats *s);
-
-/* Fills the first `size` bytes of *s. Later versions may append fields to the struct; `size` tells which fields
-   the caller knows. So boxroot_stats is a macro that calls this function. The function boxroot_stats fills the
-   fields up to pools_adopted, and never more. */
-void boxroot_stats_of_size(struct boxroot_stats *s, size_t size);
-#define boxroot_stats(s) boxroot_stats_of_size((s), sizeof(struct boxroot_stats))
+/* Fills the first `size` bytes of *s, which is sizeof *s: later versions may append fields to the struct, and `size`
+   tells which ones the caller knows. Any thread; exact only when the caller holds the lock. The struct is
+   `struct boxroot_stats` in C++ too, where the function's name hides it. */
+void boxroot_stats(struct boxroot_stats *s, size_t size);
 
 /* Prints boxroot_stats to standard output. */
 void boxroot_print_stats(void);

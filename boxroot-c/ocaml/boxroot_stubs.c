@@ -54,7 +54,7 @@ value boxroot_ocaml_setup(value unit) {
 value boxroot_ocaml_live_roots(value unit) {
   (void)unit;
   struct boxroot_stats statistics;
-  boxroot_stats(&statistics);
+  boxroot_stats(&statistics, sizeof statistics);
   return Val_long(statistics.live_roots);
 }
 

@@ -24,7 +24,7 @@
 
 void boxroot_print_leaks(void) {
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   fprintf(stderr,
           "boxroot: %zu live roots; the checked flavour of the library knows where they were "
           "created\n",

@@ -96,7 +96,7 @@ struct bxr_domain {
 
   /* Written by the owner, read by any thread for statistics. Atomic. */
   size_t pool_count;
-  struct bxr_census census; /* of the last major scan, or, before the first one, of a minor scan */
+  struct bxr_census census; /* of the last major scan */
   uint64_t minor_scans, major_scans, longest_minor_scan, longest_major_scan;
   uint64_t deferred_deletes, barrier_hits, pools_adopted;
 

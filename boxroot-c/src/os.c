@@ -34,11 +34,6 @@ static void *map_memory(size_t size, size_t align) {
      mappings. If it fails nevertheless, address space is lost, but no memory. */
   if (before != 0) munmap(base, before);
   if (after != 0) munmap(base + before + size, after);
-#ifdef BXR_HUGE_PAGES
-  /* With -DBXR_HUGE_PAGES -DBXR_REGION_LOG=21 the pause with a million roots was a sixth (4.14) to a third (5.3)
-     shorter. That is not the default, because the roots took a quarter more memory, and one root would take 2 MiB. */
-  (void)madvise(base + before, size, MADV_HUGEPAGE);
-#endif
   return base + before;
 }
 

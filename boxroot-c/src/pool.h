@@ -96,10 +96,7 @@ struct bxr_pool {
 /* The number of free slots from which a pool is partial, and is allocated from again. A lower number finds
    such pools sooner, but visits more of them, and makes more old roots young. No benchmark told 10, 25 and 75 percent
    from 50. */
-#ifndef BXR_PARTIAL_PERCENT
-#define BXR_PARTIAL_PERCENT 50
-#endif
-#define BXR_PARTIAL_FREE (BXR_SLOTS * BXR_PARTIAL_PERCENT / 100)
+#define BXR_PARTIAL_FREE (BXR_SLOTS / 2)
 
 static inline struct bxr_pool *bxr_pool_of_head(struct bxr_pool_head *head) {
   return (struct bxr_pool *)head;

@@ -45,13 +45,6 @@ static inline void bxr_prefetch_header(uintptr_t v) {
   __builtin_prefetch((char const *)(v - sizeof(header_t)), 1);
 }
 
-/* While a scan acts on one value, it prefetches the header of the value this many slots ahead.
-   With 8 of them, darkening three million roots on 4.14 takes half as long again (benchmark `cache` without copies); with 64
-   it takes as long. */
-#ifndef BXR_AHEAD
-#define BXR_AHEAD 32
-#endif
-
 static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 #if OCAML_VERSION >= 50000
   action.scan(action.data, (value)*slot, (value volatile *)slot);

@@ -48,6 +48,10 @@ static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
   bxr_domain_promote(domain, scan_pool, &scan);
 }
 
+/* While a scan acts on one value, it prefetches the header of the value this many slots ahead. With 8 of them, darkening
+   three million roots on 4.14 takes half as long again (benchmark `cache` without copies); with 64 it takes as long. */
+enum { AHEAD = 32 };
+
 struct full_scan {
   struct bxr_action action;
   struct bxr_census census;
@@ -57,10 +61,10 @@ static void scan_blocks(struct bxr_pool *pool, void *context) {
   struct full_scan *scan = context;
   struct bxr_action action = scan->action;
   uintptr_t *end = pool->slots + pool->high_water;
-  uintptr_t *ahead = pool->high_water > BXR_AHEAD ? end - BXR_AHEAD : pool->slots;
+  uintptr_t *ahead = pool->high_water > AHEAD ? end - AHEAD : pool->slots;
   uintptr_t *slot = pool->slots;
   for (; slot < ahead; slot++) {
-    bxr_prefetch_header(slot[BXR_AHEAD]);
+    bxr_prefetch_header(slot[AHEAD]);
     if ((*slot & 1) == 0) bxr_act(action, slot);
   }
   for (; slot < end; slot++)
@@ -115,9 +119,7 @@ static void pace_slice(struct bxr_pacing *pacing) {
 #ifndef BXR_HAND_OVER_FROM
 #define BXR_HAND_OVER_FROM 16
 #endif
-#ifndef BXR_COPY_FROM
-#define BXR_COPY_FROM 64
-#endif
+enum { COPY_FROM = 64 };
 
 static void copy_blocks(struct bxr_pool *pool, void *context) {
   struct full_scan *scan = context;
@@ -186,13 +188,6 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
 
 /* ---- the kinds of scans ---- */
 
-/* Major scans count the pools for statistics. Before the first one, few minor ones do, so that this costs little. */
-static void count_early(struct bxr_domain *domain) {
-  uint64_t scans = domain->minor_scans + 1;
-  if (domain->major_scans == 0 && (scans & (scans - 1)) == 0)
-    bxr_domain_publish(domain, bxr_domain_census(domain));
-}
-
 /* A forced cycle has minor scans when it is forced, and when it ends. A cycle of Gc.major has one more than a cycle of
    Gc.full_major. A cycle that is not forced may be as short where the heap is small. */
 enum { SCANS_OF_A_FORCED_CYCLE = 3 };
@@ -208,7 +203,6 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_drain_more(domain, domain->after_short_cycle ? more_pools() : 0);
   pace_slice(&domain->pacing);
   scan_young(domain, action);
-  count_early(domain);
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
   if (bxr_runtime_marking_done()) domain->marking = false;
   if (!domain->marking) bxr_release_excess(domain);
@@ -231,7 +225,7 @@ static void darken(struct bxr_domain *domain, struct bxr_action action) {
   begin_cycle(&domain->pacing, domain->after_short_cycle);
   if (!hand_over_all(domain, action))
     scan_all(domain, action,
-             bxr_domain_pools_in_use(domain) >= BXR_COPY_FROM ? copy_blocks : scan_blocks);
+             bxr_domain_pools_in_use(domain) >= COPY_FROM ? copy_blocks : scan_blocks);
   bxr_release_unneeded(domain);
   domain->darkened = bxr_runtime_cycle();
   domain->scans_before_darkening = domain->minor_scans;

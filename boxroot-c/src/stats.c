@@ -68,12 +68,8 @@ static void fill(struct boxroot_stats *to, size_t size, struct boxroot_stats s) 
   memset((char *)to + known, 0, size - known);
 }
 
-void boxroot_stats_of_size(struct boxroot_stats *s, size_t size) {
+void boxroot_stats(struct boxroot_stats *s, size_t size) {
   fill(s, size, collect_stats(bxr_setup_enter_if_trusted()));
-}
-
-void(boxroot_stats)(struct boxroot_stats *s) {
-  boxroot_stats_of_size(s, offsetof(struct boxroot_stats, waiting_deletes));
 }
 
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s, size_t size) {
@@ -82,7 +78,7 @@ void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s, siz
 
 void boxroot_print_stats(void) {
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   printf("boxroot: %zu live roots of %zu domains in %zu pools of %zu slots (%zu KiB)\n"
          "boxroot: pools: %zu current, %zu full, %zu partial, %zu empty; %" PRIu64 " adopted\n"
          "boxroot: %" PRIu64 " minor scans, the longest %" PRIu64 " us; %" PRIu64

@@ -80,7 +80,6 @@
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_hastens_slices)                                                                        \
   TEST(scan_defers_deletes)                                                                        \
-  TEST(scan_counts_early)                                                                          \
   TEST(uses)                                                                                       \
   TEST(uses_to_lock)                                                                               \
   TEST(uses_paused)                                                                                \

@@ -69,7 +69,7 @@ static size_t profiled(uint32_t age) {
 
 static size_t live_roots(void) {
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   CHECK(boxroot_validate() == NULL);
   return s.live_roots;
 }
@@ -123,7 +123,7 @@ void test_profile_draws_again(void) {
   size_t found = profiled(0);
   CHECK(found > KEPT / 10 * 8 && found < KEPT / 10 * 12);
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   CHECK(s.pools <= KEPT / BXR_SLOTS + 2);
   for (int i = 0; i < KEPT; i++) boxroot_delete(kept[i]);
   CHECK(profiled(0) == 0 && live_roots() == 0);
@@ -201,7 +201,7 @@ void test_profile_of_orphans(void) {
   CHECK(live_roots() == 0);
   boxroot_trim();
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   CHECK(s.pools == 0);
 }
 
@@ -232,7 +232,7 @@ void test_profile_of_values(void) {
     caml_gc_full_major(Val_unit);
     CHECK(live_roots() == N);
     struct boxroot_stats s;
-    boxroot_stats(&s);
+    boxroot_stats(&s, sizeof s);
     CHECK(s.domains == 1);
   }
   for (int i = 0; i < N; i++) {

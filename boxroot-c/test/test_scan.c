@@ -333,19 +333,6 @@ void test_scan_defers_deletes(void) {
   CHECK(pool->announced == 0 && bxr_pool_used(pool) == 1);
 }
 
-/* Before the first major scan, few minor scans count the roots for statistics: the first, the second, the fourth and so on. */
-void test_scan_counts_early(void) {
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  size_t counted = 0;
-  for (size_t scans = 1; scans <= 20; scans++) {
-    if (scans == 17) bxr_scan(BXR_SCAN_DARKEN, &domain, NULL, visiting);
-    create(domain);
-    bxr_scan(BXR_SCAN_MINOR, &domain, NULL, visiting);
-    if (scans == 1 || scans == 2 || scans == 4 || scans == 8 || scans == 16) counted = scans;
-    CHECK(domain->census.live_roots == counted);
-  }
-}
-
 /* Domains come and go, and no major cycle begins. Their pools become empty before they are adopted, or afterwards. */
 void test_scan_after_many_ends(void) {
   enum { DOMAINS = 200, EACH = 20 };

@@ -161,12 +161,7 @@ const _: () = {
 unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_stats_abi2_pool14")]
     #[cfg_attr(feature = "debug-checks", link_name = "boxroot_stats_checked_abi2_pool14")]
-    pub fn boxroot_stats(s: *mut boxroot_stats);
-}
-unsafe extern "C" {
-    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_stats_of_size_abi2_pool14")]
-    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_stats_of_size_checked_abi2_pool14")]
-    pub fn boxroot_stats_of_size(s: *mut boxroot_stats, size: usize);
+    pub fn boxroot_stats(s: *mut boxroot_stats, size: usize);
 }
 unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_print_stats_abi2_pool14")]

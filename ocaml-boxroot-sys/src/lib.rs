@@ -200,7 +200,7 @@ pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
     // SAFETY: the function has no other precondition than memory for the struct, and fills all of it.
     unsafe {
-        bindings::boxroot_stats_of_size(stats.as_mut_ptr(), size_of::<Stats>());
+        bindings::boxroot_stats(stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()
     }
 }

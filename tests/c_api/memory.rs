@@ -30,19 +30,6 @@ test!(trim_gives_memory_back, || {
     validate();
 });
 
-// Without the lock, the counts are those of minor scans until the collector has begun a major cycle. Up to OCaml 5.1, the first
-// minor collection begins one.
-test!(counts_before_the_first_major_collection, || {
-    start();
-    let all = roots(0..10_000);
-    assert_eq!(sys::boxroot_stats().major_scans, 0, "the program is too large for this test");
-    minor();
-    let s = on_foreign_thread(sys::boxroot_stats);
-    assert_eq!((s.live_roots, s.waiting_deletes), (10_000, 0));
-    assert_eq!(s.major_scans > 0, env!("OCAML_VERSION") < "5.2");
-    delete_all(&all);
-});
-
 // Deletes that nobody has carried out yet: their owner runs no collection. The last scan has counted them.
 test!(deletes_that_the_owner_has_not_carried_out, || {
     start();
@@ -58,8 +45,7 @@ test!(deletes_that_the_owner_has_not_carried_out, || {
 // A program that was compiled when the struct was smaller, or when it was larger.
 test!(statistics_of_another_size, || {
     extern "C" {
-        fn boxroot_stats(s: *mut u64);
-        fn boxroot_stats_of_size(s: *mut u64, size: usize);
+        fn boxroot_stats(s: *mut u64, size: usize);
     }
     start();
     let root = root(1);
@@ -67,15 +53,11 @@ test!(statistics_of_another_size, || {
     for known in [1, 16, fields, fields + 2] {
         let mut memory = [!0_u64; 32];
         // SAFETY: the memory has that size.
-        unsafe { boxroot_stats_of_size(memory.as_mut_ptr(), known * 8) }
+        unsafe { boxroot_stats(memory.as_mut_ptr(), known * 8) }
         assert!(memory[..known].iter().all(|&field| field != !0), "{known}: {memory:?}");
         assert!(memory[known..].iter().all(|&field| field == !0), "{known}: {memory:?}");
         assert_eq!(memory[0], 1);
     }
-    let mut memory = [!0_u64; 32];
-    // SAFETY: the function fills 16 fields, whatever the version.
-    unsafe { boxroot_stats(memory.as_mut_ptr()) }
-    assert!(memory[15] != !0 && memory[16] == !0, "{memory:?}");
     delete(root);
 });
 

@@ -24,7 +24,7 @@ static bool users_modify(boxroot *r, value v) { return boxroot_modify(r, v); }
 static void users_remove(boxroot r) { boxroot_delete(r); }
 static size_t users_live(void) {
   struct boxroot_stats stats;
-  boxroot_stats(&stats);
+  boxroot_stats(&stats, sizeof stats);
   return stats.live_roots;
 }
 

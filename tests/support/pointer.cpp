@@ -9,7 +9,7 @@ using boxroots::Root;
 
 static size_t live() {
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   return s.live_roots;
 }
 

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* boxroot_trim and boxroot_stats_of_size, for callers that have a domain. */
+/* boxroot_trim and boxroot_stats, for callers that have a domain. */
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s, size_t size);
 

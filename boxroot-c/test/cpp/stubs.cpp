@@ -33,7 +33,7 @@ static Root global;
 
 static std::size_t live() {
   struct boxroot_stats statistics;
-  boxroot_stats(&statistics);
+  boxroot_stats(&statistics, sizeof statistics);
   return statistics.live_roots;
 }
 

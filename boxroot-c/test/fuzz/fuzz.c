@@ -317,7 +317,7 @@ static void attach(void) {
 static void statistics(void) {
   fuzz_operations++;
   struct boxroot_stats stats;
-  boxroot_stats(&stats);
+  boxroot_stats(&stats, sizeof stats);
   CHECK(stats.bytes == stats.pools * BXR_POOL_SIZE);
 }
 
@@ -589,7 +589,7 @@ static void on_all_domains(void (*run)(void)) {
 
 static void check_statistics(void) {
   struct boxroot_stats stats;
-  boxroot_stats(&stats);
+  boxroot_stats(&stats, sizeof stats);
   CHECK(fake.torn_down || stats.live_roots == 0);
 }
 

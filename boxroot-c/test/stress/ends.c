@@ -34,7 +34,7 @@ static void destructor(void *left) {
   for (uint32_t i = 0; i < 50 || t->count > 0; i++) {
     struct boxroot_stats s;
     boxroot_trim();
-    if (i % 16 == 0) boxroot_stats(&s);
+    if (i % 16 == 0) boxroot_stats(&s, sizeof s);
     if (i % 16 == 8) check_validates();
     if (t->count > 0) boxroot_delete(table_remove(t, t->count - 1).root);
     count_other_calls(2);
@@ -92,7 +92,7 @@ static void in_child(struct table *t) {
   check_validates();
   for (uint32_t i = 0; t->count > 0; i++) use_and_delete(table_remove(t, t->count - 1), i);
   boxroot_trim();
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   check_validates();
   _exit(0);
 }

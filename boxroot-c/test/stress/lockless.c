@@ -58,7 +58,7 @@ static void try_without_lock(boxroot r) {
   if (boxroot_trim() != 0) fail("trim worked without the lock");
   if (boxroot_validate() != NULL) fail("validate worked without the lock");
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   boxroot_delete(NULL);
 }
 

@@ -345,7 +345,7 @@ static void run_trim(struct actor *a) {
 static void run_statistics(struct actor *a) {
   struct boxroot_stats s;
   if (!one_in(&a->random, 16)) return;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   a->calls++;
 }
 

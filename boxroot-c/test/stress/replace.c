@@ -333,7 +333,7 @@ void next_period(void) {
   struct boxroot_stats s;
   caml_enter_blocking_section();
   lockless_wait();
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   caml_leave_blocking_section();
   check_pools(&s);
   if (now > VALUE_LASTS) check_deaths(now - VALUE_LASTS + 1);

@@ -140,7 +140,7 @@ value stress_clear_market(value checked) {
 
 static struct boxroot_stats statistics(void) {
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   return s;
 }
 

@@ -36,7 +36,7 @@ value caml_thread_exit(value unit);
 
 static struct boxroot_stats statistics(void) {
   struct boxroot_stats s;
-  boxroot_stats(&s);
+  boxroot_stats(&s, sizeof s);
   return s;
 }
 
