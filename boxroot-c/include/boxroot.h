@@ -180,9 +180,10 @@ char const *boxroot_error_string(void);
    longest_minor_scan and longest_major_scan are in nanoseconds of wall-clock time, the longest of all
    domains. The counts of events (scans, deletes, adoptions) begin when the library is loaded. */
 struct boxroot_stats {
-  size_t live_roots;     /* roots created and not yet deleted */
-  size_t pools;          /* pools in memory, in all states */
-  size_t pools_current;  /* pools that domains are allocating from: one for each, and one for its sampled roots */
+  size_t live_roots; /* roots created and not yet deleted */
+  size_t pools;      /* pools in memory, in all states */
+  size_t
+    pools_current; /* pools that domains are allocating from: one for each, and one for its sampled roots */
   size_t pools_full;     /* pools with too few free slots to allocate from */
   size_t pools_partial;  /* pools to allocate from next */
   size_t pools_empty;    /* pools that hold no root, kept for re-use */

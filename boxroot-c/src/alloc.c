@@ -94,11 +94,9 @@ __attribute__((noinline)) static void delete_slowly(boxroot r) {
   if (self == NULL && bxr_setup_is_second_copy()) return;
   if (bxr_profile_forget(r) || self == NULL) {
     bxr_remote_delete(r);
-  } else if (bxr_pool_owner(pool) != self) {
-    bxr_remote_delete_batched(self, r);
-  } else if (!bxr_barrier_try_open(pool) && bxr_barrier_keeps(pool, r)) {
-    bxr_remote_flush(self);
-    bxr_waiting_delete(self, r);
+  } else if (bxr_pool_owner(pool) != self ||
+             (!bxr_barrier_try_open(pool) && bxr_barrier_keeps(pool, r))) {
+    bxr_remote_collect(self, r);
   } else {
     bxr_domain_free(r);
   }
@@ -112,7 +110,9 @@ void bxr_delete_slow(boxroot r) {
   /* OCaml 4, on a trusted thread other than the main one. boxroot_delete_in takes one of its fast paths. */
   if (self != bxr_owner && bxr_is_fast_owner(self, bxr_pool_at(bxr_start_of(r))))
     boxroot_delete_in(self, r);
-  else if (!BXR_IS_OPEN(self, witness) || !bxr_waiting_note(self, r))
+  else if (BXR_IS_OPEN(self, witness) && bxr_waiting_is_certain(self, r))
+    bxr_remote_collect((struct bxr_domain *)self, r);
+  else
     delete_slowly(r);
 }
 

@@ -47,8 +47,8 @@ struct bxr_pacing {
   uint64_t allocated; /* for bxr_runtime_progress */
 };
 
-/* The largest number of deletes that are noted. */
-enum { BXR_NOTES = 128 };
+/* The largest number of batches of deletes that are collected (remote.h). */
+enum { BXR_BATCHES = 128 };
 
 /* A domain's record, laid out by cache lines of 64 bytes. The first has what create, modify and the fast
    deletes touch, and the little that the start of a scan looks at. The lists of the slow paths
@@ -69,7 +69,7 @@ struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
   struct bxr_pool *current; /* where create takes slots, or NULL */
-  uint32_t noted;           /* how many deletes are noted (waiting.h) */
+  uint32_t batch_count;     /* how many batches are collected, besides head.outgoing */
   bool marking;             /* after the last scan, the marker still had to visit pools */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
   bool scanning;          /* a root scan is running: every operation takes a slow path */
@@ -86,7 +86,7 @@ struct bxr_domain {
   size_t directory_size;     /* in bytes */
   struct bxr_pacing pacing;
   struct bxr_listed listed;
-  boxroot notes[BXR_NOTES];
+  struct bxr_batch batches[BXR_BATCHES];
 
   /* Which creates are sampled (profile.h). */
   uint32_t left; /* creates before the next sample, beyond the slots of head.free; or BXR_UNDRAWN */

@@ -125,22 +125,36 @@ static void deliver_batch(struct bxr_batch batch) {
 
 void bxr_remote_delete(boxroot r) { deliver_batch(bxr_batch_of(r)); }
 
-void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r) {
+/* Puts the batch that is being collected with the others. */
+static void end_batch(struct bxr_domain *self) {
+  if (self->head.outgoing.bits != 0) self->batches[self->batch_count++] = self->head.outgoing;
+  self->head.outgoing = (struct bxr_batch){0};
+}
+
+void bxr_remote_collect(struct bxr_domain *self, boxroot r) {
   if (bxr_delete_beside(&self->head, r)) return;
-  bxr_remote_flush(self);
+  end_batch(self);
+  if (self->batch_count == BXR_BATCHES) {
+    bxr_remote_flush(self);
+    if (bxr_runtime_marking_done()) self->marking = false; /* so that the next deletes look */
+  }
   self->head.outgoing = bxr_batch_of(r);
 }
 
+/* The processor waits for the pools of many batches at a time. */
 void bxr_remote_flush(struct bxr_domain *self) {
-  struct bxr_batch batch = self->head.outgoing;
-  self->head.outgoing = (struct bxr_batch){0};
-  bxr_waiting_carry_out(self);
-  if (batch.bits == 0) return;
-  if (bxr_pool_owner(bxr_pool_of_batch(batch)) == self) {
-    bxr_waiting_begin(self, batch);
-  } else {
-    deliver_batch(batch);
+  end_batch(self);
+  for (uint32_t i = 0; i < self->batch_count; i++) {
+    struct bxr_batch batch = self->batches[i];
+    struct bxr_pool *pool = bxr_pool_of_batch(batch);
+    if (bxr_pool_owner(pool) != self) {
+      deliver_batch(batch);
+      continue;
+    }
+    bxr_waiting_add(pool, bxr_batch_word(batch), batch.bits);
+    bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));
   }
+  self->batch_count = 0;
 }
 
 /* ---- owners ---- */

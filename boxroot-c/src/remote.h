@@ -12,12 +12,13 @@
 /* Deletes r, a root of any domain, without touching its slot. Any thread. */
 void bxr_remote_delete(boxroot r);
 
-/* Deletes r, a root of any domain, by the owner of `self`, outside scans. Deletes of neighbouring slots are collected in
-   `self`, also those of its own roots (bxr_waiting_delete). They are sent together when a slot further away is deleted,
-   or when `self` is flushed. */
-void bxr_remote_delete_batched(struct bxr_domain *self, boxroot r);
+/* Collects in `self` the delete of r, a root of another domain, or of this one if it must wait. Called by the owner of
+   `self`, outside scans. Deletes in 64 neighbouring slots, one after the other, are one batch. */
+void bxr_remote_collect(struct bxr_domain *self, boxroot r);
 
-/* Sends the deletes that are collected in `self`: at its next minor scan, at its end, at teardown, and for statistics. */
+/* Sends the batches that are collected in `self`: to the owners of the pools, or, in pools of its own, the slots wait from now
+   on. This is done when there are BXR_BATCHES of them, at the domain's next minor scan, at its end, at teardown, and for
+   statistics. */
 void bxr_remote_flush(struct bxr_domain *self);
 
 /* Frees slots of the domain's pools that were deleted remotely, or that wait, unless the marker may still have to

@@ -39,36 +39,10 @@ __attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool) {
   pool->waits_in_snapshot = true;
 }
 
-/* These `count` slots of the pool, bits of word `word`, wait from now on. */
-static inline void begin(struct bxr_pool *pool, size_t word, uint64_t bits, uint64_t count) {
+void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
   if (!pool->waits_in_snapshot) prepare_pool(pool);
   pool->waiting_bits[word] |= bits;
-  pool->waiting += (uint32_t)count;
-}
-
-void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
-  begin(pool, word, bits, bxr_count_bits(bits));
-}
-
-void bxr_waiting_begin(struct bxr_domain *self, struct bxr_batch batch) {
-  uint64_t count = bxr_count_bits(batch.bits);
-  begin(bxr_pool_of_batch(batch), bxr_batch_word(batch), batch.bits, count);
-  bxr_domain_count(&self->barrier_hits, count);
-}
-
-void bxr_waiting_delete(struct bxr_domain *self, boxroot r) {
-  struct bxr_batch batch = bxr_batch_of(r);
-  bxr_waiting_begin(self, batch);
-  self->head.outgoing.start = batch.start;
-}
-
-void bxr_waiting_carry_out(struct bxr_domain *self) {
-  for (uint32_t i = 0; i < self->noted; i++) {
-    struct bxr_batch batch = bxr_batch_of(self->notes[i]);
-    begin(bxr_pool_of_batch(batch), bxr_batch_word(batch), batch.bits, 1);
-  }
-  bxr_domain_count(&self->barrier_hits, self->noted);
-  self->noted = 0;
+  pool->waiting += (uint32_t)bxr_count_bits(bits);
 }
 
 void bxr_waiting_free(struct bxr_domain *domain, size_t n) {

@@ -2,11 +2,9 @@
 /* Deletes that wait for the marker (OCaml 5): deletes of roots whose value must stay in its slot, because the marker
    may still have to visit it (barrier.h).
 
-   begin: If the owner deletes the root, outside scans, the slot begins to wait at once or a little later: the delete may
-      first be noted in the record (bxr_waiting_note), or, if its slot is beside the one before, be added to a batch. The
-      slots of both begin to wait when BXR_NOTES deletes are noted, when the batch has to be sent, and before the next minor
-      scan at the latest. After any other delete, the slot begins to wait when the owner takes the delete from the drain list
-      (remote.c).
+   begin: If the owner deletes the root, outside scans, its record collects the delete (remote.h), and the slot begins to wait
+      before the next minor scan at the latest. After any other delete, the slot begins to wait when the owner takes the
+      delete from the drain list (remote.c).
    ripe: A slot that waits may be freed as soon as the snapshot that it is in has been visited, or as soon as a later
       snapshot was taken: a delete that was made before its pool was handed over belongs to no snapshot any more. So, when
       the pool is handed over again, the slot may become a link at any time, also while the marker visits the pool: a link
@@ -34,32 +32,15 @@
 /* These slots of one of the domain's pools, bits of word `word`, wait from now on. */
 void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits);
 
-/* The slots of a batch that the owner deletes, in one of its pools, wait from now on. */
-void bxr_waiting_begin(struct bxr_domain *self, struct bxr_batch batch);
-
-/* Deletes r, a root in one of the domain's pools whose value must stay in its slot. It waits from now on; deletes of
-   neighbouring slots are collected. Outside scans, when no delete is collected. */
-void bxr_waiting_delete(struct bxr_domain *self, boxroot r);
-
-/* Notes the delete of r, if it is certain at a glance that r must wait: r is old, and in an active pool. So a delete among many
-   old roots touches one cache line of the pool, and the processor goes on to what the program does next. Returns false,
-   and does nothing, if it is not certain. If the marker has visited the pool since the last scan, then r waits
-   a little longer than it must. */
-static inline bool bxr_waiting_note(struct bxr_domain_head *head, boxroot r) {
+/* Whether it is certain at a glance that r must wait if the domain deletes it: r is old, and in a closed pool of its. So a
+   delete among many old roots touches one cache line of the pool, and the processor goes on to what the program does
+   next. If the marker has visited the pool since the last scan, then r waits a little longer than it must. */
+static inline bool bxr_waiting_is_certain(struct bxr_domain_head *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
-  if (bxr_peek(&pool->head.fast_owner) != bxr_owner_of_closed(head) || pool->head.young ||
-      pool->kind == BXR_CURRENT)
-    return false;
-  struct bxr_domain *self =
-    (struct bxr_domain *)head; /* which bxr_no_domain, without pools, is not */
-  if (!self->marking || self->head.outgoing.bits != 0 || self->noted == BXR_NOTES) return false;
-  self->notes[self->noted++] = r;
-  self->head.outgoing.start = bxr_batch_of(r).start;
-  return true;
+  return bxr_peek(&pool->head.fast_owner) == bxr_owner_of_closed(self) && !pool->head.young &&
+         pool->kind != BXR_CURRENT &&
+         ((struct bxr_domain *)self)->marking; /* not bxr_no_domain, which has no pools */
 }
-
-/* The slots whose deletes are noted wait from now on. */
-void bxr_waiting_carry_out(struct bxr_domain *self);
 
 /* Frees the slots of ripe pools, the oldest first, in up to n pools. */
 void bxr_waiting_free(struct bxr_domain *domain, size_t n);

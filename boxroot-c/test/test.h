@@ -64,7 +64,8 @@
   TEST(barrier_closes_both_ways)                                                                   \
   TEST(waiting_depends_on_the_value)                                                               \
   TEST(waiting_until_the_next_snapshot)                                                            \
-  TEST(waiting_notes)                                                                              \
+  TEST(waiting_is_certain)                                                                         \
+  TEST(waiting_batches)                                                                            \
   TEST(waiting_is_ripe_or_not)                                                                     \
   TEST(waiting_remote_deletes)                                                                     \
   TEST(waiting_is_freed_by_shares)                                                                 \

@@ -48,7 +48,7 @@ void test_remote_deletes(void) {
   CHECK(bxr_pool_used(pool) == BXR_SLOTS - 101);
 }
 
-/* Deletes of another domain's roots are sent by words of 64 neighbouring slots. */
+/* Deletes of another domain's roots are collected by words of 64 neighbouring slots. */
 void test_remote_batches(void) {
   struct bxr_domain *owner = bxr_orphans_obtain(), *other = bxr_orphans_obtain();
   static boxroot roots[200];
@@ -56,16 +56,28 @@ void test_remote_batches(void) {
   struct bxr_pool *pool = bxr_pool_of_root(roots[0]);
   int first = 0;
   while (bxr_batch_of(roots[first]).start != bxr_pool_start(pool) + 64 * sizeof(value)) first++;
-  for (int i = 0; i < 64; i++) bxr_remote_delete_batched(other, roots[first + i]);
+  for (int i = 0; i < 64; i++) bxr_remote_collect(other, roots[first + i]);
   CHECK(pool->announced == 0 && owner->drain == NULL && used(owner) == 200);
-  bxr_remote_delete_batched(other, roots[first + 64]);
-  CHECK(pool->announced == 64 && owner->drain == pool);
+  bxr_remote_collect(other, roots[first + 64]);
+  CHECK(pool->announced == 0 && other->batch_count == 1);
+  bxr_remote_flush(other);
+  CHECK(pool->announced == 65 && owner->drain == pool && other->batch_count == 0);
   bxr_remote_drain(owner);
-  CHECK(pool->announced == 0 && used(owner) == 136);
+  CHECK(pool->announced == 0 && used(owner) == 135);
+  bxr_remote_collect(other, roots[first + 65]);
   bxr_orphans_add(other);
   CHECK(pool->announced == 1 && owner->drain == pool && other->head.outgoing.bits == 0);
   bxr_remote_drain(owner);
-  CHECK(used(owner) == 135 && owner->deferred_deletes == 65);
+  CHECK(used(owner) == 134 && owner->deferred_deletes == 66);
+  /* BXR_BATCHES of them are sent together. */
+  static boxroot many[MANY];
+  struct bxr_domain *last = bxr_orphans_obtain();
+  pool = fill(last, many);
+  for (uint32_t i = 0; i <= BXR_BATCHES; i++) {
+    CHECK(pool->announced == 0);
+    bxr_remote_collect(owner, many[i % 2 == 0 ? i : BXR_SLOTS - i]);
+  }
+  CHECK(pool->announced == BXR_BATCHES && owner->batch_count == 0);
 }
 
 /* A pool that a late delete put on the list of a record whose pools have moved on is

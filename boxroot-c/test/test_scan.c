@@ -150,8 +150,9 @@ void test_scan_frees_what_waits(void) {
       pools[i] = fill(domain, roots);
       bxr_domain_retire(domain);
       bxr_barrier_hand_over(pools[i]);
-      bxr_waiting_delete(domain, roots[0]);
+      bxr_remote_collect(domain, roots[0]);
     }
+    bxr_remote_flush(domain);
     boxroot remote = create(domain);
     for (int i = 0; i < WAITING; i++)
       pools[i]->waits_in_snapshot = false; /* as if handed over again */

@@ -32,8 +32,8 @@ void test_waiting_depends_on_the_value(void) {
 
 /* The owner deletes a root whose value must stay in its slot. */
 static void delete (struct bxr_domain *domain, boxroot r) {
-  if (!bxr_waiting_note(&domain->head, r)) bxr_waiting_delete(domain, r);
-  bxr_waiting_carry_out(domain);
+  bxr_remote_collect(domain, r);
+  bxr_remote_flush(domain);
 }
 
 /* A full pool that was handed over to a marker that is not done. */
@@ -68,35 +68,39 @@ void test_waiting_until_the_next_snapshot(void) {
   for (int i = 0; i < 100; i++) CHECK((*bxr_slot(roots[i]) & 1) != 0);
 }
 
-/* A delete is noted only where a slot must wait, and no more than BXR_NOTES are. */
-void test_waiting_notes(void) {
+/* Where it is certain that a slot must wait. */
+void test_waiting_is_certain(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain(), *other = bxr_orphans_obtain();
   struct bxr_pool *pool = handed_over(domain, roots);
-  CHECK(bxr_waiting_note(&domain->head, roots[0]) && bxr_waiting_note(&domain->head, roots[100]));
-  CHECK(pool->waiting == 0 && boxroot_get(roots[100]) == Val_long(100));
-  /* Deletes beside the one that was noted last go into the batch, which must be sent before another is noted. */
-  CHECK(bxr_delete_beside(&domain->head, roots[101]) && !bxr_waiting_note(&domain->head, roots[1]));
-  bxr_remote_flush(domain);
-  CHECK(pool->waiting == 3 && domain->barrier_hits == 3 && domain->noted == 0);
-  for (int i = 0; i < BXR_NOTES; i++) CHECK(bxr_waiting_note(&domain->head, roots[200 + i]));
-  CHECK(!bxr_waiting_note(&domain->head, roots[1]));
-  bxr_waiting_carry_out(domain);
-  CHECK(pool->waiting == 3 + BXR_NOTES && domain->barrier_hits == 3 + BXR_NOTES);
+  boxroot r = roots[1];
+  CHECK(bxr_waiting_is_certain(&domain->head, r));
   other->marking = true;
-  CHECK(!bxr_waiting_note(&other->head, roots[1]));
+  CHECK(!bxr_waiting_is_certain(&other->head, r));
   domain->marking = false;
-  CHECK(!bxr_waiting_note(&domain->head, roots[1]));
+  CHECK(!bxr_waiting_is_certain(&domain->head, r));
   domain->marking = true;
   pool->head.young = true; /* and so may be the value */
-  CHECK(!bxr_waiting_note(&domain->head, roots[1]));
+  CHECK(!bxr_waiting_is_certain(&domain->head, r));
   pool->head.young = false;
   enum bxr_kind kind = pool->kind;
   pool->kind = BXR_CURRENT;
-  CHECK(!bxr_waiting_note(&domain->head, roots[1]));
+  CHECK(!bxr_waiting_is_certain(&domain->head, r));
   pool->kind = kind;
   bxr_barrier_open(pool);
-  CHECK(!bxr_waiting_note(&domain->head, roots[1]) && domain->noted == 0);
+  CHECK(!bxr_waiting_is_certain(&domain->head, r));
+}
+
+/* Until batches are sent, nothing waits. */
+void test_waiting_batches(void) {
+  static boxroot roots[MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *pool = handed_over(domain, roots);
+  bxr_remote_collect(domain, roots[100]);
+  CHECK(bxr_delete_beside(&domain->head, roots[101]));
+  CHECK(pool->waiting == 0 && boxroot_get(roots[100]) == Val_long(100));
+  bxr_remote_flush(domain);
+  CHECK(pool->waiting == 2 && domain->barrier_hits == 2 && pool->announced == 0);
 }
 
 /* A slot that must wait does not join slots that are ripe. */
@@ -159,7 +163,8 @@ void test_waiting_is_freed_by_shares(void) {
 /* OCaml 4 marks no ranges, so nothing waits. */
 void test_waiting_depends_on_the_value(void) {}
 void test_waiting_until_the_next_snapshot(void) {}
-void test_waiting_notes(void) {}
+void test_waiting_is_certain(void) {}
+void test_waiting_batches(void) {}
 void test_waiting_is_ripe_or_not(void) {}
 void test_waiting_remote_deletes(void) {}
 void test_waiting_is_freed_by_shares(void) {}

@@ -81,7 +81,9 @@ void shadow_check_counts(void) {
   size_t used = 0;
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered) {
     bxr_domain_each_pool(d, count_slots, &used);
-    used -= (size_t)__builtin_popcountll(d->head.outgoing.bits) + d->noted;
+    used -= (size_t)__builtin_popcountll(d->head.outgoing.bits);
+    for (uint32_t j = 0; j < d->batch_count; j++)
+      used -= (size_t)__builtin_popcountll(d->batches[j].bits);
   }
   CHECK(used == shadow.root_count + shadow.delete_count);
   fuzz_countdown = countdown;
