@@ -66,13 +66,9 @@
 #define STALE 4 /* the address of a young value that has moved */
 
 /* Pools. */
-#define CURRENT 0 /* or parked */
+#define CURRENT 0
 #define FILED 1
 #define EMPTY 2
-#define IDLE 0
-#define REOPENED 1
-#define ACTIVE 2
-#define FOREIGN 3
 byte slot[POOLS * SLOTS];
 byte gone[POOLS * SLOTS]; /* deleted, and not yet freed: one of the next four */
 #define NOT_GONE 0
@@ -84,10 +80,10 @@ byte gone[POOLS * SLOTS]; /* deleted, and not yet freed: one of the next four */
 bool mapped[POOLS + 1];
 byte owner[POOLS + 1];
 byte kind[POOLS + 1];
-byte handed[POOLS + 1];
+bool closed[POOLS + 1];
 bool open[POOLS + 1];  /* fast_owner is the owner */
 byte water[POOLS + 1]; /* the high-water mark */
-bool young[POOLS + 1]; /* the pool's epoch is its owner's */
+bool young[POOLS + 1];
 bool fresh[POOLS + 1]; /* the last of its slots that wait has waited since this cycle */
 bool sent_late[POOLS + 1], waits_late[POOLS + 1]; /* the pool was handed over with deletes of this kind */
 #ifdef WAITING_FORGOTTEN
@@ -95,7 +91,8 @@ bool forgotten[POOLS + 1]; /* in no list of pools that wait */
 #endif
 
 /* Domains: pools, or 0. */
-byte current[2], parked[2], uncounted[2];
+byte current[2], uncounted[2];
+byte resting[2]; /* the current pool between a minor collection and the next create; then current is 0 */
 bool runs[2], orphan; /* orphan: the record of domain 1 has no domain */
 bool darkened[2];     /* the domain's roots were darkened in this cycle */
 
@@ -140,14 +137,17 @@ inline pick_value() {
   fi
 }
 
-/* ---- marking state of a pool ---- */
+/* ---- closed pools ---- */
 
-inline set_handed(p, state) {
-  handed[p] = state;
-#ifdef FAST_OWNER_OPEN
-  open[p] = true;
-#else
-  open[p] = (state <= REOPENED);
+inline open_pool(p) {
+  closed[p] = false;
+  open[p] = true
+}
+
+inline close_pool(p) {
+  closed[p] = true;
+#ifndef FAST_OWNER_OPEN
+  open[p] = false;
 #endif
 #ifndef UNCOUNTED_OPEN
   if
@@ -164,44 +164,20 @@ inline set_handed(p, state) {
 /* What the library may learn about marking. The domain may have other things left to mark. */
 #ifdef DONE_TOO_EARLY
 #define MAY_BE_DONE(p) true
-#elif defined(FOREIGN_DONE)
-#define MAY_BE_DONE(p) HOLDS_NONE(owner[p])
 #elif defined(DONE_OF_ANY)
-#define MAY_BE_DONE(p) (handed[p] != FOREIGN && (HOLDS_NONE(0) || HOLDS_NONE(1)))
+#define MAY_BE_DONE(p) (HOLDS_NONE(0) || HOLDS_NONE(1))
 #else
-#define MAY_BE_DONE(p) (handed[p] != FOREIGN && HOLDS_NONE(owner[p]))
+#define MAY_BE_DONE(p) HOLDS_NONE(owner[p])
 #endif
 
-/* The cycle in which the pool was handed over has ended. */
-#ifdef NEVER_OVER
-#define OVER(p) false
-#else
-#define OVER(p) (!marking || !darkened[owner[p]])
-#endif
-
-/* When a pool may be reopened. */
-#ifdef REOPEN_DELETED
-#define REMAINS(p, i) (SLOT(p, i) != LINK && !IS_GONE(p, i))
-#define HOLDS_NOTHING(p) (!EACH(p, REMAINS))
-#else
-#define HOLDS_NOTHING(p) (kind[p] == EMPTY)
-#endif
-
-/* bxr_barrier_update: opens the pool again if that is possible now. By the owner. */
+/* bxr_barrier_try_open. By the owner. */
 inline look(p) {
   if
-  :: handed[p] == IDLE
-  :: handed[p] != IDLE && OVER(p) -> set_handed(p, IDLE)
-  :: handed[p] != IDLE && !OVER(p) && MAY_BE_DONE(p) -> set_handed(p, IDLE)
-  :: handed[p] != IDLE && !OVER(p) ->
-     if
-#ifdef FOREIGN_EMPTY
-     :: handed[p] >= ACTIVE && HOLDS_NOTHING(p) -> set_handed(p, REOPENED)
-#else
-     :: handed[p] == ACTIVE && HOLDS_NOTHING(p) -> set_handed(p, REOPENED)
+  :: closed[p] && MAY_BE_DONE(p) -> open_pool(p)
+#ifdef OPEN_EMPTY
+  :: closed[p] && kind[p] == EMPTY -> open_pool(p)
 #endif
-     :: else
-     fi
+  :: else
   fi
 }
 
@@ -209,14 +185,9 @@ inline look(p) {
 inline keeps(p, i) {
   look(p);
   if
-#ifdef FOREIGN_NOT_KEPT
-  :: handed[p] == FOREIGN -> n = 0
-#else
-  :: handed[p] == FOREIGN -> n = 1
-#endif
-  :: handed[p] == ACTIVE && SLOT(p, i) != YOUNG_VALUE -> n = 1
-  :: handed[p] == ACTIVE && SLOT(p, i) != VALUE -> n = 0 /* OTHER: an immediate */
-  :: handed[p] < ACTIVE -> n = 0
+  :: closed[p] && SLOT(p, i) != YOUNG_VALUE -> n = 1
+  :: closed[p] && SLOT(p, i) != VALUE -> n = 0 /* OTHER: an immediate */
+  :: !closed[p] -> n = 0
   fi
 }
 
@@ -234,7 +205,7 @@ inline file(p) {
   fi
 }
 
-/* Another thread may be reading the slots: the marker of a domain that has ended. */
+/* No marker reads the slots on another thread: that of a domain that has ended. */
 inline writes(p) { assert(stack[p] != 3) }
 
 /* Frees a slot, and counts it. */
@@ -254,7 +225,7 @@ inline retire(d) {
   :: else
   fi;
   if
-  :: parked[d] != 0 -> file(parked[d]); parked[d] = 0
+  :: resting[d] != 0 -> file(resting[d]); resting[d] = 0
   :: else
   fi
 }
@@ -280,15 +251,13 @@ inline unmap(p) {
   assert(stack[p] == 0); /* no marker visits it */
   assert(!ANY_GONE(p)); /* no deleter uses it, and it is in no list of pools that wait */
   mapped[p] = false;
-  open[p] = false; handed[p] = IDLE; owner[p] = 0
+  open[p] = false; closed[p] = false; owner[p] = 0
 }
 
 #ifdef UNMAP_HANDED
 #define MAY_UNMAP(p) true
-#elif defined(UNMAP_REOPENED)
-#define MAY_UNMAP(p) (handed[p] <= REOPENED)
 #else
-#define MAY_UNMAP(p) (handed[p] == IDLE)
+#define MAY_UNMAP(p) (!closed[p])
 #endif
 
 /* Returns some empty pools to the system. */
@@ -305,9 +274,9 @@ inline release(d) {
 
 /* Frees what was deleted in this way. */
 inline harvest(p, kind_of_delete) {
-#ifdef ONE_STEP_IN_REOPENED
+#ifdef ONE_STEP_IN_CLOSED
   if
-  :: handed[p] == REOPENED && kind[p] == FILED && SLOTS == 1 -> /* the value stays there */
+  :: closed[p] && kind[p] == FILED && SLOTS == 1 -> /* the value stays there */
      GONE(p, 0) = NOT_GONE; kind[p] = EMPTY; water[p] = 0; young[p] = false
   :: else
   fi;
@@ -328,13 +297,11 @@ inline free_waiting(p) {
 
 /* Whether what waits may be freed: is_ripe, for a state that was just looked at. */
 #ifdef RIPE_BY_STATE
-#define RIPE(p) (handed[p] <= REOPENED)
-#elif defined(RIPE_IF_ACTIVE)
-#define RIPE(p) (handed[p] != FOREIGN)
-#elif defined(RIPE_IF_FOREIGN)
-#define RIPE(p) (handed[p] <= REOPENED || !fresh[p])
+#define RIPE(p) (!closed[p])
+#elif defined(RIPE_IF_CLOSED)
+#define RIPE(p) true
 #else
-#define RIPE(p) (handed[p] <= REOPENED || (handed[p] == ACTIVE && !fresh[p]))
+#define RIPE(p) (!closed[p] || !fresh[p])
 #endif
 
 /* Before a slot begins to wait (bxr_waiting_add), for a state that was just looked at. */
@@ -374,8 +341,8 @@ inline take(p) {
 #ifdef DRAIN_DOES_NOT_WAIT
   :: true -> harvest(p, SENT)
 #else
-  :: handed[p] <= REOPENED -> harvest(p, SENT)
-  :: handed[p] > REOPENED -> let_wait(p, SENT)
+  :: !closed[p] -> harvest(p, SENT)
+  :: closed[p] -> let_wait(p, SENT)
 #endif
   fi
 }
@@ -463,14 +430,14 @@ inline create() {
 
 /* create, when the current pool has no free slot: bxr_domain_continue, bxr_domain_retire, bxr_domain_choose. */
 inline next_pool() {
-  p = parked[d];
+  p = resting[d];
   if
   :: p != 0 -> look(p)
   :: else
   fi;
   if
-  :: p != 0 && handed[p] <= REOPENED && !FULL(p) ->
-     parked[d] = 0;
+  :: p != 0 && !closed[p] && !FULL(p) ->
+     resting[d] = 0;
      activate(d, p)
   :: else ->
      retire(d);
@@ -481,32 +448,28 @@ inline next_pool() {
      fi;
      if
      :: p != 0 && !mapped[p] ->
-        mapped[p] = true; owner[p] = d; handed[p] = IDLE; open[p] = true; water[p] = 0; kind[p] = EMPTY
+        mapped[p] = true; owner[p] = d; closed[p] = false; open[p] = true; water[p] = 0; kind[p] = EMPTY
      :: p != 0 && mapped[p] -> look(p)
      :: else
      fi;
      if
-#ifdef ALLOCATE_IN_FOREIGN
      :: p != 0 && !FULL(p) ->
-#else
-     :: p != 0 && !FULL(p) && (handed[p] <= REOPENED || (handed[p] == ACTIVE && kind[p] == FILED)) ->
-#endif
         activate(d, p)
      :: else
      fi
   fi
 }
 
-/* bxr_waiting_note, which does not ask whether the marker has visited the pool. It is not used from the minor scan on that
+/* bxr_waiting_is_certain, which does not ask whether the marker has visited the pool. It is not used from the minor scan on that
    knows that marking is over, at the latest that of the end of the cycle, until the next roots are darkened. */
-#define MAY_NOTE(p) (darkened[d] && handed[p] == ACTIVE && kind[p] == FILED)
+#define IS_CERTAIN(p) (darkened[d] && closed[p] && kind[p] == FILED)
 
 inline delete() {
   if
 #if BATCHES
-  :: p != uncounted[d] && !open[p] && MAY_NOTE(p) -> GONE(p, i) = BATCHED
+  :: p != uncounted[d] && !open[p] && IS_CERTAIN(p) -> GONE(p, i) = BATCHED
 #endif
-  :: p != uncounted[d] && !open[p] && MAY_NOTE(p) -> GONE(p, i) = BATCHED; let_wait(p, BATCHED)
+  :: p != uncounted[d] && !open[p] && IS_CERTAIN(p) -> GONE(p, i) = BATCHED; let_wait(p, BATCHED)
   :: p == uncounted[d] -> writes(p); SLOT(p, i) = LINK /* fast, not counted */
   :: p != uncounted[d] && open[p] -> free(p, i)        /* fast */
   :: p != uncounted[d] && !open[p] ->
@@ -554,15 +517,12 @@ inline modify_field() {
   field = (v == VALUE)
 }
 
-#ifdef NOT_FOREIGN
-#define BECOMES_FOREIGN(p) false
-#elif defined(REOPENED_NOT_FOREIGN)
-#define BECOMES_FOREIGN(p) (handed[p] == ACTIVE)
+/* The domain's termination hook, when its marker has visited all pools. */
+#ifdef NOT_FINISHED
+#define FINISHED true
 #else
-#define BECOMES_FOREIGN(p) (handed[p] != IDLE)
+#define FINISHED HOLDS_NONE(1)
 #endif
-
-/* The domain's termination hook. Its own marker goes on. */
 inline end_domain() {
   retire(1);
   for (p : 1 .. POOLS) {
@@ -570,10 +530,7 @@ inline end_domain() {
     :: mapped[p] && owner[p] == 1 ->
        orphan = true;
        flush(p);
-       if
-       :: BECOMES_FOREIGN(p) -> set_handed(p, FOREIGN)
-       :: else
-       fi;
+       open_pool(p);
        sent_late[p] = false;
        waits_late[p] = false;
 #ifdef WAITING_FORGOTTEN
@@ -598,12 +555,7 @@ inline minor_collection() {
     fi;
     if
     :: orphan && mapped[p] && owner[p] == 1 && !torn_down ->
-       owner[p] = 0;
-#ifdef ADOPTION_OPENS
-       open[p] = true
-#else
-       open[p] = (handed[p] == IDLE -> true : open[p])
-#endif
+       owner[p] = 0
     :: else
     fi;
     for (i : 0 .. SLOTS - 1) {
@@ -619,7 +571,7 @@ inline minor_collection() {
   orphan = false;
   for (d : 0 .. 1) {
     if
-    :: current[d] != 0 -> parked[d] = current[d]; current[d] = 0; uncounted[d] = 0
+    :: current[d] != 0 -> resting[d] = current[d]; current[d] = 0; uncounted[d] = 0
     :: else
     fi
   }
@@ -668,7 +620,7 @@ inline darken_roots(ranges) {
        :: kind[p] == EMPTY || !(ranges) ->
 #endif
           if
-          :: handed[p] != IDLE -> set_handed(p, IDLE)
+          :: closed[p] -> open_pool(p)
           :: else
           fi;
           for (i : 0 .. SLOTS - 1) {
@@ -682,10 +634,10 @@ inline darken_roots(ranges) {
 #ifdef RANGE_TOO_SHORT
           stack[p] = (water[p] > 1 -> 1 + d : 0); at[p] = 0; end[p] = water[p] - 1;
 #else
-          /* A parked pool that never had a root has an empty range. */
+          /* A pool that never had a root has an empty range. */
           stack[p] = (water[p] > 0 -> 1 + d : 0); at[p] = 0; end[p] = water[p];
 #endif
-          set_handed(p, ACTIVE)
+          close_pool(p)
        fi
     :: else
     fi
@@ -749,7 +701,7 @@ inline tear_down(d) {
        for (i : 0 .. SLOTS - 1) {
          if
 #ifndef TEARDOWN_KEEPS_YOUNG
-         :: SLOT(p, i) == YOUNG_VALUE && handed[p] != IDLE && i < water[p] -> SLOT(p, i) = OTHER
+         :: SLOT(p, i) == YOUNG_VALUE && closed[p] && i < water[p] -> SLOT(p, i) = OTHER
 #endif
          :: else
          fi
@@ -764,7 +716,7 @@ inline tear_down(d) {
 inline give_back_the_rest() {
   for (p : 1 .. POOLS) {
     if
-    :: mapped[p] && handed[p] != IDLE -> set_handed(p, IDLE)
+    :: mapped[p] && closed[p] -> open_pool(p)
     :: else
     fi
   }
@@ -823,7 +775,7 @@ init {
             fi
           }
           release(d)
-       :: d == 1 -> end_domain()
+       :: d == 1 && FINISHED -> end_domain()
        fi;
        CLEAR }
   :: atomic { true ->                      /* bxr_remote_delete: by others, without a lock, in a scan */

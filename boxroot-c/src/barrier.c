@@ -4,18 +4,13 @@
 
 #include "runtime.h"
 
-static void close_pool(struct bxr_pool *pool) {
+uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool) {
   struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
   pool->closed = true;
   bxr_publish(&pool->head.fast_owner, bxr_owner_of_closed(owner));
   if (owner->uncounted == bxr_pool_start(pool)) owner->uncounted = BXR_NO_POOL; /* both-ways */
-}
-
-uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool) {
-  pool->block_header = bxr_runtime_unmarked_header(pool->high_water);
-  pool->cycle = bxr_runtime_cycle();
-  close_pool(pool);
   pool->waits_in_snapshot = false;
+  pool->block_header = bxr_runtime_unmarked_header(pool->high_water);
   return (uintptr_t)pool->slots;
 }
 
@@ -26,8 +21,7 @@ void bxr_barrier_open(struct bxr_pool *pool) {
 }
 
 bool bxr_barrier_try_open(struct bxr_pool *pool) {
-  if (pool->closed && (bxr_runtime_marking_done() || pool->cycle != bxr_runtime_cycle()))
-    bxr_barrier_open(pool); /* visited */
+  if (pool->closed && bxr_runtime_marking_done()) bxr_barrier_open(pool); /* visited */
   return !pool->closed;
 }
 

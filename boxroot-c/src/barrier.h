@@ -14,8 +14,8 @@
    both-ways: There are two ways into the fast paths, and closing shuts both: the pool's fast_owner, and the field
       uncounted of the owner's record. The second matters because a pool may be current when it is handed over:
       hooks of the collector may create roots between the minor scan and the start of the cycle.
-   visited: The pool is opened again when the cycle in which it was handed over has ended, or when the domain, whose
-      marker it is, has nothing left to mark. Then the marker has visited the pool.
+   visited: The pool is opened again when its domain has nothing left to mark: then the marker has visited it. The next
+      cycle does not begin before.
    on-a-stack: A closed pool may be on a mark stack: it is not unmapped, and its block header does not change.
    finished: A domain that ends first makes its marker visit all that is left, so that all its pools are open when
       another domain adopts them. So no marker visits pools on another thread than their owner's.

@@ -65,7 +65,6 @@ struct bxr_pool {
   bool closed;            /* the marker may still have to visit the pool (barrier.h) */
   bool waits_in_snapshot; /* a slot waits that began to wait since the pool was handed over last */
   uint32_t waiting;       /* how many slots wait (waiting.h) */
-  uint32_t cycle;         /* of a closed pool: the major cycle in which it was handed over */
 
   /* The second cache line begins with what is shared with threads that delete remotely: atomic, except next_to_drain. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */

@@ -89,7 +89,7 @@ uint32_t bxr_runtime_cycle(void);
    Always false where no domain runs before all roots have been darkened: up to OCaml 5.4, but not in OxCaml. With
    the lock. */
 bool bxr_runtime_marking_started(void);
-/* Whether this thread's domain has nothing to mark, for now. With the lock. */
+/* Whether this thread's domain has nothing to mark, for now: its marker has visited what was handed over. With the lock. */
 bool bxr_runtime_marking_done(void);
 /* Whether the program may have forced the collection that is under way, and has not run since. False if the
    runtime tells that it has not. In scans. */

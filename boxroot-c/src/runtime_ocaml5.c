@@ -233,7 +233,12 @@ bool bxr_runtime_marking_started(void) {
 #endif
 }
 
-bool bxr_runtime_marking_done(void) { return Caml_state->marking_done != 0; }
+bool bxr_runtime_marking_done(void) {
+#ifdef MARKS_ROOTS_LATE
+  if (!caml_marking_started()) return true;
+#endif
+  return Caml_state->marking_done != 0;
+}
 
 /* A collection that is forced works in slices of 10 million words, of which something is left when its cycle
    ends. Other slices leave nothing, or a part of the 1000 words for which a domain marks while it waits. */

@@ -221,7 +221,10 @@ static void free_what_waits(struct bxr_domain *domain) {
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
   uint64_t scans = domain->minor_scans - domain->scans_before_darkening;
   domain->after_short_cycle = scans <= SCANS_OF_A_FORCED_CYCLE;
-  if (domain->after_short_cycle) free_what_waits(domain);
+  if (domain->after_short_cycle) {
+    bxr_domain_open_pools(domain);
+    free_what_waits(domain);
+  }
   begin_cycle(&domain->pacing, domain->after_short_cycle);
   if (!hand_over_all(domain, action))
     scan_all(domain, action,

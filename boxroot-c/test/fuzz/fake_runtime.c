@@ -330,7 +330,7 @@ bool bxr_runtime_may_be_forced(void) { return young_used == 0; }
 bool bxr_runtime_marking_done(void) {
   int d = fake_domain_of_thread();
   CHECK(d >= 0);
-  return fake.domains[d].marking_done;
+  return (fake.marks_late && !fake.marking) || fake.domains[d].marking_done;
 }
 
 /* This collector is not paced. */
