@@ -42,6 +42,7 @@ PLAIN(void, boxroot_delete_many, (boxroot_domain d, boxroot const *roots, size_t
       boxroot_delete_many(d, roots, n))
 PLAIN(bool, boxroot_setup, (void), return boxroot_setup())
 PLAIN(void, boxroot_teardown, (void), boxroot_teardown())
+PLAIN(bool, boxroot_lock_is_held, (void), return boxroot_lock_is_held())
 PLAIN(int, boxroot_status, (void), return boxroot_status())
 PLAIN(char const *, boxroot_error_string, (void), return boxroot_error_string())
 PLAIN(void, boxroot_stats, (struct boxroot_stats * s, size_t size), boxroot_stats(s, size))

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <caml/fail.h>
+
 #include "orphans.h"
 #include "os.h"
 #include "profile.h"
@@ -77,6 +79,14 @@ char const *boxroot_error_string(void) {
   }
   return "boxroot: unknown error";
 }
+
+boxroot bxr_or_raise(boxroot r) {
+  if (r != NULL) return r;
+  if (errno == ENOMEM) caml_raise_out_of_memory();
+  caml_failwith(boxroot_error_string());
+}
+
+bool boxroot_lock_is_held(void) { return bxr_lock_state() == BXR_LOCK_HELD; }
 
 static void repair(struct bxr_domain *domain) {
   bxr_remote_after_fork(domain);

@@ -38,6 +38,11 @@
 #define bxr_flavour                                                                                \
   BXR_OCAML_NAME_OF(BXR_NAME(bxr_flavour), OCAML_VERSION_MAJOR, OCAML_VERSION_MINOR)
 
+extern char const bxr_flavour;
+#if defined(__GNUC__) && !defined(BXR_CORE)
+static char const *const bxr_flavour_of_this_object __attribute__((used)) = &bxr_flavour;
+#endif
+
 #define bxr_self BXR_NAME(bxr_self)
 #define bxr_own_uses BXR_NAME(bxr_own_uses)
 #define bxr_create_slow BXR_NAME(bxr_create_slow)
@@ -46,6 +51,7 @@
 #define bxr_domain_refile BXR_NAME(bxr_domain_refile)
 
 #define bxr_setup BXR_NAME(bxr_setup)
+#define bxr_or_raise BXR_NAME(bxr_or_raise)
 #define bxr_domain_attach BXR_NAME(bxr_domain_attach)
 #define bxr_domain_reenter BXR_NAME(bxr_domain_reenter)
 #define bxr_domain_trim_empty BXR_NAME(bxr_domain_trim_empty)
@@ -99,6 +105,7 @@ BXR_PUBLIC(boxroot_create_many)
 BXR_PUBLIC(boxroot_delete_many)
 BXR_PUBLIC(boxroot_setup)
 BXR_PUBLIC(boxroot_teardown)
+BXR_PUBLIC(boxroot_lock_is_held)
 BXR_PUBLIC(boxroot_status)
 BXR_PUBLIC(boxroot_error_string)
 BXR_PUBLIC(boxroot_stats)

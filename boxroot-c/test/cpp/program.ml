@@ -1,6 +1,8 @@
 (* The C++ headers, in functions that OCaml calls. Each check is 0, or the line that is not true. *)
 external setup : unit -> unit = "cpp_setup"
 external pointer : unit -> int = "cpp_pointer"
+external created : 'a -> unit = "cpp_created"
+external teardown : unit -> unit = "cpp_teardown"
 external live : unit -> int = "cpp_live"
 external unguarded : (unit -> int) -> int = "cpp_unguarded"
 external guarded : (int -> int) -> int = "cpp_guarded"
@@ -56,4 +58,8 @@ let () =
   let before = live () in
   (match unguarded (fun () -> raise Exit) with _ -> failwith "no exception" | exception Exit -> ());
   equal "leaked" (live ()) (before + 1);
+  expect "a root is made" "" (fun () -> created "a value"; "");
+  teardown ();
+  let torn_down = "boxroot: boxroot_teardown was called; no root can be made any more" in
+  expect "no root is made" ("Failure " ^ torn_down) (fun () -> created "a value"; "");
   print_endline "C++: passed"

@@ -7,6 +7,7 @@
 #include <unwind.h>
 #endif
 
+#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,6 +43,8 @@ static std::size_t live() {
 
 static int pointer() {
   std::size_t before = live();
+  CHECK(boxroot_lock_is_held());
+  CHECK(!std::async(std::launch::async, boxroot_lock_is_held).get());
   {
     Root empty, null = nullptr;
     CHECK(!empty && empty == nullptr && nullptr == empty && empty == null);
@@ -102,6 +105,14 @@ value cpp_setup(value unit) {
   return unit;
 }
 value cpp_pointer(value) { return Val_long(pointer()); }
+value cpp_created(value v) {
+  boxroot_delete(boxroot_create_exn(v));
+  return Val_unit;
+}
+value cpp_teardown(value) {
+  boxroot_teardown();
+  return Val_unit;
+}
 value cpp_live(value) { return Val_long(live()); }
 
 // What a program must not do: the exception passes a function that owns a Root.
