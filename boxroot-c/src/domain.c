@@ -162,8 +162,10 @@ void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_po
   struct bxr_link *lists[] = {&domain->young, &domain->young_partial, &domain->old,
                               &domain->old_partial, &domain->empty};
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
-    for (struct bxr_link *link = lists[i]->next; link != lists[i]; link = link->next)
+    for (struct bxr_link *link = lists[i]->next, *next; link != lists[i]; link = next) {
+      next = link->next;
       visit(bxr_list_pool(link), context);
+    }
   if (domain->current != NULL) visit(domain->current, context);
 }
 

@@ -157,7 +157,7 @@ void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_BITS_WOR
 void bxr_domain_promote(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                         void *context);
 
-/* Calls visit on every pool of the domain. */
+/* Calls visit on every pool of the domain, the empty ones after the others. It may empty the pool. */
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                           void *context);
 

@@ -152,6 +152,7 @@ struct directory {
    for the pool. */
 static void hand_over_pool(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
+  if (bxr_waiting_empty(pool)) return; /* it will be visited among the empty pools */
   if (directory->fields == NULL || pool->kind == BXR_EMPTY) {
     directory->census.pools[BXR_EMPTY] += pool->kind == BXR_EMPTY;
     bxr_barrier_open(pool);

@@ -45,6 +45,14 @@ void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
   pool->waiting += (uint32_t)bxr_count_bits(bits);
 }
 
+bool bxr_waiting_empty(struct bxr_pool *pool) {
+  if (pool->waiting == 0 || pool->kind == BXR_CURRENT || pool->waiting != bxr_pool_used(pool))
+    return false;
+  bxr_barrier_open(pool);
+  free_slots(bxr_pool_owner(pool), pool);
+  return true;
+}
+
 void bxr_waiting_free(struct bxr_domain *domain, size_t n) {
   struct bxr_link *link = domain->waiting.next;
   for (; n > 0 && link != &domain->waiting; n--) {

@@ -11,7 +11,8 @@
       looks like an immediate, and the marker passes over it. A pool with such slots is *ripe*.
    all-alike: All slots of a pool are ripe, or none: before another slot begins to wait in a pool that is ripe since an earlier
       cycle, the others are freed.
-   emptied: What waits is emptied, whatever the program does. After the next hand-over every pool that waits is ripe. Each minor scan frees a share of the pools, the oldest first. Creates that look
+   emptied: What waits is emptied, whatever the program does. A pool in which no root is left is not handed over again, but
+      emptied at once. After the next hand-over every other pool that waits is ripe. Each minor scan frees a share of the pools, the oldest first. Creates that look
       for slots, and deletes (all-alike), free others, so that no new memory is mapped while old memory is ripe. If a whole
       cycle had no minor scans but those of its own end, it was forced, or there is nearly nothing to collect.
       Then the slots of ripe pools are freed before the next hand-over, and also in each minor scan of the next
@@ -44,6 +45,10 @@ static inline bool bxr_waiting_is_certain(struct bxr_domain_head *self, boxroot 
 
 /* Frees the slots of ripe pools, the oldest first, in up to n pools. */
 void bxr_waiting_free(struct bxr_domain *domain, size_t n);
+
+/* Frees the slots that wait in the pool, which the marker has visited, if no root is left in it: then no slot is touched. Returns
+   whether it did. */
+bool bxr_waiting_empty(struct bxr_pool *pool);
 
 /* How many of n pools that wait a minor scan looks at. If no others come, 3000 pools, of six million slots, have had their
    turn after forty scans, and 300 after thirteen. */

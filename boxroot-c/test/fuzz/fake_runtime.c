@@ -2,9 +2,11 @@
 #define CAML_INTERNALS
 #include "fake_runtime.h"
 
+#include <caml/fail.h>
 #include <caml/gc.h>
 #include <errno.h>
 #include <sanitizer/asan_interface.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -270,6 +272,10 @@ unsigned fake_running(void) {
   for (int d = 0; d < DOMAINS; d++) running |= (unsigned)(fake.domains[d].life != UNBORN) << d;
   return running;
 }
+
+/* Nothing here raises. */
+void caml_raise_out_of_memory(void) { abort(); }
+void caml_failwith(char const *message) { (void)message, abort(); }
 
 /* ---- the contract of runtime.h ---- */
 
