@@ -145,7 +145,7 @@ void test_scan_frees_what_waits(void) {
   for (cycle = FORCED; cycle <= LONG; cycle++) {
     struct bxr_domain *domain = bxr_orphans_obtain();
     struct bxr_pool *pools[WAITING];
-    Caml_state->marking_done = 0;
+    begin_marking(domain);
     for (int i = 0; i < WAITING; i++) {
       pools[i] = fill(domain, roots);
       bxr_domain_retire(domain);
@@ -166,6 +166,7 @@ void test_scan_frees_what_waits(void) {
     size_t waiting = domain->waiting_count;
     CHECK(cycle == FORCED ? waiting == WAITING : waiting > WAITING / 2);
     bxr_remote_delete(remote);
+    end_marking();
     visited_in_scan(BXR_SCAN_DARKEN, domain);
     size_t least = cycle == FORCED ? 0 : cycle == SHORT ? 1 : waiting;
     CHECK(domain->waiting_count >= least);
@@ -187,13 +188,13 @@ void test_scan_unmaps_what_was_visited(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   for (uint32_t i = 0; i < ROOTS; i++) roots[i] = create(domain);
   bxr_domain_retire(domain);
-  Caml_state->marking_done = 0;
+  begin_marking(domain);
   bxr_domain_each_pool(domain, hand_over, NULL);
   for (uint32_t i = 0; i < ROOTS; i++) bxr_domain_free(roots[i]);
   free(roots);
   visited_in_scan(BXR_SCAN_MINOR, domain);
   CHECK(domain->empty_count == VISITED);
-  Caml_state->marking_done = 1;
+  end_marking();
   for (int i = 0; i < 40; i++) visited_in_scan(BXR_SCAN_MINOR, domain);
   CHECK(domain->empty_count < VISITED / 2);
 }

@@ -18,12 +18,12 @@ void test_waiting_depends_on_the_value(void) {
   boxroot number = create(domain), old = create(domain);
   struct bxr_pool *pool = bxr_pool_of_root(old);
   *bxr_slot(old) = (uintptr_t)&block.field;
-  Caml_state->marking_done = 0;
+  begin_marking(domain);
   CHECK(!bxr_barrier_keeps(pool, number) && !bxr_barrier_keeps(pool, old));
   bxr_barrier_hand_over(pool);
   CHECK(!bxr_barrier_keeps(pool, number) && bxr_barrier_keeps(pool, old));
   CHECK(!bxr_barrier_try_open(pool));
-  Caml_state->marking_done = 1;
+  end_marking();
   CHECK(bxr_barrier_try_open(pool) && !bxr_barrier_keeps(pool, old));
 }
 
@@ -37,9 +37,8 @@ static void delete (struct bxr_domain *domain, boxroot r) {
 static struct bxr_pool *handed_over(struct bxr_domain *domain, boxroot *roots) {
   struct bxr_pool *pool = fill(domain, roots);
   bxr_domain_retire(domain);
-  Caml_state->marking_done = 0;
+  begin_marking(domain);
   bxr_barrier_hand_over(pool);
-  domain->marking = true;
   pool->head.young = false;
   return pool;
 }
@@ -114,7 +113,7 @@ void test_waiting_is_ripe_or_not(void) {
   bxr_remote_drain_all(domain);
   CHECK(pool->waiting == 1);
   /* Nor does the pool wait when the marker is done, or when it is empty. */
-  Caml_state->marking_done = 1;
+  end_marking();
   bxr_remote_drain(domain);
   CHECK(pool->waiting == 0 && !pool->closed);
 }
