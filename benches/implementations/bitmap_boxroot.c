@@ -4,9 +4,10 @@
    domain owned when it ended stays unused.
 
    A block is owned by one domain, which allocates from it, or it is on the list of blocks with
-   room, or it is full. Bit OWNED of its bitmap is set in the first two cases. The owner of a full block
-   clears it, and the thread that frees the first slot of a full block sets it again. One atomic operation
-   decides which thread that is, so a block is never on the list twice, and never has two owners. */
+   room, or it is full. Bit OWNED of its bitmap is set in the first two cases. The owner of a full
+   block clears it, and the thread that frees the first slot of a full block sets it again. One
+   atomic operation decides which thread that is, so a block is never on the list twice, and never
+   has two owners. */
 #include "../runtime/hook.h"
 
 #include <pthread.h>
@@ -90,7 +91,8 @@ static cell bitmap_boxroot_new_cell(value v) {
 static void bitmap_boxroot_delete_cell(cell c) {
   struct block *block = block_of(c);
   if (atomic_fetch_and(&block->allocated, ~bit_of(c)) != ALL) return;
-  /* The block was full, and had no owner. Only this thread has seen that, so it puts the block on the list. */
+  /* The block was full, and had no owner. Only this thread has seen that, so it puts the block on
+     the list. */
   atomic_fetch_or(&block->allocated, OWNED);
   pthread_mutex_lock(&mutex);
   block->next_room = with_room;
@@ -111,7 +113,8 @@ static void scan_slots(struct scan const *scan, struct block *block, uint64_t sl
   }
 }
 
-/* The other domains are stopped. Threads without a lock may delete, but that does not change slots. */
+/* The other domains are stopped. Threads without a lock may delete, but that does not change
+   slots. */
 static void scan(struct scan const *scan) {
   if (scan->minor) {
     struct block *next;

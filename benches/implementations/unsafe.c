@@ -1,4 +1,5 @@
-/* Our library through boxroot_domain, which is looked up once: right only while one domain uses roots. */
+/* Our library through boxroot_domain, which is looked up once: right only while one domain uses
+   roots. */
 #define CAML_NAME_SPACE
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* Threads that never hold OCaml's lock, and delete cells that OCaml creates. Cells are passed in batches,
-   which are used again: there is a stack of full batches, and one of free batches. */
+/* Threads that never hold OCaml's lock, and delete cells that OCaml creates. Cells are passed in
+   batches, which are used again: there is a stack of full batches, and one of free batches. */
 #define CAML_NAME_SPACE
 #include <pthread.h>
 #include <stdbool.h>

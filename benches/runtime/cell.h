@@ -5,8 +5,9 @@
      static cell CELL(new_cell)(value v);
      static void CELL(delete_cell)(cell c);
      static cell CELL(modify_cell)(cell c, value v);    returns the cell, which may have moved
-   An implementation that has its own create_loop and delete_loop defines CELL_HAS_CREATE_AND_DELETE_LOOPS. One whose
-   cell is not the word that holds the value defines CELL_REFERENCE(c), the address of that word. */
+   An implementation that has its own create_loop and delete_loop defines
+   CELL_HAS_CREATE_AND_DELETE_LOOPS. One whose cell is not the word that holds the value defines
+   CELL_REFERENCE(c), the address of that word. */
 
 #include <caml/callback.h>
 

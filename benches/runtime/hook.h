@@ -1,5 +1,5 @@
-/* One hook for root scans, with the same interface on OCaml 4 and 5. On OCaml 5 the runtime calls it on
-   all domains at the same time; only domain 0 scans, which runs as long as the program. */
+/* One hook for root scans, with the same interface on OCaml 4 and 5. On OCaml 5 the runtime calls
+   it on all domains at the same time; only domain 0 scans, which runs as long as the program. */
 #ifndef BENCH_HOOK_H
 #define BENCH_HOOK_H
 

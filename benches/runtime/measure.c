@@ -46,8 +46,8 @@ value bench_peak_resident(value unit) {
   return Val_long(usage.ru_maxrss * 1024);
 }
 
-/* The number of our library's pools, and of the slots of each. 0 in executables without the variants, which
-   may have the registry crate's library. */
+/* The number of our library's pools, and of the slots of each. 0 in executables without the
+   variants, which may have the registry crate's library. */
 static struct boxroot_pools { long count, slots; } pools(void) {
 #ifdef BENCH_VARIANTS
   struct boxroot_stats s;

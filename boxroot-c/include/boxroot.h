@@ -76,11 +76,11 @@ extern "C" {
 typedef struct boxroot_private *boxroot;
 
 /* boxroot_create(v) is a new boxroot that owns v.
-   Lock: required. Cost: about 15 instructions; a slow path once in a few dozen calls.
-   Do not call it in the finaliser of a custom block, where the collector may be at work. A function of
-   Gc.finalise is ordinary OCaml code, and may call it. In a hook that runs inside a collection (at the
-   end of a minor one, around slices, in a root scan), v must not be a block of the minor heap, because
-   the collection has scanned the roots already.
+   Lock: required. Cost: about 15 instructions; a slow path once in a few dozen calls. Do not call
+   it in the finaliser of a custom block, where the collector may be at work. A function of
+   Gc.finalise is ordinary OCaml code, and may call it. In a hook that runs inside a collection (at
+   the end of a minor one, around slices, in a root scan), v must not be a block of the minor heap,
+   because the collection has scanned the roots already.
    Failure: NULL, with errno
      EPERM   the lock is not held, the library is not set up (OCaml 4) or is torn
              down, or the call comes from a finaliser that runs inside a root scan.
@@ -89,8 +89,8 @@ typedef struct boxroot_private *boxroot;
      ENOMEM  out of memory; everything that existed still works. */
 BOXROOT_NODISCARD BOXROOT_INLINE boxroot boxroot_create(value v);
 
-/* boxroot_create_exn(v) is boxroot_create(v) for stubs, which OCaml code calls: a failure raises Out_of_memory, or
-   Failure with the text of boxroot_error_string. */
+/* boxroot_create_exn(v) is boxroot_create(v) for stubs, which OCaml code calls: a failure raises
+   Out_of_memory, or Failure with the text of boxroot_error_string. */
 #define boxroot_create_exn(v) bxr_or_raise(boxroot_create(v))
 BOXROOT_NODISCARD boxroot bxr_or_raise(boxroot r);
 
@@ -108,15 +108,14 @@ BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
 /* boxroot_delete(r) gives up r and its value. NULL is a no-op.
    Lock: none. Any thread may call it at any time: another domain, a thread unknown to OCaml, a
    finaliser, after boxroot_teardown, after caml_shutdown. If the program started with
-   caml_startup_pooled, boxroot_teardown must come before deletes that follow caml_shutdown, which frees
-   all memory of the runtime then.
-   Cost on the domain that owns r: about 15 instructions, or 25 if r is not in the pool in which the
-   domain creates roots. Cost elsewhere: two or three atomic operations. A thread that holds a domain's
-   lock collects deletes of neighbouring roots, so that they share these operations, and sends them at
-   its domain's next minor collection at the latest. OCaml 5: if the collector still has to mark the root
-   in the current cycle, the delete costs about 40 instructions, and the root's slot is used again after
-   it has been marked.
-   It never fails. Deleting the same boxroot twice is undefined. */
+   caml_startup_pooled, boxroot_teardown must come before deletes that follow caml_shutdown, which
+   frees all memory of the runtime then. Cost on the domain that owns r: about 15 instructions, or
+   25 if r is not in the pool in which the domain creates roots. Cost elsewhere: two or three atomic
+   operations. A thread that holds a domain's lock collects deletes of neighbouring roots, so that
+   they share these operations, and sends them at its domain's next minor collection at the latest.
+   OCaml 5: if the collector still has to mark the root in the current cycle, the delete costs about
+   40 instructions, and the root's slot is used again after it has been marked. It never fails.
+   Deleting the same boxroot twice is undefined. */
 BOXROOT_INLINE void boxroot_delete(boxroot r);
 
 /* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root:
@@ -126,48 +125,49 @@ BOXROOT_INLINE void boxroot_delete(boxroot r);
    value are intact. */
 BOXROOT_NODISCARD BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
 
-/* A domain whose lock this thread was seen to hold. The functions below take one, so that they need not
-   ask in every call who holds the lock. It is valid until the domain ends. It may be used only while this
-   thread holds the domain's lock, and neither in a root scan nor in the finaliser of a custom block.
-   OCaml 4 has one domain. */
+/* A domain whose lock this thread was seen to hold. The functions below take one, so that they need
+   not ask in every call who holds the lock. It is valid until the domain ends. It may be used only
+   while this thread holds the domain's lock, and neither in a root scan nor in the finaliser of a
+   custom block. OCaml 4 has one domain. */
 typedef struct bxr_domain_head *boxroot_domain;
 
-/* The domain whose lock this thread holds. On OCaml 5 this function sets the library up if need be. It is
-   enough to call it once in each C function that OCaml calls.
+/* The domain whose lock this thread holds. On OCaml 5 this function sets the library up if need be.
+   It is enough to call it once in each C function that OCaml calls.
    Lock: required. Failure: NULL, with errno as for boxroot_create. */
 BOXROOT_NODISCARD BOXROOT_INLINE boxroot_domain boxroot_domain_self(void);
 
-/* These do the same as boxroot_create, boxroot_delete and boxroot_modify, but do not ask who holds the lock,
-   which takes about 6 instructions on OCaml 5. Any domain may delete and modify any root; with its own
-   roots this is faster. */
+/* These do the same as boxroot_create, boxroot_delete and boxroot_modify, but do not ask who holds
+   the lock, which takes about 6 instructions on OCaml 5. Any domain may delete and modify any root;
+   with its own roots this is faster. */
 BOXROOT_NODISCARD BOXROOT_INLINE boxroot boxroot_create_in(boxroot_domain domain, value v);
 BOXROOT_INLINE void boxroot_delete_in(boxroot_domain domain, boxroot r);
 BOXROOT_NODISCARD BOXROOT_INLINE bool boxroot_modify_in(boxroot_domain domain, boxroot *r, value v);
 
-/* Creates roots[i] for values[i], all n of them. Failure: false, with errno as for boxroot_create; there is
-   no new root then. */
+/* Creates roots[i] for values[i], all n of them. Failure: false, with errno as for boxroot_create;
+   there is no new root then. */
 BOXROOT_NODISCARD bool boxroot_create_many(boxroot_domain domain, boxroot *roots,
                                            value const *values, size_t n);
 
 /* Deletes all n roots; some may be NULL. */
 void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 
-/* Prepares the library. OCaml 4: required before the first create, with the lock
-   held, after the Thread module (if the program links it) is initialised, and best
-   before other threads start. Boxroot.setup of the OCaml package may also be called before Thread is
-   initialised. OCaml 5: allowed, but never needed, because the first create does it. Returns true if the
-   library is set up already. Failure: false, with errno
+/* Prepares the library. OCaml 4: required before the first create, with the lock held, after the
+   Thread module (if the program links it) is initialised, and best before other threads start.
+   Boxroot.setup of the OCaml package may also be called before Thread is initialised. OCaml 5:
+   allowed, but never needed, because the first create does it. Returns true if the library is set
+   up already. Failure: false, with errno
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn
              down or invalid (see below);
      ENOMEM  out of memory. */
 BOXROOT_INLINE bool boxroot_setup(void);
 
-/* Ends the use of the library, and gives its memory back, except pools that hold roots. A pool that the
-   collector may be marking is given back at the start of the next major cycle, if there is one.
-   Call it before caml_shutdown, with the lock, and neither in a finaliser of a custom block nor in a hook of
-   the collector, or after caml_shutdown. A second call does nothing. No other domain may be running, and no
-   other thread may be creating, reading or modifying boxroots. Afterwards create and modify fail, live
-   boxroots are no longer roots and must not be read, and deleting them remains safe from any thread. */
+/* Ends the use of the library, and gives its memory back, except pools that hold roots. A pool that
+   the collector may be marking is given back at the start of the next major cycle, if there is one.
+   Call it before caml_shutdown, with the lock, and neither in a finaliser of a custom block nor in
+   a hook of the collector, or after caml_shutdown. A second call does nothing. No other domain may
+   be running, and no other thread may be creating, reading or modifying boxroots. Afterwards create
+   and modify fail, live boxroots are no longer roots and must not be read, and deleting them
+   remains safe from any thread. */
 void boxroot_teardown(void);
 
 enum boxroot_state {
@@ -180,8 +180,8 @@ enum boxroot_state {
                             the program's OCaml is not of the version of the library's */
 };
 
-/* Whether this thread holds the lock, and this is certain. On OCaml 4: false before boxroot_setup, and on threads that the
-   library does not trust (boxroot_trim). Any thread. */
+/* Whether this thread holds the lock, and this is certain. On OCaml 4: false before boxroot_setup,
+   and on threads that the library does not trust (boxroot_trim). Any thread. */
 bool boxroot_lock_is_held(void);
 
 /* The state of the library, one of the constants above. Any thread. */

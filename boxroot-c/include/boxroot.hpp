@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A smart pointer over boxroot.h, for C++17 and later: what std::unique_ptr is for memory, Root is for
-// OCaml values.
+// A smart pointer over boxroot.h, for C++17 and later: what std::unique_ptr is for memory, Root is
+// for OCaml values.
 //
 // With -fno-exceptions, functions that could throw are left out: use try_make_root and try_set.
 //
 // An OCaml exception runs no destructors. Where it passes a C++ function that owns a Root, the root
-// leaks: nothing breaks, but its value stays alive for good. So call OCaml with functions whose names end in
-// _exn, or with those of boxroot/exceptions.hpp, which turn OCaml exceptions into C++ exceptions and back.
+// leaks: nothing breaks, but its value stays alive for good. So call OCaml with functions whose
+// names end in _exn, or with those of boxroot/exceptions.hpp, which turn OCaml exceptions into C++
+// exceptions and back.
 #ifndef BOXROOT_HPP
 #define BOXROOT_HPP
 
@@ -21,8 +22,8 @@
 
 namespace boxroots {
 
-// In the checked flavour, messages name the line that calls one of these functions. For destructors and operators, which
-// cannot be told their line, they name an address.
+// In the checked flavour, messages name the line that calls one of these functions. For destructors
+// and operators, which cannot be told their line, they name an address.
 #if BOXROOT_CHECKED
 constexpr bxr_site bxr_place(char const *file = __builtin_FILE(),
                              uint32_t line = __builtin_LINE()) {
@@ -39,8 +40,8 @@ constexpr bxr_site bxr_place(char const *file = __builtin_FILE(),
 #define BXR_CALL(operation, ...) boxroot_##operation(__VA_ARGS__)
 #endif
 
-// Owns one OCaml value, or nothing. May be destroyed on any thread, with or without the lock, also after the
-// runtime has ended. A Root that was moved from owns nothing.
+// Owns one OCaml value, or nothing. May be destroyed on any thread, with or without the lock, also
+// after the runtime has ended. A Root that was moved from owns nothing.
 class Root {
 public:
   constexpr Root() noexcept = default;
@@ -74,14 +75,14 @@ public:
   // Gives the value up. The Root owns nothing then.
   void reset() noexcept { (boxroot_delete)(release()); }
 
-  // Lock: required; the Root must own something. The results are as boxroot_get's and boxroot_get_ref's:
-  // valid until the collector may run.
+  // Lock: required; the Root must own something. The results are as boxroot_get's and
+  // boxroot_get_ref's: valid until the collector may run.
   value operator*() const noexcept { return (boxroot_get)(handle_); }
   value get(BXR_PLACE) const noexcept { return BXR_CALL(get, handle_); }
   value const *get_ref(BXR_PLACE) const noexcept { return BXR_CALL(get_ref, handle_); }
 
-  // Lock: required. The Root owns v from now on, instead of the value that it had, if any. False: nothing has
-  // changed, and boxroot_error_string() tells why.
+  // Lock: required. The Root owns v from now on, instead of the value that it had, if any. False:
+  // nothing has changed, and boxroot_error_string() tells why.
   bool try_set(BXR_WITH_PLACE(value v)) noexcept {
     if (handle_ != nullptr) return BXR_CALL(modify, &handle_, v);
     handle_ = BXR_CALL(create, v);
@@ -127,8 +128,9 @@ inline void swap(Root &a, Root &b) noexcept { a.swap(b); }
 [[nodiscard]] inline Root make_root(BXR_WITH_PLACE(value v)) { return BXR_AT(Root, v); }
 #endif
 
-// Comparisons are of roots, not of values: no two Roots that own something are equal. The order has no
-// meaning; it is there for std::map and the like. set and try_set may change a Root's place in the order, and its hash.
+// Comparisons are of roots, not of values: no two Roots that own something are equal. The order has
+// no meaning; it is there for std::map and the like. set and try_set may change a Root's place in
+// the order, and its hash.
 inline bool operator==(Root const &a, Root const &b) noexcept { return a.handle() == b.handle(); }
 inline bool operator!=(Root const &a, Root const &b) noexcept { return !(a == b); }
 inline bool operator<(Root const &a, Root const &b) noexcept {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The C functions of boxroot.ml. They refer to each object of the library, so boxroot.cmxs contains all of it. */
+/* The C functions of boxroot.ml. They refer to each object of the library, so boxroot.cmxs contains
+   all of it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #endif
@@ -23,9 +24,10 @@ boxroot (*const boxroot_ocaml_create)(value) = boxroot_create;
 void (*const boxroot_ocaml_delete_many)(boxroot_domain, boxroot const *,
                                         size_t) = boxroot_delete_many;
 
-/* OCaml 4: the Thread module must be initialised before the setup (boxroot.h). A program may link its libraries in another order.
-   So this file calls caml_thread_initialize, by which Thread initialises itself; called again, that does nothing. The collector
-   may run in it, so boxroot_setup, which C code calls while it has unrooted values, cannot do this. */
+/* OCaml 4: the Thread module must be initialised before the setup (boxroot.h). A program may link
+   its libraries in another order. So this file calls caml_thread_initialize, by which Thread
+   initialises itself; called again, that does nothing. The collector may run in it, so
+   boxroot_setup, which C code calls while it has unrooted values, cannot do this. */
 #if OCAML_VERSION < 50000
 typedef value initialiser(value);
 #ifdef __ELF__

@@ -5,7 +5,8 @@
 #include "remote.h"
 #include "setup.h"
 
-/* The functions that boxroot.h inlines are in the library too: here, so that each copy of the library has them all. */
+/* The functions that boxroot.h inlines are in the library too: here, so that each copy of the
+   library has them all. */
 extern inline uintptr_t *bxr_slot(boxroot r);
 extern inline uintptr_t bxr_start_of(boxroot r);
 extern inline struct bxr_pool_head *bxr_pool_at(uintptr_t start);
@@ -107,7 +108,8 @@ void bxr_delete_slow(boxroot r) {
   /* On OCaml 4, where this does not tell whether the record is open, no pool is active. */
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_runtime_cached();
-  /* OCaml 4, on a trusted thread other than the main one. boxroot_delete_in takes one of its fast paths. */
+  /* OCaml 4, on a trusted thread other than the main one. boxroot_delete_in takes one of its fast
+     paths. */
   if (self != bxr_owner && bxr_is_fast_owner(self, bxr_pool_at(bxr_start_of(r))))
     boxroot_delete_in(self, r);
   else if (BXR_IS_OPEN(self, witness) && bxr_waiting_is_certain(self, r))

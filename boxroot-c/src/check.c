@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The checked flavour: handles that know where their root was created and deleted. It stands above the allocator,
-   which knows nothing of it (names.h).
+/* The checked flavour: handles that know where their root was created and deleted. It stands above
+   the allocator, which knows nothing of it (names.h).
 
-   What is found: each use of a handle whose record is not live, as long as the record is kept. There are 64 shards, of which
-   each keeps the last 64 deleted records; a hash of a record's address picks its shard. A handle that is no record's address is
-   recognised by its alignment, or by the word at that address. A wild handle may end the program when that word is read.
-   What is not found: a stale result of boxroot_get_ref, and a handle that was deleted long ago, if another record was made at
-   its address since.
+   What is found: each use of a handle whose record is not live, as long as the record is kept.
+   There are 64 shards, of which each keeps the last 64 deleted records; a hash of a record's
+   address picks its shard. A handle that is no record's address is recognised by its alignment, or
+   by the word at that address. A wild handle may end the program when that word is read. What is
+   not found: a stale result of boxroot_get_ref, and a handle that was deleted long ago, if another
+   record was made at its address since.
 
-   Under the address sanitizer, if this file is compiled with it, and under valgrind, records are freed at once: these tools
-   report each later use, with the stacks that created and deleted the root.
+   Under the address sanitizer, if this file is compiled with it, and under valgrind, records are
+   freed at once: these tools report each later use, with the stacks that created and deleted the
+   root.
 
-   A shard's mutex protects its lists, and the changes of its records. Other threads read the state and the root of a live
-   record without it: these do not change until the delete, and nobody may use the root meanwhile. */
+   A shard's mutex protects its lists, and the changes of its records. Other threads read the state
+   and the root of a live record without it: these do not change until the delete, and nobody may
+   use the root meanwhile. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
 #endif
@@ -390,7 +393,8 @@ bool bxr_checked_create_many(boxroot_domain domain, boxroot *roots, value const 
   return true;
 }
 
-/* The functions themselves, where their address is taken. (plain_names.c has those that other languages call.) */
+/* The functions themselves, where their address is taken. (plain_names.c has those that other
+   languages call.) */
 #define CALLER ((struct bxr_site){(char const *)__builtin_return_address(0) - 1, 0, 0})
 boxroot(boxroot_create)(value v) { return bxr_checked_create(v, CALLER); }
 value(boxroot_get)(boxroot r) { return bxr_checked_get(r, CALLER); }

@@ -149,7 +149,8 @@ void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_BITS_WOR
     return;
   }
   uint32_t left = bxr_pool_used(pool) - (uint32_t)count;
-  /* If no root is left, no slot is touched. But if a marker may visit the pool, it must find links, not values. */
+  /* If no root is left, no slot is touched. But if a marker may visit the pool, it must find links,
+     not values. */
   if (left != 0 || pool->closed) push_slots(&pool->head.free, (uintptr_t *)start, bits);
   pool->head.countdown -= (intptr_t)count;
   if (pool->head.countdown > 0) return;
@@ -181,13 +182,15 @@ static void set_current(struct bxr_domain *domain, struct bxr_pool *pool) {
 static void make_young(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   pool->head.young = true;
-  /* Deletes in a closed pool must not take the fast path, and no create is to miss the draw of the profile (profile.h). */
+  /* Deletes in a closed pool must not take the fast path, and no create is to miss the draw of the
+     profile (profile.h). */
   bool counted = !bxr_is_fast_owner(&domain->head, &pool->head) || bxr_peek(&bxr_profile_rate) != 0;
   domain->head.uncounted = counted ? BXR_NO_POOL : bxr_pool_start(pool);
   domain->listed.count = 0;
 }
 
-/* Moves the current pool's free list to head.free, which is empty. False if the pool has no free slot. */
+/* Moves the current pool's free list to head.free, which is empty. False if the pool has no free
+   slot. */
 static bool take_free_slots(struct bxr_domain *domain) {
   BXR_ASSERT(domain->head.free == BXR_NO_SLOT);
   if (!bxr_pool_has_free_slot(domain->current)) return false;
@@ -215,8 +218,8 @@ static void take_back_slots(struct bxr_domain *domain) {
 /* The number of slots that are handed out and listed at a time. */
 enum { A_FEW = 16 };
 
-/* Puts a few slots of the current pool on head.free, which is empty, and lists them. False if the pool has no
-   free slot, or if too many are listed. */
+/* Puts a few slots of the current pool on head.free, which is empty, and lists them. False if the
+   pool has no free slot, or if too many are listed. */
 static bool hand_out_slots(struct bxr_domain *domain) {
   struct bxr_listed *listed = &domain->listed;
   if (listed->count + A_FEW > BXR_LISTED || !take_free_slots(domain)) return false;
@@ -268,8 +271,8 @@ void bxr_domain_retire(struct bxr_domain *domain) {
   file_pool(domain, pool, bxr_pool_used(pool));
 }
 
-/* Removes and returns the first pool of a list, if there is one and it is open, or may be closed. The pools behind it are
-   not tried: if the first one is closed, then most of them are, too. */
+/* Removes and returns the first pool of a list, if there is one and it is open, or may be closed.
+   The pools behind it are not tried: if the first one is closed, then most of them are, too. */
 static struct bxr_pool *pop_pool(struct bxr_link *list, bool may_be_closed) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);

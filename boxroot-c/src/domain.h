@@ -22,13 +22,14 @@ struct bxr_census {
 /* The largest number of listed slots. */
 enum { BXR_LISTED = 128 };
 
-/* After a minor scan the current pool is old, and stays old at first. The few slots of it that may hold
-   young values are listed, so that the next minor scan visits only these:
+/* After a minor scan the current pool is old, and stays old at first. The few slots of it that may
+   hold young values are listed, so that the next minor scan visits only these:
 
-   1. Create takes slots from head.free, which gets them from the pool's free list. A few go there at a
-      time, and are listed.
+   1. Create takes slots from head.free, which gets them from the pool's free list. A few go there
+      at a time, and are listed.
    2. The pool is not head.uncounted. So deletes put slots on the pool's free list.
-   3. Because the pool is old, modify stores a young value by its slow path only, which lists the slot.
+   3. Because the pool is old, modify stores a young value by its slow path only, which lists the
+      slot.
    4. If too many slots would be listed, the pool becomes young. */
 struct bxr_listed {
   uint32_t count; /* of slots; 0: the current pool is not listed */
@@ -38,7 +39,8 @@ struct bxr_listed {
 /* Stands for a number of creates that has not been drawn yet. */
 #define BXR_UNDRAWN UINT32_MAX
 
-/* How much of a major cycle has passed (scan.c). A progress of 1 is a cycle as long as the collector plans it. */
+/* How much of a major cycle has passed (scan.c). A progress of 1 is a cycle as long as the
+   collector plans it. */
 struct bxr_pacing {
   size_t words;       /* the work that pools which were handed over add to this cycle */
   size_t carried;     /* the work of this kind that forced cycles have left */
@@ -50,21 +52,22 @@ struct bxr_pacing {
 /* The largest number of batches of deletes that are collected (remote.h). */
 enum { BXR_BATCHES = 128 };
 
-/* A domain's record, laid out by cache lines of 64 bytes. The first has what create, modify and the fast
-   deletes touch, and the little that the start of a scan looks at. The lists of the slow paths
+/* A domain's record, laid out by cache lines of 64 bytes. The first has what create, modify and the
+   fast deletes touch, and the little that the start of a scan looks at. The lists of the slow paths
    come next. The last has what other threads write, so that remote deletes do not take the first
    line from the owner's cache.
 
-   Records are never unmapped: a remote delete may be about to push a pool on the drain list of a record whose
-   domain ended long ago. Each record is in the registry. A record without a domain is also on the stack of
-   orphans, if it may own pools, or on that of spares, if it owns none. A shadow is on neither stack: it belongs to one
-   record, which has the same owner, and what is done for that record is done for its shadow next.
+   Records are never unmapped: a remote delete may be about to push a pool on the drain list of a
+   record whose domain ended long ago. Each record is in the registry. A record without a domain is
+   also on the stack of orphans, if it may own pools, or on that of spares, if it owns none. A
+   shadow is on neither stack: it belongs to one record, which has the same owner, and what is done
+   for that record is done for its shadow next.
 
-   Invariants. While fast paths are open, every pool other than `current` is in the list of its generation and
-   kind. Only young pools, and listed slots of `current`, hold young values. If `current` is old and no slot
-   of it is listed, then head.free is empty, too: so it is after a minor scan, until the next create. head.free has
-   slots of `current` only. head.uncounted is BXR_NO_POOL, or the start of `current`; in the second case
-   `current` is open and young. */
+   Invariants. While fast paths are open, every pool other than `current` is in the list of its
+   generation and kind. Only young pools, and listed slots of `current`, hold young values. If
+   `current` is old and no slot of it is listed, then head.free is empty, too: so it is after a
+   minor scan, until the next create. head.free has slots of `current` only. head.uncounted is
+   BXR_NO_POOL, or the start of `current`; in the second case `current` is open and young. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;
@@ -125,7 +128,8 @@ struct bxr_domain *bxr_domain_registry(void);
 void bxr_domain_open(struct bxr_domain *domain, void *runtime_state);
 void bxr_domain_close(struct bxr_domain *domain);
 
-/* Closes the fast paths for good, for the record and for each of its pools. The values stay in the slots. */
+/* Closes the fast paths for good, for the record and for each of its pools. The values stay in the
+   slots. */
 void bxr_domain_disable(struct bxr_domain *domain);
 
 /* ---- pools ---- */
@@ -133,31 +137,32 @@ void bxr_domain_disable(struct bxr_domain *domain);
 /* Refilling an empty head.free has three steps:
    1. bxr_domain_continue takes slots of the current pool. It returns false if that has none.
    2. bxr_domain_retire then files this pool.
-   3. bxr_domain_choose takes the best other pool. It returns false if the system has no memory for a new one.
-   alloc.c drains remote deletes between steps 2 and 3, so that a slot or two that they free do not keep a full pool
-   current. */
+   3. bxr_domain_choose takes the best other pool. It returns false if the system has no memory for
+   a new one. alloc.c drains remote deletes between steps 2 and 3, so that a slot or two that they
+   free do not keep a full pool current. */
 bool bxr_domain_continue(struct bxr_domain *domain);
 void bxr_domain_retire(struct bxr_domain *domain);
 bool bxr_domain_choose(struct bxr_domain *domain);
 
-/* Whether a young value may be stored in the slot: its pool is young, or it is the listed pool. In a listed
-   pool, lists the slot, too, or makes the pool young if too many are listed. */
+/* Whether a young value may be stored in the slot: its pool is young, or it is the listed pool. In
+   a listed pool, lists the slot, too, or makes the pool young if too many are listed. */
 bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r);
 
-/* Deletes a root of one of the owner's pools. (bxr_domain_refile, which inline.h declares for the fast paths, is the second
-   half of this function.) */
+/* Deletes a root of one of the owner's pools. (bxr_domain_refile, which inline.h declares for the
+   fast paths, is the second half of this function.) */
 void bxr_domain_free(boxroot r);
 
 /* Deletes those `count` roots of one of the owner's pools whose bits are set. */
 void bxr_domain_free_all(struct bxr_pool *pool, uint64_t const bits[BXR_BITS_WORDS],
                          uint64_t count);
 
-/* Visits all young pools, and makes them old. After the visit they must not hold a young value any more. Nor must
-   listed slots. The current pool's free slots are given back to it. */
+/* Visits all young pools, and makes them old. After the visit they must not hold a young value any
+   more. Nor must listed slots. The current pool's free slots are given back to it. */
 void bxr_domain_promote(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                         void *context);
 
-/* Calls visit on every pool of the domain, the empty ones after the others. It may empty the pool. */
+/* Calls visit on every pool of the domain, the empty ones after the others. It may empty the
+   pool. */
 void bxr_domain_each_pool(struct bxr_domain *domain, void (*visit)(struct bxr_pool *, void *),
                           void *context);
 
@@ -166,8 +171,8 @@ static inline size_t bxr_domain_pools_in_use(struct bxr_domain *domain) {
   return domain->pool_count - domain->empty_count;
 }
 
-/* Moves all pools of `from` to the domain. Young pools stay young, old ones stay old, and their deletes go on waiting.
-   `from` has no current pool, and no other thread uses its lists. */
+/* Moves all pools of `from` to the domain. Young pools stay young, old ones stay old, and their
+   deletes go on waiting. `from` has no current pool, and no other thread uses its lists. */
 void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from);
 
 /* Opens all pools, which the marker has visited. */

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Records without a domain, and domains that end.
 
-   When a domain ends, its record goes on the stack of orphans, with its pools. A record without pools goes on
-   the stack of spares. The next minor scan of any domain takes the whole stack of orphans. If the scanned domain has no
-   record, one orphan becomes its record. The pools of the other orphans move to the domain's record.
+   When a domain ends, its record goes on the stack of orphans, with its pools. A record without
+   pools goes on the stack of spares. The next minor scan of any domain takes the whole stack of
+   orphans. If the scanned domain has no record, one orphan becomes its record. The pools of the
+   other orphans move to the domain's record.
 
-   always-scanned: Orphans are always scanned. A record is pushed by code of a running domain, that is, between
-      stop-the-world sections. So its pools are scanned, by the domain that takes the stack, in the next
-      minor collection and in every later one. Each domain's part of a minor collection can move values of
-      any domain's minor heap, so it does not matter which domain scans a root. A domain that is ending takes
-      no orphans any more: our hooks recognise it (runtime_ocaml5.c). A major cycle starts with a minor scan,
-      so orphans are marked.
-   scans-adopt: Only minor scans take orphans, and they put none back. A domain that needs a record at another time, to make
-      its first root for instance, takes a spare or a new one. It may do so in a hook or a finaliser inside a
-      stop-the-world section, where other domains scan at the same time, and would not see an orphan that it holds. Orphans
-      do not pile up meanwhile: the end of a domain includes a minor collection, in which the other domains adopt its pools.
+   always-scanned: Orphans are always scanned. A record is pushed by code of a running domain, that
+      is, between stop-the-world sections. So its pools are scanned, by the domain that takes the
+      stack, in the next minor collection and in every later one. Each domain's part of a minor
+      collection can move values of any domain's minor heap, so it does not matter which domain
+      scans a root. A domain that is ending takes no orphans any more: our hooks recognise it
+      (runtime_ocaml5.c). A major cycle starts with a minor scan, so orphans are marked.
+   scans-adopt: Only minor scans take orphans, and they put none back. A domain that needs a record
+      at another time, to make its first root for instance, takes a spare or a new one. It may do so
+      in a hook or a finaliser inside a stop-the-world section, where other domains scan at the same
+      time, and would not see an orphan that it holds. Orphans do not pile up meanwhile: the end of
+      a domain includes a minor collection, in which the other domains adopt its pools.
    no-ABA: The stacks are only pushed on, and taken as a whole. */
 #ifndef BXR_ORPHANS_H
 #define BXR_ORPHANS_H
@@ -23,12 +25,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A record without pools for a domain that has no record: a spare or a new one (scans-adopt). Its fast paths are closed.
-   NULL if out of memory. */
+/* A record without pools for a domain that has no record: a spare or a new one (scans-adopt). Its
+   fast paths are closed. NULL if out of memory. */
 struct bxr_domain *bxr_orphans_obtain(void);
 
-/* To be called when the record's domain ends, and its marker has visited all that was handed over: leaves the record, with its pools, to an adopter, and closes
-   its fast paths. */
+/* To be called when the record's domain ends, and its marker has visited all that was handed over:
+   leaves the record, with its pools, to an adopter, and closes its fast paths. */
 void bxr_orphans_add(struct bxr_domain *domain);
 
 /* True if there may be orphans. Any thread. */

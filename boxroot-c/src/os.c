@@ -71,8 +71,8 @@ bool bxr_os_at_fork(void (*child)(void)) {
   return pthread_atfork(NULL, NULL, child) == 0;
 }
 
-/* A static executable has no dynamic linker, and needs none: dladdr and dlsym are NULL then, or find
-   nothing. (A direct use of dlopen would make GNU ld warn there.) */
+/* A static executable has no dynamic linker, and needs none: dladdr and dlsym are NULL then, or
+   find nothing. (A direct use of dlopen would make GNU ld warn there.) */
 #ifdef __ELF__
 #pragma weak dladdr
 #pragma weak dlsym

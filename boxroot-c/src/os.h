@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the allocator needs from the operating system. For a port, only os.c (on Windows, os_windows.c) and the
-   runtime* files have to change. The tests make calls fail here. Nothing here changes errno, because deletes and
-   root scans must not. */
+/* What the allocator needs from the operating system. For a port, only os.c (on Windows,
+   os_windows.c) and the runtime* files have to change. The tests make calls fail here. Nothing here
+   changes errno, because deletes and root scans must not. */
 #ifndef BXR_OS_H
 #define BXR_OS_H
 
@@ -20,30 +20,32 @@ static inline size_t bxr_os_whole_pages(size_t size) {
   return (size + page - 1) & ~(page - 1);
 }
 
-/* Zeroed memory, aligned to `align`, which is a power of two; or NULL. `size` is a multiple of `align`. Both are in
-   bytes, and are rounded up to pages. Any thread. */
+/* Zeroed memory, aligned to `align`, which is a power of two; or NULL. `size` is a multiple of
+   `align`. Both are in bytes, and are rounded up to pages. Any thread. */
 void *bxr_os_map(size_t size, size_t align);
 
-/* Gives back a part of what bxr_os_map returned. Any thread. False if the part is not whole pages, or
-   if the system refuses: the part then still belongs to the caller, unchanged. */
+/* Gives back a part of what bxr_os_map returned. Any thread. False if the part is not whole pages,
+   or if the system refuses: the part then still belongs to the caller, unchanged. */
 bool bxr_os_unmap(void *start, size_t size);
 
 /* A clock that never goes back, in nanoseconds. Any thread. */
 uint64_t bxr_os_nanoseconds(void);
 
-/* A number, not 0, that no other running process has. The child of a fork has another one than its parent. Any thread. */
+/* A number, not 0, that no other running process has. The child of a fork has another one than its
+   parent. Any thread. */
 int bxr_os_process(void);
 
-/* Runs `child` in the child process after every later fork. False on failure. On a system without fork, does
-   nothing, and returns true. */
+/* Runs `child` in the child process after every later fork. False on failure. On a system without
+   fork, does nothing, and returns true. */
 bool bxr_os_at_fork(void (*child)(void));
 
-/* Keeps the shared object that holds `address` in the process, also after dlclose, where the system can
-   do so. Does nothing if the address is in the program itself. May wait for the dynamic linker's lock. Any thread. */
+/* Keeps the shared object that holds `address` in the process, also after dlclose, where the system
+   can do so. Does nothing if the address is in the program itself. May wait for the dynamic
+   linker's lock. Any thread. */
 void bxr_os_pin(void const *address);
 
-/* Whether the program, or the shared library, that this is linked into has a table of frames. Without one, some unwinders end
-   the process. Any thread. */
+/* Whether the program, or the shared library, that this is linked into has a table of frames.
+   Without one, some unwinders end the process. Any thread. */
 bool bxr_os_can_unwind(void);
 
 /* Fault injection, for tests; compiled in only with -DBXR_FAULT_INJECTION. */
@@ -52,8 +54,8 @@ bool bxr_os_can_unwind(void);
    those after it. k = 0 turns failures off. Returns the number of calls of bxr_os_map since
    this function was called before. */
 size_t bxr_os_fail(size_t k, bool for_good);
-/* Whether bxr_os_unmap fails from now on. Returns the number of its calls with whole pages since this function was called
-   before. */
+/* Whether bxr_os_unmap fails from now on. Returns the number of its calls with whole pages since
+   this function was called before. */
 size_t bxr_os_refuse_unmap(bool refuse);
 /* What bxr_os_at_fork calls first, as if another thread did that meanwhile. */
 void bxr_os_interrupt(void (*act)(void));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What unwinders need on Linux with musl. Debian's musl-gcc links the unwinder of a gcc that was made for glibc, and makes a
-   table of frames only if it is told to (-Wl,--eh-frame-hdr). */
+/* What unwinders need on Linux with musl. Debian's musl-gcc links the unwinder of a gcc that was
+   made for glibc, and makes a table of frames only if it is told to (-Wl,--eh-frame-hdr). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #endif
@@ -40,8 +40,9 @@ bool bxr_os_can_unwind(void) {
   return table_of_frames((void const *)(uintptr_t)bxr_os_can_unwind) != NULL;
 }
 
-/* That unwinder asks glibc for the table by this function, which musl lacks. An unwinder that was made for musl does not call it.
-   The struct is glibc's, without its last members; the unwinder reads eh_frame only. */
+/* That unwinder asks glibc for the table by this function, which musl lacks. An unwinder that was
+   made for musl does not call it. The struct is glibc's, without its last members; the unwinder
+   reads eh_frame only. */
 struct dl_find_object {
   unsigned long long flags;
   void *map_start, *map_end, *link_map, *eh_frame;

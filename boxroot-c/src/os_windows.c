@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows. Here the caller of a delete may also want what GetLastError returned before, so that is kept like errno. */
+/* Windows. Here the caller of a delete may also want what GetLastError returned before, so that is
+   kept like errno. */
 #ifdef _WIN32
 #include "os.h"
 
@@ -16,8 +17,9 @@ size_t bxr_os_page_size(void) {
   return info.dwPageSize;
 }
 
-/* Addresses are reserved for more than is asked for, and only the aligned part gets memory. An *allocation*, which is what one
-   call reserved, can be released as a whole only: the ends stay reserved until then, which takes no memory. */
+/* Addresses are reserved for more than is asked for, and only the aligned part gets memory. An
+   *allocation*, which is what one call reserved, can be released as a whole only: the ends stay
+   reserved until then, which takes no memory. */
 static void *map_memory(size_t size, size_t align) {
   if (injected_failure()) return NULL;
   size_t page = bxr_os_page_size();
@@ -31,7 +33,8 @@ static void *map_memory(size_t size, size_t align) {
   return memory;
 }
 
-/* Held while a part gives its memory back, and the allocation is released if that was its last part. */
+/* Held while a part gives its memory back, and the allocation is released if that was its last
+   part. */
 static SRWLOCK unmapping = SRWLOCK_INIT;
 
 /* Whether no part of an allocation has memory. `allocation` is where it begins. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The public functions under their plain names, such as boxroot_create, for code that does not include boxroot.h: OCaml's
-   externals, other languages, dlsym. Whatever includes it calls them by names that contain the flavour (names.h).
+/* The public functions under their plain names, such as boxroot_create, for code that does not
+   include boxroot.h: OCaml's externals, other languages, dlsym. Whatever includes it calls them by
+   names that contain the flavour (names.h).
 
-   A plain name cannot tell the flavour of its callers. So in the checked flavour it is hidden: callers reach it only from the
-   executable or shared object that contains this copy of the library. If it were visible, those in other shared objects, which
-   have a copy of the plain flavour, would get handles of this one. */
+   A plain name cannot tell the flavour of its callers. So in the checked flavour it is hidden:
+   callers reach it only from the executable or shared object that contains this copy of the
+   library. If it were visible, those in other shared objects, which have a copy of the plain
+   flavour, would get handles of this one. */
 #include "../include/boxroot.h"
 
 char const bxr_flavour = 0;

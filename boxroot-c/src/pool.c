@@ -7,8 +7,8 @@ _Static_assert(offsetof(struct bxr_pool, slots) ==
                "the block header is just before the slots");
 _Static_assert(offsetof(struct bxr_pool, owner) == 64, "the owner's part is one cache line");
 
-/* The number of slots that are initialised at a time: enough to make the slow path rare, few enough that
-   they are still in the first-level cache when they are taken. */
+/* The number of slots that are initialised at a time: enough to make the slow path rare, few enough
+   that they are still in the first-level cache when they are taken. */
 enum { EXTENT = 64 };
 
 /* ---- lists ---- */

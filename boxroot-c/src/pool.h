@@ -16,8 +16,8 @@ struct bxr_link {
   struct bxr_link *next, *prev;
 };
 
-/* The kind of a pool. Together with its generation (young or old), the kind says in which list of its
-   owner the pool is filed. */
+/* The kind of a pool. Together with its generation (young or old), the kind says in which list of
+   its owner the pool is filed. */
 enum bxr_kind {
   BXR_CURRENT, /* the domain's current pool; in no list; countdown does not tell `used` */
   BXR_FULL,    /* fewer than BXR_PARTIAL_FREE free slots */
@@ -29,36 +29,36 @@ enum bxr_kind {
 /* A countdown that tells nothing. */
 #define BXR_NOT_COUNTED (INTPTR_MAX / 2)
 
-/* The fast_owner of a closed pool: not the address of a record, but it tells the owner, in the first cache line. */
+/* The fast_owner of a closed pool: not the address of a record, but it tells the owner, in the
+   first cache line. */
 static inline struct bxr_domain_head *bxr_owner_of_closed(struct bxr_domain_head *owner) {
   return (struct bxr_domain_head *)((char *)owner + 1);
 }
 
-/* There is one bit for each word of the pool, so the number of a slot's bit is its offset in words. */
+/* There is one bit for each word of the pool, so the number of a slot's bit is its offset in
+   words. */
 #define BXR_BITS_WORDS (BXR_POOL_SIZE / sizeof(value) / 64)
 
 struct bxr_domain;
 
-/* A pool's memory begins up to BXR_HEAD_OFFSETS bytes before this struct, and ends up to that many bytes after
-   the last slot.
+/* A pool's memory begins up to BXR_HEAD_OFFSETS bytes before this struct, and ends up to that many
+   bytes after the last slot.
 
    Invariants, with `used` = slots that hold a root, deleted-but-pending ones included:
-     FULL     countdown == used - (BXR_SLOTS - BXR_PARTIAL_FREE) > 0
-     PARTIAL  countdown == used > 0
-     EMPTY    used == 0, high_water == 0
-     CURRENT  countdown == INTPTR_MAX - length of `free`, or countdown <= BXR_NOT_COUNTED
-     slots[0..high_water) were initialised: each holds a root's value or a link
-     `free`, `aside`, and the owner's `free` if that is in this pool, list exactly the unused slots below high_water
-     announced >= bits set in bxr_pool_pending; announced > 0 iff the pool is on a drain list, was taken from one and not
-     looked at yet, or is held by a thread that is about to put it on a drain list (remote.c)
-     waiting == bits set in waiting_bits; waiting > 0 iff the pool is in its owner's list of waiting pools */
+     FULL     countdown == used - (BXR_SLOTS - BXR_PARTIAL_FREE) > 0 PARTIAL  countdown == used > 0
+     EMPTY    used == 0, high_water == 0 CURRENT  countdown == INTPTR_MAX - length of `free`, or
+     countdown <= BXR_NOT_COUNTED slots[0..high_water) were initialised: each holds a root's value
+     or a link `free`, `aside`, and the owner's `free` if that is in this pool, list exactly the
+     unused slots below high_water announced >= bits set in bxr_pool_pending; announced > 0 iff the
+     pool is on a drain list, was taken from one and not looked at yet, or is held by a thread that
+     is about to put it on a drain list (remote.c) waiting == bits set in waiting_bits; waiting > 0
+     iff the pool is in its owner's list of waiting pools */
 struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
   union {
     struct bxr_link link; /* in a list of its owner */
-    uintptr_t
-      aside; /* CURRENT: the list of free slots that the profile keeps for later, or BXR_NO_SLOT (profile.h) */
+    uintptr_t aside;      /* CURRENT: the free slots that the profile keeps for later (profile.h) */
   };
   uint32_t high_water;    /* slots at and above it were never used */
   uint8_t kind;           /* enum bxr_kind */
@@ -66,13 +66,14 @@ struct bxr_pool {
   bool waits_in_snapshot; /* a slot waits that began to wait since the pool was handed over last */
   uint32_t waiting;       /* how many slots wait (waiting.h) */
 
-  /* The second cache line begins with what is shared with threads that delete remotely: atomic, except next_to_drain. */
+  /* The second cache line begins with what is shared with threads that delete remotely: atomic,
+     except next_to_drain. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */
   struct bxr_pool *next_to_drain;        /* written by the thread that may put the pool on a list */
   uint64_t announced;                    /* remote deletes begun and not yet drained */
 
-  /* The owner's again. Where roots are replaced at random, most deletes wait. So these bits are in the page of the
-     first cache line. */
+  /* The owner's again. Where roots are replaced at random, most deletes wait. So these bits are in
+     the page of the first cache line. */
   struct bxr_link waits;                 /* in its list of waiting pools */
   uint64_t waiting_bits[BXR_BITS_WORDS]; /* the slots that wait */
 
@@ -81,9 +82,10 @@ struct bxr_pool {
   uintptr_t slots[]; /* BXR_SLOTS of them */
 };
 
-/* The bits of slots that were deleted remotely lie in front of struct bxr_pool, if it begins far enough from the start of the
-   pool's memory, otherwise behind the last slot. In small pools they fit into the room that the varying place of the struct
-   leaves there anyway. Large pools have more room, to hold them. */
+/* The bits of slots that were deleted remotely lie in front of struct bxr_pool, if it begins far
+   enough from the start of the pool's memory, otherwise behind the last slot. In small pools they
+   fit into the room that the varying place of the struct leaves there anyway. Large pools have more
+   room, to hold them. */
 #define BXR_BITS_SIZE (BXR_BITS_WORDS * sizeof(uint64_t))
 #define BXR_ROOM                                                                                   \
   (BXR_BITS_SIZE <= 256 ? (uintptr_t)BXR_HEAD_OFFSETS : BXR_HEAD_OFFSETS + BXR_BITS_SIZE)
@@ -92,9 +94,9 @@ struct bxr_pool {
 #define BXR_SLOTS                                                                                  \
   ((uint32_t)((BXR_POOL_SIZE - BXR_ROOM - offsetof(struct bxr_pool, slots)) / sizeof(value)))
 
-/* The number of free slots from which a pool is partial, and is allocated from again. A lower number finds
-   such pools sooner, but visits more of them, and makes more old roots young. No benchmark told 10, 25 and 75 percent
-   from 50. */
+/* The number of free slots from which a pool is partial, and is allocated from again. A lower
+   number finds such pools sooner, but visits more of them, and makes more old roots young. No
+   benchmark told 10, 25 and 75 percent from 50. */
 #define BXR_PARTIAL_FREE (BXR_SLOTS / 2)
 
 static inline struct bxr_pool *bxr_pool_of_head(struct bxr_pool_head *head) {
@@ -110,8 +112,8 @@ static inline struct bxr_pool *bxr_pool_of_root(boxroot r) {
   return bxr_pool_from(bxr_start_of(r));
 }
 
-/* The bits of the slots that were deleted remotely and are not drained yet, in the same order as those of the slots that
-   wait. Shared, and atomic. */
+/* The bits of the slots that were deleted remotely and are not drained yet, in the same order as
+   those of the slots that wait. Shared, and atomic. */
 static inline uint64_t *bxr_pool_pending(struct bxr_pool *pool) {
   uintptr_t in_front = (uintptr_t)pool & BXR_HEAD_OFFSETS;
   return in_front >= BXR_BITS_SIZE ? (uint64_t *)pool - BXR_BITS_WORDS
@@ -130,8 +132,8 @@ static inline size_t bxr_batch_word(struct bxr_batch batch) {
   return (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));
 }
 
-/* The number of bits that are set, which is 1 or more. Where the processor may lack an instruction for that, the compiler
-   makes a call. Most deletes come alone, and do without it. */
+/* The number of bits that are set, which is 1 or more. Where the processor may lack an instruction
+   for that, the compiler makes a call. Most deletes come alone, and do without it. */
 static inline uint64_t bxr_count_bits(uint64_t bits) {
   return (bits & (bits - 1)) == 0 ? 1 : (uint64_t)__builtin_popcountll(bits);
 }
@@ -144,8 +146,8 @@ static inline uintptr_t bxr_pool_start(struct bxr_pool *pool) {
 /* Makes an empty pool of zeroed memory. */
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner);
 
-/* Sets and reads the owner. It is set while the pool is open. Any thread may read it; but only while the reader is the
-   owner is it certain that the owner does not change. */
+/* Sets and reads the owner. It is set while the pool is open. Any thread may read it; but only
+   while the reader is the owner is it certain that the owner does not change. */
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner);
 static inline struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool) {
   return bxr_load(&pool->owner);
@@ -163,7 +165,8 @@ static inline boxroot bxr_linked(uintptr_t link) { return (boxroot)(link - 1); }
 /* The free slot after this one, or NULL. */
 static inline boxroot bxr_next_free(boxroot r) { return bxr_linked(*bxr_slot(r)); }
 
-/* The end of a free list of one pool, where its last link is. Adds the number of slots to *length. Linear. */
+/* The end of a free list of one pool, where its last link is. Adds the number of slots to *length.
+   Linear. */
 uintptr_t *bxr_free_list_end(uintptr_t *list, uint32_t *length);
 
 /* Whether the pool's free list has a slot. If it is empty, puts fresh slots on it. */

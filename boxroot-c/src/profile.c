@@ -116,7 +116,8 @@ static uint32_t now; /* the number of the major cycle; atomic */
 
 void bxr_profile_begin_cycle(void) { bxr_publish(&now, bxr_runtime_cycle()); }
 
-/* A sample is the index of a stack, and in the upper 32 bits the major cycle in which the root was created. */
+/* A sample is the index of a stack, and in the upper 32 bits the major cycle in which the root was
+   created. */
 uint64_t bxr_profile_sample(void const *caller) {
   uint32_t stack = bxr_stack_find(caller, bxr_peek(&bxr_profile_rate));
   return stack == 0 ? 0 : (uint64_t)bxr_runtime_cycle() << 32 | stack;
@@ -124,9 +125,10 @@ uint64_t bxr_profile_sample(void const *caller) {
 
 /* ---- the table of samples ---- */
 
-/* A mirror has a word for each word of a pool: the samples of the pool's slots, 0 for none. Its first words, where no pool has
-   slots, are this struct. Mirrors are never unmapped. A mirror without samples may become another pool's. So there are
-   no more mirrors than pools that had samples at the same time. */
+/* A mirror has a word for each word of a pool: the samples of the pool's slots, 0 for none. Its
+   first words, where no pool has slots, are this struct. Mirrors are never unmapped. A mirror
+   without samples may become another pool's. So there are no more mirrors than pools that had
+   samples at the same time. */
 struct mirror {
   uint64_t pool; /* where the pool starts, plus the number of its samples; atomic */
   struct mirror *next;
@@ -148,7 +150,8 @@ static uint64_t *word_of(struct mirror *mirror, boxroot r) {
 
 static bool has_samples(uint64_t pool) { return pool % BXR_POOL_SIZE != 0; }
 
-/* The mirror of the root's pool, or NULL. As long as the root has a sample, the mirror does not become another pool's. */
+/* The mirror of the root's pool, or NULL. As long as the root has a sample, the mirror does not
+   become another pool's. */
 static struct mirror *find_mirror(boxroot r) {
   uintptr_t start = bxr_start_of(r);
   for (struct mirror *m = bxr_load(bucket_of(start)); m != NULL; m = m->next) {
@@ -158,8 +161,8 @@ static struct mirror *find_mirror(boxroot r) {
   return NULL;
 }
 
-/* Finds the mirror of a pool (is_its), or one without samples, which becomes the pool's, and counts one more sample in it.
-   NULL if there is none. Only the pool's owner does so. */
+/* Finds the mirror of a pool (is_its), or one without samples, which becomes the pool's, and counts
+   one more sample in it. NULL if there is none. Only the pool's owner does so. */
 static struct mirror *claim_mirror(uintptr_t start, bool is_its) {
   for (struct mirror *m = bxr_load(bucket_of(start)); m != NULL; m = m->next) {
     uint64_t pool = bxr_load(&m->pool);
@@ -240,8 +243,8 @@ static void put_number(struct writer *w, uint64_t n, unsigned base) {
   put(w, at);
 }
 
-/* The number of roots, and the memory of their slots. The format has both twice: of what is alive, and of what was ever
-   allocated, which is not known here. */
+/* The number of roots, and the memory of their slots. The format has both twice: of what is alive,
+   and of what was ever allocated, which is not known here. */
 static void put_counts(struct writer *w, uint64_t roots) {
   for (int i = 0; i < 2; i++) {
     put(w, i == 0 ? "" : " [");

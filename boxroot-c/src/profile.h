@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The profile of live roots: one create in so many is *sampled*, which means that its stack is kept until the root is
-   deleted.
+/* The profile of live roots: one create in so many is *sampled*, which means that its stack is kept
+   until the root is deleted.
 
-   shadow: Sampled roots are in pools of a second record of their domain, its *shadow* (domain.h). A shadow is never open, and
-      no thread caches it, so every fast path is shut for its pools, and roots that are not sampled pay nothing. A root of a
-      shadow has a sample, and no other root has one.
-   drawn: While the rate is on, create gets no more slots than there are creates before the next sample (`left` of the record).
-      That number is drawn anew after each sample, and when slots that were handed out are taken back. So each create is
-      sampled with the same probability, whatever else the program does.
-   aside: Walking a free list takes a cache miss for each slot. So the slots that were deleted since create last got some, whose
-      number the pool's countdown tells, are handed out first, all at once. The other free slots of the current pool are put
-      aside, and handed out some at a time.
-   uncounted: While the rate is on, no pool is `uncounted`. Otherwise slots of deleted roots would be taken again without a draw.
-   alone: A sampled root is deleted alone, never in a batch, and bxr_delete_slow forgets its sample first. A batch would take up
-      deletes of neighbouring roots, inlined, and bxr_delete_slow would not see them.
+   shadow: Sampled roots are in pools of a second record of their domain, its *shadow* (domain.h). A
+      shadow is never open, and no thread caches it, so every fast path is shut for its pools, and
+      roots that are not sampled pay nothing. A root of a shadow has a sample, and no other root has
+      one.
+   drawn: While the rate is on, create gets no more slots than there are creates before the next
+      sample (`left` of the record). That number is drawn anew after each sample, and when slots
+      that were handed out are taken back. So each create is sampled with the same probability,
+      whatever else the program does.
+   aside: Walking a free list takes a cache miss for each slot. So the slots that were deleted since
+      create last got some, whose number the pool's countdown tells, are handed out first, all at
+      once. The other free slots of the current pool are put aside, and handed out some at a time.
+   uncounted: While the rate is on, no pool is `uncounted`. Otherwise slots of deleted roots would
+      be taken again without a draw.
+   alone: A sampled root is deleted alone, never in a batch, and bxr_delete_slow forgets its sample
+      first. A batch would take up deletes of neighbouring roots, inlined, and bxr_delete_slow would
+      not see them.
    moves: Modify takes slots without a draw. If it moves a sampled root, the sample moves, too.
    signals: What boxroot_profile_write reads is never unmapped, and written by atomic operations. */
 #ifndef BXR_PROFILE_H
@@ -23,16 +27,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* With the rate on, when head.free is empty: whether the next create is to be sampled. If so, the caller does that, or gives
-   it up. */
+/* With the rate on, when head.free is empty: whether the next create is to be sampled. If so, the
+   caller does that, or gives it up. */
 bool bxr_profile_is_due(struct bxr_domain *domain);
 
 /* To be called before modify takes a slot, or a create whose sample could not be kept. */
 void bxr_profile_skip(struct bxr_domain *domain);
 
-/* Puts slots of the current pool on head.free, which is empty: deleted ones, or some that were put aside. False if there are
-   too few of these. Then the caller finds slots, as without a profile, and bxr_profile_limit puts aside those that lie beyond
-   the next sample. */
+/* Puts slots of the current pool on head.free, which is empty: deleted ones, or some that were put
+   aside. False if there are too few of these. Then the caller finds slots, as without a profile,
+   and bxr_profile_limit puts aside those that lie beyond the next sample. */
 bool bxr_profile_continue(struct bxr_domain *domain);
 void bxr_profile_limit(struct bxr_domain *domain);
 
@@ -45,7 +49,8 @@ uint64_t bxr_profile_sample(void const *caller);
 /* Keeps a sample for a slot of one of the owner's pools. False if out of memory. */
 bool bxr_profile_keep(boxroot r, uint64_t sample);
 
-/* The sample of a root, or 0. Forget returns whether there was one. Any thread that may delete the root. */
+/* The sample of a root, or 0. Forget returns whether there was one. Any thread that may delete the
+   root. */
 uint64_t bxr_profile_of(boxroot r);
 bool bxr_profile_forget(boxroot r);
 

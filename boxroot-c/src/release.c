@@ -10,9 +10,10 @@ static size_t unit_size(void) {
   return page > BXR_POOL_SIZE ? page : BXR_POOL_SIZE;
 }
 
-/* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at first,
-   because other owners may be changing their pools. A pool that was not carved yet has no owner. The domain's own thread
-   can tell whether its marker has visited the pools since; at teardown, any thread calls this. */
+/* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at
+   first, because other owners may be changing their pools. A pool that was not carved yet has no
+   owner. The domain's own thread can tell whether its marker has visited the pools since; at
+   teardown, any thread calls this. */
 static bool is_unit_unused(struct bxr_domain *domain, uintptr_t unit, size_t size, bool teardown) {
   for (uintptr_t start = unit; start < unit + size; start += BXR_POOL_SIZE) {
     struct bxr_pool *pool = bxr_pool_from(start);
@@ -39,7 +40,8 @@ static bool extend_run(struct run *run, uintptr_t unit, size_t size) {
   return true;
 }
 
-/* Unmaps a run of unused units, which are in no list. False if the system refuses: then they are in the list again. */
+/* Unmaps a run of unused units, which are in no list. False if the system refuses: then they are in
+   the list again. */
 static bool release_run(struct bxr_domain *domain, struct run run) {
   bool released = run.start == run.end || bxr_os_unmap((void *)run.start, run.end - run.start);
   size_t pools = released ? (run.end - run.start) / BXR_POOL_SIZE : 0;
@@ -50,9 +52,10 @@ static bool release_run(struct bxr_domain *domain, struct run run) {
   return released;
 }
 
-/* Unmaps up to n empty pools, beginning with those that became empty first, and returns how many it unmapped. `work` limits
-   the number of pools that it looks at and of system calls together: pools that are neighbours, in memory and in the list,
-   take one call. A pool that cannot be unmapped now goes to the front of the list, and is not in the way next time. */
+/* Unmaps up to n empty pools, beginning with those that became empty first, and returns how many it
+   unmapped. `work` limits the number of pools that it looks at and of system calls together: pools
+   that are neighbours, in memory and in the list, take one call. A pool that cannot be unmapped now
+   goes to the front of the list, and is not in the way next time. */
 static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t work, bool teardown) {
   size_t size = unit_size(), pools = size / BXR_POOL_SIZE, before = domain->empty_count;
   struct run run = {0, 0};
@@ -80,15 +83,15 @@ static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t wo
   return before - domain->empty_count;
 }
 
-/* A millisecond's work in each cycle, plus a share of what there is. So each empty pool is looked at within sixteen cycles,
-   however many there are. */
+/* A millisecond's work in each cycle, plus a share of what there is. So each empty pool is looked
+   at within sixteen cycles, however many there are. */
 void bxr_release_unneeded(struct bxr_domain *domain) {
   release_empty_pools(domain, domain->empty_low, (1 << 10) + domain->empty_count / 16, false);
   domain->empty_low = domain->empty_count;
 }
 
-/* Empty pools beyond the number of those in use, and of these, are too many. A scan unmaps a sixteenth of what is too much, and
-   looks at a share of all. */
+/* Empty pools beyond the number of those in use, and of these, are too many. A scan unmaps a
+   sixteenth of what is too much, and looks at a share of all. */
 enum { SPARED = 1 << 10 };
 
 void bxr_release_excess(struct bxr_domain *domain) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Remote deletes: the argument. Its steps and its claims have names, which stand in the code below and in orphans.c,
-   too. `make model` checks it, with the same names (boxroot-c/model).
+/* Remote deletes: the argument. Its steps and its claims have names, which stand in the code below
+   and in orphans.c, too. `make model` checks it, with the same names (boxroot-c/model).
 
-   Who uses the shared fields of a pool P and of a record R: P's *owner*; *deleters*, any other threads;
-   *adopters*, which are domains in a minor scan that take over the pools of domains that have ended.
+   Who uses the shared fields of a pool P and of a record R: P's *owner*; *deleters*, any other
+   threads; *adopters*, which are domains in a minor scan that take over the pools of domains that
+   have ended.
 
    A deleter of roots of P, whose bits are in one word of P.pending,
      announce:    adds their number to P.announced;
@@ -12,19 +13,19 @@
        read-merges:   reads R.merges;
        same-owner:    reads P's owner again, and starts over at read-owner if that is not R;
        link:          pushes P on R.drain;
-       rescue:        reads R.merges again, and if that has changed, takes R's whole drain list and pushes
-                      each of its pools anew;
+       rescue:        reads R.merges again, and if that has changed, takes R's whole drain list and
+                      pushes each of its pools anew;
      post:        sets their bits in P.pending, its last access to P.
    An owner R drains:
      take:        it takes its whole drain list, and for each pool P of it that it still owns
      clear:       it clears the bits that it finds in P.pending,
      free:        it frees those slots,
      settle:      it subtracts their number from P.announced,
-     push-again:  and it pushes P again, as in `push`, if the result is not 0. It also pushes the pools that it does
-                  not own any more.
-   If the marker may still have to visit P, then `free` only notes that those slots wait (waiting.h). Pools that were
-   taken, and that there was no time to look at, stay between `take` and `clear`, on a list that only R's owner uses. When
-   R's domain ends, these are pushed again.
+     push-again:  and it pushes P again, as in `push`, if the result is not 0. It also pushes the
+                  pools that it does not own any more.
+   If the marker may still have to visit P, then `free` only notes that those slots wait
+   (waiting.h). Pools that were taken, and that there was no time to look at, stay between `take`
+   and `clear`, on a list that only R's owner uses. When R's domain ends, these are pushed again.
    An adopter of R's pools
      give:        sets each pool's owner,
      count-merge: increments R.merges,
@@ -32,30 +33,36 @@
 
    Why this is right:
 
-   once: A drain list holds a pool at most once. The right to push P (in the code: the pool's *place* in a list)
-      belongs to the deleter that moved P.announced from 0, or to the thread that took P from a list and has
-      not brought P.announced to 0. These two exclude each other, because P.announced is 0 between them.
-   none-forgotten: No delete is forgotten. While P.announced is not 0, P is on a list, or is in the hands of a
-      thread that will push it (once, no-lost-push); and the owner of that list will drain it.
-   stays-mapped: P stays mapped while a deleter uses it. Before `announce` the slots of its roots are in use. After it the
-      owner cannot bring P.announced to 0, nor free those slots, before it has seen the bits of `post`.
-      An empty pool has no live root, and no delete that is announced. After `link` the push does not touch P,
-      only R, which is never unmapped.
-   no-lost-push: A push that races with an adoption is not lost. If `count-merge` is after `rescue`, then `forward` is
-      after `link`, and finds P. If `count-merge` is between `read-merges` and `rescue`, the pusher notices, and takes R's
-      list itself. If `count-merge` is before `read-merges`, then `give` is before `same-owner`, and the pusher reads
-      another owner there; or it reads R, because P came back to R, and then R's list is the right one. "Before" is the
+   once: A drain list holds a pool at most once. The right to push P (in the code: the pool's
+      *place* in a list) belongs to the deleter that moved P.announced from 0, or to the thread that
+      took P from a list and has not brought P.announced to 0. These two exclude each other, because
+      P.announced is 0 between them.
+   none-forgotten: No delete is forgotten. While P.announced is not 0, P is on a list, or is in the
+      hands of a thread that will push it (once, no-lost-push); and the owner of that list will
+      drain it.
+   stays-mapped: P stays mapped while a deleter uses it. Before `announce` the slots of its roots
+      are in use. After it the owner cannot bring P.announced to 0, nor free those slots, before it
+      has seen the bits of `post`. An empty pool has no live root, and no delete that is announced.
+      After `link` the push does not touch P, only R, which is never unmapped.
+   no-lost-push: A push that races with an adoption is not lost. If `count-merge` is after `rescue`,
+      then `forward` is after `link`, and finds P. If `count-merge` is between `read-merges` and
+      `rescue`, the pusher notices, and takes R's list itself. If `count-merge` is before
+      `read-merges`, then `give` is before `same-owner`, and the pusher reads another owner there;
+      or it reads R, because P came back to R, and then R's list is the right one. "Before" is the
       order of the sequentially consistent operations; all of these are.
    no-ABA: Drain lists are only pushed on, and taken as a whole.
-   scans: A root scan needs no care. A remote delete does not change the slot, so the collector still sees
-      a value there. Slots are freed before a minor scan reads them, or by the owner outside scans.
-   fork: A fork copies the process in the midst of this. In the child no deleter is left, so the owner
-      brings P.announced and the drain list in line with the bits of P.pending. In the child, deletes that
-      were announced and not posted, or that other domains had collected, leave their roots alive.
-   darken-first: A deleter's own roots may be darkened earlier in a cycle than those of the owner. In between, it may copy
-      the value of the owner's root to where the marker does not look any more, and then delete the root. So the
-      owner must still darken that root: it takes nothing from its drain list between the darkening of any domain's roots
-      and that of its own. (From OCaml 5.5 on, and in OxCaml, other domains run in between. In the owner, hooks may run.) */
+   scans: A root scan needs no care. A remote delete does not change the slot, so the collector
+      still sees a value there. Slots are freed before a minor scan reads them, or by the owner
+      outside scans.
+   fork: A fork copies the process in the midst of this. In the child no deleter is left, so the
+      owner brings P.announced and the drain list in line with the bits of P.pending. In the child,
+      deletes that were announced and not posted, or that other domains had collected, leave their
+      roots alive.
+   darken-first: A deleter's own roots may be darkened earlier in a cycle than those of the owner.
+      In between, it may copy the value of the owner's root to where the marker does not look any
+      more, and then delete the root. So the owner must still darken that root: it takes nothing
+      from its drain list between the darkening of any domain's roots and that of its own. (From
+      OCaml 5.5 on, and in OxCaml, other domains run in between. In the owner, hooks may run.) */
 #include "remote.h"
 
 #include "barrier.h"
@@ -72,8 +79,9 @@ static struct bxr_pool *drain_take(struct bxr_domain *owner) {
   return bxr_exchange(&owner->drain, NULL);
 }
 
-/* Pushes a pool on its owner's drain list. If all pools of that owner moved to another one meanwhile, takes
-   and returns its drain list, to be pushed anew: the adopter may have taken the list before this push. */
+/* Pushes a pool on its owner's drain list. If all pools of that owner moved to another one
+   meanwhile, takes and returns its drain list, to be pushed anew: the adopter may have taken the
+   list before this push. */
 static struct bxr_pool *drain_push_to_owner(struct bxr_pool *pool) {
   struct bxr_domain *owner;
   uint64_t merges;
@@ -86,8 +94,8 @@ static struct bxr_pool *drain_push_to_owner(struct bxr_pool *pool) {
   return drain_take(owner);
 }
 
-/* Pushes pools, whose places in a list the caller holds, on their owners' drain lists. A pool is not touched
-   after it was pushed: its owner may unmap it. */
+/* Pushes pools, whose places in a list the caller holds, on their owners' drain lists. A pool is
+   not touched after it was pushed: its owner may unmap it. */
 static void drain_push_all(struct bxr_pool *list) {
   while (list != NULL) {
     struct bxr_pool *pool = list;
@@ -165,8 +173,8 @@ static void let_slots_wait(struct bxr_pool *pool, uint64_t const posted[BXR_BITS
     if (posted[i] != 0) bxr_waiting_add(pool, i, posted[i]);
 }
 
-/* Frees the slots posted so far, or lets them wait if the pool is closed. True if deletes remain that are announced and
-   not posted. */
+/* Frees the slots posted so far, or lets them wait if the pool is closed. True if deletes remain
+   that are announced and not posted. */
 static bool harvest_pool(struct bxr_domain *domain, struct bxr_pool *pool, bool open) {
   uint64_t posted[BXR_BITS_WORDS], count = 0;
   for (size_t i = 0; i < BXR_BITS_WORDS; i++) {
@@ -209,7 +217,8 @@ static void drain_pools(struct bxr_domain *domain, size_t work) {
   drain_taken_pools(domain, &work);
 }
 
-/* Drains `remote` pools, or more if they must wait, and then frees what waits in up to `waiting` pools. */
+/* Drains `remote` pools, or more if they must wait, and then frees what waits in up to `waiting`
+   pools. */
 static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting) {
   /* darken-first */
   if (bxr_runtime_marking_started() && domain->darkened != bxr_runtime_cycle()) return;
@@ -217,14 +226,15 @@ static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting)
   bxr_waiting_free(domain, waiting);
 }
 
-/* The drain list holds no more pools than the domain has, except some that late deletes have pushed. */
+/* The drain list holds no more pools than the domain has, except some that late deletes have
+   pushed. */
 void bxr_remote_drain_more(struct bxr_domain *domain, size_t n) {
   drain_both(domain, bxr_waiting_share(domain->pool_count) + n,
              bxr_waiting_share(domain->waiting_count) + n);
 }
 
-/* The number of pools that a create drains before it takes another pool. Between two such drains, creates fill at least
-   half a pool. */
+/* The number of pools that a create drains before it takes another pool. Between two such drains,
+   creates fill at least half a pool. */
 enum { A_FEW = 8 };
 
 void bxr_remote_drain_a_few(struct bxr_domain *domain) { drain_both(domain, A_FEW, A_FEW); }

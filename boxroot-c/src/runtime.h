@@ -23,8 +23,9 @@ static inline struct bxr_range bxr_minor_heap(void) {
   return (struct bxr_range){start, (uintptr_t)BXR_MINOR_HEAP_END - start};
 }
 
-/* Whether a word is a block with an address in the range. One comparison tells: the word's offset is rotated, so that
-   the lowest bit of an immediate or a link makes it larger than any offset in the range. */
+/* Whether a word is a block with an address in the range. One comparison tells: the word's offset
+   is rotated, so that the lowest bit of an immediate or a link makes it larger than any offset in
+   the range. */
 static inline bool bxr_is_block_in(struct bxr_range range, uintptr_t word) {
   uintptr_t offset = word - range.start;
   return (offset >> 1 | offset << 63) < range.size >> 1;
@@ -53,10 +54,11 @@ static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 #endif
 }
 
-/* bxr_act for a slot with a block of the minor heap. The action moves the block, but copies most of its
-   fields later. Up to OCaml 5.4, the header in front of an infix pointer is one of these fields. Meanwhile
-   another domain that has finished its part of the collection may mark, and visit this slot. So that header is
-   copied here, before the slot gets the new address. The runtime later stores the same header again. */
+/* bxr_act for a slot with a block of the minor heap. The action moves the block, but copies most of
+   its fields later. Up to OCaml 5.4, the header in front of an infix pointer is one of these
+   fields. Meanwhile another domain that has finished its part of the collection may mark, and visit
+   this slot. So that header is copied here, before the slot gets the new address. The runtime later
+   stores the same header again. */
 static inline void bxr_act_young(struct bxr_action action, uintptr_t *slot) {
 #if OCAML_VERSION >= 50000 && OCAML_VERSION < 50500
   header_t header = Hd_val((value)*slot);
@@ -74,53 +76,59 @@ static inline void bxr_act_young(struct bxr_action action, uintptr_t *slot) {
 
 /* ---- marking in slices (scan.h, barrier.h); only if bxr_runtime_marks_ranges() ---- */
 
-/* Whether the collector can mark a block outside the OCaml heap like one inside, as far as can be told from
-   the headers that the functions below make and read. If a runtime cannot, compile with
+/* Whether the collector can mark a block outside the OCaml heap like one inside, as far as can be
+   told from the headers that the functions below make and read. If a runtime cannot, compile with
    -DBXR_MARK_SLOT_BY_SLOT. Called in a scan that darkens. */
 bool bxr_runtime_marks_ranges(void);
-/* The header of an unmarked block of this many values; and whether a header says that its block is marked.
-   Called in a scan that darkens. */
+/* The header of an unmarked block of this many values; and whether a header says that its block is
+   marked. Called in a scan that darkens. */
 uintptr_t bxr_runtime_unmarked_header(size_t size);
 bool bxr_runtime_is_marked(uintptr_t header);
-/* The number of the major cycle. It changes when the cycle's marking has ended, and before the roots of the
-   next cycle are darkened. The counter wraps after 2^32 cycles. With the lock. */
+/* The number of the major cycle. It changes when the cycle's marking has ended, and before the
+   roots of the next cycle are darkened. The counter wraps after 2^32 cycles. With the lock. */
 uint32_t bxr_runtime_cycle(void);
-/* Whether some domain's roots have been darkened in this cycle, while the roots of another domain may not have been.
-   Always false where no domain runs before all roots have been darkened: up to OCaml 5.4, but not in OxCaml. With
-   the lock. */
+/* Whether some domain's roots have been darkened in this cycle, while the roots of another domain
+   may not have been. Always false where no domain runs before all roots have been darkened: up to
+   OCaml 5.4, but not in OxCaml. With the lock. */
 bool bxr_runtime_marking_started(void);
-/* Whether this thread's domain has nothing to mark, for now: its marker has visited what was handed over. With the lock. */
+/* Whether this thread's domain has nothing to mark, for now: its marker has visited what was handed
+   over. With the lock. */
 bool bxr_runtime_marking_done(void);
-/* Whether the program may have forced the collection that is under way, and has not run since. False if the
-   runtime tells that it has not. In scans. */
+/* Whether the program may have forced the collection that is under way, and has not run since.
+   False if the runtime tells that it has not. In scans. */
 bool bxr_runtime_may_be_forced(void);
 
-/* Pacing. The collector plans a cycle without the work that our roots add to it. Where roots are darkened one by one, a part
-   of that work is done outside of slices: darkening a root visits the header of its value, and the fields before the first
-   pointer. If the pools are handed over, the slices do this part, too. It is taken to be this many words for each value, as
-   of a block with one field. */
+/* Pacing. The collector plans a cycle without the work that our roots add to it. Where roots are
+   darkened one by one, a part of that work is done outside of slices: darkening a root visits the
+   header of its value, and the fields before the first pointer. If the pools are handed over, the
+   slices do this part, too. It is taken to be this many words for each value, as of a block with
+   one field. */
 enum { BXR_WORDS_OF_A_VALUE = 2 };
 
-/* Cycles whose progress is much smaller than planned were forced, and say nothing of the next one. */
+/* Cycles whose progress is much smaller than planned were forced, and say nothing of the next
+   one. */
 #define BXR_SHORTEST 0.25
 
-/* The part of a major cycle, at most 1, that the collector plans to do for what this domain has allocated since the
-   last call. *allocated belongs to this function. 0 if the runtime takes no orders (OCaml 4 and 5.0). Called in minor
-   scans. */
+/* The part of a major cycle, at most 1, that the collector plans to do for what this domain has
+   allocated since the last call. *allocated belongs to this function. 0 if the runtime takes no
+   orders (OCaml 4 and 5.0). Called in minor scans. */
 double bxr_runtime_progress(uint64_t *allocated);
 /* Makes the next slice of this domain do this much more work. */
 void bxr_runtime_owe(size_t words);
-/* Whether the work of forced cycles counts for this domain's next cycles, and for those of no other domain. */
+/* Whether the work of forced cycles counts for this domain's next cycles, and for those of no other
+   domain. */
 bool bxr_runtime_rests_after_forced_cycles(void);
 
-/* Copies the values among these words to the OCaml heap, where the collector marks them in its slices. Called in
-   a scan that darkens. False if the runtime cannot (all but OCaml 4.14 with naked pointers), if there is no
-   memory, or if the copies would take too much of it; then nothing has happened. */
+/* Copies the values among these words to the OCaml heap, where the collector marks them in its
+   slices. Called in a scan that darkens. False if the runtime cannot (all but OCaml 4.14 with naked
+   pointers), if there is no memory, or if the copies would take too much of it; then nothing has
+   happened. */
 bool bxr_runtime_copy(uintptr_t const *words, size_t count);
 
 /* ---- call stacks (stacks.c) ---- */
 
-/* Whether the callers of the function that begins at this address may be hidden: looking for them would follow NULL. */
+/* Whether the callers of the function that begins at this address may be hidden: looking for them
+   would follow NULL. */
 bool bxr_runtime_hides_callers(uintptr_t function);
 
 /* ---- life cycle ---- */
@@ -132,13 +140,14 @@ bool bxr_runtime_sets_up_itself(void);
 /* Installs the hooks, once. With the lock. */
 void bxr_runtime_setup(void);
 
-/* Forgets all domains. The hooks stay installed. From now on they only call the hooks that were there before
-   them, on OCaml 4 free the copies of the last scan, and on OCaml 5 call bxr_setup_give_memory_back (setup.h). */
+/* Forgets all domains. The hooks stay installed. From now on they only call the hooks that were
+   there before them, on OCaml 4 free the copies of the last scan, and on OCaml 5 call
+   bxr_setup_give_memory_back (setup.h). */
 void bxr_runtime_teardown(void);
 
 /* Checks that our hooks are still in place (OCaml 4). If they are not, the lock cannot be followed
-   any more, and the library becomes invalid. With the lock. bxr_runtime_lost_track only tells whether that is so. Any
-   thread may call it, after bxr_runtime_setup.
+   any more, and the library becomes invalid. With the lock. bxr_runtime_lost_track only tells
+   whether that is so. Any thread may call it, after bxr_runtime_setup.
 
    bxr_runtime_is_on_own_stack: whether OCaml runs on the stack that this thread began with, and not
    on that of an effect handler (OCaml 5). With the lock, in a function that OCaml has called. */
@@ -156,9 +165,9 @@ void bxr_runtime_check(void);
    the lock, or if its domain is ending. */
 struct bxr_domain **bxr_runtime_record(void);
 
-/* Whether the answer of bxr_runtime_record is certain on this thread, even if the caller does not promise
-   to hold the lock. A thread that is ending, or whose domain ended before our hooks were installed, may seem
-   to hold the lock. */
+/* Whether the answer of bxr_runtime_record is certain on this thread, even if the caller does not
+   promise to hold the lock. A thread that is ending, or whose domain ended before our hooks were
+   installed, may seem to hold the lock. */
 bool bxr_runtime_is_trusted(void);
 
 #if OCAML_VERSION < 50000
@@ -186,15 +195,16 @@ static inline struct bxr_domain_head *bxr_runtime_cached(void) {
 /* The runtime's state of this thread's domain, as in bxr_domain_open. With the lock. */
 void *bxr_runtime_state(void);
 
-/* Whether the program's runtime is of another version of OCaml than this file was compiled for. The linker does not notice that, and the
-   records of domains differ. Any thread, at any time. */
+/* Whether the program's runtime is of another version of OCaml than this file was compiled for. The
+   linker does not notice that, and the records of domains differ. Any thread, at any time. */
 bool bxr_runtime_is_other(void);
 
 /* Whether no other domain runs that could be using its record. With the lock. */
 bool bxr_runtime_is_alone(void);
 
-/* Whether OCaml can go on in the child of a fork by this thread: no domain was ever made besides this one. When another
-   domain is made, OCaml 5 gives the first one a thread more, for good, which the child does not have. With the lock. */
+/* Whether OCaml can go on in the child of a fork by this thread: no domain was ever made besides
+   this one. When another domain is made, OCaml 5 gives the first one a thread more, for good, which
+   the child does not have. With the lock. */
 bool bxr_runtime_survives_fork(void);
 
 /* Opens the fast paths to this thread, for this record, which is its domain's. With the lock. */

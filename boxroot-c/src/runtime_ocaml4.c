@@ -29,10 +29,10 @@
 #include "scan.h"
 #include "setup.h"
 
-/* FIND(type, name) is the address of a symbol, or NULL if the program lacks it. It is for functions of the systhreads
-   library; for the hook by which the main thread ends after Thread.exit, which only native programs have; and for
-   functions that some systems have in a library of their own, -lpthread.
-   Object files other than ELF's have no weak references without flags to the linker. */
+/* FIND(type, name) is the address of a symbol, or NULL if the program lacks it. It is for functions
+   of the systhreads library; for the hook by which the main thread ends after Thread.exit, which
+   only native programs have; and for functions that some systems have in a library of their own,
+   -lpthread. Object files other than ELF's have no weak references without flags to the linker. */
 typedef value thread_function(value);
 typedef void (*termination_hook)(void *);
 typedef int create_key(pthread_key_t *, void (*)(void *));
@@ -55,9 +55,10 @@ BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner = &bxr_no_domain;
 static struct bxr_domain *the_domain;
 static BXR_THREAD_LOCAL bool holds_lock;
 
-/* Whether this is the main thread, which started the runtime. Only the main thread has fast paths to delete and modify,
-   because it ends through caml_termination_hook, if it ends before the process does. If the program has the Thread module but
-   not that hook (bytecode), no thread counts as the main one. */
+/* Whether this is the main thread, which started the runtime. Only the main thread has fast paths
+   to delete and modify, because it ends through caml_termination_hook, if it ends before the
+   process does. If the program has the Thread module but not that hook (bytecode), no thread counts
+   as the main one. */
 static BXR_THREAD_LOCAL bool is_main;
 
 static bool threads_at_setup;
@@ -83,21 +84,23 @@ static void forget_lock(void) {
 
 /* ---- the ends of threads ---- */
 
-/* A thread of the Thread module releases the lock at its end without passing through a hook, so that holds_lock
-   stays set while its thread-local destructors run.
+/* A thread of the Thread module releases the lock at its end without passing through a hook, so
+   that holds_lock stays set while its thread-local destructors run.
 
-   1. Just before it releases the lock, it triggers its *termination event*, for which Thread.join waits: it sets the
-      event's status. No other thread does. So a thread whose holds_lock is set holds the lock if that status is 0.
-   2. OCaml frees the event when it collects the event's *wrapper*, a custom block to which the thread's descriptor refers.
-      So the wrapper is a root until the thread has ended, as far as we can know: until the destructor of a
-      thread-specific key. From then on the thread is not trusted.
-   3. caml_shutdown finalises blocks that are roots, too. So wrappers get a finaliser of ours, which frees no event at
-      which a thread may look. If the program started with caml_startup_pooled, the shutdown frees all events. So this
-      finaliser also ends the trust.
-   4. A thread that was registered by caml_c_thread_register may be registered anew, with another event. So each
-      time a thread takes the lock, it looks which event is its own.
-   5. All this is private to systhreads, and the same in all versions from 4.13 on. If it looks different at setup
-      (know_events), or if memory is short, only the main thread is trusted. */
+   1. Just before it releases the lock, it triggers its *termination event*, for which Thread.join
+      waits: it sets the event's status. No other thread does. So a thread whose holds_lock is set
+      holds the lock if that status is 0.
+   2. OCaml frees the event when it collects the event's *wrapper*, a custom block to which the
+      thread's descriptor refers. So the wrapper is a root until the thread has ended, as far as we
+      can know: until the destructor of a thread-specific key. From then on the thread is not
+      trusted.
+   3. caml_shutdown finalises blocks that are roots, too. So wrappers get a finaliser of ours, which
+      frees no event at which a thread may look. If the program started with caml_startup_pooled,
+      the shutdown frees all events. So this finaliser also ends the trust.
+   4. A thread that was registered by caml_c_thread_register may be registered anew, with another
+      event. So each time a thread takes the lock, it looks which event is its own.
+   5. All this is private to systhreads, and the same in all versions from 4.13 on. If it looks
+      different at setup (know_events), or if memory is short, only the main thread is trusted. */
 enum { NOT_TRIGGERED = 0, TRIGGERED = 1, UNKNOWN = 2 };
 struct event {
   pthread_mutex_t lock;
@@ -203,8 +206,9 @@ static bool is_new_event(struct event const *event) {
          memcmp(&event->triggered, &new_event.triggered, sizeof event->triggered) == 0;
 }
 
-/* Finds out whether threads have events of the layout above, as far as this thread's event tells. It tells nothing if
-   another thread waits for the end of this one, because the event is not new then. */
+/* Finds out whether threads have events of the layout above, as far as this thread's event tells.
+   It tells nothing if another thread waits for the end of this one, because the event is not new
+   then. */
 static void know_events(void) {
   thread_function *self = FIND(thread_function, caml_thread_self);
   if (self == NULL || FIND(create_key, pthread_key_create) == NULL ||
@@ -252,8 +256,8 @@ bool bxr_runtime_survives_fork(void) { return true; }
 
 bool bxr_runtime_is_trusted(void) { return own_status() != UNKNOWN; }
 
-/* caml_darken asks the page table first, and a full mark stack keeps only entries of heap chunks: both would
-   lose blocks outside the heap. */
+/* caml_darken asks the page table first, and a full mark stack keeps only entries of heap chunks:
+   both would lose blocks outside the heap. */
 bool bxr_runtime_marks_ranges(void) { return false; }
 uintptr_t bxr_runtime_unmarked_header(size_t size) { return size; }
 bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
@@ -270,14 +274,15 @@ bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, fals
 
 /* ---- copies for the marker ---- */
 
-/* The copies of this cycle: a list through their first fields, which ends with Val_unit. Only the marker keeps
-   them alive, and no block moves before the cycle has ended. */
+/* The copies of this cycle: a list through their first fields, which ends with Val_unit. Only the
+   marker keeps them alive, and no block moves before the cycle has ended. */
 static value copies = Val_unit;
 static size_t copied_words;
 static void (*previous_marking_ended)(void);
 
-/* The collector's progress in this cycle, of which each slice makes a step that the program's allocations decide. A cycle without
-   copies would make [expected] of it: 0.6 for sweeping alone, then as the last cycle that was not forced tells. */
+/* The collector's progress in this cycle, of which each slice makes a step that the program's
+   allocations decide. A cycle without copies would make [expected] of it: 0.6 for sweeping alone,
+   then as the last cycle that was not forced tells. */
 static double progress, expected = 0.6;
 static void (*previous_slice_begins)(void);
 
@@ -285,20 +290,21 @@ extern uintnat caml_percent_free;
 
 static double heap_words(void) { return (double)Caml_state->stat_heap_wsz; }
 
-/* Copies take a twelfth of the heap at most: then programs take less memory with us than with the registry crate
-   (benchmarks `cache` and `churn`), and what is free after a full major collection is not so much that the heap is
-   compacted. With a sixteenth, `cache` takes as much memory, and pauses are a little longer; with a 24th, `perm_count` is
-   slower. */
+/* Copies take a twelfth of the heap at most: then programs take less memory with us than with the
+   registry crate (benchmarks `cache` and `churn`), and what is free after a full major collection
+   is not so much that the heap is compacted. With a sixteenth, `cache` takes as much memory, and
+   pauses are a little longer; with a 24th, `perm_count` is slower. */
 enum { PART_OF_HEAP = 12 };
 
-/* The size of the heap in which the copies are. A compaction that follows when they were freed, before the next cycle begins,
-   may leave a heap that is smaller than they were. */
+/* The size of the heap in which the copies are. A compaction that follows when they were freed,
+   before the next cycle begins, may leave a heap that is smaller than they were. */
 static double heap_of_copies(void) {
   double least = PART_OF_HEAP * (double)copied_words, heap = heap_words();
   return heap > least ? heap : least;
 }
 
-/* The progress that marking the copies takes: each of their words is visited, and BXR_WORDS_OF_A_VALUE more. */
+/* The progress that marking the copies takes: each of their words is visited, and
+   BXR_WORDS_OF_A_VALUE more. */
 static double progress_for_copies(void) {
   double words = (1 + BXR_WORDS_OF_A_VALUE) * (double)copied_words;
   return words * (100 + (double)caml_percent_free) / 250 / heap_of_copies();
@@ -313,18 +319,20 @@ static void forget_copies(void) {
 }
 
 #if defined(NO_NAKED_POINTERS) || OCAML_VERSION < 41400
-/* Without naked pointers there is no page table that tells what is in the heap. The marker of 4.13 may store young
-   values in fields that it visits, and remember these fields for longer than a copy lives. */
+/* Without naked pointers there is no page table that tells what is in the heap. The marker of 4.13
+   may store young values in fields that it visits, and remember these fields for longer than a copy
+   lives. */
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   (void)words, (void)count;
   return false;
 }
 #else
-/* Memory outside the heap may be given back, and become a part of the heap, before the copy is marked. */
+/* Memory outside the heap may be given back, and become a part of the heap, before the copy is
+   marked. */
 static bool is_in_heap(uintptr_t word) { return Is_block((value)word) && Is_in_heap(word); }
 
-/* The runtime may add size / 100 * caml_percent_free to the heap for a block of this size, and some users switch the
-   collector off by a very large setting. */
+/* The runtime may add size / 100 * caml_percent_free to the heap for a block of this size, and some
+   users switch the collector off by a very large setting. */
 enum { LARGE_PERCENTAGE = 1000 };
 
 static bool is_room_for(size_t words) {
@@ -356,16 +364,17 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 }
 #endif
 
-/* How much faster than planned the cycle must go, so that it becomes as long as it would be without copies. The collector
-   plans its length by the size of the heap, which the copies make larger, and it marks the copies, too. Marking alone could
-   make up for that only in few slices that are very long, so all slices of the cycle are hastened alike. */
+/* How much faster than planned the cycle must go, so that it becomes as long as it would be without
+   copies. The collector plans its length by the size of the heap, which the copies make larger, and
+   it marks the copies, too. Marking alone could make up for that only in few slices that are very
+   long, so all slices of the cycle are hastened alike. */
 static double haste(void) {
   double larger = heap_of_copies() / (heap_of_copies() - (double)copied_words);
   return larger * (1 + progress_for_copies() / expected);
 }
 
-/* The collector works in proportion to what the program allocates (caml_major_collection_slice). So it is told of more
-   words, which do not count in Gc.stat. */
+/* The collector works in proportion to what the program allocates (caml_major_collection_slice). So
+   it is told of more words, which do not count in Gc.stat. */
 static void slice_begins(void) {
   double allocated = (double)caml_allocated_words, hastened = allocated * haste();
   Caml_state->stat_major_words -= hastened - allocated;
@@ -424,7 +433,8 @@ static void scan_roots(scanning_action action) {
   enum bxr_scan_kind kind = action == &caml_oldify_one ? BXR_SCAN_MINOR
                             : action == &caml_darken   ? BXR_SCAN_DARKEN
                                                        : BXR_SCAN_OTHER;
-  /* Copies of the last cycle are left if another library has taken away the hook that frees them. */
+  /* Copies of the last cycle are left if another library has taken away the hook that frees
+     them. */
   if (kind == BXR_SCAN_DARKEN) forget_copies();
   int status = bxr_setup_status();
   if (status == BOXROOT_NOT_SETUP || status == BOXROOT_TORE_DOWN) return;
@@ -433,8 +443,8 @@ static void scan_roots(scanning_action action) {
   struct bxr_domain_head *self = bxr_self, *owner = bxr_owner;
   bxr_self = bxr_owner = &bxr_no_domain;
   bxr_scan(kind, &the_domain, Caml_state, (struct bxr_action){action});
-  /* The marker finds the other copies by this one. They are not darkened one by one: OCaml counts darkened words twice, and
-     would compact. */
+  /* The marker finds the other copies by this one. They are not darkened one by one: OCaml counts
+     darkened words twice, and would compact. */
   if (kind == BXR_SCAN_DARKEN) caml_darken(copies, NULL);
   bxr_self = self;
   bxr_owner = owner;

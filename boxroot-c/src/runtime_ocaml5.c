@@ -29,8 +29,8 @@
 #warning "boxroot: not tested with an OCaml newer than 5.5; see -DBXR_MARK_SLOT_BY_SLOT"
 #endif
 
-/* From OCaml 5.5 on, a cycle sweeps before it marks roots. So does OxCaml, whose version is 5.2; it alone has
-   this macro. */
+/* From OCaml 5.5 on, a cycle sweeps before it marks roots. So does OxCaml, whose version is 5.2; it
+   alone has this macro. */
 #if OCAML_VERSION >= 50500 || defined(Is_last_closinfo)
 #define MARKS_ROOTS_LATE
 #endif
@@ -51,22 +51,25 @@ BXR_THREAD_LOCAL struct bxr_domain_head *bxr_self = &bxr_no_domain;
    describe another domain. */
 static BXR_THREAD_LOCAL bool domain_ended;
 
-/* This thread has used its record (to make a root, for instance), or scanned roots for a domain that was not
-   ending. So its domain will end after our hook was installed, and the hook will set domain_ended. */
+/* This thread has used its record (to make a root, for instance), or scanned roots for a domain
+   that was not ending. So its domain will end after our hook was installed, and the hook will set
+   domain_ended. */
 static BXR_THREAD_LOCAL bool trusted;
 
-/* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers. This thread's Caml_state
-   stays non-NULL when it gives the lock up, also while it ends and runs thread-local destructors, and then another domain may
-   be using that state. So a backup thread is never trusted. The runtime tells which thread is one, as long as its domain has not
-   ended, and the answer is remembered: a thread never becomes one, nor ceases to be one. */
+/* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers.
+   This thread's Caml_state stays non-NULL when it gives the lock up, also while it ends and runs
+   thread-local destructors, and then another domain may be using that state. So a backup thread is
+   never trusted. The runtime tells which thread is one, as long as its domain has not ended, and
+   the answer is remembered: a thread never becomes one, nor ceases to be one. */
 static bool is_backup_thread(void) {
   static BXR_THREAD_LOCAL bool was_seen;
   if (!was_seen) was_seen = caml_bt_is_self() != 0;
   return was_seen;
 }
 
-/* For a thread whose domain may have ended. A backup thread blocks all signals, from its start on, so one that blocks SIGSEGV may be
-   a backup thread. (A finaliser of the program may unblock signals there: so the Rust crate asks before it calls one.) */
+/* For a thread whose domain may have ended. A backup thread blocks all signals, from its start on,
+   so one that blocks SIGSEGV may be a backup thread. (A finaliser of the program may unblock
+   signals there: so the Rust crate asks before it calls one.) */
 static bool may_be_backup_thread(void) {
   if (is_backup_thread()) return true;
 #ifdef _WIN32
@@ -77,7 +80,8 @@ static bool may_be_backup_thread(void) {
 #endif
 }
 
-/* For a thread whose domain has not ended: it holds the lock, or scans for a domain that is not ending. */
+/* For a thread whose domain has not ended: it holds the lock, or scans for a domain that is not
+   ending. */
 static bool trust_thread(void) {
   if (!trusted) trusted = !is_backup_thread();
   return trusted;
@@ -117,10 +121,11 @@ void bxr_runtime_cache(struct bxr_domain *domain) {
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
 
-/* Functions of the runtime by which versions are told apart: one that is new in the version that this file is compiled for, which an
-   earlier runtime lacks, and one that is new in the next version. The linker has them from the runtime of each version up to 5.5,
-   because of others in their files. A later one may lose any of them: so no other function is asked for, and nothing is asked where
-   this file is compiled for a later version. */
+/* Functions of the runtime by which versions are told apart: one that is new in the version that
+   this file is compiled for, which an earlier runtime lacks, and one that is new in the next
+   version. The linker has them from the runtime of each version up to 5.5, because of others in
+   their files. A later one may lose any of them: so no other function is asked for, and nothing is
+   asked where this file is compiled for a later version. */
 #if !defined(__ELF__) || defined(Is_last_closinfo) /* OxCaml has functions of several versions */
 #elif OCAML_VERSION < 50100
 #define NEW_IN_NEXT "caml_try_run_on_all_domains_async"
@@ -183,8 +188,9 @@ bool bxr_runtime_rests_after_forced_cycles(void) { return false; }
 #else
 extern uintnat caml_percent_free;
 
-/* As in the runtime's update_major_slice_work: of what is free when a cycle starts, two thirds are expected to be
-   allocated in the cycle. If *allocated is another domain's, whose record this one got, the difference says nothing. */
+/* As in the runtime's update_major_slice_work: of what is free when a cycle starts, two thirds are
+   expected to be allocated in the cycle. If *allocated is another domain's, whose record this one
+   got, the difference says nothing. */
 double bxr_runtime_progress(uint64_t *allocated) {
   uint64_t before = *allocated;
   *allocated = Caml_state->stat_major_words;
@@ -200,8 +206,9 @@ bool bxr_runtime_rests_after_forced_cycles(void) {
   return OCAML_VERSION < 50500 && caml_domain_alone();
 }
 
-/* The collector notes here what it has swept while it allocated, and takes it off the next slice's work. From OCaml 5.5 on, it
-   adds what it has marked, from a counter of its own; but that one is also taken in the midst of a slice. */
+/* The collector notes here what it has swept while it allocated, and takes it off the next slice's
+   work. From OCaml 5.5 on, it adds what it has marked, from a counter of its own; but that one is
+   also taken in the midst of a slice. */
 #if OCAML_VERSION < 50500
 #define DONE_AHEAD major_work_done_between_slices
 #else
@@ -240,8 +247,9 @@ bool bxr_runtime_marking_done(void) {
   return Caml_state->marking_done != 0;
 }
 
-/* A collection that is forced works in slices of 10 million words, of which something is left when its cycle
-   ends. Other slices leave nothing, or a part of the 1000 words for which a domain marks while it waits. */
+/* A collection that is forced works in slices of 10 million words, of which something is left when
+   its cycle ends. Other slices leave nothing, or a part of the 1000 words for which a domain marks
+   while it waits. */
 bool bxr_runtime_may_be_forced(void) {
 #if OCAML_VERSION >= 50100
   if (Caml_state->slice_budget < 1 << 16) return false;
@@ -250,10 +258,10 @@ bool bxr_runtime_may_be_forced(void) {
 }
 
 #ifdef MARKS_ROOTS_LATE
-/* caml_darken, while other domains run: it stores the whole header of a block, and a domain that forces
-   a lazy value changes the tag there at any moment (ocaml/ocaml, issue 14816). So the status of a lazy
-   value is exchanged here, as the marker does it, and then its field is darkened: if the field changes
-   meanwhile, caml_modify darkens what it held. */
+/* caml_darken, while other domains run: it stores the whole header of a block, and a domain that
+   forces a lazy value changes the tag there at any moment (ocaml/ocaml, issue 14816). So the status
+   of a lazy value is exchanged here, as the marker does it, and then its field is darkened: if the
+   field changes meanwhile, caml_modify darkens what it held. */
 static void darken(void *state, value v, value volatile *root) {
   while (Is_block(v) && !Is_young(v)) {
     header_t header = Hd_val(v);
@@ -294,8 +302,8 @@ static void domain_terminated(void) {
   if (previous_domain_terminated != NULL) previous_domain_terminated();
   if (bxr_setup_status() == BOXROOT_TORE_DOWN) return;
   struct bxr_domain **record = record_of(Caml_state);
-  /* "finished" of barrier.h. The runtime does the same a little later. Meanwhile other domains may collect garbage, or
-     begin a cycle, and then this domain takes part, with its record. */
+  /* "finished" of barrier.h. The runtime does the same a little later. Meanwhile other domains may
+     collect garbage, or begin a cycle, and then this domain takes part, with its record. */
   while (record != NULL && *record != NULL && !bxr_runtime_marking_done()) caml_finish_marking();
   bxr_self = &bxr_no_domain;
   domain_ended = true;
@@ -314,8 +322,9 @@ bool bxr_runtime_is_on_own_stack(void) {
   return Is_long(Stack_handle_value(Caml_state->current_stack));
 }
 
-/* caml_runstack calls OCaml code on a stack of its own, below an effect handler. An unwinder follows the link from this stack to
-   the one around it. That link is NULL while C code on this stack calls OCaml. Bytecode programs have no such function. */
+/* caml_runstack calls OCaml code on a stack of its own, below an effect handler. An unwinder
+   follows the link from this stack to the one around it. That link is NULL while C code on this
+   stack calls OCaml. Bytecode programs have no such function. */
 #ifdef __ELF__
 extern char caml_runstack[] __attribute__((weak));
 bool bxr_runtime_hides_callers(uintptr_t function) {
@@ -326,8 +335,8 @@ bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, fals
 #endif
 
 void bxr_runtime_setup(void) {
-  /* Each previous hook is stored before the hook that calls it is installed. In the child of a fork, a thread that is gone
-     may have installed them already. */
+  /* Each previous hook is stored before the hook that calls it is installed. In the child of a
+     fork, a thread that is gone may have installed them already. */
   caml_timing_hook terminated = atomic_load(&caml_domain_terminated_hook);
   while (terminated != domain_terminated) {
     previous_domain_terminated = terminated;

@@ -14,8 +14,8 @@
 /* Roots may be deleted while these loops run (a finaliser may run inside the action).
    Such deletes are remote, so only the action changes slots meanwhile. */
 
-/* Where roots are replaced at random, no processor predicts which of them are young. So the young values of CHUNK slots
-   are found first, by additions instead of jumps. */
+/* Where roots are replaced at random, no processor predicts which of them are young. So the young
+   values of CHUNK slots are found first, by additions instead of jumps. */
 enum { CHUNK = 64 };
 
 struct minor_scan {
@@ -48,8 +48,9 @@ static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
   bxr_domain_promote(domain, scan_pool, &scan);
 }
 
-/* While a scan acts on one value, it prefetches the header of the value this many slots ahead. With 8 of them, darkening
-   three million roots on 4.14 takes half as long again (benchmark `cache` without copies); with 64 it takes as long. */
+/* While a scan acts on one value, it prefetches the header of the value this many slots ahead. With
+   8 of them, darkening three million roots on 4.14 takes half as long again (benchmark `cache`
+   without copies); with 64 it takes as long. */
 enum { AHEAD = 32 };
 
 struct full_scan {
@@ -81,15 +82,17 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 
 /* ---- pacing ---- */
 
-/* The collector makes its slices so long that a cycle ends while the program allocates a certain number of words, which
-   depends on the size of the heap. It does not know of our pools. If their marking came on top, cycles would be longer,
-   and there would be more garbage: about two words for each word that is marked. So the slices are made to do this work,
-   too: a word for each slot, and BXR_WORDS_OF_A_VALUE for each root. Each slice owes a part of it, in proportion to the
-   progress of the cycle, which the program's allocations decide. */
+/* The collector makes its slices so long that a cycle ends while the program allocates a certain
+   number of words, which depends on the size of the heap. It does not know of our pools. If their
+   marking came on top, cycles would be longer, and there would be more garbage: about two words for
+   each word that is marked. So the slices are made to do this work,
+   too: a word for each slot, and BXR_WORDS_OF_A_VALUE for each root. Each slice owes a part of it,
+   in proportion to the progress of the cycle, which the program's allocations decide. */
 
-/* Until pools are handed over, nothing is owed in this cycle. But the collector may count our words that a forced cycle has
-   marked as work that was done ahead, and would then rest for as long as they take. So what the forced cycle still owes, which
-   is nearly all, is carried on to the next cycles. */
+/* Until pools are handed over, nothing is owed in this cycle. But the collector may count our words
+   that a forced cycle has marked as work that was done ahead, and would then rest for as long as
+   they take. So what the forced cycle still owes, which is nearly all, is carried on to the next
+   cycles. */
 static void begin_cycle(struct bxr_pacing *pacing, bool forced) {
   double left = pacing->expected - pacing->progress;
   bool carry = left > 0 && bxr_runtime_rests_after_forced_cycles();
@@ -112,10 +115,11 @@ static void pace_slice(struct bxr_pacing *pacing) {
 
 /* ---- handing over to the marker ---- */
 
-/* Fewer pools than this are scanned slot by slot, and not handed over or copied: 30 000 roots take a fraction of a
-   millisecond, and then no delete has to wait for the marker. On 4.14, copying from 2 or 16 pools on made the pause with
-   50 000 roots a third of what it is, and `perm_count` a tenth faster, but `synthetic` 2 to 4 % slower; from 256 on, or
-   never, `perm_count` took half as long again. */
+/* Fewer pools than this are scanned slot by slot, and not handed over or copied: 30 000 roots take
+   a fraction of a millisecond, and then no delete has to wait for the marker. On 4.14, copying from
+   2 or 16 pools on made the pause with 50 000 roots a third of what it is, and `perm_count` a tenth
+   faster, but `synthetic` 2 to 4 % slower; from 256 on, or never, `perm_count` took half as long
+   again. */
 #ifndef BXR_HAND_OVER_FROM
 #define BXR_HAND_OVER_FROM 16
 #endif
@@ -148,8 +152,8 @@ struct directory {
   struct bxr_census census;
 };
 
-/* Adds a pool to the directory. If directory->fields is NULL, or the pool is empty, only ends the last cycle
-   for the pool. */
+/* Adds a pool to the directory. If directory->fields is NULL, or the pool is empty, only ends the
+   last cycle for the pool. */
 static void hand_over_pool(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
   if (bxr_waiting_empty(pool)) return; /* it will be visited among the empty pools */
@@ -163,8 +167,8 @@ static void hand_over_pool(struct bxr_pool *pool, void *context) {
   bxr_census_add(&directory->census, pool);
 }
 
-/* Hands the pools over to the collector's marker. False if that is not possible, or not worth it: the caller
-   must scan the pools slot by slot. */
+/* Hands the pools over to the collector's marker. False if that is not possible, or not worth it:
+   the caller must scan the pools slot by slot. */
 static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   struct directory directory = {0};
   if (bxr_runtime_marks_ranges() && bxr_domain_pools_in_use(domain) >= BXR_HAND_OVER_FROM &&
@@ -189,8 +193,9 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
 
 /* ---- the kinds of scans ---- */
 
-/* A forced cycle has minor scans when it is forced, and when it ends. A cycle of Gc.major has one more than a cycle of
-   Gc.full_major. A cycle that is not forced may be as short where the heap is small. */
+/* A forced cycle has minor scans when it is forced, and when it ends. A cycle of Gc.major has one
+   more than a cycle of Gc.full_major. A cycle that is not forced may be as short where the heap is
+   small. */
 enum { SCANS_OF_A_FORCED_CYCLE = 3 };
 
 /* To free the slots of so many pools takes a millisecond. */
@@ -209,7 +214,8 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   if (!domain->marking) bxr_release_excess(domain);
 }
 
-/* If no other domain has darkened its roots before, remote deletes may be drained, too ("darken-first" of remote.c). */
+/* If no other domain has darkened its roots before, remote deletes may be drained, too
+   ("darken-first" of remote.c). */
 static void free_what_waits(struct bxr_domain *domain) {
   if (bxr_runtime_is_alone() && !bxr_runtime_marking_started())
     bxr_remote_drain_more(domain, more_pools());
@@ -217,8 +223,9 @@ static void free_what_waits(struct bxr_domain *domain) {
     bxr_waiting_free(domain, more_pools());
 }
 
-/* All mark stacks are empty. So everything that was handed over in the last cycle may be unmapped now, or used for
-   something else. This is the first moment at which that holds for the directory. */
+/* All mark stacks are empty. So everything that was handed over in the last cycle may be unmapped
+   now, or used for something else. This is the first moment at which that holds for the
+   directory. */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
   uint64_t scans = domain->minor_scans - domain->scans_before_darkening;
   domain->after_short_cycle = scans <= SCANS_OF_A_FORCED_CYCLE;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Root scans: what the runtime's hook does with one domain's pools.
 
-   Major marking without a pause (OCaml 5): at the start of a major cycle a domain's pools are handed
-   over to the collector's own marker, which visits them in its slices. The word before the slots of
-   each pool is made to look like the header of an unmarked block; a *directory*, one such block per
-   domain, has the pools as its fields; and the directory is darkened like any root. The marker only
-   looks at the header's colour and tag, so it never learns that the memory is not OCaml's; the sweeper
-   never sees it. What follows from this for deletes and memory is in barrier.h.
+   Major marking without a pause (OCaml 5): at the start of a major cycle a domain's pools are
+   handed over to the collector's own marker, which visits them in its slices. The word before the
+   slots of each pool is made to look like the header of an unmarked block; a *directory*, one such
+   block per domain, has the pools as its fields; and the directory is darkened like any root. The
+   marker only looks at the header's colour and tag, so it never learns that the memory is not
+   OCaml's; the sweeper never sees it. What follows from this for deletes and memory is in
+   barrier.h.
 
-   Why a directory, and not one entry of the mark stack for each pool: the runtime makes mistakes when it grows
-   a mark stack of which nearly all entries are large. Verification and compaction use other actions than
-   darkening: they get single slots. So does marking if there are few pools (BXR_HAND_OVER_FROM), if there is no
-   memory for the directory, and in a runtime that we do not know: if headers are not what we expect
-   (bxr_runtime_marks_ranges), or if the directory is not marked after it was darkened. */
+   Why a directory, and not one entry of the mark stack for each pool: the runtime makes mistakes
+   when it grows a mark stack of which nearly all entries are large. Verification and compaction use
+   other actions than
+   darkening: they get single slots. So does marking if there are few pools (BXR_HAND_OVER_FROM), if
+   there is no memory for the directory, and in a runtime that we do not know: if headers are not
+   what we expect (bxr_runtime_marks_ranges), or if the directory is not marked after it was
+   darkened. */
 #ifndef BXR_SCAN_H
 #define BXR_SCAN_H
 

@@ -19,19 +19,21 @@ static int memory_left; /* after teardown: there may be memory that the marker w
 static bool gone;       /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
-/* If the dynamic linker sees the names of two copies of the library in one process, it binds the users of
-   both to the first copy's. Copies that are alike become one in this way. If the copies have different layouts or flavours, they
-   share only the names that tell neither: bxr_copy, and the plain names of the public functions (plain_names.c). Code that calls
-   those would give roots of the first copy to users of the second. The second copy notices that, because it finds the first
-   copy's bxr_copy in place of its own, and it refuses to work. It sets its own error, and by calling bxr_copy the first copy's
-   error, too, because such code may call the boxroot_error_string of either copy. bxr_copy is volatile, because the compiler
-   would take it for a constant otherwise. */
+/* If the dynamic linker sees the names of two copies of the library in one process, it binds the
+   users of both to the first copy's. Copies that are alike become one in this way. If the copies
+   have different layouts or flavours, they share only the names that tell neither: bxr_copy, and
+   the plain names of the public functions (plain_names.c). Code that calls those would give roots
+   of the first copy to users of the second. The second copy notices that, because it finds the
+   first copy's bxr_copy in place of its own, and it refuses to work. It sets its own error, and by
+   calling bxr_copy the first copy's error, too, because such code may call the boxroot_error_string
+   of either copy. bxr_copy is volatile, because the compiler would take it for a constant
+   otherwise. */
 static void refuse_second_copy(void) { bxr_setup_fail(BXR_SECOND_COPY); }
 extern void (*volatile bxr_copy)(void);
 void (*volatile bxr_copy)(void) = refuse_second_copy;
 
-/* So whatever has this file from an archive has plain_names.c, too, where bxr_flavour is defined. Plugins and dlsym may ask a program
-   for names that it does not use itself. */
+/* So whatever has this file from an archive has plain_names.c, too, where bxr_flavour is defined.
+   Plugins and dlsym may ask a program for names that it does not use itself. */
 #if defined(__GNUC__)
 static char const *const with_plain_names __attribute__((used)) = &bxr_flavour;
 #endif
@@ -105,9 +107,10 @@ static void after_fork(void) {
   struct bxr_domain **record = bxr_runtime_record();
   bxr_uses_after_fork(record != NULL && bxr_runtime_survives_fork());
   if (bxr_setup_status() != BOXROOT_RUNNING) return;
-  /* Another thread may have been changing records when the process was copied. Such records are left alone: all
-     records if this thread does not hold the lock; those of other domains and orphans if other domains were
-     running. OCaml cannot collect garbage in such a child, which should exec or exit soon. */
+  /* Another thread may have been changing records when the process was copied. Such records are
+     left alone: all records if this thread does not hold the lock; those of other domains and
+     orphans if other domains were running. OCaml cannot collect garbage in such a child, which
+     should exec or exit soon. */
   if (record == NULL) return;
   if (!bxr_runtime_is_alone()) {
     if (*record != NULL) repair(*record);
@@ -144,8 +147,9 @@ static bool install_hooks(void) {
   return true;
 }
 
-/* Our hooks will stay installed, so our code must stay, too. The dynamic linker has a lock, under which constructors of other code
-   may be waiting for OCaml's lock. So this is done when our code is loaded, and not by the first create. */
+/* Our hooks will stay installed, so our code must stay, too. The dynamic linker has a lock, under
+   which constructors of other code may be waiting for OCaml's lock. So this is done when our code
+   is loaded, and not by the first create. */
 __attribute__((constructor)) static void stay(void) { bxr_os_pin(&status); }
 
 bool bxr_setup(void) {
@@ -157,8 +161,8 @@ bool bxr_setup(void) {
       return false;
     }
     /* One domain installs the hooks. Others wait for the few instructions that this takes: no root
-       must be made, and no domain with roots must end, before the hooks are in place. In the child of a fork, a thread that was
-       installing them is gone. */
+       must be made, and no domain with roots must end, before the hooks are in place. In the child
+       of a fork, a thread that was installing them is gone. */
     int process = bxr_os_process(), seen = bxr_load(&installing);
     if (seen == process || !bxr_compare_exchange(&installing, &seen, process)) continue;
     bool installed = bxr_setup_status() != BOXROOT_NOT_SETUP || install_hooks();
@@ -252,7 +256,8 @@ struct bxr_domain *bxr_setup_enter(void) {
 }
 
 struct bxr_domain *bxr_setup_enter_if_trusted_slow(void) {
-  /* The status is read first: after the end of the runtime, the memory that the other functions read may be gone. */
+  /* The status is read first: after the end of the runtime, the memory that the other functions
+     read may be gone. */
   if (bxr_setup_status() != BOXROOT_RUNNING || !bxr_runtime_is_trusted()) return NULL;
   struct bxr_domain **record = bxr_runtime_record();
   if (record == NULL) return NULL;

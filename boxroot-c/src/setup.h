@@ -9,12 +9,12 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The state of this copy of the library. (A call of boxroot_status may reach another copy: the dynamic
-   linker takes the first function of that name.) Any thread. */
+/* The state of this copy of the library. (A call of boxroot_status may reach another copy: the
+   dynamic linker takes the first function of that name.) Any thread. */
 int bxr_setup_status(void);
 
-/* Whether the names of another copy of the library hide ours. Then all roots are the other copy's. Any
-   thread. */
+/* Whether the names of another copy of the library hide ours. Then all roots are the other copy's.
+   Any thread. */
 bool bxr_setup_is_second_copy(void);
 
 /* bxr_use_begin_to_lock, in this state of the lock. */
@@ -32,18 +32,18 @@ static inline struct bxr_domain *bxr_setup_entered(void) {
   return open ? (struct bxr_domain *)self : NULL;
 }
 
-/* For what any thread may call (delete, statistics, trim, validate, teardown): the record of this thread's
-   domain, open to the thread, and made if there is none. NULL if the library is not running, if this thread
-   does not hold the lock or that is not certain (bxr_runtime_is_trusted), in a scan, or if there is no
-   memory. Sets no message. */
+/* For what any thread may call (delete, statistics, trim, validate, teardown): the record of this
+   thread's domain, open to the thread, and made if there is none. NULL if the library is not
+   running, if this thread does not hold the lock or that is not certain (bxr_runtime_is_trusted),
+   in a scan, or if there is no memory. Sets no message. */
 struct bxr_domain *bxr_setup_enter_if_trusted_slow(void);
 static inline struct bxr_domain *bxr_setup_enter_if_trusted(void) {
   struct bxr_domain *self = bxr_setup_entered();
   return self != NULL ? self : bxr_setup_enter_if_trusted_slow();
 }
 
-/* After teardown, when a major cycle starts or the runtime is gone: gives back the memory that the marker could
-   still visit until now. Any number of domains may call it at the same time. */
+/* After teardown, when a major cycle starts or the runtime is gone: gives back the memory that the
+   marker could still visit until now. Any number of domains may call it at the same time. */
 void bxr_setup_give_memory_back(void);
 
 /* If the state is RUNNING, makes it INVALID, and disables all records. Roots stay roots. */

@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A call stack of roots that were sampled at this rate. It is never freed, and there is one of each, or two if two threads
-   add it at the same time. */
+/* A call stack of roots that were sampled at this rate. It is never freed, and there is one of
+   each, or two if two threads add it at the same time. */
 struct bxr_stack {
   struct bxr_stack *next; /* in its bucket */
   uint32_t rate, depth;
@@ -19,7 +19,8 @@ struct bxr_stack {
 enum { BXR_STACK_BUCKETS = 1024 };
 extern struct bxr_stack *bxr_stacks[BXR_STACK_BUCKETS];
 
-/* The index of this thread's call stack, from the return address `caller` on. 0 if there is no room for another stack. */
+/* The index of this thread's call stack, from the return address `caller` on. 0 if there is no room
+   for another stack. */
 uint32_t bxr_stack_find(void const *caller, uint32_t rate);
 
 struct bxr_stack *bxr_stack_at(uint32_t index);

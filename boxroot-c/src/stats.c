@@ -61,7 +61,8 @@ static struct boxroot_stats collect_stats(struct bxr_domain *self) {
   return s;
 }
 
-/* Fills the fields that the caller and this library know, and others that the caller knows with 0. */
+/* Fills the fields that the caller and this library know, and others that the caller knows with
+   0. */
 static void fill(struct boxroot_stats *to, size_t size, struct boxroot_stats s) {
   size_t known = size < sizeof s ? size : sizeof s;
   memcpy(to, &s, known);

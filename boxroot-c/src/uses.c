@@ -3,8 +3,9 @@
 
 #include "atomic.h"
 
-/* The number of threads that have a use, which begins before they wait for the lock; and bits that concern new uses. DOWN refuses
-   those of threads that wait for the lock, PAUSED has them wait, and FORKED refuses all. */
+/* The number of threads that have a use, which begins before they wait for the lock; and bits that
+   concern new uses. DOWN refuses those of threads that wait for the lock, PAUSED has them wait, and
+   FORKED refuses all. */
 static uintptr_t uses;
 #define DOWN ((uintptr_t)1 << 63)
 #define FORKED ((uintptr_t)1 << 62)
@@ -12,7 +13,8 @@ static uintptr_t uses;
 #define BITS (DOWN | FORKED | PAUSED)
 #define NUMBER(uses) ((size_t)((uses) & ~BITS))
 
-/* The number of this thread's uses, each nested in the one before; `uses` counts the outermost one. */
+/* The number of this thread's uses, each nested in the one before; `uses` counts the outermost
+   one. */
 BXR_THREAD_LOCAL intnat bxr_own_uses;
 #define own bxr_own_uses
 

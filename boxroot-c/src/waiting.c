@@ -28,7 +28,8 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
   memset(bits, 0, BXR_BITS_SIZE);
 }
 
-/* Slots of the pool are about to begin to wait, for the first time since it was handed over last. */
+/* Slots of the pool are about to begin to wait, for the first time since it was handed over
+   last. */
 __attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
   if (pool->waiting != 0 && is_ripe(pool)) free_slots(domain, pool); /* all-alike */

@@ -120,7 +120,8 @@ void begin_marking(struct bxr_domain *domain);
 void end_marking(void);
 #endif
 
-/* Whether memory is mapped there. `page` is a multiple of 4096; the next 4096 bytes are looked at. */
+/* Whether memory is mapped there. `page` is a multiple of 4096; the next 4096 bytes are looked
+   at. */
 bool is_mapped(void *page);
 
 /* The number of pools in a list, and of used slots in all pools. */

@@ -27,7 +27,8 @@ void test_domain_promotion(void) {
   CHECK(used(domain) == 3 * BXR_SLOTS + 11);
 }
 
-/* An old current pool of which the first 20 slots and the last two are free, and all others used. */
+/* An old current pool of which the first 20 slots and the last two are free, and all others
+   used. */
 static struct bxr_pool *old_current(struct bxr_domain *domain, boxroot *roots) {
   struct bxr_pool *pool = fill(domain, roots);
   for (uint32_t i = 0; i < 20; i++) bxr_domain_free(roots[i]);
@@ -44,7 +45,8 @@ static bool is_listed(struct bxr_domain *domain, boxroot r) {
   return false;
 }
 
-/* The first roots after a scan are in listed slots, also if other roots of the pool are deleted meanwhile. */
+/* The first roots after a scan are in listed slots, also if other roots of the pool are deleted
+   meanwhile. */
 void test_domain_lists_few_roots(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -142,7 +144,8 @@ void test_domain_releases_a_share(void) {
   CHECK(domain->empty_count == 0);
 }
 
-/* The pools that became empty first are unmapped first. Those that did so last are in the caches, and are used next. */
+/* The pools that became empty first are unmapped first. Those that did so last are in the caches,
+   and are used next. */
 void test_domain_releases_the_coldest(void) {
   enum { FULL = 4 };
   static boxroot roots[FULL][MANY];
@@ -168,7 +171,8 @@ void test_domain_trim(void) {
   /* They became empty just now: first a cycle must pass in which they are not needed. */
   bxr_release_unneeded(domain);
   CHECK(domain->pool_count == 5);
-  /* Three of them are used in the next cycle, and empty again at its end: only the fourth is unmapped. */
+  /* Three of them are used in the next cycle, and empty again at its end: only the fourth is
+     unmapped. */
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) roots[i] = create(domain);
   CHECK(domain->empty_count == 1);
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(roots[i]);
@@ -187,7 +191,8 @@ void test_domain_trim_remote_deletes(void) {
   CHECK(bxr_domain_trim_empty(&domain->head) == BXR_POOL_SIZE && domain->pool_count == 0);
 }
 
-/* Pools that are neighbours in memory are unmapped by one call, in whatever order they became empty. */
+/* Pools that are neighbours in memory are unmapped by one call, in whatever order they became
+   empty. */
 void test_domain_trim_neighbours(void) {
   enum { FULL = 6 };
   static boxroot roots[FULL][MANY];

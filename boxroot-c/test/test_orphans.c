@@ -50,7 +50,8 @@ void test_orphans_are_idle(void) {
   CHECK(!pool->closed && pool->head.fast_owner == &domain->head);
 }
 
-/* A domain that ends without pools leaves a closed record, without roots, which the next domain takes. */
+/* A domain that ends without pools leaves a closed record, without roots, which the next domain
+   takes. */
 void test_orphans_without_pools(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   bxr_domain_open(domain, domain);

@@ -55,8 +55,8 @@ void test_pages_larger_than_pools(void) {
   bxr_os_pretend_page_size(0);
 }
 
-/* Pools whose pages have roots elsewhere stay, and those behind them in the list have their turn: each call looks at a share of
-   the pools, whether it can unmap them or not. */
+/* Pools whose pages have roots elsewhere stay, and those behind them in the list have their turn:
+   each call looks at a share of the pools, whether it can unmap them or not. */
 void test_pages_in_use_block_no_others(void) {
   enum { PER_PAGE = 4, IN_USE = 300, UNUSED = 400, PAGES = IN_USE + UNUSED, SPARED = 1024 };
   enum { POOLS = PER_PAGE * PAGES, EXCESS = POOLS - 2 * IN_USE - SPARED };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The profile of live roots, through the public interface, on OCaml's runtime. A second domain is one that this thread seems to
-   hold the lock of. */
+/* The profile of live roots, through the public interface, on OCaml's runtime. A second domain is
+   one that this thread seems to hold the lock of. */
 #ifndef _WIN32 /* fork, SIGUSR1, /proc */
 #define _DEFAULT_SOURCE
 #ifndef BXR_FAULT_INJECTION
@@ -79,7 +79,8 @@ static void start(uint32_t rate) {
   boxroot_profile(rate);
 }
 
-/* From now on another domain runs, which has this record. Returns the record of the domain that ran before. */
+/* From now on another domain runs, which has this record. Returns the record of the domain that ran
+   before. */
 static struct bxr_domain *switch_to(struct bxr_domain *record) {
   struct bxr_domain **current = bxr_runtime_record(), *before = *current;
   if (before != NULL) bxr_domain_close(before);
@@ -90,7 +91,8 @@ static struct bxr_domain *switch_to(struct bxr_domain *record) {
   return before;
 }
 
-/* Each create has the same chance, whether slots are handed out in vain or not, and whatever modify takes. */
+/* Each create has the same chance, whether slots are handed out in vain or not, and whatever modify
+   takes. */
 void test_profile_draws(void) {
   enum { N = 200000, RATE = 10 };
   static boxroot roots[N];
@@ -107,7 +109,8 @@ void test_profile_draws(void) {
   CHECK(profiled(0) == 0 && live_roots() == 0);
 }
 
-/* So it is where the slots of deleted roots are taken again, and these slots are taken before those of other pools. */
+/* So it is where the slots of deleted roots are taken again, and these slots are taken before those
+   of other pools. */
 void test_profile_draws_again(void) {
   enum { KEPT = 4000, BATCH = 40, RATE = 10 };
   static boxroot kept[KEPT], others[BATCH];
@@ -162,7 +165,8 @@ void test_profile_of_moves(void) {
   CHECK(profiled(0) == 0);
 }
 
-/* A root that is not sampled moves after a sample. The creates that follow are sampled all the same. */
+/* A root that is not sampled moves after a sample. The creates that follow are sampled all the
+   same. */
 void test_profile_after_moves(void) {
   enum { N = 20 };
   start(0);
@@ -175,7 +179,8 @@ void test_profile_after_moves(void) {
   CHECK(profiled(0) == 1 + N);
 }
 
-/* Domains that end leave sampled roots to others: to one that has some of its own, and to one that has none. */
+/* Domains that end leave sampled roots to others: to one that has some of its own, and to one that
+   has none. */
 void test_profile_of_orphans(void) {
   enum { N = 5000, PARTS = 3 };
   static boxroot roots[PARTS][N];
@@ -205,7 +210,8 @@ void test_profile_of_orphans(void) {
   CHECK(s.pools == 0);
 }
 
-/* Domains that make few roots, and end before a minor collection: each create has the same chance as any other. */
+/* Domains that make few roots, and end before a minor collection: each create has the same chance
+   as any other. */
 void test_profile_of_short_lives(void) {
   enum { DOMAINS = 2000, EACH = 10, N = DOMAINS * EACH, RATE = 100 };
   start(RATE);
@@ -254,7 +260,8 @@ void test_profile_of_old_roots(void) {
 
 /* Memory for samples is used again by another pool, when its pool has no sample any more. */
 void test_profile_mirrors(void) {
-  /* The pools are so far apart that the same mirrors come into question for all of them. Nobody reads the roots. */
+  /* The pools are so far apart that the same mirrors come into question for all of them. Nobody
+     reads the roots. */
   enum { POOLS = 3, APART = 256 };
   boxroot roots[POOLS][2];
   for (uintptr_t i = 0; i < POOLS; i++)
@@ -280,8 +287,8 @@ __attribute__((noinline)) static uint64_t sample(void) {
   return bxr_profile_sample(__builtin_return_address(0));
 }
 
-/* Roots of each rate count by that rate. When there is no room for another stack, the stacks that are there are still found,
-   and a root with another stack is made without a sample. */
+/* Roots of each rate count by that rate. When there is no room for another stack, the stacks that
+   are there are still found, and a root with another stack is made without a sample. */
 void test_profile_of_many_stacks(void) {
   start(0);
   uint32_t rate = 0;
@@ -314,8 +321,8 @@ static void forbid_files(void) {
   CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
-/* A profile has the last twenty calls of each stack. Its text, longer than the memory in which it is put together, is
-   written to the end, or to the first failure. */
+/* A profile has the last twenty calls of each stack. Its text, longer than the memory in which it
+   is put together, is written to the end, or to the first failure. */
 void test_profile_of_deep_stacks(void) {
   start(1);
   for (int depth = 0; depth < 40; depth++) root_in(depth);
@@ -340,7 +347,8 @@ void test_profile_of_an_age(void) {
   CHECK(profiled(3) == 1 && profiled(4) == 0);
 }
 
-/* Where no file can be opened, the profile does not tell what is mapped where. That is no failure, so errno stays. */
+/* Where no file can be opened, the profile does not tell what is mapped where. That is no failure,
+   so errno stays. */
 void test_profile_without_files(void) {
   char text[4096] = "";
   start(1);
@@ -425,12 +433,14 @@ void test_profile_after_fork(void) {
   CHECK(pthread_join(writer, NULL) == 0);
 }
 
-/* Without memory for samples, roots are made that are not sampled. A sampled root stays sampled, or modify fails. */
+/* Without memory for samples, roots are made that are not sampled. A sampled root stays sampled, or
+   modify fails. */
 void test_profile_without_memory(void) {
   start(0);
   boxroot plain = root_of(Val_unit);
   boxroot_profile(1);
-  /* There is no memory for the record of the shadow, then for its region, then for a mirror; then there is enough. */
+  /* There is no memory for the record of the shadow, then for its region, then for a mirror; then
+     there is enough. */
   size_t const failing[] = {1, 2, 2, 2};
   for (int i = 0; i < 4; i++) {
     caml_minor_collection();

@@ -12,7 +12,8 @@ static size_t places(struct bxr_pool *list) {
   return n;
 }
 
-/* Every pool has room for the bits of remote deletes, between its neighbours and beside its own slots. */
+/* Every pool has room for the bits of remote deletes, between its neighbours and beside its own
+   slots. */
 void test_remote_bits_have_room(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -101,7 +102,8 @@ void test_remote_late_delete(void) {
   CHECK(used(b) == 2);
 }
 
-/* A drain looks at a share of the pools. The others keep their places, also when the domain ends. */
+/* A drain looks at a share of the pools. The others keep their places, also when the domain
+   ends. */
 void test_remote_drains_a_share(void) {
   static boxroot roots[MANY];
   enum { POOLS = 700, SHARE = (POOLS + 1) / 16 + 16 };

@@ -58,7 +58,8 @@ void test_scan_of_few_pools(void) {
   CHECK(!bxr_list_pool(domain->old.next)->closed);
 }
 
-/* Several pools are handed over as one block in each cycle, and their roots are not visited singly as well. */
+/* Several pools are handed over as one block in each cycle, and their roots are not visited singly
+   as well. */
 void test_scan_hands_pools_over(void) {
   struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
@@ -135,8 +136,9 @@ void test_scan_owes_the_work_of_forced_cycles(void) {
 #endif
 }
 
-/* If a cycle was forced, what waits or was deleted remotely is freed before its pools are handed over again. If it was short,
-   but not forced, a part of it is. Otherwise only minor scans free shares of it. */
+/* If a cycle was forced, what waits or was deleted remotely is freed before its pools are handed
+   over again. If it was short, but not forced, a part of it is. Otherwise only minor scans free
+   shares of it. */
 void test_scan_frees_what_waits(void) {
   enum { WAITING = 640 };
   static boxroot roots[MANY];
@@ -180,7 +182,8 @@ static void hand_over(struct bxr_pool *pool, void *context) {
   bxr_barrier_hand_over(pool);
 }
 
-/* Pools that became empty while the marker was visiting them are unmapped when it has finished, also before the next cycle. */
+/* Pools that became empty while the marker was visiting them are unmapped when it has finished,
+   also before the next cycle. */
 void test_scan_unmaps_what_was_visited(void) {
   enum { VISITED = 3000, ROOTS = VISITED * BXR_SLOTS };
   boxroot *roots = malloc(ROOTS * sizeof *roots);
@@ -199,7 +202,8 @@ void test_scan_unmaps_what_was_visited(void) {
   CHECK(domain->empty_count < VISITED / 2);
 }
 
-/* The system takes back whole pages only, and the directory is given back when it has become too small. */
+/* The system takes back whole pages only, and the directory is given back when it has become too
+   small. */
 void test_scan_with_large_pages(void) {
   bxr_os_pretend_page_size(4 * BXR_POOL_SIZE);
   struct bxr_domain *domain = domain_with_pools(Val_unit);
@@ -255,8 +259,9 @@ static void begin_cycle(void) {
   CHECK(caml_gc_phase == Phase_mark);
 }
 
-/* Copies make the heap larger, and are marked, too. So that a cycle is not longer than without them, slices do more in
-   proportion. How much else a cycle does is known from the last one that was not forced. Hooks that were there before are called. */
+/* Copies make the heap larger, and are marked, too. So that a cycle is not longer than without
+   them, slices do more in proportion. How much else a cycle does is known from the last one that
+   was not forced. Hooks that were there before are called. */
 void test_scan_hastens_slices(void) {
   enum { POOLS = 100, FEW = 10000, MANY = 1000000 };
   caml_major_slice_begin_hook = count_slice;
@@ -280,7 +285,8 @@ void test_scan_hastens_slices(void) {
     if (allocated == FEW) continue; /* as in a cycle that is forced to end */
     expected = 2 * (allocated + beyond) * 1.5 * (100 + overhead) / overhead / heap - for_copies;
   }
-  /* When the cycle has ended, its copies are free. If a compaction follows, the heap may become smaller than they were. */
+  /* When the cycle has ended, its copies are free. If a compaction follows, the heap may become
+     smaller than they were. */
   begin_cycle();
   uintnat heap = Caml_state->stat_heap_wsz;
   for (int part = 1; part < 100; part *= 2) {
@@ -295,8 +301,8 @@ void test_scan_hastens_slices(void) {}
 #endif
 #endif
 
-/* The collector's action may run a finaliser that deletes a root. The library's hook is called as by a minor
-   collection, or, on OCaml 4, as by anyone who visits the roots. */
+/* The collector's action may run a finaliser that deletes a root. The library's hook is called as
+   by a minor collection, or, on OCaml 4, as by anyone who visits the roots. */
 static boxroot to_delete;
 
 static void delete_one(void) {
@@ -335,7 +341,8 @@ void test_scan_defers_deletes(void) {
   CHECK(pool->announced == 0 && bxr_pool_used(pool) == 1);
 }
 
-/* Domains come and go, and no major cycle begins. Their pools become empty before they are adopted, or afterwards. */
+/* Domains come and go, and no major cycle begins. Their pools become empty before they are adopted,
+   or afterwards. */
 void test_scan_after_many_ends(void) {
   enum { DOMAINS = 200, EACH = 20 };
   static boxroot roots[EACH][MANY];

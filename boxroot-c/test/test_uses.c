@@ -41,7 +41,8 @@ static void *begin_to_lock(void *answers) {
   return NULL;
 }
 
-/* Whether a new thread, which does not hold the lock, gets these answers when it begins two uses. */
+/* Whether a new thread, which does not hold the lock, gets these answers when it begins two
+   uses. */
 static bool are_to_lock(int first, int second) {
   pthread_t thread;
   int answers[2];
@@ -65,7 +66,8 @@ void test_uses_to_lock(void) {
   CHECK(bxr_use_begin_to_lock() == BXR_USE_DOWN && boxroot_status() == BOXROOT_TORE_DOWN);
 }
 
-/* Nested uses, those of functions that OCaml calls, and those of the thread that pauses the others begin nevertheless. */
+/* Nested uses, those of functions that OCaml calls, and those of the thread that pauses the others
+   begin nevertheless. */
 void test_uses_paused(void) {
   CHECK(boxroot_setup());
   CHECK(bxr_uses_of_others() == 0);

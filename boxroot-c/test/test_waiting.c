@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Deletes that wait for the marker. Here nothing is marked, and the number of the major cycle never changes. */
+/* Deletes that wait for the marker. Here nothing is marked, and the number of the major cycle never
+   changes. */
 #define CAML_INTERNALS
 #include "barrier.h"
 #include "remote.h"
@@ -118,7 +119,8 @@ void test_waiting_is_ripe_or_not(void) {
   CHECK(pool->waiting == 0 && !pool->closed);
 }
 
-/* A remote delete waits when it was drained, and one that is announced and not posted is not forgotten. */
+/* A remote delete waits when it was drained, and one that is announced and not posted is not
+   forgotten. */
 void test_waiting_remote_deletes(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();

@@ -1,4 +1,5 @@
-/* The C side of handlers.ml. A handler owns the root of an OCaml closure; the list of handlers is ordinary C. */
+/* The C side of handlers.ml. A handler owns the root of an OCaml closure; the list of handlers is
+   ordinary C. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,9 @@ value handlers_off(value v) {
   return Val_unit;
 }
 
-/* Calls the handlers of an event, and returns how many there were. The argument is rooted once, here, and not again by the
-   functions that this one calls. The example's handlers do not add or remove handlers. */
+/* Calls the handlers of an event, and returns how many there were. The argument is rooted once,
+   here, and not again by the functions that this one calls. The example's handlers do not add or
+   remove handlers. */
 value handlers_emit(value event, value argument) {
   boxroot name = boxroot_create(event), text = boxroot_create(argument);
   long calls = 0;
@@ -67,7 +69,8 @@ value handlers_emit(value event, value argument) {
   for (struct handler *handler = handlers; handler != NULL; handler = handler->next) {
     if (strcmp(handler->event, String_val(boxroot_get(name))) != 0) continue;
     calls++;
-    /* The collector may run here, so only the roots are used from here on, and not the values `event` and `argument`. */
+    /* The collector may run here, so only the roots are used from here on, and not the values
+       `event` and `argument`. */
     result = caml_callback_exn(boxroot_get(handler->closure), boxroot_get(text));
     if (Is_exception_result(result)) break;
   }

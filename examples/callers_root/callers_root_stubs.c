@@ -1,12 +1,13 @@
 /* The C side of callers_root.ml: a list of words becomes a sorted tree, twice.
 
-   With local roots, each function registers its arguments and variables, in each call. With "the caller roots",
-   a function that may run the collector takes roots (type `boxroot`) and reads them again after that; one that may not takes
-   values; a result is a value, which the caller roots if it needs it for longer. So the word is rooted once, however deep
-   the recursion goes, and there is one root for each level instead of four.
+   With local roots, each function registers its arguments and variables, in each call. With "the
+   caller roots", a function that may run the collector takes roots (type `boxroot`) and reads them
+   again after that; one that may not takes values; a result is a value, which the caller roots if
+   it needs it for longer. So the word is rooted once, however deep the recursion goes, and there is
+   one root for each level instead of four.
 
-   What it costs is in docs/benchmarks (`local_roots`): for a chain of one or two calls OCaml's local roots cost less, for
-   long ones boxroots do. */
+   What it costs is in docs/benchmarks (`local_roots`): for a chain of one or two calls OCaml's
+   local roots cost less, for long ones boxroots do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,8 @@ value tree_camlparam(value words) {
 
 /* ---- the caller roots ---- */
 
-/* A root for v. Ends the program if there is no memory: an exception would leave the roots of the callers undeleted. */
+/* A root for v. Ends the program if there is no memory: an exception would leave the roots of the
+   callers undeleted. */
 static boxroot root(boxroot_domain domain, value v) {
   boxroot result = boxroot_create_in(domain, v);
   if (result == NULL) {

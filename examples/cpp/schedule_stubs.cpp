@@ -1,6 +1,7 @@
-// The C++ side of schedule.ml: a map of deadlines and of the OCaml functions to call then. `boxroots::Root` owns a
-// root as std::unique_ptr owns memory, so the container needs nothing special. Exceptions of either language pass through
-// the other one, and destructors run (boxroot/exceptions.hpp).
+// The C++ side of schedule.ml: a map of deadlines and of the OCaml functions to call then.
+// `boxroots::Root` owns a root as std::unique_ptr owns memory, so the container needs nothing
+// special. Exceptions of either language pass through the other one, and destructors run
+// (boxroot/exceptions.hpp).
 #include <map>
 
 #include <boxroot/exceptions.hpp>

@@ -1,4 +1,5 @@
-/* A thread opens a shared object, whose constructor waits under the dynamic linker's lock. Meanwhile the first root is made. */
+/* A thread opens a shared object, whose constructor waits under the dynamic linker's lock.
+   Meanwhile the first root is made. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-/* Boxroots of the executable (user 0) and of the plugins that it loaded (1, 2, ...), for program.ml. A plugin without a name is in
-   the executable. */
+/* Boxroots of the executable (user 0) and of the plugins that it loaded (1, 2, ...), for
+   program.ml. A plugin without a name is in the executable. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -42,7 +42,8 @@ value host_status(value number) { return Val_int(user(number)->status()); }
 value host_error(value number) { return caml_copy_string(user(number)->error()); }
 value host_live(value number) { return Val_long(user(number)->live()); }
 
-/* OCaml gets roots as immediates. The result is 0 if there is none, with errno EPERM; success does not change errno. */
+/* OCaml gets roots as immediates. The result is 0 if there is none, with errno EPERM; success does
+   not change errno. */
 value host_create(value number, value v) {
   errno = ERANGE;
   boxroot root = user(number)->create(v);

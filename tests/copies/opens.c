@@ -1,5 +1,5 @@
-/* Opens a shared object that contains the library, in a process without OCaml: OCaml's symbols are zeros in it.
-   Exits with 2 if the dynamic linker refuses. */
+/* Opens a shared object that contains the library, in a process without OCaml: OCaml's symbols are
+   zeros in it. Exits with 2 if the dynamic linker refuses. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* What the executable and its plugins do with boxroots. Each of them compiles this file, with its own boxroot.h. */
+/* What the executable and its plugins do with boxroots. Each of them compiles this file, with its
+   own boxroot.h. */
 #ifndef USERS_H
 #define USERS_H
 

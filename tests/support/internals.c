@@ -20,8 +20,9 @@ size_t test_drain_lists(void) {
   return n;
 }
 
-/* Begins a remote delete of r: announces it, and puts the pool on the drain list of its owner; or, if `late`, on that of a
-   record without pools, as if the pool had been adopted after its owner was read. False if there is no such record. */
+/* Begins a remote delete of r: announces it, and puts the pool on the drain list of its owner; or,
+   if `late`, on that of a record without pools, as if the pool had been adopted after its owner was
+   read. False if there is no such record. */
 bool test_begin_delete(boxroot r, bool late) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_domain *d = late ? bxr_domain_registry() : bxr_pool_owner(pool);
@@ -46,7 +47,8 @@ static void visit_pool(struct bxr_pool *pool, void *context) { (void)pool, (void
 void test_promote(void) { bxr_domain_promote(bxr_setup_enter(), visit_pool, NULL); }
 
 /* Calls meanwhile() while the lists of the calling domain's pools are in the state after the first
-   store of a promotion, in which following the list of young pools does not lead back to its start. */
+   store of a promotion, in which following the list of young pools does not lead back to its
+   start. */
 void test_in_the_midst_of_a_promotion(void (*meanwhile)(void)) {
   struct bxr_domain *domain = bxr_setup_enter();
   if (bxr_list_is_empty(&domain->young) || bxr_list_is_empty(&domain->old)) abort();

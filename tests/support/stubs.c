@@ -130,7 +130,8 @@ void test_hooks(int which, void (*body)(void)) {
   caml_major_slice_end_hook = which & 8 ? run_hook : NULL;
 }
 
-/* Two more libraries that scan roots: their hooks count their calls, and call the hook that was there before. */
+/* Two more libraries that scan roots: their hooks count their calls, and call the hook that was
+   there before. */
 #if OCAML_VERSION >= 50000
 #define SCAN_PARAMETERS                                                                            \
   scanning_action action, scanning_action_flags flags, void *data, caml_domain_state *state
@@ -155,7 +156,8 @@ static void other_scan(int which, SCAN_PARAMETERS) {
 static void other_first(SCAN_PARAMETERS) { other_scan(0, SCAN_ARGUMENTS); }
 static void other_second(SCAN_PARAMETERS) { other_scan(1, SCAN_ARGUMENTS); }
 
-/* Sets a function that each of these hooks calls before and after it calls the hook that was there before. */
+/* Sets a function that each of these hooks calls before and after it calls the hook that was there
+   before. */
 void test_other_body(void (*body)(void)) { other_body = body; }
 
 /* Installs the hook of the first or the second such library. */
@@ -166,7 +168,8 @@ void test_install_other(int second) {
 
 size_t test_other_scans(int second) { return other_scans[second]; }
 
-/* OCaml 5: marks everything that is reachable from the roots of this cycle. On OCaml 4 no slot waits for that. */
+/* OCaml 5: marks everything that is reachable from the roots of this cycle. On OCaml 4 no slot
+   waits for that. */
 void test_finish_marking(void) {
 #if OCAML_VERSION >= 50000
   caml_finish_marking();
@@ -253,7 +256,8 @@ int test_register_in_domain(size_t domain) { return caml_c_thread_register_in_do
 
 /* ---- calls from OCaml ---- */
 
-/* Calls f, which raises: the exception jumps over this frame, and the frame's root is not deleted. */
+/* Calls f, which raises: the exception jumps over this frame, and the frame's root is not
+   deleted. */
 value test_root_and_call(value f) {
   boxroot root = boxroot_create(caml_copy_string("lost"));
   caml_callback(f, Val_unit);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Private. The end of boxroot.h in the checked flavour. In this flavour a handle is the address of a record, which says where
-   the root was created and deleted. Each operation looks at the record first. A mistake ends the program, with a message that
-   names these places (src/check.c).
+/* Private. The end of boxroot.h in the checked flavour. In this flavour a handle is the address of
+   a record, which says where the root was created and deleted. Each operation looks at the record
+   first. A mistake ends the program, with a message that names these places (src/check.c).
 
-   A file that uses these names for something else, such as members of structs, defines BOXROOT_NO_SITES before it
-   includes boxroot.h. Its calls are checked, too, but messages name the addresses of the calls instead of their lines. */
+   A file that uses these names for something else, such as members of structs, defines
+   BOXROOT_NO_SITES before it includes boxroot.h. Its calls are checked, too, but messages name the
+   addresses of the calls instead of their lines. */
 #ifndef BOXROOT_CHECKED_H
 #define BOXROOT_CHECKED_H
 
@@ -14,7 +15,8 @@
 extern "C" {
 #endif
 
-/* A place in a program. If `line` is 0, `file` is an address in its code. If `length` is 0, `file` ends with a zero byte. */
+/* A place in a program. If `line` is 0, `file` is an address in its code. If `length` is 0, `file`
+   ends with a zero byte. */
 struct bxr_site {
   char const *file;
   uint32_t line, length;
@@ -34,8 +36,8 @@ bool bxr_checked_create_many(boxroot_domain domain, boxroot *roots, value const 
 void bxr_checked_delete_many(boxroot_domain domain, boxroot const *roots, size_t n,
                              struct bxr_site site);
 
-/* The same operations for Rust, where a mistake is a panic. After a mistake they return false, nothing was done, and `text`,
-   which has BXR_TEXT bytes, describes it. */
+/* The same operations for Rust, where a mistake is a panic. After a mistake they return false,
+   nothing was done, and `text`, which has BXR_TEXT bytes, describes it. */
 enum { BXR_TEXT = 1000 };
 bool bxr_check_create(value v, struct bxr_site site, boxroot *made, char *text);
 bool bxr_check_get(boxroot r, struct bxr_site site, value *found, char *text);
@@ -43,8 +45,8 @@ bool bxr_check_get_ref(boxroot r, struct bxr_site site, value const **found, cha
 bool bxr_check_delete(boxroot r, struct bxr_site site, char *text);
 bool bxr_check_modify(boxroot *r, value v, struct bxr_site site, bool *done, char *text);
 
-/* Calls `each` for each site that created roots which are live, with their number, the largest number first. Does nothing
-   if memory is short. */
+/* Calls `each` for each site that created roots which are live, with their number, the largest
+   number first. Does nothing if memory is short. */
 void bxr_check_leaks(void (*each)(void *context, struct bxr_site site, size_t live), void *context);
 
 /* Writes FILE:LINE, or OBJECT+OFFSET of an address, which addr2line reads. */

@@ -7,16 +7,15 @@
 extern "C" {
 #endif
 
-/* Statistics. For the calling domain, the counts of roots and of pools by state are exact, except for
-   deletes that have not arrived yet (see boxroot_delete). For another domain they are as of its last major
-   root scan.
-   longest_minor_scan and longest_major_scan are in nanoseconds of wall-clock time, the longest of all
-   domains. The counts of events (scans, deletes, adoptions) begin when the library is loaded. */
+/* Statistics. For the calling domain, the counts of roots and of pools by state are exact, except
+   for deletes that have not arrived yet (see boxroot_delete). For another domain they are as of its
+   last major root scan. longest_minor_scan and longest_major_scan are in nanoseconds of wall-clock
+   time, the longest of all domains. The counts of events (scans, deletes, adoptions) begin when the
+   library is loaded. */
 struct boxroot_stats {
-  size_t live_roots; /* roots created and not yet deleted */
-  size_t pools;      /* pools in memory, in all states */
-  size_t
-    pools_current; /* pools that domains are allocating from: one for each, and one for its sampled roots */
+  size_t live_roots;     /* roots created and not yet deleted */
+  size_t pools;          /* pools in memory, in all states */
+  size_t pools_current;  /* pools that domains create roots in */
   size_t pools_full;     /* pools with too few free slots to allocate from */
   size_t pools_partial;  /* pools to allocate from next */
   size_t pools_empty;    /* pools that hold no root, kept for re-use */
@@ -29,62 +28,64 @@ struct boxroot_stats {
   uint64_t longest_major_scan;
   /* Deletes carried out later: by a non-owner, during a root scan, or counted in barrier_hits. */
   uint64_t deferred_deletes;
-  /* Deletes that had to wait until the collector has marked the root's value, and calls of modify that
-     moved a root for this reason. */
+  /* Deletes that had to wait until the collector has marked the root's value, and calls of modify
+     that moved a root for this reason. */
   uint64_t barrier_hits;
   uint64_t pools_adopted; /* pools taken over from domains that ended */
-  /* Deletes whose slots cannot be used again yet, because the owner has not carried them out, or because the
-     collector must mark the value first. They keep pools in use, and do not count as live_roots. A number that
-     grows without end means that the owner runs no collections. */
+  /* Deletes whose slots cannot be used again yet, because the owner has not carried them out, or
+     because the collector must mark the value first. They keep pools in use, and do not count as
+     live_roots. A number that grows without end means that the owner runs no collections. */
   size_t waiting_deletes;
 };
 
-/* Fills the first `size` bytes of *s, which is sizeof *s: later versions may append fields to the struct, and `size`
-   tells which ones the caller knows. Any thread; exact only when the caller holds the lock. The struct is
-   `struct boxroot_stats` in C++ too, where the function's name hides it. */
+/* Fills the first `size` bytes of *s, which is sizeof *s: later versions may append fields to the
+   struct, and `size` tells which ones the caller knows. Any thread; exact only when the caller
+   holds the lock. The struct is `struct boxroot_stats` in C++ too, where the function's name hides
+   it. */
 void boxroot_stats(struct boxroot_stats *s, size_t size);
 
 /* Prints boxroot_stats to standard output. */
 void boxroot_print_stats(void);
 
-/* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Empty pools
-   that the collector may still be visiting are kept until the next major collection starts.
-   The library does something like this by itself: each start of a major collection gives back the empty pools
-   that were not needed since the start before, but no more than 16 MiB plus a sixteenth of them. Where more pools are empty
-   than hold roots, by over 16 MiB, each minor collection gives back a sixteenth of what is beyond that, once the collector
-   has visited all pools of its cycle. Where the system's pages are larger than pools, the pools that share a page are
-   given back when all of them are empty.
-   Lock: required; without it, nothing happens. On OCaml 4 nothing happens either where the library cannot tell
-   whether this thread holds the lock. Threads of the Thread module, except the main one, are such threads if
-   another thread was waiting for the end of the one that called boxroot_setup, if memory was short, or if the
-   module is not as the library knows it. */
+/* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Empty
+   pools that the collector may still be visiting are kept until the next major collection starts.
+   The library does something like this by itself: each start of a major collection gives back the
+   empty pools that were not needed since the start before, but no more than 16 MiB plus a sixteenth
+   of them. Where more pools are empty than hold roots, by over 16 MiB, each minor collection gives
+   back a sixteenth of what is beyond that, once the collector has visited all pools of its cycle.
+   Where the system's pages are larger than pools, the pools that share a page are given back when
+   all of them are empty.
+   Lock: required; without it, nothing happens. On OCaml 4 nothing happens either where the library
+   cannot tell whether this thread holds the lock. Threads of the Thread module, except the main
+   one, are such threads if another thread was waiting for the end of the one that called
+   boxroot_setup, if memory was short, or if the module is not as the library knows it. */
 size_t boxroot_trim(void);
 
-/* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call stack until the
-   root is deleted. A rate of 0 turns this off; roots that were sampled stay in the profile. Each domain uses the
-   new rate after its next minor collection at the latest. BOXROOT_PROFILE=rate in the environment sets the rate
-   when the library is set up.
-   Lock: none. Cost: two nanoseconds more for a create and a delete, and up to 6 microseconds for a create that is
-   sampled. */
+/* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call
+   stack until the root is deleted. A rate of 0 turns this off; roots that were sampled stay in the
+   profile. Each domain uses the new rate after its next minor collection at the latest.
+   BOXROOT_PROFILE=rate in the environment sets the rate when the library is set up.
+   Lock: none. Cost: two nanoseconds more for a create and a delete, and up to 6 microseconds for a
+   create that is sampled. */
 void boxroot_profile(uint32_t rate);
 
-/* Writes the profile to a file: how many roots are alive, estimated from the samples, by the call stack that created them.
-   It is a heap profile of gperftools, which pprof reads. Roots that are younger than `age` major collections are
-   left out: what leaks is old.
-   Lock: none. May be called in a signal handler. Failure: false, with errno of write(2), or EBUSY while another call is
-   writing. */
+/* Writes the profile to a file: how many roots are alive, estimated from the samples, by the call
+   stack that created them. It is a heap profile of gperftools, which pprof reads. Roots that are
+   younger than `age` major collections are left out: what leaks is old.
+   Lock: none. May be called in a signal handler. Failure: false, with errno of write(2), or EBUSY
+   while another call is writing. */
 bool boxroot_profile_write(int file, uint32_t age);
 
-/* Checks every internal invariant of the calling domain's pools, in time linear in
-   their size. NULL if all hold, else a static string that names the broken one, and the misuse that may
-   have broken it.
-   Lock: required. Where boxroot_trim does nothing, this function checks nothing, and returns NULL. For tests and
-   debugging. */
+/* Checks every internal invariant of the calling domain's pools, in time linear in their size. NULL
+   if all hold, else a static string that names the broken one, and the misuse that may have broken
+   it.
+   Lock: required. Where boxroot_trim does nothing, this function checks nothing, and returns NULL.
+   For tests and debugging. */
 char const *boxroot_validate(void);
 
-/* Prints to standard error how many live roots each line of the program created, the most first. Only the checked
-   flavour knows these lines; the other flavour prints the number of live roots alone. Any thread. This function
-   takes no argument, so it may be given to atexit. */
+/* Prints to standard error how many live roots each line of the program created, the most first.
+   Only the checked flavour knows these lines; the other flavour prints the number of live roots
+   alone. Any thread. This function takes no argument, so it may be given to atexit. */
 void boxroot_print_leaks(void);
 
 #ifdef __cplusplus

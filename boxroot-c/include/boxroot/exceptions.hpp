@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Passes exceptions between OCaml and C++, in both directions, so that destructors run. (Without these functions, an
-// OCaml exception leaves C++ functions like a longjmp, and a C++ exception that reaches OCaml code ends the program.)
+// Passes exceptions between OCaml and C++, in both directions, so that destructors run. (Without
+// these functions, an OCaml exception leaves C++ functions like a longjmp, and a C++ exception that
+// reaches OCaml code ends the program.)
 //
 //   extern "C" value sum_of_lengths(value f, value words) {
 //     return boxroots::entered_from_ocaml([&] {
@@ -10,9 +11,10 @@
 //     });
 //   }
 //
-// A C++ exception does not undo the CAMLparam of functions that it passes; entered_from_ocaml does that at its end.
-// So code in between must not catch an exception that has passed functions with CAMLparam, and then go on. Where it has
-// to go on, let these functions hold values in Roots instead of CAMLparam.
+// A C++ exception does not undo the CAMLparam of functions that it passes; entered_from_ocaml does
+// that at its end. So code in between must not catch an exception that has passed functions with
+// CAMLparam, and then go on. Where it has to go on, let these functions hold values in Roots
+// instead of CAMLparam.
 #ifndef BOXROOT_EXCEPTIONS_HPP
 #define BOXROOT_EXCEPTIONS_HPP
 
@@ -37,7 +39,8 @@ namespace boxroots {
 
 // Not an interface.
 namespace detail {
-// The text that OCaml prints of an exception that nobody caught. OCaml's heap is only read, so no value moves.
+// The text that OCaml prints of an exception that nobody caught. OCaml's heap is only read, so no
+// value moves.
 inline std::string text_of(value exception) {
   std::unique_ptr<char, void (*)(void *)> text(caml_format_exception(exception), caml_stat_free);
   return text ? text.get() : "an exception of OCaml's";
@@ -71,16 +74,17 @@ inline value value_of(value v) noexcept { return v; }
 inline value value_of(Root const &root) noexcept { return *root; }
 } // namespace detail
 
-// Calls an OCaml function with one argument or more. Throws OCamlException if the function raises an exception.
-// Lock: required. The collector may run.
+// Calls an OCaml function with one argument or more. Throws OCamlException if the function raises
+// an exception. Lock: required. The collector may run.
 //
-// The function and each argument are a Root, or a value. Use Roots where an argument allocates, as in
+// The function and each argument are a Root, or a value. Use Roots where an argument allocates, as
+// in
 //
 //   boxroots::call(f, caml_copy_string("word"));
 //
-// for a Root f: call reads Roots when all arguments are there. C++ does not say in which order arguments are made, so
-// call(*f, caml_copy_string("word")) may read f's value first, and then move it. For the same reason, no two
-// arguments may be expressions that allocate and result in a value.
+// for a Root f: call reads Roots when all arguments are there. C++ does not say in which order
+// arguments are made, so call(*f, caml_copy_string("word")) may read f's value first, and then move
+// it. For the same reason, no two arguments may be expressions that allocate and result in a value.
 template <class Function, class First, class... Others>
 value call(Function const &function, First const &first, Others const &...others) {
   value arguments[] = {detail::value_of(first), detail::value_of(others)...};
@@ -90,15 +94,17 @@ value call(Function const &function, First const &first, Others const &...others
   return result;
 }
 
-// Runs the body of a function that OCaml calls. OCaml gets the body's result, or the exception that ended the body:
-// OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory, any other as Failure, whose text
-// is what(), cut after 250 bytes. All destructors of the body have run by then. (The end of the thread, by which OCaml may
-// end threads of other domains, from 5.4 on, is no exception. It runs all destructors, too.)
+// Runs the body of a function that OCaml calls. OCaml gets the body's result, or the exception that
+// ended the body: OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory,
+// any other as Failure, whose text is what(), cut after 250 bytes. All destructors of the body have
+// run by then. (The end of the thread, by which OCaml may end threads of other domains, from 5.4
+// on, is no exception. It runs all destructors, too.)
 template <class Body> value entered_from_ocaml(Body &&body) {
   enum { RETURNS, RAISES, OUT_OF_MEMORY, FAILS } end = FAILS;
   value result = Val_unit;
   char text[251] = "a C++ exception";
-  // An OCaml exception raised below leaves this function without destructors, so its variables have none.
+  // An OCaml exception raised below leaves this function without destructors, so its variables have
+  // none.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
   CAMLparam0();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private. What the Rust crates call besides boxroot.h, because they start the runtime, wait for its lock, and end it. */
+/* Private. What the Rust crates call besides boxroot.h, because they start the runtime, wait for
+   its lock, and end it. */
 #ifndef BOXROOT_HOST_H
 #define BOXROOT_HOST_H
 
@@ -18,9 +19,10 @@ void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s, siz
    on the stack of an effect handler. */
 struct bxr_domain_head *bxr_domain_reenter(void);
 
-/* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its domain ended. UNCERTAIN:
-   yes, unless it is running its thread-local destructors. The library does not trust such a thread
-   (DESIGN.md, "Who may take the fast paths"). On OCaml 4 the answer is NOT_HELD before boxroot_setup. Any thread. */
+/* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its domain
+   ended. UNCERTAIN: yes, unless it is running its thread-local destructors. The library does not
+   trust such a thread (DESIGN.md, "Who may take the fast paths"). On OCaml 4 the answer is NOT_HELD
+   before boxroot_setup. Any thread. */
 enum bxr_lock {
   BXR_LOCK_NOT_HELD = 0,
   BXR_LOCK_HELD = 1,
@@ -29,24 +31,26 @@ enum bxr_lock {
 };
 int bxr_lock_state(void);
 
-/* OCaml 4: for a thread that holds the lock, though bxr_lock_state says NOT_HELD. So it is where a thread was waiting for the lock
-   while another thread set the library up: if it had yielded, it calls no hook, and else not ours. */
+/* OCaml 4: for a thread that holds the lock, though bxr_lock_state says NOT_HELD. So it is where a
+   thread was waiting for the lock while another thread set the library up: if it had yielded, it
+   calls no hook, and else not ours. */
 void bxr_lock_confirm(void);
 
-/* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins before a
-   thread waits for the lock, and ends after the thread has released it. Uses of one thread may be
-   nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody shuts the
-   runtime down while others use it.
+/* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins
+   before a thread waits for the lock, and ends after the thread has released it. Uses of one thread
+   may be nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody
+   shuts the runtime down while others use it.
 
-   bxr_use_begin is for a thread that holds the lock. Its result is a number above 0: the use has begun, and is the thread's first,
-   second, and so on; or FORKED: the use is refused, because this is the child of a fork that was made without the lock, or after
-   another domain was made.
+   bxr_use_begin is for a thread that holds the lock. Its result is a number above 0: the use has
+   begun, and is the thread's first, second, and so on; or FORKED: the use is refused, because this
+   is the child of a fork that was made without the lock, or after another domain was made.
 
-   bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN after boxroot_teardown, and, if
-   it is the thread's first, after bxr_uses_forbid has succeeded; as HELD if the thread seems to hold the lock already
-   (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN); as ENDED if the thread's domain ended (BXR_LOCK_ENDED); as NOT_RUNNING unless
-   boxroot_status is BOXROOT_RUNNING; and as PAUSED, if it is the thread's first, between bxr_uses_pause and bxr_uses_resume:
-   the thread tries again after a while. */
+   bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN
+   after boxroot_teardown, and, if it is the thread's first, after bxr_uses_forbid has succeeded; as
+   HELD if the thread seems to hold the lock already (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN); as ENDED
+   if the thread's domain ended (BXR_LOCK_ENDED); as NOT_RUNNING unless boxroot_status is
+   BOXROOT_RUNNING; and as PAUSED, if it is the thread's first, between bxr_uses_pause and
+   bxr_uses_resume: the thread tries again after a while. */
 enum bxr_use {
   BXR_USE_DOWN = 0,
   BXR_USE_FORKED = -1,
@@ -60,14 +64,15 @@ int bxr_use_begin(void);
 int bxr_use_begin_to_lock(void);
 void bxr_use_end(void);
 
-/* The calling thread must have a use. If there is no other, forbids for good that threads which wait for the lock begin first uses, so
-   that only threads do which OCaml code calls; and returns 0. Otherwise returns how many more there are: this thread's nested ones,
-   or, if it has none, other threads'. */
+/* The calling thread must have a use. If there is no other, forbids for good that threads which
+   wait for the lock begin first uses, so that only threads do which OCaml code calls; and returns
+   0. Otherwise returns how many more there are: this thread's nested ones, or, if it has none,
+   other threads'. */
 size_t bxr_uses_forbid(void);
 
-/* From bxr_uses_pause to bxr_uses_resume, other threads that wait for the lock begin no first uses. So the number of uses falls, and
-   bxr_uses_forbid is not refused for ever because threads come and go. The same thread calls both, and no other thread calls
-   bxr_uses_pause between them. */
+/* From bxr_uses_pause to bxr_uses_resume, other threads that wait for the lock begin no first uses.
+   So the number of uses falls, and bxr_uses_forbid is not refused for ever because threads come and
+   go. The same thread calls both, and no other thread calls bxr_uses_pause between them. */
 void bxr_uses_pause(void);
 void bxr_uses_resume(void);
 
@@ -80,23 +85,26 @@ bool bxr_uses_forked(void);
 /* The number of the last use that the calling thread has, or 0. */
 int bxr_uses_innermost(void);
 
-/* Whether the use with this number is the last one that the calling thread has, and uses are not refused as FORKED. */
+/* Whether the use with this number is the last one that the calling thread has, and uses are not
+   refused as FORKED. */
 bool bxr_uses_go_on(int number);
 
-/* boxroot_teardown, where other domains may be using the library: all memory stays, and roots may be read where it is in use. Roots are
-   not scanned any more: so the calling thread must hold the lock of its domain for ever, without polling, which keeps collections
-   from ending. */
+/* boxroot_teardown, where other domains may be using the library: all memory stays, and roots may
+   be read where it is in use. Roots are not scanned any more: so the calling thread must hold the
+   lock of its domain for ever, without polling, which keeps collections from ending. */
 void bxr_close(void);
 
-/* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives back the
-   memory that the collector might have been visiting. From now on statistics count all pools that are left. */
+/* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives
+   back the memory that the collector might have been visiting. From now on statistics count all
+   pools that are left. */
 void bxr_runtime_gone(void);
 /* Whether bxr_runtime_gone was called. Then lists of pools do not change any more. Any thread. */
 bool bxr_is_gone(void);
 
-/* Keeps the shared object that contains this address in the process, as the library keeps its own when it is loaded. For code that
-   uses the library and that OCaml will call. Any thread, at any time; but it may wait for the dynamic linker's lock, which constructors
-   run under, so it is best called from a constructor, too. */
+/* Keeps the shared object that contains this address in the process, as the library keeps its own
+   when it is loaded. For code that uses the library and that OCaml will call. Any thread, at any
+   time; but it may wait for the dynamic linker's lock, which constructors run under, so it is best
+   called from a constructor, too. */
 void bxr_pin(void const *address);
 
 #ifdef __cplusplus

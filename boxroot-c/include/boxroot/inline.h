@@ -11,16 +11,16 @@
 extern "C" {
 #endif
 
-/* Pools are aligned to their size, so a slot's address, masked, is the start of its pool. The pool's head is at an
-   offset from there that varies with the address: if all heads were at the start, those of many pools would
-   fall into the same few sets of the processor's caches. */
+/* Pools are aligned to their size, so a slot's address, masked, is the start of its pool. The
+   pool's head is at an offset from there that varies with the address: if all heads were at the
+   start, those of many pools would fall into the same few sets of the processor's caches. */
 #define BXR_POOL_SIZE ((uintptr_t)1 << BXR_POOL_LOG)
 #define BXR_HEAD_OFFSETS 0x1c0            /* the bits that may be set: 0, 64, ... 448 */
 #define BXR_HEAD_SHIFT (BXR_POOL_LOG - 6) /* moves a pool's number to these bits */
 
-/* A handle is the address of its slot. A free list is a link: the handle of its first slot, plus 1, or
-   BXR_NO_SLOT. Each of its slots holds the link to the rest. A link looks like an OCaml immediate, so each
-   slot that was ever used holds a valid OCaml value, also if it is free. */
+/* A handle is the address of its slot. A free list is a link: the handle of its first slot, plus 1,
+   or BXR_NO_SLOT. Each of its slots holds the link to the rest. A link looks like an OCaml
+   immediate, so each slot that was ever used holds a valid OCaml value, also if it is free. */
 #define BXR_NO_SLOT ((uintptr_t)1)
 
 struct bxr_domain_head;
@@ -74,9 +74,10 @@ boxroot bxr_modify_slow(boxroot r, value v);
 /* A pool's countdown reached 0. Called with the lock, after the slot was freed. */
 void bxr_domain_refile(struct bxr_pool_head *pool);
 
-/* What boxroot_setup and boxroot_domain_self do. The linker's names of these two contain the layout (names.h), so a
-   caller reaches functions of the layout of its own inlined code, and agrees with them about the domain. If the
-   first copy of the library has another layout, these functions refuse to work (src/setup.c). */
+/* What boxroot_setup and boxroot_domain_self do. The linker's names of these two contain the layout
+   (names.h), so a caller reaches functions of the layout of its own inlined code, and agrees with
+   them about the domain. If the first copy of the library has another layout, these functions
+   refuse to work (src/setup.c). */
 bool bxr_setup(void);
 struct bxr_domain_head *bxr_domain_attach(void);
 
@@ -101,9 +102,9 @@ inline bool bxr_is_fast_owner(struct bxr_domain_head *self, struct bxr_pool_head
   return __atomic_load_n(&pool->fast_owner, __ATOMIC_RELAXED) == self;
 }
 
-/* Stores to slots, free lists and counts are plain, because only the owner writes them. The owner's own scans
-   and marking read them, under the same lock, and boxroot_get reads the slot of a live root. So a loop of
-   creates or deletes can keep most of this in registers. */
+/* Stores to slots, free lists and counts are plain, because only the owner writes them. The owner's
+   own scans and marking read them, under the same lock, and boxroot_get reads the slot of a live
+   root. So a loop of creates or deletes can keep most of this in registers. */
 
 /* Puts a slot on a free list. */
 inline void bxr_push(uintptr_t *free, boxroot r) {
@@ -119,7 +120,8 @@ inline boxroot bxr_pop(uintptr_t *free, value v) {
   return r;
 }
 
-/* Adds a delete to the domain's batch. Returns false, and does nothing, if the slot is not among the batch's 64. */
+/* Adds a delete to the domain's batch. Returns false, and does nothing, if the slot is not among
+   the batch's 64. */
 inline bool bxr_delete_beside(struct bxr_domain_head *self, boxroot r) {
   uintptr_t offset = (uintptr_t)r - self->outgoing.start;
   if (offset >= 64 * sizeof(value)) return false;
@@ -141,9 +143,9 @@ inline boxroot boxroot_create_in(boxroot_domain self, value v) {
   return BXR_LIKELY(self->free != BXR_NO_SLOT) ? bxr_pop(&self->free, v) : bxr_create_slow(v);
 }
 
-/* Whether r is in the current pool depends on the program, so that comparison has no branch hint. Most other roots
-   are deleted by the domain that owns their pool. Without a hint, compilers put the path for them behind the path for
-   foreign roots. */
+/* Whether r is in the current pool depends on the program, so that comparison has no branch hint.
+   Most other roots are deleted by the domain that owns their pool. Without a hint, compilers put
+   the path for them behind the path for foreign roots. */
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   uintptr_t start = bxr_start_of(r);
   /* Deletes in this pool are not counted. */
@@ -162,8 +164,9 @@ inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   if (!BXR_LIKELY(bxr_delete_beside(self, r))) bxr_delete_slow(r);
 }
 
-/* In an open pool of the domain that is young, any value may be stored. In one that is old, an old value or an
-   immediate may. Other cases take the slow path. The pool of `uncounted` is open and young. */
+/* In an open pool of the domain that is young, any value may be stored. In one that is old, an old
+   value or an immediate may. Other cases take the slow path. The pool of `uncounted` is open and
+   young. */
 inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   boxroot root = *r;
   uintptr_t start = bxr_start_of(root);

@@ -44,7 +44,8 @@ extern BXR_THREAD_LOCAL intnat bxr_own_uses;
 #error "boxroot: OCaml 5 with the runtime of OCaml 4: build OxCaml with --enable-runtime5"
 #endif
 #ifdef HAS_FULL_THREAD_VARIABLES
-/* Declared again, so that reading it is one load, also in position-independent code, and not a call. */
+/* Declared again, so that reading it is one load, also in position-independent code, and not a
+   call. */
 #ifdef CAMLthread_local
 extern BXR_TLS_MODEL CAMLthread_local caml_domain_state *caml_state;
 #else
@@ -53,10 +54,12 @@ extern BXR_THREAD_LOCAL caml_domain_state *caml_state;
 #endif
 #define bxr_owner bxr_self
 typedef void *bxr_witness;
-/* To be read before bxr_self: where Caml_state_opt is a call, few values should be live across it. */
+/* To be read before bxr_self: where Caml_state_opt is a call, few values should be live across
+   it. */
 #define BXR_WITNESS() ((void *)Caml_state_opt)
-/* Relaxed: a thread without the lock may read the state of its old record while the holder of the lock
-   opens or closes that record. Whatever it reads, the comparison fails: its witness is NULL. */
+/* Relaxed: a thread without the lock may read the state of its old record while the holder of the
+   lock opens or closes that record. Whatever it reads, the comparison fails: its witness is
+   NULL. */
 #define BXR_IS_OPEN(head, witness)                                                                 \
   (__atomic_load_n(&(head)->runtime_state, __ATOMIC_RELAXED) == (witness))
 
@@ -88,8 +91,9 @@ typedef int bxr_witness;
 
 #endif
 
-/* Whether v is in the minor heap, or is an immediate that looks so. Most old values have lower addresses than the minor
-   heaps, which the runtime reserves first, so the first comparison is enough for them. */
+/* Whether v is in the minor heap, or is an immediate that looks so. Most old values have lower
+   addresses than the minor heaps, which the runtime reserves first, so the first comparison is
+   enough for them. */
 inline bool bxr_may_be_young(value v) {
   return (uintptr_t)v >= (uintptr_t)BXR_MINOR_HEAP_START &&
          (uintptr_t)v < (uintptr_t)BXR_MINOR_HEAP_END;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Private. The linker's names of the library's functions and variables. The names contain the flavour and the layout, so that
-   users reach a library of their own flavour and layout, or the linker refuses them. The public functions also have plain
-   names, for code that does not include boxroot.h (src/plain_names.c). */
+/* Private. The linker's names of the library's functions and variables. The names contain the
+   flavour and the layout, so that users reach a library of their own flavour and layout, or the
+   linker refuses them. The public functions also have plain names, for code that does not include
+   boxroot.h (src/plain_names.c). */
 #ifndef BOXROOT_NAMES_H
 #define BOXROOT_NAMES_H
 
@@ -9,12 +10,13 @@
 
 #include "config.h"
 
-/* To be increased with every change of the structs of inline.h, of what the fast paths may do, and of the
-   structs of src/pool.h and src/domain.h, because functions of two copies of the library may get mixed. */
+/* To be increased with every change of the structs of inline.h, of what the fast paths may do, and
+   of the structs of src/pool.h and src/domain.h, because functions of two copies of the library may
+   get mixed. */
 #define BXR_ABI 2
 
-/* Pools have 2^BXR_POOL_LOG bytes, and are aligned to their size. May be set at compile time, alike for
-   the library and its users. */
+/* Pools have 2^BXR_POOL_LOG bytes, and are aligned to their size. May be set at compile time, alike
+   for the library and its users. */
 #ifndef BXR_POOL_LOG
 #define BXR_POOL_LOG 14
 #endif
@@ -30,8 +32,8 @@
 /* bxr_self_abi2_pool14, bxr_self_checked_abi2_pool14 */
 #define BXR_NAME(name) BXR_NAME_OF(, name, BXR_FLAVOUR, BXR_ABI, BXR_POOL_LOG)
 
-/* Each object that includes boxroot.h refers to bxr_flavour. The library defines that name only if it is of the same flavour
-   and compiled for the same OCaml. */
+/* Each object that includes boxroot.h refers to bxr_flavour. The library defines that name only if
+   it is of the same flavour and compiled for the same OCaml. */
 #define BXR_PASTE_OCAML(name, major, minor) name##_for_ocaml_##major##_##minor
 #define BXR_OCAML_NAME_OF(name, major, minor) BXR_PASTE_OCAML(name, major, minor)
 /* bxr_flavour_abi2_pool14_for_ocaml_5_3 */
@@ -84,8 +86,9 @@ static char const *const bxr_flavour_of_this_object __attribute__((used)) = &bxr
 #define bxr_pop BXR_NAME(bxr_pop)
 #define bxr_may_be_young BXR_NAME(bxr_may_be_young)
 
-/* The public functions. They are renamed for the linker only: users may have other things of these names, such as members of
-   structs. Compilers without this pragma call them by their plain names. */
+/* The public functions. They are renamed for the linker only: users may have other things of these
+   names, such as members of structs. Compilers without this pragma call them by their plain
+   names. */
 #if defined(__GNUC__)
 #define BXR_PRAGMA(text) _Pragma(#text)
 #define BXR_RENAME(name, linked) BXR_PRAGMA(redefine_extname name linked)
@@ -137,7 +140,8 @@ BXR_PUBLIC(boxroot_print_leaks)
 #define bxr_check_leaks BXR_NAME(bxr_check_leaks)
 #define bxr_check_name BXR_NAME(bxr_check_name)
 
-/* In the checked flavour, the public functions are those of check.c. They call the allocator's by these names. */
+/* In the checked flavour, the public functions are those of check.c. They call the allocator's by
+   these names. */
 #define bxr_core_create BXR_NAME(bxr_core_create)
 #define bxr_core_delete BXR_NAME(bxr_core_delete)
 #ifdef BXR_CORE

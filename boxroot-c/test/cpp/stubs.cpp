@@ -133,7 +133,8 @@ static value deeper(value f, long depth) {
   for (long i = 4; i >= 0; i--) sum += Long_val(boxroots::call(*root, Val_long(i)));
   CAMLreturn(Val_long(sum - 10));
 }
-// A new string. The collector moves all that is young before, and so all that was read of a Root too early.
+// A new string. The collector moves all that is young before, and so all that was read of a Root
+// too early.
 static value fresh(char const *text) {
   caml_callback(*caml_named_value("collect"), Val_unit);
   return caml_copy_string(text);

@@ -97,13 +97,14 @@ extern unsigned fuzz_countdown;
 
 /* ---- the collector; the world is stopped, except while it marks ---- */
 
-/* What a collection does with the value of a root or a reference; returns where the value is afterwards. */
+/* What a collection does with the value of a root or a reference; returns where the value is
+   afterwards. */
 uintptr_t fake_promote(uintptr_t v);
 void fake_darken(int domain, uintptr_t v);
 uintptr_t fake_compact(uintptr_t v);
 
-/* The root hook, as the runtime calls it for a domain. `each` runs after each root, and may let other
-   code run. */
+/* The root hook, as the runtime calls it for a domain. `each` runs after each root, and may let
+   other code run. */
 enum fake_action { FAKE_MINOR, FAKE_DARKEN, FAKE_VERIFY, FAKE_COMPACT };
 void fake_scan(int domain, enum fake_action action, void (*each)(int domain));
 

@@ -431,7 +431,8 @@ static void fork_process(void) {
   int d = fake_domain_of_thread();
   if (depth != 0 || world.stopped || !bxr_runtime_is_alone() || fake.after_fork == NULL) return;
   if (d < 0) return;
-  /* A sampled root whose delete is under way has lost its sample, and could not be deleted again as a sampled one. */
+  /* A sampled root whose delete is under way has lost its sample, and could not be deleted again as
+     a sampled one. */
   for (unsigned i = 0; i < shadow.delete_count; i++)
     if (shadow.deletes[i].sampled) return;
   fuzz_countdown = 0; /* no other thread is left */
@@ -558,8 +559,8 @@ static void check(void) {
   shadow_check_domains(0);
 }
 
-/* Deletes all roots and ends all deletes that are under way. Two minor collections then bring the deletes to
-   their owners. */
+/* Deletes all roots and ends all deletes that are under way. Two minor collections then bring the
+   deletes to their owners. */
 static void delete_everything(void) {
   fuzz_countdown = 0;
   fake.failing = false;
@@ -600,8 +601,8 @@ static void check_memory(void) {
   CHECK(fake_mapped() == records * 4096 + fuzz_count_samples().mirrors * BXR_POOL_SIZE);
 }
 
-/* Four cycles without other minor scans than those of their ends. The first ones take what was deleted remotely, if it is
-   in many pools; the next one frees it if it had to wait. */
+/* Four cycles without other minor scans than those of their ends. The first ones take what was
+   deleted remotely, if it is in many pools; the next one frees it if it had to wait. */
 static void four_cycles(void) {
   for (int i = 0; i < (fake.marks_late ? 8 : 4); i++) world_cycle(0, 0);
 }

@@ -51,7 +51,8 @@ void shadow_move_cells(uintptr_t (*move)(uintptr_t));
 void shadow_check_values(void);
 /* The same, and that these objects are marked. For the end of a cycle. */
 void shadow_check_marks(void);
-/* Checks that the slots in use are those of live roots, and of deletes that have not been posted. */
+/* Checks that the slots in use are those of live roots, and of deletes that have not been
+   posted. */
 void shadow_check_counts(void);
 /* Checks that the roots in shadow records have samples, and no others. */
 void shadow_check_samples(void);

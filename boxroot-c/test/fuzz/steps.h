@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Included before each file of the allocator. It lets other threads run before every atomic operation, and
-   makes memory come from an arena. */
+/* Included before each file of the allocator. It lets other threads run before every atomic
+   operation, and makes memory come from an arena. */
 #ifndef FUZZ_STEPS_H
 #define FUZZ_STEPS_H
 

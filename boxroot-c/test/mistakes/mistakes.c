@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes, by name. mistakes.py says what users see; it finds lines here by the comments at their ends. */
+/* Mistakes, by name. mistakes.py says what users see; it finds lines here by the comments at their
+   ends. */
 #include <boxroot.h>
 
 #include <pthread.h>

@@ -48,7 +48,8 @@ static void make_key(void) {
   if (pthread_key_create(&key, destructor) != 0) fail("no key");
 }
 
-/* Called by the last thread of the walk: deletes what it left, and waits until the others have done so. */
+/* Called by the last thread of the walk: deletes what it left, and waits until the others have done
+   so. */
 value stress_threads_end(value unit) {
   pthread_once(&once, make_key);
   struct table *left = pthread_getspecific(key);

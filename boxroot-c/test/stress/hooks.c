@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Roots are created, changed and deleted in every hook of the runtime, and by two other libraries that
-   scan roots, one installed before boxroot and one after it. A hook cannot allocate in the heap, so it
-   shares and moves the values of a table of roots, one for each domain, which actors fill. */
+/* Roots are created, changed and deleted in every hook of the runtime, and by two other libraries
+   that scan roots, one installed before boxroot and one after it. A hook cannot allocate in the
+   heap, so it shares and moves the values of a table of roots, one for each domain, which actors
+   fill. */
 #include "stress.h"
 
 #include <caml/major_gc.h>
@@ -24,7 +25,8 @@ static uint32_t this_domain(void) { return 0; }
 
 enum { ROOMS = 600, HOOKS = 10 };
 
-/* One for each domain number. Used with that domain's lock, or by the thread that collects for the domain. */
+/* One for each domain number. Used with that domain's lock, or by the thread that collects for the
+   domain. */
 struct hook_table {
   struct random random;
   struct table table;
@@ -53,7 +55,8 @@ static bool usable(value v, enum moment moment) {
 
 /* ---- actions ---- */
 
-/* NULL when a domain is ending, and after teardown. Fails the walk if create fails for another reason. */
+/* NULL when a domain is ending, and after teardown. Fails the walk if create fails for another
+   reason. */
 static boxroot try_create(value v) {
   errno = 0;
   boxroot r = boxroot_create(v);
@@ -63,8 +66,9 @@ static boxroot try_create(value v) {
 
 static bool readable(void) { return boxroot_status() == BOXROOT_RUNNING; }
 
-/* The owner of the root may be another domain, which is moving the value at this moment. The slot is read by
-   one access, as the runtime writes it, so the result is the value from before or from after. */
+/* The owner of the root may be another domain, which is moving the value at this moment. The slot
+   is read by one access, as the runtime writes it, so the result is the value from before or from
+   after. */
 static value peek(boxroot r) { return *(value const volatile *)boxroot_get_ref(r); }
 
 static void share(struct hook_table *t, uint32_t i, enum moment moment, bool and_delete) {
@@ -173,8 +177,8 @@ static void domain_ends(void) { act(9, "domain end", ANY_VALUE); }
 #define IS_MINOR (action == &caml_oldify_one)
 #endif
 
-/* Create is refused if the collector is scanning roots, and else works: the value is an immediate, which does
-   no harm. */
+/* Create is refused if the collector is scanning roots, and else works: the value is an immediate,
+   which does no harm. */
 void hooks_in_finaliser(void) {
   if (!active || !(settings.hooks >> 10 & 1)) return;
   boxroot r = try_create(Val_unit);

@@ -26,8 +26,8 @@ bool lockless_send(boxroot r) {
   return sent;
 }
 
-/* Waits for roots, when the `before` of the last batch are deleted, and returns how many it put into the batch. 0: there
-   will be no more. */
+/* Waits for roots, when the `before` of the last batch are deleted, and returns how many it put
+   into the batch. 0: there will be no more. */
 static uint32_t receive(boxroot *batch, uint32_t before) {
   uint32_t n = 0;
   pthread_mutex_lock(&lock);

@@ -97,7 +97,8 @@ static void run_modify(struct actor *a) {
   modify(a, pick(a), v, id);
 }
 
-/* An immediate that looks like a root's address plus 1, as a free slot might hold, or like a pool's. */
+/* An immediate that looks like a root's address plus 1, as a free slot might hold, or like a
+   pool's. */
 static void run_lookalike(struct actor *a) {
   if (is_empty(a)) return;
   uint64_t id = (uint64_t)pick(a)->root | 1;
@@ -147,8 +148,8 @@ static void run_share(struct actor *a) {
 
 /* ---- values that move to and from the heap ---- */
 
-/* From OCaml 5.0 to 5.4, a domain that marks while another one still promotes may follow an infix pointer
-   from the heap to where its header is not copied yet (docs/known-of-ocaml.md). */
+/* From OCaml 5.0 to 5.4, a domain that marks while another one still promotes may follow an infix
+   pointer from the heap to where its header is not copied yet (docs/known-of-ocaml.md). */
 #define HEAP_LOSES_INFIX_POINTERS (OCAML_VERSION >= 50000 && OCAML_VERSION < 50500)
 
 /* A place of the shelf keeps no custom block that owns a root: check_shelf is simpler then. */
@@ -371,8 +372,8 @@ static void ask(struct actor *a, enum request request, uint32_t argument) {
   a->argument = Val_long(argument);
 }
 
-/* Whole collections take long, and stop all actors. So an actor asks for one only when it has made enough calls
-   since the last one. */
+/* Whole collections take long, and stop all actors. So an actor asks for one only when it has made
+   enough calls since the last one. */
 static void ask_if_due(struct actor *a, enum request request, uint32_t cost) {
   uint64_t pause = settings.pause + (uint64_t)cost * a->table.count;
   if (a->calls < a->last_collection + pause) return;

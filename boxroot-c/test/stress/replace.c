@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Random replacement: memory is an invariant. Roots are replaced at random through many cycles of the collector, on
-   several domains, some of which come and go, and by threads without the lock. The pools must not grow in number, and
-   the values of deleted roots must die.
+/* Random replacement: memory is an invariant. Roots are replaced at random through many cycles of
+   the collector, on several domains, some of which come and go, and by threads without the lock.
+   The pools must not grow in number, and the values of deleted roots must die.
 
-   A *period* ends when the collector has begun a new cycle since the period began, and when threads without the
-   lock have deleted all that was sent to them. So in any two periods each domain hands its roots to the marker once or
-   more. The number of deletes in a period has a limit, however long a cycle is: a library that leaks makes cycles
-   longer, and would be allowed the more.
+   A *period* ends when the collector has begun a new cycle since the period began, and when threads
+   without the lock have deleted all that was sent to them. So in any two periods each domain hands
+   its roots to the marker once or more. The number of deletes in a period has a limit, however long
+   a cycle is: a library that leaks makes cycles longer, and would be allowed the more.
 
-   1. A root that was deleted in one period keeps its slot until its domain hands roots over next, because the marker
-      needs it; its slot is free when they are handed over again, which is in the third period after it at the latest.
-      So the slots in use are those of live roots, and of deletes in this period and the two before.
-   2. A domain makes no new pool while it has one that is half free. So when it made its last pool, more than half of each
-      of its pools was in use. There are two exceptions: its current pool and the one before; and, until the end of the
-      cycle, the pools of a domain that has ended. More than half of those is in use if the roots that the domain left
-      count as deleted, too. All domains have most roots in the same periods.
-   3. A value may be marked in the last of the cycles of (1). It is not in the next one, and is swept in the one after,
-      in the fifth period after the delete at the latest.
+   1. A root that was deleted in one period keeps its slot until its domain hands roots over next,
+      because the marker needs it; its slot is free when they are handed over again, which is in the
+      third period after it at the latest. So the slots in use are those of live roots, and of
+      deletes in this period and the two before.
+   2. A domain makes no new pool while it has one that is half free. So when it made its last pool,
+      more than half of each of its pools was in use. There are two exceptions: its current pool and
+      the one before; and, until the end of the cycle, the pools of a domain that has ended. More
+      than half of those is in use if the roots that the domain left count as deleted, too. All
+      domains have most roots in the same periods.
+   3. A value may be marked in the last of the cycles of (1). It is not in the next one, and is
+      swept in the one after, in the fifth period after the delete at the latest.
 
-   The test allows one period more for each, because a delete may reach the owner after its roots were handed over. */
+   The test allows one period more for each, because a delete may reach the owner after its roots
+   were handed over. */
 #include "stress.h"
 
 #include <caml/alloc.h>
@@ -32,7 +35,8 @@
 /* In periods: how long a delete may wait (1), and how long its value may live (3). */
 enum { SLOT_LASTS = 4, VALUE_LASTS = 6 };
 
-/* What happens in a period. After half of the roots were deleted, nothing happens until their values must be dead. */
+/* What happens in a period. After half of the roots were deleted, nothing happens until their
+   values must be dead. */
 enum style { SPREAD, AT_ONCE, DELETE_HALF, NOTHING };
 enum { BUSY = 16, ROUND = BUSY + 1 + VALUE_LASTS };
 

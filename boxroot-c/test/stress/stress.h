@@ -3,11 +3,11 @@
 
    Actors walk: each has its own random numbers, a table of the roots that it owns, and a heap block
    (the shelf) that holds values which no root keeps. What a root or a shelf holds is known by an
-   id, from which the value was made and against which it is checked. Roots go from actor to
-   actor through the market; threads without a lock delete what is sent to them; and the hooks of
-   the runtime have a table for each domain. An actor has seasons: in each, it chooses other operations
-   more often, and aims at another number of roots. A life is a domain that starts, walks a little, and ends.
-   After the walk, actors replace roots at random for many cycles (replace.c).
+   id, from which the value was made and against which it is checked. Roots go from actor to actor
+   through the market; threads without a lock delete what is sent to them; and the hooks of the
+   runtime have a table for each domain. An actor has seasons: in each, it chooses other operations
+   more often, and aims at another number of roots. A life is a domain that starts, walks a little,
+   and ends. After the walk, actors replace roots at random for many cycles (replace.c).
 
    Only boxroot.h is used, so that the walk says nothing about how boxroot works. */
 #ifndef STRESS_H
@@ -77,7 +77,8 @@ struct entry table_remove(struct table *t, uint32_t i);
 void check_entry(struct entry e);
 /* Makes a custom block that owns the root. */
 value make_owner(struct entry e);
-/* The market: roots on their way from one actor to another. market_receive returns how many it received. */
+/* The market: roots on their way from one actor to another. market_receive returns how many it
+   received. */
 void market_send(struct table *from, uint32_t n);
 uint32_t market_receive(struct table *to, uint32_t n);
 
@@ -92,7 +93,8 @@ void lockless_wait(void);
 
 /* The root will be deleted in a thread-local destructor of this thread, among other things. */
 void delete_at_thread_end(boxroot r);
-/* Not on Windows. Forks. The child uses these roots, validates, and exits; if it does not, the walk fails. */
+/* Not on Windows. Forks. The child uses these roots, validates, and exits; if it does not, the walk
+   fails. */
 void try_in_child(struct table *t);
 
 /* ---- actors (walk.c, operations.c) ---- */
@@ -155,15 +157,16 @@ void drop_shelf(struct actor *a);
 
 /* ---- random replacement (replace.c) ---- */
 
-/* An actor of n roots. end_replacer leaves its roots to others, who delete them. The last one deletes all. */
+/* An actor of n roots. end_replacer leaves its roots to others, who delete them. The last one
+   deletes all. */
 struct actor *new_replacer(uint32_t number, uint32_t n);
 void leave_roots(struct actor *a);
 void end_replacer(struct actor *a);
 void end_last_replacer(struct actor *a);
 /* n steps. False: it is over. */
 bool replace_some(struct actor *a, uint32_t n);
-/* n periods, and how many roots there are in all. To be called when the collector has begun a new cycle: next_period
-   checks the memory. */
+/* n periods, and how many roots there are in all. To be called when the collector has begun a new
+   cycle: next_period checks the memory. */
 void begin_periods(uint32_t n, uint32_t roots, bool one_value);
 void next_period(void);
 void wait_for_periods(uint32_t n);

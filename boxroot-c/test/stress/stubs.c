@@ -105,8 +105,8 @@ value stress_end_last_replacer(value actor) {
   return Val_unit;
 }
 
-/* Polls, because loops of OCaml 4.13 do not: if all garbage is made in the major heap, nothing else does, and the collector
-   and the other threads wait for ever. */
+/* Polls, because loops of OCaml 4.13 do not: if all garbage is made in the major heap, nothing else
+   does, and the collector and the other threads wait for ever. */
 value stress_replace(value actor, value n) {
   bool more = replace_some(actor_of(actor), (uint32_t)Long_val(n));
   caml_process_pending_actions();

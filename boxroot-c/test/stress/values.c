@@ -11,8 +11,8 @@
 
 enum shape { TUPLE, STRING, DOUBLE, DOUBLES, INT64, LIST, CLOSURE, LAZY, CUSTOM, STATIC, LARGE };
 
-/* Shapes are not equally frequent: calls of OCaml and large blocks take long. upto: of 256 values, how many have
-   this shape or one before it. */
+/* Shapes are not equally frequent: calls of OCaml and large blocks take long. upto: of 256 values,
+   how many have this shape or one before it. */
 static enum shape shape_of(uint64_t hash) {
   static uint8_t const upto[] = {120, 165, 185, 200, 210, 225, 229, 233, 245, 254};
   uint8_t x = (uint8_t)hash;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* OCaml 4: threads that end by Thread.exit pass through no blocking section, and their destructors run without the
-   lock, beside other threads: the main thread, and one that was registered from C. (tests/c_api has those of
-   Thread.create.) The library must not take them for holders of the lock there. */
+/* OCaml 4: threads that end by Thread.exit pass through no blocking section, and their destructors
+   run without the lock, beside other threads: the main thread, and one that was registered from C.
+   (tests/c_api has those of Thread.create.) The library must not take them for holders of the lock
+   there. */
 #define CAML_NAME_SPACE
 #include <boxroot/host.h>
 
@@ -19,7 +20,8 @@
 
 enum { ROOTS = 10000 };
 
-/* What a thread leaves to its destructors. The early one runs before the library's own destructor, and the late one after
+/* What a thread leaves to its destructors. The early one runs before the library's own destructor,
+   and the late one after
    it: systems run them in the order in which the keys were made. */
 struct legacy {
   boxroot roots[ROOTS];

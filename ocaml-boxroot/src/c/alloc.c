@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of the OCaml heap: allocating and reading them takes macros of the OCaml headers. Nothing here raises. */
+/* Values of the OCaml heap: allocating and reading them takes macros of the OCaml headers. Nothing
+   here raises. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <stdbool.h>
@@ -17,7 +18,8 @@
 
 #include "obx.h"
 
-/* Whether a value that is no immediate is a block. On OCaml 4, values of abstract types may also be pointers out of the heap. */
+/* Whether a value that is no immediate is a block. On OCaml 4, values of abstract types may also be
+   pointers out of the heap. */
 #if OCAML_VERSION >= 50000
 #define has_header(v) 1
 #else
@@ -61,13 +63,15 @@ intnat obx_nativeint(value v) { return Nativeint_val(v); }
 
 /* ---- blocks ---- */
 
-/* The tag of a block or of a pointer out of the heap, which counts as an abstract block without fields. */
+/* The tag of a block or of a pointer out of the heap, which counts as an abstract block without
+   fields. */
 int obx_kind(value v, size_t *size) {
   *size = has_header(v) ? Wosize_val(v) : 0;
   return has_header(v) ? Tag_val(v) : Abstract_tag;
 }
 
-/* A block that the caller initialises before the GC may run again, or 0 if out of memory. May run the GC. */
+/* A block that the caller initialises before the GC may run again, or 0 if out of memory. May run
+   the GC. */
 static value alloc_uninitialised(size_t size, tag_t tag) {
   if (size == 0) return Atom(tag);
   if (size <= Max_young_wosize) return caml_alloc_small(size, tag);
@@ -120,7 +124,8 @@ int const obx_float_arrays_are_flat = 1;
 int const obx_float_arrays_are_flat = 0;
 #endif
 
-/* A block of so many floats in the flat form of arrays and records, or 0 if out of memory. Its numbers are any. May run the GC. */
+/* A block of so many floats in the flat form of arrays and records, or 0 if out of memory. Its
+   numbers are any. May run the GC. */
 value obx_alloc_flat_array(size_t length) {
   if (length == 0) return Atom(0);
   if (length > Max_wosize / Double_wosize) return 0;
@@ -144,8 +149,8 @@ static void drop_held(value box) {
   in_finaliser = false;
 }
 
-/* OCaml raises exceptions for comparison and marshalling, because there are no functions for them. There is no function for
-   hashing either, so all blocks have the same hash. */
+/* OCaml raises exceptions for comparison and marshalling, because there are no functions for them.
+   There is no function for hashing either, so all blocks have the same hash. */
 static struct custom_operations const box_operations = {
   .identifier = "ocaml_boxroot.rust",
   .finalize = drop_held,

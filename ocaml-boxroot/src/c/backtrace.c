@@ -17,11 +17,12 @@
 intnat obx_records_backtraces(void) { return Caml_state->backtrace_active; }
 
 /* How many slots the backtrace has of this exception, which a callback has just returned, and where
-   they are until OCaml code runs. Needs the lock. None in bytecode, where the text of a slot is read
-   from the program's file, into OCaml's heap. */
+   they are until OCaml code runs. Needs the lock. None in bytecode, where the text of a slot is
+   read from the program's file, into OCaml's heap. */
 size_t obx_backtrace(value exception, backtrace_slot const **slots) {
   if (obx_in_bytecode()) return 0;
-  /* After raise_notrace, what is there is that of another exception, or of an earlier raise of this one. */
+  /* After raise_notrace, what is there is that of another exception, or of an earlier raise of this
+     one. */
   if (Caml_state->backtrace_last_exn != exception || Caml_state->backtrace_buffer == NULL) return 0;
   *slots = Caml_state->backtrace_buffer;
   intnat count = Caml_state->backtrace_pos;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of OCaml from Rust, OCaml's exceptions, and the way back from Rust to OCaml. In C, because OCaml's exceptions must
-   not jump over a Rust frame. */
+/* Calls of OCaml from Rust, OCaml's exceptions, and the way back from Rust to OCaml. In C, because
+   OCaml's exceptions must not jump over a Rust frame. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
@@ -23,8 +23,8 @@
 
 /* ---- exceptions ---- */
 
-/* OCaml's own exceptions, in the order of <caml/fail.h>. Native programs have a symbol for each constructor; bytecode
-   programs have an array of the constructors, in this order. */
+/* OCaml's own exceptions, in the order of <caml/fail.h>. Native programs have a symbol for each
+   constructor; bytecode programs have an array of the constructors, in this order. */
 /* clang-format off */
 #define FOR_EACH_EXCEPTION(DO) \
   DO(Out_of_memory) \
@@ -109,8 +109,9 @@ static __attribute__((noinline, cold)) int grow_stack(void) {
   return 1;
 }
 
-/* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This function grows
-   the stack first, so that they need not. Returns 0 if that fails. Does not raise. */
+/* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This
+   function grows the stack first, so that they need not. Returns 0 if that fails. Does not
+   raise. */
 static inline int has_ocaml_stack(void) {
   caml_domain_state *state = Caml_state;
   return (ocaml_stack_left(state->current_stack) >= NEEDED && state->gc_regs_buckets != NULL) ||
@@ -141,9 +142,9 @@ value obx_callback1(value closure, value argument) {
 
 /* ---- calls from OCaml ---- */
 
-/* `result` is what a Rust body returned: a value, which this returns; or an encoded exception (as from the _exn
-   functions), which this raises.
-   The exception jumps over at most one Rust frame, that of an exported function, which has nothing to drop. */
+/* `result` is what a Rust body returned: a value, which this returns; or an encoded exception (as
+   from the _exn functions), which this raises. The exception jumps over at most one Rust frame,
+   that of an exported function, which has nothing to drop. */
 value ocaml_boxroot_finish(value result) {
   if (!Is_exception_result(result)) return result;
   caml_raise(Extract_exception(result));

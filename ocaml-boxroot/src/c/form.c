@@ -5,7 +5,8 @@
 
 #include <caml/custom.h>
 
-/* The arity of a closure: how many arguments its code takes at once, negative if it takes a tuple; 0 in bytecode. */
+/* The arity of a closure: how many arguments its code takes at once, negative if it takes a tuple;
+   0 in bytecode. */
 intnat obx_arity(value closure) { return Arity_closinfo(Closinfo_val(closure)); }
 
 /* The name of the operations of a custom block. */

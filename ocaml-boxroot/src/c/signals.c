@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Signal handlers, and the stacks that they run on. OCaml 5 runs OCaml code on stacks that it allocates, which may be smaller
-   than the frame of a handler. So a handler has to run on the thread's stack for handlers, its *signal stack*, which it does if it
-   has the flag SA_ONSTACK. OCaml's handlers and those of Rust's standard library have it, most others do not. (threads.c and start.c
-   see to it that threads have signal stacks.) */
+/* Signal handlers, and the stacks that they run on. OCaml 5 runs OCaml code on stacks that it
+   allocates, which may be smaller than the frame of a handler. So a handler has to run on the
+   thread's stack for handlers, its *signal stack*, which it does if it has the flag SA_ONSTACK.
+   OCaml's handlers and those of Rust's standard library have it, most others do not. (threads.c and
+   start.c see to it that threads have signal stacks.) */
 #define _GNU_SOURCE
 #define CAML_NAME_SPACE
 #include <signal.h>
@@ -14,7 +15,8 @@
 
 #include "obx.h"
 
-/* Handlers that walk the stack, as those of profilers do, overflow the 8 KiB that are usual (docs/known-of-ocaml.md). */
+/* Handlers that walk the stack, as those of profilers do, overflow the 8 KiB that are usual
+   (docs/known-of-ocaml.md). */
 #define SIGNAL_STACK (64 << 10)
 
 #if OCAML_VERSION >= 50000
@@ -27,14 +29,16 @@ static bool is_error(int number) {
   return false;
 }
 
-/* Whether a signal has a handler, and which. sa_sigaction, which handlers with SA_SIGINFO use, is at the same place. */
+/* Whether a signal has a handler, and which. sa_sigaction, which handlers with SA_SIGINFO use, is
+   at the same place. */
 static bool has_handler(int number, struct sigaction *action) {
   return sigaction(number, NULL, action) == 0 && action->sa_handler != SIG_DFL &&
          action->sa_handler != SIG_IGN;
 }
 
-/* One handler does not interrupt another one, because a signal stack may have room for one only. Signals of errors in the handler
-   itself are not blocked; their handlers may say what has happened. */
+/* One handler does not interrupt another one, because a signal stack may have room for one only.
+   Signals of errors in the handler itself are not blocked; their handlers may say what has
+   happened. */
 static void block_others(sigset_t *mask) {
   sigfillset(mask);
   for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) sigdelset(mask, errors[i]);
@@ -56,8 +60,8 @@ int obx_signal_is_unprotected(int number) {
   return !is_error(number) && has_handler(number, &action) && !(action.sa_flags & SA_ONSTACK);
 }
 
-/* The page below the stack is a guard page. OCaml's own signal stacks have none, and, like those of Rust's threads, may have no more
-   than 8 KiB. */
+/* The page below the stack is a guard page. OCaml's own signal stacks have none, and, like those of
+   Rust's threads, may have no more than 8 KiB. */
 int obx_make_signal_stack(void) {
   stack_t stack = {.ss_size = SIGNAL_STACK};
   long least = 0, page = sysconf(_SC_PAGESIZE);

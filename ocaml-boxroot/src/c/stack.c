@@ -22,8 +22,9 @@ struct stack {
 };
 
 #ifdef __linux__
-/* The main thread's stack grows until its limit. musl gives the present size. glibc gives the limit, and for that reads /proc, which
-   it may not find, or have no file descriptor for. At the stack's upper end is the name of the program. */
+/* The main thread's stack grows until its limit. musl gives the present size. glibc gives the
+   limit, and for that reads /proc, which it may not find, or have no file descriptor for. At the
+   stack's upper end is the name of the program. */
 static struct stack stack_of_main_thread(void) {
   struct stack stack = {0, getauxval(AT_EXECFN)};
   struct rlimit limit;
@@ -65,22 +66,24 @@ out:
   return stack;
 }
 
-/* OCaml's libraries have functions with large arrays on the stack, and do not probe it: unix_read takes 64 KiB,
-   unix_getgroups 256 KiB. On a stack with less room than that they would write beyond its guard page. */
+/* OCaml's libraries have functions with large arrays on the stack, and do not probe it: unix_read
+   takes 64 KiB, unix_getgroups 256 KiB. On a stack with less room than that they would write beyond
+   its guard page. */
 #define OCAML_NEEDS ((uintptr_t)320 << 10)
 
 /* What conversions need on a stack that the thread library does not know, that of a coroutine. */
 #define CONVERSIONS_NEED ((uintptr_t)64 << 10)
 
-/* A quarter of the stack stays free for conversions; a quarter, and at least OCAML_NEEDS, for calls of OCaml. */
+/* A quarter of the stack stays free for conversions; a quarter, and at least OCAML_NEEDS, for calls
+   of OCaml. */
 static __thread struct obx_limit for_conversions = {.needed = CONVERSIONS_NEED};
 __thread struct obx_limit obx_for_ocaml = {.needed = OCAML_NEEDS};
 
 /* The size that a stack without a limit counts as: it may meet other memory as it grows. */
 #define LARGEST ((uintptr_t)1 << 30)
 
-/* Whether these 8 bytes can be read. Linux copies a set of signals before it looks at what to do with it, which is nothing here.
-   Where a system looks first, all seem to be readable. */
+/* Whether these 8 bytes can be read. Linux copies a set of signals before it looks at what to do
+   with it, which is nothing here. Where a system looks first, all seem to be readable. */
 static int are_readable(char const volatile *bytes) {
 #ifdef __linux__
   return syscall(SYS_rt_sigprocmask, -1, bytes, NULL, (size_t)8) == 0 || errno != EFAULT;
@@ -90,8 +93,9 @@ static int are_readable(char const volatile *bytes) {
 #endif
 }
 
-/* The system is asked each time, because another stack may have been here before. Each question is about two pages, at their common
-   edge. Where the system does not tell, the process ends here if there is a guard page, instead of OCaml's writing behind it. */
+/* The system is asked each time, because another stack may have been here before. Each question is
+   about two pages, at their common edge. Where the system does not tell, the process ends here if
+   there is a guard page, instead of OCaml's writing behind it. */
 __attribute__((no_sanitize("address"))) static int has_readable_below(uintptr_t here,
                                                                       uintptr_t needed) {
   uintptr_t const page = 4096, lowest = here - needed;

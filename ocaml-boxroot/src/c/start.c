@@ -10,13 +10,15 @@
 #include "obx.h"
 
 #ifdef __ELF__
-/* NULL in bytecode, unless ocamlc has made an object of the program. A weak reference takes nothing from
-   an archive: the strong one does, to a function in the same file of native code, which bytecode has, too. */
+/* NULL in bytecode, unless ocamlc has made an object of the program. A weak reference takes nothing
+   from an archive: the strong one does, to a function in the same file of native code, which
+   bytecode has, too. */
 extern value caml_startup_exn(char_os **arguments) __attribute__((weak));
 __attribute__((used)) static void (*const in_the_same_file)(char_os **) = caml_main;
 #endif
 
-/* Whether the program can be started: it is not there, or starts by itself, where there is bytecode alone. */
+/* Whether the program can be started: it is not there, or starts by itself, where there is bytecode
+   alone. */
 int obx_can_start(void) {
 #ifdef __ELF__
   return caml_startup_exn != NULL;
@@ -25,9 +27,10 @@ int obx_can_start(void) {
 #endif
 }
 
-/* caml_startup_exn, if obx_can_start. After the modules are initialised, OCaml resets the action for SIGSEGV to the default, and
-   removes this thread's signal stack. This function restores the action, which is Rust's and reports stack overflows, and sees
-   to a signal stack. That which the thread may have from Rust will not do on OCaml 5: `std::process::exit` unmaps it, on whatever
+/* caml_startup_exn, if obx_can_start. After the modules are initialised, OCaml resets the action
+   for SIGSEGV to the default, and removes this thread's signal stack. This function restores the
+   action, which is Rust's and reports stack overflows, and sees to a signal stack. That which the
+   thread may have from Rust will not do on OCaml 5: `std::process::exit` unmaps it, on whatever
    thread that is called. */
 value obx_start(char_os **arguments) {
   struct sigaction action;

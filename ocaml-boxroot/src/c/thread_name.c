@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The number and the name of a thread, for reports. Rust's `thread::current` has them, too, but it panics in the destructors of
-   thread-specific keys, which may attach. */
+/* The number and the name of a thread, for reports. Rust's `thread::current` has them, too, but it
+   panics in the destructors of thread-specific keys, which may attach. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -11,8 +11,8 @@
 #include <sys/syscall.h>
 #endif
 
-/* The number that the system gives this thread, and the thread's name, cut after 15 bytes; it may be empty. Any thread, at any
-   time. */
+/* The number that the system gives this thread, and the thread's name, cut after 15 bytes; it may
+   be empty. Any thread, at any time. */
 uint64_t obx_thread(char name[16]) {
   memset(name, 0, 16);
 #if defined(__linux__)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that OCaml knows. The systhreads library keeps a record of each thread, and finds the record by a
-   thread-specific key. Registering a thread makes a record, and takes the lock for that.
+/* Threads that OCaml knows. The systhreads library keeps a record of each thread, and finds the
+   record by a thread-specific key. Registering a thread makes a record, and takes the lock for
+   that.
 
-   Unregistering would take the lock, too, at the end of a thread. But a thread that ends must not wait for the lock: the
-   thread that holds it may be waiting for that end, or may never give the lock up (exit). So no thread is unregistered.
-   A thread that ends leaves its record to the next thread that is registered: so there are only as many records as
-   threads lived at the same time. (No record is freed: on OCaml 4, fork follows a pointer to the record of the
-   thread that held the lock last.) A thread that attaches once executes 1100 instructions more than one that
-   does not (OCaml 5.3; 1000 on 4.14); with registering and unregistering, it would be 5700 and 4000.
+   Unregistering would take the lock, too, at the end of a thread. But a thread that ends must not
+   wait for the lock: the thread that holds it may be waiting for that end, or may never give the
+   lock up (exit). So no thread is unregistered. A thread that ends leaves its record to the next
+   thread that is registered: so there are only as many records as threads lived at the same time.
+   (No record is freed: on OCaml 4, fork follows a pointer to the record of the thread that held the
+   lock last.) A thread that attaches once executes 1100 instructions more than one that does not
+   (OCaml 5.3; 1000 on 4.14); with registering and unregistering, it would be 5700 and 4000.
 
-   The destructor of a thread-specific key hands the record on, because exit never runs such a destructor. The destructor
-   of a thread-local variable would not do: exit runs it on the thread that calls exit, where calling frames may hold the
-   lock. */
+   The destructor of a thread-specific key hands the record on, because exit never runs such a
+   destructor. The destructor of a thread-local variable would not do: exit runs it on the thread
+   that calls exit, where calling frames may hold the lock. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <limits.h>
@@ -59,8 +61,8 @@ enum acquired { OBX_ACQUIRED = 0, OBX_NO_THREADS = 1, OBX_NOT_REGISTERED = 2 };
 
 /* ---- records of systhreads ---- */
 
-/* The library's key for a thread's record. It is not public; find_record_key finds it as the key whose value changes
-   when a thread is registered. */
+/* The library's key for a thread's record. It is not public; find_record_key finds it as the key
+   whose value changes when a thread is registered. */
 static pthread_key_t record_key;
 static bool record_key_found;
 
@@ -75,7 +77,8 @@ static void look_at_keys(struct keys *keys) {
     keys->values[k] = pthread_getspecific((pthread_key_t)k);
 }
 
-/* A version of systhreads that we do not know may keep records elsewhere. All works, but no record is used again. */
+/* A version of systhreads that we do not know may keep records elsewhere. All works, but no record
+   is used again. */
 static void report_no_key(void) {
 #ifdef OBX_DEBUG_CHECKS
   static bool reported; /* under the lock of the domain that threads are registered with */
@@ -88,9 +91,9 @@ static void report_no_key(void) {
 #endif
 }
 
-/* Called with the lock, with the values from before and after this thread was registered. (When the thread then takes the
-   lock, boxroot may set a key, too.) If the values of several keys have changed, because a
-   finaliser ran, the key stays unknown until another thread is registered. */
+/* Called with the lock, with the values from before and after this thread was registered. (When the
+   thread then takes the lock, boxroot may set a key, too.) If the values of several keys have
+   changed, because a finaliser ran, the key stays unknown until another thread is registered. */
 static void find_record_key(struct keys const *before, struct keys const *after) {
   int found = -1;
   for (int k = 0; k < PTHREAD_KEYS_MAX; k++) {
@@ -133,15 +136,17 @@ static __thread bool record_not_found;
 
 /* ---- signal stacks ---- */
 
-/* OCaml 5's stacks are too small for handlers of signals, so each thread that attaches gets a stack for them, whose memory lives
-   as long as the record. OCaml's own are small, and have no guard page, and 5.0 and 5.1 give none to threads that C registers. */
+/* OCaml 5's stacks are too small for handlers of signals, so each thread that attaches gets a stack
+   for them, whose memory lives as long as the record. OCaml's own are small, and have no guard
+   page, and 5.0 and 5.1 give none to threads that C registers. */
 static stack_t signal_stack(void) {
   stack_t stack = {.ss_flags = SS_DISABLE};
   (void)sigaltstack(NULL, &stack);
   return stack;
 }
 
-/* Whether registering a thread gives it a signal stack, which OCaml frees with the record: so never, here. */
+/* Whether registering a thread gives it a signal stack, which OCaml frees with the record: so
+   never, here. */
 enum { OCAML_MAKES_SIGNAL_STACKS = OCAML_VERSION >= 50200 };
 
 /* For a new record. */
@@ -157,7 +162,8 @@ static void leave_signal_stack(struct legacy const *legacy) {
     (void)sigaltstack(&none, NULL);
 }
 
-/* For a thread that takes the record over. A signal stack that the thread has already, from Rust, is smaller. */
+/* For a thread that takes the record over. A signal stack that the thread has already, from Rust,
+   is smaller. */
 static void take_signal_stack(struct legacy const *legacy) {
   if (!(legacy->signal_stack.ss_flags & SS_DISABLE)) (void)sigaltstack(&legacy->signal_stack, NULL);
 }
@@ -179,8 +185,9 @@ static struct legacy *take_idle(void) {
   return legacy;
 }
 
-/* The destructor of legacy_key. The destructor of another key may run later and attach again: so the thread is not known
-   any more. If it was not known, it has the legacy of another one, see forget_another_thread. */
+/* The destructor of legacy_key. The destructor of another key may run later and attach again: so
+   the thread is not known any more. If it was not known, it has the legacy of another one, see
+   forget_another_thread. */
 static void thread_ends(void *p) {
   struct legacy *legacy = p;
   if (!known) return;
@@ -192,7 +199,8 @@ static void thread_ends(void *p) {
     add_idle(legacy);
 }
 
-/* Makes the key when a thread needs it first, because a plugin that has not used OCaml may be closed again. */
+/* Makes the key when a thread needs it first, because a plugin that has not used OCaml may be
+   closed again. */
 static bool has_legacy_key(void) {
   pthread_mutex_lock(&idle_mutex);
   if (!legacy_key_exists && handles_forks)
@@ -217,29 +225,34 @@ static struct legacy *new_legacy(void) {
   return NULL;
 }
 
-/* Called by the thread that starts OCaml, before it does. So when the thread ends, `thread_ends` is called before OCaml's key loses
-   the record. */
+/* Called by the thread that starts OCaml, before it does. So when the thread ends, `thread_ends` is
+   called before OCaml's key loses the record. */
 void obx_set_known(void) {
   (void)new_legacy();
   known = true;
 }
 
-/* Whether this process is the child of a fork, in which OCaml 5 still believes that its tick thread runs. */
+/* Whether this process is the child of a fork, in which OCaml 5 still believes that its tick thread
+   runs. */
 static bool ticks_were_lost;
-/* Whether a thread was registered in this process. So OCaml's tick thread runs, if it was not lost. */
+/* Whether a thread was registered in this process. So OCaml's tick thread runs, if it was not
+   lost. */
 static bool has_ticks;
-/* Where OCaml's ticks were lost, each thread wants ticks of ticks.c while it is attached: of two threads that take turns, one has
-   attached since the fork. This counts how often this thread has. */
+/* Where OCaml's ticks were lost, each thread wants ticks of ticks.c while it is attached: of two
+   threads that take turns, one has attached since the fork. This counts how often this thread
+   has. */
 static __thread unsigned wants;
 
-/* In the child of a fork, idle records are not used. If the thread that forked held the lock, its record has to become the only
-   one, and OCaml's locks have to be free. On OCaml 4 a fork handler of systhreads does this. On OCaml 5 only Unix.fork
-   does, by caml_atfork_hook, so this function calls it, too. Where Rust uses OCaml on this thread, it also has OCaml write its
-   runtime events to a file of the child's, as Unix.fork does; but not in a finaliser, because OCaml asks for a collection to do
-   that, and would wait for the end of the one in which it is. After Unix.fork both run twice, which is harmless. Unix.fork refuses to
-   fork if another domain was ever made. The crate refuses to use OCaml in the child then (bxr_uses_after_fork), but the child
-   may release the lock. The thread of a domain that has ended keeps its Caml_state, so it seems to hold a lock: but that is
-   the state of another domain than the first. */
+/* In the child of a fork, idle records are not used. If the thread that forked held the lock, its
+   record has to become the only one, and OCaml's locks have to be free. On OCaml 4 a fork handler
+   of systhreads does this. On OCaml 5 only Unix.fork does, by caml_atfork_hook, so this function
+   calls it, too. Where Rust uses OCaml on this thread, it also has OCaml write its runtime events
+   to a file of the child's, as Unix.fork does; but not in a finaliser, because OCaml asks for a
+   collection to do that, and would wait for the end of the one in which it is. After Unix.fork both
+   run twice, which is harmless. Unix.fork refuses to fork if another domain was ever made. The
+   crate refuses to use OCaml in the child then (bxr_uses_after_fork), but the child may release the
+   lock. The thread of a domain that has ended keeps its Caml_state, so it seems to hold a lock: but
+   that is the state of another domain than the first. */
 static void after_fork(void) {
   idle = NULL;
   pthread_mutex_init(&idle_mutex, NULL); /* its owner may be a thread that is not here */
@@ -257,19 +270,22 @@ static void after_fork(void) {
 #endif
 }
 
-/* When the program starts, or a plugin is loaded: OCaml may fork before it calls Rust. (No function runs before a fork: if the process
-   ends meanwhile, on another thread, glibc loses its place in the list of functions, and aborts.)
+/* When the program starts, or a plugin is loaded: OCaml may fork before it calls Rust. (No function
+   runs before a fork: if the process ends meanwhile, on another thread, glibc loses its place in
+   the list of functions, and aborts.)
 
-   What contains the crate stays in the process: OCaml will call it, for finalisers and closures, and so will threads that end. (A
-   plugin's copy of the C library, which does so for itself, may be elsewhere.) */
+   What contains the crate stays in the process: OCaml will call it, for finalisers and closures,
+   and so will threads that end. (A plugin's copy of the C library, which does so for itself, may be
+   elsewhere.) */
 __attribute__((constructor)) static void prepare(void) {
   bxr_pin(&idle);
   handles_forks = pthread_atfork(NULL, NULL, after_fork) == 0;
 }
 
-/* Idle records are of the first domain. OCaml 5.5 refuses to register a thread with another domain than before, even if it was
-   unregistered meanwhile, because libraries may keep what belongs to the domain in thread-local variables. The same holds for a
-   thread that gets an idle record. Called with the lock. */
+/* Idle records are of the first domain. OCaml 5.5 refuses to register a thread with another domain
+   than before, even if it was unregistered meanwhile, because libraries may keep what belongs to
+   the domain in thread-local variables. The same holds for a thread that gets an idle record.
+   Called with the lock. */
 static bool may_join_first_domain(void) {
 #if OCAML_VERSION >= 50500
   if (!caml_thread_running_on_expected_domain(0)) return false;
@@ -278,8 +294,8 @@ static bool may_join_first_domain(void) {
   return true;
 }
 
-/* Registers this thread with an idle record, and takes the lock. False if there is none, if the thread has a record
-   already, because another library registered it, or if OCaml would refuse. */
+/* Registers this thread with an idle record, and takes the lock. False if there is none, if the
+   thread has a record already, because another library registered it, or if OCaml would refuse. */
 static bool acquire_with_idle_record(void) {
   if (!knows_record_key() || pthread_getspecific(record_key) != NULL) return false;
   struct legacy *legacy = take_idle();
@@ -316,11 +332,13 @@ void obx_block_signals(void) {
   (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-/* Whether a tick during caml_c_thread_register does no harm. OCaml 5.0 and 5.1 may yield in the middle of it, and then they take
-   the state of the thread that had the lock before for that of the new thread. */
+/* Whether a tick during caml_c_thread_register does no harm. OCaml 5.0 and 5.1 may yield in the
+   middle of it, and then they take the state of the thread that had the lock before for that of the
+   new thread. */
 enum { MAY_TICK = OCAML_VERSION < 50000 || OCAML_VERSION >= 50200 };
 
-/* Calls caml_c_thread_register, which waits for the lock, and starts OCaml's tick thread after that. */
+/* Calls caml_c_thread_register, which waits for the lock, and starts OCaml's tick thread after
+   that. */
 static bool call_register(void) {
   bool wants_ticks = MAY_TICK && !__atomic_load_n(&has_ticks, __ATOMIC_ACQUIRE);
   if (wants_ticks) obx_want_ticks();
@@ -330,9 +348,10 @@ static bool call_register(void) {
   return is_made;
 }
 
-/* Makes a record for this thread. False if OCaml refuses. On OCaml 4, caml_c_thread_register would run OCaml's signal handlers,
-   perhaps on a small stack, and an exception of theirs would end the process. It leaves signals pending that this thread blocks,
-   so all are blocked meanwhile; caml_leave_blocking_section finds them later. */
+/* Makes a record for this thread. False if OCaml refuses. On OCaml 4, caml_c_thread_register would
+   run OCaml's signal handlers, perhaps on a small stack, and an exception of theirs would end the
+   process. It leaves signals pending that this thread blocks, so all are blocked meanwhile;
+   caml_leave_blocking_section finds them later. */
 static bool make_record(void) {
 #if OCAML_VERSION >= 50000
   return call_register();
@@ -349,7 +368,8 @@ static bool make_record(void) {
 /* Registers this thread with a new record, and takes the lock. False if OCaml refuses. */
 static bool acquire_with_new_record(void) {
   struct legacy *legacy = new_legacy();
-  /* The values of the keys before and after. Not on the stack, whose guard page may be smaller than this. */
+  /* The values of the keys before and after. Not on the stack, whose guard page may be smaller than
+     this. */
   struct keys *keys = knows_record_key() ? NULL : malloc(2 * sizeof *keys);
   if (keys != NULL) look_at_keys(&keys[0]);
   if (!make_record()) {
@@ -375,9 +395,10 @@ static bool acquire_with_new_record(void) {
 enum { NOT_LOOKED = 0, NOT_FOUND, FOUND };
 static int threads; /* one of these */
 
-/* Whether the threads library was initialised: caml_thread_initialize sets this hook, and no other function does. This thread
-   may be without the lock. So this is not asked of OCaml's table of names: on OCaml 4 the table may be changing, and from 5.4 on
-   who waits for it releases the lock. */
+/* Whether the threads library was initialised: caml_thread_initialize sets this hook, and no other
+   function does. This thread may be without the lock. So this is not asked of OCaml's table of
+   names: on OCaml 4 the table may be changing, and from 5.4 on who waits for it releases the
+   lock. */
 static bool threads_initialised(void) {
 #if OCAML_VERSION >= 50000
   interrupt_function *handler = FIND(interrupt_function, caml_thread_interrupt_hook);
@@ -388,7 +409,8 @@ static bool threads_initialised(void) {
 #endif
 }
 
-/* Looks whether the program has the threads library, and whether it was initialised. Needs no lock. */
+/* Looks whether the program has the threads library, and whether it was initialised. Needs no
+   lock. */
 void obx_look_for_threads(void) {
   bool found = FIND(thread_function, caml_c_thread_register) != NULL && threads_initialised();
   __atomic_store_n(&threads, found ? FOUND : NOT_FOUND, __ATOMIC_RELEASE);
@@ -396,14 +418,15 @@ void obx_look_for_threads(void) {
 
 static bool has_threads(void) {
   int seen = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
-  /* NOT_LOOKED: another library has set boxroot up. NOT_FOUND: the threads library may have been initialised since; on
-     OCaml 4 boxroot would be invalid then. */
+  /* NOT_LOOKED: another library has set boxroot up. NOT_FOUND: the threads library may have been
+     initialised since; on OCaml 4 boxroot would be invalid then. */
   if (seen == NOT_LOOKED || (OCAML_VERSION >= 50000 && seen == NOT_FOUND)) obx_look_for_threads();
   return __atomic_load_n(&threads, __ATOMIC_ACQUIRE) == FOUND;
 }
 
-/* For a thread that is not known. In the child of a fork, it may have the stack of a thread of the parent that was calling the
-   destructors of keys. Then glibc has left it that thread's values, and OCaml's fork handler has freed the record. */
+/* For a thread that is not known. In the child of a fork, it may have the stack of a thread of the
+   parent that was calling the destructors of keys. Then glibc has left it that thread's values, and
+   OCaml's fork handler has freed the record. */
 static void forget_another_thread(void) {
   struct legacy const *legacy = legacy_of_this_thread();
   if (legacy == NULL) return;
@@ -432,8 +455,9 @@ static void unwant_ticks(void) {
   obx_unwant_ticks();
 }
 
-/* Gives this thread its record again, if OCaml's key has lost it: at the end of a thread, all its keys lose their values, one after
-   the other, and the destructor of another key may come here, whether `thread_ends` was called or not. False if the record is
+/* Gives this thread its record again, if OCaml's key has lost it: at the end of a thread, all its
+   keys lose their values, one after the other, and the destructor of another key may come here,
+   whether `thread_ends` was called or not. False if the record is
    lost: the thread that started OCaml leaves none. */
 static bool has_record(void) {
   if (!knows_record_key()) {
@@ -446,8 +470,8 @@ static bool has_record(void) {
          pthread_setspecific(record_key, legacy->record) == 0;
 }
 
-/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if OCaml does not know it;
-   `is_known` says that it does. */
+/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if
+   OCaml does not know it; `is_known` says that it does. */
 int obx_acquire(bool is_known) {
   want_ticks();
   if (is_known || (known && has_record())) {
@@ -459,7 +483,8 @@ int obx_acquire(bool is_known) {
   return result;
 }
 
-/* With backtraces, OCaml's record of a thread keeps the exception that was raised last, and what it refers to. */
+/* With backtraces, OCaml's record of a thread keeps the exception that was raised last, and what it
+   refers to. */
 static void forget_exception(void) {
   Caml_state->backtrace_pos = 0;
 #if OCAML_VERSION >= 50000
@@ -477,8 +502,9 @@ void obx_release(void) {
 
 /* ---- shutting down ---- */
 
-/* caml_thread_cleanup waits for the end of the tick thread. In the child of a fork, OCaml 5 would wait for the parent's tick
-   thread, which the child does not have: in glibc 2.36 pthread_join returns at once then, in glibc 2.43 it never returns. */
+/* caml_thread_cleanup waits for the end of the tick thread. In the child of a fork, OCaml 5 would
+   wait for the parent's tick thread, which the child does not have: in glibc 2.36 pthread_join
+   returns at once then, in glibc 2.43 it never returns. */
 void obx_stop_ticks(void) {
   unwant_ticks();
   value_function *cleanup = FIND(value_function, caml_thread_cleanup);
