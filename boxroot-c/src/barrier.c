@@ -4,8 +4,7 @@
 
 #include "runtime.h"
 
-uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool) {
-  struct bxr_domain_head *owner = bxr_pool_owner_head(pool);
+uintptr_t bxr_barrier_hand_over(struct bxr_domain_head *owner, struct bxr_pool *pool) {
   pool->closed = true;
   bxr_publish(&pool->head.fast_owner, bxr_owner_of_closed(owner));
   if (owner->uncounted == bxr_pool_start(pool)) owner->uncounted = BXR_NO_POOL; /* both-ways */

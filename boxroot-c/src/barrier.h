@@ -35,7 +35,7 @@
 
 /* Makes the slots look like an unmarked block, closes the pool, and returns the block's value.
    Called in a scan that darkens. */
-uintptr_t bxr_barrier_hand_over(struct bxr_pool *pool);
+uintptr_t bxr_barrier_hand_over(struct bxr_domain_head *owner, struct bxr_pool *pool);
 
 /* Opens the pool, which the marker has visited. */
 void bxr_barrier_open(struct bxr_pool *pool);

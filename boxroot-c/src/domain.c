@@ -74,9 +74,8 @@ void bxr_domain_add_pools(struct bxr_domain *domain, size_t change) {
 }
 
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool) {
-  size_t waiting = bxr_load(&pool->announced) + pool->waiting;
-  census->live_roots += bxr_pool_used(pool) - waiting;
-  census->waiting_deletes += waiting;
+  census->live_roots += bxr_pool_used(pool) - pool->waiting;
+  census->waiting_deletes += pool->waiting;
   census->pools[pool->kind]++;
 }
 
@@ -87,7 +86,13 @@ void bxr_domain_publish(struct bxr_domain *domain, struct bxr_census census) {
     bxr_publish(&domain->census.pools[kind], census.pools[kind]);
 }
 
-static void count_pool(struct bxr_pool *pool, void *census) { bxr_census_add(census, pool); }
+static void count_pool(struct bxr_pool *pool, void *context) {
+  struct bxr_census *census = context;
+  size_t announced = bxr_load(&pool->announced);
+  bxr_census_add(census, pool);
+  census->live_roots -= announced;
+  census->waiting_deletes += announced;
+}
 
 struct bxr_census bxr_domain_census(struct bxr_domain *domain) {
   struct bxr_census census = {0};

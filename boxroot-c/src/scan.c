@@ -147,6 +147,7 @@ static bool grow_directory(struct bxr_domain *domain) {
 }
 
 struct directory {
+  struct bxr_domain_head *owner;
   uintptr_t *fields;
   size_t count, slots;
   struct bxr_census census;
@@ -162,7 +163,7 @@ static void hand_over_pool(struct bxr_pool *pool, void *context) {
     bxr_barrier_open(pool);
     return;
   }
-  directory->fields[directory->count++] = bxr_barrier_hand_over(pool);
+  directory->fields[directory->count++] = bxr_barrier_hand_over(directory->owner, pool);
   directory->slots += pool->high_water;
   bxr_census_add(&directory->census, pool);
 }
@@ -170,7 +171,7 @@ static void hand_over_pool(struct bxr_pool *pool, void *context) {
 /* Hands the pools over to the collector's marker. False if that is not possible, or not worth it:
    the caller must scan the pools slot by slot. */
 static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
-  struct directory directory = {0};
+  struct directory directory = {.owner = &domain->head};
   if (bxr_runtime_marks_ranges() && bxr_domain_pools_in_use(domain) >= BXR_HAND_OVER_FROM &&
       grow_directory(domain))
     directory.fields = domain->directory + 1;

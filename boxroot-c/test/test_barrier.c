@@ -13,7 +13,7 @@ void test_barrier_closes_both_ways(void) {
   create(domain);
   struct bxr_pool *pool = domain->current;
   CHECK(pool->head.fast_owner == &domain->head && domain->head.uncounted == bxr_pool_start(pool));
-  CHECK(bxr_barrier_hand_over(pool) == (uintptr_t)pool->slots);
+  CHECK(bxr_barrier_hand_over(&domain->head, pool) == (uintptr_t)pool->slots);
   CHECK(pool->closed && !fast_paths_are_open(domain, pool));
   bxr_barrier_open(pool);
   CHECK(!pool->closed && pool->head.fast_owner == &domain->head);

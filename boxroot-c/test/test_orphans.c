@@ -45,7 +45,7 @@ void test_orphans(void) {
 void test_orphans_are_idle(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   struct bxr_pool *pool = bxr_pool_of_root(create(domain));
-  bxr_barrier_hand_over(pool);
+  bxr_barrier_hand_over(&domain->head, pool);
   bxr_orphans_add(domain);
   CHECK(!pool->closed && pool->head.fast_owner == &domain->head);
 }

@@ -151,7 +151,7 @@ void test_scan_frees_what_waits(void) {
     for (int i = 0; i < WAITING; i++) {
       pools[i] = fill(domain, roots);
       bxr_domain_retire(domain);
-      bxr_barrier_hand_over(pools[i]);
+      bxr_barrier_hand_over(&domain->head, pools[i]);
       bxr_remote_collect(domain, roots[0]);
     }
     bxr_remote_flush(domain);
@@ -177,10 +177,7 @@ void test_scan_frees_what_waits(void) {
   }
 }
 
-static void hand_over(struct bxr_pool *pool, void *context) {
-  (void)context;
-  bxr_barrier_hand_over(pool);
-}
+static void hand_over(struct bxr_pool *pool, void *domain) { bxr_barrier_hand_over(domain, pool); }
 
 /* Pools that became empty while the marker was visiting them are unmapped when it has finished,
    also before the next cycle. */
@@ -192,7 +189,7 @@ void test_scan_unmaps_what_was_visited(void) {
   for (uint32_t i = 0; i < ROOTS; i++) roots[i] = create(domain);
   bxr_domain_retire(domain);
   begin_marking(domain);
-  bxr_domain_each_pool(domain, hand_over, NULL);
+  bxr_domain_each_pool(domain, hand_over, domain);
   for (uint32_t i = 0; i < ROOTS; i++) bxr_domain_free(roots[i]);
   free(roots);
   visited_in_scan(BXR_SCAN_MINOR, domain);

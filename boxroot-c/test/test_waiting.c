@@ -21,7 +21,7 @@ void test_waiting_depends_on_the_value(void) {
   *bxr_slot(old) = (uintptr_t)&block.field;
   begin_marking(domain);
   CHECK(!bxr_barrier_keeps(pool, number) && !bxr_barrier_keeps(pool, old));
-  bxr_barrier_hand_over(pool);
+  bxr_barrier_hand_over(&domain->head, pool);
   CHECK(!bxr_barrier_keeps(pool, number) && bxr_barrier_keeps(pool, old));
   CHECK(!bxr_barrier_try_open(pool));
   end_marking();
@@ -39,7 +39,7 @@ static struct bxr_pool *handed_over(struct bxr_domain *domain, boxroot *roots) {
   struct bxr_pool *pool = fill(domain, roots);
   bxr_domain_retire(domain);
   begin_marking(domain);
-  bxr_barrier_hand_over(pool);
+  bxr_barrier_hand_over(&domain->head, pool);
   pool->head.young = false;
   return pool;
 }
