@@ -171,7 +171,10 @@ impl<T: ?Sized> Boxroot<T> {
     #[inline(always)]
     #[track_caller]
     pub fn try_new(lock: &DomainLock, value: Value<'_, T>) -> Result<Self, ConversionError> {
-        Self::create(lock, value).ok_or_else(ConversionError::last)
+        match Self::create(lock, value) {
+            Some(root) => Ok(root),
+            None => Err(ConversionError::last()),
+        }
     }
 
     #[inline(always)]

@@ -6,6 +6,7 @@ use super::{FromOCaml, Made, ToOCaml};
 use crate::{
     ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, RootRef, Value,
 };
+use ocaml_boxroot_sys as sys;
 use std::marker::PhantomData;
 
 marker! {
@@ -55,28 +56,45 @@ impl<'l, T> Value<'l, OCamlList<T>> {
 
     #[track_caller]
     pub(crate) fn first_and_rest(self) -> Option<(Value<'l, T>, Self)> {
+        if self.checked().is_immediate() {
+            return None;
+        }
         // SAFETY: a list that is not an immediate is a block with the first element and the rest (type).
-        (!self.checked().is_immediate()).then(|| unsafe { (self.field(0), self.field(1)) })
+        Some(unsafe { (self.field(0), self.field(1)) })
     }
 }
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
         let _level = Level::new()?;
-        // SAFETY: the empty list is the immediate 0.
-        let mut list: Boxroot<OCamlList<A>> =
-            Boxroot::try_new(lock, unsafe { Value::from_raw(Value::int(0).raw()) })?;
+        let mut list = Boxroot::try_new(lock, Value::int(0).any())?;
         for element in self.iter().rev() {
-            let (first, _) = element.to_value(lock)?;
-            let (first, rest) = (first.raw(), list.as_any() as *const RootRef<OCamlAny>);
-            // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run; it has not run
-            // since `first` was made. `rest` is the place of a live root. The result is a list of A.
-            list.try_set(lock, unsafe {
-                Value::from_raw(ffi::obx_alloc_cons(first, rest.cast()))
-            })?;
+            let first = element.to_value(lock)?.0.raw();
+            // SAFETY: the collector has not run since the element was made.
+            unsafe { prepend(first, &mut list, lock) }?;
         }
-        Ok((list.into_value(lock), lock))
+        // SAFETY: the immediate 0 is the empty list, to which elements of type A were added.
+        Ok((unsafe { Value::from_raw(list.into_value(lock).raw()) }, lock))
     }
+}
+
+/// Adds an element to a list. This is not generic, because there are many calls.
+///
+/// # Safety
+///
+/// The value is valid.
+#[cfg_attr(not(debug_assertions), inline(always))]
+#[track_caller]
+unsafe fn prepend(
+    first: sys::Value,
+    list: &mut Boxroot<OCamlAny>,
+    lock: &mut DomainLock,
+) -> Result<(), ConversionError> {
+    let rest = list.as_any() as *const RootRef<OCamlAny>;
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. `first` is valid until then
+    // (caller), and `rest` is the place of a live root.
+    let list_of_one_more = unsafe { Value::from_raw(ffi::obx_alloc_cons(first, rest.cast())) };
+    list.try_set(lock, list_of_one_more)
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
@@ -92,12 +110,15 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
             // the latest when it was followed three times as far as it has cells (R. P. Brent, "An improved Monte Carlo factorization
             // algorithm", 1980). No value moves meanwhile, because the token is borrowed.
             let (remembered, steps) = (rest.raw(), elements.len().max(4));
-            elements
-                .try_reserve(steps)
-                .map_err(|_| ConversionError::new(ConversionErrorKind::OutOfMemory))?;
+            if elements.try_reserve(steps).is_err() {
+                return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
+            }
             for _ in 0..steps {
                 let Some((element, after)) = rest.first_and_rest() else { return Ok(elements) };
-                elements.push(element.to_rust(lock)?);
+                match element.to_rust(lock) {
+                    Ok(element) => elements.push(element),
+                    Err(error) => return Err(error),
+                }
                 if after.raw() == remembered {
                     return Err(ConversionError::new(ConversionErrorKind::Mismatch));
                 }
