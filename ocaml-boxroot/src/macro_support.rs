@@ -7,8 +7,8 @@ pub use crate::call::registered::{argument_failed, Found, Place, Registered};
 pub use crate::types::boxed::Implements;
 pub use crate::types::declare::field::field;
 pub use crate::types::declare::form::{
-    check, count, is_flat, is_float, Constructor, Constructors, Declared, IsFloat, NotFloat, Part,
-    PartType, Probe, Public, Whole,
+    check, constant_number, count, is_flat, is_float, Constructor, Constructors, Declared, IsFloat,
+    NotFloat, Part, PartType, Probe, Public, Whole,
 };
 pub use crate::types::declare::names::{
     check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,

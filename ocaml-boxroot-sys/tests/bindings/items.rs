@@ -670,7 +670,7 @@ fn names_that_clash() {
         "type a_b = A type aB = B let f' = 1 let f_prime = 2 let ( + ) = ( + ) exception Old of aB";
     let renamed = "rename x.aB Other rename x.f' _first rename x.+ add rename x.Old New";
     Modules::new("renamed", &[("x.ml", ml)]).bind(&format!("module x {renamed}")).has(&[
-        "pub variant OCamlOther for Other { B constant 0, }",
+        "pub variant OCamlOther for Other { B = 0, }",
         "pub fn _first",
         "pub fn add(arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt as isize = \"X.( + )#DIGEST\"",
         "pub struct New(pub Other);",
@@ -719,7 +719,7 @@ fn selections() {
     );
     bindings.has(&[
         "pub struct Order { pub size: crate::Size, pub cache: Boxroot<OCamlCache>, }",
-        "pub variant OCamlSize for crate::Size { Small constant 0, Large constant 1, }",
+        "pub variant OCamlSize for crate::Size { Small = 0, Large = 1, }",
         "pub abstract OCamlCache",
         "pub fn reserve",
         "pub fn add",

@@ -18,8 +18,8 @@ fn records_and_variants() {
          pub enum Size { Small, Large, Custom { grams: isize }, Pair(isize, bool), }
          ::ocaml_boxroot::bound_type! {
             pub variant OCamlSize for Size {
-                Small constant 0,
-                Large constant 1,
+                Small = 0,
+                Large = 1,
                 Custom block 0 { 0 grams: OCamlInt },
                 Pair block 1 (0 a0: OCamlInt, 1 a1: bool),
             }
@@ -39,7 +39,7 @@ fn records_and_variants() {
         // `of int * colour` is one argument.
         "Mixed((isize, Box<Colour>)),",
         "Mixed tagged 463304923 (0 a0: (OCamlInt, OCamlColour)),",
-        "Loop constant -944265628,",
+        "Loop = -944265628,",
         // What may change stays in OCaml.
         "pub record OCamlCounter for Counter { 0 count: OCamlInt64, }",
         "#[derive(Debug)]
@@ -60,8 +60,8 @@ fn constructors_of_signs() {
          exception ()",
     )
     .has(&[
-        "pub variant OCamlTruth for Truth { True constant 0, False constant 1, }",
-        "pub variant OCamlEnds for Ends { Nil constant 0, Unit block 0 (0 a0: OCamlInt), }",
+        "pub variant OCamlTruth for Truth { True = 0, False = 1, }",
+        "pub variant OCamlEnds for Ends { Nil = 0, Unit block 0 (0 a0: OCamlInt), }",
         "pub unboxed OCamlId for Id { Cons { 0 name: OCamlString } } is_float false",
         "pub enum More<RA> { Cons(RA, Vec<RA>), }",
         "// exception () // is left out: OCaml has no path to an exception with this name",
@@ -526,7 +526,7 @@ fn private_types() {
     )
     .has(&[
         "pub private record OCamlAmount for Amount { 0 cents: OCamlInt, }",
-        "pub private variant OCamlSign for Sign { Plus constant 0, Minus constant 1, }",
+        "pub private variant OCamlSign for Sign { Plus = 0, Minus = 1, }",
         "(like: Option<OCamlAmount> as Option<Boxroot<OCamlAmount>>, arg1: OCamlInt) -> OCamlAmount as Amount",
         "pub struct Sum { pub amounts: Vec<Boxroot<self::m::OCamlAmount>>, }",
     ]);
@@ -549,7 +549,7 @@ fn parameters_and_recursion() {
     .has(&[
         "pub enum Tree<RA> { Leaf, Node(Box<Tree<RA>>, RA, Box<Tree<RA>>), }",
         "pub variant OCamlTree<A> for Tree<A as RA> {
-            Leaf constant 0,
+            Leaf = 0,
             Node block 0 (0 a0: OCamlTree<A>, 1 a1: A, 2 a2: OCamlTree<A>),
          }",
         "Rose(RA, Vec<Rose<RA>>),",

@@ -80,7 +80,7 @@ let parts_macro marker parts =
   | Labelled l -> " { " ^ numbered (List.map (fun f -> (Names.identifier f.label, f.ty)) l) ^ " }"
 
 let tag = function
-  | Constant n | Hash n -> Printf.sprintf "constant %d" n
+  | Constant n | Hash n -> Printf.sprintf "= %d" n
   | Block n -> Printf.sprintf "block %d" n
   | Tagged n -> Printf.sprintf "tagged %d" n
 

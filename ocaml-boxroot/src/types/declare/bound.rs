@@ -6,7 +6,7 @@
 ///
 /// * `record`, `flat` (a record in the flat form of floats): `OCamlPoint for Point { 0 x: OCamlFloat, 1 y: OCamlFloat }`.
 /// * `unboxed`: the same with one field, or one constructor with one part, followed by whether it is represented as a float.
-/// * `variant`: `Leaf constant 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or `Node block 1 { 0 label: T }` a block with
+/// * `variant`: `Leaf = 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or `Node block 1 { 0 label: T }` a block with
 ///   that tag, ``A tagged 65 (0 a: T)`` a constructor of a polymorphic variant with that hash and an argument.
 /// * `abstract`: only a marker.
 /// * `boxed`: `OCamlHandle for crate::Handle`, an abstract type whose values are boxes of that Rust type. No two abstract types
@@ -101,18 +101,20 @@ macro_rules! bound_type {
     };
     (
         @variant $doc:tt $to:tt $name:ident $generics:tt $rust:tt []
-        $($constructor:ident $kind:ident $number:literal
+        $($constructor:ident $(= $constant:literal)? $($kind:ident $number:literal)?
             $(($($index:tt $part:ident: $type:ty),+ $(,)?))?
             $({ $($index2:tt $label:ident: $type2:ty),+ $(,)? })?
         ),* $(,)?
     ) => {
         $crate::bound_type! {
             @enum $doc $to $name $generics $rust
-            { &[$(($crate::bound_number!($kind $number),
-                $crate::bound_constructor!($kind $number $($($index)+)? $($($index2)+)?))),*] }
+            { &[$((
+                $($crate::macro_support::constant_number($constant))? $($number)?,
+                $crate::bound_constructor!($($constant)? $($kind $number)? $($($index)+)? $($($index2)+)?),
+            )),*] }
             { false } false {}
             $((
-                $constructor { $crate::bound_number!($kind $number) }
+                $constructor $({ $crate::macro_support::constant_number($constant) })? $($number)?
                 $($([$index $index $part $type])+)? $($([$index2 $label $label $type2])+)?
             ))*
         }
@@ -158,23 +160,11 @@ macro_rules! bound_type {
     };
 }
 
-/// For [`bound_type!`](crate::bound_type!): the number by which a constructor is named. It is even for constants, odd for other constructors.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! bound_number {
-    (constant $number:literal) => {
-        $number * 2
-    };
-    ($kind:ident $number:literal) => {
-        $number * 2 + 1
-    };
-}
-
 /// For [`bound_type!`](crate::bound_type!): a constructor, as OCaml represents it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_constructor {
-    (constant $number:literal) => {
+    ($number:literal) => {
         $crate::macro_support::Constructor::Constant($number)
     };
     (block $tag:literal $($index:tt)+) => {

@@ -24,6 +24,12 @@ pub enum Constructor {
 /// The constructors, each with the number by which [`Part`] and the conversions name it.
 pub type Constructors = &'static [(isize, Constructor)];
 
+/// The number by which bindings name a constructor without arguments. They name the others by
+/// their tags and hashes, which are no expressions, so they compile faster, and are other numbers.
+pub const fn constant_number(constant: isize) -> isize {
+    constant.wrapping_add(isize::MAX / 2)
+}
+
 /// How many parts there are.
 pub const fn count(parts: &[usize]) -> usize {
     parts.len()
