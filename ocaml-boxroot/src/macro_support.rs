@@ -3,7 +3,7 @@
 
 pub use crate::call::bound::bound_support::*;
 pub use crate::call::enter::{converted, enter, next, raise, result, unrooted, Argument};
-pub use crate::call::registered::{argument_failed, Found, Place, Registered};
+pub use crate::call::registered::{argument_failed, Place, Registered};
 pub use crate::types::boxed::Implements;
 pub use crate::types::declare::field::field;
 pub use crate::types::declare::form::{
@@ -14,10 +14,10 @@ pub use crate::types::declare::names::{
     check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
 };
 pub use crate::types::declare::parts::{
-    apart, constant, open, parts, read_float, FromParts, Making, Opened, Parts,
+    apart, constant, open, part_failed, parts, read_float, FromParts, Making, Opened, Parts,
 };
 pub use crate::types::depth::Level;
-pub use crate::types::kept::Kept;
+pub use crate::types::kept::Copies;
 pub use crate::types::Made;
 
 pub use std::boxed::Box;

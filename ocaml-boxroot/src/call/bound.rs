@@ -309,7 +309,7 @@ pub mod bound_support {
     pub use crate::types::exception::{
         argument as exception_argument, found as exception, MayBeException,
     };
-    use crate::types::kept::Kept;
+    use crate::types::kept::{Copies, Kept};
     use crate::{ffi, sys, CallError, DomainLock, Exception, OCamlFloat, OCamlInt, Value};
     use std::fmt;
     use std::sync::atomic::{AtomicBool, Ordering};
@@ -501,8 +501,9 @@ pub mod bound_support {
     pub unsafe fn new_exception<const N: usize>(
         lock: &mut DomainLock,
         name: &str,
-        arguments: [Kept<'_>; N],
+        arguments: Copies<'_, N>,
     ) -> Result<Exception, CallError> {
+        let arguments = arguments.all();
         let arguments = arguments.each_ref().map(Kept::place);
         // SAFETY: the exception has these arguments (caller).
         unsafe { Exception::new(lock, name, &arguments) }

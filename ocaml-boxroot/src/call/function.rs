@@ -158,19 +158,16 @@ macro_rules! ocaml_function {
             lock: &mut $crate::DomainLock,
             $($($argument: $crate::ocaml_argument!($type $(as $converted)?),)?)+
         ) -> $crate::macro_support::Result<$rust, $crate::CallError> {
-            let function = {
-                static FUNCTION: $crate::macro_support::Registered =
-                    $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
-                match $crate::macro_support::Registered::find(&FUNCTION, lock) {
-                    $crate::macro_support::Ok(function) => function,
-                    $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
-                }
-            };
             let arguments = $crate::ocaml_arguments!(
                 lock $name $($($argument: $type = $argument)? $(_: () = $unit)?),+
             );
-            // SAFETY: the registered function has these argument and result types (`ocaml_promise!`).
-            unsafe { $crate::macro_support::Found::call::<$result, $rust, _>(function, lock, arguments) }
+            // In a block of its own, because an argument may have this name.
+            {
+                static FUNCTION: $crate::macro_support::Registered =
+                    $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
+                // SAFETY: the registered function has these argument and result types (`ocaml_promise!`).
+                unsafe { $crate::macro_support::Registered::call::<$result, $rust, _>(&FUNCTION, lock, arguments) }
+            }
         }
     };
     (
@@ -187,11 +184,7 @@ macro_rules! ocaml_function {
             static VALUE: $crate::macro_support::Registered =
                 $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
             // SAFETY: the registered value has this type (`ocaml_promise!`).
-            unsafe {
-                $crate::macro_support::Found::value::<$result, $rust>(
-                    $crate::macro_support::Registered::find(&VALUE, lock)?, lock,
-                )
-            }
+            unsafe { $crate::macro_support::Registered::value::<$result, $rust>(&VALUE, lock) }
         }
     };
 }
@@ -204,25 +197,31 @@ macro_rules! ocaml_argument {
     ($type:ty as $rust:ty) => { $rust };
 }
 
-/// For the macros: what the arguments of a call become. This does what `?` does, which takes longer to compile.
+/// For the macros: what the arguments of a call become.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_arguments {
-    ($lock:ident $function:ident $($name:tt: $type:ty = $argument:expr),* $(,)?) => {
-        [$(
-            match $crate::macro_support::Kept::new::<$type, _>(&$argument, $lock) {
-                $crate::macro_support::Ok(kept) => kept,
-                $crate::macro_support::Err(error) => {
-                    return $crate::macro_support::Err($crate::macro_support::argument_failed(
-                        error,
-                        &$crate::macro_support::Place(
-                            $crate::macro_support::stringify!($name),
-                            $crate::macro_support::stringify!($function),
-                        ),
-                    ));
-                }
-            }
-        ),*]
+    ($lock:ident $function:ident) => {
+        $crate::macro_support::Copies::new(&[])
+    };
+    ($lock:ident $function:ident $($name:tt: $type:ty = $argument:expr),+ $(,)?) => {
+        'done: {
+            let mut arguments =
+                $crate::macro_support::Copies::new(&[$($crate::macro_support::stringify!($name)),+]);
+            let error = 'failed: {
+                $(
+                    if let $crate::macro_support::Err(error) =
+                        $crate::macro_support::Copies::add::<$type, _>(&mut arguments, &$argument, $lock)
+                    {
+                        break 'failed error;
+                    }
+                )+
+                break 'done arguments;
+            };
+            return $crate::macro_support::Err($crate::macro_support::argument_failed(
+                error, &arguments, $crate::macro_support::stringify!($function),
+            ));
+        }
     };
 }
 

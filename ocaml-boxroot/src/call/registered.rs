@@ -1,7 +1,7 @@
 //! Functions and values that OCaml registered under a name, for the macros.
 
 use crate::named::{load, named_cell};
-use crate::types::kept::Kept;
+use crate::types::kept::Copies;
 use crate::value::CHECKS;
 use crate::{CallError, ConversionError, DomainLock, FromOCaml, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
@@ -13,11 +13,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[derive(Clone, Copy)]
 pub struct Place<'a>(pub &'a str, pub &'a str);
 
-/// The error of an argument, which says in which argument it is.
-#[cold]
-#[inline(never)]
-pub fn argument_failed(error: ConversionError, place: &'static Place<'static>) -> CallError {
-    CallError::Conversion(error.of_argument(*place))
+/// The error of the argument that follows these: it says in which argument of which function it is.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn argument_failed<const N: usize>(
+    error: ConversionError,
+    before: &Copies<'_, N>,
+    function: &str,
+) -> CallError {
+    CallError::Conversion(error.of_argument(Place(before.next_name(), function)))
 }
 
 /// A value that OCaml registers under a name.
@@ -35,25 +38,26 @@ impl Registered {
         Registered { name, shown, cell: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// Where the value is.
+    /// Where the value is: from `named_cell`.
     ///
     /// # Errors
     ///
     /// [`NotRegistered`](crate::CallError::NotRegistered).
     #[inline(always)]
-    pub fn find(&self, lock: &mut DomainLock) -> Result<Found<'_>, CallError> {
+    fn find(&self, lock: &mut DomainLock) -> Result<NonNull<sys::Value>, CallError> {
         match NonNull::new(self.cell.load(Ordering::Acquire)) {
-            Some(cell) => Ok(Found { cell, registered: self }),
+            Some(cell) => Ok(cell),
             None => self.find_first(lock),
         }
     }
 
     #[cold]
-    fn find_first(&self, lock: &mut DomainLock) -> Result<Found<'_>, CallError> {
+    #[inline(never)]
+    fn find_first(&self, lock: &mut DomainLock) -> Result<NonNull<sys::Value>, CallError> {
         let cell = CString::new(self.name).ok().and_then(|name| named_cell(lock, &name));
         let cell = cell.ok_or_else(|| CallError::NotRegistered(self.name.into()))?;
         self.cell.store(cell.as_ptr(), Ordering::Release);
-        Ok(Found { cell, registered: self })
+        Ok(cell)
     }
 
     #[cold]
@@ -69,34 +73,33 @@ impl Registered {
             Err(error) => Err(CallError::Conversion(error.of_result(self.shown))),
         }
     }
-}
 
-/// A value that OCaml has registered under a name.
-#[derive(Clone, Copy)]
-pub struct Found<'a> {
-    /// From `named_cell`.
-    cell: NonNull<sys::Value>,
-    registered: &'a Registered,
-}
-
-impl Found<'_> {
     /// The value.
+    ///
+    /// # Errors
+    ///
+    /// [`NotRegistered`](crate::CallError::NotRegistered); the value cannot be converted.
     ///
     /// # Safety
     ///
     /// The value is a `T`.
     #[track_caller]
     pub unsafe fn value<T: ?Sized, R: FromOCaml<T>>(
-        self,
-        lock: &DomainLock,
+        &self,
+        lock: &mut DomainLock,
     ) -> Result<R, CallError> {
+        let cell = self.find(lock)?;
         // SAFETY: `cell` is from `named_cell`. The value is a `T` (caller), and the collector does not run before it is
         // converted.
-        let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, self.cell)) };
-        self.registered.result(value.to_rust(lock))
+        let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, cell)) };
+        self.result(value.to_rust(lock))
     }
 
     /// Calls the function with these arguments, with `()` if there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`NotRegistered`](crate::CallError::NotRegistered); those of the call and of the conversion of its result.
     ///
     /// # Safety
     ///
@@ -104,22 +107,22 @@ impl Found<'_> {
     #[inline]
     #[track_caller]
     pub unsafe fn call<T: ?Sized, R: FromOCaml<T>, const N: usize>(
-        self,
+        &self,
         lock: &mut DomainLock,
-        arguments: [Kept<'_>; N],
+        arguments: Copies<'_, N>,
     ) -> Result<R, CallError> {
         // SAFETY: the function takes these arguments (caller).
         match unsafe { self.call_with(lock, arguments) } {
             Ok((result, lock)) => {
                 // SAFETY: the function returns a `T` (caller).
                 let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
-                self.registered.result(result.to_rust(lock))
+                self.result(result.to_rust(lock))
             }
             Err(error) => Err(error),
         }
     }
 
-    /// As [`call`](Found::call), without the conversion of the result.
+    /// As [`call`](Registered::call), without the conversion of the result.
     ///
     /// # Safety
     ///
@@ -127,15 +130,16 @@ impl Found<'_> {
     #[inline(always)]
     #[track_caller]
     unsafe fn call_with<'l, const N: usize>(
-        self,
+        &self,
         lock: &'l mut DomainLock,
-        arguments: [Kept<'_>; N],
+        arguments: Copies<'_, N>,
     ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
+        let cell = self.find(lock)?;
         // SAFETY: `cell` is from `named_cell`. The function has these types (caller), and the collector does not run before it
         // is called.
-        match unsafe { lock.call_with(load(lock, self.cell), arguments) } {
+        match unsafe { lock.call_with(load(lock, cell), arguments.all()) } {
             Ok(result) => Ok(result),
-            Err(error) if CHECKS => Err(self.registered.failed(error)),
+            Err(error) if CHECKS => Err(self.failed(error)),
             Err(exception) => Err(exception),
         }
     }

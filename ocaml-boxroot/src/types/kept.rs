@@ -1,7 +1,7 @@
 //! Copies of Rust values in the OCaml heap, kept while others are made.
 
 use super::ToOCaml;
-use crate::{Boxroot, ConversionError, DomainLock, OCamlAny, RootRef};
+use crate::{Boxroot, ConversionError, DomainLock, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 
 /// What a Rust value has become.
@@ -29,14 +29,24 @@ impl<'a> Kept<'a> {
             return Ok(Kept::Root(unsafe { &*root.cast::<RootRef<OCamlAny>>() }));
         }
         match value.to_value(lock) {
-            Ok((value, lock)) => match RootRef::immediate(value.any()) {
-                Some(place) => Ok(Kept::Immediate(place)),
-                None => match Boxroot::try_new(lock, value.any()) {
-                    Ok(root) => Ok(Kept::Copy(root)),
-                    Err(error) => Err(error),
-                },
-            },
+            Ok((value, lock)) => Kept::copy(value.any(), lock),
             Err(error) => Err(error),
+        }
+    }
+
+    /// A value that was made. This is not generic, because there are many calls.
+    #[inline]
+    #[track_caller]
+    fn copy(
+        value: Value<'_, OCamlAny>,
+        lock: &DomainLock,
+    ) -> Result<Kept<'static>, ConversionError> {
+        match RootRef::immediate(value) {
+            Some(place) => Ok(Kept::Immediate(place)),
+            None => match Boxroot::try_new(lock, value) {
+                Ok(root) => Ok(Kept::Copy(root)),
+                Err(error) => Err(error),
+            },
         }
     }
 
@@ -81,5 +91,86 @@ impl<'a> Kept<'a> {
         if let Kept::Copy(root) = self {
             delete(root, lock);
         }
+    }
+}
+
+/// What `N` Rust values become, one after another: the parts of a value, or the arguments of a call.
+pub struct Copies<'a, const N: usize> {
+    /// Of these, there are so many.
+    count: usize,
+    kept: [Kept<'a>; N],
+    /// What errors call them.
+    names: &'static [&'static str; N],
+}
+
+impl<'a, const N: usize> Copies<'a, N> {
+    /// There are none yet.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn new(names: &'static [&'static str; N]) -> Self {
+        Copies { count: 0, kept: [const { Kept::int(0) }; N], names }
+    }
+
+    /// Adds what a Rust value becomes, which is a `T`.
+    ///
+    /// # Panics
+    ///
+    /// If there are `N` already.
+    #[inline]
+    #[track_caller]
+    pub fn add<T: ?Sized, R: ToOCaml<T>>(
+        &mut self,
+        value: &'a R,
+        lock: &mut DomainLock,
+    ) -> Result<(), ConversionError> {
+        match Kept::new(value, lock) {
+            Ok(kept) => {
+                self.push(kept);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    fn push(&mut self, kept: Kept<'a>) {
+        // What was there is nothing to drop.
+        std::mem::forget(std::mem::replace(&mut self.kept[self.count], kept));
+        self.count += 1;
+    }
+
+    /// As [`add`](Copies::add), of the value with this number.
+    ///
+    /// # Panics
+    ///
+    /// If it is not the next one.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    pub(crate) fn add_next<T: ?Sized, R: ToOCaml<T>>(
+        &mut self,
+        number: usize,
+        value: &'a R,
+        lock: &mut DomainLock,
+    ) -> Result<(), ConversionError> {
+        assert!(self.count == number);
+        self.add(value, lock)
+    }
+
+    /// The name of the next one.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) fn next_name(&self) -> &'static str {
+        self.names[self.count]
+    }
+
+    /// All of them.
+    ///
+    /// # Panics
+    ///
+    /// If there are not `N`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    pub(crate) fn all(self) -> [Kept<'a>; N] {
+        assert!(self.count == N);
+        self.kept
     }
 }

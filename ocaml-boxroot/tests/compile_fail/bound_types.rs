@@ -197,10 +197,10 @@ fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l D
 }
 
 fn make_wrong(lock: &mut DomainLock) {
-    let mut number = Making::<Named, 0, 1>::new();
-    number.add::<0, OCamlInt, _>(&1, "name", lock).unwrap();
+    let mut number = Making::<Named, 0, 1>::new(std::marker::PhantomData, &["name"]);
+    number.add::<0, OCamlInt, _>(&1, lock).unwrap();
     //~^ E0277 no part number 0 of type `OCamlInt` is declared for `Named`
-    let _ = Making::<Variant, 1, 1>::new();
+    let _ = Making::<Variant, 1, 1>::new(std::marker::PhantomData, &["text"]);
     //~^ E0599 trait bounds were not satisfied
 }
 

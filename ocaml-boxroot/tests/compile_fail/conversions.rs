@@ -4,7 +4,7 @@ use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, OCam
 
 //# conversions_that_are_not_there
 // The messages say what a type is made from.
-ocaml_type! { //~ E0277 no part number 1 of type `OCamlFloat` is declared for `OCamlCity`
+ocaml_type! { //~ E0277 no OCaml value of type `OCamlInt` is made from a `f64`
     //~| E0277 an OCaml value of type `OCamlInt` cannot be copied to a `f64`
     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
 }

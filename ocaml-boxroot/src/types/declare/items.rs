@@ -83,7 +83,8 @@ macro_rules! ocaml_items {
                     lock: &'l mut $crate::DomainLock,
                 ) -> $crate::macro_support::Made<'l, $name<$($a1),*>> {
                     let _level = $crate::ocaml_level!();
-                    $crate::ocaml_make!(lock 0 $([
+                    let marker = $crate::macro_support::PhantomData::<$name<$($a1),*>>;
+                    $crate::ocaml_make!(lock marker 0 $([
                         $index1 &self.$member1, $crate::macro_support::stringify!($member1)
                     ])*)
                 }
@@ -102,21 +103,18 @@ macro_rules! ocaml_items {
                     lock: &'l mut $crate::DomainLock,
                 ) -> $crate::macro_support::Made<'l, $name<$($a2),*>> {
                     let _level = $crate::ocaml_level!();
+                    let marker = $crate::macro_support::PhantomData::<$name<$($a2),*>>;
                     match self {
-                        $(Self::$constructor2 { .. } => $crate::ocaml_apart!([$($member2)*] match self {
-                            Self::$constructor2 { $($member2: $binding2),* } => {
-                                $crate::ocaml_make!(lock $number2 $([
-                                    $index2 $binding2,
-                                    $crate::macro_support::concat!(
-                                        $crate::macro_support::stringify!($constructor2),
-                                        ".",
-                                        $crate::macro_support::stringify!($member2)
-                                    )
-                                ])*)
-                            }
-                            // This is the constructor that was found.
-                            _ => $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch)),
-                        }),)*
+                        $(Self::$constructor2 { $($member2: $binding2),* } => $crate::ocaml_apart!(
+                            [$($member2)*] $crate::ocaml_make!(lock marker $number2 $([
+                                $index2 $binding2,
+                                $crate::macro_support::concat!(
+                                    $crate::macro_support::stringify!($constructor2),
+                                    ".",
+                                    $crate::macro_support::stringify!($member2)
+                                )
+                            ])*)
+                        ),)*
                     }
                 }
             }
@@ -209,22 +207,24 @@ macro_rules! ocaml_level {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_make {
-    ($lock:ident $number:tt) => {
-        $crate::macro_support::constant::<_, $number>($lock)
+    ($lock:ident $marker:ident $number:tt) => {
+        $crate::macro_support::constant::<_, $number>($marker, $lock)
     };
-    ($lock:ident $number:tt $([$index:tt $value:expr, $name:expr])+) => {{
-        let mut making = $crate::macro_support::Making::<
-            _, $number, { $crate::macro_support::count(&[$($index),+]) }
-        >::new();
-        $(
-            // This does what `?` does, which takes longer to compile.
-            if let $crate::macro_support::Err(error) =
-                $crate::macro_support::Making::add::<$index, _, _>(&mut making, $value, $name, $lock)
-            {
-                return $crate::macro_support::Err(error);
-            }
-        )+
-        $crate::macro_support::Making::make(making, $lock)
+    ($lock:ident $marker:ident $number:tt $([$index:tt $value:expr, $name:expr])+) => {{
+        let mut making = $crate::macro_support::Making::<_, $number, _>::new($marker, &[$($name),+]);
+        let error = 'failed: {
+            $(
+                if let $crate::macro_support::Err(error) =
+                    $crate::macro_support::Making::add::<$index, _, _>(&mut making, $value, $lock)
+                {
+                    break 'failed error;
+                }
+            )+
+            return $crate::macro_support::Making::make(making, $lock);
+        };
+        $crate::macro_support::Err($crate::macro_support::part_failed(
+            error, $crate::macro_support::Making::parts(&making),
+        ))
     }};
 }
 

@@ -7,7 +7,7 @@ use super::form::{
 use crate::types::array::flat_array;
 use crate::types::block::block;
 use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
-use crate::types::kept::Kept;
+use crate::types::kept::{Copies, Kept};
 use crate::types::markers::OCamlFloat;
 use crate::types::{FromOCaml, Made, ToOCaml};
 use crate::value::block_head;
@@ -19,25 +19,21 @@ use std::marker::PhantomData;
 
 /// What the `N` parts of a new value have become so far, which is of that constructor of an `M`.
 pub struct Making<'a, M, const CONSTRUCTOR: isize, const N: usize> {
-    /// Of these, there are so many.
-    count: usize,
-    kept: [Kept<'a>; N],
+    parts: Copies<'a, N>,
     /// Instead, for a record in the flat form.
     numbers: [f64; N],
     _type: PhantomData<M>,
 }
 
 impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
-    /// There are no parts yet.
+    /// There are no parts yet. In errors, they have these names.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    #[allow(clippy::new_without_default)]
-    pub fn new() -> Self {
+    pub fn new(marker: PhantomData<M>, names: &'static [&'static str; N]) -> Self {
         const { assert!(size(constructor::<M>(C)) == N) };
-        let (kept, numbers) = ([const { Kept::int(0) }; N], [0.; N]);
-        Making { count: 0, kept, numbers, _type: PhantomData }
+        Making { parts: Copies::new(names), numbers: [0.; N], _type: marker }
     }
 
-    /// Adds the part with that number, from a Rust value. An error says that it is in the part of this name.
+    /// Adds the part with that number, from a Rust value.
     ///
     /// # Panics
     ///
@@ -47,24 +43,27 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     pub fn add<const P: usize, T, R: ToOCaml<T>>(
         &mut self,
         value: &'a R,
-        name: &'static str,
         lock: &mut DomainLock,
     ) -> Result<(), ConversionError>
     where
         M: Part<C, P, T>,
     {
-        assert!(self.count == P);
         match const { is_flat::<M>() } {
             true => match number(value, lock) {
                 Ok(number) => {
                     self.numbers[P] = number;
-                    self.count += 1;
-                    Ok(())
+                    self.parts.add_next::<(), ()>(P, &(), lock)
                 }
-                Err(error) => Err(error.within(name)),
+                Err(error) => Err(error),
             },
-            false => keep(&mut self.kept[P], value, name, lock, &mut self.count),
+            false => self.parts.add_next::<T, R>(P, value, lock),
         }
+    }
+
+    /// The parts.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn parts(&self) -> &Copies<'a, N> {
+        &self.parts
     }
 
     /// The value.
@@ -75,13 +74,8 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn make(self, lock: &mut DomainLock) -> Made<'_, M> {
-        assert!(self.count == N);
-        let made = match const { is_flat::<M>() } {
-            true => flat(lock, &self.numbers),
-            // SAFETY: these are as many parts as the constructor has (`new`).
-            false => unsafe { construct(lock, const { constructor::<M>(C) }, self.kept) },
-        };
-        match made {
+        // SAFETY: these are as many parts as the constructor has (`new`).
+        match unsafe { construct(lock, const { constructor::<M>(C) }, self.parts, self.numbers) } {
             // SAFETY: these are all parts of the constructor, in order, and each has its type (`add`). So the value that was made
             // is OCaml's representation of an `M` (`Declared`), which may be made (`Public`).
             Ok((value, lock)) => Ok((unsafe { Value::from_raw(value.raw()) }, lock)),
@@ -90,29 +84,18 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     }
 }
 
-/// Keeps what a Rust value becomes in the place of a part of this name, and counts it. What was there is nothing to drop.
+/// The error of the part that follows these: it says in which part it is.
 #[cfg_attr(not(debug_assertions), inline(always))]
-#[track_caller]
-fn keep<'a, T, R: ToOCaml<T>>(
-    place: &mut Kept<'a>,
-    value: &'a R,
-    name: &'static str,
-    lock: &mut DomainLock,
-    count: &mut usize,
-) -> Result<(), ConversionError> {
-    match Kept::new(value, lock) {
-        Ok(kept) => {
-            std::mem::forget(std::mem::replace(place, kept));
-            *count += 1;
-            Ok(())
-        }
-        Err(error) => Err(error.within(name)),
-    }
+pub fn part_failed<const N: usize>(
+    error: ConversionError,
+    before: &Copies<'_, N>,
+) -> ConversionError {
+    error.within(before.next_name())
 }
 
 /// The value of a constructor without parts. Rust code that makes one is shorter than with [`Making`].
 #[inline(always)]
-pub fn constant<M: Public, const C: isize>(lock: &DomainLock) -> Made<'_, M> {
+pub fn constant<M: Public, const C: isize>(_: PhantomData<M>, lock: &DomainLock) -> Made<'_, M> {
     let n = const {
         match constructor::<M>(C) {
             Constructor::Constant(n) => n,
@@ -138,17 +121,24 @@ pub fn apart<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// A value of that constructor, which is not of the flat form, with these parts.
+/// A value of that constructor with these parts; in the flat form, with these numbers.
+///
+/// # Panics
+///
+/// If not all parts were added.
 ///
 /// # Safety
 ///
-/// The parts are as many as the constructor has.
+/// The constructor has `N` parts.
 #[cfg_attr(not(debug_assertions), inline(always))]
+#[track_caller]
 unsafe fn construct<'l, const N: usize>(
     lock: &'l mut DomainLock,
     constructor: Constructor,
-    mut parts: [Kept<'_>; N],
+    parts: Copies<'_, N>,
+    numbers: [f64; N],
 ) -> Made<'l, OCamlAny> {
+    let mut parts = parts.all();
     // SAFETY: the blocks have tags of blocks with fields, and are of any type. The collector does not run after a part was taken.
     unsafe {
         match constructor {
@@ -160,7 +150,7 @@ unsafe fn construct<'l, const N: usize>(
                 let tuple = Kept::Copy(Boxroot::try_new(now, tuple)?);
                 block(lock, 0, [Kept::int(hash), tuple])
             }
-            Constructor::Flat(_) => Err(ConversionError::new(ConversionErrorKind::Mismatch)), // not here
+            Constructor::Flat(_) => flat(lock, &numbers),
             // Not `made`: the part may be 0, a pointer that is NULL (OCaml 4).
             Constructor::Unboxed => Ok((Value::from_raw(parts[0].replace().take(lock)), lock)),
         }
