@@ -141,7 +141,7 @@ def versions():
 # A name that the macro does not get from the user (`$name`), and that nothing stands before.
 NAME = r'(?<![\w:$"`@])'
 # Names that the macros define themselves, and what only names can match.
-OWN = r'(?!(?:Self|OCamlBoxrootResult|FUNCTION|VALUE|CONSTRUCTORS|CHECKED|IS_FLOAT|OCAML_BOXROOT_BODY|OCAML_BOXROOT_COMPARED)\b|Result<\$result:ty|C" fn)'
+OWN = r'(?!(?:Self|OCamlBoxrootResult|OCamlBoxrootTypes|FUNCTION|VALUE|CONSTRUCTORS|CHECKED|IS_FLOAT|OCAML_BOXROOT_BODY|OCAML_BOXROOT_COMPARED)\b|Result<\$result:ty|C" fn)'
 FORBIDDEN = {
     "a macro without $crate": NAME + r"[a-z_]\w*!(?!=)",
     "a path without $crate": NAME + r"(?!(?:clippy|Self|super)::)\w+::|(?<![\w>)])(?<!\$\()::",

@@ -36,104 +36,6 @@ impl Program {
         self
     }
 
-    /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a generated Rust type. Its path begins
-    /// with `crate::`. It must have the fields or constructors of the OCaml type, under the names and with the types that the
-    /// generated type would have, and derive `Clone`, `Debug` and `PartialEq`.
-    ///
-    /// If the OCaml type is abstract, the Rust type implements it: in Rust, its values are roots of an `OCamlBox` of the Rust type,
-    /// which externals make and take. The implementation of the OCaml module must declare the type without a definition, too
-    /// (`type handle`), so that OCaml code makes no values of it. A Rust type implements one OCaml type.
-    pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Program {
-        self.bound.add(["--with", ocaml_type, rust_type]);
-        self
-    }
-
-    /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`. An operator has no name in Rust unless it
-    /// gets one here: `rename("orders.+", "add")`. A Rust name that begins with a capital letter is for a type or an exception.
-    /// Modules keep their names.
-    pub fn rename(mut self, item: &str, rust_name: &str) -> Program {
-        self.bound.add(["--rename", item, rust_name]);
-        self
-    }
-
-    /// Binds nothing but these items, and the types that they use: `orders.reserve` for one item, or `orders.archive` for all items
-    /// of the module `Archive` in `Orders`.
-    pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Program {
-        items.into_iter().for_each(|item| self.bound.add(["--only", item.as_ref()]));
-        self
-    }
-
-    /// Gives an OCaml type of a bound module no Rust type: Rust has only roots of its values.
-    pub fn opaque(mut self, ocaml_type: &str) -> Program {
-        self.bound.add(["--opaque", ocaml_type]);
-        self
-    }
-
-    /// Makes the Rust type of an OCaml type, or of an exception, derive these traits, too:
-    /// `derive("orders.size", ["PartialOrd", "serde::Serialize"])`.
-    ///
-    /// Without this, generated types derive `Clone`, `Debug` and `PartialEq`; `Eq` and `Hash` if
-    /// there is no float in them; and enums without arguments `Copy`. Those with a root in them
-    /// derive `Debug` only. A type that [`with`](Program::with) names is unknown here: types with
-    /// it in them derive `Eq` and `Hash` if they are asked for.
-    pub fn derive<I: AsRef<str>>(
-        mut self,
-        item: &str,
-        traits: impl IntoIterator<Item = I>,
-    ) -> Program {
-        traits.into_iter().for_each(|path| self.bound.add(["--derive", item, path.as_ref()]));
-        self
-    }
-
-    /// Gives the Rust type of an OCaml type, or of an exception, an attribute, or gives one to a
-    /// field, a constructor, or a numbered argument of it:
-    ///
-    /// ```no_run
-    /// # use ocaml_boxroot_sys::build::Program;
-    /// # let program = Program::new();
-    /// program
-    ///     .derive("orders.size", ["serde::Serialize"])
-    ///     .attribute("orders.size", "#[non_exhaustive]")
-    ///     .attribute("orders.size.Custom", "#[serde(rename = \"other\")]")
-    ///     .attribute("orders.size.Custom.grams", "#[serde(rename = \"g\")]")
-    ///     .attribute("orders.out_of_stock.0", "#[allow(unused)]")
-    /// # ;
-    /// ```
-    pub fn attribute(mut self, part: &str, attribute: &str) -> Program {
-        self.bound.add(["--attribute", part, attribute]);
-        self
-    }
-
-    /// Chooses the Rust type, such as `u32`, that bindings have for OCaml's `int`, instead of
-    /// `isize`: in a field, an argument or a result, in a whole type, function or module, or in the
-    /// whole program (`"*"`). The longest path counts.
-    ///
-    /// ```no_run
-    /// # use ocaml_boxroot_sys::build::Program;
-    /// # let program = Program::new();
-    /// program
-    ///     .int_as("*", "i64")
-    ///     .int_as("orders.order.grams", "u32")
-    ///     .int_as("orders.size.Custom.grams", "u32")
-    ///     .int_as("orders.reserve.result", "u32")
-    /// # ;
-    /// ```
-    ///
-    /// Conversions return an error that names the place, if a number does not fit. Functions of
-    /// OCaml take all integers as arguments; this is for their optional arguments, whose types are
-    /// fixed. Functions without a token (`[@@noalloc]`) keep `isize`.
-    pub fn int_as(mut self, place: &str, rust_type: &str) -> Program {
-        self.bound.add(["--int", place, rust_type]);
-        self
-    }
-
-    /// Gives a function of Rust that OCaml calls (an external) a root of its argument, and not a Rust
-    /// value: `rooted("orders.audit.order")` for an argument, `rooted("orders.audit")` for all of them.
-    pub fn rooted(mut self, argument: &str) -> Program {
-        self.bound.add(["--rooted", argument]);
-        self
-    }
-
     /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to them. Returns what there is
     /// to link.
     pub(super) fn bind_modules(
@@ -181,6 +83,117 @@ impl Program {
         let pairs = self.flags.iter().zip(self.flags.iter().skip(1));
         pairs.filter(|(flag, _)| *flag == "-I").map(|(_, folder)| folder.as_str())
     }
+}
+
+/// Options that a program and bindings have alike.
+macro_rules! options {
+    ($($(#[$doc:meta])* $name:ident($option:literal, $($word:ident),+);)*) => {
+        options! { @of Program, bound; $($(#[$doc])* $name($option, $($word),+);)* }
+        options! { @of Bindings, selection; $($(#[$doc])* $name($option, $($word),+);)* }
+    };
+    (
+        @of $type:ident, $selection:ident;
+        $($(#[$doc:meta])* $name:ident($option:literal, $($word:ident),+);)*
+    ) => {
+        impl $type {
+            $(
+                $(#[$doc])*
+                pub fn $name(mut self, $($word: &str),+) -> Self {
+                    self.$selection.add([$option, $($word),+]);
+                    self
+                }
+            )*
+
+            /// Binds nothing but these items, and the types that they use: `orders.reserve` for one
+            /// item, or `orders.archive` for all items of the module `Archive` in `Orders`.
+            pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Self {
+                for item in items {
+                    self.$selection.add(["--only", item.as_ref()]);
+                }
+                self
+            }
+
+            /// Makes the Rust type of an OCaml type, or of an exception, derive these traits, too:
+            /// `derive("orders.size", ["PartialOrd", "serde::Serialize"])`.
+            ///
+            /// Without this, generated types derive `Clone`, `Debug` and `PartialEq`; `Eq` and
+            /// `Hash` if there is no float in them; and enums without arguments `Copy`. Those with
+            /// a root in them derive `Debug` only. A type that [`with`](Self::with) names is
+            /// unknown here: types with it in them derive `Eq` and `Hash` if they are asked for.
+            pub fn derive<I: AsRef<str>>(
+                mut self,
+                item: &str,
+                traits: impl IntoIterator<Item = I>,
+            ) -> Self {
+                for path in traits {
+                    self.$selection.add(["--derive", item, path.as_ref()]);
+                }
+                self
+            }
+        }
+    };
+}
+
+options! {
+    /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a
+    /// generated Rust type. Its path begins with `crate::`. It must have the fields or constructors
+    /// of the OCaml type, under the names and with the types that the generated type would have,
+    /// and derive `Clone`, `Debug` and `PartialEq`.
+    ///
+    /// If the OCaml type is abstract, the Rust type implements it: in Rust, its values are roots of
+    /// an `OCamlBox` of the Rust type, which externals make and take. The implementation of the
+    /// OCaml module must declare the type without a definition, too (`type handle`), so that OCaml
+    /// code makes no values of it. A Rust type implements one OCaml type.
+    with("--with", ocaml_type, rust_type);
+
+    /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`. An operator
+    /// has no name in Rust unless it gets one here: `rename("orders.+", "add")`. A Rust name that
+    /// begins with a capital letter is for a type or an exception. Modules keep their names.
+    rename("--rename", item, rust_name);
+
+    /// Gives an OCaml type of a bound module no Rust type: Rust has only roots of its values.
+    opaque("--opaque", ocaml_type);
+
+    /// Gives the Rust type of an OCaml type, or of an exception, an attribute, or gives one to a
+    /// field, a constructor, or a numbered argument of it:
+    ///
+    /// ```no_run
+    /// # use ocaml_boxroot_sys::build::Program;
+    /// # let program = Program::new();
+    /// program
+    ///     .derive("orders.size", ["serde::Serialize"])
+    ///     .attribute("orders.size", "#[non_exhaustive]")
+    ///     .attribute("orders.size.Custom", "#[serde(rename = \"other\")]")
+    ///     .attribute("orders.size.Custom.grams", "#[serde(rename = \"g\")]")
+    ///     .attribute("orders.out_of_stock.0", "#[allow(unused)]")
+    /// # ;
+    /// ```
+    attribute("--attribute", part, attribute);
+
+    /// Chooses the Rust type, such as `u32`, that bindings have for OCaml's `int`, instead of
+    /// `isize`: in a field, an argument or a result, in a whole type, function or module, or in the
+    /// whole program (`"*"`). The longest path counts.
+    ///
+    /// ```no_run
+    /// # use ocaml_boxroot_sys::build::Program;
+    /// # let program = Program::new();
+    /// program
+    ///     .int_as("*", "i64")
+    ///     .int_as("orders.order.grams", "u32")
+    ///     .int_as("orders.size.Custom.grams", "u32")
+    ///     .int_as("orders.reserve.result", "u32")
+    /// # ;
+    /// ```
+    ///
+    /// Conversions return an error that names the place, if a number does not fit. Functions of
+    /// OCaml take all integers as arguments; this is for their optional arguments, whose types are
+    /// fixed. Functions without a token (`[@@noalloc]`) keep `isize`.
+    int_as("--int", place, rust_type);
+
+    /// Gives a function of Rust that OCaml calls (an external) a root of its argument, and not a
+    /// Rust value: `rooted("orders.audit.order")` for an argument, `rooted("orders.audit")` for all
+    /// of them.
+    rooted("--rooted", argument);
 }
 
 /// Rust bindings to modules that another build compiled: for a Rust library in an OCaml program, which dune builds. Where
@@ -239,58 +252,6 @@ impl Bindings {
             self.selection.add(["--strip", &capitalized(&name[..end + 2])]);
         }
         self.selection.bind(name);
-        self
-    }
-
-    /// As [`Program::with`].
-    pub fn with(mut self, ocaml_type: &str, rust_type: &str) -> Bindings {
-        self.selection.add(["--with", ocaml_type, rust_type]);
-        self
-    }
-
-    /// As [`Program::rename`].
-    pub fn rename(mut self, item: &str, rust_name: &str) -> Bindings {
-        self.selection.add(["--rename", item, rust_name]);
-        self
-    }
-
-    /// As [`Program::only`].
-    pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Bindings {
-        items.into_iter().for_each(|item| self.selection.add(["--only", item.as_ref()]));
-        self
-    }
-
-    /// As [`Program::opaque`].
-    pub fn opaque(mut self, ocaml_type: &str) -> Bindings {
-        self.selection.add(["--opaque", ocaml_type]);
-        self
-    }
-
-    /// As [`Program::derive`].
-    pub fn derive<I: AsRef<str>>(
-        mut self,
-        item: &str,
-        traits: impl IntoIterator<Item = I>,
-    ) -> Bindings {
-        traits.into_iter().for_each(|path| self.selection.add(["--derive", item, path.as_ref()]));
-        self
-    }
-
-    /// As [`Program::attribute`].
-    pub fn attribute(mut self, part: &str, attribute: &str) -> Bindings {
-        self.selection.add(["--attribute", part, attribute]);
-        self
-    }
-
-    /// As [`Program::int_as`].
-    pub fn int_as(mut self, place: &str, rust_type: &str) -> Bindings {
-        self.selection.add(["--int", place, rust_type]);
-        self
-    }
-
-    /// As [`Program::rooted`].
-    pub fn rooted(mut self, argument: &str) -> Bindings {
-        self.selection.add(["--rooted", argument]);
         self
     }
 

@@ -125,26 +125,25 @@ macro_rules! ocaml_function {
         }
     };
     (
-        $promise:ident $unsafe:tt $attributes:tt $visibility:tt $name:ident [$($a:ident)*] $arguments:tt
+        $promise:ident $unsafe:tt $attributes:tt $visibility:tt $name:ident $a:tt $arguments:tt
         [$result:ty as $rust:ty] $registered:literal
     ) => {
         $crate::ocaml_function! {
-            @$promise $unsafe $attributes $visibility $name [$($a: $crate::markers::OneType),*] $arguments
-            $result, $rust = $registered
+            @$promise $unsafe $attributes $visibility $name $a [] $arguments $result, $rust = $registered
         }
     };
     (
-        $promise:ident $unsafe:tt $attributes:tt $visibility:tt $name:ident [$($a:ident)*] $arguments:tt
+        $promise:ident $unsafe:tt $attributes:tt $visibility:tt $name:ident $a:tt $arguments:tt
         [$result:ty] $registered:literal
     ) => {
         $crate::ocaml_function! {
-            @$promise $unsafe $attributes $visibility $name
-            [$($a: $crate::markers::OneType,)* OCamlBoxrootResult: $crate::FromOCaml<$result>] $arguments
+            @$promise $unsafe $attributes $visibility $name $a
+            [OCamlBoxrootResult: $crate::FromOCaml<$result>] $arguments
             $result, OCamlBoxrootResult = $registered
         }
     };
     (
-        @$promise:ident [$($unsafe:ident)?] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($generics:tt)*]
+        @$promise:ident [$($unsafe:ident)?] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($a:ident)*] [$($chosen:tt)*]
         [($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $converted:ty)?)?),+)]
         $result:ty, $rust:ty = $registered:literal
     ) => {
@@ -154,10 +153,11 @@ macro_rules! ocaml_function {
         #[allow(clippy::too_many_arguments)]
         #[inline]
         #[track_caller]
-        $visibility $($unsafe)? fn $name<$($generics)*>(
+        $visibility $($unsafe)? fn $name<$($a: $crate::markers::OneType,)* $($chosen)*>(
             lock: &mut $crate::DomainLock,
             $($($argument: $crate::ocaml_argument!($type $(as $converted)?),)?)+
         ) -> $crate::macro_support::Result<$rust, $crate::CallError> {
+            $crate::ocaml_types! { [$($chosen)*] [$($a)*] $($($type, $($converted,)?)?)+ $result }
             let arguments = $crate::ocaml_arguments!(
                 lock $name $($($argument: $type = $argument)? $(_: () = $unit)?),+
             );
@@ -171,21 +171,41 @@ macro_rules! ocaml_function {
         }
     };
     (
-        @$promise:ident [] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($generics:tt)*] []
+        @$promise:ident [] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($a:ident)*] [$($chosen:tt)*] []
         $result:ty, $rust:ty = $registered:literal
     ) => {
         $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
 
         $($attribute)*
         #[track_caller]
-        $visibility fn $name<$($generics)*>(
+        $visibility fn $name<$($a: $crate::markers::OneType,)* $($chosen)*>(
             lock: &mut $crate::DomainLock,
         ) -> $crate::macro_support::Result<$rust, $crate::CallError> {
+            $crate::ocaml_types! { [$($chosen)*] [$($a)*] $result }
             static VALUE: $crate::macro_support::Registered =
                 $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
             // SAFETY: the registered value has this type (`ocaml_promise!`).
             unsafe { $crate::macro_support::Registered::value::<$result, $rust>(&VALUE, lock) }
         }
+    };
+}
+
+/// For [`ocaml_function!`]: refuses type parameters that were declared wrongly; and types of the program that have the name of the
+/// macro's own parameter, if the function has it. An item inside a function knows no parameter of the function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_types {
+    ([] [$($a:ident)*] $($type:ty),+) => {
+        $(const { <$a as $crate::markers::OneType>::CHECKED };)*
+    };
+    ([$($chosen:tt)+] [$($a:ident)*] $($type:ty),+) => {
+        $crate::ocaml_types! { [] [$($a)*] $($type),+ }
+        const _: () = {
+            #[allow(dead_code)]
+            struct OCamlBoxrootTypes<$($a),*>(
+                $($crate::macro_support::PhantomData<fn($type)>,)+ $($crate::macro_support::PhantomData<$a>),*
+            );
+        };
     };
 }
 

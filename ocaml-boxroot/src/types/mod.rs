@@ -147,7 +147,11 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
             values of one: give the roots the marker of their type",
     note = "a marker of your own may implement `OneType`"
 )]
-pub unsafe trait OneType {}
+pub unsafe trait OneType {
+    /// Does not compile if the marker was declared wrongly. Functions with type variables evaluate it.
+    #[doc(hidden)]
+    const CHECKED: () = ();
+}
 
 /// A Rust value that can be copied into the OCaml heap as a `T`.
 ///

@@ -11,13 +11,13 @@ ocaml_functions! { generated pub fn exit(code: OCamlString) -> OCamlString as St
 ocaml_functions! { generated pub fn of_any<A>(a: A) -> OCamlList<A> as Boxroot<OCamlList<A>> = "Pervasives.do_at_exit" } //~ E0080 is only for
 
 // The inner rules, too, and macros that pass a call on.
-ocaml_function! { @generated [] [] [pub] value [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0080 is only for
-ocaml_function! { @unsafe [] [] [pub] by_hand [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0453 allow(unsafe_code)
+ocaml_function! { @generated [] [] [pub] value [] [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0080 is only for
+ocaml_function! { @unsafe [] [] [pub] by_hand [] [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0453 allow(unsafe_code)
 
 macro_rules! pass_on {
     ($($tokens:tt)*) => { ocaml_function! { @generated $($tokens)* } };
 }
-pass_on! { [] [] [pub] function [] [(a: OCamlInt)] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0080 is only for
+pass_on! { [] [] [pub] function [] [] [(a: OCamlInt)] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0080 is only for
 
 pub struct Failure(pub isize);
 bound_exception! { Failure (0 a0: OCamlInt) = "Failure" } //~ E0080 bound_exception! is only for

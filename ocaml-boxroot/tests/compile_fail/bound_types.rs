@@ -128,6 +128,16 @@ ocaml_items! {
 }
 const _: () = <Hidden as Declared>::CHECKED;
 
+// Nor does such a type stand for a type variable, which it would be refused as if it said that it is.
+ocaml_items! {
+    //~^ E0080 assertion failed: is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)])
+    [] pub Any [A] constructors { &[(0, Constructor::Unboxed)] } float { false } unboxed false
+    parts [(0 0 [A] OCamlAny)]
+}
+bound_type! { pub unboxed Around<A> { 0 any: A } is_float false }
+bound_type! { pub abstract Perhaps<A> }
+const _: () = <Perhaps<Around<Any<OCamlInt>>> as OneType>::CHECKED;
+
 //# fields_of_another_form
 // A field is one of a record, which is flat or not.
 ocaml_type! {

@@ -6,6 +6,7 @@ ocaml_type! { enum Constructors { A(OCamlInt), A(OCamlString) } }
 //~^ E0080 two constructors have the same name
 ocaml_type! { enum Labels { A { a: OCamlInt, a: OCamlString } } }
 //~^ E0080 two fields have the same name
+//~| E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 == part
 ocaml_type! { polymorphic enum Hashes { A(OCamlInt), r#A(OCamlString) } }
 //~^ E0080 two constructors have the same name
 //~| E0080 two constructors have the same hash

@@ -181,3 +181,36 @@ export! {
         Ok(text.len() as i64)
     }
 }
+
+//# types_of_functions
+// The types of the program are not those of the macro: its parameter, and what is inferred.
+#[allow(dead_code)]
+enum OCamlBoxrootResult {}
+type Alias = OCamlBoxrootResult;
+macro_rules! named { () => { OCamlBoxrootResult } } //~ E0401 can't use generic parameters
+
+ocaml_functions! {
+    unsafe {
+        fn argument(n: OCamlBoxrootResult) -> OCamlInt = "argument";
+        //~^ E0401 can't use generic parameters from outer item
+        fn inside<A>(n: (A, Option<OCamlBoxrootResult>)) -> OCamlInt = "inside";
+        //~^ E0401 can't use generic parameters from outer item
+        fn result() -> OCamlBoxrootResult = "result";
+        //~^ E0401 can't use generic parameters from outer item
+        fn value -> OCamlBoxrootResult = "value";
+        //~^ E0401 can't use generic parameters from outer item
+        fn by_a_macro(n: named!()) -> OCamlInt = "by_a_macro";
+        fn given(n: Alias, m: OCamlBoxrootResult) -> OCamlInt as i64 = "given";
+        fn alias(n: Alias) -> Alias = "alias";
+    }
+}
+
+ocaml_functions! { //~ E0277 no OCaml value of type `OCamlInt` is made from a `OCamlBoxrootResult`
+    unsafe { fn converted(n: OCamlInt as OCamlBoxrootResult) -> OCamlInt = "converted"; }
+    //~^ E0401 can't use generic parameters from outer item
+}
+
+ocaml_functions! {
+    unsafe { fn inferred(n: _) -> OCamlInt = "inferred"; }
+    //~^ E0121 the placeholder `_` is not allowed within types on item signatures
+}

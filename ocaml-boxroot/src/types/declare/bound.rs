@@ -23,7 +23,9 @@ macro_rules! bound_type {
         }
 
         // SAFETY: a type of OCaml that has these parameters. One of them may be the type itself, where that is unboxed.
-        unsafe impl $(<$($a: $crate::markers::OneType),+>)? $crate::markers::OneType for $name $(<$($a),+>)? {}
+        unsafe impl $(<$($a: $crate::markers::OneType),+>)? $crate::markers::OneType for $name $(<$($a),+>)? {
+            const CHECKED: () = { $($(let () = <$a as $crate::markers::OneType>::CHECKED;)+)? };
+        }
 
         impl $(<$($a),+>)? $crate::macro_support::Debug for $name $(<$($a),+>)? {
             fn fmt(
@@ -59,7 +61,7 @@ macro_rules! bound_type {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
             { &[(0, $crate::macro_support::Constructor::Block(0, $crate::macro_support::count(&[$($index),+])))] } { false } false {}
-            { fields $generics [$(([] $index $field $type, { false }))+] }
+            [$(([] $index $field $type, { false }))+]
             $($index $field: $type),+
         }
     };
@@ -67,7 +69,7 @@ macro_rules! bound_type {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
             { &[(0, $crate::macro_support::Constructor::Flat($crate::macro_support::count(&[$($index),+])))] } { false } false {}
-            { fields $generics [$(([] $index $field $type, { true }))+] }
+            [$(([] $index $field $type, { true }))+]
             $($index $field: $type),+
         }
     };
@@ -75,17 +77,19 @@ macro_rules! bound_type {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
             { &[(0, $crate::macro_support::Constructor::Unboxed)] } { $is_float } true { $generics Self = 0 $field }
-            {} $index $field: $type
+            [] $index $field: $type
         }
     };
     (
         @struct $doc:tt $to:tt $name:ident $generics:tt $rust:tt $constructors:tt $is_float:tt $is_unboxed:tt $from_float:tt
-        { $($fields:tt)* } $($index:tt $field:ident: $type:ty),+
+        $fields:tt $($index:tt $field:ident: $type:ty),+
     ) => {
-        $crate::bound_type! {
-            @convert to_struct $to
-            [$doc pub $name $generics constructors $constructors float $is_float unboxed $is_unboxed parts [$((0 $index $generics $type))+]]
-            $generics $rust [$(($index $field))+] [(Self = 0 $([$index $field])+)] $from_float [$($fields)*]
+        $crate::ocaml_declare! {
+            [
+                $doc pub $name $generics constructors $constructors float $is_float unboxed $is_unboxed
+                parts [$((0 $index $generics $type))+]
+            ]
+            $name $generics $to $rust [struct $([$index $field])+] [(Self = 0 $([$index $field])+)] $from_float $fields
         }
     };
     (
@@ -123,39 +127,14 @@ macro_rules! bound_type {
         @enum $doc:tt $to:tt $name:ident $generics:tt $rust:tt $constructors:tt $is_float:tt $is_unboxed:tt $from_float:tt
         $(($constructor:ident $number:tt $([$index:tt $member:tt $binding:ident $type:ty])*))*
     ) => {
-        $crate::bound_type! {
-            @convert to_enum $to
+        $crate::ocaml_declare! {
             [
                 $doc pub $name $generics constructors $constructors float $is_float unboxed $is_unboxed
                 parts [$($(($number $index $generics $type))*)*]
             ]
-            $generics $rust
-            [$(($constructor $number $([$index $member $binding])*))*]
+            $name $generics $to $rust
+            [enum $(($constructor $number $([$index $member $binding])*))*]
             [$((Self::$constructor = $number $([$index $member $constructor])*))*] $from_float []
-        }
-    };
-    (
-        @convert $kind:ident [$($is_public:tt)?] [$($marker:tt)*] $generics:tt [] $to:tt $from:tt $from_float:tt [$($fields:tt)*]
-    ) => {
-        $crate::ocaml_items! { $($marker)* $($fields)* }
-    };
-    (
-        @convert $kind:ident [] [$($marker:tt)*] $generics:tt [[$rust:ty] [$($r:ident: $t:ident)*]]
-        $to:tt $from:tt $from_float:tt [$($fields:tt)*]
-    ) => {
-        $crate::ocaml_items! {
-            $($marker)* from $generics [$($r: $t)*] [$rust] $from from_float $from_float $($fields)*
-        }
-    };
-    (
-        @convert $kind:ident [to] [$($marker:tt)*] $generics:tt [[$rust:ty] [$($r:ident: $t:ident)*]]
-        $to:tt $from:tt $from_float:tt [$($fields:tt)*]
-    ) => {
-        $crate::ocaml_items! {
-            $($marker)*
-            $kind $generics [$($r: $t)*] [$rust] $to
-            from $generics [$($r: $t)*] [$rust] $from from_float $from_float
-            $($fields)*
         }
     };
 }

@@ -135,7 +135,9 @@ pub struct Whole<'a, M, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), M, P
 // SAFETY: no value of OCaml has this type. A block of a declared type is of that type, whatever it contains.
 unsafe impl<M, Parts> OneType for Whole<'_, M, Parts, false> {}
 // SAFETY: no value of OCaml has this type. By the bound on `M`, `T` is the type of its part (see `PartType`).
-unsafe impl<M: Part<0, 0, T>, T: OneType> OneType for Whole<'_, M, (T,), true> {}
+unsafe impl<M: Part<0, 0, T>, T: OneType> OneType for Whole<'_, M, (T,), true> {
+    const CHECKED: () = T::CHECKED;
+}
 
 /// Checks that the constructors have different numbers, and different representations, which OCaml has; that their parts are these,
 /// in this order, each given by the number of its constructor and its own; and that `is_unboxed` is right.

@@ -1,12 +1,41 @@
 //! The items that [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!) make of a declaration.
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a marker, all that unsafe code believes of it, and the conversions, which are
-/// safe code. The types of the declaration stand in items here, where Rust infers nothing, so these types count. Where a type of the
-/// declaration stands elsewhere, the compiler compares it with the type here.
+/// For [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!): a marker, its fields, and the conversions
+/// from and to the Rust type, if there is one; only those from OCaml if `[to]` is `[]`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_declare {
+    (
+        [$($marker:tt)*] $name:ident $generics:tt $is_public:tt [] $to:tt $from:tt $from_float:tt $fields:tt
+    ) => {
+        $crate::ocaml_items! { $($marker)* }
+        $crate::ocaml_fields! { $name $generics $fields }
+    };
+    (
+        [$($marker:tt)*] $name:ident $generics:tt [] [$rust:tt $parameters:tt]
+        $to:tt $from:tt $from_float:tt $fields:tt
+    ) => {
+        $crate::ocaml_items! { $($marker)* }
+        $crate::ocaml_from! { $name $generics $rust $parameters $from $from_float }
+        $crate::ocaml_fields! { $name $generics $fields }
+    };
+    (
+        [$($marker:tt)*] $name:ident $generics:tt [to] [$rust:tt $parameters:tt]
+        $to:tt $from:tt $from_float:tt $fields:tt
+    ) => {
+        $crate::ocaml_items! { $($marker)* public $generics }
+        $crate::ocaml_to! { $name $generics $rust $parameters $to }
+        $crate::ocaml_from! { $name $generics $rust $parameters $from $from_float }
+        $crate::ocaml_fields! { $name $generics $fields }
+    };
+}
+
+/// For [`ocaml_declare!`]: a marker, and all that unsafe code believes of it. The types of the declaration stand in items here, where
+/// Rust infers nothing, so these types count. Where a type of the declaration stands elsewhere, the compiler compares it with the
+/// type here.
 ///
 /// A part is `(number of the constructor, its own number, [parameters of the marker], type)`. A number is a literal, or an
-/// expression in braces. There are only the conversions that are given: `to_struct` and `to_enum` to OCaml, `from` from it, and
-/// `from_float` for an unboxed type.
+/// expression in braces. `public [parameters of the marker]` stands there if values are converted to OCaml.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_items {
@@ -15,16 +44,7 @@ macro_rules! ocaml_items {
         constructors $constructors:block
         float $is_float:block unboxed $is_unboxed:tt
         parts [$(($number:tt $index:tt [$($b:ident)*] $type:ty))*]
-        $(to_struct [$($a1:ident)*] [$($r1:ident: $t1:ident)*] [$rust1:ty] [$(($index1:tt $member1:tt))*])?
-        $(to_enum [$($a2:ident)*] [$($r2:ident: $t2:ident)*] [$rust2:ty] [$((
-            $constructor2:ident $number2:tt $([$index2:tt $member2:tt $binding2:ident])*
-        ))*])?
-        $(from [$($a3:ident)*] [$($r3:ident: $t3:ident)*] [$rust3:ty] [$((
-            Self $(:: $constructor3:ident)? = $number3:tt $([$index3:tt $member3:tt $($of3:ident)?])*
-        ))*] from_float {$([$($a4:ident)*] Self $(:: $constructor4:ident)? = $number4:tt $member4:tt)?})?
-        $(fields [$($a5:ident)*] [$((
-            [$(#[doc $(($($doc_list5:tt)*))? $(= $doc5:expr)?])*] $index5:tt $field5:ident $type5:ty, $flat5:block
-        ))*])?
+        $(public [$($c:ident)*])?
     ) => {
         $(#[doc $(($($doc_list)*))? $(= $doc)?])*
         $visibility struct $name<$($a),*> {
@@ -50,6 +70,11 @@ macro_rules! ocaml_items {
         where
             for<'one> $crate::macro_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::markers::OneType,
         {
+            const CHECKED: () = {
+                $(let () = <$a as $crate::markers::OneType>::CHECKED;)*
+                let () = <Self as $crate::macro_support::Declared>::CHECKED;
+                <$crate::macro_support::Whole<'static, Self, ($($type,)*), $is_unboxed> as $crate::markers::OneType>::CHECKED
+            };
         }
 
         // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values come from conversions of
@@ -74,120 +99,139 @@ macro_rules! ocaml_items {
         $(
             // SAFETY: the type is not private: it is converted to OCaml.
             #[doc(hidden)]
-            unsafe impl<$($a1),*> $crate::macro_support::Public for $name<$($a1),*> {}
-
-            impl<$($a1,)* $($r1: $crate::ToOCaml<$t1>),*> $crate::ToOCaml<$name<$($a1),*>> for $rust1 {
-                #[inline(never)]
-                fn to_value<'l>(
-                    &self,
-                    lock: &'l mut $crate::DomainLock,
-                ) -> $crate::macro_support::Made<'l, $name<$($a1),*>> {
-                    let _level = $crate::ocaml_level!();
-                    let marker = $crate::macro_support::PhantomData::<$name<$($a1),*>>;
-                    $crate::ocaml_make!(lock marker 0 $([
-                        $index1 &self.$member1, $crate::macro_support::stringify!($member1)
-                    ])*)
-                }
-            }
+            unsafe impl<$($c),*> $crate::macro_support::Public for $name<$($c),*> {}
         )?
+    };
+}
 
-        $(
-            // SAFETY: the type is not private: it is converted to OCaml.
-            #[doc(hidden)]
-            unsafe impl<$($a2),*> $crate::macro_support::Public for $name<$($a2),*> {}
-
-            impl<$($a2,)* $($r2: $crate::ToOCaml<$t2>),*> $crate::ToOCaml<$name<$($a2),*>> for $rust2 {
-                #[inline(never)]
-                fn to_value<'l>(
-                    &self,
-                    lock: &'l mut $crate::DomainLock,
-                ) -> $crate::macro_support::Made<'l, $name<$($a2),*>> {
-                    let _level = $crate::ocaml_level!();
-                    let marker = $crate::macro_support::PhantomData::<$name<$($a2),*>>;
-                    match self {
-                        $(Self::$constructor2 { $($member2: $binding2),* } => $crate::ocaml_apart!(
-                            [$($member2)*] $crate::ocaml_make!(lock marker $number2 $([
-                                $index2 $binding2,
-                                $crate::macro_support::concat!(
-                                    $crate::macro_support::stringify!($constructor2),
-                                    ".",
-                                    $crate::macro_support::stringify!($member2)
-                                )
-                            ])*)
-                        ),)*
-                    }
-                }
+/// For [`ocaml_declare!`]: the conversion to OCaml.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_to {
+    ($name:ident [$($a:ident)*] [$rust:ty] [$($r:ident: $t:ident)*] $to:tt) => {
+        impl<$($a,)* $($r: $crate::ToOCaml<$t>),*> $crate::ToOCaml<$name<$($a),*>> for $rust {
+            #[inline(never)]
+            fn to_value<'l>(
+                &self,
+                lock: &'l mut $crate::DomainLock,
+            ) -> $crate::macro_support::Made<'l, $name<$($a),*>> {
+                let _level = $crate::ocaml_level!();
+                let marker = $crate::macro_support::PhantomData::<$name<$($a),*>>;
+                $crate::ocaml_made! { self lock marker $to }
             }
-        )?
+        }
+    };
+}
 
-        $(
-            impl<$($a3,)* $($r3: $crate::FromOCaml<$t3>),*> $crate::macro_support::FromParts<$name<$($a3),*>> for $rust3 {
-                fn from_parts<'l>(
-                    value: $crate::Value<'l, $name<$($a3),*>>,
-                    lock: &'l $crate::DomainLock,
+/// For [`ocaml_to!`]: the value, of the fields of a struct or of a constructor's arguments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_made {
+    ($self:tt $lock:ident $marker:ident [struct $([$index:tt $member:tt])*]) => {
+        $crate::ocaml_make!($lock $marker 0 $([$index &$self.$member, $crate::macro_support::stringify!($member)])*)
+    };
+    ($self:tt $lock:ident $marker:ident [enum $((
+        $constructor:ident $number:tt $([$index:tt $member:tt $binding:ident])*
+    ))*]) => {
+        match $self {
+            $(Self::$constructor { $($member: $binding),* } => $crate::ocaml_apart!(
+                [$($member)*] $crate::ocaml_make!($lock $marker $number $([
+                    $index $binding,
+                    $crate::macro_support::concat!(
+                        $crate::macro_support::stringify!($constructor),
+                        ".",
+                        $crate::macro_support::stringify!($member)
+                    )
+                ])*)
+            ),)*
+        }
+    };
+}
+
+/// For [`ocaml_declare!`]: the conversion from OCaml. `from_float` is for an unboxed type.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_from {
+    (
+        $name:ident [$($a:ident)*] [$rust:ty] [$($r:ident: $t:ident)*]
+        [$((Self $(:: $constructor:ident)? = $number:tt $([$index:tt $member:tt $($of:ident)?])*))*]
+        {$([$($b:ident)*] Self $(:: $only:ident)? = $only_number:tt $only_member:tt)?}
+    ) => {
+        impl<$($a,)* $($r: $crate::FromOCaml<$t>),*> $crate::macro_support::FromParts<$name<$($a),*>> for $rust {
+            fn from_parts<'l>(
+                value: $crate::Value<'l, $name<$($a),*>>,
+                lock: &'l $crate::DomainLock,
+            ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
+                let opened = $crate::macro_support::open(value);
+                $(if let $crate::macro_support::Some(parts) = $crate::macro_support::parts::<_, $number>(&opened) {
+                    return $crate::ocaml_apart!([$($($of)?)*] $crate::macro_support::Ok(Self $(:: $constructor)? {
+                        $($member: match $crate::macro_support::Parts::read::<$index, _, _>(
+                            parts,
+                            $crate::macro_support::concat!(
+                                $($crate::macro_support::stringify!($of), ".",)?
+                                $crate::macro_support::stringify!($member)
+                            ),
+                            lock,
+                        ) {
+                            // This does what `?` does, which takes longer to compile.
+                            $crate::macro_support::Ok(part) => part,
+                            $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
+                        }),*
+                    }));
+                })*
+                $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch))
+            }
+        }
+
+        impl<$($a,)* $($r: $crate::FromOCaml<$t>),*> $crate::FromOCaml<$name<$($a),*>> for $rust {
+            #[inline]
+            fn from_ocaml<'l>(
+                value: $crate::Value<'l, $name<$($a),*>>,
+                lock: &'l $crate::DomainLock,
+            ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
+                let _level = $crate::ocaml_level!();
+                $crate::macro_support::FromParts::from_parts(value, lock)
+            }
+
+            fn has_form(value: $crate::Value<'_, $name<$($a),*>>) -> $crate::macro_support::bool {
+                $crate::Value::has_form(value)
+            }
+
+            $(
+                fn from_float(
+                    x: $crate::macro_support::f64,
                 ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
-                    let opened = $crate::macro_support::open(value);
-                    $(if let $crate::macro_support::Some(parts) = $crate::macro_support::parts::<_, $number3>(&opened) {
-                        return $crate::ocaml_apart!([$($($of3)?)*] $crate::macro_support::Ok(Self $(:: $constructor3)? {
-                            $($member3: match $crate::macro_support::Parts::read::<$index3, _, _>(
-                                parts,
-                                $crate::macro_support::concat!(
-                                    $($crate::macro_support::stringify!($of3), ".",)?
-                                    $crate::macro_support::stringify!($member3)
-                                ),
-                                lock,
-                            ) {
-                                // This does what `?` does, which takes longer to compile.
-                                $crate::macro_support::Ok(part) => part,
-                                $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
-                            }),*
-                        }));
-                    })*
-                    $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch))
+                    $crate::macro_support::Ok(Self $(:: $only)? {
+                        $only_member: $crate::macro_support::read_float::<$name<$($b),*>, $only_number, _, _>(x)?
+                    })
                 }
-            }
+            )?
+        }
+    };
+}
 
-            impl<$($a3,)* $($r3: $crate::FromOCaml<$t3>),*> $crate::FromOCaml<$name<$($a3),*>> for $rust3 {
-                #[inline]
-                fn from_ocaml<'l>(
-                    value: $crate::Value<'l, $name<$($a3),*>>,
-                    lock: &'l $crate::DomainLock,
-                ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
-                    let _level = $crate::ocaml_level!();
-                    $crate::macro_support::FromParts::from_parts(value, lock)
-                }
-
-                fn has_form(value: $crate::Value<'_, $name<$($a3),*>>) -> $crate::macro_support::bool {
-                    $crate::Value::has_form(value)
-                }
-
-                $(
-                    fn from_float(
-                        x: $crate::macro_support::f64,
-                    ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
-                        $crate::macro_support::Ok(Self $(:: $constructor4)? {
-                            $member4: $crate::macro_support::read_float::<$name<$($a4),*>, $number4, _, _>(x)?
-                        })
-                    }
-                )?
-            }
-        )?
-
-        $(
-            #[allow(non_upper_case_globals)]
-            impl<$($a5),*> $name<$($a5),*> {
-                $(
-                    $(#[doc $(($($doc_list5)*))? $(= $doc5)?])*
-                    #[doc = $crate::macro_support::concat!(
-                        "The field `", $crate::macro_support::stringify!($field5), "`."
-                    )]
-                    pub const $field5: $crate::markers::Field<Self, $type5, $flat5> =
-                        $crate::macro_support::field::<Self, $index5, $type5, $flat5>(
-                            $crate::macro_support::stringify!($field5)
-                        );
-                )*
-            }
-        )?
+/// For [`ocaml_declare!`]: a constant for each field of a record.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_fields {
+    ($name:ident $generics:tt []) => {};
+    (
+        $name:ident [$($a:ident)*]
+        [$(([$(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*] $index:tt $field:ident $type:ty, $flat:block))+]
+    ) => {
+        #[allow(non_upper_case_globals)]
+        impl<$($a),*> $name<$($a),*> {
+            $(
+                $(#[doc $(($($doc_list)*))? $(= $doc)?])*
+                #[doc = $crate::macro_support::concat!(
+                    "The field `", $crate::macro_support::stringify!($field), "`."
+                )]
+                pub const $field: $crate::markers::Field<Self, $type, $flat> =
+                    $crate::macro_support::field::<Self, $index, $type, $flat>(
+                        $crate::macro_support::stringify!($field)
+                    );
+            )+
+        }
     };
 }
 
@@ -298,10 +342,10 @@ macro_rules! ocaml_struct {
                 $($crate::ocaml_is_float!(0 { $crate::ocaml_index!($form $name $field) } $type))&&+,
             ))] }
             { false } false {}
-            { fields [] [$((
+            [$((
                 $field_docs { $crate::ocaml_index!($form $name $field) } $field $type,
                 { $crate::macro_support::is_flat::<$name>() }
-            ))+] }
+            ))+]
             $(($field $type))+
         }
         const _: () = <$name as $crate::macro_support::Declared>::CHECKED;
@@ -319,9 +363,9 @@ macro_rules! ocaml_struct {
                 ),
             ))] }
             { false } false {}
-            { fields $generics [$((
+            [$((
                 $field_docs { $crate::ocaml_index!($form $name $field) } $field $type, { false }
-            ))+] }
+            ))+]
             $(($field $type))+
         }
     };
@@ -329,7 +373,7 @@ macro_rules! ocaml_struct {
         $crate::ocaml_struct! {
             @items $docs [$visibility] $name [] $rust $form
             { &[(0, $crate::macro_support::Constructor::Unboxed)] }
-            { $crate::ocaml_is_float!(0 0 $type) } true { [] Self = 0 $field } {} ($field $type)
+            { $crate::ocaml_is_float!(0 0 $type) } true { [] Self = 0 $field } [] ($field $type)
         }
         const _: () = <$name as $crate::macro_support::Declared>::CHECKED;
     };
@@ -338,26 +382,16 @@ macro_rules! ocaml_struct {
         $is_unboxed:tt $from_float:tt $fields:tt $(($field:ident $type:ty))+
     ) => {
         const _: () = $crate::macro_support::check_names($crate::ocaml_form!($form));
-        $crate::ocaml_struct! {
-            @convert [$docs $visibility $name $generics constructors $constructors float $is_float unboxed $is_unboxed]
-            [$((0 { $crate::ocaml_index!($form $name $field) } $generics $type))+]
-            $generics $rust
-            [$(({ $crate::ocaml_index!($form $name $field) } $field))+]
+        $crate::ocaml_declare! {
+            [
+                $docs $visibility $name $generics
+                constructors $constructors float $is_float unboxed $is_unboxed
+                parts [$((0 { $crate::ocaml_index!($form $name $field) } $generics $type))+]
+            ]
+            $name $generics [to] $rust
+            [struct $([{ $crate::ocaml_index!($form $name $field) } $field])+]
             [(Self = 0 $([{ $crate::ocaml_index!($form $name $field) } $field])+)]
             $from_float $fields
-        }
-    };
-    (
-        @convert [$($marker:tt)*] $parts:tt $generics:tt [$([$rust:ty] [$($r:ident: $t:ident)*])?]
-        $to:tt $from:tt $from_float:tt { $($fields:tt)* }
-    ) => {
-        $crate::ocaml_items! {
-            $($marker)* parts $parts
-            $(
-                to_struct $generics [$($r: $t)*] [$rust] $to
-                from $generics [$($r: $t)*] [$rust] $from from_float $from_float
-            )?
-            $($fields)*
         }
     };
 }
@@ -429,20 +463,19 @@ macro_rules! ocaml_enum {
     ) => {
         const _: () = $crate::macro_support::check_names($crate::ocaml_form!($form));
         const _: $crate::macro_support::Constructors = $crate::ocaml_constructors!($layout $form $($constructor)*);
-        $crate::ocaml_enum! {
-            @convert
+        $crate::ocaml_declare! {
             [
                 $docs $visibility $name $generics
                 constructors { $crate::ocaml_constructors!($layout $form $($constructor)*) }
                 float { false } unboxed false
+                parts [$($((
+                    { $crate::ocaml_index!($form $constructor) }
+                    { $crate::ocaml_index!($form $constructor $part) }
+                    $generics $type
+                ))*)*]
             ]
-            [$($((
-                { $crate::ocaml_index!($form $constructor) }
-                { $crate::ocaml_index!($form $constructor $part) }
-                $generics $type
-            ))*)*]
-            $generics $rust
-            [$((
+            $name $generics [to] $rust
+            [enum $((
                 $constructor { $crate::ocaml_index!($form $constructor) }
                 $([{ $crate::ocaml_index!($form $constructor $part) } $part $binding])*
             ))*]
@@ -450,17 +483,7 @@ macro_rules! ocaml_enum {
                 Self::$constructor = { $crate::ocaml_index!($form $constructor) }
                 $([{ $crate::ocaml_index!($form $constructor $part) } $part $constructor])*
             ))*]
-        }
-    };
-    (
-        @convert [$($marker:tt)*] $parts:tt $generics:tt [$([$rust:ty] [$($r:ident: $t:ident)*])?] $to:tt $from:tt
-    ) => {
-        $crate::ocaml_items! {
-            $($marker)* parts $parts
-            $(
-                to_enum $generics [$($r: $t)*] [$rust] $to
-                from $generics [$($r: $t)*] [$rust] $from from_float {}
-            )?
+            {} []
         }
     };
 }
