@@ -141,15 +141,15 @@ def versions():
 # A name that the macro does not get from the user (`$name`), and that nothing stands before.
 NAME = r'(?<![\w:$"`@])'
 # Names that the macros define themselves, and what only names can match.
-OWN = r'(?!(?:Self|OCamlBoxrootResult|OCamlBoxrootTypes|FUNCTION|VALUE|CONSTRUCTORS|CHECKED|IS_FLOAT|OCAML_BOXROOT_BODY|OCAML_BOXROOT_COMPARED)\b|Result<\$result:ty|C" fn)'
+OWN = r'(?!(?:Self|OCamlBoxrootResult|OCamlBoxrootTypes|FUNCTION|VALUE|CONSTRUCTORS|CHECKED|IS_FLOAT|OCAML_BOXROOT_BODY|OCAML_BOXROOT_COMPARED)\b|Result<(?:\$result:ty|\(\))|C" fn)'
 FORBIDDEN = {
     "a macro without $crate": NAME + r"[a-z_]\w*!(?!=)",
     "a path without $crate": NAME + r"(?!(?:clippy|Self|super)::)\w+::|(?<![\w>)])(?<!\$\()::",
     "a type, trait, constant or constructor without $crate": NAME + OWN + r"[A-Z]\w*",
     "a primitive type without $crate": NAME + r"(?:bool|char|str|[iu](?:8|16|32|64|128|size)|f32|f64)\b",
-    "a function without $crate": NAME + r"(?<!fn )(?<!\.)(?!(?:fn|allow|doc|inline|ocaml_boxroot_entry|ocaml_boxroot_interface)\b)[a-z_]\w*\(",
+    "a function without $crate": NAME + r"(?<!fn )(?<!\.)(?!(?:fn|allow|doc|derive|inline|ocaml_boxroot_entry|ocaml_boxroot_interface)\b)[a-z_]\w*\(",
     "a method": r"\.\s*\w+\s*(?:\(|::)",
-    "an attribute that may not be the language's": r"#\[(?!(?:doc|allow|inline|track_caller|no_mangle|export_name)\b|(?:\$\()?\$attribute)",
+    "an attribute that may not be the language's": r"#\[(?!(?:doc|derive|allow|inline|track_caller|no_mangle|export_name)\b|(?:\$\()?\$attribute)",
 }
 
 

@@ -18,14 +18,15 @@ pub use crate::types::declare::parts::{
 };
 pub use crate::types::depth::Level;
 pub use crate::types::kept::Copies;
+pub use crate::types::predefined::{made_of, Named};
 pub use crate::types::Made;
 
 pub use std::boxed::Box;
 pub use std::convert::Infallible;
 pub use std::error::Error;
 pub use std::ffi::c_int;
-pub use std::fmt::{self, Debug, Formatter};
-pub use std::marker::PhantomData;
+pub use std::fmt::{self, Debug, Display, Formatter};
+pub use std::marker::{PhantomData, Sized};
 pub use std::option::Option::{self, Some};
 pub use std::primitive::{bool, f64};
 pub use std::result::Result::{self, Err, Ok};

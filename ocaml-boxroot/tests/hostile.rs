@@ -417,7 +417,7 @@ mod functions {
             next.clone_in(r#fn)
         }
         unsafe fn body(l) -> Result<() as (), ::ours::ConversionError> { let _ = l; ::real::result::Result::Ok(()) }
-        unsafe fn bytecode(l, bytecode: (), b: (), c: (), d: (), e: (), f: ()) -> Result<() as (), ::ours::ConversionError> {
+        unsafe fn bytecode(l, bytecode: (), b: (), c: (), d: (), e: (), f: ()) -> Result<(), ::ours::ConversionError> {
             let _ = (l, bytecode, b, c, d, e, f);
             ::real::result::Result::Ok(())
         }
@@ -436,6 +436,15 @@ mod functions {
         }
     }
 
+    ocaml_functions! {
+        unsafe {
+            /// Documented.
+            #[derive(::real::clone::Clone)]
+            pub(self) exception Some { lock: Int as i64_, r#type: Text as text, error: Float as ::real::primitive::f64 } = "Some";
+            exception Error = "hostile";
+        }
+    }
+
     type bool_ = ::real::primitive::bool;
 
     pub fn run(lock: &mut Lock) {
@@ -448,6 +457,15 @@ mod functions {
         let float = ::ours::ToOCaml::<Float>::to_ocaml(&0.5, lock).unwrap();
         let text = hostile_six(lock, 1, 2, 3, &next, &float, &float).unwrap();
         ::real::assert_eq!(super::text_of(&text, lock), "next");
+
+        let some = Some { lock: 1, r#type: super::text_of(&text, lock), error: 0.5 };
+        let missing = some.exception(lock).unwrap_err();
+        ::real::assert_eq!(
+            missing.to_string_(),
+            Error.exception(lock).unwrap_err().to_string_().replace("hostile", "Some")
+        );
+        let failure: ::real::boxed::Box<dyn ::real::error::Error> = ::real::boxed::Box::new(some);
+        ::real::assert!(Some::of(lock, &failure).unwrap().is_none());
 
         let missing: ::real::result::Result<i64_, _> = hostile(lock, 1, "", 0.5);
         ::real::assert!(missing.unwrap_err().to_string_().contains("as \"hostile\""));

@@ -395,6 +395,39 @@ test!(arrays_of_floats_and_others, || {
     assert_no_roots();
 });
 
+test!(elements_of_arrays_change, || {
+    with_ocaml(|lock| {
+        let mismatch = Err(ConversionErrorKind::Mismatch.into());
+        let words: Boxroot<OCamlArray<OCamlString>> = ["a", "b", "c"].to_ocaml(lock).unwrap();
+        full_major(lock); // the array is old then, and what is stored is young
+        words.set_at(lock, 1, "new").unwrap();
+        churn(lock);
+        assert_eq!(words.to_rust::<Vec<String>>(lock).unwrap(), ["a", "new", "c"]);
+        let numbers: Boxroot<OCamlArray<OCamlFloat>> = [0.5, 1.5].to_ocaml(lock).unwrap();
+        numbers.set_at(lock, 1, 2.5).unwrap();
+        let boxed: Boxroot<OCamlFloat> = 3.5.to_ocaml(lock).unwrap();
+        numbers.set_at(lock, 0, &boxed).unwrap();
+        assert_eq!(numbers.to_rust::<Vec<f64>>(lock).unwrap(), [3.5, 2.5]);
+        let ints: Boxroot<OCamlArray<OCamlInt>> = [1].to_ocaml(lock).unwrap();
+        assert_eq!(ints.set_at(lock, 0, u64::MAX), Err(ConversionErrorKind::OutOfRange.into()));
+        for index in [1, usize::MAX] {
+            let outside = catch_unwind(AssertUnwindSafe(|| ints.set_at(lock, index, 7)));
+            assert!(outside.is_err());
+        }
+        assert_eq!(ints.to_rust::<Vec<i64>>(lock).unwrap(), [1]);
+        // Arrays have only floats or none.
+        let text: Boxroot<OCamlString> = "text".to_ocaml(lock).unwrap();
+        let any: Boxroot<OCamlArray<OCamlAny>> = [text.as_any(); 2].to_ocaml(lock).unwrap();
+        assert_eq!(any.set_at(lock, 0, boxed.as_any()), mismatch);
+        any.set_at(lock, 0, ints.as_any()).unwrap();
+        let any: Boxroot<OCamlArray<OCamlAny>> = [boxed.as_any(); 2].to_ocaml(lock).unwrap();
+        assert_eq!(any.set_at(lock, 0, text.as_any()), mismatch);
+        any.set_at(lock, 0, boxed.as_any()).unwrap();
+        assert_eq!(any.get(lock).kind(), Kind::Block { tag: 254, size: 2 });
+    });
+    assert_no_roots();
+});
+
 test!(borrowed_bytes, || {
     with_ocaml(|lock| {
         for length in [0, 1, 7, 8, 9, 2047, 2048, 2049, 100_000] {

@@ -10,8 +10,8 @@ use ocaml_boxroot::exceptions::{
     SysError,
 };
 use ocaml_boxroot::{
-    AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, Exception, Function,
-    OCamlInt, OCamlString, Runtime, ToOCaml, Value,
+    ocaml_functions, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error,
+    Exception, Function, OCamlInt, OCamlString, Runtime, ToOCaml, Value,
 };
 use ocaml_boxroot_sys as sys;
 use std::error::Error as StdError;
@@ -386,6 +386,77 @@ test!(exceptions_from_rust, || {
             );
         }
     })
+});
+
+ocaml_functions! {
+    unsafe {
+        /// `exception Parse_error of string * int`
+        #[derive(Clone, PartialEq)]
+        pub exception ParseError { text: OCamlString as String, place: OCamlInt as u8 } = "Parse_error";
+        /// `exception Quiet`
+        #[derive(PartialEq)]
+        exception Quiet = "Quiet";
+    }
+}
+
+test!(declared_exceptions, || {
+    type Any = Box<dyn StdError>;
+    fn here() -> ParseError {
+        ParseError { text: "here".into(), place: 3 }
+    }
+    with_ocaml(|lock| {
+        let made = here().exception(lock).unwrap();
+        assert_eq!(thrown(lock, made), "Parse_error here 3");
+        assert_eq!(here().to_string(), r#"ParseError { text: "here", place: 3 }"#);
+        // Functions that OCaml calls return them as they are, also among the sources of other errors.
+        let returned: &[Run] = &[
+            |_, _| Err(here().into()),
+            |_, _| Err(Context(here().into()).into()),
+            |_, _| Err(Context(Context(here().into()).into()).into()),
+        ];
+        for (i, run) in returned.iter().enumerate() {
+            let exception = ocaml(lock, "run", 0, *run).unwrap_err();
+            churn_a_little(lock);
+            assert_eq!(ParseError::of(lock, &exception).unwrap(), Some(here()), "{i}");
+            assert_eq!(Quiet::of(lock, &exception).unwrap(), None);
+        }
+        let quiet = ocaml(lock, "run", 0, |_, _| Err(Quiet.into())).unwrap_err();
+        assert_eq!(Quiet::of(lock, &quiet).unwrap(), Some(Quiet));
+        // What hides the struct has only its text.
+        let hidden = ocaml(lock, "run", 0, |_, _| Err(io::Error::other(here()).into()));
+        assert!(hidden.unwrap_err().is(lock, "Failure"));
+        // They are found in any error that has an exception among its sources.
+        let exception = raised(lock, 1);
+        let found = Some(ParseError { text: "expected ;".into(), place: 17 });
+        let inside: [Any; 4] = [
+            exception.clone().into(),
+            CallError::from(exception.clone()).into(),
+            Box::new(io::Error::other(exception.clone())),
+            Context(Order(exception.clone().into()).into()).into(),
+        ];
+        for error in &inside {
+            assert_eq!(ParseError::of(lock, error).unwrap(), found, "{error}");
+            assert_eq!(ParseError::of(lock, &**error).unwrap(), found);
+            assert!(NotFound::of(lock, error).unwrap().is_none());
+        }
+        let shared: Box<dyn StdError + Send + Sync> = exception.into();
+        assert_eq!(ParseError::of(lock, &shared).unwrap(), found);
+        assert_eq!(ParseError::of(lock, &*shared).unwrap(), found);
+        let others: [Any; 3] = ["Parse_error".into(), Endless.into(), here().into()];
+        for error in others {
+            assert_eq!(ParseError::of(lock, &error).unwrap(), None, "{error}");
+        }
+        // An argument that does not fit says where.
+        // SAFETY: Parse_error has arguments of these types.
+        let large = unsafe {
+            let text = ToOCaml::<OCamlString>::to_ocaml("", lock).unwrap();
+            let place = ToOCaml::<OCamlInt>::to_ocaml(&1000, lock).unwrap();
+            Exception::new(lock, "Parse_error", &[text.as_any(), place.as_any()]).unwrap()
+        };
+        let error = ParseError::of(lock, &large).unwrap_err();
+        assert!(error.to_string().starts_with("`place`: "), "{error}");
+    });
+    assert_no_roots();
 });
 
 test!(exception_texts_anywhere, || {

@@ -35,9 +35,9 @@ export! {
     }
 
     /// external drop_roots : unit -> unit = "safe_drop_roots"
-    unsafe fn safe_drop_roots(lock, _unit: ()) -> Result<(), ConversionError> {
+    unsafe fn safe_drop_roots(_lock, _unit: ()) -> Result<(), ConversionError> {
         HANDED_OVER.lock().unwrap().clear();
-        Ok(Boxroot::new(lock, Value::unit()))
+        Ok(())
     }
 
     /// external run : int -> int = "safe_run"

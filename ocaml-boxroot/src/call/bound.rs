@@ -42,32 +42,61 @@ macro_rules! include_bindings {
 }
 
 /// For generated bindings: an exception of OCaml, with its arguments. Generated code stands for the promise that OCaml registers
-/// the constructor of an exception with these arguments under the name.
+/// the constructor of an exception with these arguments under the name. With `unsafe`, for [`ocaml_functions!`]: the struct, too.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_exception {
     ($name:ident = $registered:literal) => {
-        $crate::bound_exception! { @exception $name [] $registered }
+        $crate::bound_exception! { @exception generated $name [] $registered }
     };
     ($name:ident ($($index:tt $part:ident: $type:ty),+ $(,)?) = $registered:literal) => {
-        $crate::bound_exception! { @exception $name [$([$index $index $type])+] $registered }
+        $crate::bound_exception! { @exception generated $name [$([$index $index $type])+] $registered }
     };
     ($name:ident { $($index:tt $field:ident: $type:ty),+ $(,)? } = $registered:literal) => {
-        $crate::bound_exception! { @exception $name [$([$index $field $type])+] $registered }
+        $crate::bound_exception! { @exception generated $name [$([$index $field $type])+] $registered }
     };
-    (@exception $name:ident [$([$index:tt $member:tt $type:ty])*] $registered:literal) => {
-        $crate::ocaml_promise! { generated $crate::macro_support::EXCEPTION }
+    (unsafe [$($attribute:tt)*] [$visibility:vis] $name:ident [] = $registered:literal) => {
+        $($attribute)*
+        #[derive($crate::macro_support::Debug)]
+        $visibility struct $name;
+
+        $crate::bound_exception! { @exception unsafe $name [] $registered }
+    };
+    (
+        unsafe [$($attribute:tt)*] [$visibility:vis] $name:ident
+        [$($field:ident: $type:ty as $rust:ty),+] = $registered:literal
+    ) => {
+        $($attribute)*
+        #[derive($crate::macro_support::Debug)]
+        $visibility struct $name {
+            $(
+                #[allow(missing_docs)]
+                pub $field: $rust,
+            )+
+        }
+
+        $crate::bound_exception! { @fields [($name $($field)+)] $name [$([$field $type])+] $registered }
+    };
+    (@fields $form:tt $name:ident [$([$field:ident $type:ty])+] $registered:literal) => {
+        const _: () = $crate::macro_support::check_names($crate::ocaml_form!($form));
+        $crate::bound_exception! {
+            @exception unsafe $name [$([{ $crate::ocaml_index!($form $name $field) } $field $type])+] $registered
+        }
+    };
+    (@exception $promise:ident $name:ident [$([$index:tt $member:tt $type:ty])*] $registered:literal) => {
+        $crate::ocaml_promise! { $promise $crate::macro_support::EXCEPTION }
 
         impl $name {
-            /// The exception with its arguments, if the error is this exception.
+            /// The exception with its arguments, if the error is this exception, or has it among its sources.
             ///
             /// # Errors
             ///
             /// The arguments cannot be converted, as for [`to_rust`](::ocaml_boxroot::Value::to_rust).
+            #[doc(alias = "downcast")]
             #[track_caller]
             pub fn of(
                 lock: &mut $crate::DomainLock,
-                error: &impl $crate::macro_support::MayBeException,
+                error: &(impl $crate::macro_support::MayBeException + ?$crate::macro_support::Sized),
             ) -> $crate::macro_support::Result<$crate::macro_support::Option<Self>, $crate::ConversionError> {
                 let $crate::macro_support::Some(exception) =
                     $crate::macro_support::exception(lock, error, $registered)
@@ -77,7 +106,7 @@ macro_rules! bound_exception {
                 let _ = exception; // one without arguments
                 $crate::macro_support::Ok($crate::macro_support::Some($name {
                     $(
-                        // SAFETY: OCaml's compiler has checked that the exception has this argument (generated code).
+                        // SAFETY: the exception has this argument (`ocaml_promise!`).
                         $member: unsafe {
                             $crate::macro_support::exception_argument::<$type, _>(
                                 lock, exception, $index, $crate::macro_support::stringify!($member),
@@ -87,7 +116,7 @@ macro_rules! bound_exception {
                 }))
             }
 
-            /// The exception, for OCaml: as the error of a function that OCaml called.
+            /// The exception, for OCaml. A function that OCaml called need not make it: it returns this error.
             ///
             /// # Errors
             ///
@@ -98,8 +127,32 @@ macro_rules! bound_exception {
                 lock: &mut $crate::DomainLock,
             ) -> $crate::macro_support::Result<$crate::Exception, $crate::CallError> {
                 let arguments = $crate::ocaml_arguments!(lock $name $($member: $type = self.$member),*);
-                // SAFETY: OCaml's compiler has checked that the exception has these arguments (generated code).
+                // SAFETY: the exception has these arguments (`ocaml_promise!`).
                 unsafe { $crate::macro_support::new_exception(lock, $registered, arguments) }
+            }
+        }
+
+        impl $crate::macro_support::Display for $name {
+            fn fmt(
+                &self,
+                f: &mut $crate::macro_support::Formatter<'_>,
+            ) -> $crate::macro_support::fmt::Result {
+                $crate::macro_support::Debug::fmt(self, f)
+            }
+        }
+
+        impl $crate::macro_support::Error for $name {
+            /// Says which of OCaml's exceptions this is.
+            fn source(
+                &self,
+            ) -> $crate::macro_support::Option<&(dyn $crate::macro_support::Error + 'static)> {
+                $crate::macro_support::Some(
+                    const {
+                        &$crate::macro_support::Named::new($registered, |lock, error| {
+                            $crate::macro_support::made_of(lock, error, $name::exception)
+                        })
+                    },
+                )
             }
         }
     };

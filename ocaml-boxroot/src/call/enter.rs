@@ -157,8 +157,8 @@ pub unsafe fn enter(
 /// The error of a body as an encoded exception.
 #[cold]
 fn encoded(lock: &mut DomainLock, error: Box<dyn Error>) -> sys::Value {
-    // The error is dropped before the exception is an unrooted value: code of the program might run
-    // the collector.
+    // The error is dropped while the exception is still rooted: `drop` is code of the program, which
+    // may panic.
     let exception = exception_inside(lock, &*error);
     if let Some(value) = exception.as_ref().and_then(Exception::value) {
         drop(error);

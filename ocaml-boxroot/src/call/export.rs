@@ -63,12 +63,25 @@
 /// to drop; the language allows that (RFC 2945, "plain old frames").
 #[macro_export]
 macro_rules! export {
-    ($(
+    () => {};
+    (
+        $(#[$attribute:meta])*
+        $visibility:vis unsafe fn $name:ident($($argument:tt)*) -> Result<(), $error:ty> $body:block
+        $($more:tt)*
+    ) => {
+        $crate::export! {
+            $(#[$attribute])*
+            $visibility unsafe fn $name($($argument)*) -> Result<() as (), $error> $body
+            $($more)*
+        }
+    };
+    (
         $(#[$attribute:meta])*
         $visibility:vis unsafe fn $name:ident(
             $lock:ident $(, $argument:ident: $type:ty $(as $rust:ty)?)* $(,)?
         ) -> Result<$result:ty $(as $converted:ty)?, $error:ty> $body:block
-    )+) => {$(
+        $($more:tt)*
+    ) => {
         $(#[$attribute])*
         #[allow(clippy::too_many_arguments, clippy::unnecessary_wraps)]
         $visibility fn $name(
@@ -93,7 +106,9 @@ macro_rules! export {
                 $name [OCAML_BOXROOT_BODY] [] [$($argument: $type $(as $rust)?),*] [$result $(as $converted)?]
             }
         };
-    )+};
+
+        $crate::export! { $($more)* }
+    };
     ($($mistaken:tt)*) => {
         $crate::mistaken_exports! { $($mistaken)* }
     };

@@ -93,6 +93,14 @@ macro_rules! ocaml_functions {
             [$($result $(as $rust)?)?] $registered
         })*
     };
+    (unsafe {$(
+        $(#[$attribute:meta])*
+        $visibility:vis exception $name:ident $({ $($field:ident: $type:ty as $rust:ty),+ $(,)? })? = $registered:literal;
+    )+}) => {
+        $($crate::bound_exception! {
+            unsafe [$(#[$attribute])*] [$visibility] $name [$($($field: $type as $rust),+)?] = $registered
+        })+
+    };
     // Printed by the build helper.
     (generated $(#[$attribute:meta])* pub fn $name:ident $($function:tt)+) => {
         $crate::ocaml_functions! { @generated [] [$(#[$attribute])*] $name $($function)+ }

@@ -8,7 +8,7 @@ use super::markers::OCamlFloat;
 use super::memory::{converted, push};
 use super::{FromOCaml, Invariant, Made, ToOCaml};
 use crate::{
-    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value,
+    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, RootRef, Value,
 };
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,6 +76,66 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
         let length = if self.is_flat_floats() { 0 } else { self.len() };
         // SAFETY: an array that is not flat is a block of its elements (type). Its length does not change.
         (0..length).map(move |index| unsafe { self.field(index) })
+    }
+}
+
+impl<T> RootRef<OCamlArray<T>> {
+    /// Changes an element, as OCaml's `array.(index) <- value` does. The collector may run.
+    ///
+    /// # Errors
+    ///
+    /// Those of the conversion; [`Mismatch`](crate::ConversionErrorKind::Mismatch) for a float in an array of other values, and for
+    /// another value in an array of floats, if their marker allows both. The array does not change then.
+    ///
+    /// # Panics
+    ///
+    /// If there is no element at `index`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{Boxroot, OCamlArray, OCamlString, ToOCaml};
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let names: Boxroot<OCamlArray<OCamlString>> = ["Ada", "Blaise"].to_ocaml(lock)?;
+    /// names.set_at(lock, 1, "Brian")?;
+    /// assert_eq!(names.to_rust::<Vec<String>>(lock)?, ["Ada", "Brian"]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("set", "caml_modify", "Store_field", "Store_double_field"))]
+    #[track_caller]
+    pub fn set_at(
+        &self,
+        lock: &mut DomainLock,
+        index: usize,
+        value: impl ToOCaml<T>,
+    ) -> Result<(), ConversionError> {
+        let (value, lock) = value.to_value(lock)?;
+        let (array, value) = (self.get(lock).checked(), value.any());
+        let flat = array.flat_floats().map(|floats| floats.len());
+        let length = flat.unwrap_or(array.len());
+        assert!(index < length, "boxroot: no element {index} in an array of {length}");
+        match flat.is_some() {
+            // OCaml's arrays have only floats or none.
+            is_flat if is_flat != (are_flat() && is_boxed_float(value)) => {
+                Err(ConversionError::new(ConversionErrorKind::Mismatch))
+            }
+            true => {
+                // SAFETY: the value is a float (just checked).
+                let number: Value<'_, OCamlFloat> = unsafe { Value::from_raw(value.raw()) };
+                // SAFETY: the array has this number (just checked), and does not move while the token is borrowed. The
+                // store is atomic, because another domain may be using the number.
+                let place = unsafe { AtomicU64::from_ptr((array.raw() as *mut u64).add(index)) };
+                place.store(number.to_float().to_bits(), Ordering::Relaxed);
+                Ok(())
+            }
+            false => {
+                // SAFETY: the lock is held. The array has this element (just checked), of this type, and OCaml lets
+                // everybody who has the array change it. Both values are live, because the token is borrowed.
+                unsafe { ffi::obx_store(array.raw(), index, value.raw()) };
+                Ok(())
+            }
+        }
     }
 }
 

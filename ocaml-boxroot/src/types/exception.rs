@@ -3,7 +3,7 @@
 use super::form::{Form, OBJECT_TAG, STRING_TAG};
 use super::markers::OCamlBytes;
 use super::memory;
-use super::predefined::Predefined;
+use super::predefined::Named;
 use super::text::{self, Short};
 use crate::error::sum;
 use crate::{
@@ -62,6 +62,7 @@ marker! {
 /// ```
 #[doc(alias("caml_raise", "exn"))]
 #[derive(Clone)]
+#[repr(transparent)]
 pub struct Exception(Arrived);
 
 /// An exception as its own `source`, and the last error of the chain: wrappers that hide the error
@@ -197,17 +198,17 @@ pub(crate) fn exception_inside(
         let Some(source) = inner.source() else { break };
         (outer, inner) = (Some(inner), source);
     }
-    // A predefined exception is the last error, and not the only one.
-    predefined_inside(lock, outer?, inner)
+    // A struct's exception is the last error, and not the only one.
+    named_inside(lock, outer?, inner)
 }
 
 #[cold]
-fn predefined_inside(
+fn named_inside(
     lock: &mut DomainLock,
-    outer: &dyn std::error::Error,
+    outer: &(dyn std::error::Error + 'static),
     inner: &(dyn std::error::Error + 'static),
 ) -> Option<Exception> {
-    inner.downcast_ref::<Predefined>()?.exception(lock, outer).ok()
+    inner.downcast_ref::<Named>()?.exception(lock, outer)
 }
 
 impl Exception {
@@ -540,10 +541,34 @@ impl MayBeException for Error {
     }
 }
 
+/// The exception that is among the sources.
+impl MayBeException for dyn std::error::Error {
+    fn exception(&self) -> Option<&Exception> {
+        let mut chain = std::iter::successors(Some(self), |error| error.source());
+        let arrived =
+            chain.by_ref().take(LONGEST_CHAIN).find_map(|e| e.downcast_ref::<Arrived>())?;
+        let exception: *const Exception = ptr::from_ref(arrived).cast();
+        // SAFETY: an `Exception` is laid out like the `Arrived` in it (`repr(transparent)`), which is borrowed as long.
+        Some(unsafe { &*exception })
+    }
+}
+
+impl MayBeException for dyn std::error::Error + Send + Sync {
+    fn exception(&self) -> Option<&Exception> {
+        <dyn std::error::Error>::exception(self)
+    }
+}
+
+impl<E: MayBeException + ?Sized> MayBeException for Box<E> {
+    fn exception(&self) -> Option<&Exception> {
+        (**self).exception()
+    }
+}
+
 /// The exception, if it is the one with that name.
 pub fn found<'e>(
     lock: &mut DomainLock,
-    error: &'e impl MayBeException,
+    error: &'e (impl MayBeException + ?Sized),
     name: &str,
 ) -> Option<&'e Exception> {
     error.exception().filter(|exception| exception.is(lock, name))

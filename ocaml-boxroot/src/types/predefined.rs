@@ -7,49 +7,68 @@ use crate::{CallError, ConversionError, DomainLock, Exception};
 use std::error::Error;
 use std::fmt;
 
-/// One of OCaml's predefined exceptions, as the last error of a chain of sources.
-#[derive(Debug)]
-pub(crate) struct Predefined {
+/// The exception of OCaml that a struct of Rust stands for: the last error of a chain of sources.
+pub struct Named {
     name: &'static str,
-    /// Whether it has an argument, a string.
-    has_text: bool,
+    make: Make,
 }
 
-impl fmt::Display for Predefined {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "OCaml's exception {}", self.name)
+/// Makes the exception. The error is the struct itself, or what hides it (`Box`, `Arc`,
+/// `io::Error::other`, `#[error(transparent)]` of `thiserror`, an `anyhow::Error`) and has its text.
+type Make = fn(&mut DomainLock, &(dyn Error + 'static)) -> Option<Exception>;
+
+impl Named {
+    /// OCaml's exception of this name, which may end with `#` and a digest.
+    pub const fn new(name: &'static str, make: Make) -> Named {
+        Named { name, make }
     }
-}
 
-impl Error for Predefined {}
-
-impl Predefined {
-    /// The exception. Its text, if it has one, is that of `outer`, the error whose source this is:
-    /// it is the struct itself, or what hides it (`Box`, `Arc`, `io::Error::other`,
-    /// `#[error(transparent)]` of `thiserror`, an `anyhow::Error`) and has its text.
-    #[cold]
-    #[track_caller]
-    pub(crate) fn exception(
+    pub(super) fn exception(
         &self,
         lock: &mut DomainLock,
-        outer: &dyn Error,
-    ) -> Result<Exception, CallError> {
-        match self.has_text {
-            true => self.with_text(lock, Some(&outer.to_string())),
-            false => self.with_text(lock, None),
-        }
+        error: &(dyn Error + 'static),
+    ) -> Option<Exception> {
+        (self.make)(lock, error)
     }
+}
 
-    #[track_caller]
-    fn with_text(&self, lock: &mut DomainLock, text: Option<&str>) -> Result<Exception, CallError> {
-        let argument = match text {
-            Some(text) => Some(ToOCaml::<OCamlString>::to_ocaml(text, lock)?),
-            None => None,
-        };
-        let argument = argument.as_ref().map(|text| text.as_any());
-        // SAFETY: the exception takes a string, or no argument.
-        unsafe { Exception::new(lock, self.name, argument.as_slice()) }
+impl fmt::Display for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OCaml's exception {}", self.name.split('#').next().unwrap_or_default())
     }
+}
+
+impl fmt::Debug for Named {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl Error for Named {}
+
+/// For bound exceptions: what `make` makes of the struct, if the error is the struct.
+pub fn made_of<E: Error + 'static>(
+    lock: &mut DomainLock,
+    error: &(dyn Error + 'static),
+    make: fn(&E, &mut DomainLock) -> Result<Exception, CallError>,
+) -> Option<Exception> {
+    make(error.downcast_ref()?, lock).ok()
+}
+
+/// The predefined exception of this name, with a text if it has one.
+#[track_caller]
+fn exception(
+    lock: &mut DomainLock,
+    name: &str,
+    text: Option<&str>,
+) -> Result<Exception, CallError> {
+    let argument = match text {
+        Some(text) => Some(ToOCaml::<OCamlString>::to_ocaml(text, lock)?),
+        None => None,
+    };
+    let argument = argument.as_ref().map(|text| text.as_any());
+    // SAFETY: the exception takes a string, or no argument.
+    unsafe { Exception::new(lock, name, argument.as_slice()) }
 }
 
 macro_rules! predefined {
@@ -59,20 +78,22 @@ macro_rules! predefined {
         pub struct $name $((pub $string))?;
 
         impl $name {
-            const PREDEFINED: &Predefined = &Predefined {
-                name: $ocaml,
-                has_text: !<[&str]>::is_empty(&[$(stringify!($text))?]),
-            };
+            const NAMED: &Named = &Named::new($ocaml, |lock, _error| {
+                let text: Option<String> = None $(.or({ let $text = _error; Some($text.to_string()) }))?;
+                exception(lock, $ocaml, text.as_deref()).ok()
+            });
 
-            /// The exception, if the error is this exception.
+            /// The exception, if the error is this exception, or has it among its sources: an [`Exception`], a [`CallError`],
+            /// an [`Error`](crate::Error), a `dyn Error` or a `Box` of one.
             ///
             /// # Errors
             ///
             /// Its argument cannot be converted, as for [`to_rust`](crate::Value::to_rust).
+            #[doc(alias = "downcast")]
             #[track_caller]
             pub fn of(
                 lock: &mut DomainLock,
-                error: &impl MayBeException,
+                error: &(impl MayBeException + ?Sized),
             ) -> Result<Option<Self>, ConversionError> {
                 let Some(_exception) = found(lock, error, $ocaml) else { return Ok(None) };
                 // SAFETY: the argument of this exception, if it has one, is a string.
@@ -90,7 +111,7 @@ macro_rules! predefined {
             #[track_caller]
             pub fn exception(&self, lock: &mut DomainLock) -> Result<Exception, CallError> {
                 let $name $(($text))? = self;
-                Self::PREDEFINED.with_text(lock, None $(.or(Some($text)))?)
+                self::exception(lock, $ocaml, None $(.or(Some($text)))?)
             }
         }
 
@@ -104,7 +125,7 @@ macro_rules! predefined {
         impl Error for $name {
             /// Says which of OCaml's exceptions this is.
             fn source(&self) -> Option<&(dyn Error + 'static)> {
-                Some(Self::PREDEFINED)
+                Some(Self::NAMED)
             }
         }
     )*};

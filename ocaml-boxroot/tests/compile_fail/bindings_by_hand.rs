@@ -19,6 +19,7 @@ macro_rules! pass_on {
 }
 pass_on! { [] [] [pub] function [] [] [(a: OCamlInt)] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0080 is only for
 
+#[derive(Debug)]
 pub struct Failure(pub isize);
 bound_exception! { Failure (0 a0: OCamlInt) = "Failure" } //~ E0080 bound_exception! is only for
 
