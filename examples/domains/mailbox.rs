@@ -13,7 +13,7 @@ static ARRIVED: Condvar = Condvar::new();
 
 // SAFETY: main.ml declares these functions with these types.
 export! {
-    unsafe fn mailbox_send(lock, message: Message) -> Result<() as (), Error> {
+    unsafe fn mailbox_send(lock, message: Message) -> Result<(), Error> {
         let message = message.clone_in(lock)?;
         // This mutex is only held for a moment, without using OCaml.
         QUEUE.lock().unwrap_or_else(PoisonError::into_inner).push_back(message);

@@ -31,7 +31,7 @@ export! {
     }
 
     unsafe fn table_set(lock, table: OCamlBox<Table>, key: OCamlString as String, element: Element)
-        -> Result<() as (), ocaml_boxroot::ConversionError>
+        -> Result<(), ocaml_boxroot::ConversionError>
     {
         let element = element.clone_in(lock)?;
         entries(table, lock).insert(key, element);
@@ -53,7 +53,7 @@ export! {
     unsafe fn table_iter_from(
         lock, table: OCamlBox<Table>, first: OCamlString as String,
         f: Function<(OCamlString, Element), ()>,
-    ) -> Result<() as (), Box<dyn Error>> {
+    ) -> Result<(), Box<dyn Error>> {
         // The function may change the table meanwhile: so it gets the entries that are there now.
         let now: Result<Vec<_>, _> = entries(table, lock)
             .range(first..)

@@ -50,7 +50,7 @@ impl Externals for Provider {
     fn pick<A>(lock: &mut DomainLock, mut list: Vec<Boxroot<A>>) -> Any<Boxroot<A>> {
         match list.pop() {
             Some(last) => Ok(last),
-            None => Err(Closed.exception(lock)?.into()),
+            None => Err(Closed.into()),
         }
     }
 

@@ -38,7 +38,7 @@ fn of_rust(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
         match name.to_rust::<String>(lock)?.as_str() {
             "tea" => Ok(8),
             "milk" => Err(NotFound.into()), // Not_found
-            "salt" => Err(Missing("salt".into(), 1).exception(lock)?.into()), // Stock.Missing ("salt", 1)
+            "salt" => Err(Missing("salt".into(), 1).into()), // Stock.Missing ("salt", 1)
             other => Err(format!("no price of {other}").into()), // Failure "no price of …"
         }
     })?;

@@ -143,7 +143,8 @@ fn functions() {
         "(OCamlArray<A>, OCamlArray<OCamlFloat>, OCamlArray<OCamlOrder>) \
          as (Boxroot<OCamlArray<A>>, Vec<f64>, Boxroot<OCamlArray<OCamlOrder>>)",
         "pub fn many((): ()) -> (OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt) as Boxroot<(",
-        "// val load : string -> 'a // is left out: its result is of any type",
+        "// val load : string -> 'a // is left out: its result is of any type \
+         #[cfg(left_out = \"its result is of any type\")] pub fn load() {}",
         "pub fn anything<A> -> Option<A> as Option<Boxroot<A>>",
         "// val ( + ) : int -> int -> int // is left out: an operator",
         "// val labels : (label:int -> int) -> unit // is left out: a function with labels",
@@ -178,8 +179,34 @@ fn exceptions() {
         "pub struct Empty; ::ocaml_boxroot::bound_exception! { Empty =",
         "#[derive(Debug)] pub struct Refused { pub by: String, pub until: Boxroot<Function<(), OCamlFloat>> }",
         "bound_exception! { Refused { 0 by: OCamlString, 1 until: Function<(), OCamlFloat> } =",
-        "// is left out: a GADT",
+        "// is left out: a GADT #[cfg(left_out = \"a GADT\")] pub struct Any;",
     ]);
+}
+
+#[test]
+fn rustc_says_why_an_item_is_left_out() {
+    let modules = Modules::new(
+        "rustc_says_why_an_item_is_left_out",
+        &[("x.ml", "let load (_ : string) = failwith \"\" module F (X : sig end) = struct end exception Any : 'a -> exn")],
+    );
+    modules.bind("module x");
+    let program = "ocaml_boxroot::include_bindings!(); pub fn wrong() { PATH }";
+    for (path, why) in [
+        ("x::load(\"\")", "its result is of any type"),
+        ("x::f::g()", "a functor"),
+        ("let _ = x::Any;", "a GADT"),
+    ] {
+        let program = program.replace("PATH", path);
+        let said = modules.rustc("program.rs", &program, METADATA).unwrap_err();
+        assert_says(&said, &["found an item that was configured out", &format!("`{why}`")]);
+    }
+    modules
+        .rustc(
+            "program.rs",
+            &program.replace("PATH", ""),
+            &[&["-D", "warnings"], METADATA].concat(),
+        )
+        .unwrap();
 }
 
 /// Rust provides the symbols that begin with the module's name, in any module that is bound; not those of C libraries.
@@ -254,7 +281,11 @@ fn externals() {
     )
     .bind_in("module x module helper", provider);
     bindings.has(&[
-        "bound_externals! { /// What OCaml's module wants of Rust. #[diagnostic::on_unimplemented(",
+        "bound_externals! { /// What OCaml's module wants of Rust. To begin with:",
+        "/// fn pick<A: OneType>(lock: &mut DomainLock, list: Vec<Boxroot<A>>) -> Result<Boxroot<A>, Box<dyn Error>> { todo!() }",
+        "/// fn hidden(lock: &mut DomainLock, label: Order) -> Result<f64, Box<dyn Error>> { todo!() }",
+        "/// fn fast(arg0: f64) -> f64 { todo!() }",
+        "/// ``` #[diagnostic::on_unimplemented(",
         "pub trait Externals for super::ocaml_externals::x {",
         "/// Tells the auditor. fn audit = \"x_audit\" (order: OCamlOrder as Order) -> () as ();",
         "fn later = \"x_later\" (arg0: OCamlInt as isize) -> Function<(OCamlInt,), OCamlInt>;",
@@ -305,7 +336,13 @@ fn arguments_that_stay_roots() {
         ("rooted x.audit", "&RootRef<OCamlString>"),
         ("rooted X.audit.day rooted x.audit.order", "&RootRef<OCamlString>"),
     ] {
-        modules.bind_in(&format!("module x {words}"), &provider.replace("DAY", day));
+        let bindings = modules.bind_in(&format!("module x {words}"), &provider.replace("DAY", day));
+        let order = "&RootRef<OCamlOrder>";
+        bindings.has(&[&format!(
+            "/// impl x::Externals for Provider {{ \
+             /// fn audit(lock: &mut DomainLock, order: {order}, day: {day}) -> Result<(), Box<dyn Error>> {{ todo!() }} \
+             /// }} /// ```"
+        )]);
     }
     let said = modules.try_bind("module x rooted x.audit.ordre").unwrap_err();
     assert_says(&said, &["no argument of an external", "`x.audit.ordre`", "x.audit.order"]);

@@ -38,36 +38,42 @@
 /// An exception of OCaml's function is [`CallError::Exception`](crate::CallError::Exception). It never jumps over Rust code. `?` hands
 /// it on; if it leaves a Rust function that OCaml called ([`export!`](crate::export!)), OCaml sees the same exception again.
 ///
-/// The structs of [`exceptions`](crate::exceptions) tell whether it is one of OCaml's own, and
-/// [`Exception::is`](crate::Exception::is) whether it is an exception of the program that is
-/// registered, as in `exception Full of int` and
-/// `let () = Callback.register_exception "Full" (Full 0)`. An argument is read by
-/// [`Exception::argument`](crate::Exception::argument).
+/// The structs of [`exceptions`](crate::exceptions) tell whether it is one of OCaml's own. An exception
+/// of the program that is registered, as by `exception Full of int` and
+/// `let () = Callback.register_exception "Full" (Full 0)`, is declared as a struct, whose fields are its
+/// arguments in order. The struct has the functions `of` and `exception`, and is an error: OCaml sees the
+/// exception if a Rust function that it called returns the struct.
 ///
 /// ```no_run
-/// use ocaml_boxroot::exceptions::NotFound;
 /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
 ///
 /// ocaml_functions! {
 ///     // SAFETY: this is the type of the function in OCaml.
 ///     unsafe {
-///         /// `Callback.register "put" (fun (text : string) -> … : int)`, which may raise `Not_found` or `Full n`
+///         /// `Callback.register "put" (fun (text : string) -> … : int)`, which may raise `Full n` or `Closed`
 ///         fn put(text: OCamlString) -> OCamlInt = "put";
 ///     }
 /// }
 ///
-/// fn put_or_skip(lock: &mut DomainLock, text: &str) -> Result<Option<i64>, CallError> {
-///     match put(lock, text) {
-///         Ok(place) => Ok(Some(place)),
-///         Err(error) if NotFound::of(lock, &error)?.is_some() => Ok(None),
-///         Err(CallError::Exception(e)) if e.is(lock, "Full") => {
-///             // SAFETY: the argument of `Full` is an integer.
-///             let size = unsafe { e.argument::<OCamlInt>(lock, 0) }?;
-///             println!("full: {:?}", size.map(|size| size.get(lock).to_int()));
-///             Ok(None)
-///         }
-///         Err(error) => Err(error), // another exception, or an argument or result that cannot be converted
+/// ocaml_functions! {
+///     // SAFETY: these are the arguments of the exceptions in OCaml.
+///     unsafe {
+///         exception Full { size: OCamlInt as i64 } = "Full";
+///         exception Closed = "Closed";
 ///     }
+/// }
+///
+/// fn put_or_skip(lock: &mut DomainLock, text: &str) -> Result<Option<i64>, CallError> {
+///     let error = match put(lock, text) {
+///         Ok(place) => return Ok(Some(place)),
+///         Err(error) => error,
+///     };
+///     if let Some(Full { size }) = Full::of(lock, &error)? {
+///         println!("full: {size}");
+///     } else if Closed::of(lock, &error)?.is_none() {
+///         return Err(error); // another exception, or an argument or result that cannot be converted
+///     }
+///     Ok(None)
 /// }
 /// ```
 ///
@@ -76,7 +82,8 @@
 /// # Safety
 ///
 /// `unsafe` stands for the promise that every function that OCaml registers under the name takes such arguments, returns
-/// such a result, and on OCaml 4 does not call `Thread.exit`, which would jump over Rust frames. Where the types have several
+/// such a result, and on OCaml 4 does not call `Thread.exit`, which would jump over Rust frames; and that every exception has such
+/// arguments. Where the types have several
 /// [`OCamlAny`](crate::OCamlAny), or a list of it, callers may pass values of different types at once. A function whose type in OCaml has one
 /// type variable there, such as `Array.of_list`, need not take that: an array that begins with a float can hold nothing else. Such a
 /// function has a type parameter.

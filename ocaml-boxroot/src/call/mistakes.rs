@@ -37,7 +37,8 @@ macro_rules! mistaken_functions {
     ($($tokens:tt)*) => {
         $crate::macro_support::compile_error!($crate::macro_support::concat!(
             "ocaml_functions! takes `unsafe { fn name(argument: OCamlType, …) -> OCamlType as RustType = \"registered name\"; … }`, ",
-            "where `unsafe` is the promise that OCaml registers such functions",
+            "where `unsafe` is the promise that OCaml registers such functions. Exceptions have a block of their own: ",
+            "`unsafe { exception Name { argument: OCamlType as RustType, … } = \"registered name\"; … }`",
         ));
     };
 }
@@ -64,7 +65,7 @@ macro_rules! mistaken_exports {
         $visibility:vis unsafe fn $name:ident($lock:ident $(, $argument:ident: $type:ty $(as $rust:ty)?)* $(,)?) $($more:tt)*
     ) => {
         $crate::mistaken_exports! {
-            @error $name "the result is `-> Result<OCamlType as RustType, Error>`, or `-> Result<() as (), Error>` without one"
+            @error $name "the result is `-> Result<OCamlType as RustType, Error>`, or `-> Result<(), Error>` without one"
         }
     };
     ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident $($more:tt)*) => {

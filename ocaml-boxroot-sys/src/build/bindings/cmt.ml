@@ -210,11 +210,11 @@ let check_symbols e others =
       if List.mem symbol (symbols other) then fail symbol other.external_comment e.external_comment) others) (symbols e)
 
 (* The externals that Rust provides, each with its module, and with its path if the interface has it; and those that Rust does not
-   provide, each with a comment. Of `others`, which may be of older sources, Rust provides none. `given` tells the name that the build
+   provide. Of `others`, which may be of older sources, Rust provides none. `given` tells the name that the build
    script gives to the value of this path. *)
 let externals (r : Reader.t) scanned ~given ~others modules =
   let comment f m reason =
-    (m, Printf.sprintf "external %s = \"%s\"\nis left out: %s" f.name (Reader.symbol f.primitive) reason) in
+    (m, { what = Printf.sprintf "external %s = \"%s\"" f.name (Reader.symbol f.primitive); why = reason; missed = [] }) in
   let add (provided, left_out) f =
     let left_out_of m reason = (provided, comment f m reason :: left_out) in
     match owner modules (Reader.symbol f.primitive) with

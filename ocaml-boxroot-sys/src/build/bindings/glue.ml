@@ -119,6 +119,6 @@ let print b ~header ~abis ~digest ~types ~stated modules =
   List.iter (function
     | Value v -> value b ~digest:(Some digest) (next ()) v.value_path v.arguments v.result
     | Exception e -> exception_ b ~digest e
-    | Type _ | Abbreviation _ | Reexport _ | Comment _ | Module _ -> ()) (List.concat_map items modules);
+    | Type _ | Abbreviation _ | Reexport _ | Left_out _ | Module _ -> ()) (List.concat_map items modules);
   out b "\n(* All is registered when this module is initialised. A call makes the linker keep the module. *)\n";
   out b "let register () = ()\n"

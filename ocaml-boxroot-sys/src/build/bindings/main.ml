@@ -74,7 +74,7 @@ let all_of pairs item = List.filter_map (fun (name, given) -> if name = item the
 let rec exceptions m = List.concat_map (function
   | Exception e -> [ e ]
   | Module m -> exceptions m
-  | Type _ | Abbreviation _ | Reexport _ | Value _ | Comment _ -> []) m.items
+  | Type _ | Abbreviation _ | Reexport _ | Value _ | Left_out _ -> []) m.items
 
 (* Fails if a Rust type that the build script names has no effect. *)
 let check_users (r : Reader.t) =
@@ -103,7 +103,7 @@ type understood = {
   modules : module_ list;  (* with a module for the types that no bound module declares *)
   types : decl list;
   stated : (string * external_) list;  (* externals that Rust provides and that the interface has *)
-  left_out : string list;  (* externals that Rust does not provide *)
+  left_out : left_out list;  (* externals that Rust does not provide *)
 }
 
 let read o =
@@ -144,7 +144,7 @@ let read o =
   let of_module raw l = List.filter_map (fun (name, x) -> if name = raw.Walk.raw_name then Some x else None) l in
   let modules = List.map (fun raw ->
     let m = Walk.items r selection ~is_external ~externals:(List.map fst (of_module raw externals)) raw in
-    { m with items = m.items @ List.map (fun c -> Comment c) (of_module raw left_out) }) raws in
+    { m with items = m.items @ List.map (fun l -> Left_out l) (of_module raw left_out) }) raws in
   let types = List.rev r.found in
   Analysis.run types;
   check_users r;
@@ -211,7 +211,7 @@ let () =
     let understood = read o in
     write o understood;
     (* The build script shows these as warnings. *)
-    List.iter (fun comment -> print_endline (String.concat " " (String.split_on_char '\n' comment))) understood.left_out
+    List.iter (fun l -> print_endline (String.concat " " (String.split_on_char '\n' (about l)))) understood.left_out
   with
   | Failure message | Rust.Clash message -> fail message
   | error -> Location.report_exception Format.err_formatter error; exit 1

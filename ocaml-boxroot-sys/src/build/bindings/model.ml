@@ -109,13 +109,16 @@ type external_ = {
 (* `type 'a t = 'a list`: Rust has a name for the marker. *)
 type abbreviation = { alias : string; alias_path : string; alias_params : var list; means : ty; alias_comment : string }
 
+(* What Rust does not have, and why; and the declarations in Rust of what is missed, if that has a name there. *)
+type left_out = { what : string; why : string; missed : string list }
+
 type item =
   | Type of decl
   | Abbreviation of abbreviation
   | Reexport of decl * string  (* a type that is declared elsewhere, and its Rust name here *)
   | Value of value
   | Exception of exception_
-  | Comment of string  (* what is left out, and why *)
+  | Left_out of left_out
   | Module of module_
 
 and module_ = {
@@ -126,6 +129,8 @@ and module_ = {
   items : item list;
   externals : external_ list;
 }
+
+let about l = Printf.sprintf "%s\nis left out: %s" l.what l.why
 
 let parts_types = function Positional l -> l | Labelled l -> List.map (fun f -> f.ty) l
 

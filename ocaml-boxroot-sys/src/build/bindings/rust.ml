@@ -14,6 +14,13 @@ let lines s = List.filter (fun l -> String.trim l <> "") (String.split_on_char '
 
 let comment scope indent s = List.iter (fun l -> out scope "%s// %s\n" indent l) (lines s)
 
+(* rustc's message about an item that it does not find shows an item of that name with a `cfg`. *)
+let left_out scope l =
+  comment scope "" (about l);
+  let why = Names.replace "\"" "\\\"" (Names.replace "\\" "\\\\" l.why) in
+  List.iter (fun item -> out scope "#[cfg(left_out = \"%s\")]\n%s\n" why item) l.missed;
+  out scope "\n"
+
 (* `{@ocaml[ code ]}` as `{[ code ]}`. *)
 let rec without_languages s =
   let at i = Names.is_at s i "{@" in
@@ -229,10 +236,6 @@ let converted scope ~to_ocaml ~place names ty = match ty with
   | _ when Analysis.is_root ~to_ocaml ty -> None
   | _ -> Some (natural scope (in_function scope ~to_ocaml ~place:(Some place) names) ty)
 
-(* `MARKER as NATURAL`, or `MARKER` for a root. *)
-let typed scope ~to_ocaml ~place names ty =
-  marker scope names ty ^ (match converted scope ~to_ocaml ~place names ty with Some rust -> " as " ^ rust | None -> "")
-
 let is_optional a = match a.arg_label with Asttypes.Optional _ -> true | Labelled _ | Nolabel -> false
 
 (* The type of an optional argument. *)
@@ -321,47 +324,65 @@ let exception_ scope ~name ~digest e =
 
 (* ---- Externals ---- *)
 
+(* The declaration for the macro, and the one that the program writes. *)
 let external_ scope m e =
   let names = variables scope (function_vars e.parameters e.answer) in
   let place = inside m.module_qualified e.ocaml_name in
   let indent = match e.plain with Some _ -> "            " | None -> "        " in
+  (* Types for the macro, and in Rust. *)
   let passed is_bare ty =
-    let position = in_function scope ~to_ocaml:true ~place:None names in
-    Printf.sprintf "@%s %s as %s" (if is_bare then "bare" else "tagged") (marker scope names ty) (natural scope position ty) in
+    let rust = natural scope (in_function scope ~to_ocaml:true ~place:None names) ty in
+    (Printf.sprintf "@%s %s as %s" (if is_bare then "bare" else "tagged") (marker scope names ty) rust, rust) in
+  let converted_or root ~to_ocaml ~place ty =
+    let marker = marker scope names ty in
+    match if not to_ocaml && scope.chosen.is_rooted place then None else converted scope ~to_ocaml ~place names ty with
+    | Some rust -> (marker ^ " as " ^ rust, rust)
+    | None -> (marker, Printf.sprintf "%s<%s>" root marker) in
   let parameter name i a =
-    if is_left_out_unit a then "(): ()"
-    else Printf.sprintf "%s: %s" name (match e.plain with
-      | Some p -> passed (List.nth p.bare i) a.arg
-      | None ->
-        let place = inside place (Names.not_raw name) in
-        if scope.chosen.is_rooted place then marker scope names a.arg else typed scope ~to_ocaml:false ~place names a.arg) in
+    if is_left_out_unit a then ("(): ()", None)
+    else
+      let macro, rust = match e.plain with
+        | Some p -> passed (List.nth p.bare i) a.arg
+        | None -> converted_or "&RootRef" ~to_ocaml:false ~place:(inside place (Names.not_raw name)) a.arg in
+      (Printf.sprintf "%s: %s" name macro, Some (Printf.sprintf "%s: %s" name rust)) in
   let parameters = List.mapi (fun i (name, a) -> parameter name i a)
     (List.combine (argument_names (documented_names e.ocaml_name e.external_doc e.parameters) e.parameters) e.parameters) in
-  let result = match e.plain with
+  let result, rust_result = match e.plain with
     | Some p -> passed p.bare_answer e.answer
-    | None -> typed scope ~to_ocaml:true ~place:(inside place "result") names e.answer in
+    | None -> converted_or "Boxroot" ~to_ocaml:true ~place:(inside place "result") e.answer in
   comment scope indent e.external_comment;
   doc scope indent e.external_doc;
   out scope "%sfn %s%s = \"%s\"%s (%s) -> %s;\n" indent (Names.identifier e.external_) (generics (List.map snd names)) e.symbol
-    (match e.bytecode_symbol with Some s -> Printf.sprintf " \"%s\"" s | None -> "") (String.concat ", " parameters) result
+    (match e.bytecode_symbol with Some s -> Printf.sprintf " \"%s\"" s | None -> "")
+    (String.concat ", " (List.map fst parameters)) result;
+  let given = List.filter_map snd parameters in
+  let parameters, result = match e.plain with
+    | Some _ -> (given, rust_result)
+    | None -> ("lock: &mut DomainLock" :: given, Printf.sprintf "Result<%s, Box<dyn Error>>" rust_result) in
+  Printf.sprintf "fn %s%s(%s) -> %s" (Names.identifier e.external_)
+    (generics (List.map (fun (_, a) -> a ^ ": OneType") names)) (String.concat ", " parameters) result
 
 let externals scope m =
   if m.externals <> [] then begin
     let up = String.concat "" (List.map (fun _ -> "super::") scope.path) in
-    out scope "::ocaml_boxroot::bound_externals! {\n    /// What OCaml's module wants of Rust.\n";
+    let inside = { scope with text = Buffer.create 1000 } in
+    let plain, others = List.partition (fun e -> e.plain <> None) m.externals in
+    let signatures = List.map (external_ inside m) others in
+    if plain <> [] then out inside "        plain {\n";
+    let signatures = signatures @ List.map (external_ inside m) plain in
+    if plain <> [] then out inside "        }\n";
+    scope.imports <- inside.imports;
+    out scope "::ocaml_boxroot::bound_externals! {\n    /// What OCaml's module wants of Rust. To begin with:\n    ///\n";
+    out scope "    /// ```ignore\n    /// impl %s::Externals for Provider {\n" (String.concat "::" scope.path);
+    List.iter (fun s -> out scope "    ///     %s { todo!() }\n" s) signatures;
+    out scope "    /// }\n    /// ```\n";
     out scope "    #[diagnostic::on_unimplemented(\n        message = \"Rust does not provide what OCaml's module %s wants\",\n"
       m.ocaml_module;
     out scope "        note = \"write `include_bindings!(%s: Provider)`, with a type of yours, and implement `%s::Externals` for it\"\n"
       m.rust_name m.rust_name;
     out scope "    )]\n";
     out scope "    pub trait Externals for %socaml_externals::%s {\n" up m.rust_name;
-    let plain, others = List.partition (fun e -> e.plain <> None) m.externals in
-    List.iter (external_ scope m) others;
-    if plain <> [] then begin
-      out scope "        plain {\n";
-      List.iter (external_ scope m) plain;
-      out scope "        }\n"
-    end;
+    Buffer.add_buffer scope.text inside.text;
     out scope "    }\n}\n\n"
   end
 
@@ -376,7 +397,7 @@ let missing_externals text modules =
 (* ---- Modules ---- *)
 
 let allowed = "dead_code, missing_docs, missing_debug_implementations, non_camel_case_types, non_snake_case, \
-  non_upper_case_globals, unreachable_pub, unused_imports, unused_qualifications, clippy::all, clippy::pedantic, rustdoc::all"
+  non_upper_case_globals, unexpected_cfgs, unreachable_pub, unused_imports, unused_qualifications, clippy::all, clippy::pedantic, rustdoc::all"
 
 exception Clash of string
 
@@ -406,7 +427,7 @@ let type_names m =
     | Type d -> ("OCaml" ^ d.name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (d.name, "type " ^ d.ocaml) ] else [])
     | Reexport (d, name) -> ("OCaml" ^ name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (name, "type " ^ d.ocaml) ] else [])
     | Module m -> [ (m.rust_name, "module " ^ m.ocaml_module) ]
-    | Abbreviation _ | Value _ | Exception _ | Comment _ -> []) m.items
+    | Abbreviation _ | Value _ | Exception _ | Left_out _ -> []) m.items
   @ (if m.externals <> [] then [ ("Externals", "the trait of externals") ] else [])
 
 (* `type error` and `exception Error of error` are usual. The exception is ErrorException then. *)
@@ -449,9 +470,9 @@ let rec module_ text ~chosen ~abi ~digest m =
     | Type d -> check_type d; type_ scope d
     | Reexport (d, name) -> reexport scope d name
     | Abbreviation a when List.assoc ("OCaml" ^ a.alias) types = "type " ^ a.alias_path -> abbreviation scope a
-    | Abbreviation { alias_comment = s; _ } ->
-      comment scope "" (s ^ "\nis left out: another type has its name in Rust"); out scope "\n"
-    | Comment s -> comment scope "" s; out scope "\n"
+    | Abbreviation { alias_comment = what; _ } ->
+      left_out scope { what; why = "another type has its name in Rust"; missed = [] }
+    | Left_out l -> left_out scope l
     | Value v -> value scope ~options:(List.assoc_opt v.value_name options) ~root_name:(root_name v) ~digest v
     | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
     | Module m -> module_ subs ~chosen ~abi:None ~digest m) m.items;

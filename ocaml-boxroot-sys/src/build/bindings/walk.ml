@@ -46,7 +46,9 @@ let value_path r path = match path with
   | _ -> Reader.ocaml r path
 [@@ocaml.warning "-4"]
 
-(* The name of a type or an exception. *)
+(* The names of a value, and of a type or an exception. *)
+let value_name selection raw name =
+  Option.value (given_name selection raw name ~is_capital:false) ~default:(Names.without_primes name)
 let capital_name selection raw name = Option.value (given_name selection raw name ~is_capital:true) ~default:(Names.camel name)
 
 (* What OCaml's own printer says of an item. *)
@@ -240,8 +242,7 @@ let is_unchecked_primitive r name v arguments result =
 let value r selection raw id comment =
   let name = Ident.name id in
   let path = Path.Pdot (raw.path, name) in
-  let given = given_name selection raw name ~is_capital:false in
-  if given = None && Names.is_operator name then
+  if Names.is_operator (value_name selection raw name) then
     Reader.unsupported "an operator has no name in Rust, unless `rename` gives it one";
   let v = Env.find_value path r.Reader.env in
   let arguments, result = Reader.arrows r max_int v.val_type in
@@ -263,7 +264,7 @@ let value r selection raw id comment =
    | [], Arrow _ when is_unsafe -> Reader.unsupported "an unsafe function whose type is an abbreviation"
    | _ -> ());
   let value_path = value_path r path in
-  { value = name; value_qualified = qualify raw name; value_name = Option.value given ~default:(Names.without_primes name); value_path; arguments; result;
+  { value = name; value_qualified = qualify raw name; value_name = value_name selection raw name; value_path; arguments; result;
     is_unsafe = is_unsafe && arguments <> [];
     value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
 [@@ocaml.warning "-4"]
@@ -282,19 +283,26 @@ let exception_ r selection raw id extension comment =
 
 (* `is_external symbol`: whether Rust provides it, so that Rust has no function that calls it. *)
 let rec items (r : Reader.t) selection ~is_external ~externals raw =
-  let left_out comment reason = [ Comment (Printf.sprintf "%s\nis left out: %s" comment reason) ] in
+  let left_out ?(missed = []) what why = [ Left_out { what; why; missed } ] in
+  let missed name = [ Printf.sprintf "pub mod %s {}" (Names.snake name) ] in
   let chosen id = chosen selection (qualify raw (Ident.name id)) in
   let item i = match i with
     | Sig_value (_, { val_kind = Val_prim p; _ }, Exported) when is_external p -> []
     | Sig_value (id, _, Exported) when chosen id ->
       let comment = print i in
-      (try [ Value (value r selection raw id comment) ] with Reader.Unsupported reason -> left_out comment reason)
+      (try [ Value (value r selection raw id comment) ]
+       with Reader.Unsupported reason ->
+         let missed = match value_name selection raw (Ident.name id) with
+           | name when Names.is_operator name -> []
+           | name -> [ Printf.sprintf "pub fn %s() {}" (Names.identifier name) ] in
+         left_out ~missed comment reason)
     | Sig_type (id, d, _, Exported) when chosen id && not (String.contains (Ident.name id) '#') ->
       type_ r selection raw id d
     | Sig_typext (id, extension, Text_exception, Exported) when chosen id ->
       let comment = print i in
       (try [ Exception (exception_ r selection raw id extension comment) ]
-       with Reader.Unsupported reason -> left_out comment reason)
+       with Reader.Unsupported reason ->
+         left_out ~missed:[ Printf.sprintf "pub struct %s;" (capital_name selection raw (Ident.name id)) ] comment reason)
     | Sig_typext (id, _, _, Exported) when chosen id -> left_out (print i) "an extension of a type"
     | Sig_class (id, _, _, Exported) when chosen id -> left_out ("class " ^ Ident.name id) "an object"
     | Sig_module (id, _, md, _, Exported) ->
@@ -306,13 +314,13 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
        | None, _ when not (chosen id) -> []
        | None, Mty_alias target ->
          let is_excluded = is_excluded (Env.normalize_module_path None r.env (Path.Pdot (raw.path, name))) in
-         left_out (Printf.sprintf "module %s = %s" name (Path.name target))
+         left_out ~missed:(missed name) (Printf.sprintf "module %s = %s" name (Path.name target))
            (if is_excluded then "its functions take and make values of any type"
             else if not (has_interface r target) then
               "there is no interface of it (.cmi): it is private, or was not compiled before the bindings"
             else "another module's name")
-       | None, Mty_functor _ -> left_out ("module " ^ name) "a functor"
-       | None, _ -> left_out ("module " ^ name) "its signature is not known")
+       | None, Mty_functor _ -> left_out ~missed:(missed name) ("module " ^ name) "a functor"
+       | None, _ -> left_out ~missed:(missed name) ("module " ^ name) "its signature is not known")
     | _ -> [] in
   let items = List.concat_map item raw.signature in
   { ocaml_module = Path.name raw.path; module_qualified = raw.qualified; rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
@@ -336,13 +344,14 @@ and type_ r selection raw id d =
       | means when List.for_all (fun v -> mem v (vars means)) params ->
         let alias_path = Reader.ocaml r path in
         [ Abbreviation { alias = rust; alias_path; alias_params = params; means; alias_comment = comment () } ]
-      | _ -> [ Comment (comment () ^ "\nis left out: an abbreviation that does not use all its parameters") ]
-  with Reader.Unsupported reason -> [ Comment (comment () ^ "\nis left out: " ^ reason) ]
+      | _ -> raise (Reader.Unsupported "an abbreviation that does not use all its parameters")
+  with Reader.Unsupported why ->
+    [ Left_out { what = comment (); why; missed = List.map (Printf.sprintf "pub struct %s;") [ "OCaml" ^ rust; rust ] } ]
 
 (* Adds the types that were found but are no items of a bound module, such as types of other modules. *)
 let with_types modules types =
   let rec declared m = List.concat_map (function
-    | Type d -> [ d ] | Module m -> declared m | Abbreviation _ | Reexport _ | Value _ | Exception _ | Comment _ -> []) m.items in
+    | Type d -> [ d ] | Module m -> declared m | Abbreviation _ | Reexport _ | Value _ | Exception _ | Left_out _ -> []) m.items in
   let there = List.concat_map declared modules in
   let rec insert path rest decl modules = match rest with
     | [] -> assert false
