@@ -70,74 +70,52 @@ pub unsafe fn is_on_own_stack() -> bool {
     is_on_own_stack
 }
 
-/// [`boxroot_create`](crate::boxroot_create) without its checks.
-///
-/// # Safety
-///
-/// This thread holds the lock of `domain`, no root scan of it is running, and `value` is a
-/// valid OCaml value.
-#[inline(always)]
-#[cfg_attr(feature = "debug-checks", track_caller)]
-pub unsafe fn create(domain: Domain, value: Value) -> Option<BoxRoot> {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        #[cfg(inlined)]
-        {
-            fast::create(domain.0.as_ptr(), value)
+/// Functions that are inlined with the domain's record; otherwise a call of the function that finds the domain by itself.
+macro_rules! operations {
+    ($($(#[$attribute:meta])* $name:ident / $call:ident ($($argument:ident: $type:ty),+) $(-> $result:ty)?;)+) => {$(
+        $(#[$attribute])*
+        #[inline(always)]
+        #[cfg_attr(feature = "debug-checks", track_caller)]
+        pub unsafe fn $name(domain: Domain, $($argument: $type),+) $(-> $result)? {
+            // SAFETY: as promised by the caller.
+            unsafe {
+                #[cfg(inlined)]
+                {
+                    fast::$name(domain.0.as_ptr(), $($argument),+)
+                }
+                #[cfg(not(inlined))]
+                {
+                    let _ = domain;
+                    crate::$call($($argument),+)
+                }
+            }
         }
-        #[cfg(not(inlined))]
-        {
-            let _ = domain; // the function that is called finds the domain by itself
-            crate::boxroot_create(value)
-        }
-    }
+    )+};
 }
 
-/// [`boxroot_delete`](crate::boxroot_delete), in a few instructions if `domain` owns `root`.
-///
-/// # Safety
-///
-/// This thread holds the lock of `domain`, no root scan of it is running, and `root` is live
-/// and not used afterwards.
-#[inline(always)]
-#[cfg_attr(feature = "debug-checks", track_caller)]
-pub unsafe fn delete(domain: Domain, root: BoxRoot) {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        #[cfg(inlined)]
-        {
-            fast::delete(domain.0.as_ptr(), root)
-        }
-        #[cfg(not(inlined))]
-        {
-            let _ = domain; // the function that is called finds the domain by itself
-            crate::boxroot_delete(root)
-        }
-    }
-}
+operations! {
+    /// [`boxroot_create`](crate::boxroot_create) without its checks.
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lock of `domain`, no root scan of it is running, and `value` is a valid OCaml value.
+    create / boxroot_create (value: Value) -> Option<BoxRoot>;
 
-/// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young, or `value`
-/// is old (on OCaml 4, an immediate).
-///
-/// # Safety
-///
-/// This thread holds the lock of `domain`, no root scan of it is running, `*root` is live and
-/// no other thread uses it, and `value` is a valid OCaml value.
-#[inline(always)]
-#[cfg_attr(feature = "debug-checks", track_caller)]
-pub unsafe fn modify(domain: Domain, root: &mut BoxRoot, value: Value) -> bool {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        #[cfg(inlined)]
-        {
-            fast::modify(domain.0.as_ptr(), root, value)
-        }
-        #[cfg(not(inlined))]
-        {
-            let _ = domain; // the function that is called finds the domain by itself
-            crate::boxroot_modify(root, value)
-        }
-    }
+    /// [`boxroot_delete`](crate::boxroot_delete), in a few instructions if `domain` owns `root`.
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lock of `domain`, no root scan of it is running, and `root` is live and not used afterwards.
+    delete / boxroot_delete (root: BoxRoot);
+
+    /// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young, or `value` is old (on OCaml 4, an
+    /// immediate).
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lock of `domain`, no root scan of it is running, `*root` is live and no other thread uses it, and
+    /// `value` is a valid OCaml value.
+    modify / boxroot_modify (root: &mut BoxRoot, value: Value) -> bool;
 }
 
 /// [`boxroot_stats`](crate::boxroot_stats) without its checks: exact for `domain` on every thread that holds its

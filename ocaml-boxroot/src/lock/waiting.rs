@@ -30,19 +30,6 @@ use std::thread::{self, JoinHandle, ScopedJoinHandle};
 /// ```
 pub trait MutexExt<T: ?Sized> {
     /// [`Mutex::lock`], waiting with OCaml's lock released.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::sync::MutexExt;
-    /// use std::sync::Mutex;
-    ///
-    /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let counter = Mutex::new(0);
-    /// *counter.lock_released(lock).expect("no thread panics") += 1;
-    /// assert_eq!(counter.into_inner()?, 1);
-    /// # Ok(()) });
-    /// ```
     fn lock_released(&self, lock: &mut DomainLock) -> LockResult<MutexGuard<'_, T>>;
 }
 

@@ -63,15 +63,6 @@ pub type OCamlArray2<E, L = CLayout> = Bigarray<Array2, Ocaml<E>, Elt<E>, L>;
 
 /// The type of OCaml's bigarrays of three dimensions: `Bigarray.Array3.t`. The parameters are those
 /// of [`OCamlArray1`].
-///
-/// ```
-/// use ocaml_boxroot::bigarray::OCamlArray3;
-/// use ocaml_boxroot::Value;
-///
-/// fn is_empty(voxels: Value<OCamlArray3<u8>>) -> bool {
-///     voxels.cells().is_empty()
-/// }
-/// ```
 pub type OCamlArray3<E, L = CLayout> = Bigarray<Array3, Ocaml<E>, Elt<E>, L>;
 
 /// The type of OCaml's bigarrays of any number of dimensions: `Bigarray.Genarray.t`. The parameters
@@ -151,17 +142,6 @@ impl sealed::Layout for FortranLayout {
 }
 
 /// The types of elements that Rust reads and writes; see the table of [`OCamlArray1`].
-///
-/// # Examples
-///
-/// ```
-/// use ocaml_boxroot::bigarray::{BigarrayElement, OCamlArray1};
-/// use ocaml_boxroot::Value;
-///
-/// fn length<E: BigarrayElement>(array: Value<OCamlArray1<E>>) -> usize {
-///     array.cells().len()
-/// }
-/// ```
 pub trait BigarrayElement: sealed::Element {}
 
 mod sealed {
@@ -208,20 +188,6 @@ mod sealed {
 }
 
 /// An element of a bigarray in its place. Other threads may change it at any time.
-///
-/// # Examples
-///
-/// ```
-/// use ocaml_boxroot::bigarray::OCamlArray1;
-/// use ocaml_boxroot::ToOCaml;
-///
-/// # ocaml_boxroot::macro_support::example(|lock| {
-/// let root = ToOCaml::<OCamlArray1<f64>>::to_ocaml(&[0.5, 1.5], lock)?;
-/// let cell = &root.get(lock).cells()[0];
-/// cell.set(cell.get() * 2.);
-/// assert_eq!(cell.get(), 1.);
-/// # Ok(()) });
-/// ```
 #[repr(transparent)]
 pub struct BigarrayCell<E: BigarrayElement>(E::Cell);
 

@@ -75,15 +75,6 @@ impl DomainLock {
     ///
     /// Today there are none: where there is no memory for the value, Rust ends the process, and where there is none for a small block,
     /// OCaml does.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let (names, _now) = lock.alloc_box(vec!["Ada"])?;
-    /// assert_eq!(names.get()[0], "Ada");
-    /// # Ok(()) });
-    /// ```
     #[doc(alias("caml_alloc_custom", "Data_custom_val"))]
     pub fn alloc_box<'l, T: Send + 'static>(
         &'l mut self,

@@ -21,20 +21,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 marker! {
     /// The type of OCaml's `exn`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::exceptions::NotFound;
-    /// use ocaml_boxroot::markers::OCamlException;
-    /// use ocaml_boxroot::RootRef;
-    ///
-    /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let missing = NotFound.exception(lock)?;
-    /// let value: Option<&RootRef<OCamlException>> = missing.value();
-    /// assert!(value.is_some());
-    /// # Ok(()) });
-    /// ```
     #[doc(alias = "exn")]
     OCamlException;
 }
@@ -421,23 +407,6 @@ impl fmt::Debug for Arrived {
 impl std::error::Error for Arrived {}
 
 /// Why a call of an OCaml function gave no result.
-///
-/// # Examples
-///
-/// ```
-/// use ocaml_boxroot::exceptions::NotFound;
-/// use ocaml_boxroot::{Function, OCamlInt};
-///
-/// # ocaml_boxroot::macro_support::example(|lock| {
-/// type Find = Function<(OCamlInt,), OCamlInt>;
-/// let find = Find::from_rust(lock, |_, _| -> Result<i64, NotFound> { Err(NotFound) })?;
-/// match find.call_converting::<i64>(lock, 7) {
-///     Ok(found) => println!("{found}"),
-///     Err(error) if NotFound::of(lock, &error)?.is_some() => println!("not found"),
-///     Err(error) => return Err(error.into()),
-/// }
-/// # Ok(()) });
-/// ```
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum CallError {

@@ -318,11 +318,15 @@ impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
 }
 
 macro_rules! callable {
-    ($($argument:ident: $type:ident, $number:literal);+) => {
-        impl<$($type,)+ R: ?Sized> RootRef<Function<($($type,)+), R>> {
+    (@values $lock:ident) => { [Value::unit().raw()] };
+    (@values $lock:ident $($argument:ident)+) => { [$($argument.get($lock).raw()),+] };
+    (@tuple) => { () };
+    (@tuple $($type:ident)+) => { ($($type,)+) };
+    ($($argument:ident: $type:ident, $number:literal);*) => {
+        impl<$($type,)* R: ?Sized> RootRef<Function<callable!(@tuple $($type)*), R>> {
             #[allow(clippy::too_many_arguments)]
-            /// Calls the function with the values that these roots own. Also returns the token, shared, to use the
-            /// result.
+            /// Calls the function with the values that these roots own, with `()` if there are none. Also returns
+            /// the token, shared, to use the result.
             ///
             /// # Errors
             ///
@@ -336,18 +340,18 @@ macro_rules! callable {
             pub fn call<'l>(
                 &self,
                 lock: &'l mut DomainLock,
-                $($argument: &RootRef<$type>),+
+                $($argument: &RootRef<$type>),*
             ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
                 let closure = self.get(lock).raw();
-                let mut arguments = [$($argument.get(lock).raw()),+];
+                let mut arguments = callable!(@values lock $($argument)*);
                 // SAFETY: the values are live, because the collector has not run since they were read from roots. Their
                 // types are those that the function's type promises.
                 unsafe { lock.call(closure, &mut arguments) }
             }
 
             #[allow(clippy::too_many_arguments)]
-            /// Calls the function with copies of these Rust values, or with the values that roots own. Returns a copy of the
-            /// result, or a root for it, if `X` is a `Boxroot`.
+            /// Calls the function with copies of these Rust values, or with the values that roots own; with `()` if
+            /// there are none. Returns a copy of the result, or a root for it, if `X` is a `Boxroot`.
             ///
             /// # Errors
             ///
@@ -359,9 +363,9 @@ macro_rules! callable {
             pub fn call_converting<X: FromOCaml<R>>(
                 &self,
                 lock: &mut DomainLock,
-                $($argument: impl ToOCaml<$type>),+
+                $($argument: impl ToOCaml<$type>),*
             ) -> Result<X, CallError> {
-                let arguments = [$(self::argument::<$type, _>(&$argument, $number, lock)?),+];
+                let arguments = [$(self::argument::<$type, _>(&$argument, $number, lock)?),*];
                 // SAFETY: the arguments have the types that the function's type promises.
                 unsafe { self.convert_result(lock, arguments) }
             }
@@ -369,6 +373,7 @@ macro_rules! callable {
     };
 }
 
+callable!();
 callable!(a: A, 0);
 callable!(a: A, 0; b: B, 1);
 callable!(a: A, 0; b: B, 1; c: C, 2);
@@ -377,38 +382,3 @@ callable!(a: A, 0; b: B, 1; c: C, 2; d: D, 3; e: E, 4);
 callable!(a: A, 0; b: B, 1; c: C, 2; d: D, 3; e: E, 4; f: F, 5);
 callable!(a: A, 0; b: B, 1; c: C, 2; d: D, 3; e: E, 4; f: F, 5; g: G, 6);
 callable!(a: A, 0; b: B, 1; c: C, 2; d: D, 3; e: E, 4; f: F, 5; g: G, 6; h: H, 7);
-
-impl<R: ?Sized> RootRef<Function<(), R>> {
-    /// Calls the function with `()`. Also returns the token, shared, to use the result.
-    ///
-    /// # Errors
-    ///
-    /// The exception that the function raised.
-    ///
-    /// # Panics
-    ///
-    /// In [builds with checks](crate#builds-with-checks), if the value cannot be called with `()`.
-    #[doc(alias("caml_callback", "caml_callback_exn"))]
-    #[track_caller]
-    pub fn call<'l>(
-        &self,
-        lock: &'l mut DomainLock,
-    ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
-        let closure = self.get(lock).raw();
-        // SAFETY: the closure is live, because the collector has not run since it was read from its root. It takes `()`
-        // and returns an `R`, as its type promises.
-        unsafe { lock.call(closure, &mut [Value::unit().raw()]) }
-    }
-
-    /// Calls the function with `()`. Returns a copy of the result, or a root for it, if `X` is a `Boxroot`.
-    ///
-    /// # Errors
-    ///
-    /// The exception that the function raised; the error of the conversion.
-    #[doc(alias("caml_callback", "caml_callback_exn"))]
-    #[track_caller]
-    pub fn call_converting<X: FromOCaml<R>>(&self, lock: &mut DomainLock) -> Result<X, CallError> {
-        // SAFETY: the function takes `()`.
-        unsafe { self.convert_result(lock, []) }
-    }
-}

@@ -186,77 +186,49 @@ mod made {
     }
 }
 
-macro_rules! maps {
-    ($($rust:ty: $make:ident $(where $bounded:ident: $first:ident $(+ $second:ident)?)?;)*) => {$(
-        impl<A, B, K: FromOCaml<A>, V: FromOCaml<B>> FromOCaml<OCamlMap<A, B>> for $rust
-        $(where $bounded: $first $(+ $second)?)?
-        {
+macro_rules! trees {
+    ($marker:ty, $part:pat => $copy:expr, $lock:ident; $($rust:ty: $make:ident [$($parameters:tt)*];)*) => {$(
+        impl<$($parameters)*> FromOCaml<$marker> for $rust {
             fn from_ocaml<'l>(
-                value: Value<'l, OCamlMap<A, B>>,
-                lock: &'l DomainLock,
+                value: Value<'l, $marker>,
+                $lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
                 let _level = Level::new()?;
-                let mut bindings = Vec::new();
-                for (key, value) in value.iter() {
-                    push(&mut bindings, (key.to_rust(lock)?, value.to_rust(lock)?))?;
+                let mut parts = Vec::new();
+                for $part in value.iter() {
+                    push(&mut parts, $copy)?;
                 }
-                made::$make(bindings)
+                made::$make(parts)
             }
 
-            with_form!(OCamlMap<A, B>);
+            with_form!($marker);
         }
     )*};
 }
 
-maps! {
-    Vec<(K, V)>: vector;
-    BTreeMap<K, V>: tree_map where K: Ord;
-    HashMap<K, V>: hash_map where K: Eq + Hash;
+trees! {
+    OCamlMap<A, B>, (key, value) => (key.to_rust(lock)?, value.to_rust(lock)?), lock;
+    Vec<(K, V)>: vector [A, B, K: FromOCaml<A>, V: FromOCaml<B>];
+    BTreeMap<K, V>: tree_map [A, B, K: FromOCaml<A> + Ord, V: FromOCaml<B>];
+    HashMap<K, V>: hash_map [A, B, K: FromOCaml<A> + Eq + Hash, V: FromOCaml<B>];
 }
 
-macro_rules! sets {
-    ($($rust:ty: $make:ident $(where $bounded:ident: $first:ident $(+ $second:ident)?)?;)*) => {$(
-        impl<A, T: FromOCaml<A>> FromOCaml<OCamlSet<A>> for $rust
-        $(where $bounded: $first $(+ $second)?)?
-        {
-            fn from_ocaml<'l>(
-                value: Value<'l, OCamlSet<A>>,
-                lock: &'l DomainLock,
-            ) -> Result<Self, ConversionError> {
-                let _level = Level::new()?;
-                let mut elements = Vec::new();
-                for element in value.iter() {
-                    push(&mut elements, element.to_rust(lock)?)?;
-                }
-                made::$make(elements)
-            }
-
-            with_form!(OCamlSet<A>);
-        }
-    )*};
+trees! {
+    OCamlSet<A>, element => element.to_rust(lock)?, lock;
+    Vec<T>: vector [A, T: FromOCaml<A>];
+    BTreeSet<T>: tree_set [A, T: FromOCaml<A> + Ord];
+    HashSet<T>: hash_set [A, T: FromOCaml<A> + Eq + Hash];
 }
 
-sets! {
-    Vec<T>: vector;
-    BTreeSet<T>: tree_set where T: Ord;
-    HashSet<T>: hash_set where T: Eq + Hash;
-}
-
-macro_rules! lists_of_elements {
-    ($($set:ident)*) => {$(
+macro_rules! lists {
+    ($($set:ident, $rust:ident: $make:ident where $first:ident $(+ $second:ident)?;)*) => {$(
         /// A list, in the order of the Rust set's iterator.
         impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for $set<R> {
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
                 collect(self.iter())?.as_slice().to_value(lock)
             }
         }
-    )*};
-}
 
-lists_of_elements!(BTreeSet HashSet);
-
-macro_rules! association_lists {
-    ($($rust:ident: $make:ident where $first:ident $(+ $second:ident)?;)*) => {$(
         /// A list of pairs, in the order of the Rust map's iterator.
         impl<A, B, K: ToOCaml<A>, V: ToOCaml<B>> ToOCaml<OCamlList<(A, B)>> for $rust<K, V> {
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<(A, B)>> {
@@ -281,7 +253,7 @@ macro_rules! association_lists {
     )*};
 }
 
-association_lists! {
-    BTreeMap: tree_map where Ord;
-    HashMap: hash_map where Eq + Hash;
+lists! {
+    BTreeSet, BTreeMap: tree_map where Ord;
+    HashSet, HashMap: hash_map where Eq + Hash;
 }

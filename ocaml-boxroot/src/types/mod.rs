@@ -35,6 +35,26 @@ macro_rules! marker {
     )+};
 }
 
+/// A conversion from a marker that is a [`Form`]: an expression for the copy of `value`. More may follow in braces.
+macro_rules! from_ocaml {
+    ($($(#[$attribute:meta])* $marker:ty => $rust:ty: |$value:ident, $lock:pat_param| $copy:expr $(, {$($more:tt)*})?;)+) => {$(
+        $(#[$attribute])*
+        impl FromOCaml<$marker> for $rust {
+            #[inline]
+            fn from_ocaml<'l>(
+                $value: Value<'l, $marker>,
+                $lock: &'l DomainLock,
+            ) -> Result<Self, ConversionError> {
+                $copy
+            }
+
+            with_form!($marker);
+
+            $($($more)*)?
+        }
+    )+};
+}
+
 /// For a conversion from a marker that is a [`Form`].
 macro_rules! with_form {
     ($marker:ty) => {

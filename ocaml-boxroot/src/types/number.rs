@@ -22,19 +22,7 @@ marker! {
     /// # Ok(()) });
     /// ```
     OCamlInt;
-    /// The type of OCaml's `int32`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::markers::OCamlInt32;
-    /// use ocaml_boxroot::{Boxroot, ToOCaml};
-    ///
-    /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let n: Boxroot<OCamlInt32> = 7.to_ocaml(lock)?;
-    /// assert_eq!(n.get(lock).to_int32(), 7);
-    /// # Ok(()) });
-    /// ```
+    /// The type of OCaml's `int32`; see [`OCamlInt64`].
     #[doc(alias("caml_copy_int32", "Int32_val"))]
     OCamlInt32;
     /// The type of OCaml's `int64`.
@@ -58,19 +46,7 @@ marker! {
     /// ```
     #[doc(alias("caml_copy_int64", "Int64_val"))]
     OCamlInt64;
-    /// The type of OCaml's `nativeint`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::markers::OCamlNativeint;
-    /// use ocaml_boxroot::{Boxroot, ToOCaml};
-    ///
-    /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let n: Boxroot<OCamlNativeint> = 7.to_ocaml(lock)?;
-    /// assert_eq!(n.get(lock).to_nativeint(), 7);
-    /// # Ok(()) });
-    /// ```
+    /// The type of OCaml's `nativeint`; see [`OCamlInt64`].
     #[doc(alias("caml_copy_nativeint", "Nativeint_val"))]
     OCamlNativeint;
     /// The type of OCaml's `char`: a byte.
@@ -267,15 +243,6 @@ impl ToOCaml<()> for () {
     }
 }
 
-impl FromOCaml<()> for () {
-    #[inline]
-    fn from_ocaml<'l>(_: Value<'l, ()>, _: &'l DomainLock) -> Result<Self, ConversionError> {
-        Ok(())
-    }
-
-    with_form!(());
-}
-
 impl ToOCaml<bool> for bool {
     #[inline]
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, bool> {
@@ -284,13 +251,23 @@ impl ToOCaml<bool> for bool {
     }
 }
 
-impl FromOCaml<bool> for bool {
-    #[inline]
-    fn from_ocaml<'l>(value: Value<'l, bool>, _: &'l DomainLock) -> Result<Self, ConversionError> {
-        Ok(value.to_bool())
-    }
-
-    with_form!(bool);
+from_ocaml! {
+    () => (): |_value, _| Ok(());
+    bool => bool: |value, _| Ok(value.to_bool());
+    OCamlFloat => f64: |value, _| Ok(value.to_float()), {
+        #[inline]
+        fn from_float(x: f64) -> Result<Self, ConversionError> {
+            Ok(x)
+        }
+    };
+    OCamlChar => u8: |value, _| Ok(value.to_byte());
+    /// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
+    OCamlChar => char: |value, _| Ok(value.to_byte().into());
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if OCaml made the value of another number, by `Uchar.unsafe_of_int`.
+    OCamlUchar => char: |value, _| {
+        let number = u32::try_from(value.raw() >> 1).ok();
+        number.and_then(char::from_u32).ok_or_else(|| ConversionErrorKind::OutOfRange.into())
+    };
 }
 
 /// Whether this is an OCaml integer, which has one bit less.
@@ -393,23 +370,6 @@ impl ToOCaml<OCamlFloat> for f64 {
     }
 }
 
-impl FromOCaml<OCamlFloat> for f64 {
-    #[inline]
-    fn from_ocaml<'l>(
-        value: Value<'l, OCamlFloat>,
-        _: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
-        Ok(value.to_float())
-    }
-
-    with_form!(OCamlFloat);
-
-    #[inline]
-    fn from_float(x: f64) -> Result<Self, ConversionError> {
-        Ok(x)
-    }
-}
-
 /// To a Rust type by way of `f64`, and back.
 macro_rules! floats {
     ($($(#[$doc:meta])* $rust:ty: $to:expr, $from:expr;)*) => {$(
@@ -463,18 +423,6 @@ impl ToOCaml<OCamlChar> for u8 {
     }
 }
 
-impl FromOCaml<OCamlChar> for u8 {
-    #[inline]
-    fn from_ocaml<'l>(
-        value: Value<'l, OCamlChar>,
-        _: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
-        Ok(value.to_byte())
-    }
-
-    with_form!(OCamlChar);
-}
-
 /// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF). Other characters are
 /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
 impl ToOCaml<OCamlChar> for char {
@@ -485,37 +433,10 @@ impl ToOCaml<OCamlChar> for char {
     }
 }
 
-/// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
-impl FromOCaml<OCamlChar> for char {
-    #[inline]
-    fn from_ocaml<'l>(
-        value: Value<'l, OCamlChar>,
-        _: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
-        Ok(value.to_byte().into())
-    }
-
-    with_form!(OCamlChar);
-}
-
 impl ToOCaml<OCamlUchar> for char {
     #[inline]
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlUchar> {
         // SAFETY: an `Uchar.t` is the immediate of a character's number.
         unsafe { made(Value::int(u32::from(*self) as isize).raw(), lock) }
     }
-}
-
-/// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if OCaml made the value of another number, by `Uchar.unsafe_of_int`.
-impl FromOCaml<OCamlUchar> for char {
-    #[inline]
-    fn from_ocaml<'l>(
-        value: Value<'l, OCamlUchar>,
-        _: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
-        let number = u32::try_from(value.raw() >> 1).ok();
-        number.and_then(char::from_u32).ok_or_else(|| ConversionErrorKind::OutOfRange.into())
-    }
-
-    with_form!(OCamlUchar);
 }

@@ -69,19 +69,6 @@ impl<T> RootRef<OCamlSeq<T>> {
 }
 
 /// An iterator over the elements of a sequence, from [`iter`](RootRef::<OCamlSeq<()>>::iter).
-///
-/// # Examples
-///
-/// ```no_run
-/// use ocaml_boxroot::markers::OCamlSeq;
-/// use ocaml_boxroot::{DomainLock, OCamlInt, RootRef};
-///
-/// fn print(lock: &mut DomainLock, seq: &RootRef<OCamlSeq<OCamlInt>>) {
-///     for n in seq.iter::<i64>(lock) {
-///         println!("{n:?}");
-///     }
-/// }
-/// ```
 pub struct Elements<'l, T, R> {
     /// The elements that are still to come. `None` after the end or an error.
     rest: Option<Result<Boxroot<OCamlSeq<T>>, ConversionError>>,

@@ -274,19 +274,13 @@ impl FromOCaml<OCamlString> for String {
 
 /// By way of another type.
 macro_rules! strings_by {
-    ($($by:ty: $($rust:ty),*;)*) => {$($(
-        impl FromOCaml<OCamlString> for $rust {
-            #[inline]
-            fn from_ocaml<'l>(
-                value: Value<'l, OCamlString>,
-                lock: &'l DomainLock,
-            ) -> Result<Self, ConversionError> {
+    ($($by:ty: $($rust:ty),*;)*) => {
+        from_ocaml! {$($(
+            OCamlString => $rust: |value, lock| {
                 Ok(<$by as FromOCaml<OCamlString>>::from_ocaml(value, lock)?.into())
-            }
-
-            with_form!(OCamlString);
-        }
-    )*)*};
+            };
+        )*)*}
+    };
 }
 
 strings_by! {
@@ -294,36 +288,9 @@ strings_by! {
     OsString: PathBuf;
 }
 
-/// Any bytes.
-impl FromOCaml<OCamlString> for OsString {
-    fn from_ocaml<'l>(
-        value: Value<'l, OCamlString>,
-        _: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
-        copied(value.as_bytes()).map(OsString::from_vec)
-    }
-
-    with_form!(OCamlString);
-}
-
-impl FromOCaml<OCamlString> for Vec<u8> {
-    fn from_ocaml<'l>(
-        value: Value<'l, OCamlString>,
-        _: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
-        copied(value.as_bytes())
-    }
-
-    with_form!(OCamlString);
-}
-
-impl FromOCaml<OCamlBytes> for Vec<u8> {
-    fn from_ocaml<'l>(
-        value: Value<'l, OCamlBytes>,
-        _: &'l DomainLock,
-    ) -> Result<Self, ConversionError> {
-        value.copied()
-    }
-
-    with_form!(OCamlBytes);
+from_ocaml! {
+    /// Any bytes.
+    OCamlString => OsString: |value, _| copied(value.as_bytes()).map(OsString::from_vec);
+    OCamlString => Vec<u8>: |value, _| copied(value.as_bytes());
+    OCamlBytes => Vec<u8>: |value, _| value.copied();
 }
