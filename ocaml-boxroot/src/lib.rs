@@ -123,8 +123,9 @@ pub mod sync {
     pub use crate::lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 }
 
-/// What there is in memory: a value's form, how many roots live, and where the program made them.
+/// What there is in memory: a value's form, how many roots live, and where the program made them; and where it panics.
 pub mod debug {
+    pub use crate::call::enter::locate_panics;
     pub use crate::stats::{profile, stats, trim, write_profile, Stats};
     pub use crate::value::Kind;
     #[cfg(feature = "debug-checks")]

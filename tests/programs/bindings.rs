@@ -47,7 +47,7 @@ impl Externals for Provider {
         Ok((a * 10 + e) as f64 + f)
     }
 
-    fn pick<A>(lock: &mut DomainLock, mut list: Vec<Boxroot<A>>) -> Any<Boxroot<A>> {
+    fn pick<A>(_lock: &mut DomainLock, mut list: Vec<Boxroot<A>>) -> Any<Boxroot<A>> {
         match list.pop() {
             Some(last) => Ok(last),
             None => Err(Closed.into()),

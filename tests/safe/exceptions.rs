@@ -4,7 +4,7 @@ use crate::functions::{name_of, raise_nth};
 use crate::support::exported::Run;
 use crate::support::safe::*;
 use crate::support::values::THROWN;
-use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::debug::{locate_panics, stats};
 use ocaml_boxroot::exceptions::{
     DivisionByZero, EndOfFile, Failure, InvalidArgument, NotFound, OutOfMemory, StackOverflow,
     SysError,
@@ -36,6 +36,29 @@ test!(panics_become_exceptions, || {
         assert_eq!(error, "OCaml exception: Failure(\"argument 5 and dropped by the panic\")");
         assert_eq!(stats().live_roots, 0);
         assert_eq!(call_back(lock, body).unwrap_err(), error, "and again");
+    })
+});
+
+test!(places_of_panics, || {
+    with_ocaml(|lock| {
+        let panics: Run = |_, _| panic!("no order");
+        let text =
+            |lock: &mut DomainLock, run| ocaml(lock, "run", 7, run).unwrap_err().text().to_string();
+        let (start, end) = (format!("Failure(\"no order, at {}:", file!()), "\")");
+        assert_eq!(text(lock, panics), "Failure(\"no order\")");
+        for _ in 0..2 {
+            locate_panics();
+            let located = text(lock, panics);
+            assert!(located.starts_with(&start) && located.ends_with(end), "{located}");
+        }
+        // Of one that the program catches, nothing is left in another failure.
+        let caught: Run = |_, _| {
+            catch_unwind(|| panic!("caught")).unwrap_err();
+            Err("an error".into())
+        };
+        assert_eq!(text(lock, caught), "Failure(\"an error\")");
+        let located = text(lock, panics);
+        assert!(located.starts_with(&start), "{located}");
     })
 });
 

@@ -6,8 +6,10 @@ use crate::types::exception::exception_inside;
 use crate::{ffi, Boxroot, DomainLock, Exception, FromOCaml, RootRef, ToOCaml, Value};
 use ocaml_boxroot_sys::{self as sys, token};
 use std::any::Any;
+use std::cell::Cell;
 use std::error::Error;
-use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::panic::{self, catch_unwind, AssertUnwindSafe};
+use std::sync::Once;
 
 impl DomainLock {
     /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. The caller passes the
@@ -121,7 +123,35 @@ fn panic_message(payload: Box<dyn Any + Send>) -> String {
     if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(another);
     }
-    message
+    match PLACE.try_with(Cell::take) {
+        Ok(Some(place)) => format!("{message}, at {place}"),
+        _ => message,
+    }
+}
+
+thread_local! {
+    /// Where this thread panicked, if [`locate_panics`] was called.
+    static PLACE: Cell<Option<String>> = const { Cell::new(None) };
+}
+
+/// From now on, the text of the exception `Failure` that a panic becomes ends with the place of the panic, as in
+/// `no order, at src/main.rs:12:5`. The function sets a panic hook, which calls the hook that was there before: call it
+/// when the program has set its own hooks, if it has any.
+///
+/// # Panics
+///
+/// If the thread is panicking.
+#[doc(alias("set_hook", "catch_unwind"))]
+pub fn locate_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let place = info.location().map(ToString::to_string);
+            let _ = PLACE.try_with(|cell| cell.set(place)); // not while the thread ends
+            before(info);
+        }));
+    });
 }
 
 /// The result of a body that failed: OCaml will see the exception `Failure message`.
