@@ -88,6 +88,10 @@ boxroot bxr_create_slow(value v) {
   return bxr_pop(&domain->head.free, v);
 }
 
+static bool must_stay(struct bxr_pool *pool, boxroot r) {
+  return !bxr_barrier_try_open(pool) && bxr_barrier_keeps(pool, r);
+}
+
 /* Not inlined, so that bxr_delete_slow need not save registers. */
 __attribute__((noinline)) static void delete_slowly(boxroot r) {
   struct bxr_domain *self = bxr_setup_enter_if_trusted();
@@ -95,8 +99,7 @@ __attribute__((noinline)) static void delete_slowly(boxroot r) {
   if (self == NULL && bxr_setup_is_second_copy()) return;
   if (bxr_profile_forget(r) || self == NULL) {
     bxr_remote_delete(r);
-  } else if (bxr_pool_owner(pool) != self ||
-             (!bxr_barrier_try_open(pool) && bxr_barrier_keeps(pool, r))) {
+  } else if (bxr_pool_owner(pool) != self || must_stay(pool, r)) {
     bxr_remote_collect(self, r);
   } else {
     bxr_domain_free(r);
@@ -125,8 +128,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
   if (domain == NULL) return NULL;
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_domain *owner = bxr_pool_owner(pool);
-  if ((owner == domain || owner == domain->shadow) &&
-      (bxr_barrier_try_open(pool) || !bxr_barrier_keeps(pool, r)) &&
+  if ((owner == domain || owner == domain->shadow) && !must_stay(pool, r) &&
       (!is_young_block(v) || bxr_domain_admit_young(owner, r))) {
     *bxr_slot(r) = (uintptr_t)v;
     return r;

@@ -25,7 +25,6 @@ bool bxr_barrier_try_open(struct bxr_pool *pool) {
 }
 
 bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r) {
-  if (!pool->closed) return false;
   /* An old pool has no young value, and few immediates: so its slot is not brought to the cache. */
   bool old = !pool->head.young && pool->kind != BXR_CURRENT;
   if (old) return true;

@@ -43,8 +43,7 @@ void bxr_barrier_open(struct bxr_pool *pool);
 /* Opens the pool if the marker has visited it (visited). Returns whether it is open. */
 bool bxr_barrier_try_open(struct bxr_pool *pool);
 
-/* Whether the slot must stay as it is: the pool is closed, and the slot's value may be in the
-   snapshot. */
+/* Whether a slot of a closed pool must stay as it is: its value may be in the snapshot. */
 bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r);
 
 /* At teardown: overwrites the young values in the pool. They are not updated any more, but the

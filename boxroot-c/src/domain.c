@@ -33,7 +33,7 @@ struct bxr_domain *bxr_domain_new(void) {
   domain->head = bxr_no_domain;
   domain->darkened = bxr_runtime_cycle() - 1;
   domain->pacing.expected = 1;
-  domain->left = BXR_UNDRAWN;
+  domain->until_sample = BXR_UNDRAWN;
   domain->random = (uintptr_t)domain;
   bxr_list_init(&domain->young);
   bxr_list_init(&domain->young_partial);
@@ -221,15 +221,15 @@ static void take_back_slots(struct bxr_domain *domain) {
 }
 
 /* The number of slots that are handed out and listed at a time. */
-enum { A_FEW = 16 };
+enum { AT_A_TIME = 16 };
 
 /* Puts a few slots of the current pool on head.free, which is empty, and lists them. False if the
    pool has no free slot, or if too many are listed. */
 static bool hand_out_slots(struct bxr_domain *domain) {
   struct bxr_listed *listed = &domain->listed;
-  if (listed->count + A_FEW > BXR_LISTED || !take_free_slots(domain)) return false;
+  if (listed->count + AT_A_TIME > BXR_LISTED || !take_free_slots(domain)) return false;
   uintptr_t *end = &domain->head.free;
-  for (int i = 0; i < A_FEW && *end != BXR_NO_SLOT; i++) {
+  for (int i = 0; i < AT_A_TIME && *end != BXR_NO_SLOT; i++) {
     boxroot r = bxr_linked(*end);
     listed->slots[listed->count++] = r;
     end = bxr_slot(r);
@@ -334,7 +334,7 @@ void bxr_domain_promote(struct bxr_domain *domain, void (*visit)(struct bxr_pool
     }
     bxr_list_splice(lists[i][1], young);
   }
-  domain->left = BXR_UNDRAWN; /* slots that were handed out are taken back */
+  domain->until_sample = BXR_UNDRAWN; /* slots that were handed out are taken back */
   struct bxr_pool *current = domain->current;
   if (current == NULL) return;
   if (current->head.young) visit(current, context);

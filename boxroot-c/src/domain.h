@@ -79,9 +79,9 @@ struct bxr_domain {
   bool after_short_cycle; /* the last cycle had no minor scans but those of its own end */
   uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
   uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
-  struct bxr_link waiting; /* pools with deletes that wait for the marker, the oldest first */
-  size_t waiting_count;    /* the number of these pools */
-  struct bxr_pool *taken;  /* pools of the drain list that were not looked at yet */
+  struct bxr_link waiting;   /* pools with deletes that wait for the marker, the oldest first */
+  size_t waiting_count;      /* the number of these pools */
+  struct bxr_pool *draining; /* pools of the drain list that were not looked at yet */
   size_t empty_count;
   size_t empty_low;          /* the least empty_count since the last bxr_release_unneeded */
   char *region, *region_end; /* mapped memory not yet carved into pools */
@@ -92,8 +92,9 @@ struct bxr_domain {
   struct bxr_batch batches[BXR_BATCHES];
 
   /* Which creates are sampled (profile.h). */
-  uint32_t left; /* creates before the next sample, beyond the slots of head.free; or BXR_UNDRAWN */
-  uint64_t random;           /* the state of the random numbers, by which `left` is drawn */
+  uint32_t
+    until_sample; /* creates before the next sample, beyond the slots of head.free; or BXR_UNDRAWN */
+  uint64_t random;           /* the state of the random numbers, by which it is drawn */
   struct bxr_domain *shadow; /* the record of the sampled roots, or NULL; atomic */
   bool is_shadow;            /* atomic */
 

@@ -36,7 +36,7 @@ static bool abandon(struct bxr_domain *domain) {
   bxr_domain_close(domain);
   bxr_remote_flush(domain);
   bxr_domain_retire(domain);
-  domain->left = BXR_UNDRAWN; /* slots that were handed out are taken back */
+  domain->until_sample = BXR_UNDRAWN; /* slots that were handed out are taken back */
   /* finished */
   bxr_domain_open_pools(domain);
   bxr_remote_put_back(domain);

@@ -54,15 +54,15 @@ static uint32_t draw(struct bxr_domain *domain) {
 }
 
 bool bxr_profile_is_due(struct bxr_domain *domain) {
-  if (domain->left == BXR_UNDRAWN) domain->left = draw(domain);
-  if (domain->left != 0) return false;
-  domain->left = BXR_UNDRAWN;
+  if (domain->until_sample == BXR_UNDRAWN) domain->until_sample = draw(domain);
+  if (domain->until_sample != 0) return false;
+  domain->until_sample = BXR_UNDRAWN;
   return true;
 }
 
 void bxr_profile_skip(struct bxr_domain *domain) {
-  if (domain->left == BXR_UNDRAWN) domain->left = draw(domain);
-  if (domain->left < BXR_UNDRAWN - 1) domain->left++;
+  if (domain->until_sample == BXR_UNDRAWN) domain->until_sample = draw(domain);
+  if (domain->until_sample < BXR_UNDRAWN - 1) domain->until_sample++;
 }
 
 /* How many of the slots put aside are handed out at a time, and how many deleted ones at least. */
@@ -71,7 +71,8 @@ enum { MOST = 64, LEAST = 16 };
 /* Moves slots that were put aside to head.free, which is empty. */
 static void hand_out(struct bxr_domain *domain) {
   uintptr_t *aside = &domain->current->aside, *end = aside;
-  for (int i = 0; i < MOST && domain->left > 0 && *end != BXR_NO_SLOT; i++, domain->left--)
+  for (int i = 0; i < MOST && domain->until_sample > 0 && *end != BXR_NO_SLOT;
+       i++, domain->until_sample--)
     end = bxr_slot(bxr_linked(*end));
   uintptr_t rest = *end;
   *end = BXR_NO_SLOT;
@@ -83,9 +84,9 @@ bool bxr_profile_continue(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   if (pool == NULL) return false;
   intptr_t deleted = INTPTR_MAX - pool->head.countdown;
-  if (deleted >= LEAST && deleted <= domain->left) {
+  if (deleted >= LEAST && deleted <= domain->until_sample) {
     domain->head.free = pool->head.free;
-    domain->left -= (uint32_t)deleted;
+    domain->until_sample -= (uint32_t)deleted;
     pool->head.free = BXR_NO_SLOT;
     pool->head.countdown = INTPTR_MAX;
   } else {

@@ -7,7 +7,7 @@
       roots that are not sampled pay nothing. A root of a shadow has a sample, and no other root has
       one.
    drawn: While the rate is on, create gets no more slots than there are creates before the next
-      sample (`left` of the record). That number is drawn anew after each sample, and when slots
+      sample (`until_sample` of the record). That number is drawn anew after each sample, and when slots
       that were handed out are taken back. So each create is sampled with the same probability,
       whatever else the program does.
    aside: Walking a free list takes a cache miss for each slot. So the slots that were deleted since

@@ -199,9 +199,9 @@ enum { TO_FREE = 4 };
 
 /* Drains pools that were taken from the drain list, until that has cost more than *work. */
 static void drain_taken_pools(struct bxr_domain *domain, size_t *work) {
-  while (domain->taken != NULL && *work > 0) {
-    struct bxr_pool *pool = domain->taken;
-    domain->taken = pool->next_to_drain;
+  while (domain->draining != NULL && *work > 0) {
+    struct bxr_pool *pool = domain->draining;
+    domain->draining = pool->next_to_drain;
     bool own = bxr_pool_owner(pool) == domain;
     bool open = own && bxr_barrier_try_open(pool);
     size_t cost = open ? TO_FREE : 1;
@@ -212,8 +212,8 @@ static void drain_taken_pools(struct bxr_domain *domain, size_t *work) {
 
 static void drain_pools(struct bxr_domain *domain, size_t work) {
   drain_taken_pools(domain, &work);
-  if (domain->taken != NULL || bxr_peek(&domain->drain) == NULL) return;
-  domain->taken = drain_take(domain); /* take */
+  if (domain->draining != NULL || bxr_peek(&domain->drain) == NULL) return;
+  domain->draining = drain_take(domain); /* take */
   drain_taken_pools(domain, &work);
 }
 
@@ -235,13 +235,15 @@ void bxr_remote_drain_more(struct bxr_domain *domain, size_t n) {
 
 /* The number of pools that a create drains before it takes another pool. Between two such drains,
    creates fill at least half a pool. */
-enum { A_FEW = 8 };
+enum { OF_A_CREATE = 8 };
 
-void bxr_remote_drain_a_few(struct bxr_domain *domain) { drain_both(domain, A_FEW, A_FEW); }
+void bxr_remote_drain_a_few(struct bxr_domain *domain) {
+  drain_both(domain, OF_A_CREATE, OF_A_CREATE);
+}
 
 void bxr_remote_put_back(struct bxr_domain *domain) {
-  drain_push_all(domain->taken);
-  domain->taken = NULL;
+  drain_push_all(domain->draining);
+  domain->draining = NULL;
 }
 
 /* ---- adopters ---- */
@@ -259,6 +261,6 @@ static void announce_posted(struct bxr_pool *pool, void *domain) {
 }
 
 void bxr_remote_after_fork(struct bxr_domain *domain) {
-  domain->drain = domain->taken = NULL;
+  domain->drain = domain->draining = NULL;
   bxr_domain_each_pool(domain, announce_posted, domain);
 }

@@ -6,7 +6,7 @@
 static size_t trim_record(struct bxr_domain *domain) {
   bxr_remote_drain_all(domain);
   bxr_domain_retire(domain);
-  domain->left = BXR_UNDRAWN; /* slots that were handed out were taken back */
+  domain->until_sample = BXR_UNDRAWN; /* slots that were handed out were taken back */
   return bxr_release_all(domain) * BXR_POOL_SIZE;
 }
 

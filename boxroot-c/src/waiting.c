@@ -12,9 +12,7 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
 }
 
 /* Whether the slots that wait may be freed (ripe). */
-static bool is_ripe(struct bxr_pool *pool) {
-  return bxr_barrier_try_open(pool) || !pool->waits_in_snapshot;
-}
+static bool is_ripe(struct bxr_pool *pool) { return !pool->closed || !pool->waits_in_snapshot; }
 
 /* The pool does not wait any more. */
 static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
@@ -32,6 +30,7 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
    last. */
 __attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
+  bxr_barrier_try_open(pool);
   if (pool->waiting != 0 && is_ripe(pool)) free_slots(domain, pool); /* all-alike */
   if (pool->waiting == 0) {
     bxr_list_insert(domain->waiting.prev, &pool->waits);
@@ -59,6 +58,7 @@ void bxr_waiting_free(struct bxr_domain *domain, size_t n) {
   for (; n > 0 && link != &domain->waiting; n--) {
     struct bxr_pool *pool = pool_of_link(link);
     link = link->next;
+    bxr_barrier_try_open(pool);
     if (!is_ripe(pool)) return; /* neither is any pool that began to wait later */
     free_slots(domain, pool);
   }

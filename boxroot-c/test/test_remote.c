@@ -118,9 +118,9 @@ void test_remote_drains_a_share(void) {
   CHECK(places(domain->drain) == POOLS && domain->pool_count == POOLS + 1);
   bxr_remote_drain(domain);
   CHECK(domain->drain == NULL && domain->deferred_deletes == SHARE);
-  CHECK(places(domain->taken) == POOLS - SHARE);
+  CHECK(places(domain->draining) == POOLS - SHARE);
   bxr_remote_put_back(domain);
-  CHECK(domain->taken == NULL && places(domain->drain) == POOLS - SHARE);
+  CHECK(domain->draining == NULL && places(domain->drain) == POOLS - SHARE);
   bxr_remote_drain(domain);
   /* What is on the drain list meanwhile stays there until all that was taken is done. */
   bxr_remote_delete(other);
@@ -129,7 +129,7 @@ void test_remote_drains_a_share(void) {
     CHECK(domain->deferred_deletes == (uint64_t)(scans * SHARE));
     bxr_remote_drain(domain);
   }
-  CHECK(domain->drain == NULL && domain->taken == NULL);
+  CHECK(domain->drain == NULL && domain->draining == NULL);
   CHECK(domain->deferred_deletes == POOLS + 1);
   CHECK(used(domain) == POOLS * (BXR_SLOTS - 1));
 }
