@@ -89,6 +89,11 @@ pub const BOXROOT_TORE_DOWN: boxroot_state = 2;
 pub const BOXROOT_INVALID: boxroot_state = 3;
 pub type boxroot_state = ::core::ffi::c_uint;
 unsafe extern "C" {
+    #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_lock_is_held_abi2_pool14")]
+    #[cfg_attr(feature = "debug-checks", link_name = "boxroot_lock_is_held_checked_abi2_pool14")]
+    pub fn boxroot_lock_is_held() -> bool;
+}
+unsafe extern "C" {
     #[cfg_attr(not(feature = "debug-checks"), link_name = "boxroot_status_abi2_pool14")]
     #[cfg_attr(feature = "debug-checks", link_name = "boxroot_status_checked_abi2_pool14")]
     pub fn boxroot_status() -> ::core::ffi::c_int;

@@ -139,8 +139,7 @@ pub unsafe fn modify(domain: *mut bxr_domain_head, root: &mut BoxRoot, value: Va
     // young pool, and an old value or an immediate in every pool whose fast paths are open.
     unsafe {
         if start == (*domain).uncounted
-            || is_fast_owner(domain, pool)
-                && (!may_be_young(value) || (*pool).young)
+            || is_fast_owner(domain, pool) && (!may_be_young(value) || (*pool).young)
         {
             *slot(*root) = value;
             return true;
