@@ -180,8 +180,10 @@ enum boxroot_state {
                             the program's OCaml is not of the version of the library's */
 };
 
-/* Whether this thread holds the lock, and this is certain. On OCaml 4: false before boxroot_setup,
-   and on threads that the library does not trust (boxroot_trim). Any thread. */
+/* Whether this thread holds the lock. False where that is not certain: on a backup thread of the
+   runtime, and, on OCaml 4, before boxroot_setup and on threads that boxroot_trim does nothing on.
+   False after boxroot_teardown. Any thread; but not after caml_shutdown without boxroot_teardown,
+   and not in thread-local destructors of a thread that never made a root. */
 bool boxroot_lock_is_held(void);
 
 /* The state of the library, one of the constants above. Any thread. */

@@ -92,8 +92,7 @@ struct bxr_domain {
   struct bxr_batch batches[BXR_BATCHES];
 
   /* Which creates are sampled (profile.h). */
-  uint32_t
-    until_sample; /* creates before the next sample, beyond the slots of head.free; or BXR_UNDRAWN */
+  uint32_t until_sample;     /* creates before the next sample, or BXR_UNDRAWN (profile.h) */
   uint64_t random;           /* the state of the random numbers, by which it is drawn */
   struct bxr_domain *shadow; /* the record of the sampled roots, or NULL; atomic */
   bool is_shadow;            /* atomic */
@@ -196,7 +195,8 @@ static inline void bxr_domain_count(uint64_t *counter, uint64_t change) {
    at, so that a scan touches one cache line of the pool less. */
 void bxr_census_add(struct bxr_census *census, struct bxr_pool *pool);
 
-/* A census of all the domain's pools, in which a root whose remote delete was announced does not count. */
+/* A census of all the domain's pools, in which a root whose remote delete was announced does not
+   count. */
 struct bxr_census bxr_domain_census(struct bxr_domain *domain);
 
 /* Publishes a census, for statistics. */

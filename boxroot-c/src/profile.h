@@ -7,9 +7,9 @@
       roots that are not sampled pay nothing. A root of a shadow has a sample, and no other root has
       one.
    drawn: While the rate is on, create gets no more slots than there are creates before the next
-      sample (`until_sample` of the record). That number is drawn anew after each sample, and when slots
-      that were handed out are taken back. So each create is sampled with the same probability,
-      whatever else the program does.
+      sample (`until_sample` of the record). That number is drawn anew after each sample, and when
+      slots that were handed out are taken back. So each create is sampled with the same
+      probability, whatever else the program does.
    aside: Walking a free list takes a cache miss for each slot. So the slots that were deleted since
       create last got some, whose number the pool's countdown tells, are handed out first, all at
       once. The other free slots of the current pool are put aside, and handed out some at a time.

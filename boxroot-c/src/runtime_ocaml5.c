@@ -300,8 +300,8 @@ static void scan_roots(scanning_action action, scanning_action_flags flags, void
 
 static void domain_terminated(void) {
   if (previous_domain_terminated != NULL) previous_domain_terminated();
-  if (bxr_setup_status() == BOXROOT_TORE_DOWN) return;
-  struct bxr_domain **record = record_of(Caml_state);
+  bool torn_down = bxr_setup_status() == BOXROOT_TORE_DOWN;
+  struct bxr_domain **record = torn_down ? NULL : record_of(Caml_state);
   /* "finished" of barrier.h. The runtime does the same a little later. Meanwhile other domains may
      collect garbage, or begin a cycle, and then this domain takes part, with its record. */
   while (record != NULL && *record != NULL && !bxr_runtime_marking_done()) caml_finish_marking();

@@ -88,7 +88,9 @@ boxroot bxr_or_raise(boxroot r) {
   caml_failwith(boxroot_error_string());
 }
 
-bool boxroot_lock_is_held(void) { return bxr_lock_state() == BXR_LOCK_HELD; }
+bool boxroot_lock_is_held(void) {
+  return bxr_setup_status() != BOXROOT_TORE_DOWN && bxr_lock_state() == BXR_LOCK_HELD;
+}
 
 static void repair(struct bxr_domain *domain) {
   bxr_remote_after_fork(domain);

@@ -12,7 +12,6 @@ static size_t trim_record(struct bxr_domain *domain) {
 
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self) {
   struct bxr_domain *domain = (struct bxr_domain *)self;
-  /* No batch is left that begins in a pool which is unmapped now, and may become a shadow's. */
   bxr_remote_flush(domain);
   size_t trimmed = trim_record(domain);
   return domain->shadow == NULL ? trimmed : trimmed + trim_record(domain->shadow);

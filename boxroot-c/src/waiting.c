@@ -31,7 +31,7 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
 __attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
   bxr_barrier_try_open(pool);
-  if (pool->waiting != 0 && is_ripe(pool)) free_slots(domain, pool); /* all-alike */
+  if (pool->waiting != 0) free_slots(domain, pool); /* all-alike: they are ripe */
   if (pool->waiting == 0) {
     bxr_list_insert(domain->waiting.prev, &pool->waits);
     domain->waiting_count++;

@@ -3,6 +3,7 @@ external setup : unit -> unit = "cpp_setup"
 external pointer : unit -> int = "cpp_pointer"
 external created : 'a -> unit = "cpp_created"
 external teardown : unit -> unit = "cpp_teardown"
+external lock_is_held : unit -> int = "cpp_lock_is_held"
 external live : unit -> int = "cpp_live"
 external unguarded : (unit -> int) -> int = "cpp_unguarded"
 external guarded : (int -> int) -> int = "cpp_guarded"
@@ -60,6 +61,7 @@ let () =
   equal "leaked" (live ()) (before + 1);
   expect "a root is made" "" (fun () -> created "a value"; "");
   teardown ();
+  check "the lock after the teardown" (lock_is_held ());
   let torn_down = "boxroot: boxroot_teardown was called; no root can be made any more" in
   expect "no root is made" ("Failure " ^ torn_down) (fun () -> created "a value"; "");
   print_endline "C++: passed"

@@ -109,6 +109,7 @@ value cpp_created(value v) {
   boxroot_delete(boxroot_create_exn(v));
   return Val_unit;
 }
+value cpp_lock_is_held(value) { return Val_long(boxroot_lock_is_held() ? __LINE__ : 0); }
 value cpp_teardown(value) {
   boxroot_teardown();
   return Val_unit;
