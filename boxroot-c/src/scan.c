@@ -176,7 +176,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
       grow_directory(domain))
     directory.fields = domain->directory + 1;
   bxr_domain_each_pool(domain, hand_over_pool, &directory);
-  if (directory.fields == NULL) return false;
+  if (directory.count == 0) return false; /* all pools may have been emptied */
   domain->directory[0] = bxr_runtime_unmarked_header(directory.count);
   uintptr_t root = (uintptr_t)directory.fields;
   bxr_act(action, &root);

@@ -77,6 +77,7 @@
   TEST(scan_progress_of_another_domain)                                                            \
   TEST(scan_owes_the_work_of_forced_cycles)                                                        \
   TEST(scan_frees_what_waits)                                                                      \
+  TEST(scan_empties_pools)                                                                         \
   TEST(scan_unmaps_what_was_visited)                                                               \
   TEST(scan_with_large_pages)                                                                      \
   TEST(scan_hastens_slices)                                                                        \

@@ -179,6 +179,29 @@ void test_scan_frees_what_waits(void) {
 
 static void hand_over(struct bxr_pool *pool, void *domain) { bxr_barrier_hand_over(domain, pool); }
 
+/* A pool in which all roots were deleted is not handed over again. */
+void test_scan_empties_pools(void) {
+  static boxroot roots[POOLS][MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  for (int i = 0; i < POOLS; i++) {
+    struct bxr_pool *pool = fill(domain, roots[i]);
+    bxr_domain_retire(domain);
+    bxr_barrier_hand_over(&domain->head, pool);
+  }
+  for (int left = 1; left >= 0; left--) {
+    begin_marking(domain);
+    for (int i = 0; i < POOLS - left; i++)
+      for (uint32_t j = 0; j < BXR_SLOTS - (uint32_t)left; j++)
+        if (left == 1 || j == BXR_SLOTS - 1 || i == POOLS - 1)
+          bxr_remote_collect(domain, roots[i][j]);
+    bxr_remote_flush(domain);
+    end_marking();
+    visited_in_scan(BXR_SCAN_DARKEN, domain);
+    CHECK(domain->empty_count == (left == 1 ? 0 : POOLS));
+  }
+  CHECK(boxroot_get(roots[0][0]) == Val_long(0) && used(domain) == 0);
+}
+
 /* Pools that became empty while the marker was visiting them are unmapped when it has finished,
    also before the next cycle. */
 void test_scan_unmaps_what_was_visited(void) {
@@ -221,6 +244,7 @@ void test_scan_of_a_runtime_that_does_not_mark(void) {}
 void test_scan_progress_of_another_domain(void) {}
 void test_scan_owes_the_work_of_forced_cycles(void) {}
 void test_scan_frees_what_waits(void) {}
+void test_scan_empties_pools(void) {}
 void test_scan_with_large_pages(void) {}
 void test_scan_unmaps_what_was_visited(void) {}
 #endif
