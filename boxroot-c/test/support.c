@@ -5,9 +5,7 @@
 #include <sys/mman.h>
 #endif
 
-#define CAML_INTERNALS
 #include "remote.h"
-#include "runtime.h"
 #include "test.h"
 
 #ifdef _WIN32
@@ -72,24 +70,3 @@ size_t used(struct bxr_domain *domain) {
   bxr_domain_each_pool(domain, add_used, &sum);
   return sum;
 }
-
-#if OCAML_VERSION >= 50000
-#include <caml/domain_state.h>
-#include <caml/major_gc.h>
-
-void begin_marking(struct bxr_domain *domain) {
-#if OCAML_VERSION >= 50500
-  caml_gc_phase = Phase_mark_final;
-#endif
-  Caml_state->marking_done = 0;
-  domain->darkened = bxr_runtime_cycle();
-  domain->marking = true;
-}
-
-void end_marking(void) {
-#if OCAML_VERSION >= 50500
-  caml_gc_phase = Phase_sweep_main;
-#endif
-  Caml_state->marking_done = 1;
-}
-#endif

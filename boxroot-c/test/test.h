@@ -115,11 +115,9 @@ void promote(struct bxr_domain *domain);
 /* A pool with all slots taken: roots[i] holds the immediate i. */
 struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
 
-#if OCAML_VERSION >= 50000
-/* As if the domain's marker had something to visit, and as if it was done. */
+/* OCaml 5: as if the domain's marker had something to visit, and as if it was done. */
 void begin_marking(struct bxr_domain *domain);
 void end_marking(void);
-#endif
 
 /* Whether memory is mapped there. `page` is a multiple of 4096; the next 4096 bytes are looked
    at. */

@@ -4,10 +4,28 @@
 #define CAML_INTERNALS
 #include "barrier.h"
 #include "remote.h"
+#include "runtime.h"
 #include "test.h"
 
 #if OCAML_VERSION >= 50000
 #include <caml/domain_state.h>
+#include <caml/major_gc.h>
+
+void begin_marking(struct bxr_domain *domain) {
+#if OCAML_VERSION >= 50500
+  caml_gc_phase = Phase_mark_final;
+#endif
+  Caml_state->marking_done = 0;
+  domain->darkened = bxr_runtime_cycle();
+  domain->marking = true;
+}
+
+void end_marking(void) {
+#if OCAML_VERSION >= 50500
+  caml_gc_phase = Phase_sweep_main;
+#endif
+  Caml_state->marking_done = 1;
+}
 
 /* In a pool that is being marked, blocks of the major heap stay in their slots. */
 void test_waiting_depends_on_the_value(void) {
