@@ -159,8 +159,9 @@ def other_layouts():
 
 
 def public_functions():
-    header = Path(ROOT, "boxroot-c/include/boxroot.h").read_text()
-    return set(re.findall(r"^.*\b(boxroot_[a-z_]*)\(.*\);$", header, re.M))
+    folder = Path(ROOT, "boxroot-c/include")
+    text = (folder / "boxroot.h").read_text() + (folder / "boxroot/debug.h").read_text()
+    return set(re.findall(r"\b(boxroot_[a-z_]*)\([^;]*\);", re.sub(r"/\*.*?\*/|^#[^\n]*", "", text, flags=re.S | re.M)))
 
 
 def visible_names():
