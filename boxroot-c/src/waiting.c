@@ -26,16 +26,13 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
   memset(bits, 0, BXR_BITS_SIZE);
 }
 
-/* Slots of the pool are about to begin to wait, for the first time since it was handed over
-   last. */
+/* Slots of the pool begin to wait, for the first time since it was handed over last. */
 __attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
   bxr_barrier_try_open(pool);
   if (pool->waiting != 0) free_slots(domain, pool); /* all-alike: they are ripe */
-  if (pool->waiting == 0) {
-    bxr_list_insert(domain->waiting.prev, &pool->waits);
-    domain->waiting_count++;
-  }
+  bxr_list_insert(domain->waiting.prev, &pool->waits);
+  domain->waiting_count++;
   pool->waits_in_snapshot = true;
 }
 

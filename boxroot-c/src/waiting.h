@@ -18,9 +18,8 @@
       slots, and deletes (all-alike), free others, so that no new memory is mapped while old memory
       is ripe. If a whole cycle had no minor scans but those of its own end, it was forced, or there
       is nearly nothing to collect. Then the slots of ripe pools are freed before the next
-      hand-over, and also in each minor scan of the next
-      cycle: a few hundred pools more than a share, or all if the program does not run meanwhile, so
-      that Gc.full_major finds all garbage.
+      hand-over, and also in each minor scan of the next cycle: a few hundred pools more than a
+      share, or all if the program does not run meanwhile, so that Gc.full_major finds all garbage.
    share: Unless collections are forced, a minor scan frees no more than a share, so that no pause
       is long. It counts pools: to look at one, or to free one that becomes empty at once, takes
       some cache misses; to free all slots of one takes a few microseconds.
