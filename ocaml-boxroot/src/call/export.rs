@@ -25,9 +25,10 @@
 /// The body gets each argument as a root that the macro made, a [`&RootRef`](crate::RootRef) of its
 /// type. With `as`, it gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml).
 /// The result is a [`Boxroot`](crate::Boxroot) of its type or, with `as`, of a Rust type that is
-/// [`ToOCaml`](crate::ToOCaml); `Result<(), E>` is that of a body without a result. The first name is that of the token (`&mut DomainLock`): the body
-/// may allocate and call OCaml. The body's error is of any type with a name, not `impl …`, that `?`
-/// turns into a `Box<dyn std::error::Error>`. If it is an [`Exception`](crate::Exception), or has
+/// [`ToOCaml`](crate::ToOCaml); `Result<(), E>` is that of a body without a result. The first name
+/// is that of the token (`&mut DomainLock`): the body may allocate and call OCaml. More than about 120
+/// functions in one `export!` need a larger `#![recursion_limit]`. The body's error is of any type
+/// with a name, not `impl …`, that `?` turns into a `Box<dyn std::error::Error>`. If it is an [`Exception`](crate::Exception), or has
 /// one inside (a [`CallError`](crate::CallError), or any error that has one among its sources),
 /// OCaml sees this exception. OCaml sees any other error, and a panic, as the exception `Failure`
 /// with the whole text.
