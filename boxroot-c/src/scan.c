@@ -85,9 +85,9 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 /* The collector makes its slices so long that a cycle ends while the program allocates a certain
    number of words, which depends on the size of the heap. It does not know of our pools. If their
    marking came on top, cycles would be longer, and there would be more garbage: about two words for
-   each word that is marked. So the slices are made to do this work,
-   too: a word for each slot, and BXR_WORDS_OF_A_VALUE for each root. Each slice owes a part of it,
-   in proportion to the progress of the cycle, which the program's allocations decide. */
+   each word that is marked. So the slices are made to do this work, too: a word for each slot, and
+   BXR_WORDS_OF_A_VALUE for each root. Each slice owes a part of it, in proportion to the progress
+   of the cycle, which the program's allocations decide. */
 
 /* Until pools are handed over, nothing is owed in this cycle. But the collector may count our words
    that a forced cycle has marked as work that was done ahead, and would then rest for as long as

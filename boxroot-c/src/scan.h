@@ -11,11 +11,10 @@
 
    Why a directory, and not one entry of the mark stack for each pool: the runtime makes mistakes
    when it grows a mark stack of which nearly all entries are large. Verification and compaction use
-   other actions than
-   darkening: they get single slots. So does marking if there are few pools (BXR_HAND_OVER_FROM), if
-   there is no memory for the directory, and in a runtime that we do not know: if headers are not
-   what we expect (bxr_runtime_marks_ranges), or if the directory is not marked after it was
-   darkened. */
+   other actions than darkening: they get single slots. So does marking if there are few pools
+   (BXR_HAND_OVER_FROM), if there is no memory for the directory, and in a runtime that we do not
+   know: if headers are not what we expect (bxr_runtime_marks_ranges), or if the directory is not
+   marked after it was darkened. */
 #ifndef BXR_SCAN_H
 #define BXR_SCAN_H
 

@@ -21,8 +21,7 @@
 enum { ROOTS = 10000 };
 
 /* What a thread leaves to its destructors. The early one runs before the library's own destructor,
-   and the late one after
-   it: systems run them in the order in which the keys were made. */
+   and the late one after it: systems run them in the order in which the keys were made. */
 struct legacy {
   boxroot roots[ROOTS];
   int uses; /* of the library without the lock; atomic */
