@@ -277,7 +277,7 @@ void bxr_domain_retire(struct bxr_domain *domain) {
 }
 
 /* Removes and returns the first pool of a list, if there is one and it is open, or may be closed.
-   The pools behind it are not tried: if the first one is closed, then most of them are, too. */
+   The pools behind it are not tried: if the first one is closed, most of them are. */
 static struct bxr_pool *pop_pool(struct bxr_link *list, bool may_be_closed) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);
@@ -359,7 +359,7 @@ void bxr_domain_take_pools(struct bxr_domain *domain, struct bxr_domain *from) {
   take_pools(domain, &domain->old_partial, &from->old_partial);
   take_pools(domain, &domain->empty, &from->empty);
   domain->empty_count += from->empty_count;
-  from->empty_count = from->empty_low = 0;
+  from->empty_count = from->empty_low = from->unneeded = 0;
   bxr_list_splice(domain->waiting.prev, &from->waiting);
   domain->waiting_count += from->waiting_count;
   from->waiting_count = 0;

@@ -76,14 +76,15 @@ struct bxr_domain {
   bool marking;             /* after the last scan, the marker still had to visit pools */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
   bool scanning;          /* a root scan is running: every operation takes a slow path */
-  bool after_short_cycle; /* the last cycle had no minor scans but those of its own end */
-  uint32_t darkened; /* the last major cycle in which the roots were darkened, or need not be */
+  bool after_short_cycle; /* the last major cycle was forced: it had only its own minor scans */
+  uint32_t darkened;      /* the last major cycle for which the roots need no more darkening */
   uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
   struct bxr_link waiting;   /* pools with deletes that wait for the marker, the oldest first */
   size_t waiting_count;      /* the number of these pools */
   struct bxr_pool *draining; /* pools of the drain list that were not looked at yet */
   size_t empty_count;
-  size_t empty_low;          /* the least empty_count since the last bxr_release_unneeded */
+  size_t empty_low;          /* the least empty_count since the last cycle began (release.h) */
+  size_t unneeded;           /* how many empty pools the cycle before did not need */
   char *region, *region_end; /* mapped memory not yet carved into pools */
   uintptr_t *directory;      /* the pools handed over in this cycle (scan.c), or NULL */
   size_t directory_size;     /* in bytes */

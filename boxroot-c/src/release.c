@@ -83,22 +83,24 @@ static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t wo
   return before - domain->empty_count;
 }
 
-/* A millisecond's work in each cycle, plus a share of what there is. So each empty pool is looked
-   at within sixteen cycles, however many there are. */
-void bxr_release_unneeded(struct bxr_domain *domain) {
-  release_empty_pools(domain, domain->empty_low, (1 << 10) + domain->empty_count / 16, false);
-  domain->empty_low = domain->empty_count;
-}
-
-/* Empty pools beyond the number of those in use, and of these, are too many. A scan unmaps a
-   sixteenth of what is too much, and looks at a share of all. */
+/* Empty pools beyond the number of those in use, and of these, are too many. */
 enum { SPARED = 1 << 10 };
 
-void bxr_release_excess(struct bxr_domain *domain) {
-  size_t kept = bxr_domain_pools_in_use(domain) + SPARED;
-  if (domain->empty_count <= kept) return;
-  size_t n = (domain->empty_count - kept + 15) / 16;
-  release_empty_pools(domain, n, 2 * (domain->empty_count / 16 + 1), false);
+static size_t too_many(struct bxr_domain *domain) {
+  size_t kept = bxr_domain_pools_in_use(domain) + SPARED, unneeded = domain->unneeded;
+  if (unneeded > domain->empty_low) unneeded = domain->empty_low;
+  size_t excess = domain->empty_count > kept ? domain->empty_count - kept : 0;
+  return excess > unneeded ? excess : unneeded;
+}
+
+/* A share is a sixteenth, and at least a unit. */
+void bxr_release_share(struct bxr_domain *domain, size_t more) {
+  size_t n = too_many(domain);
+  if (n == 0) return;
+  size_t share = n / 16 + unit_size() / BXR_POOL_SIZE + more;
+  size_t work = 2 * (domain->empty_count / 16 + 1) + more;
+  size_t released = release_empty_pools(domain, n < share ? n : share, work, false);
+  domain->unneeded -= released < domain->unneeded ? released : domain->unneeded;
   if (domain->empty_low > domain->empty_count) domain->empty_low = domain->empty_count;
 }
 

@@ -7,16 +7,20 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Unmaps empty pools that were not needed since this function was called before; not too many at a
-   time. */
-void bxr_release_unneeded(struct bxr_domain *domain);
+/* A major cycle begins: empty pools that the last one never needed are too many now. */
+static inline void bxr_release_begin_cycle(struct bxr_domain *domain) {
+  domain->unneeded = domain->empty_low;
+  domain->empty_low = domain->empty_count;
+}
 
-/* Unmaps a share of the empty pools, if there are very many of them. Major cycles may be rare,
-   while domains come and go, and leave theirs. To be called when the marker visits no pool. */
-void bxr_release_excess(struct bxr_domain *domain);
+/* Unmaps a share of the empty pools that are too many, and `more`: of those that a whole cycle did
+   not need, or of the excess over the pools in use, because cycles may be rare, while domains come
+   and go, and leave theirs. To be called in scans: in minor ones while the marker visits no pool,
+   and when a cycle begins after a short one, because a forced cycle may have no minor scan. */
+void bxr_release_share(struct bxr_domain *domain, size_t more);
 
 /* Unmaps all empty pools that the marker does not visit any more, and returns their number. The
-   next bxr_release_unneeded unmaps the other empty ones, if they are not needed until then. */
+   next cycle unmaps the other empty ones, if they are not needed until then. */
 size_t bxr_release_all(struct bxr_domain *domain);
 
 /* Disables the domain, and unmaps all its memory except pools that hold roots, and what the marker

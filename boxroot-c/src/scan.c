@@ -14,7 +14,7 @@
 /* Roots may be deleted while these loops run (a finaliser may run inside the action).
    Such deletes are remote, so only the action changes slots meanwhile. */
 
-/* Where roots are replaced at random, no processor predicts which of them are young. So the young
+/* If roots are replaced at random, no processor predicts which of them are young. So the young
    values of CHUNK slots are found first, by additions instead of jumps. */
 enum { CHUNK = 64 };
 
@@ -85,14 +85,13 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 /* The collector makes its slices so long that a cycle ends while the program allocates a certain
    number of words, which depends on the size of the heap. It does not know of our pools. If their
    marking came on top, cycles would be longer, and there would be more garbage: about two words for
-   each word that is marked. So the slices are made to do this work, too: a word for each slot, and
+   each word that is marked. So the slices also have to do this work: a word for each slot, and
    BXR_WORDS_OF_A_VALUE for each root. Each slice owes a part of it, in proportion to the progress
    of the cycle, which the program's allocations decide. */
 
-/* Until pools are handed over, nothing is owed in this cycle. But the collector may count our words
-   that a forced cycle has marked as work that was done ahead, and would then rest for as long as
-   they take. So what the forced cycle still owes, which is nearly all, is carried on to the next
-   cycles. */
+/* Until pools are handed over, nothing is owed in this cycle. After a forced cycle the collector
+   may book the words that it marked for us as work done in advance, and then idle that long. So the
+   unpaid rest, nearly all of it, is owed by the next cycles. */
 static void begin_cycle(struct bxr_pacing *pacing, bool forced) {
   double left = pacing->expected - pacing->progress;
   bool carry = left > 0 && bxr_runtime_rests_after_forced_cycles();
@@ -195,7 +194,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
 /* ---- the kinds of scans ---- */
 
 /* A forced cycle has minor scans when it is forced, and when it ends. A cycle of Gc.major has one
-   more than a cycle of Gc.full_major. A cycle that is not forced may be as short where the heap is
+   more than a cycle of Gc.full_major. A cycle that is not forced may be as short if the heap is
    small. */
 enum { SCANS_OF_A_FORCED_CYCLE = 3 };
 
@@ -207,12 +206,13 @@ static size_t more_pools(void) { return bxr_runtime_may_be_forced() ? BXR_ALL_PO
 
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_flush(domain);
-  bxr_remote_drain_more(domain, domain->after_short_cycle ? more_pools() : 0);
+  size_t more = domain->after_short_cycle ? more_pools() : 0;
+  bxr_remote_drain_more(domain, more);
   pace_slice(&domain->pacing);
   scan_young(domain, action);
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
   if (bxr_runtime_marking_done()) domain->marking = false;
-  if (!domain->marking) bxr_release_excess(domain);
+  if (!domain->marking) bxr_release_share(domain, more);
 }
 
 /* If no other domain has darkened its roots before, remote deletes may be drained, too
@@ -238,7 +238,8 @@ static void darken(struct bxr_domain *domain, struct bxr_action action) {
   if (!hand_over_all(domain, action))
     scan_all(domain, action,
              bxr_domain_pools_in_use(domain) >= COPY_FROM ? copy_blocks : scan_blocks);
-  bxr_release_unneeded(domain);
+  bxr_release_begin_cycle(domain);
+  if (domain->after_short_cycle) bxr_release_share(domain, more_pools());
   domain->darkened = bxr_runtime_cycle();
   domain->scans_before_darkening = domain->minor_scans;
 }

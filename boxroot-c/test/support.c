@@ -6,6 +6,7 @@
 #endif
 
 #include "remote.h"
+#include "release.h"
 #include "test.h"
 
 #ifdef _WIN32
@@ -55,6 +56,11 @@ struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots) {
   }
   CHECK(pool->high_water == BXR_SLOTS && is_full(domain, pool));
   return pool;
+}
+
+void begin_cycle_and_release(struct bxr_domain *domain) {
+  bxr_release_begin_cycle(domain);
+  bxr_release_share(domain, BXR_ALL_POOLS);
 }
 
 uint32_t length(struct bxr_link *list) {

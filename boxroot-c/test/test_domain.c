@@ -124,24 +124,26 @@ void test_domain_lists_no_more(void) {
   CHECK(domain->listed.count == 0 && is_full(domain, pool));
 }
 
-/* Each cycle unmaps a share of the pools that are not needed, however many they are. */
+/* Each minor scan unmaps a share of the pools that are not needed, however many they are. */
 void test_domain_releases_a_share(void) {
-  enum { ROOTS = 3000 * BXR_SLOTS, CYCLES = 3 };
+  enum { ROOTS = 3000 * BXR_SLOTS };
   struct bxr_domain *domain = bxr_orphans_obtain();
   boxroot *roots = malloc(ROOTS * sizeof *roots);
   CHECK(roots != NULL);
   for (uint32_t i = 0; i < ROOTS; i++) roots[i] = create(domain);
+  create(domain);
   for (uint32_t i = 0; i < ROOTS; i++) bxr_domain_free(roots[i]);
   free(roots);
-  CHECK(domain->empty_count > 2900);
-  bxr_release_unneeded(domain); /* from now on they are not needed */
-  for (int i = 0; i < CYCLES; i++) {
+  CHECK(domain->empty_count == 3000);
+  bxr_release_begin_cycle(domain); /* from now on they are not needed, when a cycle has passed */
+  bxr_release_begin_cycle(domain);
+  for (int scan = 0; domain->empty_count > 0; scan++) {
     /* System calls count, too, but they are few. */
-    size_t unneeded = domain->empty_count, enough = 1024 + unneeded / 32;
-    bxr_release_unneeded(domain);
-    CHECK(unneeded - domain->empty_count >= (unneeded < enough ? unneeded : enough));
+    size_t before = domain->empty_count, share = before / 16 + 1;
+    bxr_release_share(domain, 0);
+    CHECK(before - domain->empty_count <= share && scan < 100);
+    CHECK(before - domain->empty_count >= share - share / 16);
   }
-  CHECK(domain->empty_count == 0);
 }
 
 /* The pools that became empty first are unmapped first. Those that did so last are in the caches,
@@ -155,7 +157,7 @@ void test_domain_releases_the_coldest(void) {
   for (int i = 0; i < FULL; i++)
     for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[i][j]);
   domain->empty_low = FULL - 1; /* as if one of them had been needed in this cycle */
-  bxr_release_unneeded(domain);
+  begin_cycle_and_release(domain);
   CHECK(domain->empty_count == 1 && is_mapped((void *)bxr_start_of(roots[FULL - 1][0])));
 }
 
@@ -169,7 +171,7 @@ void test_domain_trim(void) {
   for (uint32_t i = 0; i < n; i++) bxr_domain_free(roots[i]);
   CHECK(domain->empty_count == 4 && domain->pool_count == 5);
   /* They became empty just now: first a cycle must pass in which they are not needed. */
-  bxr_release_unneeded(domain);
+  begin_cycle_and_release(domain);
   CHECK(domain->pool_count == 5);
   /* Three of them are used in the next cycle, and empty again at its end: only the fourth is
      unmapped. */
@@ -178,9 +180,9 @@ void test_domain_trim(void) {
   for (uint32_t i = 0; i < 3 * BXR_SLOTS; i++) bxr_domain_free(roots[i]);
   CHECK(domain->empty_low == 1 && domain->empty_count > 1);
   size_t pools = domain->pool_count;
-  bxr_release_unneeded(domain);
+  begin_cycle_and_release(domain);
   CHECK(domain->pool_count == pools - 1 && domain->empty_low == domain->empty_count);
-  bxr_release_unneeded(domain);
+  begin_cycle_and_release(domain);
   CHECK(domain->empty_count == 0);
 }
 
@@ -206,26 +208,6 @@ void test_domain_trim_neighbours(void) {
     bxr_os_refuse_unmap(false);
     CHECK(bxr_release_all(domain) == FULL && bxr_os_refuse_unmap(false) == 1);
   }
-}
-
-/* Very many empty pools are not all unmapped at once: a scan would take too long. */
-void test_domain_trim_by_parts(void) {
-  struct bxr_domain *domain = bxr_orphans_obtain();
-  size_t pools = 1200, n = pools * BXR_SLOTS;
-  boxroot *roots = malloc(n * sizeof *roots);
-  CHECK(roots != NULL);
-  for (size_t i = 0; i < n; i++) roots[i] = create(domain);
-  create(domain);
-  for (size_t i = 0; i < n; i++) bxr_domain_free(roots[i]);
-  free(roots);
-  CHECK(domain->empty_count == pools);
-  bxr_release_unneeded(domain);
-  CHECK(domain->empty_count == pools);
-  bxr_release_unneeded(domain);
-  CHECK(domain->empty_count > 0 && domain->empty_count < pools / 2);
-  CHECK(domain->pool_count == domain->empty_count + 1);
-  bxr_release_unneeded(domain);
-  CHECK(domain->empty_count == 0);
 }
 
 /* A second teardown unmaps nothing: the addresses may be used by others by now. */

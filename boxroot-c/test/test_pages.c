@@ -40,9 +40,9 @@ void test_pages_larger_than_pools(void) {
   for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[7][j]);
   /* If fewer pools were unneeded than share a page, none is unmapped. */
   domain->empty_low = PER_PAGE - 1;
-  bxr_release_unneeded(domain);
+  begin_cycle_and_release(domain);
   check_counts(domain, FULL + 1 - 4, FULL - 4);
-  bxr_release_unneeded(domain);
+  begin_cycle_and_release(domain);
   check_counts(domain, FULL + 1 - 8, FULL - 8);
   CHECK(!is_mapped(pools[4]) && !is_mapped(pools[7]) && is_mapped(pools[8]));
   /* The pools that are left are used again. */
@@ -73,13 +73,12 @@ void test_pages_in_use_block_no_others(void) {
       for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[page][i][j]);
   free(roots);
   check_counts(domain, POOLS, POOLS - IN_USE);
-  domain->empty_low = domain->empty_count;
-  bxr_release_excess(domain);
+  bxr_release_share(domain, 0);
   CHECK(domain->pool_count == POOLS);
-  for (int i = 0; i < 40; i++) bxr_release_excess(domain);
+  for (int i = 0; i < 40; i++) bxr_release_share(domain, 0);
   CHECK(domain->empty_count < IN_USE + SPARED + EXCESS / 4);
   check_counts(domain, IN_USE + domain->empty_count, domain->empty_count);
-  for (int i = 0; i < 40; i++) bxr_release_unneeded(domain);
+  for (int i = 0; i < 40; i++) begin_cycle_and_release(domain);
   check_counts(domain, IN_USE * PER_PAGE, IN_USE * (PER_PAGE - 1));
   bxr_os_pretend_page_size(0);
 }

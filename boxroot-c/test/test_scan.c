@@ -6,6 +6,7 @@
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <caml/alloc.h>
+#include <caml/minor_gc.h>
 #include <caml/roots.h>
 
 #include "barrier.h"
