@@ -23,20 +23,22 @@ struct bxr_site {
 };
 
 /* The operations of boxroot.h, at a site. */
-boxroot bxr_checked_create(value v, struct bxr_site site);
+BOXROOT_NODISCARD boxroot bxr_checked_create(value v, struct bxr_site site);
 value bxr_checked_get(boxroot r, struct bxr_site site);
 value const *bxr_checked_get_ref(boxroot r, struct bxr_site site);
 void bxr_checked_delete(boxroot r, struct bxr_site site);
-bool bxr_checked_modify(boxroot *r, value v, struct bxr_site site);
-boxroot bxr_checked_create_in(boxroot_domain domain, value v, struct bxr_site site);
+BOXROOT_NODISCARD bool bxr_checked_modify(boxroot *r, value v, struct bxr_site site);
+BOXROOT_NODISCARD boxroot bxr_checked_create_in(boxroot_domain domain, value v,
+                                                struct bxr_site site);
 void bxr_checked_delete_in(boxroot_domain domain, boxroot r, struct bxr_site site);
-bool bxr_checked_modify_in(boxroot_domain domain, boxroot *r, value v, struct bxr_site site);
-bool bxr_checked_create_many(boxroot_domain domain, boxroot *roots, value const *values, size_t n,
-                             struct bxr_site site);
+BOXROOT_NODISCARD bool bxr_checked_modify_in(boxroot_domain domain, boxroot *r, value v,
+                                             struct bxr_site site);
+BOXROOT_NODISCARD bool bxr_checked_create_many(boxroot_domain domain, boxroot *roots,
+                                               value const *values, size_t n, struct bxr_site site);
 void bxr_checked_delete_many(boxroot_domain domain, boxroot const *roots, size_t n,
                              struct bxr_site site);
 
-/* The same operations for Rust, where a mistake is a panic. After a mistake they return false,
+/* The same operations for Rust, in which a mistake is a panic. After a mistake they return false,
    nothing was done, and `text`, which has BXR_TEXT bytes, describes it. */
 enum { BXR_TEXT = 1000 };
 bool bxr_check_create(value v, struct bxr_site site, boxroot *made, char *text);

@@ -47,15 +47,11 @@ void boxroot_stats(struct boxroot_stats *s, size_t size);
 /* Prints boxroot_stats to standard output. */
 void boxroot_print_stats(void);
 
-/* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Empty
-   pools that the collector may still be visiting are kept until the next major collection starts.
-   The library does something like this by itself: each start of a major collection gives back the
-   empty pools that were not needed since the start before, but no more than 16 MiB plus a sixteenth
-   of them. Where more pools are empty than hold roots, by over 16 MiB, each minor collection gives
-   back a sixteenth of what is beyond that, once the collector has visited all pools of its cycle.
-   Where the system's pages are larger than pools, the pools that share a page are given back when
-   all of them are empty.
-   Lock: required; without it, nothing happens. On OCaml 4 nothing happens either where the library
+/* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Memory is
+   also given back gradually without this call. Empty pools that the collector may still be visiting
+   are kept until the next major collection starts. If the system's pages are larger than pools, the
+   pools that share a page are given back when all of them are empty.
+   Lock: required; without it, nothing happens. On OCaml 4, nothing happens either if the library
    cannot tell whether this thread holds the lock. Threads of the Thread module, except the main
    one, are such threads if another thread was waiting for the end of the one that called
    boxroot_setup, if memory was short, or if the module is not as the library knows it. */
@@ -79,7 +75,7 @@ bool boxroot_profile_write(int file, uint32_t age);
 /* Checks every internal invariant of the calling domain's pools, in time linear in their size. NULL
    if all hold, else a static string that names the broken one, and the misuse that may have broken
    it.
-   Lock: required. Where boxroot_trim does nothing, this function checks nothing, and returns NULL.
+   Lock: required. If boxroot_trim does nothing, this function checks nothing, and returns NULL.
    For tests and debugging. */
 char const *boxroot_validate(void);
 
