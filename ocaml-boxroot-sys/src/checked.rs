@@ -31,25 +31,25 @@ unsafe impl Sync for Site {}
 const TEXT: usize = 1000; // BXR_TEXT
 
 extern "C" {
-    #[link_name = "bxr_check_create_checked_abi2_pool14"]
+    #[link_name = linked!("bxr_check_create_checked")]
     fn bxr_check_create(
         v: Value,
         site: Site,
         made: *mut Option<BoxRoot>,
         text: *mut c_char,
     ) -> bool;
-    #[link_name = "bxr_check_get_checked_abi2_pool14"]
+    #[link_name = linked!("bxr_check_get_checked")]
     fn bxr_check_get(r: BoxRoot, site: Site, found: *mut Value, text: *mut c_char) -> bool;
-    #[link_name = "bxr_check_get_ref_checked_abi2_pool14"]
+    #[link_name = linked!("bxr_check_get_ref_checked")]
     fn bxr_check_get_ref(
         r: BoxRoot,
         site: Site,
         found: *mut *const ValueCell,
         text: *mut c_char,
     ) -> bool;
-    #[link_name = "bxr_check_delete_checked_abi2_pool14"]
+    #[link_name = linked!("bxr_check_delete_checked")]
     fn bxr_check_delete(r: BoxRoot, site: Site, text: *mut c_char) -> bool;
-    #[link_name = "bxr_check_modify_checked_abi2_pool14"]
+    #[link_name = linked!("bxr_check_modify_checked")]
     fn bxr_check_modify(
         r: *mut BoxRoot,
         v: Value,
@@ -57,9 +57,9 @@ extern "C" {
         done: *mut bool,
         text: *mut c_char,
     ) -> bool;
-    #[link_name = "bxr_check_leaks_checked_abi2_pool14"]
+    #[link_name = linked!("bxr_check_leaks_checked")]
     fn bxr_check_leaks(each: extern "C" fn(*mut c_void, Site, usize), context: *mut c_void);
-    #[link_name = "bxr_check_name_checked_abi2_pool14"]
+    #[link_name = linked!("bxr_check_name_checked")]
     fn bxr_check_name(site: Site, text: *mut c_char, size: usize);
 }
 

@@ -253,7 +253,7 @@ mod without_token {
     /// The value of a thread-local variable of C that is as large as a pointer. Those that are read here change only in function
     /// calls. A variable's offset from the thread pointer is the same for all threads, so that loops read it once.
     macro_rules! thread_local_pointer {
-        ($name:literal) => {{
+        ($name:expr) => {{
             let offset: usize;
             let value: *mut bxr_domain_head;
             #[cfg(target_arch = "x86_64")]
@@ -299,7 +299,7 @@ mod without_token {
     fn to_create() -> Option<*mut bxr_domain_head> {
         // Without the lock this is NULL, and no record's `runtime_state` is NULL.
         let witness = thread_local_pointer!("caml_state");
-        let record = thread_local_pointer!("bxr_self_abi2_pool14");
+        let record = thread_local_pointer!(linked!("bxr_self"));
         // SAFETY: the variable is never NULL (without a domain it points to `bxr_no_domain`), and records are never
         // unmapped. The load is atomic, because another thread that holds the record's lock may be changing the field.
         let state = unsafe { AtomicPtr::from_ptr(&raw mut (*record).runtime_state) };
@@ -315,14 +315,14 @@ mod without_token {
     #[cfg(not(ocaml5))]
     #[inline(always)]
     fn to_create() -> Option<*mut bxr_domain_head> {
-        Some(thread_local_pointer!("bxr_self_abi2_pool14"))
+        Some(thread_local_pointer!(linked!("bxr_self")))
     }
 
     /// The record of the only domain, as for `to_create`, but on the main thread only: on other threads, the slow paths decide.
     #[cfg(not(ocaml5))]
     #[inline(always)]
     fn to_delete() -> Option<*mut bxr_domain_head> {
-        Some(thread_local_pointer!("bxr_owner_abi2_pool14"))
+        Some(thread_local_pointer!(linked!("bxr_owner")))
     }
 
     /// # Safety
@@ -332,11 +332,11 @@ mod without_token {
     #[inline(always)]
     pub unsafe fn reenter() -> *mut bxr_domain_head {
         use core::ptr;
-        if thread_local_pointer!("bxr_own_uses_abi2_pool14").addr() as isize <= 0 {
+        if thread_local_pointer!(linked!("bxr_own_uses")).addr() as isize <= 0 {
             return ptr::null_mut();
         }
         let state = thread_local_pointer!("caml_state").cast::<u8>();
-        let record = thread_local_pointer!("bxr_self_abi2_pool14");
+        let record = thread_local_pointer!(linked!("bxr_self"));
         // SAFETY: as in `to_create`. If the record is open to this thread, `state` is the state of its domain. OCaml has called
         // (caller).
         unsafe {

@@ -43,6 +43,14 @@ use core::cell::UnsafeCell;
 use core::ffi::{c_char, CStr};
 use core::ptr::NonNull;
 
+/// The linker's name of a function or variable of the C library: `boxroot/names.h`. (Those in
+/// `bindings.rs` are generated.)
+macro_rules! linked {
+    ($name:literal) => {
+        concat!($name, "_abi2_pool14")
+    };
+}
+
 #[allow(dead_code, missing_docs, non_camel_case_types, clippy::missing_safety_doc)]
 mod bindings;
 #[cfg(feature = "build")]
