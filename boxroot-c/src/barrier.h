@@ -24,8 +24,8 @@
       are open when another domain adopts them. So no marker visits pools on another thread than
       their owner's.
 
-   All functions are called by the pool's owner, under its lock. bxr_barrier_try_open needs a
-   running OCaml, too. */
+   All functions are called by the pool's owner, under its lock. bxr_barrier_try_open also
+   needs a running OCaml. */
 #ifndef BXR_BARRIER_H
 #define BXR_BARRIER_H
 

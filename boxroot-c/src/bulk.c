@@ -19,7 +19,7 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) 
    value speculation, Per Vognsen's idea; see F. Mazzoli, "Beating the L1 cache with value
    speculation", 2021. The compiler must not know that `guess` is what is compared, because it would
    use the link itself. Guesses that fail now and then cost more than they save. If the slots are in
-   random order, all guesses fail, and the processor predicts that, too. */
+   random order, all guesses fail, and the processor also predicts that. */
 static uintptr_t next_link(uintptr_t free, uintptr_t *distance, uintptr_t link) {
   uintptr_t expected = free + *distance, guess = expected;
   __asm__("" : "+r"(guess));

@@ -85,7 +85,7 @@ static void unlock_all(void) {
   for (int i = 0; i < 64; i++) pthread_mutex_unlock(&shards[i].mutex);
 }
 
-/* Valgrind puts a library of its own into each program, by this variable. */
+/* Valgrind preloads a library into the program through this variable. */
 static bool frees_at_once(void) {
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -314,7 +314,7 @@ bool bxr_check_modify(boxroot *r, value v, struct bxr_site site, bool *done, cha
   return true;
 }
 
-/* ---- C and C++, where a mistake ends the program ---- */
+/* ---- C and C++: a mistake ends the program ---- */
 
 static void require(bool right, char const *text) {
   if (right) return;
@@ -393,7 +393,7 @@ bool bxr_checked_create_many(boxroot_domain domain, boxroot *roots, value const 
   return true;
 }
 
-/* The functions themselves, where their address is taken. (plain_names.c has those that other
+/* The functions themselves, for code that takes their address. (plain_names.c has those that other
    languages call.) */
 #define CALLER ((struct bxr_site){(char const *)__builtin_return_address(0) - 1, 0, 0})
 boxroot(boxroot_create)(value v) { return bxr_checked_create(v, CALLER); }

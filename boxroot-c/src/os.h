@@ -44,8 +44,8 @@ bool bxr_os_at_fork(void (*child)(void));
    linker's lock. Any thread. */
 void bxr_os_pin(void const *address);
 
-/* Whether the program, or the shared library, that this is linked into has a table of frames.
-   Without one, some unwinders end the process. Any thread. */
+/* Whether the program or shared library that this is linked into has a table of frames. Without it
+   some unwinders abort. Any thread. */
 bool bxr_os_can_unwind(void);
 
 /* Fault injection, for tests; compiled in only with -DBXR_FAULT_INJECTION. */

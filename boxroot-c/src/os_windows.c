@@ -37,7 +37,7 @@ static void *map_memory(size_t size, size_t align) {
    part. */
 static SRWLOCK unmapping = SRWLOCK_INIT;
 
-/* Whether no part of an allocation has memory. `allocation` is where it begins. */
+/* Whether no part of the allocation that begins at this address has memory. */
 static bool is_unused(char *allocation) {
   MEMORY_BASIC_INFORMATION part = {.State = MEM_RESERVE};
   for (char *at = allocation; part.State == MEM_RESERVE; at += part.RegionSize) {

@@ -44,15 +44,19 @@ struct bxr_domain;
 /* A pool's memory begins up to BXR_HEAD_OFFSETS bytes before this struct, and ends up to that many
    bytes after the last slot.
 
-   Invariants, with `used` = slots that hold a root, deleted-but-pending ones included:
-     FULL     countdown == used - (BXR_SLOTS - BXR_PARTIAL_FREE) > 0 PARTIAL  countdown == used > 0
-     EMPTY    used == 0, high_water == 0 CURRENT  countdown == INTPTR_MAX - length of `free`, or
-     countdown <= BXR_NOT_COUNTED slots[0..high_water) were initialised: each holds a root's value
-     or a link `free`, `aside`, and the owner's `free` if that is in this pool, list exactly the
-     unused slots below high_water announced >= bits set in bxr_pool_pending; announced > 0 iff the
-     pool is on a drain list, was taken from one and not looked at yet, or is held by a thread that
-     is about to put it on a drain list (remote.c) waiting == bits set in waiting_bits; waiting > 0
-     iff the pool is in its owner's list of waiting pools */
+   Invariants, with `used` = slots that hold a root, including those whose delete is pending:
+   - FULL: countdown == used - (BXR_SLOTS - BXR_PARTIAL_FREE) > 0.
+   - PARTIAL: countdown == used > 0.
+   - EMPTY: used == 0, high_water == 0.
+   - CURRENT: countdown == INTPTR_MAX - length of `free`, or countdown <= BXR_NOT_COUNTED.
+   - slots[0..high_water) were initialised: each holds a root's value or a link.
+   - `free`, `aside`, and the owner's `free` if that is in this pool, list exactly the unused slots
+     below high_water.
+   - announced >= bits set in bxr_pool_pending. announced > 0 iff the pool is on a drain list, was
+     taken from one and not looked at yet, or is held by a thread that is about to put it on a drain
+     list (remote.c).
+   - waiting == bits set in waiting_bits. waiting > 0 iff the pool is in its owner's list of waiting
+     pools. */
 struct bxr_pool {
   /* First cache line: the owner's. */
   struct bxr_pool_head head;
@@ -72,7 +76,7 @@ struct bxr_pool {
   struct bxr_pool *next_to_drain;        /* written by the thread that may put the pool on a list */
   uint64_t announced;                    /* remote deletes begun and not yet drained */
 
-  /* The owner's again. Where roots are replaced at random, most deletes wait. So these bits are in
+  /* The owner's again. If roots are replaced at random, most deletes wait. So these bits are in
      the page of the first cache line. */
   struct bxr_link waits;                 /* in its list of waiting pools */
   uint64_t waiting_bits[BXR_BITS_WORDS]; /* the slots that wait */
@@ -132,7 +136,7 @@ static inline size_t bxr_batch_word(struct bxr_batch batch) {
   return (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));
 }
 
-/* The number of bits that are set, which is 1 or more. Where the processor may lack an instruction
+/* The number of bits that are set, which is 1 or more. If the processor may lack an instruction
    for that, the compiler makes a call. Most deletes come alone, and do without it. */
 static inline uint64_t bxr_count_bits(uint64_t bits) {
   return (bits & (bits - 1)) == 0 ? 1 : (uint64_t)__builtin_popcountll(bits);

@@ -222,7 +222,7 @@ static void write_out(struct writer *w) {
     if (n > 0)
       at += n, w->length -= (size_t)n;
     else if (n == 0)
-      w->error = EIO; /* or it would go on for ever */
+      w->error = EIO; /* or the loop would not end */
     else if (errno != EINTR)
       w->error = errno;
   }

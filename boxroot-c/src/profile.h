@@ -6,15 +6,15 @@
       shadow is never open, and no thread caches it, so every fast path is shut for its pools, and
       roots that are not sampled pay nothing. A root of a shadow has a sample, and no other root has
       one.
-   drawn: While the rate is on, create gets no more slots than there are creates before the next
+   drawn: While the rate is not 0, create gets no more slots than there are creates before the next
       sample (`until_sample` of the record). That number is drawn anew after each sample, and when
       slots that were handed out are taken back. So each create is sampled with the same
       probability, whatever else the program does.
    aside: Walking a free list takes a cache miss for each slot. So the slots that were deleted since
       create last got some, whose number the pool's countdown tells, are handed out first, all at
       once. The other free slots of the current pool are put aside, and handed out some at a time.
-   uncounted: While the rate is on, no pool is `uncounted`. Otherwise slots of deleted roots would
-      be taken again without a draw.
+   uncounted: While the rate is not 0, no pool is `uncounted`: create would reuse deleted slots
+      without counting down to the next sample.
    alone: A sampled root is deleted alone, never in a batch, and bxr_delete_slow forgets its sample
       first. A batch would take up deletes of neighbouring roots, inlined, and bxr_delete_slow would
       not see them.
@@ -27,8 +27,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* With the rate on, when head.free is empty: whether the next create is to be sampled. If so, the
-   caller does that, or gives it up. */
+/* If the rate is not 0, and head.free is empty: whether the next create is to be sampled. If so,
+   the caller does that, or gives it up. */
 bool bxr_profile_is_due(struct bxr_domain *domain);
 
 /* To be called before modify takes a slot, or a create whose sample could not be kept. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Remote deletes: the argument. Its steps and its claims have names, which stand in the code below
-   and in orphans.c, too. `make model` checks it, with the same names (boxroot-c/model).
+/* Remote deletes: the argument. Its steps and its claims have names, which also stand in the code
+   below and in orphans.c. `make model` checks it, with the same names (boxroot-c/model).
 
    Who uses the shared fields of a pool P and of a record R: P's *owner*; *deleters*, any other
    threads; *adopters*, which are domains in a minor scan that take over the pools of domains that
@@ -59,8 +59,8 @@
       deletes that were announced and not posted, or that other domains had collected, leave their
       roots alive.
    darken-first: A deleter's own roots may be darkened earlier in a cycle than those of the owner.
-      In between, it may copy the value of the owner's root to where the marker does not look any
-      more, and then delete the root. So the owner must still darken that root: it takes nothing
+      In between, it may copy the value of the owner's root to a place that the marker has already
+      visited, and then delete the root. So the owner must still darken that root: it takes nothing
       from its drain list between the darkening of any domain's roots and that of its own. (From
       OCaml 5.5 on, and in OxCaml, other domains run in between. In the owner, hooks may run.) */
 #include "remote.h"

@@ -46,7 +46,7 @@ void bxr_remote_put_back(struct bxr_domain *domain);
 void bxr_remote_forward(struct bxr_domain *from);
 
 /* In the child of a fork: forgets remote deletes that other threads had announced and not posted.
-   Called by the owner of the record, or where no other domain is left. */
+   Called by the owner of the record, or if no other domain is left. */
 void bxr_remote_after_fork(struct bxr_domain *domain);
 
 /* The steps of a delete, for tests. bxr_remote_announce returns true if the caller must push the

@@ -88,7 +88,7 @@ bool bxr_runtime_is_marked(uintptr_t header);
    roots of the next cycle are darkened. The counter wraps after 2^32 cycles. With the lock. */
 uint32_t bxr_runtime_cycle(void);
 /* Whether some domain's roots have been darkened in this cycle, while the roots of another domain
-   may not have been. Always false where no domain runs before all roots have been darkened: up to
+   may not have been. Always false if no domain runs before all roots have been darkened: up to
    OCaml 5.4, but not in OxCaml. With the lock. */
 bool bxr_runtime_marking_started(void);
 /* Whether this thread's domain has nothing to mark, for now: its marker has visited what was handed
@@ -98,10 +98,10 @@ bool bxr_runtime_marking_done(void);
    False if the runtime tells that it has not. In scans. */
 bool bxr_runtime_may_be_forced(void);
 
-/* Pacing. The collector plans a cycle without the work that our roots add to it. Where roots are
+/* Pacing. The collector plans a cycle without the work that our roots add to it. If roots are
    darkened one by one, a part of that work is done outside of slices: darkening a root visits the
    header of its value, and the fields before the first pointer. If the pools are handed over, the
-   slices do this part, too. It is taken to be this many words for each value, as of a block with
+   slices also do this part. It is taken to be this many words for each value, as of a block with
    one field. */
 enum { BXR_WORDS_OF_A_VALUE = 2 };
 
@@ -115,8 +115,8 @@ enum { BXR_WORDS_OF_A_VALUE = 2 };
 double bxr_runtime_progress(uint64_t *allocated);
 /* Makes the next slice of this domain do this much more work. */
 void bxr_runtime_owe(size_t words);
-/* Whether the work of forced cycles counts for this domain's next cycles, and for those of no other
-   domain. */
+/* Whether work done in a forced cycle is credited to this domain's next cycles, and to no other
+   domain's. */
 bool bxr_runtime_rests_after_forced_cycles(void);
 
 /* Copies the values among these words to the OCaml heap, where the collector marks them in its
@@ -127,8 +127,8 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count);
 
 /* ---- call stacks (stacks.c) ---- */
 
-/* Whether the callers of the function that begins at this address may be hidden: looking for them
-   would follow NULL. */
+/* Whether unwinding must stop at the function that begins at this address, because the link to its
+   caller may be NULL. */
 bool bxr_runtime_hides_callers(uintptr_t function);
 
 /* ---- life cycle ---- */
@@ -161,8 +161,8 @@ bool bxr_runtime_lost_track(void);
 void bxr_runtime_check(void);
 #endif
 
-/* Where the record of this thread's domain is kept. NULL if this thread does not hold
-   the lock, or if its domain is ending. */
+/* The place that holds the record of this thread's domain. NULL if this thread does not hold the
+   lock, or if its domain is ending. */
 struct bxr_domain **bxr_runtime_record(void);
 
 /* Whether the answer of bxr_runtime_record is certain on this thread, even if the caller does not

@@ -94,7 +94,7 @@ static void forget_lock(void) {
       thread's descriptor refers. So the wrapper is a root until the thread has ended, as far as we
       can know: until the destructor of a thread-specific key. From then on the thread is not
       trusted.
-   3. caml_shutdown finalises blocks that are roots, too. So wrappers get a finaliser of ours, which
+   3. caml_shutdown also finalises blocks that are roots. So wrappers get a finaliser of ours, which
       frees no event at which a thread may look. If the program started with caml_startup_pooled,
       the shutdown frees all events. So this finaliser also ends the trust.
    4. A thread that was registered by caml_c_thread_register may be registered anew, with another
@@ -280,9 +280,9 @@ static value copies = Val_unit;
 static size_t copied_words;
 static void (*previous_marking_ended)(void);
 
-/* The collector's progress in this cycle, of which each slice makes a step that the program's
-   allocations decide. A cycle without copies would make [expected] of it: 0.6 for sweeping alone,
-   then as the last cycle that was not forced tells. */
+/* `progress` sums, over the slices of this cycle, the share of a cycle that each was asked to do.
+   `expected` is its value at the end of a cycle without copies, as the last unforced cycle showed
+   (0.6, sweeping alone, at first). */
 static double progress, expected = 0.6;
 static void (*previous_slice_begins)(void);
 
@@ -366,15 +366,15 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 
 /* How much faster than planned the cycle must go, so that it becomes as long as it would be without
    copies. The collector plans its length by the size of the heap, which the copies make larger, and
-   it marks the copies, too. Marking alone could make up for that only in few slices that are very
-   long, so all slices of the cycle are hastened alike. */
+   it also marks the copies. Speeding up only the marking slices would make them too long, so every
+   slice of the cycle does a little more. */
 static double haste(void) {
   double larger = heap_of_copies() / (heap_of_copies() - (double)copied_words);
   return larger * (1 + progress_for_copies() / expected);
 }
 
-/* The collector works in proportion to what the program allocates (caml_major_collection_slice). So
-   it is told of more words, which do not count in Gc.stat. */
+/* The collector works in proportion to the words that the program allocates
+   (caml_major_collection_slice). So it is told of more words, which do not count in Gc.stat. */
 static void slice_begins(void) {
   double allocated = (double)caml_allocated_words, hastened = allocated * haste();
   Caml_state->stat_major_words -= hastened - allocated;

@@ -9,12 +9,12 @@
    OCaml's; the sweeper never sees it. What follows from this for deletes and memory is in
    barrier.h.
 
-   Why a directory, and not one entry of the mark stack for each pool: the runtime makes mistakes
-   when it grows a mark stack of which nearly all entries are large. Verification and compaction use
-   other actions than darkening: they get single slots. So does marking if there are few pools
-   (BXR_HAND_OVER_FROM), if there is no memory for the directory, and in a runtime that we do not
-   know: if headers are not what we expect (bxr_runtime_marks_ranges), or if the directory is not
-   marked after it was darkened. */
+   Why a directory, and not one entry of the mark stack for each pool: the runtime overruns a mark
+   stack whose entries are nearly all large, because it does not grow it. Verification and
+   compaction use other actions than darkening, and get single slots. Marking also gets single slots
+   if there are few pools (BXR_HAND_OVER_FROM), if there is no memory for the directory, or if we do
+   not know the runtime: its headers are not what we expect (bxr_runtime_marks_ranges), or the
+   directory is not marked after it was darkened. */
 #ifndef BXR_SCAN_H
 #define BXR_SCAN_H
 

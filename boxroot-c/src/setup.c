@@ -32,8 +32,8 @@ static void refuse_second_copy(void) { bxr_setup_fail(BXR_SECOND_COPY); }
 extern void (*volatile bxr_copy)(void);
 void (*volatile bxr_copy)(void) = refuse_second_copy;
 
-/* So whatever has this file from an archive has plain_names.c, too, where bxr_flavour is defined.
-   Plugins and dlsym may ask a program for names that it does not use itself. */
+/* Makes the archive link plain_names.c, where bxr_flavour is defined, into every program that uses
+   the library: plugins and dlsym may look up names that the program itself does not use. */
 #if defined(__GNUC__)
 static char const *const with_plain_names __attribute__((used)) = &bxr_flavour;
 #endif
@@ -149,7 +149,7 @@ static bool install_hooks(void) {
   return true;
 }
 
-/* Our hooks will stay installed, so our code must stay, too. The dynamic linker has a lock, under
+/* Our hooks will stay installed, so our code must stay. The dynamic linker has a lock, under
    which constructors of other code may be waiting for OCaml's lock. So this is done when our code
    is loaded, and not by the first create. */
 __attribute__((constructor)) static void stay(void) { bxr_os_pin(&status); }

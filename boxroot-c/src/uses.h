@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* bxr_use_begin_to_lock, where the lock's state and the library's allow a use. */
+/* bxr_use_begin_to_lock, if the states of the lock and the library allow a use. */
 int bxr_uses_begin_to_lock(void);
 
 /* In the child of a fork: the uses of other threads are gone. If OCaml `goes_on` (the forking

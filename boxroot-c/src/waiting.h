@@ -11,15 +11,15 @@
       link at any time, also while the marker visits the pool: a link looks like an immediate, and
       the marker passes over it. A pool with such slots is *ripe*.
    all-alike: All slots of a pool are ripe, or none: before another slot begins to wait in a pool
-      that is ripe since an earlier cycle, the others are freed.
-   emptied: What waits is emptied, whatever the program does. A pool in which no root is left is not
-      handed over again, but emptied at once. After the next hand-over every other pool that waits
-      is ripe. Each minor scan frees a share of the pools, the oldest first. Creates that look for
-      slots, and deletes (all-alike), free others, so that no new memory is mapped while old memory
-      is ripe. If a whole cycle had no minor scans but those of its own end, it was forced, or there
-      is nearly nothing to collect. Then the slots of ripe pools are freed before the next
-      hand-over, and also in each minor scan of the next cycle: a few hundred pools more than a
-      share, or all if the program does not run meanwhile, so that Gc.full_major finds all garbage.
+      that has been ripe since an earlier cycle, the others are freed.
+   emptied: No slot waits for ever. A pool in which no root is left is not handed over again, but
+      emptied at once. After the next hand-over every other pool that waits is ripe. Each minor scan
+      frees a share of the pools, the oldest first. Creates that look for slots, and deletes
+      (all-alike), free others, so that no new memory is mapped while old memory is ripe. A cycle
+      with only the minor scans of its own end was forced, or had almost nothing to collect. Then
+      the slots of ripe pools are freed before the next hand-over, and also in each minor scan of
+      the next cycle: a few hundred pools more than a share, or all if the program does not run
+      meanwhile, so that Gc.full_major finds all garbage.
    share: Unless collections are forced, a minor scan frees no more than a share, so that no pause
       is long. It counts pools: to look at one, or to free one that becomes empty at once, takes
       some cache misses; to free all slots of one takes a few microseconds.
@@ -36,8 +36,8 @@
 void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits);
 
 /* Whether it is certain at a glance that r must wait if the domain deletes it: r is old, and in a
-   closed pool of its. So a delete among many old roots touches one cache line of the pool, and the
-   processor goes on to what the program does next. If the marker has visited the pool since the
+   closed pool of its own. So a delete among many old roots touches one cache line of the pool, and
+   the processor goes on to what the program does next. If the marker has visited the pool since the
    last scan, then r waits a little longer than it must. */
 static inline bool bxr_waiting_is_certain(struct bxr_domain_head *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);

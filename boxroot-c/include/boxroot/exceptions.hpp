@@ -13,7 +13,7 @@
 //
 // A C++ exception does not undo the CAMLparam of functions that it passes; entered_from_ocaml does
 // that at its end. So code in between must not catch an exception that has passed functions with
-// CAMLparam, and then go on. Where it has to go on, let these functions hold values in Roots
+// CAMLparam, and then go on. If it has to go on, let these functions hold values in Roots
 // instead of CAMLparam.
 #ifndef BOXROOT_EXCEPTIONS_HPP
 #define BOXROOT_EXCEPTIONS_HPP
@@ -98,7 +98,7 @@ value call(Function const &function, First const &first, Others const &...others
 // ended the body: OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory,
 // any other as Failure, whose text is what(), cut after 250 bytes. All destructors of the body have
 // run by then. (The end of the thread, by which OCaml may end threads of other domains, from 5.4
-// on, is no exception. It runs all destructors, too.)
+// on, is no exception. It also runs all destructors.)
 template <class Body> value entered_from_ocaml(Body &&body) {
   enum { RETURNS, RAISES, OUT_OF_MEMORY, FAILS } end = FAILS;
   value result = Val_unit;

@@ -14,9 +14,8 @@ extern "C" {
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s, size_t size);
 
-/* What bxr_domain_attach would return, in few instructions, for a thread that OCaml has called, and
-   that has a use already (below). NULL where only bxr_domain_attach can tell, and where OCaml runs
-   on the stack of an effect handler. */
+/* A fast bxr_domain_attach for a thread that OCaml has called, and that has a use already (below).
+   NULL if only bxr_domain_attach can tell, or if OCaml runs on the stack of an effect handler. */
 struct bxr_domain_head *bxr_domain_reenter(void);
 
 /* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its domain
@@ -31,9 +30,9 @@ enum bxr_lock {
 };
 int bxr_lock_state(void);
 
-/* OCaml 4: for a thread that holds the lock, though bxr_lock_state says NOT_HELD. So it is where a
-   thread was waiting for the lock while another thread set the library up: if it had yielded, it
-   calls no hook, and else not ours. */
+/* OCaml 4: call this on a thread that holds the lock although bxr_lock_state says NOT_HELD. This
+   happens once: to a thread that was waiting for the lock when another thread set the library up,
+   because our hook was not installed yet. */
 void bxr_lock_confirm(void);
 
 /* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins
@@ -64,15 +63,14 @@ int bxr_use_begin(void);
 int bxr_use_begin_to_lock(void);
 void bxr_use_end(void);
 
-/* The calling thread must have a use. If there is no other, forbids for good that threads which
-   wait for the lock begin first uses, so that only threads do which OCaml code calls; and returns
-   0. Otherwise returns how many more there are: this thread's nested ones, or, if it has none,
-   other threads'. */
+/* The calling thread must have a use. If this is the only use, returns 0, and from now on
+   bxr_use_begin_to_lock refuses every thread that has no use yet. Otherwise returns the number of
+   other uses: nested ones of this thread, or, if it has none, those of other threads. */
 size_t bxr_uses_forbid(void);
 
 /* From bxr_uses_pause to bxr_uses_resume, other threads that wait for the lock begin no first uses.
-   So the number of uses falls, and bxr_uses_forbid is not refused for ever because threads come and
-   go. The same thread calls both, and no other thread calls bxr_uses_pause between them. */
+   The number of uses falls meanwhile, so bxr_uses_forbid succeeds even if threads come and go all
+   the time. The same thread calls both, and no other thread calls bxr_uses_pause between them. */
 void bxr_uses_pause(void);
 void bxr_uses_resume(void);
 
@@ -89,12 +87,12 @@ int bxr_uses_innermost(void);
    refused as FORKED. */
 bool bxr_uses_go_on(int number);
 
-/* boxroot_teardown, where other domains may be using the library: all memory stays, and roots may
-   be read where it is in use. Roots are not scanned any more: so the calling thread must hold the
-   lock of its domain for ever, without polling, which keeps collections from ending. */
+/* Ends the library while other domains may still use it. No memory is freed, and existing roots
+   stay readable. Roots are not scanned any more, so the calling thread must keep the lock of its
+   domain until the process ends, without polling: then no collection ends. */
 void bxr_close(void);
 
-/* To be called after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives
+/* Call this after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives
    back the memory that the collector might have been visiting. From now on statistics count all
    pools that are left. */
 void bxr_runtime_gone(void);
@@ -103,8 +101,8 @@ bool bxr_is_gone(void);
 
 /* Keeps the shared object that contains this address in the process, as the library keeps its own
    when it is loaded. For code that uses the library and that OCaml will call. Any thread, at any
-   time; but it may wait for the dynamic linker's lock, which constructors run under, so it is best
-   called from a constructor, too. */
+   time. It is best called from a constructor, which has the dynamic linker's lock already;
+   elsewhere it may wait for that lock. */
 void bxr_pin(void const *address);
 
 #ifdef __cplusplus

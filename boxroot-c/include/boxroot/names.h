@@ -75,7 +75,7 @@ static char const *const bxr_flavour_of_this_object __attribute__((used)) = &bxr
 #define bxr_is_gone BXR_NAME(bxr_is_gone)
 #define bxr_pin BXR_NAME(bxr_pin)
 
-/* Inline functions. Where a compiler does not inline one, the library's is called. */
+/* Inline functions. If a compiler does not inline one, the library's is called. */
 #define bxr_slot BXR_NAME(bxr_slot)
 #define bxr_start_of BXR_NAME(bxr_start_of)
 #define bxr_pool_at BXR_NAME(bxr_pool_at)
