@@ -45,6 +45,7 @@ use core::ptr::NonNull;
 
 /// The linker's name of a function or variable of the C library: `boxroot/names.h`. (Those in
 /// `bindings.rs` are generated.)
+#[cfg(any(inlined, feature = "debug-checks"))]
 macro_rules! linked {
     ($name:literal) => {
         concat!($name, "_abi2_pool14")
