@@ -32,7 +32,7 @@ struct bxr_domain *bxr_domain_new(void) {
   if (domain == NULL) return NULL;
   domain->head = bxr_no_domain;
   domain->darkened = bxr_runtime_cycle() - 1;
-  domain->pacing.expected = 1;
+  domain->pacing.expected = 16; /* a guess */
   domain->until_sample = BXR_UNDRAWN;
   domain->random = (uintptr_t)domain;
   bxr_list_init(&domain->young);

@@ -39,14 +39,12 @@ struct bxr_listed {
 /* Stands for a number of creates that has not been drawn yet. */
 #define BXR_UNDRAWN UINT32_MAX
 
-/* How much of a major cycle has passed (scan.c). A progress of 1 is a cycle as long as the
-   collector plans it. */
+/* The work that marking pools adds to the collector's (scan.c). */
 struct bxr_pacing {
-  size_t words;       /* the work that pools which were handed over add to this cycle */
-  size_t carried;     /* the work of this kind that forced cycles have left */
-  double progress;    /* since the pools were handed over */
-  double expected;    /* the progress at the end of the cycle */
-  uint64_t allocated; /* for bxr_runtime_progress */
+  size_t words;    /* of the pools that were handed over in this cycle */
+  size_t carried;  /* left by cycles that were forced */
+  size_t scans;    /* minor scans in this cycle */
+  size_t expected; /* minor scans in the last cycle that was not short */
 };
 
 /* The largest number of batches of deletes that are collected (remote.h). */
@@ -78,7 +76,6 @@ struct bxr_domain {
   bool scanning;          /* a root scan is running: every operation takes a slow path */
   bool after_short_cycle; /* the last major cycle was forced: it had only its own minor scans */
   uint32_t darkened;      /* the last major cycle for which the roots need no more darkening */
-  uint64_t scans_before_darkening; /* the minor scans up to the last scan that darkened */
   struct bxr_link waiting;   /* pools with deletes that wait for the marker, the oldest first */
   size_t waiting_count;      /* the number of these pools */
   struct bxr_pool *draining; /* pools of the drain list that were not looked at yet */

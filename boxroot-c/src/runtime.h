@@ -105,15 +105,8 @@ bool bxr_runtime_may_be_forced(void);
    one field. */
 enum { BXR_WORDS_OF_A_VALUE = 2 };
 
-/* Cycles whose progress is much smaller than planned were forced, and say nothing of the next
-   one. */
-#define BXR_SHORTEST 0.25
-
-/* The part of a major cycle, at most 1, that the collector plans to do for what this domain has
-   allocated since the last call. *allocated belongs to this function. 0 if the runtime takes no
+/* Makes the next slice of this domain do this much more work. Does nothing if the runtime takes no
    orders (OCaml 4 and 5.0). Called in minor scans. */
-double bxr_runtime_progress(uint64_t *allocated);
-/* Makes the next slice of this domain do this much more work. */
 void bxr_runtime_owe(size_t words);
 /* Whether work done in a forced cycle is credited to this domain's next cycles, and to no other
    domain's. */

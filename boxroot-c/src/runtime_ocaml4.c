@@ -267,7 +267,6 @@ bool bxr_runtime_marking_done(void) { return true; }
 bool bxr_runtime_may_be_forced(void) {
   return Caml_state->young_ptr == Caml_state->young_alloc_end;
 }
-double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
 void bxr_runtime_owe(size_t words) { (void)words; }
 bool bxr_runtime_rests_after_forced_cycles(void) { return false; }
 bool bxr_runtime_hides_callers(uintptr_t function) { return (void)function, false; }
@@ -285,6 +284,9 @@ static void (*previous_marking_ended)(void);
    (0.6, sweeping alone, at first). */
 static double progress, expected = 0.6;
 static void (*previous_slice_begins)(void);
+
+/* Cycles whose progress is much smaller than planned were forced, and say nothing of the next one. */
+#define SHORTEST 0.25
 
 extern uintnat caml_percent_free;
 
@@ -312,7 +314,7 @@ static double progress_for_copies(void) {
 
 static void forget_copies(void) {
   double others = progress - progress_for_copies();
-  if (others > BXR_SHORTEST) expected = others;
+  if (others > SHORTEST) expected = others;
   progress = 0;
   copies = Val_unit;
   copied_words = 0;

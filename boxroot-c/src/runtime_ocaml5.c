@@ -182,25 +182,9 @@ bool bxr_runtime_marks_ranges(void) {
 #endif
 
 #if OCAML_VERSION < 50100
-double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
 void bxr_runtime_owe(size_t words) { (void)words; }
 bool bxr_runtime_rests_after_forced_cycles(void) { return false; }
 #else
-extern uintnat caml_percent_free;
-
-/* As in the runtime's update_major_slice_work: of what is free when a cycle starts, two thirds are
-   expected to be allocated in the cycle. If *allocated is another domain's, whose record this one
-   got, the difference says nothing. */
-double bxr_runtime_progress(uint64_t *allocated) {
-  uint64_t before = *allocated;
-  *allocated = Caml_state->stat_major_words;
-  double heap = (double)Wsize_bsize(caml_heap_size(Caml_state->shared_heap));
-  double overhead = (double)bxr_peek(&caml_percent_free);
-  double expected = heap * overhead / (100 + overhead) * 2 / 3;
-  double part = (double)(*allocated - before) / (expected + 1);
-  return part < 1 ? part : 1;
-}
-
 /* From OCaml 5.5 on, Gc.full_major forgets the work that it did. */
 bool bxr_runtime_rests_after_forced_cycles(void) {
   return OCAML_VERSION < 50500 && caml_domain_alone();

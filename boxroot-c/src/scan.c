@@ -86,30 +86,24 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
    number of words, which depends on the size of the heap. It does not know of our pools. If their
    marking came on top, cycles would be longer, and there would be more garbage: about two words for
    each word that is marked. So the slices also have to do this work: a word for each slot, and
-   BXR_WORDS_OF_A_VALUE for each root. Each slice owes a part of it, in proportion to the progress
-   of the cycle, which the program's allocations decide. */
+   BXR_WORDS_OF_A_VALUE for each root. Each minor scan makes the next slice owe the same part of it,
+   so that all is owed when the cycle has as many minor scans as the last one had. */
 
 /* Until pools are handed over, nothing is owed in this cycle. After a forced cycle the collector
    may book the words that it marked for us as work done in advance, and then idle that long. So the
    unpaid rest, nearly all of it, is owed by the next cycles. */
 static void begin_cycle(struct bxr_pacing *pacing, bool forced) {
-  double left = pacing->expected - pacing->progress;
-  bool carry = left > 0 && bxr_runtime_rests_after_forced_cycles();
-  double words = (double)pacing->carried + (forced ? (double)pacing->words : 0);
-  pacing->carried = carry ? (size_t)(words * left / pacing->expected) : 0;
+  bool carry = pacing->scans < pacing->expected && bxr_runtime_rests_after_forced_cycles();
+  size_t words = pacing->carried + (forced ? pacing->words : 0);
+  pacing->carried = carry ? words - words / pacing->expected * pacing->scans : 0;
   pacing->words = 0;
-  if (pacing->progress > BXR_SHORTEST) pacing->expected = pacing->progress;
-  pacing->progress = 0;
+  if (!forced) pacing->expected = pacing->scans;
+  pacing->scans = 0;
 }
 
-/* All work is owed when the cycle has become as long as the last one was. */
 static void pace_slice(struct bxr_pacing *pacing) {
-  double left = pacing->expected - pacing->progress;
-  double step = bxr_runtime_progress(&pacing->allocated);
-  pacing->progress += step;
-  if (left <= 0) return;
-  double words = (double)pacing->words + (double)pacing->carried;
-  bxr_runtime_owe((size_t)(words * (step < left ? step : left) / pacing->expected));
+  if (++pacing->scans > pacing->expected) return;
+  bxr_runtime_owe((pacing->words + pacing->carried) / pacing->expected);
 }
 
 /* ---- handing over to the marker ---- */
@@ -228,8 +222,7 @@ static void free_what_waits(struct bxr_domain *domain) {
    now, or used for something else. This is the first moment at which that holds for the
    directory. */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
-  uint64_t scans = domain->minor_scans - domain->scans_before_darkening;
-  domain->after_short_cycle = scans <= SCANS_OF_A_FORCED_CYCLE;
+  domain->after_short_cycle = domain->pacing.scans <= SCANS_OF_A_FORCED_CYCLE;
   if (domain->after_short_cycle) {
     bxr_domain_open_pools(domain);
     free_what_waits(domain);
@@ -241,7 +234,6 @@ static void darken(struct bxr_domain *domain, struct bxr_action action) {
   bxr_release_begin_cycle(domain);
   if (domain->after_short_cycle) bxr_release_share(domain, more_pools());
   domain->darkened = bxr_runtime_cycle();
-  domain->scans_before_darkening = domain->minor_scans;
 }
 
 static void scan_other(struct bxr_domain *domain, struct bxr_action action) {

@@ -73,7 +73,6 @@
   TEST(scan_hands_pools_over)                                                                      \
   TEST(scan_of_a_runtime_with_other_headers)                                                       \
   TEST(scan_of_a_runtime_that_does_not_mark)                                                       \
-  TEST(scan_progress_of_another_domain)                                                            \
   TEST(scan_owes_the_work_of_forced_cycles)                                                        \
   TEST(scan_frees_what_waits)                                                                      \
   TEST(scan_empties_pools)                                                                         \

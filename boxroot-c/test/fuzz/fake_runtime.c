@@ -340,7 +340,6 @@ bool bxr_runtime_marking_done(void) {
 }
 
 /* This collector is not paced. */
-double bxr_runtime_progress(uint64_t *allocated) { return (void)allocated, 0; }
 void bxr_runtime_owe(size_t words) { CHECK(words == 0); }
 bool bxr_runtime_rests_after_forced_cycles(void) { return false; }
 
