@@ -2,17 +2,19 @@
 /* Boxroot: owning handles that keep OCaml values alive. This file is valid C99 and C++17.
 
    A boxroot owns one OCaml value. The garbage collector treats the value as a root, and updates it
-   when it moves, until the boxroot is deleted. Creating, reading, changing and deleting a boxroot
-   take constant time, a few instructions each in the common case.
+   when it moves, until the boxroot is deleted. All operations take constant time.
 
-   The lock. "The lock" below is the lock of an OCaml domain (OCaml 5) or the runtime lock
-   (OCaml 4): what caml_release_runtime_system gives up. A thread holds it whenever it runs OCaml
-   code, or C code called from OCaml outside a blocking section.
+   The lock. "The lock" is that of an OCaml domain (OCaml 5) or of the runtime (OCaml 4): what
+   caml_release_runtime_system gives up. A thread holds it whenever it runs OCaml code, or C code
+   called from OCaml outside a blocking section.
 
-   Errors. A function that fails changes nothing, sets errno, and leaves a message for
-   boxroot_error_string. No function here raises an OCaml exception, except boxroot_create_exn; none
-   runs the garbage collector, or blocks. As with malloc, do not call them in a signal handler of C,
-   except boxroot_profile_write. */
+   Words. Roots lie in pools, each of one domain: the one that made the roots, or, if that has
+   ended, another. A hook is a function that the runtime calls while it collects garbage.
+
+   Errors. A function that fails changes no root, sets errno, and leaves a message for
+   boxroot_error_string. No function here blocks, runs the garbage collector or raises an OCaml
+   exception, except that boxroot_create_exn raises one. As with malloc, do not call them in a
+   signal handler of C, except boxroot_profile_write, which leaves no message. */
 #ifndef BOXROOT_H
 #define BOXROOT_H
 
@@ -40,16 +42,15 @@ extern "C" {
 typedef struct boxroot_private *boxroot;
 
 /* boxroot_create(v) is a new boxroot that owns v.
-   Lock: required. Cost: about 15 instructions; a slow path once in a few dozen calls. Do not call
+   Lock: required. Cost: about 15 instructions; a slow path once in 16 calls or more. Do not call
    it in the finaliser of a custom block, where the collector may be at work. A function of
    Gc.finalise is ordinary OCaml code, and may call it. In a hook that runs inside a collection (at
    the end of a minor one, around slices, in a root scan), v must not be a block of the minor heap,
-   because the collection has scanned the roots already. OCaml 4: do not call it from a thread-local
-   destructor of a Thread.create thread. The lock is no longer held there, and the library cannot
-   tell.
+   because the collection has scanned the roots already. OCaml 4: do not call it in a thread-local
+   destructor of a Thread.create thread: the lock is gone there, and the library cannot tell.
    Failure: NULL, with errno
-     EPERM   the lock is not held, the library is not set up (OCaml 4) or is torn down, or the call
-             comes from a finaliser that runs inside a root scan;
+     EPERM   the lock is not held, the library is not set up (OCaml 4), torn down or invalid (see
+             below), or the call comes from a finaliser that runs inside a root scan;
      ENOMEM  out of memory; everything that existed still works. */
 BOXROOT_NODISCARD BOXROOT_INLINE boxroot boxroot_create(value v);
 
@@ -64,25 +65,25 @@ BOXROOT_NODISCARD boxroot bxr_or_raise(boxroot r);
    that another domain made: that domain may be moving the value. */
 BOXROOT_INLINE value boxroot_get(boxroot r);
 
-/* boxroot_get_ref(r) is the address where r keeps its value; r must not be NULL.
-   Lock: required to read through it. It stays valid until r is deleted or modified. Never write
-   through it: use boxroot_modify. */
+/* boxroot_get_ref(r) is the address where r keeps its value, until r is deleted or modified. r must
+   not be NULL. Lock: required to read through it. Never write through it: use boxroot_modify. */
 BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
 
 /* boxroot_delete(r) gives up r and its value. NULL is a no-op. It never fails. Deleting the same
    boxroot twice is undefined.
    Lock: none. Any thread may call it at any time: another domain, a thread unknown to OCaml, a
-   finaliser, after boxroot_teardown, after caml_shutdown. If the program started with
-   caml_startup_pooled, call boxroot_teardown before caml_shutdown, which frees all memory of the
-   runtime then. Cost on the domain that owns r: about 15 instructions, or 25 if r is not in the
-   domain's current pool. Elsewhere: two or three atomic operations, which deletes of neighbouring
-   roots share if the thread holds a lock. OCaml 5: about 40 instructions if the collector still has
-   to mark the root in the current cycle. */
+   finaliser, after boxroot_teardown, after caml_shutdown. (If the program started with
+   caml_startup_pooled, caml_shutdown frees all memory: call boxroot_teardown before it.) Cost on
+   the domain that owns r: about 15 instructions, or 25 if r is not in the domain's current pool.
+   Elsewhere: two or three atomic operations, which deletes of neighbouring roots share if the
+   thread holds a lock. OCaml 5: about 40 instructions if the collector still has to mark the root
+   in the current cycle. */
 BOXROOT_INLINE void boxroot_delete(boxroot r);
 
-/* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root: r itself is
-   updated, and references from boxroot_get_ref are invalid afterwards.
-   Lock: required, of any domain. Neither &r nor r may be NULL.
+/* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root, and then updates
+   r. References from boxroot_get_ref are invalid afterwards in any case.
+   Lock: required, of any domain. Neither &r nor r may be NULL. What boxroot_create says of
+   finalisers, hooks and destructors holds for modify.
    Failure: false, with errno as for boxroot_create; r and its old value are intact. */
 BOXROOT_NODISCARD BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
 
@@ -91,56 +92,56 @@ BOXROOT_NODISCARD BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
    root scan nor in the finaliser of a custom block. OCaml 4 has one domain. */
 typedef struct bxr_domain_head *boxroot_domain;
 
-/* The domain whose lock this thread holds. Call it once in each C function that OCaml calls. On
-   OCaml 5 it sets the library up if need be.
-   Lock: required. Failure: NULL, with errno as for boxroot_create. */
+/* The domain whose lock this thread holds. Call it once in each C function that OCaml calls. Lock:
+   required. Failure: NULL, with errno as for boxroot_create. */
 BOXROOT_NODISCARD BOXROOT_INLINE boxroot_domain boxroot_domain_self(void);
 
 /* The same as boxroot_create, boxroot_delete and boxroot_modify, without the check, which takes
-   about 6 instructions on OCaml 5. Any domain may delete and modify any root. */
+   about 6 instructions on OCaml 5. The domain is the caller's; the root may belong to any. */
 BOXROOT_NODISCARD BOXROOT_INLINE boxroot boxroot_create_in(boxroot_domain domain, value v);
 BOXROOT_INLINE void boxroot_delete_in(boxroot_domain domain, boxroot r);
 BOXROOT_NODISCARD BOXROOT_INLINE bool boxroot_modify_in(boxroot_domain domain, boxroot *r, value v);
 
 /* Creates roots[i] for values[i], all n of them. Failure: false, with errno as for boxroot_create;
-   there is no new root then. */
+   there is no new root then, and roots[] must not be used. */
 BOXROOT_NODISCARD bool boxroot_create_many(boxroot_domain domain, boxroot *roots,
                                            value const *values, size_t n);
 
 /* Deletes all n roots; some may be NULL. */
 void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 
-/* Prepares the library; returns true if that was done before. OCaml 4: required before the first
-   create, with the lock held, after the Thread module (if the program links it) is initialised, and
-   best before other threads start. (Boxroot.setup of the OCaml package may be called before Thread
-   is initialised.) OCaml 5: never needed, because the first create does it. Failure: false, errno
+/* Prepares the library. True if it is set up now, by this call or before. OCaml 5: never needed.
+   OCaml 4: required before the first create, with the lock held, after the Thread module (if the
+   program links it) is initialised (Boxroot.setup of the OCaml package also before), and best
+   before other threads start. Failure: false, with errno
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn down
              or invalid (see below);
      ENOMEM  out of memory. */
 BOXROOT_INLINE bool boxroot_setup(void);
 
-/* Ends the use of the library, and gives its memory back, except pools that hold roots. A pool that
-   the collector may be marking is given back when the next major cycle starts, if there is one.
-   Call it before caml_shutdown, with the lock, and neither in a finaliser of a custom block nor in
-   a hook of the collector; or after caml_shutdown. A second call does nothing. No other domain may
-   be running, and no other thread may be using boxroots. Afterwards create and modify fail, live
-   boxroots are no longer roots and must not be read, and any thread may delete them. */
+/* Ends the use of the library, and gives the memory of its pools back, except those that hold
+   roots. A pool that the collector may be marking is given back when the next major cycle starts,
+   if there is one. Call it with the lock, before caml_shutdown, and neither in a finaliser of a
+   custom block nor in a hook; or after caml_shutdown, but see boxroot_delete. No other domain may
+   be running, and no other thread may be using boxroots. Afterwards create and modify fail, and
+   live boxroots are no longer roots: delete them on any thread, and do not read them. */
 void boxroot_teardown(void);
 
 enum boxroot_state {
-  BOXROOT_NOT_SETUP = 0, /* boxroot_setup has not run yet */
+  BOXROOT_NOT_SETUP = 0, /* nothing has set the library up yet */
   BOXROOT_RUNNING = 1,
   BOXROOT_TORE_DOWN = 2, /* boxroot_teardown has run */
-  BOXROOT_INVALID = 3    /* create fails, live roots are kept. OCaml 4: the Thread module was
-                            initialised after boxroot_setup; or a different copy of the library
-                            hides this one's symbols (README.md); or the library was compiled for
-                            another version of OCaml */
+  BOXROOT_INVALID = 3    /* create fails, live roots are kept: a different copy of the library
+                            hides this one's symbols (README.md), the library was compiled for
+                            another version of OCaml, or, on OCaml 4, the Thread module was
+                            initialised after boxroot_setup */
 };
 
-/* Whether this thread holds the lock. False if that is not certain: on a backup thread of the
-   runtime, and, on OCaml 4, before boxroot_setup and on threads on which boxroot_trim does nothing.
-   False after boxroot_teardown. Any thread; but neither after caml_shutdown without
-   boxroot_teardown, nor in thread-local destructors of a thread that never made a root. */
+/* Whether this thread holds the lock. False if that is not certain: on OCaml 5, on a backup thread
+   of the runtime, and on a thread that blocks SIGSEGV and has made no root; on OCaml 4, before
+   boxroot_setup and on threads on which boxroot_trim does nothing. False after boxroot_teardown.
+   Any thread; but neither after caml_shutdown without boxroot_teardown, nor in thread-local
+   destructors of a thread that never made a root. */
 bool boxroot_lock_is_held(void);
 
 /* The state of the library, one of the constants above. Any thread. */

@@ -13,9 +13,9 @@
    closed: The fast paths pay nothing for this. Handing a pool over closes it, and then delete and
       modify fall into the slow paths, which ask bxr_barrier_keeps.
    both-ways: There are two ways into the fast paths, and closing shuts both: the pool's fast_owner,
-      and the field uncounted of the owner's record. The second matters because a pool may be
-      current when it is handed over: hooks of the collector may create roots between the minor scan
-      and the start of the cycle.
+      and the field uncounted of the owner's record. The second matters because the current pool may
+      be young when it is handed over: hooks of the collector may create roots between the minor
+      scan and the start of the cycle.
    visited: The pool is opened again when its domain has nothing left to mark: then the marker has
       visited it. The next cycle does not begin before.
    on-a-stack: A closed pool may be on a mark stack: it is not unmapped, and its block header does

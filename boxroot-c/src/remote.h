@@ -20,7 +20,7 @@ void bxr_remote_collect(struct bxr_domain *self, boxroot r);
 
 /* Sends the batches that are collected in `self`: to the owners of the pools, or, in pools of its
    own, the slots wait from now on. This is done when there are BXR_BATCHES of them, at the domain's
-   next minor scan, at its end, at teardown, and for statistics. */
+   next minor scan, at its end, at teardown, for statistics, and by boxroot_trim. */
 void bxr_remote_flush(struct bxr_domain *self);
 
 /* Frees slots of the domain's pools that were deleted remotely, or that wait, unless the marker may

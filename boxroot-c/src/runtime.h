@@ -56,9 +56,9 @@ static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 
 /* bxr_act for a slot with a block of the minor heap. The action moves the block, but copies most of
    its fields later. Up to OCaml 5.4, the header in front of an infix pointer is one of these
-   fields. Meanwhile another domain that has finished its part of the collection may mark, and visit
-   this slot. So that header is copied here, before the slot gets the new address. The runtime later
-   stores the same header again. */
+   fields. Meanwhile a domain that has finished its part of the collection may mark, and visit a
+   slot of its own that refers to the block. So that header is copied here, before the slot gets the
+   new address. The runtime later stores the same header again. */
 static inline void bxr_act_young(struct bxr_action action, uintptr_t *slot) {
 #if OCAML_VERSION >= 50000 && OCAML_VERSION < 50500
   header_t header = Hd_val((value)*slot);

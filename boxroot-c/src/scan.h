@@ -5,7 +5,7 @@
    handed over to the collector's own marker, which visits them in its slices. The word before the
    slots of each pool is made to look like the header of an unmarked block; a *directory*, one such
    block per domain, has the pools as its fields; and the directory is darkened like any root. The
-   marker only looks at the header's colour and tag, so it never learns that the memory is not
+   marker only looks at the header and the fields, so it never learns that the memory is not
    OCaml's; the sweeper never sees it. What follows from this for deletes and memory is in
    barrier.h.
 

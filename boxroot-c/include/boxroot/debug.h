@@ -51,9 +51,10 @@ void boxroot_print_stats(void);
    also given back gradually without this call. Empty pools that the collector may still be visiting
    are kept until the next major collection starts. If the system's pages are larger than pools, the
    pools that share a page are given back when all of them are empty.
-   Lock: required; without it, nothing happens. On OCaml 4, nothing happens either if the library
-   cannot tell whether this thread holds the lock. Threads of the Thread module, except the main
-   one, are such threads if another thread was waiting for the end of the one that called
+   Lock: required; without it, nothing happens. Nothing happens either on a thread that has not made
+   or modified a root, called boxroot_domain_self or collected garbage (OCaml 5), or if the library
+   cannot tell whether this thread holds the lock (OCaml 4). Threads of the Thread module, except
+   the main one, are such threads if another thread was waiting for the end of the one that called
    boxroot_setup, if memory was short, or if the module is not as the library knows it. */
 size_t boxroot_trim(void);
 
