@@ -285,7 +285,7 @@ static void (*previous_marking_ended)(void);
 static double progress, expected = 0.6;
 static void (*previous_slice_begins)(void);
 
-/* Cycles whose progress is much smaller than planned were forced, and say nothing of the next one. */
+/* Cycles whose progress is much smaller than planned were forced, and tell nothing of the next. */
 #define SHORTEST 0.25
 
 extern uintnat caml_percent_free;
