@@ -152,17 +152,17 @@ void bxr_remote_collect(struct bxr_domain *self, boxroot r) {
 /* The processor waits for the pools of many batches at a time. */
 void bxr_remote_flush(struct bxr_domain *self) {
   end_batch(self);
+  uint64_t waiting = 0;
   for (uint32_t i = 0; i < self->batch_count; i++) {
     struct bxr_batch batch = self->batches[i];
     struct bxr_pool *pool = bxr_pool_of_batch(batch);
-    if (bxr_pool_owner(pool) != self) {
+    if (bxr_pool_owner(pool) == self)
+      waiting += bxr_waiting_add(pool, bxr_batch_word(batch), batch.bits);
+    else
       deliver_batch(batch);
-      continue;
-    }
-    bxr_waiting_add(pool, bxr_batch_word(batch), batch.bits);
-    bxr_domain_count(&self->barrier_hits, bxr_count_bits(batch.bits));
   }
   self->batch_count = 0;
+  bxr_domain_count(&self->barrier_hits, waiting);
 }
 
 /* ---- owners ---- */

@@ -36,10 +36,12 @@ __attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool) {
   pool->waits_in_snapshot = true;
 }
 
-void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
+uint64_t bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits) {
   if (!pool->waits_in_snapshot) prepare_pool(pool);
+  uint64_t count = bxr_count_bits(bits);
   pool->waiting_bits[word] |= bits;
-  pool->waiting += (uint32_t)bxr_count_bits(bits);
+  pool->waiting += (uint32_t)count;
+  return count;
 }
 
 bool bxr_waiting_empty(struct bxr_pool *pool) {

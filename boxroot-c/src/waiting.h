@@ -32,8 +32,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* These slots of one of the domain's pools, bits of word `word`, wait from now on. */
-void bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits);
+/* These slots of one of the domain's pools, bits of word `word`, wait from now on. Returns their
+   number. */
+uint64_t bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits);
 
 /* Whether it is certain at a glance that r must wait if the domain deletes it: r is old, and in a
    closed pool of its own. So a delete among many old roots touches one cache line of the pool, and
