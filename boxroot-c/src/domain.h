@@ -73,9 +73,9 @@ struct bxr_domain {
   uint32_t batch_count;     /* how many batches are collected, besides head.outgoing */
   bool marking;             /* after the last scan, the marker still had to visit pools */
   _Alignas(64) struct bxr_link young, young_partial, old, old_partial, empty;
-  bool scanning;          /* a root scan is running: every operation takes a slow path */
-  bool after_short_cycle; /* the last major cycle was forced: it had only its own minor scans */
-  uint32_t darkened;      /* the last major cycle for which the roots need no more darkening */
+  bool scanning;             /* a root scan is running: every operation takes a slow path */
+  bool after_short_cycle;    /* the last major cycle was forced: it had only its own minor scans */
+  uint32_t darkened;         /* the last major cycle for which the roots need no more darkening */
   struct bxr_link waiting;   /* pools with deletes that wait for the marker, the oldest first */
   size_t waiting_count;      /* the number of these pools */
   struct bxr_pool *draining; /* pools of the drain list that were not looked at yet */
