@@ -266,14 +266,14 @@ reasons! {
     ConversionErrorKind {
         /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
         /// constructor that the Rust type does not name.
-        Mismatch = "an OCaml value that is not of the form that the Rust type has",
+        Mismatch = "OCaml value does not match the expected type",
         /// A number that the OCaml type or the Rust type cannot hold.
-        OutOfRange = "a number that the other side's type cannot hold",
+        OutOfRange = "number out of range for the target type",
         /// An OCaml string that is not UTF-8, for a Rust `String`.
-        NotUtf8 = "an OCaml string that is not UTF-8, for a Rust String",
+        NotUtf8 = "OCaml string is not UTF-8",
         /// A value is nested more deeply than conversions may go, or the stack nearly ran out during a conversion. See
         /// [`ToOCaml`](crate::ToOCaml#deep-values).
-        TooDeep = "a value that is nested too deep to be converted; see depth::set_limit, and the size of this thread's stack",
+        TooDeep = "value nested too deep to convert; see depth::set_limit, and the size of this thread's stack",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
         /// Rust functions cannot be OCaml functions in this program, which would have to be native code on x86-64 or arm64, in
@@ -618,7 +618,7 @@ mod tests {
         assert_eq!(plain, ConversionErrorKind::OutOfRange.into());
         assert_ne!(plain, placed);
         assert_eq!(placed.clone(), placed);
-        let text = "`size.grams` of it: a number that the other side's type cannot hold";
+        let text = "`size.grams` of it: number out of range for the target type";
         assert_eq!(placed.to_string(), text);
         assert!(std::ptr::eq(plain.inner(), plain.clone().inner()), "a static");
         let found = ConversionError::mismatch("a string".into()).within("size");

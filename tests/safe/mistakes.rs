@@ -71,7 +71,7 @@ declared! {
     list_for_array: () -> OCamlArray<I> as Vec<i64> = "mistakes.list", "a block of tag 0 and size 2, where OCamlInt belongs";
     array_for_list: () -> OCamlList<I> as Vec<i64> = "mistakes.array", "where OCamlList<OCamlInt> belongs";
     ints_for_floats: () -> OCamlArray<OCamlFloat> as Vec<f64> = "mistakes.array", "where OCamlFloat belongs";
-    floats_for_ints: () -> OCamlArray<I> as Vec<i64> = "mistakes.floats", "not of the form";
+    floats_for_ints: () -> OCamlArray<I> as Vec<i64> = "mistakes.floats", "does not match the expected type";
     strings_for_ints: () -> OCamlList<I> as Vec<i64> = "mistakes.strings", "a string, where OCamlInt belongs";
     pair_for_triple: () -> (I, S, OCamlFloat) as (i64, String, f64) = "mistakes.pair", "size 2";
     triple_for_pair: () -> (I, S) as (i64, String) = "mistakes.triple", "size 3, where (OCamlInt, OCamlString) belongs";
@@ -187,7 +187,7 @@ declared! {
     a_tuple_for_two_parts: () -> Tuple as RustTuple = "mistakes.box", "where Tuple belongs";
     two_parts_for_a_tuple: () -> Arguments as RustArguments = "mistakes.old", "where Arguments belongs";
     ordinary_for_polymorphic: () -> Ordinary as RustOrdinary = "mistakes.closed", "where Ordinary belongs";
-    a_name_misspelled: () -> Misspelled as RustMisspelled = "mistakes.open", "not of the form";
+    a_name_misspelled: () -> Misspelled as RustMisspelled = "mistakes.open", "does not match the expected type";
     another_parameter: () -> Own<S> as RustOwn<String> = "mistakes.own", "`item` of ";
 }
 

@@ -334,11 +334,14 @@ test!(errors_say_where, || {
         let refused = ToOCaml::<OCamlTable<OCamlString, Pairs>>::to_ocaml(&table, lock);
         let error = refused.unwrap_err();
         assert_eq!(error.kind(), ConversionErrorKind::OutOfRange);
-        assert!(error.to_string().starts_with("`Fork.right.Tip.0`: a number"), "{error}");
+        assert!(
+            error.to_string().starts_with("`Fork.right.Tip.0`: number out of range"),
+            "{error}"
+        );
         let error = sum::<u8>(lock, Tree::Node(Box::new(Tree::Leaf), 256, Box::new(Tree::Leaf)));
         assert_eq!(
             error.unwrap_err().to_string(),
-            "the result of `sum`: a number that the other side's type cannot hold"
+            "the result of `sum`: number out of range for the target type"
         );
     });
     assert_no_roots();

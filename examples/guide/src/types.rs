@@ -129,7 +129,7 @@ fn errors(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     assert_eq!(
         error.to_string(),
         "`size.Custom.grams` of argument `item` of `place`: \
-         a number that the other side's type cannot hold"
+         number out of range for the target type"
     );
     Ok(())
 }

@@ -105,7 +105,7 @@ fn a_program_with_integers_by_choice() {
         let find name count : unit = raise (Missing (name, count))";
     fs::write(package.join("ocaml/stock.ml"), stock).unwrap();
     let printed = cargo(&package, &["run"]).unwrap();
-    let too_large = ": a number that the other side's type cannot hold\n";
+    let too_large = ": number out of range for the target type\n";
     let expected = [
         "255 [(4611686018427387903, true), (-4611686018427387904, false)]\n",
         &format!("the result of `count`{too_large}"),

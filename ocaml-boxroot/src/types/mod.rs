@@ -273,8 +273,8 @@ pub unsafe trait OneType {
 /// ```
 #[doc(alias("caml_copy_string", "caml_copy_double", "caml_alloc", "Val_int"))]
 #[diagnostic::on_unimplemented(
-    message = "no OCaml value of type `{T}` is made from a `{Self}`",
-    label = "this is no Rust value for an OCaml `{T}`",
+    message = "cannot convert `{Self}` to the OCaml type `{T}`",
+    label = "no conversion from this type to an OCaml `{T}`",
     note = "an OCamlInt is made from any integer type, an OCamlFloat from f64, an OCamlString from str, String, [u8] and Vec<u8>, \
             an OCamlList<A> and an OCamlArray<A> from vectors, arrays and slices of what an A is made from, \
             and each type from a root of it, `&Boxroot<{T}>`",
@@ -354,8 +354,8 @@ impl<T: ?Sized> FloatOf<T> {
 /// # Ok(()) });
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "an OCaml value of type `{T}` cannot be copied to a `{Self}`",
-    label = "this is no Rust type for an OCaml `{T}`",
+    message = "cannot convert the OCaml type `{T}` to `{Self}`",
+    label = "no conversion from an OCaml `{T}` to this type",
     note = "an OCamlInt is copied to any integer type, an OCamlFloat to f64, an OCamlString to String and Vec<u8>, \
             an OCamlList<A> and an OCamlArray<A> to vectors and arrays of what an A is copied to; \
             and a value of any type can stay in OCaml, as a root, `Boxroot<{T}>`",

@@ -4,8 +4,8 @@ use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, OCam
 
 //# conversions_that_are_not_there
 // The messages say what a type is made from.
-ocaml_type! { //~ E0277 no OCaml value of type `OCamlInt` is made from a `f64`
-    //~| E0277 an OCaml value of type `OCamlInt` cannot be copied to a `f64`
+ocaml_type! { //~ E0277 cannot convert `f64` to the OCaml type `OCamlInt`
+    //~| E0277 cannot convert the OCaml type `OCamlInt` to `f64`
     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
 }
 
@@ -22,15 +22,15 @@ ocaml_functions! {
 }
 
 fn argument(lock: &mut DomainLock) -> Result<i64, CallError> {
-    length(lock, 5) //~ E0277 no OCaml value of type `OCamlString` is made from a `{integer}`
+    length(lock, 5) //~ E0277 cannot convert `{integer}` to the OCaml type `OCamlString`
 }
 
 fn result(lock: &mut DomainLock) -> Result<String, CallError> {
-    length(lock, "text") //~ E0277 an OCaml value of type `OCamlInt` cannot be copied to a `String`
+    length(lock, "text") //~ E0277 cannot convert the OCaml type `OCamlInt` to `String`
 }
 
 fn record(lock: &mut DomainLock, city: (String, i64)) -> Result<i64, CallError> {
-    height(lock, city) //~ E0277 no OCaml value of type `OCamlCity` is made from a `(String, i64)`
+    height(lock, city) //~ E0277 cannot convert `(String, i64)` to the OCaml type `OCamlCity`
 }
 
 //# bigarray_of_other_elements
@@ -48,22 +48,22 @@ fn wrong(lock: &DomainLock, array: &RootRef<OCamlArray1<String>>) -> usize {
 fn sum(_: &mut DomainLock, _: impl ToOCaml<OCamlArray2<f64>>) {}
 
 fn vector(lock: &mut DomainLock) -> Result<(), Error> {
-    sum(lock, [0.5, 1.5]); //~ E0277 no OCaml value of type `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>` is made from a `[
+    sum(lock, [0.5, 1.5]); //~ E0277 cannot convert `[
     let vector: Boxroot<OCamlArray1<f64>> = [0.5, 1.5].to_ocaml(lock)?;
-    sum(lock, &vector); //~ E0277 no OCaml value of type `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>` is made from a `Boxroot<
+    sum(lock, &vector); //~ E0277 cannot convert `Boxroot<
     Ok(())
 }
 
 fn layout(lock: &mut DomainLock, matrix: Boxroot<OCamlArray2<f64, FortranLayout>>) {
-    sum(lock, matrix); //~ E0277 is made from a `Boxroot<
+    sum(lock, matrix); //~ E0277 cannot convert `Boxroot<
 }
 
 fn any(lock: &mut DomainLock, tensor: Boxroot<OCamlGenarray<f64>>) {
-    sum(lock, tensor); //~ E0277 is made from a `Boxroot<
+    sum(lock, tensor); //~ E0277 cannot convert `Boxroot<
 }
 
 fn copies(lock: &DomainLock, matrix: Boxroot<OCamlArray2<f64>>) -> Result<Vec<f64>, ConversionError> {
-    matrix.to_rust(lock) //~ E0277 an OCaml value of type `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>` cannot be copied to a `Vec<f64>`
+    matrix.to_rust(lock) //~ E0277 cannot convert the OCaml type `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>` to `Vec<f64>`
 }
 
 /// OCaml's kinds `int8_unsigned` and `char` are not one type.

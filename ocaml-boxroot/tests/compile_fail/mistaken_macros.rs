@@ -205,7 +205,7 @@ ocaml_functions! {
     }
 }
 
-ocaml_functions! { //~ E0277 no OCaml value of type `OCamlInt` is made from a `OCamlBoxrootResult`
+ocaml_functions! { //~ E0277 cannot convert `OCamlBoxrootResult` to the OCaml type `OCamlInt`
     unsafe { fn converted(n: OCamlInt as OCamlBoxrootResult) -> OCamlInt = "converted"; }
     //~^ E0401 can't use generic parameters from outer item
 }
