@@ -92,14 +92,18 @@ def check_named_file(path, number, name):
 
 
 def check_tests(path, number, names):
-    """A line that begins with "Tests:" names tests, or commands."""
+    """A line that begins with "Tests:", or a cell of a column "tests", names tests, or commands."""
     for name in names:
         if not re.search(r"[ /]", name) and not re.search(rf"\btest!\(\s*{name}\b", TEST_SOURCES):
             problem(f"{path}:{number}", f"no test {name}")
 
 
 def check_text(path):
+    in_table = False
     for number, line in lines_without_code(path.read_text()):
+        in_table = line.startswith("|") and (in_table or line.endswith("| tests |"))
+        if in_table:
+            check_tests(path, number, re.findall(r"`(.*?)`", line.split(" | ")[-1]))
         if line.startswith("Tests:"):
             check_tests(path, number, re.findall(r"`(.*?)`", line))
         for code in re.findall(r"`([^`]+)`", line) + re.findall(r"^    (make .*)", line):
@@ -110,18 +114,35 @@ def check_text(path):
             check_link(path, number, link)
 
 
+CATALOGUE = GUIDE / "errors.md"
+OURS = "Build script and cargo", "C functions", "Rust errors", "Exceptions, panics and reports"  # sections with our messages
+FOREIGN = "Only one package", "Stdlib.Effect.Unhandled", "has overflowed its stack", "Unix.fork may not be called"
+
+
 def check_errors():
-    """The page of questions and answers has each error of the two libraries."""
-    page = (GUIDE / "faq.md").read_text()
-    errors = Path("ocaml-boxroot/src/error.rs").read_text()
-    kinds = re.findall(r"^(?:pub enum|   ) \w*Error(?:Kind)? \{\n(.*?)^ *\}$", errors, re.M | re.S)
-    names = [f"`{name}`" for name in re.findall(r"^ +([A-Z]\w+)(?:\(.*\),| = |,$)", "".join(kinds), re.M)]
-    names.append("`NotRegistered`") # of CallError
+    """The catalogue of errors has each error of the two libraries, and each of our messages in it is in the sources."""
+    page = CATALOGUE.read_text()
+    errors = re.sub(r"\\\n *", "", Path("ocaml-boxroot/src/error.rs").read_text())
+    texts = []
+    for name, text in re.findall(r'^ +([A-Z]\w+) = "(.*)",$', errors, re.M):
+        texts += [f"`{name}`", re.split(r"[;:,(]", text)[0].strip()]
+    texts += [f"`{name}`" for kind in re.findall(r"^pub enum (?:Start|Shutdown)Error \{\n(.*?)^\}$", errors, re.M | re.S)
+              for name in re.findall(r"^    ([A-Z]\w+)", kind, re.M)]
     setup = Path("boxroot-c/src/setup.c").read_text()
-    texts = set(re.findall(r'return\s+"(boxroot: [^;,"]+)', setup)) - {"boxroot: no error on this thread", "boxroot: unknown error"}
-    for error in names + sorted(texts):
-        if error not in page:
-            problem(GUIDE / "faq.md", f"does not explain {error}")
+    texts += set(re.findall(r'return\s+"(boxroot: [^;,"]+)', setup)) - {"boxroot: no error on this thread", "boxroot: unknown error"}
+    for text in texts:
+        if text not in page:
+            problem(CATALOGUE, f"does not explain {text}")
+    sources = "".join(path.read_text() for path in tracked("ocaml-boxroot/src/*", "ocaml-boxroot-sys/*", "boxroot-c/*")
+                      if path.suffix in (".rs", ".c", ".h", ".ml"))
+    sources = re.sub(r'\\\n\s*|"\s*\n\s*"', "", sources).replace('\\"', '"')
+    for section in OURS:
+        rows = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", page, re.M | re.S).group(1)
+        for message in re.findall(r"^\|(?: `\w+` \|)? (?:a panic )?`([^|]*)` \|", rows, re.M):
+            for part in message.split("…"):
+                part = part.strip(" ,;`")
+                if len(part) > 7 and part not in sources and not any(text in part for text in FOREIGN):
+                    problem(CATALOGUE, f"no source says: {part}")
 
 
 def check_counts():

@@ -6,7 +6,7 @@
 //!
 //! A [`DomainLock`] proves that this thread holds the lock of its OCaml domain. Functions that may run
 //! OCaml's garbage collector take it as `&mut`; functions that need the collector not to run take it
-//! as `&`. So the borrow checker rejects the use of a value that may have moved:
+//! as `&`. Therefore the borrow checker rejects the use of a value that may have moved:
 //!
 //! ```compile_fail
 //! # use ocaml_boxroot::{DomainLock, Error};
@@ -47,7 +47,7 @@
 //! | allocate, call OCaml | `&mut DomainLock` |
 //!
 //! On OCaml 4, OCaml code that runs below Rust code must not call `Thread.exit`: modules that are initialised by
-//! [`Runtime::start`], functions and what they return, finalisers, handlers of signals. It would jump over Rust's frames, and ends the
+//! [`Runtime::start`], functions and the closures that they return, finalisers, signal handlers. It would jump over Rust's frames, and ends the
 //! process. From OCaml 5 on, it raises an exception like others.
 //!
 //! # The guide
@@ -57,9 +57,11 @@
 //!
 //! | page | about |
 //! |---|---|
-//! | `first-steps-rust.md` | a first program, with OCaml code of its own and without |
-//! | `lock.md`, `threads.md`, `async.md`, `forks.md`, `end.md` | the domain lock, threads and domains, `async`, processes |
-//! | `which-pointer.md`, `values-and-roots.md` | [`Value`], [`Boxroot`], [`RootRef`] |
+//! | `first-steps-rust.md` | a first program, with and without OCaml code |
+//! | `lock.md`, `threads.md`, `async.md`, `end.md` | the domain lock, threads and domains, `async`, the end |
+//! | `promises.md` | what happens when a root is dropped anywhere, a process forks, a signal arrives |
+//! | `errors.md` | errors by message |
+//! | `which-pointer.md` | [`Value`], [`Boxroot`], [`RootRef`] |
 //! | `bindings.md`, `calls.md`, `types.md`, `exceptions.md` | calling OCaml and being called, conversions, errors |
 //! | `embedding.md` | building a program with OCaml in it, or an OCaml program with Rust in it |
 //! | `debugging.md`, `costs.md` | leaks, misuse, deadlocks; what roots cost |
@@ -69,7 +71,7 @@
 //!
 //! Builds with the feature `debug-checks`, and debug builds of this crate, check whether a value can have the type that Rust
 //! gives it. If it cannot, a conversion returns the error [`Mismatch`](ConversionErrorKind::Mismatch), and a method that reads the value, or
-//! calls it, panics. Release builds without the feature do not check. The guide's page `debugging.md` says what is found.
+//! calls it, panics. Release builds without the feature do not check. The guide's page `debugging.md` lists the checks.
 //!
 //! # Features
 //!
@@ -107,7 +109,7 @@ pub use types::{markers, CallError, Exception, FromOCaml, ToOCaml};
 pub(crate) use value::Kind;
 pub use value::Value;
 
-/// What raw values and roots are to C: for the unsafe functions that take or return them, such as [`Value::from_raw`] and
+/// C's types of values and roots: for the unsafe functions that take or return them, such as [`Value::from_raw`] and
 /// [`Boxroot::into_raw`]. The crate `ocaml-boxroot-sys` has the rest of the C library.
 pub mod raw {
     pub use ocaml_boxroot_sys::{BoxRoot, Value};
@@ -123,7 +125,7 @@ pub mod sync {
     pub use crate::lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 }
 
-/// What there is in memory: a value's form, how many roots live, and where the program made them; and where it panics.
+/// A value's form, the number of live roots, the places that created them, and the places of panics.
 pub mod debug {
     pub use crate::call::enter::locate_panics;
     pub use crate::stats::{profile, stats, trim, write_profile, Stats};
@@ -168,7 +170,7 @@ pub mod exceptions {
     };
 }
 
-/// The markers of bigarrays, and what they are made of. Programs say
+/// The markers of bigarrays, and their parts. Programs write
 /// [`OCamlArray2<f64>`](bigarray::OCamlArray2), which is a [`Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`](bigarray::Bigarray).
 ///
 /// # Examples
@@ -195,7 +197,7 @@ pub mod bigarray {
     };
 }
 
-/// What the macros use.
+/// Support for the macros.
 #[doc(hidden)]
 pub mod macro_support;
 
@@ -220,16 +222,14 @@ mod guide {
     mod exceptions {}
     #[doc = include_str!("../../docs/guide/first-steps-rust.md")]
     mod first_steps_rust {}
-    #[doc = include_str!("../../docs/guide/forks.md")]
-    mod forks {}
     #[doc = include_str!("../../docs/guide/lock.md")]
     mod lock {}
+    #[doc = include_str!("../../docs/guide/promises.md")]
+    mod promises {}
     #[doc = include_str!("../../docs/guide/threads.md")]
     mod threads {}
     #[doc = include_str!("../../docs/guide/types.md")]
     mod types {}
-    #[doc = include_str!("../../docs/guide/values-and-roots.md")]
-    mod values_and_roots {}
     #[doc = include_str!("../../docs/guide/which-pointer.md")]
     mod which_pointer {}
 }

@@ -10,7 +10,7 @@ const ADVICE: &str = "\
 | instead of | do | why |
 |---|---|---|
 | a root in each function that a value passes through | root it in the caller, and pass `&RootRef<T>` (in C a `boxroot`) on | [below](#local-roots) |
-| `drop(root)` where a token is at hand | `root.delete_in(lock)`; in C `boxroot_delete_in` | it does not ask who holds the lock |
+| `drop(root)` with a token at hand | `root.delete_in(lock)`; in C `boxroot_delete_in` | it does not ask who holds the lock |
 | many roots of values that live and die together | one root of a list or an array of them | the collector visits one root |
 | many roots in one go, in C | `boxroot_create_many`, `boxroot_delete_many` | one call |
 | `attach` for each of many small steps | one `attach` around them, unless other threads wait for the lock | each `attach` takes and gives up the lock |
@@ -18,21 +18,22 @@ const ADVICE: &str = "\
 | a copy of a large value of which little is read | `root.read(lock, OCamlItem::price)`, `iter`, `as_str`, `cells` | they read in place |
 | roots that other threads drop, one by one and far apart | let the domain that made them drop them | a drop elsewhere takes atomic operations |
 
-A root that stays costs the collector one visit in each major collection, and a young root one more in the next minor collection. [How the \
-allocator works](allocator.md) says why these visits are cheap.
+A root that stays costs the collector one visit in each major collection, and a young root one more
+in the next minor collection. [How the allocator works](allocator.md) says why these visits are
+cheap.
 
 ## What a call does
 
 A call of OCaml from Rust copies the arguments, calls the function, and copies the result or makes a
 root of it. A call of Rust from OCaml makes a root for each argument that the body gets as a root. A
 value needs a root only while others are made: integers, booleans and constant constructors need
-none, nor do roots that are arguments, nor results. Each root costs what
-[creating and deleting one](#single-operations) does. The function's name is looked up once, in its
-first call.
+none, nor do roots that are arguments, nor results. Each root costs what [creating and deleting
+one](#single-operations) does. The function's name is looked up once, in its first call.
 
-What counts is mostly the copies: of a string all bytes, of a list all elements. An argument that is a root is not copied, nor is the result of a
-function with `_root`. Taking the lock is not a part of a call: `attach` does it, once for all calls in its closure. `docs/benchmarks/README.md` of the
-repository says what entering Rust from OCaml and `attach` take.
+The copies cost most: all bytes of a string, all elements of a list. An argument that is a root is
+not copied, nor is the result of a function with `_root`. Taking the lock is not a part of a call:
+`attach` does it, once for all calls in its closure. `docs/benchmarks/README.md` of the repository
+has the cost of entering Rust from OCaml and of `attach`.
 ";
 
 pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
@@ -52,15 +53,15 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
         format!("| {text} | {} |\n", cells.join(" | "))
     };
     let mut text = format!(
-        "# Costs\n\nWhat boxroots cost, beside other kinds of roots, and what to do where the cost matters.\n\n\
-         `make report OCAML={version}` writes this page and `docs/benchmarks/{version}.md` of the repository, which describes\n\
-         the machine and has the spread of each figure. `docs/benchmarks/README.md` there says how it is measured, and in which\n\
-         cases boxroots are slower than the alternatives.\n\n\
+        "# Costs\n\nThe cost of boxroots, compared with other kinds of roots, and how to reduce it.\n\n\
+         `make report OCAML={version}` writes this page and `docs/benchmarks/{version}.md` of the repository, which\n\
+         describes the machine and has the spread of each figure. `docs/benchmarks/README.md` there says how\n\
+         it is measured, and in which cases boxroots are slower than the alternatives.\n\n\
          ## Where it matters\n\n\
          {ADVICE}\n\
          ## Single operations\n\n\
-         Nanoseconds for each, where no other unit is given; OCaml {version}. \"Generational\" and \"global\" are the roots of\n\
-         OCaml's runtime (`caml_register_generational_global_root`, `caml_register_global_root`), \"0.4.0\" is\n\
+         Nanoseconds for each, if no other unit is given; OCaml {version}. \"Generational\" and \"global\" are the\n\
+         roots of OCaml's runtime (`caml_register_generational_global_root`, `caml_register_global_root`), \"0.4.0\" is\n\
          `ocaml-boxroot-sys` 0.4.0.\n\n\
          | | boxroot | generational | global | 0.4.0 |\n|---|---|---|---|---|\n"
     );
@@ -101,7 +102,8 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
     );
 
     text += "\n## Local roots\n\n\
-             What is best depends on how many functions a value passes through: chains of N calls, nanoseconds for each call.\n\n\
+             The best choice depends on how many functions a value passes through: chains of N calls, nanoseconds\n\
+             for each call.\n\n\
              | | N = 1 | 3 | 10 | 100 |\n|---|---|---|---|---|\n";
     for (what, kind) in [
         ("OCaml's `CAMLparam`", "local"),
@@ -112,10 +114,10 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
         text +=
             &row(what, &chains.map(|n| cell("local_roots", "local_roots", n, kind, "ns_per_call")));
     }
-    text += "\nSo it is best to root a value in the caller, and to pass the root on.\n";
+    text += "\nIt is best to root a value in the caller, and to pass the root on.\n";
     if let Some(border) = &report.border {
         text += &format!(
-            "\n## {}\n\nIn nanoseconds, beside the crates `ocaml-interop` 0.12.0 and `ocaml` 1.3.0.\n{}",
+            "\n## {}\n\nIn nanoseconds, compared with the crates `ocaml-interop` 0.12.0 and `ocaml` 1.3.0.\n{}",
             border::TITLE,
             border.text()
         );

@@ -26,12 +26,12 @@ fn labels(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 }
 
 fn closures(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
-    // A closure of OCaml's: a root, which Rust keeps, gives to OCaml, or calls.
+    // An OCaml closure: a root, which Rust keeps, gives to OCaml, or calls.
     let dotted: Boxroot<OCamlChange> = greetings::prefixed(lock, ".")?;
     assert_eq!(greetings::map_words(lock, &dotted, "a b")?, ".a .b");
     assert_eq!(dotted.call_converting::<String>(lock, "c")?, ".c");
 
-    // A closure of Rust's, which OCaml owns and calls.
+    // A Rust closure, which OCaml owns and calls.
     let mark = "!".to_string();
     let loud = OCamlChange::from_rust(lock, move |lock, word| {
         let word = word.get(lock).as_str()?;
