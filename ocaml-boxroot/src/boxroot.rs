@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
-/// The memory where a root keeps its value: what a [`Boxroot`] dereferences to.
+/// The memory of a root's value: a [`Boxroot`] dereferences to it.
 ///
 /// A function that takes `&RootRef<T>` leaves the rooting to its caller: it can allocate, call
 /// OCaml, and read the value again, without creating a root itself.
@@ -96,8 +96,9 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 /// * As large as a pointer; `Option<Boxroot<T>>` too.
 /// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own it, share it
 ///   and drop it, with or without the lock, also after the runtime was shut down. Reading needs a token, of any domain.
-/// * A marker of yours that is not `Send` keeps Rust code from taking roots to other threads. OCaml has no such types: a function of
-///   OCaml for any type may give the value to a Rust closure on another thread. So unsafe code must not rely on the thread.
+/// * Your own marker that is not `Send` keeps Rust code from taking roots to other threads. OCaml
+///   has no such types: a polymorphic OCaml function may give the value to a Rust closure on
+///   another thread. Unsafe code must not rely on the thread.
 /// * It does not depend on the domain that created it: when that domain ends, another one takes its roots over.
 /// * Dropping is inlined on Linux (x86-64 and arm64), and a call elsewhere. Where there is a token,
 ///   [`delete_in`](Boxroot::delete_in) is faster, because it need not check who holds the lock.
@@ -251,7 +252,7 @@ impl<T: ?Sized> Boxroot<T> {
     }
 
     /// Gives the root up to the raw interface. The caller deletes it there, or takes it back by
-    /// [`from_raw`](Boxroot::from_raw); otherwise its value stays alive for ever.
+    /// [`from_raw`](Boxroot::from_raw); otherwise its value stays alive forever.
     pub fn into_raw(self) -> sys::BoxRoot {
         ManuallyDrop::new(self).root
     }
@@ -260,8 +261,8 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Safety
     ///
-    /// `root` is live, its value is a `T`, and no copy of the handle is used any more. If `T` is not both `Send` and
-    /// `Sync`, this is a thread where the value may be used.
+    /// `root` is live, its value is a `T`, and no copy of the handle is used any more. If `T` is
+    /// not both `Send` and `Sync`, this is a thread on which the value may be used.
     pub unsafe fn from_raw(root: sys::BoxRoot) -> Self {
         Boxroot { root, _type: PhantomData }
     }

@@ -1,5 +1,5 @@
-//! Errors, by what the program was doing: attaching, starting and ending the runtime, converting values. [`CallError`] is beside
-//! exceptions. Each text says what was found, and what to do.
+//! Errors, by the operation that failed: attaching, starting and ending the runtime, converting
+//! values. [`CallError`] is beside exceptions. Each text names the problem and the remedy.
 
 use crate::call::registered::Place;
 use crate::{ffi, CallError, Exception};
@@ -25,7 +25,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// What a `ConversionError` without a place points to.
+            /// The target of a `ConversionError` without a place.
             fn conversion_error(self) -> &'static Inner {
                 match self {
                     $($name::$variant => {
@@ -52,7 +52,7 @@ macro_rules! reasons {
 
 reasons! {
     attach:
-    /// Why a thread cannot use OCaml. Nothing has changed.
+    /// The reason why a thread cannot use OCaml. Nothing has changed.
     ///
     /// # Examples
     ///
@@ -71,9 +71,9 @@ reasons! {
         /// This thread holds the lock already: in a function that OCaml called, in a finaliser that other code defined, or in
         /// another [`attach`](crate::DomainLock::attach). Use the token that is there.
         AlreadyHeld = "this thread holds the OCaml lock already; use the token that proves it",
-        /// This thread is dropping the Rust value of an [`OCamlBox`](crate::markers::OCamlBox) inside a collection, where roots can be
-        /// dropped, and OCaml cannot be used in any other way. If the `drop` needs OCaml, let it send the work to a thread that
-        /// attaches.
+        /// This thread is dropping the Rust value of an [`OCamlBox`](crate::markers::OCamlBox)
+        /// inside a collection. Roots can be dropped there, and OCaml cannot be used in any other
+        /// way. If the `drop` needs OCaml, let it send the work to a thread that attaches.
         InFinaliser = "OCaml's collector is dropping an OCamlBox on this thread: only roots can be dropped here",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
@@ -94,9 +94,10 @@ reasons! {
             (link the threads library before what sets boxroot up), or the process has a different copy \
             of the library, too, or the program's OCaml is of another version than the one that this crate was \
             compiled for (cargo clean -p ocaml-boxroot-sys -p ocaml-boxroot)",
-        /// This thread cannot attach: another library has registered it, or (OCaml 5.5) had registered it with another domain than
-        /// the first; it is the thread of a domain that has ended; or OCaml could not register it. When OCaml registers the first
-        /// thread, it starts one of its own, which the system may refuse; a later attach may succeed then.
+        /// This thread cannot attach: another library has registered it, or (OCaml 5.5) had
+        /// registered it with another domain than the first; it is the thread of a domain that has
+        /// ended; or OCaml could not register it. When OCaml registers the first thread, it starts
+        /// another one, which the system may refuse; a later attach may succeed then.
         ThreadNotRegistered = "OCaml could not register this thread; it may be registered elsewhere, its domain may have ended, \
             or the system may have refused OCaml a thread of its own",
         /// The OCaml program does not link the `threads` library. Without it, only the thread that started OCaml can attach.
@@ -112,8 +113,8 @@ reasons! {
 }
 
 impl AttachError {
-    /// Why the last call of the raw interface on this thread failed, by the state of the library and of the lock. If there
-    /// are several reasons, this is the one that lasts longest.
+    /// Why the last call of the raw interface on this thread failed, by the state of the library
+    /// and of the lock. If several apply, returns the most permanent one.
     #[cold]
     pub(crate) fn last() -> AttachError {
         match sys::status() {
@@ -262,7 +263,7 @@ impl fmt::Display for Users {
 
 reasons! {
     of_kind:
-    /// What is wrong with a value; see [`ConversionError`].
+    /// The kind of a [`ConversionError`].
     ConversionErrorKind {
         /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
         /// constructor that the Rust type does not name.
@@ -285,8 +286,8 @@ reasons! {
     }
 }
 
-/// Why a value could not be copied to the other side, allocated or rooted, and where in it. Nothing has changed; but if this is about
-/// the result of a call, OCaml's function has run.
+/// The reason why a value could not be converted, allocated or rooted, and the part of it that
+/// caused this. Nothing has changed; but if it is the result of a call, OCaml's function has run.
 ///
 /// # Examples
 ///
@@ -301,8 +302,8 @@ reasons! {
 /// # Ok(()) });
 /// ```
 pub struct ConversionError(
-    /// Of one that was made without a place, a static; else a `Box` of this error. So an error needs no memory before it has a
-    /// place, and is one pointer, which a `Result` in a register can be.
+    /// A static, for an error without a place; otherwise a `Box` of this error. An error needs no
+    /// memory before it has a place, and is one pointer, so that a `Result` fits in a register.
     NonNull<Inner>,
 );
 
@@ -316,9 +317,9 @@ struct Inner {
     path: Vec<&'static str>,
     /// The argument, the result or the function; may be empty.
     of: String,
-    /// What is there, and what belongs there, in builds with checks; otherwise empty.
+    /// The value and the expected type, in builds with checks; otherwise empty.
     found: String,
-    /// If not, there is a place, or what was found.
+    /// If not, there is a place, or a found value.
     is_static: bool,
 }
 
@@ -377,12 +378,12 @@ impl ConversionError {
         ConversionError(NonNull::from(kind.conversion_error()))
     }
 
-    /// What is wrong, wherever that is.
+    /// The kind of error, without its place.
     pub fn kind(&self) -> ConversionErrorKind {
         self.inner().kind
     }
 
-    /// Why OCaml cannot be used, if that is what is wrong.
+    /// The reason why OCaml cannot be used, if that is the error.
     pub fn attach(&self) -> Option<AttachError> {
         self.inner().attach
     }
@@ -442,7 +443,7 @@ impl ConversionError {
         self
     }
 
-    /// A [`Mismatch`](ConversionErrorKind::Mismatch), with what was found.
+    /// A [`Mismatch`](ConversionErrorKind::Mismatch), with a description of the value.
     #[cold]
     pub(crate) fn mismatch(found: String) -> ConversionError {
         let mut error = ConversionError::new(ConversionErrorKind::Mismatch);
@@ -529,7 +530,7 @@ pub enum Error {
     Call(CallError),
 }
 
-/// `From` for what is wrapped in a variant.
+/// `From` for the wrapped errors of variants.
 macro_rules! sum {
     ($name:ident: $($variant:ident($error:ty)),*) => {
         $(impl From<$error> for $name {

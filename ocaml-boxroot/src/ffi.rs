@@ -70,15 +70,15 @@ extern "C" {
 // The C library.
 extern "C" {
     pub fn free(block: *mut c_void);
-    /// What a signal is called.
+    /// The name of a signal.
     #[cfg(feature = "debug-checks")]
     pub fn strsignal(number: c_int) -> *const c_char;
 }
 
 // `c/stack.c`.
 extern "C" {
-    /// Whether this thread has enough of its stack left for another level of conversions; and the part of the stack where it has, if
-    /// that is known.
+    /// Whether this thread has enough stack left for another level of conversions; and the part of
+    /// the stack in which it has, if that is known.
     pub fn obx_has_stack(end: &mut usize, size: &mut usize) -> c_int;
     /// Whether, besides, more of the stack is left than OCaml code may take without checking for room.
     pub fn obx_has_stack_for_ocaml() -> c_int;
@@ -161,7 +161,7 @@ extern "C" {
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
-    /// Whether this thread drops what such a block owns, in its finaliser. Any thread.
+    /// Whether this thread drops such a block's value, in its finaliser. Any thread.
     pub fn obx_in_finaliser() -> c_int;
 }
 
@@ -209,7 +209,8 @@ extern "C" {
 
 // `c/start.c`, and the rest of `c/runtime.c`.
 extern "C" {
-    /// 1 if the program has what starts OCaml's native code, else 0. Any thread, at any time.
+    /// 1 if the program contains the start of OCaml's native code, otherwise 0. Any thread, at any
+    /// time.
     pub fn obx_can_start() -> c_int;
     /// Starts the runtime and runs the program's modules, if it can. Leaves the lock held. The result may be an
     /// encoded exception.

@@ -60,7 +60,7 @@ impl DomainLock {
     }
 }
 
-/// The cell where OCaml keeps a registered value. It is never freed, and is a root.
+/// The cell in which OCaml keeps a registered value. It is never freed, and is a root.
 ///
 /// From OCaml 5.4 on, if another domain is using the table of names, OCaml releases the domain's lock and waits: the collector
 /// may run.

@@ -2,8 +2,9 @@
 
 use crate::ffi;
 
-/// Makes the handlers of signals safe for OCaml 5. Call it after the libraries of the program have installed their handlers, and
-/// before OCaml code runs; call it again if one installs another handler later.
+/// Makes signal handlers run on the alternate signal stack, which OCaml 5 needs. Call it after the
+/// libraries of the program have installed their handlers, and before OCaml code runs; call it
+/// again if one installs another handler later.
 ///
 /// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small, some hundred bytes at first. If a
 /// signal arrives there, and its handler runs on the stack that it interrupts, it overwrites OCaml's memory. Most libraries
@@ -17,22 +18,25 @@ use crate::ffi;
 /// one, which on Linux may be late: when the future of a process that runs is dropped. Let `signal(SignalKind::child())` install it at
 /// the start, if the program uses `tokio::process`.
 ///
-/// # What is left
+/// # Limits
 ///
-/// * *Handlers that need much of a stack.* From now on they have what signal stacks have. A thread that attaches gets one of 64 KiB,
-///   with a guard page. Other Rust threads have 8 KiB, with a guard page. So on these threads a handler that needs more ends the
-///   process by `SIGSEGV`. Threads that OCaml code makes (`Thread.create`, `Domain.spawn`) have what OCaml gives them: 8 KiB without
-///   a guard page, up to OCaml 5.4. There such a handler overwrites memory, as it does on OCaml's stacks without this function.
-///   Handlers that set a flag or write to a pipe, as those of the libraries above do, need little.
+/// * *Handlers that need much stack.* From now on they have only the signal stack. A thread that
+///   attaches gets one of 64 KiB, with a guard page. Other Rust threads have 8 KiB, with a guard
+///   page. On these threads a handler that needs more ends the process with `SIGSEGV`. Threads that
+///   OCaml code makes (`Thread.create`, `Domain.spawn`) have 8 KiB without a guard page, up to
+///   OCaml 5.4. There such a handler overwrites memory, as it does on OCaml's stacks without this
+///   function. Handlers that set a flag or write to a pipe, as those of the libraries above do,
+///   need little.
 /// * *Profilers.* The handler of `SIGPROF` is not changed, because profilers walk the stack in it. Block `SIGPROF` on threads that use
 ///   OCaml.
-/// * *Errors.* Nor are those of `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS` and `SIGABRT`, which a thread causes by
-///   itself. Rust sets `SA_ONSTACK` for the first two.
+/// * *Errors.* Nor are the handlers of `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`
+///   and `SIGABRT`, which a thread causes by itself. Rust sets `SA_ONSTACK` for the first two.
 /// * *Races.* The function reads the action for each signal, and then writes it: if another thread replaces or removes the handler
 ///   in between, that change is lost.
-/// * *The end of threads and of the process*: see [`DomainLock::attach`](crate::DomainLock::attach). If a thread calls
-///   [`std::process::exit`], Rust takes the main thread's signal stack away. Start OCaml on the main thread, or attach there once: then
-///   the main thread has one that stays.
+/// * *The end of threads and of the process*: see
+///   [`DomainLock::attach`](crate::DomainLock::attach). If a thread calls [`std::process::exit`],
+///   std removes the main thread's signal stack. Start OCaml on the main thread, or attach there
+///   once: then the main thread has one that stays.
 ///
 /// On OCaml 4, this does nothing: OCaml code runs on the thread's stack.
 ///

@@ -57,7 +57,8 @@ pub struct Stats {
     /// Deletes that were carried out later: deletes made outside of the owning domain or inside a root scan, and the
     /// deletes that `barrier_hits` counts.
     pub deferred_deletes: u64,
-    /// Deletes that had to wait until the collector had marked the root's value. A change of such a root counts, too.
+    /// Deletes that had to wait until the collector had marked the root's value. A change of such a
+    /// root also counts.
     pub barrier_hits: u64,
     /// Pools taken over from domains that ended.
     pub pools_adopted: u64,
@@ -101,9 +102,10 @@ pub fn stats() -> Stats {
 /// bytes. Empty pools that the collector may still be visiting are given back at the start of the next
 /// major cycle.
 ///
-/// There is no need to call this: the start of each major cycle gives back empty pools that were not needed
-/// during the last cycle, up to 16 MiB and a sixteenth of them at a time. Where more pools are empty than hold roots, by over 16 MiB,
-/// each minor collection gives back a sixteenth of what is beyond that, once the collector has visited all pools of its cycle.
+/// There is no need to call this: the start of each major cycle gives back empty pools that were
+/// not needed during the last cycle, up to 16 MiB and a sixteenth of them at a time. If empty pools
+/// exceed used ones by over 16 MiB, each minor collection gives back a sixteenth of the excess,
+/// once the collector has visited all pools of its cycle.
 #[doc(alias = "boxroot_trim")]
 pub fn trim(lock: &DomainLock) -> usize {
     // SAFETY: the token proves that the lock of its domain is held and that no root scan is running.

@@ -7,8 +7,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 
-/// Whether this build checks that values look like values of their types. It does under the feature `debug-checks`, and in debug
-/// builds of this crate.
+/// Whether this build validates values against their types (feature `debug-checks`, or debug
+/// builds).
 pub(crate) const CHECKS: bool = cfg!(any(feature = "debug-checks", debug_assertions));
 
 /// An OCaml value that is not rooted. It is valid until the garbage collector may run, that is, until the
@@ -64,7 +64,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
         self.raw
     }
 
-    /// A field of a block. For crates that define markers for OCaml types of their own.
+    /// A field of a block. For crates that define their own markers for OCaml types.
     ///
     /// # Safety
     ///
@@ -81,8 +81,9 @@ impl<'l, T: ?Sized> Value<'l, T> {
             has_field(self.kind(), index);
         }
         let field = (self.raw as *mut sys::Value).wrapping_add(index);
-        // SAFETY: the block is live and does not move in 'l, and has the field (caller). The load is atomic, because
-        // another domain may be changing the field, and it acquires what that domain wrote before.
+        // SAFETY: the block is live and does not move in 'l, and has the field (caller). The load
+        // is atomic, because another domain may be changing the field, and this acquires that
+        // domain's earlier writes.
         let raw = unsafe { AtomicIsize::from_ptr(field) }.load(Ordering::Acquire);
         // SAFETY: `raw` was read from a live block, so it is live in 'l, and it is a `U` (caller).
         unsafe { Value::from_raw(raw) }
@@ -196,7 +197,7 @@ fn has_field(kind: Kind, index: usize) {
     }
 }
 
-/// What [`Value::kind`] returns.
+/// The result of [`Value::kind`].
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! Functions, values and exceptions of generated bindings, and what OCaml wants from Rust.
+//! Functions, values and exceptions of generated bindings, and Rust functions that OCaml calls.
 
 /// Includes the bindings that the build script generated; see the guide (`docs/guide/bindings.md`).
 ///
@@ -18,7 +18,7 @@
 #[macro_export]
 macro_rules! include_bindings {
     ($($module:ident: $provider:ty),* $(,)?) => {
-        /// The types that provide what OCaml's modules want from Rust.
+        /// The types that provide the externals of OCaml's modules.
         mod ocaml_externals {
             #![allow(non_camel_case_types, unused_imports)]
             // The types that are named below hide these.
@@ -41,8 +41,12 @@ macro_rules! include_bindings {
     };
 }
 
-/// For generated bindings: an exception of OCaml, with its arguments. Generated code stands for the promise that OCaml registers
-/// the constructor of an exception with these arguments under the name. With `unsafe`, for [`ocaml_functions!`]: the struct, too.
+/// For generated bindings: an OCaml exception with its arguments. With `unsafe`, for
+/// [`ocaml_functions!`]: also the struct.
+///
+/// # Safety
+///
+/// Upheld by the generator: OCaml registers an exception with these arguments under this name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_exception {
@@ -160,7 +164,10 @@ macro_rules! bound_exception {
 
 /// For generated bindings: a trait for the functions that OCaml's module declares as `external`, and the functions that OCaml calls.
 /// Those in `plain { … }` take and return numbers, `@bare` or as values.
-/// Generated code stands for the promise that OCaml declares them with these types.
+///
+/// # Safety
+///
+/// Upheld by the generator: OCaml declares them with these types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_externals {
@@ -370,7 +377,7 @@ pub mod bound_support {
 
     macro_rules! messages {
         ($($name:ident $macro:literal $instead:literal)*) => {$(
-            /// What the compiler says of a call by hand.
+            /// The compiler's message for a call by hand.
             pub const $name: &str = concat!(
                 $macro, " is only for the bindings that the build script generates; by hand, use ", $instead
             );
@@ -456,7 +463,8 @@ pub mod bound_support {
 
     impl std::error::Error for NotCompared {}
 
-    /// Calls a plain function. If OCaml called Rust too early, panics where OCaml expects no exception, which ends the process.
+    /// Calls a plain function. If OCaml called Rust too early, panics; OCaml expects no exception
+    /// there, so the process aborts.
     ///
     /// # Safety
     ///

@@ -8,8 +8,8 @@ use crate::{
 };
 use ocaml_boxroot_sys as sys;
 
-/// What a closure calls: takes roots of its arguments, and casts them to their types by itself. Its result is valid as long as the
-/// collector does not run.
+/// The body of a closure: takes roots of its arguments, and casts them to their types by itself.
+/// Its result is valid as long as the collector does not run.
 type Body = dyn Fn(&mut DomainLock, &[Boxroot<OCamlAny>]) -> Answer + Send + Sync;
 type Answer = Result<sys::Value, Box<dyn std::error::Error>>;
 

@@ -57,7 +57,8 @@ impl DomainLock {
     }
 }
 
-/// [`DomainLock::enter`], where `f` says whether its result is a valid value or an encoded exception.
+/// [`DomainLock::enter`], in which `f` says whether its result is a valid value or an encoded
+/// exception.
 ///
 /// # Safety
 ///
@@ -84,7 +85,7 @@ unsafe fn run(
     }
 }
 
-/// [`run`] where this thread has no use yet, or below an effect handler.
+/// [`run`] if this thread has no use yet, or below an effect handler.
 ///
 /// # Safety
 ///
@@ -94,9 +95,10 @@ unsafe fn run(
 unsafe fn run_first(
     f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
 ) -> Result<sys::Value, sys::Value> {
-    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a calling
-    // frame has a token, it was borrowed as `&mut` by the function that called OCaml.
-    // The payload of a panic is dropped inside, too: its `drop` is code of the program, which may look at the call stack.
+    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a
+    // calling frame has a token, it was borrowed as `&mut` by the function that called OCaml. The
+    // payload of a panic is also dropped inside: its `drop` is code of the program, which may look
+    // at the call stack.
     let result = unsafe {
         DomainLock::assume_held(|lock| {
             catch_unwind(AssertUnwindSafe(|| f(lock))).map_err(panic_message)
@@ -202,7 +204,7 @@ fn encoded(lock: &mut DomainLock, error: Box<dyn Error>) -> sys::Value {
 
 /// For [`export!`](crate::export!): an argument of a body. An immediate needs no root, only a place.
 pub enum Argument<T: ?Sized> {
-    /// What is in this place is an immediate.
+    /// An immediate in this place.
     Immediate(RootRef<T>),
     /// Any other value.
     Root(Boxroot<T>),
@@ -287,7 +289,7 @@ pub fn unrooted<T: ?Sized>(lock: &DomainLock, result: Boxroot<T>) -> sys::Value 
 ///
 /// There is one.
 pub unsafe fn next(array: &mut *const sys::Value) -> sys::Value {
-    // SAFETY: the array has this element (caller), so that the pointer behind it is valid, too.
+    // SAFETY: the array has this element (caller), so that the pointer behind it is also valid.
     unsafe {
         let element = **array;
         *array = array.add(1);
@@ -299,7 +301,8 @@ pub unsafe fn next(array: &mut *const sys::Value) -> sys::Value {
 ///
 /// # Safety
 ///
-/// In a function that OCaml called, in whose frame nothing is left to drop; `exception` is what [`enter`] returned.
+/// In a function that OCaml called, in whose frame nothing is left to drop; [`enter`] returned
+/// `exception`.
 #[cold]
 #[inline]
 pub unsafe fn raise(exception: sys::Value) -> sys::Value {

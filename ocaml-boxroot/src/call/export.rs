@@ -26,12 +26,12 @@
 /// type. With `as`, it gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml).
 /// The result is a [`Boxroot`](crate::Boxroot) of its type or, with `as`, of a Rust type that is
 /// [`ToOCaml`](crate::ToOCaml); `Result<(), E>` is that of a body without a result. The first name
-/// is that of the token (`&mut DomainLock`): the body may allocate and call OCaml. More than about 120
-/// functions in one `export!` need a larger `#![recursion_limit]`. The body's error is of any type
-/// with a name, not `impl …`, that `?` turns into a `Box<dyn std::error::Error>`. If it is an [`Exception`](crate::Exception), or has
-/// one inside (a [`CallError`](crate::CallError), or any error that has one among its sources),
-/// OCaml sees this exception. OCaml sees any other error, and a panic, as the exception `Failure`
-/// with the whole text.
+/// is that of the token (`&mut DomainLock`): the body may allocate and call OCaml. More than about
+/// 120 functions in one `export!` need a larger `#![recursion_limit]`. The error may be any
+/// nameable type that converts into `Box<dyn std::error::Error>`. If it is an
+/// [`Exception`](crate::Exception), or has one inside (a [`CallError`](crate::CallError), or any
+/// error that has one among its sources), OCaml sees this exception. OCaml sees any other error,
+/// and a panic, as the exception `Failure` with the whole text.
 ///
 /// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more than five arguments,
 /// OCaml needs a second function for bytecode, which the macro defines as `NAME_bytecode`:
@@ -42,26 +42,30 @@
 /// # Safety
 ///
 /// `unsafe` stands for the promise that OCaml declares `external name : … = "name"` with these
-/// types, without the attributes `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other library defines the symbol.
-/// With `[@@noalloc]`, OCaml does not expect a collection or an exception; with `[@unboxed]` and `[@untagged]`, it passes bare
-/// numbers instead of values. Bindings have functions for such declarations (`docs/guide/bindings.md`). The function must not be the finaliser of a custom block, where nothing may be allocated. On OCaml 4,
-/// functions among the arguments do not call `Thread.exit`, which would jump over Rust frames.
+/// types, without the attributes `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other
+/// library defines the symbol. With `[@@noalloc]`, OCaml does not expect a collection or an
+/// exception; with `[@unboxed]` and `[@untagged]`, it passes bare numbers instead of values.
+/// Bindings have functions for such declarations (`docs/guide/bindings.md`). The function must not
+/// be the finaliser of a custom block, in which nothing may be allocated. On OCaml 4, functions
+/// among the arguments do not call `Thread.exit`, which would jump over Rust frames.
 ///
-/// OCaml counts the arrows of the declaration. `int -> (string -> string)` is the type of a function of two arguments, and OCaml would
-/// call a symbol of this type with both. So where the result is a [`Function`](crate::Function), the declaration has a name for its
-/// type: `type change = string -> string`, and `external name : int -> change = "name"`.
+/// OCaml calls an `external` with as many arguments as its declared type has arrows, two for
+/// `int -> (string -> string)`. If the result is a [`Function`](crate::Function), the declaration
+/// needs a name for its type: `type change = string -> string`, and
+/// `external name : int -> change = "name"`.
 ///
-/// Where the declaration has type variables, the promise is about the body, too: it treats values of these types as OCaml's type checker
-/// demands of OCaml code. So the body of `external pick : 'a -> 'a -> 'a`, whose types are [`OCamlAny`](crate::OCamlAny) here, returns one
-/// of its arguments, and nothing else.
+/// If the declaration has type variables, the promise also covers the body: it treats values of
+/// these types as OCaml's type checker demands of OCaml code. The body of
+/// `external pick : 'a -> 'a -> 'a`, whose types are [`OCamlAny`](crate::OCamlAny) here, returns
+/// one of its arguments, and nothing else.
 ///
 /// `#![forbid(unsafe_code)]` refuses the macro; `deny` does not. A `#[cfg]` stands around the macro, not in it.
 ///
 /// # How the exception is raised
 ///
-/// When the exception is raised, the body has ended and has dropped what it owned. No panic leaves the
-/// function. OCaml's exception jumps over the frame of the exported function itself, which has nothing
-/// to drop; the language allows that (RFC 2945, "plain old frames").
+/// When the exception is raised, the body has ended and has dropped its values. No panic leaves the
+/// function. OCaml's exception jumps over the frame of the exported function itself, which has
+/// nothing to drop; the language allows that (RFC 2945, "plain old frames").
 #[macro_export]
 macro_rules! export {
     () => {};

@@ -25,24 +25,28 @@
 /// }
 /// ```
 ///
-/// Each declaration becomes a Rust function. It takes the token (`&mut DomainLock`), and for each argument a Rust value or a root that
-/// is [`ToOCaml`](crate::ToOCaml) the argument's type; with `as`, a value of that Rust type. It returns a value of the Rust type after
-/// `as`, or a [`CallError`](crate::CallError). Without `as`, the caller chooses: a Rust value or a root (`Boxroot<…>`) that is
-/// [`FromOCaml`](crate::FromOCaml) the result's type. Without `->`, OCaml's function returns `()`, and the Rust function, too. There
-/// may be any number of arguments; without any, OCaml's function is called with `()`. A type variable of OCaml is a type parameter:
-/// `fn first<A>(list: OCamlList<A>) -> A as Boxroot<A> = "first"`. The name is looked up at the first call; if OCaml has registered
-/// nothing under it, the error is [`NotRegistered`](crate::CallError::NotRegistered). Generated bindings consist of such declarations.
+/// Each declaration becomes a Rust function. It takes the token (`&mut DomainLock`), and for each
+/// argument a Rust value or a root that is [`ToOCaml`](crate::ToOCaml) the argument's type; with
+/// `as`, a value of that Rust type. It returns a value of the Rust type after `as`, or a
+/// [`CallError`](crate::CallError). Without `as`, the caller chooses: a Rust value or a root
+/// (`Boxroot<…>`) that is [`FromOCaml`](crate::FromOCaml) the result's type. Without `->`, OCaml's
+/// function returns `()`, and so does the Rust function. There may be any number of arguments;
+/// without any, OCaml's function is called with `()`. A type variable of OCaml is a type parameter:
+/// `fn first<A>(list: OCamlList<A>) -> A as Boxroot<A> = "first"`. The name is looked up at the
+/// first call; if OCaml has registered nothing under it, the error is
+/// [`NotRegistered`](crate::CallError::NotRegistered). Generated bindings consist of such
+/// declarations.
 ///
 /// # Exceptions
 ///
 /// An exception of OCaml's function is [`CallError::Exception`](crate::CallError::Exception). It never jumps over Rust code. `?` hands
 /// it on; if it leaves a Rust function that OCaml called ([`export!`](crate::export!)), OCaml sees the same exception again.
 ///
-/// The structs of [`exceptions`](crate::exceptions) tell whether it is one of OCaml's own. An exception
+/// The structs of [`exceptions`](crate::exceptions) recognise predefined exceptions. An exception
 /// of the program that is registered, as by `exception Full of int` and
-/// `let () = Callback.register_exception "Full" (Full 0)`, is declared as a struct, whose fields are its
-/// arguments in order. The struct has the functions `of` and `exception`, and is an error: OCaml sees the
-/// exception if a Rust function that it called returns the struct.
+/// `let () = Callback.register_exception "Full" (Full 0)`, is declared as a struct, whose fields
+/// are its arguments in order. The struct has the functions `of` and `exception`, and is an error:
+/// OCaml sees the exception if a Rust function that it called returns the struct.
 ///
 /// ```no_run
 /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
@@ -176,7 +180,7 @@ macro_rules! ocaml_function {
             let arguments = $crate::ocaml_arguments!(
                 lock $name $($($argument: $type = $argument)? $(_: () = $unit)?),+
             );
-            // In a block of its own, because an argument may have this name.
+            // In a separate block, because an argument may have this name.
             {
                 static FUNCTION: $crate::macro_support::Registered =
                     $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
@@ -232,7 +236,7 @@ macro_rules! ocaml_argument {
     ($type:ty as $rust:ty) => { $rust };
 }
 
-/// For the macros: what the arguments of a call become.
+/// For the macros: the converted arguments of a call.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_arguments {
@@ -260,10 +264,11 @@ macro_rules! ocaml_arguments {
     };
 }
 
-/// For the macros: what stands for a promise about OCaml's side. `unsafe` is written by the program, and an error under
-/// `forbid(unsafe_code)`. `generated` does not compile unless it stands in the file that the build script wrote, whatever macros pass
-/// it on. So it is as true as the build helper, and nobody writes one by hand, also where the compiler forbids `unsafe`. Whoever wants
-/// to nevertheless must write the file in the build script, or give rustc one whose path ends the same, or put macros that pass on
+/// For the macros: the mark of a promise about OCaml's side. The program writes `unsafe`, which is
+/// an error under `forbid(unsafe_code)`. `generated` compiles only in the file that the build
+/// script wrote, whatever macros pass it on. Therefore it is as true as the build helper, although
+/// it compiles under `forbid(unsafe_code)`. To write one by hand, somebody would have to write that
+/// file in the build script, give rustc one whose path ends the same, or put macros that pass on
 /// other text in the place of `ocaml_boxroot`.
 #[doc(hidden)]
 #[macro_export]

@@ -1,5 +1,5 @@
-//! What the compiler says of declarations that the macros for functions do not take. Each macro skips the declarations that are
-//! right, and says what is wrong with the first declaration that is not.
+//! The compiler's messages for declarations that the macros for functions do not take. Each macro
+//! skips correct declarations, and reports the first mistake.
 
 /// For [`ocaml_functions!`](crate::ocaml_functions!).
 #[doc(hidden)]

@@ -45,7 +45,7 @@ impl Use {
         }
     }
 
-    /// Whether a calling frame of this thread has a use, too. If so, OCaml knows this thread.
+    /// Whether a calling frame of this thread also has a use. If so, OCaml knows this thread.
     #[inline]
     pub(crate) fn is_nested(&self) -> bool {
         self.number > 1
@@ -86,7 +86,8 @@ impl Drop for Use {
     }
 }
 
-/// Sets boxroot up, if that was not done yet. What the threads that attach later need comes before.
+/// Sets boxroot up, if that was not done yet. The preparations for threads that attach later come
+/// before.
 ///
 /// # Safety
 ///
@@ -143,7 +144,7 @@ impl Acquired {
         Ok(Acquired { used, _watched: watched })
     }
 
-    /// Whether a calling frame of this thread has a use, too.
+    /// Whether a calling frame of this thread also has a use.
     pub(crate) fn is_nested(&self) -> bool {
         self.used.is_nested()
     }

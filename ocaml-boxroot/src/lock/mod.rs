@@ -1,4 +1,4 @@
-//! The token, and what holds the lock.
+//! The token, and the holders of the lock.
 
 mod acquired;
 mod handlers;
@@ -25,10 +25,10 @@ pub(crate) use watchdog::{State, Watched};
 ///   call OCaml, and to [release](DomainLock::release) the lock. Using the token in this way ends the
 ///   life of every [`Value`](crate::Value) that was obtained under it.
 ///
-/// A token comes from [`attach`](DomainLock::attach) on a Rust thread, from [`export!`](crate::export!)
-/// or [`enter`](DomainLock::enter) in a function that OCaml calls, and from
-/// [`assume_held`](DomainLock::assume_held) where other code holds the lock. It is neither [`Send`] nor
-/// [`Sync`]:
+/// A token comes from [`attach`](DomainLock::attach) on a Rust thread, from
+/// [`export!`](crate::export!) or [`enter`](DomainLock::enter) in a function that OCaml calls, and
+/// from [`assume_held`](DomainLock::assume_held) if other code holds the lock. It is neither
+/// [`Send`] nor [`Sync`]:
 ///
 /// ```compile_fail
 /// # use ocaml_boxroot::DomainLock;
@@ -77,11 +77,11 @@ impl DomainLock {
     /// with `From`. If the compiler asks for it, because there is a `?` inside and outside, let `f` be a function, or write the
     /// closure's type: `|lock| -> Result<_, Error> { … }`. For an `f` that cannot fail there is [`with`](DomainLock::with).
     ///
-    /// Any thread may call this, also the one that started the runtime. On OCaml 5, Rust threads attach to
-    /// the first domain. The first call on a thread registers the thread with OCaml. A thread does not wait
-    /// for the lock when it ends: its registration stays, and the next new thread takes it over. So OCaml's
-    /// `Thread.self ()` may be the same for threads that did not live at the same time. OCaml's signal handlers do not
-    /// run here.
+    /// Any thread may call this, including the one that started the runtime. On OCaml 5, Rust
+    /// threads attach to the first domain. The first call on a thread registers the thread with
+    /// OCaml. A thread does not wait for the lock when it ends: its registration stays, and the
+    /// next new thread takes it over. Therefore OCaml's `Thread.self ()` may be the same for
+    /// threads that did not live at the same time. OCaml's signal handlers do not run here.
     ///
     /// While another thread is in [`Runtime::shutdown_within`](crate::Runtime::shutdown_within), this waits for its end, unless it is
     /// called inside another `attach`.
@@ -89,9 +89,10 @@ impl DomainLock {
     /// If `f` waits for another thread that may need OCaml, it should [`release`](DomainLock::release) the lock
     /// meanwhile.
     ///
-    /// In the destructors of a thread's local variables, and in functions of C's `atexit`, Rust has taken away the thread's stack for
-    /// handlers of signals. OCaml 5 runs its code on stacks that are too small for these. So programs that handle signals should not
-    /// call OCaml there, or should block the signals before.
+    /// In thread-local destructors, and in C's `atexit` functions, std has already removed the
+    /// thread's alternate signal stack, and OCaml 5 runs its code on stacks that are too small for
+    /// signal handlers. Programs that handle signals should not call OCaml there, or should block
+    /// the signals before.
     ///
     /// # Errors
     ///
@@ -154,15 +155,16 @@ impl DomainLock {
         Ok((acquired, lock))
     }
 
-    /// Releases the lock while `f` runs, so that other threads can run OCaml code, and waits for
-    /// it afterwards, also if `f` panics. OCaml's signal handlers do not run here. An `f` that takes no time gives no turn to those
-    /// who wait for the lock: OCaml's `Thread.yield` does.
+    /// Releases the lock while `f` runs, so that other threads can run OCaml code, and waits for it
+    /// afterwards, even if `f` panics. OCaml's signal handlers do not run here. A very short `f`
+    /// does not let waiting threads in; use OCaml's `Thread.yield` for that.
     ///
-    /// If `f` forks the process without the lock, the child cannot go on after `f`, because it cannot take the
-    /// lock: it is aborted when `f` returns, so a daemon must not be made in `f`. A process is also aborted if `f` returns before an
-    /// [`attach`](DomainLock::attach) that this thread began meanwhile has ended. Coroutines with stacks of their own can
-    /// do that. A coroutine that waits in `f`, or in an `attach`, cannot go on in the destructors of its thread's thread-specific keys
-    /// (`pthread_key_create`), where OCaml has lost sight of the thread: the process ends by `SIGSEGV`.
+    /// If `f` forks the process without the lock, the child is aborted when `f` returns, because it
+    /// cannot take the lock; do not start a daemon in `f`. Also aborts if `f` returns while an
+    /// [`attach`](DomainLock::attach) started inside it is still active, which stackful coroutines
+    /// can cause. A coroutine that waits in `f`, or in an `attach`, cannot resume in the
+    /// destructors of its thread's thread-specific keys (`pthread_key_create`), because OCaml has
+    /// unregistered the thread: the process ends with `SIGSEGV`.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, DomainLock};
@@ -238,12 +240,14 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// This thread holds the lock of its domain, and a collection may run here. So the call is not made inside a collection, that is, in
-    /// a finaliser of a custom block, in a root scan, or in another hook of the collector; not in the other operations of a custom
-    /// block (comparison, hash, marshalling); not below an `external` with `[@@noalloc]`, where OCaml's code keeps the heap's state in
-    /// registers; and not in a handler of C's signals. No other token of this thread is used before `f` returns. No
-    /// [`Value`](crate::Value) and no raw value that was obtained before is used afterwards, because the collector may have moved it.
-    /// Code that does not know its callers, such as a `drop` or a method of a trait, cannot promise this for them.
+    /// This thread holds the lock of its domain, and a collection may run here: the call is not
+    /// made inside a collection, that is, in a finaliser of a custom block, in a root scan, or in
+    /// another hook of the collector; not in the other operations of a custom block (comparison,
+    /// hash, marshalling); not below an `external` with `[@@noalloc]`, where OCaml's code keeps the
+    /// heap's state in registers; and not in a handler of C's signals. No other token of this
+    /// thread is used before `f` returns. No [`Value`](crate::Value) and no raw value that was
+    /// obtained before is used afterwards, because the collector may have moved it. Code that does
+    /// not know its callers, such as a `drop` or a method of a trait, cannot promise this for them.
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError> {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
@@ -273,7 +277,7 @@ impl DomainLock {
     }
 }
 
-/// Ends the process where a release cannot take the lock again.
+/// Aborts the process if a release cannot take the lock again.
 #[cold]
 fn cannot_go_on() -> ! {
     let why = if uses::is_forked() {

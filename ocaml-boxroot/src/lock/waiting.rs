@@ -9,11 +9,12 @@ use std::thread::{self, JoinHandle, ScopedJoinHandle};
 
 /// Mutexes that are locked under OCaml's lock.
 ///
-/// A thread that waits for a mutex under OCaml's lock waits for ever if the thread that holds the mutex needs that
-/// lock. On OCaml 5 this also happens if that thread is in another domain and needs a garbage
-/// collection, because a collection waits for all domains. So if a mutex is ever held by a thread that may need
-/// OCaml's lock, all threads should wait for that mutex with OCaml's lock released. This function and those of the other traits are
-/// such users: when they have waited, they have the mutex, and take OCaml's lock again.
+/// A thread that waits for a mutex under OCaml's lock waits forever if the thread that holds the
+/// mutex needs that lock. On OCaml 5 this also happens if that thread is in another domain and
+/// needs a garbage collection, because a collection waits for all domains. If a thread that may
+/// need OCaml's lock ever holds a mutex, all threads should wait for that mutex with OCaml's lock
+/// released. The methods of these traits count too: they return holding the mutex, and then
+/// reacquire OCaml's lock.
 ///
 /// ```
 /// use ocaml_boxroot::sync::MutexExt;
@@ -84,8 +85,9 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
     }
 }
 
-/// Values that are initialised once, under OCaml's lock; see [`MutexExt`]. A [`LazyLock`](std::sync::LazyLock) whose initialiser uses
-/// OCaml does not do: the initialiser has no token, so it panics where a calling frame has one, and may hang where none has.
+/// Values that are initialised once, under OCaml's lock; see [`MutexExt`]. Do not use a
+/// [`LazyLock`](std::sync::LazyLock) whose initialiser uses OCaml: the initialiser has no token, so
+/// it panics if a calling frame has one, and may hang if none has.
 ///
 /// # Examples
 ///

@@ -1,10 +1,11 @@
-//! Under the feature `debug-checks`: a thread that reports which threads have waited for OCaml's lock for seconds, where they wait,
-//! and where the lock is held. The reporting thread never uses OCaml itself, and handles no signals.
+//! Under the feature `debug-checks`: a thread that reports threads that have waited for OCaml's
+//! lock for seconds, with the places of the waits and of the threads that hold the lock. The
+//! reporting thread never uses OCaml itself, and handles no signals.
 //!
 //! It does not see OCaml or C code that holds the lock, nor a thread that waits for a mutex under the lock while another domain
 //! waits for a collection.
 
-/// What a thread does about OCaml's lock.
+/// A thread's relation to OCaml's lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     Waits,
@@ -53,7 +54,7 @@ mod record {
         is_reported: bool,
     }
 
-    /// What the system calls a thread.
+    /// The system's name for a thread.
     #[derive(PartialEq, Eq)]
     struct Name {
         number: u64,
@@ -77,7 +78,7 @@ mod record {
         }
     }
 
-    /// What the threads of a process do.
+    /// The states of the threads of a process.
     struct Table {
         /// Of forks, as in `../c/runtime.c`.
         generation: u32,
@@ -86,15 +87,15 @@ mod record {
 
     #[derive(Default)]
     struct Entries {
-        /// The last entry of a thread says what that thread does now.
+        /// The last entry of a thread is its state now.
         all: Vec<Entry>,
         /// Whether a watchdog looks at them. It ends when there are none, so it keeps no process alive.
         has_watchdog: bool,
     }
 
     impl Table {
-        /// The table of this process. After a fork, the child has a new one, because another thread may have locked the old
-        /// one, and a watchdog of its own.
+        /// The table of this process. After a fork, the child has a new one, because another thread
+        /// may have locked the old one, and its own watchdog.
         fn get() -> &'static Table {
             static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
             let old = TABLE.load(Ordering::Acquire);
@@ -167,7 +168,7 @@ mod record {
                 say(&mut report, "boxroot:  ", &entries[j], "has been attached");
             }
             report.push_str(
-                "boxroot:   OCaml or C code may hold the lock, too. A thread that waits for another one releases the lock \
+                "boxroot:   OCaml or C code may also hold the lock. A thread that waits for another one releases the lock \
                  meanwhile: DomainLock::release, JoinHandleExt, MutexExt, OnceLockExt (instead of LazyLock); see the guide on the lock\n",
             );
         }

@@ -18,10 +18,11 @@ use std::time::{Duration, Instant};
 /// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`](crate::DomainLock::attach).
 ///
 /// A process can start one runtime, once. A `Runtime` is the right to shut it down, and owns
-/// nothing: if it is dropped or forgotten, OCaml stays up until the process ends, and OCaml's `at_exit`
-/// functions do not run. One of them writes what OCaml has buffered, so the output of `print_string` may be lost. A program
-/// whose OCaml code prints, or has `at_exit` functions, should therefore call [`shutdown`](Runtime::shutdown) at its end, or
-/// begin with [`shutdown_on_drop`](Runtime::shutdown_on_drop).
+/// nothing: if it is dropped or forgotten, OCaml stays up until the process ends, and OCaml's
+/// `at_exit` functions do not run. One of them flushes OCaml's buffers, so the output of
+/// `print_string` may be lost. A program whose OCaml code prints, or has `at_exit` functions,
+/// should therefore call [`shutdown`](Runtime::shutdown) at its end, or begin with
+/// [`shutdown_on_drop`](Runtime::shutdown_on_drop).
 ///
 /// # Examples
 ///
@@ -41,7 +42,8 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct Runtime(());
 
-/// What `get_or_start` returns a reference to. A `Runtime` cannot be moved out of a reference, so nobody can shut this one down.
+/// The target of the reference that `get_or_start` returns. A `Runtime` cannot be moved out of a
+/// reference, so nobody can shut this one down.
 static SHARED: Runtime = Runtime(());
 
 impl Runtime {
@@ -53,11 +55,13 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`AlreadyStarted`](crate::StartError::AlreadyStarted) the second time, in a program that OCaml started, and if OCaml
-    /// is bytecode, which OCaml starts;
-    /// [`Exception`](crate::StartError::Exception) if a module raised an exception: the modules that were initialised before
-    /// can be used, but what they have printed and not flushed is lost, because nothing shuts this runtime down;
-    /// [`StackTooSmall`](crate::StartError::StackTooSmall) on a thread with less than 320 KiB of stack left; [`OutOfMemory`](crate::AttachError::OutOfMemory); [`Invalid`](crate::AttachError::Invalid).
+    /// [`AlreadyStarted`](crate::StartError::AlreadyStarted) the second time, in a program that
+    /// OCaml started, and if OCaml is bytecode, which OCaml starts;
+    /// [`Exception`](crate::StartError::Exception) if a module raised an exception: the modules
+    /// that were initialised before can be used, but their unflushed output is lost, because
+    /// nothing shuts this runtime down; [`StackTooSmall`](crate::StartError::StackTooSmall) on a
+    /// thread with less than 320 KiB of stack left;
+    /// [`OutOfMemory`](crate::AttachError::OutOfMemory); [`Invalid`](crate::AttachError::Invalid).
     #[doc(alias("caml_startup", "caml_main"))]
     pub fn start() -> Result<Runtime, StartError> {
         Runtime::builder().start()
@@ -117,15 +121,17 @@ impl Runtime {
     /// thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread. The process keeps the OCaml heap
     /// until it ends, because threads that OCaml code made may still use it.
     ///
-    /// Shared libraries (`cdylib`) that have this crate, too, have a count of users of their own, which this function does not see. Their
-    /// threads must not use OCaml any more.
+    /// Shared libraries (`cdylib`) that also contain this crate have their own count of users,
+    /// which this function does not see. Their threads must not use OCaml any more.
     ///
-    /// While the `at_exit` functions run, other threads of Rust cannot attach any more ([`TornDown`](crate::AttachError::TornDown)). But functions of Rust can
-    /// still be called by OCaml code: of these functions, and of OCaml's other threads, for which they may wait. Afterwards OCaml's
-    /// threads wait for the lock for ever, also those that an `at_exit` function has left in a function of Rust; a mutex that this
-    /// has locked stays locked. Domains that an `at_exit` function has made, and did not wait for, run until they need a collection, for
-    /// which they wait for ever. For them a call of Rust fails, with the exception `Failure`, and in a call that has begun before,
-    /// operations that need memory fail as after a shutdown ([`TornDown`](crate::AttachError::TornDown), or a panic that says so).
+    /// While the `at_exit` functions run, other Rust threads cannot attach any more
+    /// ([`TornDown`](crate::AttachError::TornDown)). The `at_exit` functions, and OCaml's other
+    /// threads, for which they may wait, can still call Rust functions. Afterwards OCaml's threads
+    /// block on the lock forever, including those that an `at_exit` function left in a Rust
+    /// function; a mutex that such a function locked stays locked. Domains spawned but not joined
+    /// by `at_exit` functions block at their next collection. In them a new call of Rust fails with
+    /// the exception `Failure`, and in an earlier call, operations that need memory fail as after a
+    /// shutdown ([`TornDown`](crate::AttachError::TornDown), or a panic that says so).
     ///
     /// # Errors
     ///
@@ -140,19 +146,23 @@ impl Runtime {
         shut_down().map_err(|error| Busy { error, runtime: self })
     }
 
-    /// [`shutdown`](Runtime::shutdown), which waits until nothing uses the runtime, but no longer than `limit`. Meanwhile threads that
-    /// want to [`attach`](crate::DomainLock::attach), and are not inside another `attach`, wait, too. Afterwards they go on if
-    /// this fails; else their `attach` returns [`TornDown`](crate::AttachError::TornDown).
+    /// Like [`shutdown`](Runtime::shutdown), but waits until nothing uses the runtime, at most for
+    /// `limit`. Meanwhile threads that want to [`attach`](crate::DomainLock::attach), and are not
+    /// inside another `attach`, also wait. Afterwards they go on if this fails; otherwise their
+    /// `attach` returns [`TornDown`](crate::AttachError::TornDown).
     ///
-    /// So threads that attach in a loop do not keep this from succeeding, as they do with `shutdown`. But if a thread, in a [`release`](crate::DomainLock::release), waits for another one that has to
-    /// attach first, both wait until the limit. Without a limit ([`Duration::MAX`]) they would wait for ever.
+    /// Threads that attach in a loop do not keep this from succeeding, as they do with `shutdown`.
+    /// But if a thread, in a [`release`](crate::DomainLock::release), waits for another one that
+    /// must attach first, both wait until the limit; without a limit ([`Duration::MAX`]) they would
+    /// wait forever.
     ///
-    /// OCaml code that runs when the last other use has ended, in threads of `Thread.create`, may take longer than the limit to give
-    /// the lock up, and the `at_exit` functions may take as long as they like.
+    /// OCaml code that runs after the last other use, in threads of `Thread.create`, may take
+    /// longer than the limit to give the lock up, and so may the `at_exit` functions.
     ///
     /// # Errors
     ///
-    /// As [`shutdown`](Runtime::shutdown). What time does not change, such as [`AlreadyHeld`](crate::AttachError::AlreadyHeld), is an error at once.
+    /// As [`shutdown`](Runtime::shutdown). Errors that waiting cannot change, such as
+    /// [`AlreadyHeld`](crate::AttachError::AlreadyHeld), are returned at once.
     ///
     /// # Examples
     ///

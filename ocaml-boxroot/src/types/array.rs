@@ -1,4 +1,4 @@
-//! Arrays, and the flat form of floats, which records may have, too.
+//! Arrays, and the flat form of floats, which records may also have.
 
 use super::block::made;
 use super::depth::Level;
@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 marker! {
-    /// The type of OCaml's `T array`, also for arrays of floats. Invariant, because arrays change.
+    /// The type of OCaml's `T array`, including arrays of floats. Invariant, because arrays change.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, OCamlArray};
@@ -252,7 +252,7 @@ fn array<'l, A, R: ToOCaml<A>>(
         }
         array.delete_in(lock);
         let (flat, lock) = flat_array::<OCamlFloat, f64>(&floats, lock)?;
-        // SAFETY: an array of what the elements became, which are floats.
+        // SAFETY: an array of the converted elements, which are floats.
         return unsafe { made(flat.raw(), lock) };
     }
     Ok((array.into_value(lock), lock))

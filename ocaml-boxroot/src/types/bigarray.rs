@@ -30,8 +30,8 @@ use std::sync::atomic::{
 /// other types, as in OCaml.
 ///
 /// The elements are outside of OCaml's heap, and do not move. Other threads and domains may change
-/// them at any time. So Rust gets a slice of cells, which are read and written one by one, at the
-/// cost of ordinary memory accesses.
+/// them at any time. Therefore Rust gets a slice of cells, which are read and written one by one,
+/// at the cost of ordinary memory accesses.
 ///
 /// ```
 /// use ocaml_boxroot::bigarray::OCamlArray1;
@@ -89,7 +89,7 @@ marker! {
     /// others are the parameters of OCaml's type. Programs name these types by [`OCamlArray1`] and
     /// the like; rustc's messages spell them out: an `OCamlArray2<f64>` is a
     /// `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`. [Bindings](crate::include_bindings) use
-    /// this name where OCaml has type variables, `('a, 'b, c_layout) Array1.t`.
+    /// this name if OCaml has type variables, `('a, 'b, c_layout) Array1.t`.
     ///
     /// ```
     /// use ocaml_boxroot::bigarray::{Array2, Bigarray, Float64Elt};
@@ -157,7 +157,7 @@ mod sealed {
         const FLAG: c_int;
     }
 
-    /// The second parameter of a bigarray's type, where `A` is the first one.
+    /// The second parameter of a bigarray's type whose first one is `A`.
     pub trait Kind<A> {
         /// OCaml's number for this kind of element.
         const KIND: c_int;
@@ -373,7 +373,7 @@ fn is_bigarray(value: Value<'_, OCamlAny>) -> bool {
     custom_name(value) == Some(c"_bigarr02")
 }
 
-/// What the block of a bigarray says; `None` for another value.
+/// A description of a bigarray's block; `None` for another value.
 pub(super) fn describe(value: Value<'_, OCamlAny>) -> Option<String> {
     if !is_bigarray(value) {
         return None;
@@ -431,7 +431,8 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     #[doc(alias = "Caml_ba_data_val")]
     #[track_caller]
     pub fn cells(self) -> &'l [BigarrayCell<B::Element>] {
-        // On OCaml 4, the product of the sizes may overflow. The number of elements is what is left of it.
+        // On OCaml 4, the product of the sizes may overflow. The number of elements is the product
+        // modulo the word size.
         let length = self.dimensions().iter().fold(1, |n: usize, size| n.wrapping_mul(*size));
         let data: *const BigarrayCell<B::Element> = self.data().cast();
         if length == 0 {

@@ -13,11 +13,13 @@ marker! {
     /// The type of a Rust value that OCaml owns, in a custom block. In OCaml it is an abstract type. The block's finaliser
     /// drops the `T`.
     ///
-    /// * The finaliser runs inside a collection, on whatever thread runs it. So `T` is [`Send`], and its `drop` cannot use
-    ///   OCaml, except to drop roots: [`attach`](DomainLock::attach) returns [`InFinaliser`](crate::AttachError::InFinaliser)
-    ///   there. A panic in `drop` does not leave the finaliser. `drop` must not wait for a mutex that some thread
-    ///   holds while it waits for OCaml's lock, or while it may run the collector: that thread may be this one.
-    /// * Rust gets a `&T`, on any thread. So `T` is [`Sync`]; if it has to change, use a `Mutex`, for example.
+    /// * The finaliser runs inside a collection, on any thread. Therefore `T` is [`Send`], and its
+    ///   `drop` cannot use OCaml, except to drop roots: [`attach`](DomainLock::attach) returns
+    ///   [`InFinaliser`](crate::AttachError::InFinaliser) there. A panic in `drop` does not leave
+    ///   the finaliser. `drop` must not wait for a mutex that some thread holds while it waits for
+    ///   OCaml's lock, or while it may run the collector: that thread may be this one.
+    /// * Rust gets a `&T`, on any thread. Therefore `T` is [`Sync`]; if it has to change, use a
+    ///   `Mutex`, for example.
     /// * In OCaml, to compare two of these blocks, or to marshal one, raises an exception. `Hashtbl.hash` gives all these blocks the
     ///   same hash.
     /// * Values that are left when the runtime is shut down are not dropped.
@@ -49,7 +51,7 @@ marker! {
 )]
 pub trait Implements: Send + Sync + 'static {}
 
-/// What a custom block owns, and points to.
+/// The data that a custom block owns, and points to.
 #[repr(C)]
 struct Held<T> {
     /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`. C reads this part (`struct obx_held`).
@@ -73,8 +75,7 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// Today there are none: where there is no memory for the value, Rust ends the process, and where there is none for a small block,
-    /// OCaml does.
+    /// Currently infallible: on allocation failure the process aborts.
     #[doc(alias("caml_alloc_custom", "Data_custom_val"))]
     pub fn alloc_box<'l, T: Send + 'static>(
         &'l mut self,
@@ -83,9 +84,10 @@ impl DomainLock {
         self.alloc_box_owning(value, 0)
     }
 
-    /// As [`alloc_box`](DomainLock::alloc_box), for a value that owns so many bytes of memory besides its own size. OCaml collects the
-    /// more often, the more memory such blocks own, so that it soon drops those that nobody needs. Without the number,
-    /// OCaml takes a buffer of a megabyte for a block of a few words, and garbage of gigabytes may wait for the next collection.
+    /// As [`alloc_box`](DomainLock::alloc_box), for a value that owns `bytes` bytes on the heap.
+    /// OCaml collects more often the more memory such blocks own. Without the number, OCaml takes a
+    /// buffer of a megabyte for a block of a few words, and garbage of gigabytes may wait for the
+    /// next collection.
     ///
     /// # Errors
     ///
@@ -185,14 +187,15 @@ unsafe extern "C" fn drop_held<T>(held: *mut Held<()>) {
 ///
 /// `drop_it` may be called with `held`.
 unsafe fn drop_in_finaliser(held: *mut Held<()>, drop_it: unsafe fn(*mut Held<()>)) {
-    // On OCaml 5, the library finds out what thread this is before `drop` can change the thread's signal mask.
+    // On OCaml 5, the library identifies this thread before `drop` can change the thread's signal
+    // mask.
     let _ = sys::lock_state();
     // SAFETY: the function may be called (caller). The thread that runs finalisers holds the lock, or collects for one
     // that does.
     let drop = || unsafe { below_handlers(|| drop_it(held)) };
     let result = catch_unwind(AssertUnwindSafe(drop));
     if let Err(payload) = result {
-        // Not dropped, because the payload's own `drop` might panic, too.
+        // Not dropped, because the payload's own `drop` might also panic.
         std::mem::forget(payload);
     }
 }

@@ -10,8 +10,8 @@ static LIMIT: AtomicUsize = AtomicUsize::new(512);
 thread_local! {
     /// How many levels this thread is in.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// The part of this thread's stack where enough of it is left: its lower end and its size, which is 0 until the stack has been
-    /// looked for.
+    /// The part of this thread's stack in which enough is left: its lower end and its size, which
+    /// is 0 until the stack has been looked for.
     static ENOUGH: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 

@@ -56,7 +56,7 @@ pub struct Exception(Arrived);
 /// `anyhow::Error`) return *its* source as theirs, so the exception is found in any of them.
 struct Arrived(NonNull<Record>);
 
-/// What an exception and its clones own together.
+/// The record that an exception and its clones share.
 struct Record {
     /// How many they are.
     owners: AtomicUsize,
@@ -69,7 +69,7 @@ struct Record {
     more: Option<Box<More>>,
 }
 
-/// What few exceptions have.
+/// The parts that few exceptions have.
 #[derive(Default)]
 struct More {
     /// The text, if it is not short.
@@ -306,9 +306,10 @@ impl Exception {
 
     /// OCaml's backtrace, a line for each place, as `Printexc.print_backtrace` prints it. `None` if
     /// OCaml recorded none: it does so after `Printexc.record_backtrace true`, or with the variable
-    /// `OCAMLRUNPARAM=b`, in native code that was compiled with `-g`. A backtrace ends where Rust called
-    /// OCaml; if OCaml called that Rust function, its last line is OCaml's call. An exception without
-    /// arguments that `raise_notrace` raised has the backtrace of its last raise, if it was the last of all.
+    /// `OCAMLRUNPARAM=b`, in native code that was compiled with `-g`. A backtrace ends at the place
+    /// where Rust called OCaml; if OCaml called that Rust function, its last line is OCaml's call.
+    /// An exception without arguments that `raise_notrace` raised has the backtrace of its last
+    /// raise, if it was the last of all.
     ///
     /// # Examples
     ///
@@ -331,8 +332,9 @@ impl Exception {
         unsafe { taken(text, ffi::free) }.filter(|text| !text.is_empty())
     }
 
-    /// An exception with this name and these arguments: one of OCaml's own, or one that the program registered with
-    /// `Callback.register_exception`; OCaml's own if both have the name. The collector may run.
+    /// An exception with this name and these arguments: a predefined one, or one that the program
+    /// registered with `Callback.register_exception`; the predefined one if both have the name. The
+    /// collector may run.
     ///
     /// # Errors
     ///

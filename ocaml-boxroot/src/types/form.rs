@@ -22,9 +22,10 @@ pub(super) const DOUBLE_TAG: u8 = 253;
 pub(super) const DOUBLE_ARRAY_TAG: u8 = 254;
 pub(super) const CUSTOM_TAG: u8 = 255;
 
-/// A marker whose values can be told from other values by what their memory says. It is implemented for the markers of this crate,
-/// except [`OCamlAny`](crate::OCamlAny), and for markers that [`ocaml_type!`](crate::ocaml_type!) declares. Implement it for a
-/// marker of your own, so that [builds with checks](crate#builds-with-checks) check values of that type, too.
+/// A marker whose values can be recognised from their memory. It is implemented for the markers of
+/// this crate, except [`OCamlAny`](crate::OCamlAny), and for markers that
+/// [`ocaml_type!`](crate::ocaml_type!) declares. Implement it for a marker of your own, so that
+/// [builds with checks](crate#builds-with-checks) also check values of that type.
 ///
 /// # Examples
 ///
@@ -54,7 +55,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
         unsafe { Value::from_raw(self.raw()) }
     }
 
-    /// `false` if the value is certainly not a `T`, by what its memory says.
+    /// `false` if the value's memory shows that it is not a `T`.
     pub fn has_form(self) -> bool
     where
         T: Form,
@@ -110,7 +111,7 @@ fn without_paths(type_name: &str) -> String {
     name + &word
 }
 
-/// What the value's memory says.
+/// A description of the value's memory.
 pub(crate) fn describe(value: Value<'_, OCamlAny>) -> String {
     match value.kind() {
         Kind::Immediate(n) => format!("the immediate {n}"),
@@ -140,8 +141,9 @@ pub(crate) fn is_closure(value: Value<'_, OCamlAny>) -> bool {
     matches!(value.kind(), Kind::Block { tag: CLOSURE_TAG | INFIX_TAG, .. })
 }
 
-/// How many arguments the code of a function takes at once; `-n` if the function takes one argument, a tuple of `n`. `None` if the
-/// value is no function, and in bytecode, where closures do not say this.
+/// How many arguments the code of a function takes at once; `-n` if the function takes one
+/// argument, a tuple of `n`. `None` if the value is no function, and in bytecode, whose closures do
+/// not say this.
 pub(crate) fn arity(value: Value<'_, OCamlAny>) -> Option<isize> {
     // SAFETY: the value is a live closure (just checked).
     let arity = is_closure(value).then(|| unsafe { ffi::obx_arity(value.raw()) })?;

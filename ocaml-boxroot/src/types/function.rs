@@ -197,7 +197,7 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// `raised` is what [`apply`](DomainLock::apply) has just returned.
+    /// [`apply`](DomainLock::apply) has just returned `raised`.
     #[cold]
     #[track_caller]
     unsafe fn exception(&self, raised: sys::Value) -> Exception {
@@ -272,7 +272,7 @@ fn takes(
 const ORDINALS: [&str; 8] =
     ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
-/// What the argument with that number, from 0, becomes.
+/// The converted argument with that number, from 0.
 #[inline]
 #[track_caller]
 fn argument<'a, T, R: ToOCaml<T>>(

@@ -4,13 +4,13 @@ use super::ToOCaml;
 use crate::{Boxroot, ConversionError, DomainLock, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 
-/// What a Rust value has become.
+/// The converted form of a Rust value.
 pub enum Kept<'a> {
     /// An immediate, which needs no root, only a place.
     Immediate(RootRef<OCamlAny>),
     /// A copy.
     Copy(Boxroot<OCamlAny>),
-    /// What a root of the program owns.
+    /// The value of one of the program's roots.
     Root(&'a RootRef<OCamlAny>),
 }
 
@@ -56,7 +56,7 @@ impl<'a> Kept<'a> {
         Kept::Immediate(RootRef::<OCamlAny>::of_int(n))
     }
 
-    /// What was kept, in whose place nothing is left.
+    /// Takes the kept value out, and leaves an immediate.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn replace(&mut self) -> Kept<'a> {
         std::mem::replace(self, Kept::int(0))
@@ -94,12 +94,13 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// What `N` Rust values become, one after another: the parts of a value, or the arguments of a call.
+/// The converted forms of `N` Rust values, one after another: the parts of a value, or the
+/// arguments of a call.
 pub struct Copies<'a, const N: usize> {
     /// Of these, there are so many.
     count: usize,
     kept: [Kept<'a>; N],
-    /// What errors call them.
+    /// Their names in errors.
     names: &'static [&'static str; N],
 }
 
@@ -110,7 +111,7 @@ impl<'a, const N: usize> Copies<'a, N> {
         Copies { count: 0, kept: [const { Kept::int(0) }; N], names }
     }
 
-    /// Adds what a Rust value becomes, which is a `T`.
+    /// Adds the converted form of a Rust value, which is a `T`.
     ///
     /// # Panics
     ///
@@ -134,7 +135,7 @@ impl<'a, const N: usize> Copies<'a, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn push(&mut self, kept: Kept<'a>) {
-        // What was there is nothing to drop.
+        // The old value needs no drop.
         std::mem::forget(std::mem::replace(&mut self.kept[self.count], kept));
         self.count += 1;
     }

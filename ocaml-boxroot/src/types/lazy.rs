@@ -8,9 +8,9 @@ use std::sync::atomic::{fence, Ordering};
 marker! {
     /// The type of OCaml's `T Lazy.t`. Covariant.
     ///
-    /// Rust reads the result of a lazy value that OCaml has forced. To force one runs OCaml code, and is
-    /// `Lazy.force` of [bindings](crate::include_bindings!) (`bind("stdlib__Lazy")`). That function is
-    /// unsafe: a race of two threads that force one value is a defect of OCaml's runtime.
+    /// Rust reads the result of a lazy value that OCaml has forced. To force one runs OCaml code,
+    /// and is `Lazy.force` of [bindings](crate::include_bindings!) (`bind("stdlib__Lazy")`). That
+    /// function is unsafe: a race of two threads that force one value is a bug of OCaml's runtime.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! Lists; and what lists and arrays have in common.
+//! Lists; and the common parts of lists and arrays.
 
 use super::depth::Level;
 use super::form::Form;
@@ -105,10 +105,12 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
         let _level = Level::new()?;
         let (mut elements, mut rest) = (Vec::new(), value);
         loop {
-            // The vector grows with the list, because elements that are allocated before its last memory are allocated faster (glibc).
-            // At each growth a cell is remembered, for as many steps as the list has cells so far. So a cyclic list is noticed at
-            // the latest when it was followed three times as far as it has cells (R. P. Brent, "An improved Monte Carlo factorization
-            // algorithm", 1980). No value moves meanwhile, because the token is borrowed.
+            // The vector grows with the list, because elements that are allocated before its last
+            // memory are allocated faster (glibc). At each growth a cell is remembered, for as many
+            // steps as the list has cells so far. Therefore a cyclic list is noticed at the latest
+            // when it was followed three times as far as it has cells (R. P. Brent, "An improved
+            // Monte Carlo factorization algorithm", 1980). No value moves meanwhile, because the
+            // token is borrowed.
             let (remembered, steps) = (rest.raw(), elements.len().max(4));
             if elements.try_reserve(steps).is_err() {
                 return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));

@@ -30,7 +30,7 @@ pub(crate) fn collect<T>(
     Ok(elements)
 }
 
-/// A vector of what `convert` makes of these elements.
+/// A vector of the elements that `convert` returns for these.
 #[inline]
 pub(crate) fn converted<S, T>(
     from: impl ExactSizeIterator<Item = S>,

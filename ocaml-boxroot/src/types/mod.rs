@@ -1,14 +1,15 @@
-//! The types of OCaml: for each a *marker*, a Rust type that only names it, for `Value<'l, T>` and `Boxroot<T>`; what can be
-//! read of its values; and the conversions. The table of conversions is in the documentation of [`ToOCaml`].
+//! The types of OCaml: for each a *marker*, a Rust type that only names it, for `Value<'l, T>` and
+//! `Boxroot<T>`; the ways to read its values; and the conversions. The table of conversions is in
+//! the documentation of [`ToOCaml`].
 //!
 //! Markers have no values. Two rules make safe code sound:
 //!
 //! * *Threads.* A root may go to other threads if its marker is `Send` and `Sync`. A marker with parameters is both
 //!   if all its parameters are.
-//! * *Variance.* Lifetimes in a parameter may be shortened where OCaml only gives values of that type (covariant: lists,
-//!   options, results of functions). They may be lengthened where OCaml only takes such values (contravariant:
-//!   arguments of functions). They stay as they are where OCaml does both (invariant: arrays and references, which
-//!   change).
+//! * *Variance.* Lifetimes in a parameter may be shortened if OCaml only gives values of that type
+//!   (covariant: lists, options, results of functions). They may be lengthened if OCaml only takes
+//!   such values (contravariant: arguments of functions). They stay as they are if OCaml does both
+//!   (invariant: arrays and references, which change).
 
 /// Declares markers. The types in parentheses say on which parameters the marker's thread-safety and variance depend.
 macro_rules! marker {
@@ -90,8 +91,8 @@ mod tuple;
 pub use exception::{CallError, Exception};
 
 /// The *markers*: Rust types that only name types of OCaml, for [`Value<'l, T>`](crate::Value) and
-/// [`Boxroot<T>`](crate::Boxroot); and what belongs to them. The most common ones are in the root of the crate as well, and those of
-/// bigarrays in [`bigarray`](crate::bigarray).
+/// [`Boxroot<T>`](crate::Boxroot); and related types. The most common ones are also in the root of
+/// the crate, and those of bigarrays in [`bigarray`](crate::bigarray).
 ///
 /// OCaml's `unit`, `bool`, `'a option`, `('a, 'b) result` and tuples have Rust's own types as markers: `()`, `bool`, `Option<A>`,
 /// `Result<A, B>` and `(A, B)`. [`ocaml_type!`](crate::ocaml_type!) makes markers for records and variants, and bindings do. The
@@ -202,24 +203,28 @@ pub unsafe trait OneType {
 ///
 /// # Deep values
 ///
-/// Conversions of nested values recurse, so the data could exhaust the stack. Therefore nesting beyond 512 levels is the
-/// error [`TooDeep`](crate::ConversionErrorKind::TooDeep), and so is any level once less than a quarter of the thread's stack is left. Each
-/// list, array, map, tuple, option, result, record and variant is a level. Numbers, strings and roots are no levels, nor are types that you
-/// implement the conversions for: a recursive one begins with a [`Level`](crate::depth::Level). A list is one level, however many elements it has; a cyclic
-/// list is a [`Mismatch`](crate::ConversionErrorKind::Mismatch).
+/// Conversions of nested values recurse. They return
+/// [`TooDeep`](crate::ConversionErrorKind::TooDeep) beyond 512 levels, or when less than a quarter
+/// of the thread's stack is left, so that data cannot exhaust the stack. Each list, array, map,
+/// tuple, option, result, record and variant is a level; a list is one level, however many elements
+/// it has. Numbers, strings and roots are not, nor are types with your own conversions: begin a
+/// recursive one with a [`Level`](crate::depth::Level). A cyclic list is a
+/// [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///
-/// A conversion has on the stack up to twenty copies of a Rust value, and up to 200 bytes for each field or constructor of its type. So
-/// what is left has room for values of up to a two-hundredth of the stack (10 KB with the 2 MiB of Rust's threads), of types with one
-/// field or constructor for each 2 KiB of the stack (a thousand). If a type of yours has larger arrays (`[A; N]`), use vectors instead.
+/// A conversion may need 20 times the size of a value in stack space, and 200 bytes for each field
+/// or constructor of its type. Keep values below 1/200 of the stack (10 KB of 2 MiB), and types
+/// below a thousand fields or constructors. Use vectors instead of larger arrays (`[A; N]`).
 ///
-/// [`depth::set_limit`](crate::depth::set_limit) sets another limit. It has to suit what the program does with the Rust
-/// values, too: dropping, printing and comparing them recurses as well. A part that occurs several times in a value is converted
-/// each time, so a small value that shares much may become a very large one.
+/// [`depth::set_limit`](crate::depth::set_limit) sets another limit. It must also suit the
+/// program's use of the Rust values: dropping, printing and comparing them recurses as well. A part
+/// that occurs several times in a value is converted each time, so a small value that shares much
+/// may become a very large one.
 ///
-/// A call from Rust to OCaml also needs a quarter of the stack, and at least 320 KiB: if less is left, the call raises
-/// `Stack_overflow`. So endless calls between Rust and OCaml do not end the process. On a stack that a library has made, such as that of a
-/// coroutine or of `stacker::grow`, nobody knows how large it is. There a level needs 64 KiB to be left, and a call 320 KiB; Linux tells whether
-/// they are there, if the stack has a guard page. On other systems the process ends by `SIGSEGV` where they are not.
+/// A call from Rust to OCaml also needs a quarter of the stack, and at least 320 KiB: if less is
+/// left, the call raises `Stack_overflow`. Therefore endless calls between Rust and OCaml do not
+/// end the process. The size of stacks made by coroutines or `stacker::grow` is not known. There a
+/// level needs 64 KiB to be left, and a call 320 KiB; Linux tells whether they are left, if the
+/// stack has a guard page. On other systems a lack of stack ends the process with `SIGSEGV`.
 ///
 /// # Conversions of other types
 ///

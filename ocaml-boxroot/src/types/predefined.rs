@@ -13,8 +13,9 @@ pub struct Named {
     make: Make,
 }
 
-/// Makes the exception. The error is the struct itself, or what hides it (`Box`, `Arc`,
-/// `io::Error::other`, `#[error(transparent)]` of `thiserror`, an `anyhow::Error`) and has its text.
+/// Makes the exception. The error is the struct itself, or a wrapper that hides it (`Box`, `Arc`,
+/// `io::Error::other`, `#[error(transparent)]` of `thiserror`, an `anyhow::Error`) and has its
+/// text.
 type Make = fn(&mut DomainLock, &(dyn Error + 'static)) -> Option<Exception>;
 
 impl Named {
@@ -46,7 +47,7 @@ impl fmt::Debug for Named {
 
 impl Error for Named {}
 
-/// For bound exceptions: what `make` makes of the struct, if the error is the struct.
+/// For bound exceptions: the result of `make` for the struct, if the error is the struct.
 pub fn made_of<E: Error + 'static>(
     lock: &mut DomainLock,
     error: &(dyn Error + 'static),

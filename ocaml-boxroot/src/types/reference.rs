@@ -59,7 +59,7 @@ impl<T> OCamlRef<T> {
 }
 
 impl<T> RootRef<OCamlRef<T>> {
-    /// Changes what the reference contains, OCaml's `:=`. The collector may run.
+    /// Changes the contents of the reference: OCaml's `:=`. The collector may run.
     ///
     /// # Errors
     ///

@@ -13,8 +13,8 @@ marker! {
     /// Vectors, maps and sets of Rust become sequences, of which OCaml's `of_seq` functions make maps, hash
     /// tables, queues and others. They are copied at once.
     ///
-    /// OCaml computes an element when it is asked for, each time again, and that may raise an exception. So iterating
-    /// needs the token as `&mut`, and gives results.
+    /// OCaml computes an element when it is asked for, each time again, and may raise an exception.
+    /// Iterating needs the token as `&mut`, and gives results.
     ///
     /// ```no_run
     /// use ocaml_boxroot::markers::OCamlSeq;

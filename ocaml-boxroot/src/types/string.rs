@@ -128,9 +128,9 @@ impl<'l> Value<'l, OCamlString> {
         self.as_bytes().to_vec()
     }
 
-    /// A copy of the string, where U+FFFD replaces what is not UTF-8. For such a string, [`to_rust`](Value::to_rust) to a
-    /// `String` is an error instead. It is also an error if there is no memory, where this function ends the process, as
-    /// [`String::from_utf8_lossy`] does.
+    /// A copy of the string, in which U+FFFD replaces invalid UTF-8; [`to_rust`](Value::to_rust) to
+    /// a `String` returns an error for it. `to_rust` also returns an error when out of memory; this
+    /// method aborts, as [`String::from_utf8_lossy`] does.
     #[track_caller]
     pub fn to_string_lossy(self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()
@@ -251,8 +251,8 @@ bytes! {
     Vec<u8>;
 }
 
-/// [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) for a string that is not UTF-8. `Vec<u8>` is for any string, and
-/// [`Value::to_string_lossy`] replaces what is not UTF-8.
+/// [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) for a string that is not UTF-8. `Vec<u8>` is
+/// for any string, and [`Value::to_string_lossy`] replaces invalid UTF-8.
 impl FromOCaml<OCamlString> for String {
     #[inline]
     fn from_ocaml<'l>(

@@ -1,11 +1,11 @@
-//! Texts of exceptions. A short one, of ASCII characters, takes no memory of its own.
+//! Texts of exceptions. A short one, of ASCII characters, takes no extra memory.
 
 use crate::{OCamlBytes, Value};
 use std::sync::atomic::Ordering;
 
 const ROOM: usize = 63;
 
-/// A short text. It cannot take what is not ASCII, or has no room.
+/// A short text. It takes ASCII characters only, while there is room.
 pub(super) struct Short {
     /// The first `length` bytes are the text, and are ASCII.
     bytes: [u8; ROOM],
@@ -30,7 +30,7 @@ impl Short {
     }
 }
 
-/// Adds to a short text, which has what was added when [`done`](Writer::done) is called. `None` if
+/// Adds to a short text, which has the additions when [`done`](Writer::done) is called. `None` if
 /// the text cannot take a part.
 pub(super) struct Writer<'a> {
     text: &'a mut Short,
@@ -52,8 +52,8 @@ impl Writer<'_> {
     pub(super) fn add_bytes(mut self, part: Value<'_, OCamlBytes>) -> Option<Self> {
         const WORD: usize = size_of::<usize>();
         let (words, length) = part.words();
-        // All bytes of the words are copied. Those behind the string are ASCII, too: zeros and
-        // their number. What is added next replaces them.
+        // All bytes of the words are copied. Those behind the string are also ASCII: zeros and
+        // their number. The next additions replace them.
         let (mut end, mut bits) = (self.end, 0);
         for word in words {
             let word = word.load(Ordering::Relaxed);
@@ -78,7 +78,7 @@ pub(super) fn add(text: &mut String, part: &str) -> Option<()> {
     Some(())
 }
 
-/// Adds a string of OCaml. U+FFFD replaces what is not UTF-8. `None` if there is no memory.
+/// Adds a string of OCaml. U+FFFD replaces invalid UTF-8. `None` if there is no memory.
 pub(super) fn add_bytes(text: &mut String, part: Value<'_, OCamlBytes>) -> Option<()> {
     for chunk in part.copied().ok()?.utf8_chunks() {
         add(text, chunk.valid())?;

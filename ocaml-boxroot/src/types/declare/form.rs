@@ -46,8 +46,9 @@ pub(super) const fn size(constructor: Constructor) -> usize {
     }
 }
 
-/// A marker of [`ocaml_type!`](crate::ocaml_type!) or [`bound_type!`](crate::bound_type!). It is implemented once for each
-/// marker. So the compiler rejects a second declaration of a marker, with another form, and one for another crate's marker.
+/// A marker of [`ocaml_type!`](crate::ocaml_type!) or [`bound_type!`](crate::bound_type!). It is
+/// implemented once for each marker. Therefore the compiler rejects a second declaration of a
+/// marker, with another form, and one for another crate's marker.
 ///
 /// # Safety
 ///
@@ -122,14 +123,15 @@ pub unsafe trait Part<const CONSTRUCTOR: isize, const PART: usize, T>: Declared 
 #[diagnostic::on_unimplemented(message = "only OCaml makes values of `{Self}`")]
 pub unsafe trait Public: Declared {}
 
-/// The type of a part, for `Send` and `Sync`. By the bound, the compiler compares it with that of [`Part`]: where a macro
-/// stands for the type, it may expand to another one each time.
+/// The type of a part, for `Send` and `Sync`. Through the bound, the compiler compares it with that
+/// of [`Part`]: a macro in the place of the type may expand to another one each time.
 pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(
     PhantomData<(T, fn() -> M)>,
 );
 
-/// A value of a declared type with these parts (a tuple), for [`OneType`]: if the type is unboxed, it is the only part. (The lifetime
-/// makes the compiler ask whether this is a `OneType` where that is needed, and not where the type is declared.)
+/// A value of a declared type with these parts (a tuple), for [`OneType`]: if the type is unboxed,
+/// it is the only part. (The lifetime makes the compiler check for `OneType` at each use, and not
+/// at the declaration of the type.)
 pub struct Whole<'a, M, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), M, Parts)>);
 
 // SAFETY: no value of OCaml has this type. A block of a declared type is of that type, whatever it contains.

@@ -30,9 +30,9 @@ macro_rules! ocaml_declare {
     };
 }
 
-/// For [`ocaml_declare!`]: a marker, and all that unsafe code believes of it. The types of the declaration stand in items here, where
-/// Rust infers nothing, so these types count. Where a type of the declaration stands elsewhere, the compiler compares it with the
-/// type here.
+/// For [`ocaml_declare!`]: a marker, and all facts that unsafe code believes of it. The types of
+/// the declaration stand in items here, in which Rust infers nothing, so these types count. The
+/// compiler compares other occurrences of a type of the declaration with the type here.
 ///
 /// A part is `(number of the constructor, its own number, [parameters of the marker], type)`. A number is a literal, or an
 /// expression in braces. `public [parameters of the marker]` stands there if values are converted to OCaml.
@@ -173,7 +173,7 @@ macro_rules! ocaml_from {
                             ),
                             lock,
                         ) {
-                            // This does what `?` does, which takes longer to compile.
+                            // This does the work of `?`, which takes longer to compile.
                             $crate::macro_support::Ok(part) => part,
                             $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
                         }),*
@@ -235,7 +235,8 @@ macro_rules! ocaml_fields {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a level of nested conversions. This does what `?` does, which takes longer to compile.
+/// For [`ocaml_type!`](crate::ocaml_type!): a level of nested conversions. This does the work of
+/// `?`, which takes longer to compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_level {
@@ -272,7 +273,8 @@ macro_rules! ocaml_make {
     }};
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of a constructor with these parts, in a frame of its own if it has any.
+/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of a constructor with these parts, in a
+/// separate frame if it has any.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_apart {
@@ -396,8 +398,9 @@ macro_rules! ocaml_struct {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a variant. `@normalise` and `@zip` bring each constructor into the form
-/// `(Constructor [part name Type] …)`, where the part is a number or a label, and the name that of a local variable.
+/// For [`ocaml_type!`](crate::ocaml_type!): a variant. `@normalise` and `@zip` bring each
+/// constructor into the form `(Constructor [part name Type] …)`: the part is a number or a label,
+/// and the name is that of a local variable.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_enum {

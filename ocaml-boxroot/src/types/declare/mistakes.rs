@@ -1,6 +1,6 @@
-//! What the compiler says of declarations that [`ocaml_type!`](crate::ocaml_type!) does not take.
+//! The compiler's messages for declarations that [`ocaml_type!`](crate::ocaml_type!) does not take.
 
-/// For [`ocaml_type!`](crate::ocaml_type!): says what is wrong with the declaration at the beginning.
+/// For [`ocaml_type!`](crate::ocaml_type!): reports the mistake in the first declaration.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! mistaken_type {

@@ -72,10 +72,11 @@ pub use field::Field;
 /// * An `unboxed struct` is a type with `[@@unboxed]`: a record of one field, or a variant of one constructor with one
 ///   argument, which OCaml represents as this field. `type metres = { metres : float } [@@unboxed]` is
 ///   `unboxed struct OCamlMetres for Metres { metres: OCamlFloat }`. It has no constants.
-/// * OCaml stores a record in the flat form if all fields are floats, and the macro assumes this form if all fields are
-///   [`OCamlFloat`](crate::OCamlFloat), or an `unboxed struct` of such a field. So a field must have one of these types
-///   where OCaml knows that the field is a `float`, also by an abbreviation or an unboxed type. The field must have another
-///   marker where OCaml's declaration of the record does not know this, because the type of the field is a variable or
+/// * OCaml stores a record in the flat form if all fields are floats, and the macro assumes this
+///   form if all fields are [`OCamlFloat`](crate::OCamlFloat), or an `unboxed struct` of such a
+///   field. A field must have one of these types if OCaml knows that the field is a `float`, even
+///   through an abbreviation or an unboxed type. The field must have another marker if OCaml's
+///   declaration of the record does not know this, because the type of the field is a variable or
 ///   abstract there.
 /// * A constructor with several arguments (`of int * int`) has as many here, at most eight; one whose argument is a
 ///   tuple (`of (int * int)`) has one argument, a tuple.
@@ -89,12 +90,13 @@ pub use field::Field;
 ///
 /// A marker is `Send` and `Sync` if the markers of all its fields and arguments are.
 ///
-/// An error in a field or an argument says where it is: ``` `Fork.1`: a number that … ```.
+/// An error in a field or an argument says where it is: ``` `Fork.1`: number out of range … ```.
 ///
 /// Comments are the only attributes that the macro takes. Types are written out, without `_`.
 ///
-/// The macro needs no `unsafe`: the promise that an OCaml value *has* this type is made where the value comes to Rust,
-/// in [`export!`](crate::export!), [`ocaml_functions!`](crate::ocaml_functions!) or
+/// The macro needs no `unsafe`: the promise that an OCaml value *has* this type is made when the
+/// value comes to Rust, in [`export!`](crate::export!),
+/// [`ocaml_functions!`](crate::ocaml_functions!) or
 /// [`DomainLock::named`](crate::DomainLock::named).
 #[macro_export]
 macro_rules! ocaml_type {

@@ -17,7 +17,7 @@ use std::marker::PhantomData;
 // Types with many parts make many instances of the generic functions here, so these are short, and call functions with fewer
 // parameters or none.
 
-/// What the `N` parts of a new value have become so far, which is of that constructor of an `M`.
+/// The parts of a new value that are converted so far, of `N` for that constructor of an `M`.
 pub struct Making<'a, M, const CONSTRUCTOR: isize, const N: usize> {
     parts: Copies<'a, N>,
     /// Instead, for a record in the flat form.
@@ -76,8 +76,9 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     pub fn make(self, lock: &mut DomainLock) -> Made<'_, M> {
         // SAFETY: these are as many parts as the constructor has (`new`).
         match unsafe { construct(lock, const { constructor::<M>(C) }, self.parts, self.numbers) } {
-            // SAFETY: these are all parts of the constructor, in order, and each has its type (`add`). So the value that was made
-            // is OCaml's representation of an `M` (`Declared`), which may be made (`Public`).
+            // SAFETY: these are all parts of the constructor, in order, and each has its type
+            // (`add`). The value that was made is OCaml's representation of an `M` (`Declared`),
+            // which may be made (`Public`).
             Ok((value, lock)) => Ok((unsafe { Value::from_raw(value.raw()) }, lock)),
             Err(error) => Err(error),
         }
@@ -113,8 +114,9 @@ pub trait FromParts<M>: Sized {
     fn from_parts<'l>(value: Value<'l, M>, lock: &'l DomainLock) -> Result<Self, ConversionError>;
 }
 
-/// Calls `f`, with a frame of its own. What a type with many constructors needs for one of them is not on the stack while a part of
-/// another one is converted. (Without optimisation, the frame of a function has room for each value of its whole body.)
+/// Calls `f` in a separate frame. The stack that a type with many constructors needs for one of
+/// them is not in use while a part of another one is converted. (Without optimisation, the frame of
+/// a function has room for each value of its whole body.)
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn apart<R>(f: impl FnOnce() -> R) -> R {
@@ -233,10 +235,10 @@ enum Fields<'l> {
     Unboxed(Value<'l, OCamlAny>),
 }
 
-/// A value, and what its memory says: its head, if it is a block, or 0.
+/// A value and its head, if it is a block, or 0.
 pub struct Opened<'l, M>(Value<'l, OCamlAny>, usize, PhantomData<M>);
 
-/// Reads what a value's memory says, so that the value can be taken apart.
+/// Reads a value's head, so that the value can be taken apart.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn open<M: Declared>(value: Value<'_, M>) -> Opened<'_, M> {
     let value = value.any();
