@@ -98,14 +98,9 @@ pub fn stats() -> Stats {
     }
 }
 
-/// Gives the memory of the empty pools of this thread's domain back to the system, and returns its size in
-/// bytes. Empty pools that the collector may still be visiting are given back at the start of the next
-/// major cycle.
-///
-/// There is no need to call this: the start of each major cycle gives back empty pools that were
-/// not needed during the last cycle, up to 16 MiB and a sixteenth of them at a time. If empty pools
-/// exceed used ones by over 16 MiB, each minor collection gives back a sixteenth of the excess,
-/// once the collector has visited all pools of its cycle.
+/// Gives the memory of the empty pools of this thread's domain back to the system, and returns its
+/// size in bytes. Memory is also given back gradually without this call. Empty pools that the
+/// collector may still be visiting are kept until the next major collection starts.
 #[doc(alias = "boxroot_trim")]
 pub fn trim(lock: &DomainLock) -> usize {
     // SAFETY: the token proves that the lock of its domain is held and that no root scan is running.
