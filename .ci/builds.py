@@ -450,6 +450,8 @@ def msrv():
     for features in "ocaml-boxroot-sys/build", "ocaml-boxroot/debug-checks":
         run(f"cargo +{oldest} check -p ocaml-boxroot-sys -p ocaml-boxroot --target-dir target/msrv --features",
             features, shown=True)
+    # What the macros write.
+    run(f"cargo +{oldest} check --manifest-path examples/guide/Cargo.toml --target-dir target/msrv", shown=True)
 
 
 # ---- compile-time ----

@@ -185,7 +185,7 @@ macro_rules! ocaml_function {
                 static FUNCTION: $crate::macro_support::Registered =
                     $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
                 // SAFETY: the registered function has these argument and result types (`ocaml_promise!`).
-                unsafe { $crate::macro_support::Registered::call::<$result, $rust, _>(&FUNCTION, lock, arguments) }
+                unsafe { $crate::macro_support::Copies::call::<$result, $rust>(arguments, &FUNCTION, lock) }
             }
         }
     };

@@ -95,34 +95,7 @@ impl Registered {
         self.result(value.to_rust(lock))
     }
 
-    /// Calls the function with these arguments, with `()` if there are none.
-    ///
-    /// # Errors
-    ///
-    /// [`NotRegistered`](crate::CallError::NotRegistered); those of the call and of the conversion of its result.
-    ///
-    /// # Safety
-    ///
-    /// The registered function takes these arguments and returns a `T`.
-    #[inline]
-    #[track_caller]
-    pub unsafe fn call<T: ?Sized, R: FromOCaml<T>, const N: usize>(
-        &self,
-        lock: &mut DomainLock,
-        arguments: Copies<'_, N>,
-    ) -> Result<R, CallError> {
-        // SAFETY: the function takes these arguments (caller).
-        match unsafe { self.call_with(lock, arguments) } {
-            Ok((result, lock)) => {
-                // SAFETY: the function returns a `T` (caller).
-                let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
-                self.result(result.to_rust(lock))
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// As [`call`](Registered::call), without the conversion of the result.
+    /// As [`Copies::call`], without the conversion of the result.
     ///
     /// # Safety
     ///
@@ -141,6 +114,36 @@ impl Registered {
             Ok(result) => Ok(result),
             Err(error) if CHECKS => Err(self.failed(error)),
             Err(exception) => Err(exception),
+        }
+    }
+}
+
+impl<const N: usize> Copies<'_, N> {
+    /// Calls a function with these arguments, with `()` if there are none. This is no method of
+    /// `Registered`, whose caller would have to name `N`: before Rust 1.89, `_` does not stand for a number.
+    ///
+    /// # Errors
+    ///
+    /// [`NotRegistered`](crate::CallError::NotRegistered); those of the call and of the conversion of its result.
+    ///
+    /// # Safety
+    ///
+    /// The registered function takes these arguments and returns a `T`.
+    #[inline]
+    #[track_caller]
+    pub unsafe fn call<T: ?Sized, R: FromOCaml<T>>(
+        self,
+        function: &Registered,
+        lock: &mut DomainLock,
+    ) -> Result<R, CallError> {
+        // SAFETY: the function takes these arguments (caller).
+        match unsafe { function.call_with(lock, self) } {
+            Ok((result, lock)) => {
+                // SAFETY: the function returns a `T` (caller).
+                let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
+                function.result(result.to_rust(lock))
+            }
+            Err(error) => Err(error),
         }
     }
 }

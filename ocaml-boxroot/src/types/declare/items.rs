@@ -256,7 +256,10 @@ macro_rules! ocaml_make {
         $crate::macro_support::constant::<_, $number>($marker, $lock)
     };
     ($lock:ident $marker:ident $number:tt $([$index:tt $value:expr, $name:expr])+) => {{
-        let mut making = $crate::macro_support::Making::<_, $number, _>::new($marker, &[$($name),+]);
+        // Before Rust 1.89, `_` does not stand for a number.
+        let mut making = $crate::macro_support::Making::<_, $number, { <[_]>::len(&[$($name),+]) }>::new(
+            $marker, &[$($name),+],
+        );
         let error = 'failed: {
             $(
                 if let $crate::macro_support::Err(error) =
