@@ -49,8 +49,8 @@ with_python = command -v python3 >/dev/null || { echo "make $@: without python3,
 .PHONY: demo test quick examples clients builds platforms bench bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc book clean
 
 demo:
-	@$(call need_rust,85)
-	@$(with_ocaml) cargo run --release --example wordindex -- $(FILES)
+	@$(call need_rust,84)
+	@$(with_ocaml) cargo run --release --manifest-path examples/wordindex/Cargo.toml --target-dir target/examples -- $(FILES)
 
 # The crates of others are not optimised in the release build: the tests use one of them, and cargo compiles all.
 test:

@@ -1,52 +1,28 @@
 //! A word index: an OCaml data structure that Rust fills and owns.
 //!
-//! OCaml (`examples/ocaml/wordindex.ml`) keeps a persistent map from words to counts. Rust reads
-//! text files, feeds the words through an OCaml function, and keeps a `Boxroot` for every word, and
-//! for the map after every line: hundreds of thousands of live roots. Then several threads share
-//! the roots, ask OCaml about them, and drop them, with and without the lock.
+//! OCaml (`ocaml/wordindex.ml`) has a persistent map from words to counts. Rust reads text files, adds their words
+//! by an OCaml function, and keeps a `Boxroot` for each word, and for the map after each line:
+//! hundreds of thousands of live roots. Then several threads share the roots, ask OCaml about
+//! them, and drop them, with and without the lock.
 //!
-//! Run it: `cargo run --example wordindex -- README.md Makefile`; or `make demo`, which optimises it, and reads the
-//! sources of OCaml's standard library.
+//! `make demo` runs it on the sources of OCaml's standard library.
+//!
+//! Run it: `cargo run --manifest-path examples/wordindex/Cargo.toml -- README.md Makefile`
 
-use indicatif::{ProgressBar, ProgressStyle};
+#![forbid(unsafe_code)]
+
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::{
-    AttachError, Boxroot, CallError, DomainLock, Function, OCamlInt, OCamlString, RootRef, Runtime,
-    Value,
+    AttachError, Boxroot, CallError, DomainLock, OCamlString, RootRef, Runtime, ToOCaml,
 };
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use wordindex::OCamlT as Index;
 
-/// The OCaml type `int Map.Make(String).t`. Its values do not change, so any thread may use them:
-/// the type is Send and Sync, as an empty enum is by itself.
-enum Index {}
-
-/// The functions of wordindex.ml.
-struct Functions {
-    add: Boxroot<Function<(Index, OCamlString), Index>>,
-    count: Boxroot<Function<(Index, OCamlString), OCamlInt>>,
-    top: Boxroot<Function<(Index, OCamlInt), OCamlString>>,
-    total: Boxroot<Function<(Index,), OCamlInt>>,
-    gc_counts: Boxroot<Function<(OCamlInt,), OCamlString>>,
-}
-
-impl Functions {
-    fn new(lock: &mut DomainLock) -> Option<Functions> {
-        // SAFETY: these are the names and the types of wordindex.ml.
-        unsafe {
-            Some(Functions {
-                add: lock.named("wordindex.add")?,
-                count: lock.named("wordindex.count")?,
-                top: lock.named("wordindex.top")?,
-                total: lock.named("wordindex.total")?,
-                gc_counts: lock.named("wordindex.gc_counts")?,
-            })
-        }
-    }
-}
+ocaml_boxroot::include_bindings!(); // mod wordindex
 
 fn main() -> ExitCode {
     match run() {
@@ -78,116 +54,71 @@ fn build_and_ask(
     lines: &[&str],
     start: Instant,
 ) -> Result<(), Box<dyn Error>> {
-    let functions = Functions::new(lock).ok_or("wordindex.ml is not linked")?;
-    // SAFETY: the name and the type of wordindex.ml.
-    let empty = unsafe { lock.named::<Index>("wordindex.empty") };
-    let empty = empty.ok_or("wordindex.ml is not linked")?;
-
     // One root after every line, and the words seen so far, for the comparison.
     let mut expected: HashMap<&str, usize> = HashMap::new();
     let mut word_count = 0;
     let mut words_before: Vec<usize> = Vec::with_capacity(lines.len());
     let mut history: Vec<Boxroot<Index>> = Vec::with_capacity(lines.len());
     let mut occurrences: Vec<Boxroot<OCamlString>> = Vec::new();
-    let progress = progress_bar(lines.len());
-    let mut index = empty.clone_in(lock)?;
+    let mut index = wordindex::empty(lock)?;
     for line in lines {
         for word in words(line) {
-            occurrences.push(add_word(lock, &functions, &mut index, word)?);
+            let root = word.to_ocaml(lock)?;
+            index = wordindex::add(lock, &index, &root)?;
+            occurrences.push(root);
             *expected.entry(word).or_default() += 1;
             word_count += 1;
         }
         words_before.push(word_count);
         history.push(index.clone_in(lock)?);
-        progress.inc(1);
     }
-    progress.finish_and_clear();
     let fed = start.elapsed();
     let while_live = stats();
 
-    check(lock, &functions, &index, &expected, word_count)?;
-    let top = ten_most_frequent(lock, &functions, &index)?;
+    check(lock, &index, &expected, word_count)?;
+    let top = wordindex::top(lock, &index, 10)?.join("\n");
     let sampled = lock.release(|| -> Result<usize, Box<dyn Error>> {
-        let sampled = ask_from_threads(&functions, &history, &words_before)?;
+        let sampled = ask_from_threads(&history, &words_before)?;
         drop_on_threads(history)?;
         drop_on_threads(occurrences)?;
         Ok(sampled)
     })?;
 
-    println!("\nthe most frequent of {word_count} words:\n{top}");
+    println!("\nthe most frequent of {word_count} words:\n{top}\n");
     println!(
         "OCaml and Rust agree on all {} distinct words and on {sampled} earlier states.",
         expected.len()
     );
     println!("time: {fed:.2?} to feed, {:.2?} in all", start.elapsed());
-    let unused = Boxroot::new(lock, Value::int(0));
-    let (counts, _) = functions.gc_counts.call(lock, &unused)?;
-    println!("gc: {}", counts.to_string_lossy());
+    println!("gc: {}", wordindex::gc_counts(lock)?);
     println!("boxroot, with all roots alive: {while_live}");
     println!("boxroot, at the end: {}", stats());
     Ok(())
 }
 
-/// Adds an occurrence of a word to the index, and returns the word.
-fn add_word(
-    lock: &mut DomainLock,
-    functions: &Functions,
-    index: &mut Boxroot<Index>,
-    word: &str,
-) -> Result<Boxroot<OCamlString>, Box<dyn Error>> {
-    let (word, now) = lock.alloc_string(word)?;
-    let word = Boxroot::try_new(now, word)?;
-    let (updated, lock) = functions.add.call(lock, index, &word)?;
-    index.try_set(lock, updated)?;
-    Ok(word)
-}
-
-fn count(
-    lock: &mut DomainLock,
-    functions: &Functions,
-    index: &RootRef<Index>,
-    word: &str,
-) -> Result<usize, Box<dyn Error>> {
-    let (word, now) = lock.alloc_string(word)?;
-    let word = Boxroot::try_new(now, word)?;
-    Ok(functions.count.call(lock, index, &word)?.0.to_int() as usize)
-}
-
 /// Compares the final index with what Rust counted.
 fn check(
     lock: &mut DomainLock,
-    functions: &Functions,
     index: &RootRef<Index>,
     expected: &HashMap<&str, usize>,
     word_count: usize,
 ) -> Result<(), Box<dyn Error>> {
-    for (word, &n) in expected {
-        let counted = count(lock, functions, index, word)?;
+    for (&word, &n) in expected {
+        let counted = wordindex::count(lock, index, word)? as usize;
         if counted != n {
             return Err(format!("OCaml counted {counted} of {word:?}, Rust {n}").into());
         }
     }
-    let total = functions.total.call(lock, index)?.0.to_int() as usize;
+    let total = wordindex::total(lock, index)? as usize;
     if total != word_count {
         return Err(format!("OCaml counted {total} words, Rust {word_count}").into());
     }
     Ok(())
 }
 
-fn ten_most_frequent(
-    lock: &mut DomainLock,
-    functions: &Functions,
-    index: &RootRef<Index>,
-) -> Result<String, Box<dyn Error>> {
-    let ten = Boxroot::try_new(lock, Value::int(10))?;
-    let (text, _) = functions.top.call(lock, index, &ten)?;
-    Ok(text.to_string_lossy())
-}
-
 /// Two threads attach to OCaml and ask it about some of the earlier states. Returns the number of
 /// states that were checked.
 fn ask_from_threads(
-    functions: &Functions,
     history: &[Boxroot<Index>],
     words_before: &[usize],
 ) -> Result<usize, String> {
@@ -196,11 +127,8 @@ fn ask_from_threads(
         let states = (first * step / 2..history.len()).step_by(step);
         let asked = states.len();
         for i in states {
-            let total = DomainLock::attach(|lock| -> Result<_, CallError> {
-                let (total, _) = functions.total.call(lock, &history[i])?;
-                Ok(total.to_int() as usize)
-            });
-            let total = total.map_err(|e| e.to_string())?;
+            let total = DomainLock::attach(|lock| wordindex::total(lock, &history[i]));
+            let total = total.map_err(|e: CallError| e.to_string())? as usize;
             if total != words_before[i] {
                 let expected = words_before[i];
                 return Err(format!("after line {i} OCaml has {total} words, Rust {expected}"));
@@ -283,15 +211,4 @@ fn standard_library() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     }
     files.sort();
     Ok(files)
-}
-
-/// Drawn on standard error when that is a terminal, and hidden when it is not.
-fn progress_bar(length: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} lines, {eta} left");
-    let bar = ProgressBar::new(length as u64);
-    if let Ok(style) = style {
-        bar.set_style(style);
-    }
-    bar.enable_steady_tick(Duration::from_millis(100));
-    bar
 }
