@@ -62,7 +62,7 @@ def check_link(path, number, link):
 
 TARGETS = {
     folder: set(re.findall(r"^([\w\-]+):", Path(folder, "Makefile").read_text(), re.M))
-    for folder in (".", "boxroot-c", "examples")
+    for folder in (".", "boxroot-c", "examples/ocaml_main")
 }
 TEST_SOURCES = "".join(path.read_text() for path in tracked("tests/c_api/*.rs", "tests/safe/*.rs"))
 FOLDERS = {path.parts[0] for path in tracked() if len(path.parts) > 1}
