@@ -1,28 +1,40 @@
-# make demo    the main job: a word index kept by OCaml and owned by Rust
-# make test    all tests
-# make quick   some of them: two minutes at most, when it is built
-# make examples  every program in examples/, by the command in its first comment
-# make bench   the benchmarks, one by one, under criterion, or two in turn
-# make report  the benchmarks, side by side: tables and plots in docs/benchmarks/
-# make book    the user guide, as HTML in target/book
-# make clients  other crates and programs, on our crates: ONLY=interop, async, leak; projects that use the library as installed or
-#              packaged: ONLY=c, ocaml, rust, drop-in
-# make builds  compilers, levels of optimisation, LTO, static, bytecode, the oldest Rust: ONLY=links, copies, closures, msrv;
-#              ONLY=compile-time prints how long rustc takes for bindings
-# make platforms  other systems and processors: ONLY=musl, arm64, arm64-rust, riscv64, s390x, ppc64el, windows, cross
-# make campaign  all versions of OCaml, with the longer campaigns (an hour)
-# make fuzz    random histories of the allocator, on a fake runtime: OPERATIONS of them, then FUZZ_SECONDS
-#              of libFuzzer
-# make model   models of the concurrent parts, checked exhaustively (ten minutes)
-# make stress  random walks over the whole C interface, under OCaml
-# make mutants breaks the allocator in one place at a time, and expects a test to fail: ONLY=named, the rules that have a name
-# make sanitize  the tests, or the walk and the unit tests in C, under what checks every step: ONLY=debug (OCaml's debug
-#              runtime), address, threads, memcheck
-# make lint    formatting, lints, warnings of two C compilers, links in documents, generated bindings, packages
+# make help      this list (make alone prints it, too)
+# make demo      a word index that OCaml keeps and Rust owns; FILES="README.md" reads other files
 #
-# OCAML=5.3.0 picks a version of OCaml; without it, any ocamlopt that is found will do: $OCAMLOPT,
-# PATH, ocamlfind, opam. If there is none, one is installed outside this folder; see
-# .ci/toolchain.
+# Tests:
+# make quick     unit tests in C, the safe crate, the model: two minutes, when they are built
+# make test      all tests
+# make one       T=name: the tests of this name, wherever they are
+# make examples  every program in examples/, by the command in its first comment
+# make clients   other crates and programs on our crates: ONLY=interop, async, leak; projects that
+#                use the library as installed or packaged: ONLY=c, ocaml, rust, drop-in
+# make lint      formatting, lints, warnings of two C compilers, documents, generated bindings
+#
+# Longer tests:
+# make campaign  all versions of OCaml (an hour)
+# make builds    compilers, optimisation, LTO, static, bytecode, the oldest Rust: ONLY=links, copies,
+#                closures, msrv; ONLY=compile-time prints how long rustc takes for bindings
+# make platforms other systems and processors: ONLY=musl, arm64, arm64-rust, riscv64, s390x,
+#                ppc64el, windows, cross
+# make fuzz      random histories of the allocator, on a fake runtime: OPERATIONS of them, then
+#                FUZZ_SECONDS of libFuzzer
+# make model     models of the concurrent parts, checked exhaustively (ten minutes)
+# make stress    random walks over the whole C interface, under OCaml
+# make mutants   breaks the allocator in one place at a time, and expects a test to fail:
+#                ONLY=named takes the rules that have a name
+# make sanitize  under what checks every step: ONLY=debug (OCaml's debug runtime), address, threads,
+#                memcheck, miri
+#
+# Figures and documents:
+# make bench     the benchmarks, one by one, under criterion, or two in turn
+# make report    the benchmarks, side by side: tables and plots in docs/benchmarks/
+# make bench-check         that every benchmark runs, and that every implementation is right
+# make bench-instructions  that no fast path takes more instructions
+# make doc       the Rust reference, in target/doc
+# make book      the user guide, as HTML in target/book
+#
+# OCAML=5.3.0 picks a version of OCaml. Without it, any ocamlopt that is found will do: $OCAMLOPT,
+# PATH, ocamlfind, opam. If there is none, .ci/toolchain builds one outside of this folder.
 
 OCAML ?=
 FILES ?=
@@ -46,7 +58,10 @@ with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
   $(with_ocaml)
 
-.PHONY: demo test quick examples clients builds platforms bench bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc book clean
+.PHONY: help demo test quick one examples clients builds platforms bench bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc book clean
+
+help:
+	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
 
 demo:
 	@$(call need_rust,84)
@@ -70,6 +85,9 @@ quick:
 	@$(call need_rust,91)
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c
 	@$(with_ocaml) cargo test --test safe --test model
+
+one:
+	@$(with_ocaml) .ci/one.py "$(T)"
 
 # `interop` has the crates ocaml-interop, which is for OCaml 5 only, and ocaml, as published, on our ocaml-boxroot-sys; and it
 # compares ours with the published one, item by item. `async` has programs that use tokio, axum and hyper; `leak` loads one of

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs each test in a process of its own, and counts. */
+#include <string.h>
+
 #include <caml/mlvalues.h>
 
 #ifdef _WIN32
@@ -20,20 +22,25 @@ static struct {
 #undef ENTRY
 };
 
-#ifdef _WIN32
-/* A process of its own is this program with the number of the test in its environment. */
-static bool passes(size_t test) {
-  char setting[40];
-  snprintf(setting, sizeof setting, "BXR_UNIT_TEST=%zu", test);
-  CHECK(_putenv(setting) == 0);
-  return _spawnl(_P_WAIT, _pgmptr, _pgmptr, NULL) == 0;
+/* Runs the test that BXR_UNIT_TEST names, alone and in this process. */
+static void run_one_only(void) {
+  char const *name = getenv("BXR_UNIT_TEST");
+  if (name == NULL) return;
+  for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
+    if (strcmp(tests[i].name, name) != 0) continue;
+    tests[i].run();
+    exit(0);
+  }
+  fprintf(stderr, "boxroot-c: no unit test %s on this system\n", name);
+  exit(1);
 }
 
-static void run_one_only(void) {
-  char const *test = getenv("BXR_UNIT_TEST");
-  if (test == NULL) return;
-  tests[atoi(test)].run();
-  exit(0);
+#ifdef _WIN32
+static bool passes(size_t test) {
+  char setting[100];
+  snprintf(setting, sizeof setting, "BXR_UNIT_TEST=%s", tests[test].name);
+  CHECK(_putenv(setting) == 0);
+  return _spawnl(_P_WAIT, _pgmptr, _pgmptr, NULL) == 0;
 }
 #else
 static bool passes(size_t test) {
@@ -47,8 +54,6 @@ static bool passes(size_t test) {
   CHECK(waitpid(child, &status, 0) == child);
   return status == 0;
 }
-
-static void run_one_only(void) {}
 #endif
 
 value run_unit_tests(value unit) {
