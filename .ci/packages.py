@@ -376,7 +376,7 @@ def rust():
         patch("project", crates)
         os.chdir("project")
         run("cargo build")
-        prints("the README's project, on the packaged crates", "Ada: 200 g are missing", "target/debug/uses-boxroot")
+        prints("the README's project, on the packaged crates", "300 g are left", "target/debug/uses-boxroot")
         licences()
         documented(crates)
         follow(folder, "first-steps-rust")
