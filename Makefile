@@ -95,13 +95,13 @@ one:
 clients: $(addprefix clients-,$(or $(ONLY),interop async))
 clients-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
-	cargo test --workspace $$skip --manifest-path tests/interop/Cargo.toml --target-dir target/interop
+	cargo test --workspace $$skip --manifest-path tests/users/interop/Cargo.toml --target-dir target/interop
 	@$(call with_python,what 0.4.0 has) .ci/packages.py drop-in
 clients-async:
-	@$(with_ocaml) cargo test --manifest-path tests/async/Cargo.toml --target-dir target/async
+	@$(with_ocaml) cargo test --manifest-path tests/users/async/Cargo.toml --target-dir target/async
 clients-leak:
 	@$(with_ocaml) LOAD_SECONDS=60 CARGO_PROFILE_RELEASE_DEBUG=1 \
-	cargo test --release --manifest-path tests/async/Cargo.toml --target-dir target/async --test leak
+	cargo test --release --manifest-path tests/users/async/Cargo.toml --target-dir target/async --test leak
 clients-c clients-ocaml clients-rust clients-drop-in: clients-%:
 	@$(with_ocaml) .ci/packages.py $*
 

@@ -43,7 +43,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         .module("tests/support/exported.ml")
         .module("tests/support/mistakes.ml")
         .module("tests/support/values.ml")
-        .module("tests/interop/words/words.ml")
+        .module("tests/users/interop/words/words.ml")
         .link_into("tests")?;
     Program::new().library("threads").link_into("benches")?;
     // Two programs: one without the threads library, and one that initialises it late.
@@ -53,9 +53,9 @@ fn build() -> Result<(), Box<dyn Error>> {
         .clone()
         .library("threads")
         .module_named("multicore", Path::new("tests/support").join(multicore))
-        .module("tests/programs/bound.ml")
-        .module("tests/programs/bound_functor.ml")
-        .module("tests/programs/journal.ml")
+        .module("tests/build/bound.ml")
+        .module("tests/build/bound_functor.ml")
+        .module("tests/build/journal.ml")
         .bind("bound")
         .bind("stdlib__Hashtbl")
         .bind("bound_functor")
@@ -63,18 +63,18 @@ fn build() -> Result<(), Box<dyn Error>> {
         .with("journal.log", "crate::Log")
         .link_into("bin=bindings")?;
     let mut c = cc::Build::new();
-    c.file("tests/programs/as_bytecode.c").include(ocaml.where_path());
-    println!("cargo::rerun-if-changed=tests/programs/as_bytecode.c");
+    c.file("tests/build/as_bytecode.c").include(ocaml.where_path());
+    println!("cargo::rerun-if-changed=tests/build/as_bytecode.c");
     for object in c.try_compile_intermediates()? {
         println!("cargo::rustc-link-arg-bin=bindings={}", object.display());
     }
     // This module is initialised before the libraries, unlike modules of usual programs. So it stands on the compiler's command
     // line as a flag, in front of the libraries.
     let late_setup = Path::new(&env::var("OUT_DIR")?).join("late_setup.ml");
-    fs::copy("tests/programs/late_setup.ml", &late_setup)?;
-    println!("cargo::rerun-if-changed=tests/programs/late_setup.ml");
+    fs::copy("tests/build/late_setup.ml", &late_setup)?;
+    println!("cargo::rerun-if-changed=tests/build/late_setup.ml");
     let late_threads = program.flag(&late_setup.display().to_string()).library("threads");
-    late_threads.module("tests/programs/after_threads.ml").link_into("bin=late_threads")?;
+    late_threads.module("tests/build/after_threads.ml").link_into("bin=late_threads")?;
     Program::new().library("threads").module("examples/ocaml/formula.ml").link_into("examples")?;
 
     let mut c = cc::Build::new();

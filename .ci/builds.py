@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Usage: .ci/builds.py [PART...]   The C code, in all the ways that it is compiled and linked into programs. Needs OCAMLOPT.
 
-  links     The C library alone in an OCaml program (tests/links): compilers and levels, LTO, a static executable, bytecode
+  links     The C library alone in an OCaml program (tests/link/alone): compilers and levels, LTO, a static executable, bytecode
             with the runtime in the executable and with a shared library. Then the same program with its stubs in Rust, where the
             fast paths read thread-local variables of C: linkers, LTO, position-independent or not, a shared library. Needs gcc,
             clang, cargo, lld and mold.
   copies    Several copies of the C library in one process, users that were compiled for another layout or flavour, and shared
             objects that are loaded and unloaded. Two Rust libraries in one program, and one that can start OCaml. The programs are
-            in tests/copies and tests/links. Needs a C compiler, CC, and cargo, on an ELF system.
+            in tests/link/copies and tests/link/alone. Needs a C compiler, CC, and cargo, on an ELF system.
   closures  The instructions of ocaml-boxroot/src/c/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
             for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
   msrv      The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml). Needs rustup.
@@ -47,7 +47,7 @@ def in_c():
         for file in SOURCES:
             run(*compiler, include(), "-c", file)
         run("gcc-ar rcs libboxroot.a", objects())
-        run(*compiler, include(), "-c", ROOT / "tests/links/stubs.c")
+        run(*compiler, include(), "-c", ROOT / "tests/link/alone/stubs.c")
 
     def native(name, *options):
         output = run(ocaml(), *options, "program.ml stubs.o libboxroot.a -o program")
@@ -80,7 +80,7 @@ def in_rust():
     def compile(kind, profile, flags, **environment):
         """The stubs as libboxroot_links, of kind staticlib or cdylib."""
         target = ROOT / "target/links"
-        run("cargo rustc -q --crate-type", kind, "--profile", profile, "--manifest-path", ROOT / "tests/links/rust/Cargo.toml",
+        run("cargo rustc -q --crate-type", kind, "--profile", profile, "--manifest-path", ROOT / "tests/link/alone/rust/Cargo.toml",
             "--target-dir", target, env={"RUSTFLAGS": flags, **environment})
         for file in (target / profile).glob("libboxroot_links.*"):
             shutil.copy(file, ".")
@@ -114,7 +114,7 @@ def in_rust():
 
 def links():
     with scratch():
-        shutil.copy(ROOT / "tests/links/program.ml", ".")
+        shutil.copy(ROOT / "tests/link/alone/program.ml", ".")
         in_c()
         in_rust()
 
@@ -338,7 +338,7 @@ def two_rust_libraries():
     """Each has the safe crate, and a copy of the C library: as shared libraries, whose names are hidden, and as static ones. The
     panics of finalisers are reported."""
     target = ROOT / "target/links"
-    crate = ROOT / "tests/copies/rust/Cargo.toml"
+    crate = ROOT / "tests/link/copies/rust/Cargo.toml"
     run("cargo build -q --release --examples --manifest-path", crate, "--target-dir", target)
     libraries = target / "release/examples"
     run(ocaml(), "copies/rust/program.ml -cclib -lfirst -cclib -lsecond", ["-ccopt", f"-L{libraries} -Wl,-rpath,{libraries}"],
@@ -353,10 +353,10 @@ def two_rust_libraries():
         for file in [*target.glob("debug/*.a"), *target.glob("debug/examples/*.a")]:
             shutil.move(file, flavour)
 
-    static("tests/copies/rust", "rust-plain", "--example first")
-    static("tests/copies/rust", "rust-plain", "--example second")
-    static("tests/copies/rust", "rust-checked", "--example first --features ocaml-boxroot/debug-checks")
-    static("tests/links/rust", "rust-plain")
+    static("tests/link/copies/rust", "rust-plain", "--example first")
+    static("tests/link/copies/rust", "rust-plain", "--example second")
+    static("tests/link/copies/rust", "rust-checked", "--example first --features ocaml-boxroot/debug-checks")
+    static("tests/link/alone/rust", "rust-plain")
     system = run(ocaml(), "-config-var native_c_libraries").split()
 
     def libraries(*names):
@@ -383,7 +383,7 @@ def starter():
     built = ROOT / "target/links/release/examples"
     native = run(ocaml(), "-config-var native_c_libraries").split()
     libraries = [word for name in [built / "libstarter.a", *native] for word in ("-cclib", name)]
-    program = shutil.copy(ROOT / "tests/copies/rust/starter.ml", ".")
+    program = shutil.copy(ROOT / "tests/link/copies/rust/starter.ml", ".")
     run(ocaml(), program, libraries, "-o starter")
     run("./starter", timeout=60)
     run(ocaml("ocamlc"), "-custom", program, libraries, "-o starter")
@@ -402,8 +402,8 @@ def copies():
         return
     with scratch():
         for file in "program.ml", "stubs.c":
-            shutil.copy(ROOT / "tests/links" / file, ".")
-        shutil.copytree(ROOT / "tests/copies", "copies")
+            shutil.copy(ROOT / "tests/link/alone" / file, ".")
+        shutil.copytree(ROOT / "tests/link/copies", "copies")
         library("pool14")
         library("pool15", LARGER)
         library("hidden14", "-fvisibility=hidden")
@@ -430,7 +430,7 @@ def closures():
         return
     runner = os.environ.get("RUN", "")
     with scratch():
-        shutil.copytree(ROOT / "tests/closures", ".", dirs_exist_ok=True)
+        shutil.copytree(ROOT / "tests/link/closures", ".", dirs_exist_ok=True)
         for file in Path("stubs.c"), ROOT / "ocaml-boxroot/src/c/closure.c":
             run(CC, "-O2 -Wall -Wextra -I", where(), "-I", ROOT / "ocaml-boxroot/src/c", "-c", file)
         run(ocaml(), "-o native stubs.o closure.o program.ml")

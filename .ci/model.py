@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Usage: .ci/model.py [FILTER]   Checks the models of boxroot-c/model: each configuration must hold, each mutant must be found.
+"""Usage: .ci/model.py [FILTER]   Checks the models of boxroot-c/test/model: each configuration must hold, each mutant must be found.
 
 With FILTER, only the lines that match this pattern, of those that `.ci/model.py --list` prints. JOBS=2 checks two at a time;
 LIMIT is the time for one, in seconds. Needs spin, a C compiler, and cargo; no OCaml.
@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from support import ROOT, attempt, fail, need, run, say
 
-MODELS = ROOT / "boxroot-c/model"
+MODELS = ROOT / "boxroot-c/test/model"
 WEAK = ROOT / "target/model/release/boxroot-model-weak"
 LIMIT = int(os.environ.get("LIMIT") or 900)
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the tests of one name, wherever they are: `make one T=many_roots_survive`. A name is that of a function, of a program of
-tests/async, or of a mutant in boxroot-c/test/mutants. RUNS=200 repeats a test of tests/c_api or tests/safe, each time in a new
+tests/users/async, or of a mutant in boxroot-c/test/mutants. RUNS=200 repeats a test of tests/c_api or tests/safe, each time in a new
 process. Needs OCAMLOPT."""
 import re, sys
 from support import fail, run, say, tracked
@@ -9,8 +9,9 @@ FUNCTION = r"\bfn {}\("
 PLACES = (
     # files, what defines a test there, the command
     ("tests/c_api/*.rs", r"\btest!\(\s*{}\b", "cargo test -q --test c_api -- {name}"),
+    ("tests/safe/model.rs", FUNCTION, "cargo test -q --test {stem} -- {name}"),
+    ("tests/safe/shared.rs", FUNCTION, "cargo test -q --test {stem} -- {name}"),
     ("tests/safe/*.rs", r"\btest!\(\s*{}\b", "cargo test -q --test safe -- {name}"),
-    ("tests/*.rs", FUNCTION, "cargo test -q --test {stem} -- {name}"),
     ("boxroot-c/test/test_*.c", r"^void test_{}\(", "make -s --no-print-directory -C boxroot-c one T={name}"),
     ("boxroot-c/test/mutants/*.patch", None, "make --no-print-directory mutants ONLY=named FILTER={name}"),
     ("ocaml-boxroot/src/*.rs", FUNCTION, "cargo test -q -p ocaml-boxroot --features link-runtime --lib -- {name}"),
@@ -18,9 +19,9 @@ PLACES = (
     ("ocaml-boxroot-sys/tests/bindings/*.rs", FUNCTION,
      "cargo test -q -p ocaml-boxroot-sys --features build --test bindings -- {name}"),
     ("ocaml-boxroot-sys/tests/*.rs", FUNCTION, "cargo test -q -p ocaml-boxroot-sys --features build --test {stem} -- {name}"),
-    ("tests/interop/ocaml-*/*.rs", FUNCTION,
+    ("tests/users/interop/ocaml-*/*.rs", FUNCTION,
      "cargo test -q --manifest-path {folder}/Cargo.toml --target-dir target/interop -- {name}"),
-    ("tests/async/*.rs", None, "cargo test -q --manifest-path {folder}/Cargo.toml --target-dir target/async --test {name}"),
+    ("tests/users/async/*.rs", None, "cargo test -q --manifest-path {folder}/Cargo.toml --target-dir target/async --test {name}"),
 )
 
 

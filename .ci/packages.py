@@ -2,18 +2,18 @@
 """Usage: .ci/packages.py [PART...]   The packages, as other projects get them. Needs OCAMLOPT.
 
   c        The C library, installed, found by pkg-config and by CMake, inside another CMake project, and in the stub library of
-           an OCaml library. The projects are tests/packages/c and tests/links, and those of pages of docs/guide. Needs a C and a
+           an OCaml library. The projects are tests/users/packages/c and tests/link/alone, and those of pages of docs/guide. Needs a C and a
            C++ compiler, pkg-config, cmake.
   ocaml    The OCaml package boxroot (boxroot-c/boxroot.opam), with dune: C stubs with roots in native code, bytecode and loaded
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
-           tests/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
+           tests/users/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
            they are there.
-  rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked; the project tests/packages/rust,
-           which has OCaml code of its own, uses these alone, and so does tests/packages/yojson, if yojson is installed. Also the
+  rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked; the project tests/users/packages/rust,
+           which has OCaml code of its own, uses these alone, and so does tests/users/packages/yojson, if yojson is installed. Also the
            licences of all dependencies, the documentation as docs.rs makes it, and the guide's first steps. Needs cargo.
-  drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/interop/signatures.rs names every public item of 0.4.0. It
-           is compiled against 0.4.0 here, and against ours in tests/interop. By rustdoc's lists, this part checks that the file
-           leaves no item out, and that ours has each. tests/interop/features.rs does the same for features. Needs cargo.
+  drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/users/interop/signatures.rs names every public item of 0.4.0. It
+           is compiled against 0.4.0 here, and against ours in tests/users/interop. By rustdoc's lists, this part checks that the file
+           leaves no item out, and that ours has each. tests/users/interop/features.rs does the same for features. Needs cargo.
 """
 import json, os, re, shlex, shutil, tarfile
 from pathlib import Path
@@ -105,14 +105,14 @@ def c_pkg_config(folder, installed):
         fail("pkg-config and Cargo.toml name different versions")
     if pkg_config(folder, installed, "--variable=ocaml_version") != version():
         fail("pkg-config names another OCaml")
-    copy("tests/packages/words.ml")
+    copy("tests/users/packages/words.ml")
     run(ocaml(), "-output-complete-obj words.ml -o program.o")
     libraries = run(ocaml(), "-config-var native_c_libraries").strip()
     flags = pkg_config(folder, installed, "--cflags").replace(f"-I{where()}", f"-isystem {where()}")
     compilers = {"c": "gcc -std=c99 -D_POSIX_C_SOURCE=200809L", "cpp": "g++ -std=c++17"}
     for language, compiler in compilers.items():
         run(compiler, "-Wall -Wextra -Wpedantic -Wshadow -Wredundant-decls -Werror", flags,
-            ROOT / f"tests/packages/c/main.{language}", "program.o", pkg_config(folder, installed, "--libs"), libraries, [f"-Wl,-rpath,{folder}/{installed}/lib"], "-o main")
+            ROOT / f"tests/users/packages/c/main.{language}", "program.o", pkg_config(folder, installed, "--libs"), libraries, [f"-Wl,-rpath,{folder}/{installed}/lib"], "-o main")
         prints(f"pkg-config, {installed}, {language}", CALLS, "./main")
     if installed == "cmade" and f"{folder}/cmade/lib/libboxroot.so.0.4" not in run("ldd ./main"):
         fail("the program does not use the shared library")
@@ -138,19 +138,19 @@ def c_readme(folder):
     Path("commands").mkdir()
     os.chdir("commands")
     os.symlink(ROOT / "boxroot-c", "boxroot-c")
-    copy("tests/links/stubs.c", "tests/links/program.ml main.ml")
+    copy("tests/link/alone/stubs.c", "tests/link/alone/program.ml main.ml")
     if len(re.findall(r"^\+ timeout 60 ./main", commands(1), re.M)) != 4:
         fail("not every command makes a program")
     copy("boxroot-c/test/cpp/stubs.cpp", "boxroot-c/test/cpp/program.ml main.ml")
     commands(2)
-    copy("tests/links/program.ml mylib.ml")
+    copy("tests/link/alone/program.ml mylib.ml")
     commands(3)
     Path("user.ml").write_text("let _ = Mylib.create\n")
     run(ocaml(), "-I . mylib.cmxa user.ml -o native")
     run("./native", timeout=60, env=there)
     run(ocaml("ocamlc"), "-I . mylib.cma user.ml -o bytecode")
     run(ocaml("ocamlrun"), "bytecode", timeout=60, env={"CAML_LD_LIBRARY_PATH": "."})
-    copy("tests/packages/words.ml program.ml", "tests/packages/c/main.c")
+    copy("tests/users/packages/words.ml program.ml", "tests/users/packages/c/main.c")
     commands(4)
     os.chdir(folder)
     passed("the commands of boxroot-c/README.md")
@@ -188,9 +188,9 @@ def follow(folder, page, *tools):
 
 def c_cmake(folder):
     def consumer(name, *options):
-        """Configures, builds and runs tests/packages/c; the result is what ldd says of it."""
+        """Configures, builds and runs tests/users/packages/c; the result is what ldd says of it."""
         shutil.rmtree("consumer", ignore_errors=True)
-        run("cmake -S", ROOT / "tests/packages/c", "-B consumer", options)
+        run("cmake -S", ROOT / "tests/users/packages/c", "-B consumer", options)
         run("cmake --build consumer")
         for program in "c", "cpp":
             prints(f"CMake, {name}, {program}", CALLS, f"consumer/{program}")
@@ -206,7 +206,7 @@ def c_cmake(folder):
     others = [name for name in run("ar t consumer/boxroot/libboxroot.a").split() if not name.startswith("bxr_")]
     if others:
         fail(f"objects in CMake's archive have names that a program may have, too: {others}")
-    lists = Path(ROOT, "tests/packages/c/CMakeLists.txt").read_text()
+    lists = Path(ROOT, "tests/users/packages/c/CMakeLists.txt").read_text()
     Path("CMakeLists.txt").write_text(lists.replace("find_package(boxroot 0.4", "find_package(boxroot 0.9"))
     status, output = attempt("cmake -S . -B refused", [made])
     if status == 0 or "compatible with requested version" not in output:
@@ -244,7 +244,7 @@ def c_checked(folder):
         "add_subdirectory": [f"-DBOXROOT_SOURCE={ROOT}/boxroot-c", "-DBOXROOT_CHECKED=ON"],
     }.items():
         shutil.rmtree("consumer", ignore_errors=True)
-        run("cmake -S", ROOT / "tests/packages/c", "-B consumer", options)
+        run("cmake -S", ROOT / "tests/users/packages/c", "-B consumer", options)
         run("cmake --build consumer")
         if "bxr_checked_create" not in run("nm consumer/c"):
             fail(f"CMake, {name}: the program is not of the checked flavour")
@@ -254,8 +254,8 @@ def c_checked(folder):
 def c_stub_library(folder):
     Path("stub_library").mkdir()
     os.chdir("stub_library")
-    copy("tests/links/program.ml")
-    run("gcc -O2 -fPIC", pkg_config(folder, "cmade", "--cflags"), "-c", ROOT / "tests/links/stubs.c")
+    copy("tests/link/alone/program.ml")
+    run("gcc -O2 -fPIC", pkg_config(folder, "cmade", "--cflags"), "-c", ROOT / "tests/link/alone/stubs.c")
     Path("pool.c").write_text("int own_pool(void) { return 1; }\n")
     run("gcc -O2 -fPIC -c pool.c")
     run("ar x ../made/lib/libboxroot.a")
@@ -287,7 +287,7 @@ def ocaml_package():
         else:
             say("packages: opam or rsync is missing: 'opam lint' and 'opam install' are skipped")
         follow(folder, "first-steps-ocaml", folder / "bin")
-        shutil.copytree(ROOT / "tests/packages/dune", "project")
+        shutil.copytree(ROOT / "tests/users/packages/dune", "project")
         patch("project", {name: ROOT / name for name in ("ocaml-boxroot", "ocaml-boxroot-sys")})
         os.chdir("project")
         with_dune(folder, dune)
@@ -372,7 +372,7 @@ def rust():
         run("cargo publish --dry-run --no-verify", both)
         run("cargo package", both) # compiles what was packaged
         crates = dict(unpacked(file) for file in sorted(Path("target/package").glob("*.crate")))
-        shutil.copytree(ROOT / "tests/packages/rust", "project")
+        shutil.copytree(ROOT / "tests/users/packages/rust", "project")
         patch("project", crates)
         os.chdir("project")
         run("cargo build")
@@ -387,9 +387,9 @@ def with_yojson(crates):
     """The guide's program with an installed OCaml library, if that is there."""
     places = os.environ.get("OCAMLPATH", "").split(":") + [where(), Path(where()).parent]
     if not any(place and Path(place, "yojson/META").is_file() for place in places):
-        say("the OCaml library yojson is missing (OCAMLPATH), and tests/packages/yojson not tested")
+        say("the OCaml library yojson is missing (OCAMLPATH), and tests/users/packages/yojson not tested")
         return
-    shutil.copytree(ROOT / "tests/packages/yojson", "../yojson")
+    shutil.copytree(ROOT / "tests/users/packages/yojson", "../yojson")
     patch("../yojson", crates)
     os.chdir("../yojson")
     run("cargo build")
@@ -450,8 +450,8 @@ def licences():
 
 def drop_in():
     target = "target/drop-in"
-    published = "tests/interop/published/Cargo.toml"
-    signatures = Path("tests/interop/signatures.rs").read_text()
+    published = "tests/users/interop/published/Cargo.toml"
+    signatures = Path("tests/users/interop/signatures.rs").read_text()
     run("cargo check --quiet --manifest-path", published, f"--target-dir {target}/published")
 
     def items(manifest, folder):
@@ -468,7 +468,7 @@ def drop_in():
         fail(f"not in ours: {sorted(missing)}")
     for kind, name in sorted(theirs):
         if not re.search(rf"sys::{name}\b", signatures):
-            fail(f"tests/interop/signatures.rs does not name {kind} {name}")
+            fail(f"tests/users/interop/signatures.rs does not name {kind} {name}")
     say(f"drop-in: all {len(theirs)} public items of 0.4.0")
 
 

@@ -110,7 +110,7 @@ def places():
         for place, line in lines(tracked("tests/*.c", "tests/*.h"))
         if condition.match(line)
         and not (place.startswith("tests/support/stubs.c:") and ">= 50000" in line)
-        and not place.startswith("tests/copies/later.c:")
+        and not place.startswith("tests/link/copies/later.c:")
     ]
     check(problems)
 

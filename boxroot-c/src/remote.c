@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Remote deletes: the argument. Its steps and its claims have names, which also stand in the code
-   below and in orphans.c. `make model` checks it, with the same names (boxroot-c/model).
+   below and in orphans.c. `make model` checks it, with the same names (boxroot-c/test/model).
 
    Who uses the shared fields of a pool P and of a record R: P's *owner*; *deleters*, any other
    threads; *adopters*, which are domains in a minor scan that take over the pools of domains that

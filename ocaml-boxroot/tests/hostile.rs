@@ -1,5 +1,5 @@
 //! What a program can give to the exported macros, and what effect that has on the expansions. The program below, which
-//! `tests/async` also compiles under edition 2024, tries each; what the compiler must refuse is in `tests/compile_fail`.
+//! `tests/users/async` also compiles under edition 2024, tries each; what the compiler must refuse is in `tests/compile_fail`.
 //!
 //! All macros:
 //!

@@ -33,7 +33,7 @@ mod startup;
 mod statistics;
 mod threads;
 mod types;
-#[path = "../interop/words/ours.rs"]
+#[path = "../users/interop/words/ours.rs"]
 mod words;
 
 fn main() {

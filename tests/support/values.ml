@@ -192,7 +192,7 @@ let () =
       done;
       Multicore.join_all ())
 
-(* What the program in the guide (docs/guide/porting.md) needs besides tests/interop/words/words.ml. *)
+(* What the program in the guide (docs/guide/porting.md) needs besides tests/users/interop/words/words.ml. *)
 let () = register "stress" Compaction.compact
 
 (* ---- Rust functions ---- *)

@@ -4,7 +4,7 @@ use cargo_metadata::MetadataCommand;
 use std::collections::BTreeMap;
 
 fn features(manifest: &str) -> BTreeMap<String, Vec<String>> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../");
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../");
     let metadata =
         MetadataCommand::new().manifest_path(format!("{folder}{manifest}")).exec().unwrap();
     let found = metadata.packages.into_iter().find(|package| *package.name == "ocaml-boxroot-sys");
@@ -13,7 +13,7 @@ fn features(manifest: &str) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn features_of_the_published_crate() {
-    let published = features("tests/interop/published/Cargo.toml");
+    let published = features("tests/users/interop/published/Cargo.toml");
     let ours = features("ocaml-boxroot-sys/Cargo.toml");
     assert!(published.contains_key("default"), "{published:?}");
     let missing: Vec<_> = published.keys().filter(|name| !ours.contains_key(*name)).collect();

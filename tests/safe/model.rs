@@ -2,7 +2,7 @@
 //! spells. A failure is shrunk to a short sequence. One test, because a process can have one runtime.
 
 #[macro_use]
-#[path = "support/mod.rs"]
+#[path = "../support/mod.rs"]
 mod support;
 
 use ocaml_boxroot::debug::stats;

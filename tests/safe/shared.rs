@@ -1,6 +1,6 @@
 //! Tests as users of the crate write them: all tests run in one process, each on its own thread, and share a runtime.
 
-#[path = "support/mod.rs"]
+#[path = "../support/mod.rs"]
 mod support;
 
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlList, OCamlString, Runtime, ToOCaml};
