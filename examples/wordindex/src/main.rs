@@ -118,10 +118,7 @@ fn check(
 
 /// Two threads attach to OCaml and ask it about some of the earlier states. Returns the number of
 /// states that were checked.
-fn ask_from_threads(
-    history: &[Boxroot<Index>],
-    words_before: &[usize],
-) -> Result<usize, String> {
+fn ask_from_threads(history: &[Boxroot<Index>], words_before: &[usize]) -> Result<usize, String> {
     let step = history.len() / 100 + 1;
     let ask = &|first: usize| -> Result<usize, String> {
         let states = (first * step / 2..history.len()).step_by(step);
