@@ -5,6 +5,7 @@
 //! Each benchmark does 1000 operations, including the slow paths that these take.
 
 use iai_callgrind::{library_benchmark, library_benchmark_group, main};
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, Runtime, Value};
 use ocaml_boxroot_sys::{self as sys, BoxRoot};
 use ocaml_sys::caml_leave_blocking_section;

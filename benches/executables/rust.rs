@@ -1,6 +1,7 @@
 //! The loops of `benches/runtime/cell.h` in safe Rust: with a token, and dropping without one.
 
 use crate::Implementation;
+use ocaml_boxroot::raw::{DomainLockExt, ValueExt};
 use ocaml_boxroot::{Boxroot, DomainLock, Function, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CStr;

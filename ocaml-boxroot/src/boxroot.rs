@@ -1,3 +1,4 @@
+use crate::raw::ValueExt;
 use crate::{ConversionError, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys::{self as sys, token};
 use std::cell::UnsafeCell;

@@ -109,9 +109,11 @@ pub use types::{markers, CallError, Exception, FromOCaml, ToOCaml};
 pub(crate) use value::Kind;
 pub use value::Value;
 
-/// C's types of values and roots: for the unsafe functions that take or return them, such as [`Value::from_raw`] and
-/// [`Boxroot::into_raw`]. The crate `ocaml-boxroot-sys` has the rest of the C library.
+/// C's types of values and roots, and the unsafe functions of [`Value`] and [`DomainLock`], as traits.
+/// The crate `ocaml-boxroot-sys` has the rest of the C library.
 pub mod raw {
+    pub use crate::lock::DomainLockExt;
+    pub use crate::value::ValueExt;
     pub use ocaml_boxroot_sys::{BoxRoot, Value};
 }
 

@@ -1,6 +1,7 @@
 //! Values that OCaml code registered under a name, with `Callback.register`.
 
-use crate::{ffi, Boxroot, DomainLock, Value};
+use crate::raw::ValueExt;
+use crate::{ffi, DomainLock, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::{CStr, CString};
 use std::ptr::NonNull;
@@ -10,38 +11,6 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 const SHORT_NAME: usize = 64;
 
 impl DomainLock {
-    /// Roots the value that OCaml code registered with `Callback.register name`. `None` if there
-    /// is none. For functions, [`ocaml_functions!`](crate::ocaml_functions!) does this. The collector may run.
-    ///
-    /// # Safety
-    ///
-    /// The value is a `T`. If `T` is a [`Function`](crate::Function), the function accepts arguments of these types and
-    /// returns a result of that type, and on OCaml 4 it does not call `Thread.exit`, which would jump over Rust
-    /// frames.
-    ///
-    /// # Panics
-    ///
-    /// If memory runs out.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use ocaml_boxroot::{Boxroot, DomainLock, Function, OCamlInt, OCamlString};
-    ///
-    /// /// `let () = Callback.register "length" String.length`
-    /// fn length(lock: &mut DomainLock) -> Option<Boxroot<Function<(OCamlString,), OCamlInt>>> {
-    ///     // SAFETY: this is the type of the function in OCaml.
-    ///     unsafe { lock.named("length") }
-    /// }
-    /// ```
-    #[doc(alias("caml_named_value", "Callback.register"))]
-    #[track_caller]
-    pub unsafe fn named<T: ?Sized>(&mut self, name: &str) -> Option<Boxroot<T>> {
-        let (value, lock) = self.named_value(name)?;
-        // SAFETY: the value is live, and a `T` (caller).
-        Some(Boxroot::new(lock, unsafe { Value::from_raw(value.raw()) }))
-    }
-
     /// The value that OCaml registered under this name, as a value of no particular type.
     pub(crate) fn named_value(&mut self, name: &str) -> Option<(Value<'_, ()>, &DomainLock)> {
         let (mut short, long);

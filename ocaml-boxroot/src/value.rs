@@ -47,46 +47,10 @@ impl<T: ?Sized> fmt::Debug for Value<'_, T> {
 }
 
 impl<'l, T: ?Sized> Value<'l, T> {
-    /// A value from the raw interface.
-    ///
-    /// # Safety
-    ///
-    /// `raw` is a valid OCaml value (an immediate, or a pointer to a block with a header) and a `T`. It stays valid for
-    /// `'l`, because a token of this thread is borrowed shared for `'l`, or because `raw` is an immediate.
-    #[inline(always)]
-    pub unsafe fn from_raw(raw: sys::Value) -> Self {
-        Value { raw, _life: PhantomData }
-    }
-
     /// The value, for the raw interface. It must not be used after `'l`.
     #[inline(always)]
     pub fn raw(self) -> sys::Value {
         self.raw
-    }
-
-    /// A field of a block. For crates that define their own markers for OCaml types.
-    ///
-    /// # Safety
-    ///
-    /// The value is a block with more than `index` fields, and this one is a `U`.
-    ///
-    /// # Panics
-    ///
-    /// In [builds with checks](crate#builds-with-checks), if the value is no block with such a field.
-    #[doc(alias("Field", "caml_field"))]
-    #[track_caller]
-    #[inline(always)]
-    pub unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U> {
-        if CHECKS {
-            has_field(self.kind(), index);
-        }
-        let field = (self.raw as *mut sys::Value).wrapping_add(index);
-        // SAFETY: the block is live and does not move in 'l, and has the field (caller). The load
-        // is atomic, because another domain may be changing the field, and this acquires that
-        // domain's earlier writes.
-        let raw = unsafe { AtomicIsize::from_ptr(field) }.load(Ordering::Acquire);
-        // SAFETY: `raw` was read from a live block, so it is live in 'l, and it is a `U` (caller).
-        unsafe { Value::from_raw(raw) }
     }
 
     /// Whether the value is an immediate or a block, as its memory says, without regard to its type.
@@ -171,6 +135,51 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 }
 
+/// The unsafe functions of [`Value`].
+pub trait ValueExt<'l>: Sized {
+    /// A value from the raw interface.
+    ///
+    /// # Safety
+    ///
+    /// `raw` is a valid OCaml value (an immediate, or a pointer to a block with a header) and a `T`. It stays valid for
+    /// `'l`, because a token of this thread is borrowed shared for `'l`, or because `raw` is an immediate.
+    unsafe fn from_raw(raw: sys::Value) -> Self;
+
+    /// A field of a block. For crates that define their own markers for OCaml types.
+    ///
+    /// # Safety
+    ///
+    /// The value is a block with more than `index` fields, and this one is a `U`.
+    ///
+    /// # Panics
+    ///
+    /// In [builds with checks](crate#builds-with-checks), if the value is no block with such a field.
+    #[doc(alias("Field", "caml_field"))]
+    #[track_caller]
+    unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U>;
+}
+
+impl<'l, T: ?Sized> ValueExt<'l> for Value<'l, T> {
+    #[inline(always)]
+    unsafe fn from_raw(raw: sys::Value) -> Self {
+        Value { raw, _life: PhantomData }
+    }
+
+    #[inline(always)]
+    unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U> {
+        if CHECKS {
+            has_field(self.kind(), index);
+        }
+        let field = (self.raw as *mut sys::Value).wrapping_add(index);
+        // SAFETY: the block is live and does not move in 'l, and has the field (caller). The load
+        // is atomic, because another domain may be changing the field, and this acquires that
+        // domain's earlier writes.
+        let raw = unsafe { AtomicIsize::from_ptr(field) }.load(Ordering::Acquire);
+        // SAFETY: `raw` was read from a live block, so it is live in 'l, and it is a `U` (caller).
+        unsafe { Value::from_raw(raw) }
+    }
+}
+
 /// The number of words of a block with this header: its highest bits, but for those that OCaml was configured to reserve. Ten bits are
 /// the tag and the colour.
 #[inline(always)]
@@ -248,40 +257,5 @@ pub struct OCamlAny(PhantomData<*const ()>, Infallible);
 impl fmt::Debug for OCamlAny {
     fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.1 {}
-    }
-}
-
-impl DomainLock {
-    /// Runs `f`, which may allocate in the OCaml heap, and gives its result the lifetime of the
-    /// token. Also returns the token as a shared reference, to be used while the result lives.
-    ///
-    /// # Safety
-    ///
-    /// `f` returns a valid OCaml value that is a `T`. It does not raise an OCaml exception, does
-    /// not release the lock, and does not use another token.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use ocaml_boxroot::{raw, DomainLock, OCamlString, Value};
-    ///
-    /// extern "C" {
-    ///     fn caml_alloc_string(length: usize) -> raw::Value;
-    /// }
-    ///
-    /// fn blank(lock: &mut DomainLock) -> (Value<'_, OCamlString>, &DomainLock) {
-    ///     // SAFETY: the function returns a string, does not raise for a small one, and does not release the lock.
-    ///     unsafe { lock.alloc(|| caml_alloc_string(8)) }
-    /// }
-    /// ```
-    #[doc(alias("caml_alloc", "caml_alloc_small"))]
-    pub unsafe fn alloc<'l, T: ?Sized>(
-        &'l mut self,
-        f: impl FnOnce() -> sys::Value,
-    ) -> (Value<'l, T>, &'l DomainLock) {
-        let raw = f();
-        // SAFETY: `raw` is valid now (caller), and the collector does not run in 'l, because the token is only
-        // borrowed shared.
-        (unsafe { Value::from_raw(raw) }, self)
     }
 }

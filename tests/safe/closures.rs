@@ -4,6 +4,7 @@ use crate::support::safe::*;
 use crate::support::values::{live, Counted};
 use ocaml_boxroot::debug::{profile, stats};
 use ocaml_boxroot::exceptions::NotFound;
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, ConversionError, DomainLock, Function, OCamlFloat,
     OCamlInt, OCamlList, OCamlString, Value,

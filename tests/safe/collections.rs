@@ -8,6 +8,7 @@ use ocaml_boxroot::bigarray::{
 use ocaml_boxroot::markers::{
     OCamlChar, OCamlHashtbl, OCamlInt64, OCamlMap, OCamlNativeint, OCamlSeq, OCamlSet,
 };
+use ocaml_boxroot::raw::ValueExt;
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, ConversionErrorKind, DomainLock, Function, OCamlAny,
     OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,

@@ -8,6 +8,7 @@ use crate::support::safe::*;
 use ocaml_boxroot::debug::{stats, Kind};
 use ocaml_boxroot::exceptions::SysError;
 use ocaml_boxroot::markers::{OCamlChar, OCamlInt32, OCamlInt64, OCamlNativeint, OCamlUchar};
+use ocaml_boxroot::raw::{DomainLockExt, ValueExt};
 use ocaml_boxroot::{
     ocaml_functions, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock,
     FromOCaml, Function, OCamlAny, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt, OCamlList,

@@ -5,6 +5,7 @@ use crate::support::exported::Run;
 use crate::support::process::{output_within, text_of, this_program};
 use crate::support::safe::*;
 use ocaml_boxroot::depth::{self, Level};
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
     Boxroot, ConversionError, ConversionErrorKind, DomainLock, OCamlInt, ToOCaml, Value,
 };

@@ -7,6 +7,7 @@ use crate::threads::install;
 use ocaml_boxroot::debug::{leak_report, leaks, stats, Site};
 use ocaml_boxroot::exceptions::Failure;
 use ocaml_boxroot::markers::{Elements, OCamlSeq};
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
     ocaml_functions, ocaml_type, AttachError, Boxroot, ConversionError, DomainLock, Function,
     OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, Runtime, ToOCaml, Value,

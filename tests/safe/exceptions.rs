@@ -9,6 +9,7 @@ use ocaml_boxroot::exceptions::{
     DivisionByZero, EndOfFile, Failure, InvalidArgument, NotFound, OutOfMemory, StackOverflow,
     SysError,
 };
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
     ocaml_functions, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error,
     Exception, Function, OCamlInt, OCamlString, Runtime, ToOCaml, Value,

@@ -5,6 +5,7 @@ use crate::support::safe::*;
 use crate::support::values::{bounce, values_nothing};
 use ocaml_boxroot::debug::{stats, trim};
 use ocaml_boxroot::markers::{OCamlChar, OCamlInt32, OCamlInt64, OCamlNativeint, OCamlUchar};
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
     ocaml_functions, Boxroot, CallError, ConversionErrorKind, DomainLock, Function, OCamlArray,
     OCamlFloat, OCamlInt, OCamlList, OCamlString, RootRef, ToOCaml, Value,

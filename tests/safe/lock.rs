@@ -4,6 +4,7 @@ use crate::support::exported::Run;
 use crate::support::raw;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
     AttachError, Boxroot, CallError, ConversionError, DomainLock, Error, OCamlInt, Runtime,
     StartError, ToOCaml, Value,

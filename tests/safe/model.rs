@@ -6,6 +6,7 @@
 mod support;
 
 use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::raw::ValueExt;
 use ocaml_boxroot::{
     ocaml_functions, AttachError, Boxroot, CallError, ConversionErrorKind, DomainLock, Function,
     OCamlAny, OCamlInt, OCamlString, Runtime, Value,

@@ -4,6 +4,7 @@ use crate::support::exported::{Run, RUN};
 use crate::support::process::{command, this_program};
 use crate::support::raw;
 use crate::support::safe::*;
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{AttachError, DomainLock, Runtime, StartError};
 use ocaml_boxroot_sys as sys;
 use std::os::unix::process::ExitStatusExt;

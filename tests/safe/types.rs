@@ -5,6 +5,7 @@ use crate::support::process::command;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::Kind;
 use ocaml_boxroot::depth::{self, Level};
+use ocaml_boxroot::raw::{DomainLockExt, ValueExt};
 use ocaml_boxroot::{
     ocaml_functions, ocaml_type, Boxroot, ConversionError, ConversionErrorKind, DomainLock,
     FromOCaml, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value,

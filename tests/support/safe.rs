@@ -3,6 +3,7 @@
 use super::exported::{Run, RUN};
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::markers::OCamlBox;
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
     Boxroot, DomainLock, Exception, Function, OCamlInt, OCamlString, Runtime, ToOCaml, Value,
 };

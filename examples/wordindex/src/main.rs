@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
     AttachError, Boxroot, CallError, DomainLock, OCamlString, RootRef, Runtime, ToOCaml,
 };

@@ -70,7 +70,7 @@ void obx_call_without_caller(void (*f)(void *), void *argument);
 int obx_callers_are_hidden(void);
 
 /* Ends a function that OCaml called: raises `result` if it is an encoded exception, else returns
-   it. The documentation of DomainLock::enter names this function. */
+   it. The documentation of DomainLockExt::enter names this function. */
 value ocaml_boxroot_finish(value result);
 
 /* ---- defined in Rust ---- */

@@ -366,6 +366,7 @@ macro_rules! bound_abi {
 pub mod bound_support {
     use crate::lock::below_handlers;
     use crate::markers::{OCamlChar, OCamlInt32, OCamlInt64, OCamlNativeint};
+    use crate::raw::ValueExt;
     pub use crate::types::exception::{
         argument as exception_argument, found as exception, MayBeException,
     };

@@ -2,6 +2,7 @@
 
 use super::enter::enter;
 use crate::markers::OCamlBox;
+use crate::raw::ValueExt;
 use crate::{
     ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, FromOCaml, Function, OCamlAny,
     RootRef, ToOCaml, Value,

@@ -2,6 +2,7 @@
 
 use super::registered::Place;
 use crate::lock::{is_set_up, State, Watched};
+use crate::raw::{DomainLockExt, ValueExt};
 use crate::types::exception::exception_inside;
 use crate::{ffi, Boxroot, DomainLock, Exception, FromOCaml, RootRef, ToOCaml, Value};
 use ocaml_boxroot_sys::{self as sys, token};
@@ -11,61 +12,15 @@ use std::error::Error;
 use std::panic::{self, catch_unwind, AssertUnwindSafe};
 use std::sync::Once;
 
-impl DomainLock {
-    /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. The caller passes the
-    /// result to `ocaml_boxroot_finish`, a C function of this crate, which raises it if it is an
-    /// exception, and else returns it. If `f` panics, or there can be no token (for the errors of
-    /// [`assume_held`](DomainLock::assume_held)), the result is the exception `Failure` with the message.
-    /// [`export!`](crate::export!) does all of this.
-    ///
-    /// # Safety
-    ///
-    /// OCaml called this function, as an `external` without `[@@noalloc]`, and not as a finaliser of a custom block; the
-    /// result goes to `ocaml_boxroot_finish`. `f` returns a valid value, or an exception that is encoded as in the results of the
-    /// `_exn` functions of OCaml's C interface.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use ocaml_boxroot::{raw, DomainLock, OCamlInt, Value};
-    ///
-    /// extern "C" {
-    ///     fn ocaml_boxroot_finish(result: raw::Value) -> raw::Value;
-    /// }
-    ///
-    /// /// `external next : int -> int = "example_next"`
-    /// #[no_mangle]
-    /// unsafe extern "C" fn example_next(n: raw::Value) -> raw::Value {
-    ///     // SAFETY: OCaml calls, with an `int`; the result goes to `ocaml_boxroot_finish`.
-    ///     unsafe {
-    ///         let result = DomainLock::enter(|_lock| {
-    ///             let n: Value<OCamlInt> = Value::from_raw(n);
-    ///             Value::int(n.to_int() + 1).raw()
-    ///         });
-    ///         ocaml_boxroot_finish(result)
-    ///     }
-    /// }
-    /// ```
-    #[doc(alias("CAMLprim", "CAMLparam"))]
-    #[cfg_attr(feature = "debug-checks", track_caller)]
-    #[inline]
-    pub unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
-        // SAFETY: as for this function (caller).
-        match unsafe { run(|lock| Ok(f(lock))) } {
-            Ok(result) | Err(result) => result,
-        }
-    }
-}
-
-/// [`DomainLock::enter`], in which `f` says whether its result is a valid value or an encoded
+/// [`DomainLockExt::enter`], in which `f` says whether its result is a valid value or an encoded
 /// exception.
 ///
 /// # Safety
 ///
-/// As for [`DomainLock::enter`].
+/// As for [`DomainLockExt::enter`].
 #[inline(always)]
 #[cfg_attr(feature = "debug-checks", track_caller)]
-unsafe fn run(
+pub(crate) unsafe fn run(
     f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
 ) -> Result<sys::Value, sys::Value> {
     // SAFETY: OCaml called this function (caller), so the lock is held until it returns. A use of this thread has not ended, so
@@ -89,7 +44,7 @@ unsafe fn run(
 ///
 /// # Safety
 ///
-/// As for [`DomainLock::enter`].
+/// As for [`DomainLockExt::enter`].
 #[cold]
 #[cfg_attr(feature = "debug-checks", track_caller)]
 unsafe fn run_first(
@@ -171,7 +126,7 @@ unsafe fn failure(message: &str) -> sys::Value {
 ///
 /// # Safety
 ///
-/// As for [`DomainLock::enter`].
+/// As for [`DomainLockExt::enter`].
 #[inline(always)]
 #[cfg_attr(feature = "debug-checks", track_caller)]
 pub unsafe fn enter(

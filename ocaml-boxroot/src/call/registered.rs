@@ -1,6 +1,7 @@
 //! Functions and values that OCaml registered under a name, for the macros.
 
 use crate::named::{load, named_cell};
+use crate::raw::ValueExt;
 use crate::types::kept::Copies;
 use crate::value::CHECKS;
 use crate::{CallError, ConversionError, DomainLock, FromOCaml, OCamlAny, Value};

@@ -1,6 +1,7 @@
 //! Rust values as OCaml sequences, from which OCaml's functions make maps, sets and hash tables.
 
 use crate::markers::OCamlSeq;
+use crate::raw::ValueExt;
 use crate::types::Made;
 use crate::{
     ffi, Boxroot, ConversionError, DomainLock, Function, OCamlAny, OCamlList, ToOCaml, Value,

@@ -2,11 +2,13 @@
 
 mod acquired;
 mod handlers;
+mod raw;
 mod waiting;
 mod watchdog;
 
 pub(crate) use acquired::{is_set_up, set_up, Acquired, Use};
 pub(crate) use handlers::below_handlers;
+pub use raw::DomainLockExt;
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 
 use crate::{ffi, AttachError};
@@ -26,9 +28,9 @@ pub(crate) use watchdog::{State, Watched};
 ///   life of every [`Value`](crate::Value) that was obtained under it.
 ///
 /// A token comes from [`attach`](DomainLock::attach) on a Rust thread, from
-/// [`export!`](crate::export!) or [`enter`](DomainLock::enter) in a function that OCaml calls, and
-/// from [`assume_held`](DomainLock::assume_held) if other code holds the lock. It is neither
-/// [`Send`] nor [`Sync`]:
+/// [`export!`](crate::export!) or [`enter`](crate::raw::DomainLockExt::enter) in a function that
+/// OCaml calls, and from [`assume_held`](crate::raw::DomainLockExt::assume_held) if other code holds
+/// the lock. It is neither [`Send`] nor [`Sync`]:
 ///
 /// ```compile_fail
 /// # use ocaml_boxroot::DomainLock;
@@ -228,46 +230,6 @@ impl DomainLock {
         // SAFETY: the lock is held while `f` runs, because a shared token cannot release it. Other tokens of this
         // thread are in calling frames, which wait for `f`.
         Some(f(&unsafe { DomainLock::new(&used) }.ok()?))
-    }
-
-    /// Calls `f` with a token, in code that holds the lock by other means, such as a library that tracks the lock in
-    /// its own way. The lock stays held, also if `f` panics.
-    ///
-    /// # Errors
-    ///
-    /// [`TornDown`](crate::AttachError::TornDown), [`Forked`](crate::AttachError::Forked), [`OutOfMemory`](crate::AttachError::OutOfMemory) and
-    /// [`Invalid`](crate::AttachError::Invalid), as [`attach`](DomainLock::attach).
-    ///
-    /// # Safety
-    ///
-    /// This thread holds the lock of its domain, and a collection may run here: the call is not
-    /// made inside a collection, that is, in a finaliser of a custom block, in a root scan, or in
-    /// another hook of the collector; not in the other operations of a custom block (comparison,
-    /// hash, marshalling); not below an `external` with `[@@noalloc]`, where OCaml's code keeps the
-    /// heap's state in registers; and not in a handler of C's signals. No other token of this
-    /// thread is used before `f` returns. No [`Value`](crate::Value) and no raw value that was
-    /// obtained before is used afterwards, because the collector may have moved it. Code that does
-    /// not know its callers, such as a `drop` or a method of a trait, cannot promise this for them.
-    #[cfg_attr(feature = "debug-checks", track_caller)]
-    pub unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError> {
-        // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
-        unsafe { set_up() };
-        let used = Use::new()?;
-        let _watched = Watched::new(State::Holds);
-        // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no other token of this
-        // thread is used meanwhile (caller).
-        let mut lock = unsafe {
-            match DomainLock::new(&used) {
-                Err(AttachError::LockNotHeld) => {
-                    // OCaml 4: the thread was waiting for the lock when another one set boxroot up.
-                    sys::confirm_lock();
-                    DomainLock::new(&used)
-                }
-                lock => lock,
-            }
-        }?;
-        // SAFETY: the lock is held (caller).
-        Ok(unsafe { below_handlers(|| f(&mut lock)) })
     }
 
     /// The allocator of this domain.

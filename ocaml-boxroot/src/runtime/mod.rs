@@ -4,6 +4,7 @@ mod state;
 
 pub use crate::error::Users;
 use crate::lock::{self, Acquired, Use};
+use crate::raw::ValueExt;
 pub use crate::signals::protect_signals;
 use crate::types::exception::text_of;
 use crate::{ffi, AttachError, Error, ShutdownError, StartError, Value};

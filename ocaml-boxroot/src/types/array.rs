@@ -7,6 +7,7 @@ use super::list::like_slices;
 use super::markers::OCamlFloat;
 use super::memory::{converted, push};
 use super::{FromOCaml, Invariant, Made, ToOCaml};
+use crate::raw::ValueExt;
 use crate::{
     ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, RootRef, Value,
 };

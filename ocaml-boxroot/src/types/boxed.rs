@@ -3,6 +3,7 @@
 use super::form::{mismatch, Form};
 use super::Invariant;
 use crate::lock::below_handlers;
+use crate::raw::ValueExt;
 use crate::{ffi, ConversionError, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
 use std::any::TypeId;

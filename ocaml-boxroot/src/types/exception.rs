@@ -6,6 +6,7 @@ use super::memory;
 use super::predefined::Named;
 use super::text::{self, Short};
 use crate::error::sum;
+use crate::raw::{DomainLockExt, ValueExt};
 use crate::{
     ffi, AttachError, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Error, FromOCaml,
     Kind, OCamlAny, RootRef, Value,

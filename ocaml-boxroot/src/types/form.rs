@@ -5,6 +5,7 @@
 //! * the methods that read a value of a certain type (`Value::checked`) panic if it does not.
 
 use super::bigarray;
+use crate::raw::ValueExt;
 use crate::value::CHECKS;
 use crate::{ffi, ConversionError, Kind, OCamlAny, Value};
 use std::any::type_name;

@@ -3,6 +3,7 @@
 use super::form::{arity, describe, is_closure, Form};
 use super::kept::Kept;
 use super::{CallError, Exception, FromOCaml, OneType, ToOCaml};
+use crate::raw::ValueExt;
 use crate::value::CHECKS;
 use crate::{ffi, Boxroot, ConversionError, DomainLock, Kind, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;

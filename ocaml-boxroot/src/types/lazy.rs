@@ -1,6 +1,7 @@
 //! Lazy values, as far as they are forced.
 
 use super::form::{FORCING_TAG, FORWARD_TAG, LAZY_TAG};
+use crate::raw::ValueExt;
 use crate::{Kind, Value};
 use std::marker::PhantomData;
 use std::sync::atomic::{fence, Ordering};

@@ -3,6 +3,7 @@
 use super::depth::Level;
 use super::form::Form;
 use super::{FromOCaml, Made, ToOCaml};
+use crate::raw::ValueExt;
 use crate::{
     ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, RootRef, Value,
 };

@@ -5,6 +5,7 @@ use super::form::Form;
 use super::markers::OCamlList;
 use super::memory::{collect, push};
 use super::{FromOCaml, Invariant, Made, ToOCaml};
+use crate::raw::ValueExt;
 use crate::{ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;

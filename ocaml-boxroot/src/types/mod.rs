@@ -68,7 +68,7 @@ macro_rules! with_form {
 
 mod array;
 pub(crate) mod bigarray;
-mod block;
+pub(crate) mod block;
 pub(crate) mod boxed;
 pub(crate) mod declare;
 pub(crate) mod depth;

@@ -3,6 +3,7 @@
 use super::block::made;
 use super::form::{custom_name, Form, DOUBLE_TAG};
 use super::{FloatOf, FromOCaml, Made, OneType, ToOCaml};
+use crate::raw::ValueExt;
 use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 use std::num::Wrapping;

@@ -3,6 +3,7 @@
 use super::form::{is_closure, Form};
 use super::markers::Function;
 use super::{CallError, FromOCaml};
+use crate::raw::ValueExt;
 use crate::{Boxroot, ConversionError, DomainLock, OCamlAny, RootRef, Value};
 use std::fmt;
 use std::marker::PhantomData;

@@ -4,6 +4,7 @@ use super::block::{made, MAX_SMALL};
 use super::form::{Form, STRING_TAG};
 use super::memory::{copied, copied_atomically};
 use super::{FromOCaml, Made, ToOCaml};
+use crate::raw::ValueExt;
 use crate::{ffi, ConversionError, DomainLock, Kind, OCamlAny, Value};
 use std::alloc::{handle_alloc_error, Layout};
 use std::borrow::Cow;

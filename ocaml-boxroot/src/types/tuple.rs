@@ -5,6 +5,7 @@ use super::depth::Level;
 use super::form::Form;
 use super::kept::Kept;
 use super::{FromOCaml, Made, OneType, ToOCaml};
+use crate::raw::ValueExt;
 use crate::{ConversionError, DomainLock, Kind, OCamlAny, Value};
 
 // SAFETY: OCaml's `option`.

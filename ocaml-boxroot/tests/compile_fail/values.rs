@@ -1,3 +1,4 @@
+use ocaml_boxroot::raw::ValueExt;
 use ocaml_boxroot::markers::OCamlSeq;
 use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, Exception, FromOCaml, Function, OCamlInt, OCamlList, OCamlString, RootRef, Value};
 

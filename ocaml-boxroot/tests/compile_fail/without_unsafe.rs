@@ -1,3 +1,4 @@
+use ocaml_boxroot::raw::{DomainLockExt, ValueExt};
 use ocaml_boxroot::{Boxroot, DomainLock, Error, Exception, OCamlInt, OCamlString, RootRef, Value, export_argument};
 
 //# raw_root_in_safe_code

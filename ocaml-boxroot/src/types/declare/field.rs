@@ -1,6 +1,7 @@
 //! Fields of records.
 
 use super::form::{is_flat, is_record, Part};
+use crate::raw::ValueExt;
 use crate::types::form::{mismatch, Form};
 use crate::types::FromOCaml;
 use crate::value::CHECKS;

@@ -97,7 +97,7 @@ pub use field::Field;
 /// The macro needs no `unsafe`: the promise that an OCaml value *has* this type is made when the
 /// value comes to Rust, in [`export!`](crate::export!),
 /// [`ocaml_functions!`](crate::ocaml_functions!) or
-/// [`DomainLock::named`](crate::DomainLock::named).
+/// [`DomainLockExt::named`](crate::raw::DomainLockExt::named).
 #[macro_export]
 macro_rules! ocaml_type {
     () => {};

@@ -4,6 +4,7 @@ use super::form::{
     constructor, constructors, is_flat, is_polymorphic, is_unboxed, size, Constructor,
     Constructors, Declared, Part, Public,
 };
+use crate::raw::ValueExt;
 use crate::types::array::flat_array;
 use crate::types::block::block;
 use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
