@@ -92,6 +92,21 @@ fn traits_that_are_asked_for() {
         let said = modules.try_bind(&format!("module x {words}")).unwrap_err();
         assert_says(&said, &["`derive` cannot give", &format!("in `{part}` is {what}")]);
     }
+    // It also says what to do.
+    for (words, remedy) in [
+        ("derive x.price Eq", "a float; leave the trait out, or implement it in the crate"),
+        ("derive x.order Copy", "a vector; leave the trait out"),
+        ("derive x.weighed Eq", "does not derive it; `derive` it there, too"),
+        (
+            "derive x.holder serde::Serialize",
+            "in `x.holder.counter` is a root, which is only valid in this process; \
+             call `attribute(\"x.holder.counter\", \"#[serde(…)]\")`",
+        ),
+    ] {
+        assert_says(&modules.try_bind(&format!("module x {words}")).unwrap_err(), &[remedy]);
+    }
+    let skipped = "derive x.holder serde::Serialize attribute x.holder.counter #[serde(skip)]";
+    modules.try_bind(&format!("module x {skipped}")).unwrap();
     // What rustc says of others names the trait, the type and the field.
     for (words, parts) in [
         ("derive x.order serde::Serialize", &["derive(", "serde::Serialize", "E0433"][..]),

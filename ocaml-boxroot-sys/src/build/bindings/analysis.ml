@@ -106,19 +106,20 @@ let has_root ty =
 (* What keeps a part from having a trait of the standard library, if anything does. `has d` says whether a declared type has it. *)
 let rec obstacle trait ~has ty = match ty with
   | Var _ -> None
-  | _ when is_root ~to_ocaml:true ty -> Some "a root"
-  | Builtin (Float, _) when List.mem trait [ "Eq"; "Hash"; "Ord" ] -> Some "a float"
-  | Builtin ((String | Bytes | List | Array), _) when trait = "Copy" -> Some "a string or a vector"
-  | Named (d, _) when not (has d) -> Some ("`" ^ d.qualified ^ "`, which does not derive it")
+  | _ when is_root ~to_ocaml:true ty -> Some `Root
+  | Builtin (Float, _) when List.mem trait [ "Eq"; "Hash"; "Ord" ] -> Some `Float
+  | Builtin ((String | Bytes | List | Array), _) when trait = "Copy" -> Some `Pointer
+  | Named (d, _) when not (has d) -> Some (`Type d.qualified)
   | Named (d, l) ->
     let used = List.filter (fun (p, _) -> mem p d.used) (List.combine d.params l) in
     List.find_map (fun (_, t) -> obstacle trait ~has t) used
   | Builtin _ | Tuple _ | Arrow _ -> List.find_map (obstacle trait ~has) (children ty)
 
+let last_name path = List.hd (List.rev (String.split_on_char ':' path))
+
 (* The name of a trait of the standard library, also if its whole path was given. *)
 let standard path =
-  if List.exists (fun crate -> Names.starts_with crate path) [ "std::"; "core::"; "::std::"; "::core::" ] then
-    List.hd (List.rev (String.split_on_char ':' path))
+  if List.exists (fun crate -> Names.starts_with crate path) [ "std::"; "core::"; "::std::"; "::core::" ] then last_name path
   else path
 
 (* What a type derives if the build script asks for nothing, in the order of the alphabet. *)
@@ -127,19 +128,32 @@ let by_default ~is_constant ~has types =
   if List.exists has_root types then [ "Debug" ]
   else List.sort compare ([ "Clone"; "Debug"; "PartialEq" ] @ List.filter fits [ "Eq"; "Hash" ] @ if is_constant then [ "Copy" ] else [])
 
-(* Adds what the build script asks for. *)
-let with_asked ~place ~has asked parts derives =
+(* Adds what the build script asks for. `tells_serde part` says whether an attribute may keep serde away from the part. *)
+let with_asked ~place ~has ~tells_serde asked parts derives =
   List.iter (fun path ->
+    let refuse part what remedy =
+      failwith (Printf.sprintf "`derive` cannot give `%s` to `%s`: in `%s` is %s; %s" path place part what remedy) in
     let trait = standard path in
-    if List.mem trait [ "Clone"; "Copy"; "Eq"; "Hash"; "Ord"; "PartialEq"; "PartialOrd" ] then
+    if List.mem trait [ "Clone"; "Copy"; "Eq"; "Hash"; "Ord"; "PartialEq"; "PartialOrd" ] then begin
+      let by_hand = if trait = "Copy" then "leave the trait out" else "leave the trait out, or implement it in the crate" in
+      List.iter (fun (part, ty) -> match obstacle trait ~has:(has trait) ty with
+        | None -> ()
+        | Some `Root -> refuse part "a root" by_hand
+        | Some `Float -> refuse part "a float" by_hand
+        | Some `Pointer -> refuse part "a string or a vector" by_hand
+        | Some (`Type t) -> refuse part ("`" ^ t ^ "`, which does not derive it") "`derive` it there, too") parts
+    end
+    else if List.mem (last_name path) [ "Serialize"; "Deserialize" ] then
       List.iter (fun (part, ty) ->
-        Option.iter (fun what -> failwith (Printf.sprintf "`derive` cannot give `%s` to `%s`: in `%s` is %s" path place part what))
-          (obstacle trait ~has:(has trait) ty)) parts) asked;
+        if obstacle trait ~has:(fun _ -> true) ty = Some `Root && not (tells_serde part) then
+          refuse part "a root, which is only valid in this process"
+            (Printf.sprintf "call `attribute(\"%s\", \"#[serde(…)]\")` with `skip` or `with`, or implement the trait in the crate" part))
+        parts) asked;
   derives @ List.filter (fun path -> not (List.mem (standard path) derives)) asked
 
 (* Which traits Rust types derive. `asked` says which ones the build script wants for a type that it names so. The Rust types that
    `with` names derive nothing that is known here. They have what is asked for. *)
-let derive ~asked types exceptions =
+let derive ~asked ~tells_serde types exceptions =
   let owned = List.filter (fun d -> d.rust = Own) types in
   let has trait d = d.rust = Own && (List.mem trait d.derives || List.mem trait (List.map standard (asked d.qualified))) in
   let may_have trait d = d.rust <> Own || has trait d in
@@ -153,11 +167,11 @@ let derive ~asked types exceptions =
     d.derives <- derives;
     change) owned;
   List.iter (fun d ->
-    d.derives <- with_asked ~place:d.qualified ~has:may_have (asked d.qualified) (named_kind d.qualified d.kind) d.derives) owned;
+    d.derives <- with_asked ~place:d.qualified ~has:may_have ~tells_serde (asked d.qualified) (named_kind d.qualified d.kind) d.derives) owned;
   List.iter (fun e ->
     let parts = named_parts e.exception_qualified e.exception_parts in
     e.exception_derives <- by_default ~is_constant:false ~has (parts_types e.exception_parts)
-      |> with_asked ~place:e.exception_qualified ~has:may_have (asked e.exception_qualified) parts) exceptions
+      |> with_asked ~place:e.exception_qualified ~has:may_have ~tells_serde (asked e.exception_qualified) parts) exceptions
 
 let run all =
   List.iter (fun d -> match d.kind with

@@ -150,7 +150,10 @@ let read o =
   check_users r;
   let exceptions = List.concat_map exceptions modules in
   check_attributes o types exceptions;
-  Analysis.derive ~asked:(all_of o.derives) types exceptions;
+  let tells_serde part = List.exists (fun (item, attribute) ->
+    (item = part || Names.starts_with (item ^ ".") part)
+    && (Names.starts_with "#[serde(" attribute || Names.starts_with "#[cfg_attr(" attribute)) o.attributes in
+  Analysis.derive ~asked:(all_of o.derives) ~tells_serde types exceptions;
   { modules = Walk.with_types modules types; types; left_out = List.map snd left_out;
     stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (Walk.value_path r p, e)) path) externals }
 
