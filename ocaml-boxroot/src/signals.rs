@@ -43,33 +43,12 @@ use crate::ffi;
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::runtime::protect_signals;
-/// use ocaml_boxroot::{DomainLock, Runtime};
-/// use std::sync::atomic::{AtomicBool, Ordering};
-///
-/// static RELOAD: AtomicBool = AtomicBool::new(false);
-///
-/// extern "C" fn reload(_: i32) {
-///     RELOAD.store(true, Ordering::Relaxed);
-/// }
-///
-/// extern "C" {
-///     fn signal(signal: i32, handler: extern "C" fn(i32)) -> usize;
-///     fn raise(signal: i32) -> i32;
-/// }
-/// const SIGHUP: i32 = 1;
+/// use ocaml_boxroot::{runtime::protect_signals, Runtime};
 ///
 /// Runtime::start()?;
-/// // SAFETY: the handler only stores a flag. Libraries such as `signal-hook` do this in safe functions.
-/// unsafe { signal(SIGHUP, reload) };
+/// // Here the libraries of the program install their handlers.
 /// protect_signals();
-/// DomainLock::with(|_lock| {
-///     // OCaml code may run here.
-///     // SAFETY: the signal has a handler.
-///     unsafe { raise(SIGHUP) };
-/// })?;
-/// assert!(RELOAD.load(Ordering::Relaxed));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # Ok::<(), ocaml_boxroot::StartError>(())
 /// ```
 #[doc(alias("sigaction", "sigaltstack", "SA_ONSTACK"))]
 pub fn protect_signals() {

@@ -54,13 +54,6 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 
     /// Whether the value is an immediate or a block, as its memory says, without regard to its type.
-    ///
-    /// ```
-    /// use ocaml_boxroot::debug::Kind;
-    /// use ocaml_boxroot::Value;
-    ///
-    /// assert_eq!(Value::int(12).kind(), Kind::Immediate(12));
-    /// ```
     #[inline]
     pub fn kind(self) -> Kind {
         if self.is_immediate() {

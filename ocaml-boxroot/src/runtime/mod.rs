@@ -69,12 +69,6 @@ impl Runtime {
     }
 
     /// A builder that starts the runtime with settings.
-    ///
-    /// ```
-    /// # use ocaml_boxroot::Runtime;
-    /// Runtime::builder().args(std::env::args_os()).start()?; // OCaml's Sys.argv
-    /// # Ok::<(), ocaml_boxroot::Error>(())
-    /// ```
     pub fn builder() -> Builder {
         Builder { arguments: vec!["ocaml-boxroot".into()] }
     }
@@ -194,18 +188,6 @@ impl Runtime {
 }
 
 /// Shuts the runtime down when it is dropped: [`Runtime::shutdown_on_drop`].
-///
-/// # Examples
-///
-/// ```
-/// use ocaml_boxroot::{DomainLock, Error, Runtime};
-///
-/// fn main() -> Result<(), Error> {
-///     let _runtime = Runtime::start()?.shutdown_on_drop();
-///     DomainLock::with(|_lock| println!("OCaml runs"))?;
-///     Ok(())
-/// }
-/// ```
 #[derive(Debug)]
 #[must_use = "the runtime is shut down when this is dropped: bind it to a variable that lives to the end, such as `_runtime`"]
 pub struct ShutdownOnDrop(Runtime);

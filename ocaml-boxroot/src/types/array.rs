@@ -50,18 +50,6 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
 
     /// The element at `index`, if there is one. Always `None` for an array in the flat form of floats, whose
     /// elements are numbers and not values; see [`get_float`](Value::get_float).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlArray, OCamlInt, ToOCaml};
-    ///
-    /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let root = ToOCaml::<OCamlArray<OCamlInt>>::to_ocaml(&[1, 2, 3], lock)?;
-    /// assert_eq!(root.get(lock).get(2).map(|n| n.to_int()), Some(3));
-    /// assert!(root.get(lock).get(3).is_none());
-    /// # Ok(()) });
-    /// ```
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn get(self, index: usize) -> Option<Value<'l, T>> {

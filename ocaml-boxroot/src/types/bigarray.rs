@@ -90,18 +90,6 @@ marker! {
     /// the like; rustc's messages spell them out: an `OCamlArray2<f64>` is a
     /// `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`. [Bindings](crate::include_bindings) use
     /// this name if OCaml has type variables, `('a, 'b, c_layout) Array1.t`.
-    ///
-    /// ```
-    /// use ocaml_boxroot::bigarray::{Array2, Bigarray, Float64Elt};
-    /// use ocaml_boxroot::bigarray::{CLayout, OCamlArray2};
-    /// use ocaml_boxroot::{OCamlFloat, Value};
-    ///
-    /// type Matrix = Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>;
-    ///
-    /// fn same(matrix: Value<OCamlArray2<f64>>) -> Value<Matrix> {
-    ///     matrix
-    /// }
-    /// ```
     Bigarray<D, A, B, L>(PhantomData<(D, A, B, L)>, Invariant<(D, A, B, L)>);
 }
 

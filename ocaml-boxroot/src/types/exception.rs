@@ -266,20 +266,6 @@ impl Exception {
     ///
     /// The argument is a `T`; [`is`](Exception::is) tells which exception this is. If `T` is not both `Send` and `Sync`,
     /// so that the value may not leave its thread, this is the thread that the exception was raised on.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::exceptions::Failure;
-    /// use ocaml_boxroot::OCamlString;
-    ///
-    /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let failure = Failure("no such file".into()).exception(lock)?;
-    /// // SAFETY: the argument of `Failure` is a string.
-    /// let text = unsafe { failure.argument::<OCamlString>(lock, 0) }?;
-    /// assert_eq!(text.expect("it has one").get(lock).as_str()?, "no such file");
-    /// # Ok(()) });
-    /// ```
     #[track_caller]
     pub unsafe fn argument<T: ?Sized>(
         &self,

@@ -35,17 +35,6 @@ impl<T> Form for OCamlList<T> {
 
 impl<'l, T> Value<'l, OCamlList<T>> {
     /// The elements, from the first to the last. For a cyclic list, the iterator does not end.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::{OCamlInt, OCamlList, ToOCaml};
-    ///
-    /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// let list = ToOCaml::<OCamlList<OCamlInt>>::to_ocaml(&[1, 2, 3], lock)?;
-    /// assert_eq!(list.get(lock).iter().map(|n| n.to_int()).sum::<isize>(), 6);
-    /// # Ok(()) });
-    /// ```
     pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
         let mut list = self;
         std::iter::from_fn(move || {

@@ -146,20 +146,6 @@ predefined! {
     SysError(text: String) = "Sys_error";
 
     /// OCaml's `Not_found`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use ocaml_boxroot::exceptions::NotFound;
-    /// use ocaml_boxroot::{Function, OCamlInt};
-    ///
-    /// # ocaml_boxroot::macro_support::example(|lock| {
-    /// type Find = Function<(OCamlInt,), OCamlInt>;
-    /// let find = Find::from_rust(lock, |_, _| -> Result<i64, NotFound> { Err(NotFound) })?;
-    /// let error = find.call_converting::<i64>(lock, 7).unwrap_err();
-    /// assert_eq!(NotFound::of(lock, &error)?, Some(NotFound));
-    /// # Ok(()) });
-    /// ```
     #[doc(alias("caml_raise_not_found", "Not_found"))]
     NotFound = "Not_found";
 
