@@ -295,7 +295,7 @@ reasons! {
 /// use ocaml_boxroot::{CallError, ConversionErrorKind, Function, OCamlInt};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
-/// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock))?;
+/// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| Ok(n.to_rust::<i64>(lock)?))?;
 /// let Err(CallError::Conversion(error)) = same.call_converting::<u8>(lock, 300) else { panic!() };
 /// assert_eq!(error.kind(), ConversionErrorKind::OutOfRange);
 /// println!("{error}"); // says that it is the result

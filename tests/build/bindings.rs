@@ -11,7 +11,7 @@ use ocaml_boxroot::bigarray::{FortranLayout, OCamlArray1, OCamlArray2};
 use ocaml_boxroot::debug::Kind;
 use ocaml_boxroot::markers::{OCamlHashtbl, OCamlLazy, OCamlRef};
 use ocaml_boxroot::{
-    Boxroot, CallError, ConversionErrorKind, DomainLock, Error, Function, OCamlArray, OCamlFloat,
+    Boxroot, CallError, ConversionErrorKind, DomainLock, Function, OCamlArray, OCamlFloat,
     OCamlInt, OCamlString, RootRef, Runtime, ToOCaml,
 };
 use std::collections::BTreeMap;
@@ -240,7 +240,7 @@ fn parameters(lock: &mut DomainLock) -> Any<()> {
     assert_eq!(names(lock, &two)?.len(), 2);
 
     let shout = Function::<(OCamlString,), OCamlString>::from_rust(lock, |lock, text| {
-        Ok::<_, Error>(text.to_rust::<String>(lock)? + "!")
+        Ok(text.to_rust::<String>(lock)? + "!")
     })?;
     let shouted: Boxroot<OCamlString> = twice(lock, &shout, "hey")?;
     assert_eq!(shouted.get(lock).as_str(), Ok("hey!!"));
@@ -341,8 +341,7 @@ fn conversions_and_writes_at_once(lock: &mut DomainLock) -> Any<()> {
     }
     let (counter, zero) = (counter(lock, "c")?, Point { x: 0., y: 0. });
     let points: Boxroot<OCamlArray<OCamlPoint>> = vec![zero; 10].to_ocaml(lock)?;
-    let until =
-        Function::<(), bool>::from_rust(lock, |_| Ok::<_, Error>(!DONE.load(Ordering::Relaxed)))?;
+    let until = Function::<(), bool>::from_rust(lock, |_| Ok(!DONE.load(Ordering::Relaxed)))?;
     change(lock, &counter, &points, &until)?;
     for _ in 0..10_000 {
         let copy: Counter = counter.to_rust(lock)?;

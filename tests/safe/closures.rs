@@ -6,8 +6,8 @@ use ocaml_boxroot::debug::{profile, stats};
 use ocaml_boxroot::exceptions::NotFound;
 use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
-    ocaml_functions, Boxroot, CallError, ConversionError, DomainLock, Function, OCamlFloat,
-    OCamlInt, OCamlList, OCamlString, Value,
+    ocaml_functions, Boxroot, DomainLock, Function, OCamlFloat, OCamlInt, OCamlList, OCamlString,
+    Value,
 };
 use std::backtrace::Backtrace;
 use std::fmt;
@@ -45,12 +45,12 @@ ocaml_functions! {
 
 test!(closures_of_all_arities, || {
     with_ocaml(|lock| {
-        let zero = Function::<(), I>::from_rust(lock, |_| Ok::<_, ConversionError>(7)).unwrap();
+        let zero = Function::<(), I>::from_rust(lock, |_| Ok(7)).unwrap();
         assert_eq!(apply0::<i32>(lock, &zero).unwrap(), 7);
         assert_eq!(zero.call(lock).unwrap().0.to_int(), 7);
         let one = Function::<(OCamlString,), OCamlString>::from_rust(lock, |lock, text| {
             churn(lock);
-            text.clone_in(lock) // the result is a root
+            Ok(text.clone_in(lock)?) // the result is a root
         })
         .unwrap();
         assert_eq!(apply1::<String>(lock, &one, "same").unwrap(), "same");
@@ -59,7 +59,7 @@ test!(closures_of_all_arities, || {
             |lock, a, b, c, d, e, f, g, h| {
                 churn(lock);
                 let all = [a, b, c, d, e, f, g, h].map(|n| n.get(lock).to_int());
-                Ok::<_, ConversionError>(format!("{all:?}"))
+                Ok(format!("{all:?}"))
             },
         )
         .unwrap();
@@ -96,15 +96,13 @@ test!(closures_apply_partially, || {
         let digits = Function::<(I, I, I), I>::from_rust(lock, |lock, a, b, c| {
             churn(lock);
             let [a, b, c] = [a, b, c].map(|n| n.get(lock).to_int());
-            Ok::<_, ConversionError>(100 * a + 10 * b + c)
+            Ok(100 * a + 10 * b + c)
         })
         .unwrap();
         assert_eq!(partial::<Vec<i32>>(lock, digits).unwrap(), [123, 124, 156, 789]);
         let adder = Function::<(I, I), Count>::from_rust(lock, |lock, a, b| {
             let sum = a.get(lock).to_int() + b.get(lock).to_int();
-            Count::from_rust(lock, move |lock, c| {
-                Ok::<_, ConversionError>(sum + c.get(lock).to_int())
-            })
+            Ok(Count::from_rust(lock, move |lock, c| Ok(sum + c.get(lock).to_int()))?)
         })
         .unwrap();
         assert_eq!(over::<i32>(lock, adder).unwrap(), 6);
@@ -117,7 +115,7 @@ test!(closures_allocate_and_call_back, || {
         let text = Function::<(I,), OCamlString>::from_rust(lock, |lock, n| {
             let n: isize = n.to_rust(lock)?;
             churn(lock);
-            Ok::<_, ConversionError>(format!("<{n}>"))
+            Ok(format!("<{n}>"))
         })
         .unwrap();
         assert_eq!(map::<Vec<String>>(lock, &text, [1, 2, 3]).unwrap(), ["<1>", "<2>", "<3>"]);
@@ -125,7 +123,7 @@ test!(closures_allocate_and_call_back, || {
         let counted = calls.clone();
         let order = Function::<(I, I), I>::from_rust(lock, move |lock, a, b| {
             counted.fetch_add(1, Ordering::Relaxed);
-            Ok::<_, ConversionError>(b.get(lock).to_int() - a.get(lock).to_int())
+            Ok(b.get(lock).to_int() - a.get(lock).to_int())
         })
         .unwrap();
         let shuffled: Vec<i64> = (0..5000).map(|i| i * 2579 % 5003).collect();
@@ -138,7 +136,7 @@ test!(closures_allocate_and_call_back, || {
             if x.get(lock).to_float() % 1000. == 0. {
                 churn(lock);
             }
-            Ok::<_, ConversionError>(x.get(lock).to_float() / 2.)
+            Ok(x.get(lock).to_float() / 2.)
         })
         .unwrap();
         assert_eq!(many_calls::<f64>(lock, half, 20_000).unwrap(), 1.5 * 200_010_000.);
@@ -156,7 +154,7 @@ test!(closures_allocate_and_call_back, || {
             Ok(next.call(lock, &n)?.0.to_int() + 1)
         }
         assert_eq!(descend(lock, 100).unwrap(), 100);
-        let last = Count::from_rust(lock, |_, _| Ok::<_, ConversionError>(3)).unwrap();
+        let last = Count::from_rust(lock, |_, _| Ok(3)).unwrap();
         assert_eq!(in_tail_position::<i32>(lock, last, 1000).unwrap(), 3);
     });
     assert_no_roots();
@@ -164,20 +162,21 @@ test!(closures_allocate_and_call_back, || {
 
 test!(closures_fail_as_exceptions, || {
     with_ocaml(|lock| {
-        let not_found = Function::<(), I>::from_rust(lock, |_| Err::<i32, _>(NotFound)).unwrap();
+        let not_found =
+            Function::<(), I>::from_rust(lock, |_| Err::<i32, _>(NotFound.into())).unwrap();
         let failed =
-            Function::<(), I>::from_rust(lock, |_| Err::<i32, _>("an error\0 as text")).unwrap();
+            Function::<(), I>::from_rust(lock, |_| Err::<i32, _>("an error\0 as text".into()))
+                .unwrap();
         let panics = Function::<(), I>::from_rust(lock, |lock| {
             let kept = Counted::new(1);
             churn(lock);
             if kept.number() == 1 {
                 panic!("a panic");
             }
-            Ok::<_, ConversionError>(0)
+            Ok(0)
         })
         .unwrap();
-        let refused =
-            Function::<(), I>::from_rust(lock, |_| Ok::<_, ConversionError>(u64::MAX)).unwrap();
+        let refused = Function::<(), I>::from_rust(lock, |_| Ok(u64::MAX)).unwrap();
         for _ in 0..100 {
             assert_eq!(catch::<String>(lock, &not_found).unwrap(), "Not_found");
             assert_eq!(catch::<String>(lock, &failed).unwrap(), "Failure an error\0 as text");
@@ -216,7 +215,8 @@ impl Drop for Collects {
 
 test!(errors_are_dropped_before_the_exception, || {
     with_ocaml(|lock| {
-        let failed = Function::<(), I>::from_rust(lock, |_| Err::<i32, _>(Collects)).unwrap();
+        let failed =
+            Function::<(), I>::from_rust(lock, |_| Err::<i32, _>(Collects.into())).unwrap();
         for _ in 0..10 {
             assert_eq!(catch::<String>(lock, &failed).unwrap(), "Failure an error that collects");
         }
@@ -228,7 +228,7 @@ fn owner(lock: &mut DomainLock, n: isize) -> Boxroot<Count> {
     let owned = Counted::new(n);
     Count::from_rust(lock, move |lock, n| {
         churn(lock);
-        Ok::<_, ConversionError>(owned.number() + n.get(lock).to_int())
+        Ok(owned.number() + n.get(lock).to_int())
     })
     .unwrap()
 }
@@ -252,7 +252,7 @@ test!(closures_are_dropped, || {
         let owned = Counted::new(5);
         let finaliser = Function::<(Cell,), I>::from_rust(lock, move |lock, _| {
             churn(lock);
-            Ok::<_, ConversionError>(owned.number())
+            Ok(owned.number())
         })
         .unwrap();
         finalise_with(lock, finaliser).unwrap();
@@ -279,7 +279,7 @@ test!(closures_that_forget_themselves, || {
                 full_major(lock)?;
             }
             assert_eq!(live(), 1);
-            Ok::<_, CallError>(owned.number() + n.get(lock).to_int())
+            Ok(owned.number() + n.get(lock).to_int())
         });
         *mine.lock().unwrap() = f.ok();
         let one = Boxroot::new(lock, Value::int(1));
@@ -297,10 +297,8 @@ test!(closures_that_forget_themselves, || {
 /// Calls the function in a way in which only OCaml's stack refers to it while it runs.
 fn call_and_drop(lock: &mut DomainLock, f: Boxroot<Count>, n: &Boxroot<I>) -> isize {
     let apply =
-        Function::<(Count, I), I>::from_rust(lock, |lock, f, n| -> Result<isize, CallError> {
-            apply_to(lock, f, n)
-        })
-        .unwrap();
+        Function::<(Count, I), I>::from_rust(lock, |lock, f, n| Ok(apply_to::<isize>(lock, f, n)?))
+            .unwrap();
     let (result, _) = apply.call(lock, &f, n).unwrap();
     result.to_int()
 }
@@ -315,7 +313,7 @@ fn run_everywhere(run: fn(&mut DomainLock, &Boxroot<Count>)) {
                 lock.release(std::thread::yield_now);
             }
             CALLS.fetch_add(1, Ordering::Relaxed);
-            Ok::<_, ConversionError>(n)
+            Ok(n)
         })
         .unwrap();
         run(lock, &f);
@@ -336,7 +334,7 @@ test!(closures_in_domains, ocaml = 5, || {
 // at the call stack then would read NULL.
 test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
     static LOOKED: AtomicUsize = AtomicUsize::new(0);
-    fn look(lock: &mut DomainLock) -> Result<isize, ConversionError> {
+    fn look(lock: &mut DomainLock) -> Result<isize, Box<dyn std::error::Error>> {
         assert_ne!(Backtrace::force_capture().to_string(), "");
         LOOKED.fetch_add(1, Ordering::Relaxed);
         let root = Boxroot::new(lock, Value::int(1)); // a sample of the profile
@@ -352,7 +350,8 @@ test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         profile(1);
         let inner = Function::<(), I>::from_rust(lock, look).unwrap();
-        let outer = Function::<(), I>::from_rust(lock, move |lock| in_fiber::<i32>(lock, &inner));
+        let outer =
+            Function::<(), I>::from_rust(lock, move |lock| Ok(in_fiber::<i32>(lock, &inner)?));
         let outer = outer.unwrap();
         assert_eq!(in_fiber::<i32>(lock, &outer).unwrap(), 1);
         assert_eq!(apply0::<i32>(lock, &outer).unwrap(), 1);
@@ -360,26 +359,22 @@ test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
         finalise_in_fiber(lock, &finaliser).unwrap();
         let collects = Function::<(), I>::from_rust(lock, |lock| {
             lock.alloc_box(Looks)?;
-            full_major(lock).map(|()| 2)
+            full_major(lock)?;
+            Ok(2)
         });
         let collects = collects.unwrap();
         assert_eq!(in_fiber::<i32>(lock, &collects).unwrap(), 2);
         let panics = Function::<(), I>::from_rust(lock, move |lock| {
-            let inner =
-                Function::<(), I>::from_rust(lock, |_| -> Result<isize, ConversionError> {
-                    panic!()
-                })?;
-            in_fiber::<i32>(lock, &inner)
+            let inner = Function::<(), I>::from_rust(lock, |_| -> Result<isize, _> { panic!() })?;
+            Ok(in_fiber::<i32>(lock, &inner)?)
         });
         let panics = panics.unwrap();
         assert!(in_fiber::<i32>(lock, &panics).is_err());
         // The value that a panic leaves is dropped when the function has ended.
         let panics = Function::<(), I>::from_rust(lock, |lock| {
             let inner =
-                Function::<(), I>::from_rust(lock, |_| -> Result<isize, ConversionError> {
-                    panic_any(Looks)
-                })?;
-            apply0::<i32>(lock, &inner)
+                Function::<(), I>::from_rust(lock, |_| -> Result<isize, _> { panic_any(Looks) })?;
+            Ok(apply0::<i32>(lock, &inner)?)
         });
         let panics = panics.unwrap();
         assert!(in_fiber::<i32>(lock, &panics).is_err());

@@ -238,7 +238,7 @@ test!(leaks_of_conversions, || {
             line!(), 1: string::<Boxroot<OCamlString>>(lock, 12).unwrap();
             line!(), 1: fail(lock, "raised").unwrap_err();
             line!(), 1: Failure("made".into()).exception(lock).unwrap();
-            line!(), 1: Function::<(), OCamlInt>::from_rust(lock, |_| Ok::<_, ConversionError>(1)).unwrap();
+            line!(), 1: Function::<(), OCamlInt>::from_rust(lock, |_| Ok(1)).unwrap();
             line!(), 1: Point { x: 1., y: 2. }.to_ocaml(lock).unwrap();
             line!(), 3: gather(strings::<Boxroot<_>>(lock, 3).unwrap().iter(lock));
         }

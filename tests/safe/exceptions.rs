@@ -11,8 +11,8 @@ use ocaml_boxroot::exceptions::{
 };
 use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
-    ocaml_functions, AttachError, Boxroot, CallError, ConversionError, DomainLock, Error,
-    Exception, Function, OCamlInt, OCamlString, Runtime, ToOCaml, Value,
+    ocaml_functions, AttachError, Boxroot, CallError, DomainLock, Error, Exception, Function,
+    OCamlInt, OCamlString, Runtime, ToOCaml, Value,
 };
 use ocaml_boxroot_sys as sys;
 use std::error::Error as StdError;
@@ -518,8 +518,9 @@ test!(debug_of_errors_has_the_text, forbid(unsafe_code), || {
     assert_eq!(format!("{:?}", DomainLock::with(|_| ()).unwrap_err()), not_setup);
     assert_eq!(format!("{:?}", CallError::from(AttachError::NotSetup)), not_setup);
     with_ocaml(|lock| {
-        let same =
-            Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| n.to_rust::<i64>(lock));
+        let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| {
+            Ok(n.to_rust::<i64>(lock)?)
+        });
         let error = same.unwrap().call_converting::<u8>(lock, 300).unwrap_err();
         assert!(format!("{error:?}").starts_with("OutOfRange: "), "{error:?}");
         assert!(format!("{error:?}").ends_with(&error.to_string()), "{error:?}");
@@ -642,9 +643,7 @@ test!(hooks_of_panics_attach, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let kept = strings(lock, 100);
         assert!(ocaml(lock, "run", 0, |_, _| panic!("in an export")).is_err());
-        let f = Count::from_rust(lock, |_, _| -> Result<i32, ConversionError> {
-            panic!("in a closure")
-        });
+        let f = Count::from_rust(lock, |_, _| -> Result<i32, _> { panic!("in a closure") });
         let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
         assert!(f.call(lock, &n).is_err());
         let panics = AssertUnwindSafe(|| lock.release(|| panic!("in a release")));
@@ -788,7 +787,7 @@ test!(exceptions_in_errors_of_the_program, || {
         }
         let endless = ocaml(lock, "run", 0, |_, _| Err(Endless.into())).unwrap_err();
         assert_eq!(endless.text(), "Failure(\"no end\")");
-        let closure = Count::from_rust(lock, |lock, _| from(lock).map(|()| 0)).unwrap();
+        let closure = Count::from_rust(lock, |lock, _| Ok(from(lock).map(|()| 0)?)).unwrap();
         let error = closure.call_converting::<i32>(lock, 0).unwrap_err();
         assert!(error.to_string().contains("Parse_error"), "{error}");
         // The text of a chain has each part once, and says where.

@@ -167,7 +167,7 @@ fn convert_all(lock: &mut DomainLock) -> Result<(), CallError> {
             lock,
             |lock, a, b, c| {
                 let b = b.to_rust::<f64>(lock)?.to_string();
-                Ok::<_, ConversionError>([a.to_rust(lock)?, b, c.to_rust(lock)?].map(Wild))
+                Ok([a.to_rust(lock)?, b, c.to_rust(lock)?].map(Wild))
             },
         )?;
     let joined: Vec<String> = join.call_converting(lock, text(9), number(1), text(2))?;

@@ -224,7 +224,7 @@ programs! {
         add.call_converting::<i64>(lock, 1)
     }, "the result of an OCaml function: ";
     a_function_of_rust: |lock| {
-        let f = Function::<(I,), I>::from_rust(lock, |lock, n| Ok::<_, CallError>(n.get(lock).to_int()))?;
+        let f = Function::<(I,), I>::from_rust(lock, |lock, n| Ok(n.get(lock).to_int()))?;
         apply_to_text::<i64>(lock, &f)
     }, "a string, where OCamlInt belongs";
     an_argument_of_an_exception: |lock| match sold_out(lock) {

@@ -8,8 +8,8 @@ mod support;
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::raw::ValueExt;
 use ocaml_boxroot::{
-    ocaml_functions, AttachError, Boxroot, CallError, ConversionErrorKind, DomainLock, Function,
-    OCamlAny, OCamlInt, OCamlString, Runtime, Value,
+    ocaml_functions, AttachError, Boxroot, CallError, DomainLock, Function, OCamlAny, OCamlInt,
+    OCamlString, Runtime, Value,
 };
 use ocaml_boxroot_sys as sys;
 use proptest::prelude::*;
@@ -126,8 +126,8 @@ struct Model {
 impl Model {
     fn new(lock: &mut DomainLock) -> Result<Model, CallError> {
         let echo = Echo::from_rust(lock, |lock, text| {
-            churn(lock, 100).map_err(|_| ConversionErrorKind::OutOfMemory)?;
-            text.clone_in(lock)
+            churn(lock, 100)?;
+            Ok(text.clone_in(lock)?)
         })?;
         Ok(Model { roots: vec![], shelf: block(lock, SHELF)?, on_shelf: [None; SHELF], echo })
     }

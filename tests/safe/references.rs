@@ -118,7 +118,7 @@ test!(a_lazy_value_that_is_being_forced, || {
     with_ocaml(|lock| {
         let look = Function::<(OCamlLazy<OCamlInt>,), ()>::from_rust(lock, |lock, itself| {
             assert!(itself.get(lock).forced().is_none());
-            Ok::<_, ocaml_boxroot::ConversionError>(())
+            Ok(())
         })
         .unwrap();
         assert_eq!(looks_at_itself::<i32>(lock, &look).unwrap(), 5);

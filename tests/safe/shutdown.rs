@@ -6,8 +6,8 @@ use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::runtime::Users;
 use ocaml_boxroot::{
-    AttachError, Boxroot, ConversionError, DomainLock, OCamlInt, OCamlString, RootRef, Runtime,
-    ShutdownError, StartError, ToOCaml,
+    AttachError, Boxroot, DomainLock, OCamlInt, OCamlString, RootRef, Runtime, ShutdownError,
+    StartError, ToOCaml,
 };
 use std::cell::RefCell;
 use std::io::{Read, Write};
@@ -720,7 +720,7 @@ test!(closures_during_shutdown, forbid(unsafe_code), || {
                 churn_a_little(lock);
                 lock.release(thread::yield_now);
                 assert_eq!(text.get(lock).to_string_lossy(), "captured");
-                Ok::<_, ConversionError>(n.get(lock).to_int())
+                Ok(n.get(lock).to_int())
             });
             let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
             assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);
@@ -759,7 +759,7 @@ test!(shutdown_in_a_closure, forbid(unsafe_code), || {
             let elsewhere = lock.release(|| thread::spawn(refused).join().unwrap());
             assert_eq!(here, ShutdownError::Busy(Users::ThisThread));
             assert_eq!(elsewhere, ShutdownError::Busy(Users::Threads(1)));
-            Ok::<_, ConversionError>(n.get(lock).to_int())
+            Ok(n.get(lock).to_int())
         });
         let (f, n) = (f.unwrap(), 7.to_ocaml(lock).unwrap());
         assert_eq!(f.call(lock, &n).unwrap().0.to_int(), 7);

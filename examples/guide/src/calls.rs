@@ -35,7 +35,7 @@ fn closures(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let mark = "!".to_string();
     let loud = OCamlChange::from_rust(lock, move |lock, word| {
         let word = word.get(lock).as_str()?;
-        Ok::<_, Box<dyn Error>>(word.to_uppercase() + &mark)
+        Ok(word.to_uppercase() + &mark)
     })?;
     assert_eq!(greetings::map_words(lock, &loud, "so what")?, "SO! WHAT!");
     Ok(())
@@ -88,7 +88,7 @@ fn effects(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 
     // A handler, but Rust's frames are between it and the effect: the same exception.
     let asks =
-        Function::<(), OCamlString>::from_rust(lock, |lock| questions::ask_root(lock, "Tea?"))?;
+        Function::<(), OCamlString>::from_rust(lock, |lock| Ok(questions::ask_root(lock, "Tea?")?))?;
     let error: CallError = questions::answered(lock, &asks).unwrap_err();
     assert_eq!(error.to_string(), "OCaml exception: Stdlib.Effect.Unhandled(_)");
     Ok(())

@@ -117,7 +117,7 @@ fn array(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 
 fn returned(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let guess = OCamlGuess::from_rust(lock, |_, _name| {
-        Ok::<_, ocaml_boxroot::Error>(Size::Custom { grams: 300 }) // OCaml's Custom { grams = 300 }
+        Ok(Size::Custom { grams: 300 }) // OCaml's Custom { grams = 300 }
     })?;
     assert_eq!(stock::weigh(lock, &guess, "salt")?, 300);
     Ok(())

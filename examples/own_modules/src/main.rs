@@ -67,7 +67,7 @@ fn run(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let surname = "Lovelace";
     let rename = OCamlChange::from_rust(lock, move |lock, order| {
         let order: Order = order.to_rust(lock)?;
-        Ok::<_, ocaml_boxroot::Error>(Order {
+        Ok(Order {
             customer: format!("{} {surname}", order.customer),
             ..order
         })

@@ -116,7 +116,7 @@ pub fn program(lock: &mut DomainLock) -> Answer<()> {
     let _: Boxroot<OCamlString> = eval(lock, &text)?;
     let price = Function::<(OCamlOrder,), OCamlInt>::from_rust(lock, |lock, order| {
         let order: Order = order.to_rust(lock)?;
-        Ok::<isize, Error>(order.price as isize)
+        Ok(order.price as isize)
     })?;
     let _: String = on_change(lock, &price)?;
     let rooted: Boxroot<OCamlOrder> = order.to_ocaml(lock)?;
@@ -188,7 +188,7 @@ const IN_RUST: &[Mistake] = &[
     ("a value that is called as a function", "limit(lock)", "limit(lock, 1)", &["unexpected argument #2", "limit"]),
     ("a callback of another argument", "Function::<(OCamlOrder,), OCamlInt>", "Function::<(OCamlPoint,), OCamlInt>", &["OCamlPoint"]),
     ("a callback of another number of arguments", "Function::<(OCamlOrder,), OCamlInt>::from_rust(lock, |lock, order|", "Function::<(OCamlOrder, OCamlInt), OCamlInt>::from_rust(lock, |lock, order, _|", &["Function<(OCamlOrder,), OCamlInt>"]),
-    ("a callback of another result", "Ok::<isize, Error>(order.price as isize)", "Ok::<f64, Error>(order.price)", &["cannot convert `f64` to the OCaml type `OCamlInt`"]),
+    ("a callback of another result", "Ok(order.price as isize)", "Ok(order.price)", &["cannot convert `f64` to the OCaml type `OCamlInt`"]),
     // Results, and what is read.
     ("the result of another type", "let _: isize = left;", "let _: String = left;", &["expected `String`, found `isize`"]),
     ("the option of a result forgotten", "let supplier: Option<Supplier>", "let supplier: Supplier", &["expected `Supplier`, found `Option<Supplier>`"]),

@@ -83,18 +83,17 @@ macro_rules! from_rust {
             /// where object files are not ELF; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
             #[doc(alias = "closure")]
             #[track_caller]
-            pub fn from_rust<F, X, E>(lock: &mut DomainLock, f: F) -> Result<Boxroot<Self>, ConversionError>
+            pub fn from_rust<F, X>(lock: &mut DomainLock, f: F) -> Result<Boxroot<Self>, ConversionError>
             where
-                F: Fn(&mut DomainLock $(, &RootRef<$type>)*) -> Result<X, E>,
+                F: Fn(&mut DomainLock $(, &RootRef<$type>)*) -> Result<X, Box<dyn std::error::Error>>,
                 F: Send + Sync + 'static,
                 X: ToOCaml<R>,
-                E: Into<Box<dyn std::error::Error>>,
             {
                 let body = move |lock: &mut DomainLock, arguments: &[Boxroot<OCamlAny>]| -> Answer {
                     let _ = arguments; // a function of () has none
                     // SAFETY: OCaml gives arguments of these types, because the closure has this function's type.
                     $(let $argument: &RootRef<$type> = unsafe { arguments[$index].cast() };)*
-                    let result = f(lock $(, $argument)*).map_err(E::into)?;
+                    let result = f(lock $(, $argument)*)?;
                     let (value, _) = ToOCaml::<R>::to_value(&result, lock)?;
                     Ok(value.raw())
                 };

@@ -39,7 +39,7 @@ impl Rest {
         self,
         lock: &mut DomainLock,
     ) -> Result<Boxroot<Function<(), OCamlAny>>, ConversionError> {
-        Function::<(), OCamlAny>::from_rust(lock, move |lock| self.node(lock))
+        Function::<(), OCamlAny>::from_rust(lock, move |lock| Ok(self.node(lock)?))
     }
 }
 

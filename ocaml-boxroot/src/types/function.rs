@@ -24,14 +24,17 @@ use std::marker::PhantomData;
 /// arguments; that of `from_rust_converting` gets Rust values, whose types it says. It returns a root, or a Rust value that is
 /// [`ToOCaml`](crate::ToOCaml) the result's type, or an error, which OCaml sees as with [`export!`](crate::export!).
 ///
+/// The function's type is written before `from_rust`, and functions of OCaml take roots and no Rust closures, because rustc finds the
+/// types of a closure's arguments in a bound `Fn` only, which roots do not fulfil.
+///
 /// ```
-/// use ocaml_boxroot::{Boxroot, Error, Function, OCamlInt, OCamlString, Value};
+/// use ocaml_boxroot::{Boxroot, Function, OCamlInt, OCamlString, Value};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// let names = vec!["zero", "one", "two"];
 /// let name = Function::<(OCamlInt,), OCamlString>::from_rust(lock, move |lock, n| {
 ///     let n: usize = n.to_rust(lock)?;
-///     Ok::<_, Error>(names.get(n).unwrap_or(&"many").to_string())
+///     Ok(names.get(n).unwrap_or(&"many").to_string())
 /// })?;
 /// // Now OCaml can have it; or Rust calls it, as OCaml would: with roots, or with Rust values that are converted.
 /// let two = Boxroot::new(lock, Value::int(2));

@@ -283,8 +283,9 @@ pub unsafe trait OneType {
     note = "an OCamlInt is made from any integer type, an OCamlFloat from f64, an OCamlString from str, String, [u8] and Vec<u8>, \
             an OCamlList<A> and an OCamlArray<A> from vectors, arrays and slices of what an A is made from, \
             and each type from a root of it, `&Boxroot<{T}>`",
-    note = "an iterator is collected into a `Vec` first; a Function is made from a closure by `from_rust`; an OCamlMap is made by OCaml: \
-            `names::of_seq(lock, &map)?`, where OCaml says `module Names = Map.Make (String)`",
+    note = "a Function is made from a closure by `Function::<(A,), R>::from_rust_converting(lock, |lock, a: i64| Ok(…))?`",
+    note = "an iterator is collected into a `Vec` first; an OCamlMap is made by OCaml: `names::of_seq(lock, &map)?`, where OCaml says \
+            `module Names = Map.Make (String)`",
     note = "the table in the documentation of ToOCaml has all types; `ocaml_type!` makes a record or a variant from a Rust type, \
             which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
 )]

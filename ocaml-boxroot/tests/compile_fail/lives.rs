@@ -96,7 +96,7 @@ fn wrong(lock: &mut DomainLock, text: &str) -> Result<(), Error> {
 //# closure_that_borrows
 // A Rust function for OCaml does not borrow, because OCaml may keep it for any time.
 fn wrong(lock: &mut DomainLock, text: &str) -> Result<(), Error> {
-    Function::<(), OCamlString>::from_rust(lock, |_| Ok::<_, Error>(text.to_string()))?;
+    Function::<(), OCamlString>::from_rust(lock, |_| Ok(text.to_string()))?;
     //~^ E0521 `text` escapes the function body here
     Ok(())
 }

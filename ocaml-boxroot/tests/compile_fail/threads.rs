@@ -97,7 +97,7 @@ fn wrong(lock: &mut DomainLock) -> Result<(), Error> {
     Function::<(), OCamlInt>::from_rust(lock, move |_| {
         //~^ E0277 `Cell<i32>` cannot be shared between threads safely
         count.set(count.get() + 1);
-        Ok::<_, Error>(count.get())
+        Ok(count.get())
     })?;
     Ok(())
 }
@@ -110,7 +110,7 @@ fn wrong(lock: &mut DomainLock) -> Result<(), Error> {
     Function::<(), OCamlInt>::from_rust(lock, move |_| {
         count += 1;
         //~^ E0594 cannot assign to `count`, as it is a captured variable in a `Fn` closure
-        Ok::<_, Error>(count)
+        Ok(count)
     })?;
     Ok(())
 }

@@ -62,7 +62,7 @@ fn wrong(root: &Boxroot<OCamlString>) -> String {
 // A call has a token of its own, and the caller's is lent to it.
 fn wrong(lock: &'static mut DomainLock) -> Result<(), Error> {
     let mine = &*lock;
-    Function::<(), OCamlInt>::from_rust(lock, move |_| Ok::<_, Error>(format!("{mine:?}").len()))?;
+    Function::<(), OCamlInt>::from_rust(lock, move |_| Ok(format!("{mine:?}").len()))?;
     //~^ E0277 within the type `DomainLock`
     Ok(())
 }

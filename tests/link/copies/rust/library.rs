@@ -28,7 +28,7 @@ macro_rules! library {
                     let copies: Result<Vec<_>, ConversionError> = (0..100).map(|_| name.clone_in(lock)).collect();
                     let (own, n) = (own.get(lock).to_string_lossy(), n.get(lock).to_int());
                     let last = copies?.pop().expect("a hundred copies");
-                    Ok::<_, ConversionError>(format!("{own} {} {n}", last.get(lock).to_string_lossy()))
+                    Ok(format!("{own} {} {n}", last.get(lock).to_string_lossy()))
                 })
             }
 
