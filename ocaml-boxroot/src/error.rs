@@ -66,7 +66,8 @@ reasons! {
     /// # Ok::<(), StartError>(())
     /// ```
     AttachError {
-        /// This thread does not hold the lock.
+        /// This thread does not hold the lock. Only unsafe code and the raw crate get here; get a token by
+        /// [`attach`](crate::DomainLock::attach).
         LockNotHeld = "this thread does not hold the lock of an OCaml domain",
         /// This thread holds the lock already: in a function that OCaml called, in a finaliser that other code defined, or in
         /// another [`attach`](crate::DomainLock::attach). Use the token that is there.
@@ -77,7 +78,7 @@ reasons! {
         InFinaliser = "OCaml's collector is dropping an OCamlBox on this thread: only roots can be dropped here",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
-        /// No OCaml runtime was started.
+        /// No OCaml runtime was started. Call [`Runtime::start`](crate::Runtime::start), or `get_or_start` in libraries and tests.
         NotSetup = "no OCaml runtime is running; start one with Runtime::start",
         /// OCaml was started, but no thread of Rust can use it yet. [`Runtime::start`](crate::Runtime::start) allows that at its end.
         /// If OCaml or C has `main`, the first Rust function that OCaml calls by [bindings](crate::include_bindings!) or
@@ -85,7 +86,7 @@ reasons! {
         /// itself: it does not know whether OCaml's lock will ever be free, nor whether the runtime was shut down.
         NotReady = "OCaml was started, but Rust threads cannot use it before Runtime::start returns; if OCaml has main, before OCaml \
             has called a Rust function of bindings or export!; if C has main, before it has called boxroot_setup",
-        /// The runtime was shut down, or boxroot was torn down.
+        /// The runtime was shut down, or boxroot was torn down. A process cannot start it again.
         TornDown = "the OCaml runtime was shut down",
         /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was initialised after
         /// `boxroot_setup`. On any version, it may be that the process has a different copy of the C library, too, which hides
@@ -136,18 +137,19 @@ impl std::error::Error for AttachError {}
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StartError {
-    /// An OCaml runtime was started in this process before.
+    /// An OCaml runtime was started in this process before. [`Runtime::get_or_start`](crate::Runtime::get_or_start) returns that one.
     AlreadyStarted,
     /// A module of the OCaml program raised this exception while it was initialised. The runtime is up, with the modules
     /// that were initialised before that one.
     Exception(String),
-    /// This thread is starting the OCaml runtime, whose modules are still being initialised.
+    /// This thread is starting the OCaml runtime, whose modules are still being initialised. A Rust function that such a module calls
+    /// has a token already.
     Starting,
     /// Less than 320 KiB of this thread's stack are left, and OCaml's modules may take 256 KiB without checking for room. See the
     /// guide (`docs/guide/embedding.md`).
     StackTooSmall,
-    /// An argument for OCaml contains a NUL.
-    NulInArgument,
+    /// The argument with this number, from 0, contains a NUL. OCaml's arguments are C strings.
+    NulInArgument(usize),
     /// The runtime was shut down, or cannot be used for another reason.
     Attach(AttachError),
 }
@@ -167,7 +169,9 @@ impl fmt::Display for StartError {
             }
             StartError::Starting => "OCaml's modules are still being initialised, by this thread",
             StartError::StackTooSmall => STACK_TOO_SMALL,
-            StartError::NulInArgument => "an argument for OCaml contains a NUL",
+            StartError::NulInArgument(n) => {
+                return write!(f, "argument {n} for OCaml contains a NUL")
+            }
             StartError::Attach(error) => return error.fmt(f),
         })
     }
@@ -180,7 +184,7 @@ impl fmt::Debug for StartError {
             StartError::Exception(_) => "Exception",
             StartError::Starting => "Starting",
             StartError::StackTooSmall => "StackTooSmall",
-            StartError::NulInArgument => "NulInArgument",
+            StartError::NulInArgument(_) => "NulInArgument",
             StartError::Attach(error) => return fmt::Debug::fmt(error, f),
         };
         write!(f, "{name}: {self}")
@@ -266,11 +270,11 @@ reasons! {
     /// The kind of a [`ConversionError`].
     ConversionErrorKind {
         /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
-        /// constructor that the Rust type does not name.
+        /// constructor that the Rust type does not name. If the types were promised by hand, compare them with OCaml's.
         Mismatch = "OCaml value does not match the expected type",
-        /// A number that the OCaml type or the Rust type cannot hold.
+        /// A number that the OCaml type or the Rust type cannot hold. Take a larger type, or `Wrapping`, which keeps the bits that fit.
         OutOfRange = "number out of range for the target type",
-        /// An OCaml string that is not UTF-8, for a Rust `String`.
+        /// An OCaml string that is not UTF-8, for a Rust `String`. A `Vec<u8>` takes all strings.
         NotUtf8 = "OCaml string is not UTF-8",
         /// A value is nested more deeply than conversions may go, or the stack nearly ran out during a conversion. See
         /// [`ToOCaml`](crate::ToOCaml#deep-values).

@@ -150,7 +150,7 @@ fn attach_on_another_thread() -> Result<(), AttachError> {
 }
 
 test!(arguments, || {
-    assert_eq!(start_with(&["a\0b"], |_, _| Ok(())).err(), Some(StartError::NulInArgument));
+    assert_eq!(start_with(&["a\0b"], |_, _| Ok(())).err(), Some(StartError::NulInArgument(0)));
     let body: Run = |lock, n| {
         ran(n.get(lock).to_int());
         Ok(())

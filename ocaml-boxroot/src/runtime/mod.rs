@@ -235,10 +235,10 @@ impl Builder {
     }
 
     fn start_in(self, mut state: StateGuard) -> Result<Runtime, StartError> {
-        let arguments =
-            self.arguments.into_iter().map(|argument| CString::new(argument.into_vec()));
-        let arguments =
-            arguments.collect::<Result<Vec<_>, _>>().map_err(|_| StartError::NulInArgument)?;
+        let arguments = self.arguments.into_iter().enumerate().map(|(number, argument)| {
+            CString::new(argument.into_vec()).map_err(|_| StartError::NulInArgument(number))
+        });
+        let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
         // SAFETY: no precondition.
         let is_first = unsafe { ffi::obx_can_start() } != 0
             && matches!(*state, State::NotStarted)

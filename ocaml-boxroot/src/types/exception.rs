@@ -399,11 +399,12 @@ impl std::error::Error for Arrived {}
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The function raised this exception.
+    /// The function raised this exception. [`exceptions`](crate::exceptions) tells exceptions apart.
     Exception(Exception),
-    /// An argument or the result could not be converted or rooted.
+    /// An argument or the result could not be converted or rooted. The error names it, and the function.
     Conversion(ConversionError),
-    /// OCaml has registered no function, or no exception, under this name.
+    /// OCaml has registered no function, or no exception, under this name: the module that does so is not linked, or is not
+    /// initialised yet, or the name is misspelt.
     NotRegistered(Box<str>),
     /// OCaml cannot be used.
     Attach(AttachError),
