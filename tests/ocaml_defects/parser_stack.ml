@@ -1,0 +1,17 @@
+(* Seen: 4.14-5.5. Effect: crash. *)
+(* Each of two threads reads a text of its own: one has numbers, the other one words. *)
+open Parser_stack_parser
+
+let parse token () =
+  for _ = 1 to 1000 do
+    let left = ref 100 in
+    let next _ =
+      decr left;
+      if !left > 0 then token else END
+    in
+    try ignore (Sys.opaque_identity (main next (Lexing.from_string "")))
+    with Parsing.Parse_error -> ()
+  done
+
+let () =
+  List.iter Thread.join (List.map (fun token -> Thread.create (parse token) ()) [ INT 3; WORD "word" ])
