@@ -12,8 +12,6 @@ struct List {
 #[serde(deny_unknown_fields)]
 pub struct Implementation {
     pub name: String,
-    /// The same in all plots.
-    pub colour: String,
     /// The parts of the report (`benches/report/parts.toml`) that show it.
     pub parts: Vec<String>,
     /// What exists for it. Without this field, its C file makes everything with `benches/runtime/cell.h`.

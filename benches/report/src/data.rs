@@ -1,7 +1,7 @@
 //! The data of a report, as `docs/benchmarks/*.json` holds them.
 
 use crate::border::Border;
-use crate::harness::statistics::{median, smallest_and_largest};
+use crate::harness::statistics::smallest_and_largest;
 use crate::harness::{Figures, Result, Suite, COUNTS};
 use crate::machine::Machine;
 use crate::parts::{of_pass, Part};
@@ -125,11 +125,6 @@ impl Series {
     /// What stands for a figure in a part, if there are runs that have it.
     pub fn figure(&self, part: &Part, figure: &str) -> Option<f64> {
         part.figure(&self.all(figure))
-    }
-
-    pub fn median(&self, figure: &str) -> Option<f64> {
-        let all = self.all(figure);
-        (!all.is_empty()).then(|| median(all))
     }
 
     /// The smallest and the largest value of a figure.

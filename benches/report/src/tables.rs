@@ -2,7 +2,7 @@
 
 use crate::border::{self, Border};
 use crate::data::{Measured, Report, Series};
-use crate::harness::statistics::{geometric_mean, median};
+use crate::harness::statistics::geometric_mean;
 use crate::harness::{COUNTS, GRID};
 use crate::names::shown;
 use crate::parts::{Part, PASSES};
@@ -10,32 +10,27 @@ use crate::ratios::{Comparison, OverTheGrid, Ratio};
 use std::fmt::Write;
 
 pub fn all(version: &str, parts: &[Part], report: &Report) -> String {
-    let mut text = format!("# Benchmarks on OCaml {version}\n\n");
-    text += "Made by `make report OCAML=";
-    text += version;
-    text +=
-        "`; what it all means is in [README.md](README.md). Cells are medians, with the smallest\n\
-             and the largest run; for single operations and local roots the fastest run, with the\n\
-             median and the slowest. Only ratios within one table mean something.\n";
-    text += &compared(parts, report);
+    let mut text = format!(
+        "# Benchmarks on OCaml {version}\n\n\
+         Made by `make report OCAML={version}`; what it all means is in [README.md](README.md).\n\n\
+         Ratios: below 1, ours takes less. boxroot 0.4.0 is the registry crate `ocaml-boxroot-sys` 0.4.0.\n\
+         A report goes over everything {PASSES} times, each time in another layout of the executables: the\n\
+         ratio is the geometric mean of these times, and the spread is theirs. The figures of all runs are in\n\
+         `{version}.json`.\n"
+    );
     for part in parts {
-        if let Some(measured) = report.parts.get(&part.name) {
-            let _ = write!(
-                text,
-                "\n## {}\n\n{}.{}\n",
-                part.title,
-                measured.machine,
-                took(measured.seconds)
-            );
-            text += &if part.over_the_grid {
-                over_the_grid(part, measured)
-            } else if part.figures.len() == 1 {
-                matrix(part, &measured.series)
-            } else {
-                one_by_one(part, &measured.series)
-            };
-            text += &crashes(&measured.series);
+        let Some(measured) = report.parts.get(&part.name) else { continue };
+        if part.compared.is_empty() {
+            continue;
         }
+        let (machine, took) = (&measured.machine, took(measured.seconds));
+        let _ = write!(text, "\n## {}\n\n{machine}.{took}\n", part.title);
+        text += &if part.over_the_grid {
+            over_the_grid(part, measured)
+        } else {
+            compared(part, measured)
+        };
+        text += &crashes(&measured.series);
     }
     if let Some(border) = &report.border {
         let Border { machine, seconds, .. } = border;
@@ -86,45 +81,17 @@ fn over_the_grid(part: &Part, measured: &Measured) -> String {
     text
 }
 
-/// A table with points in rows, and implementations in columns.
-fn matrix(part: &Part, all: &[Series]) -> String {
-    let columns = in_order(all.iter().map(|s| s.implementation.clone()));
-    let names: Vec<_> = columns.iter().map(|name| shown(name)).collect();
-    let figure = &part.figures[0];
-    let mut text = format!("\n`{figure}`:\n\n| | {} |\n|---|", names.join(" | "));
-    text += &"---|".repeat(columns.len());
-    text += "\n";
-    for point in in_order(all.iter().map(Series::point)) {
-        let _ = write!(text, "| {point} |");
-        for column in &columns {
-            let series = all.iter().find(|s| s.implementation == *column && s.point() == point);
-            let _ = write!(text, " {} |", series.map_or(String::new(), |s| cell(part, figure, s)));
-        }
-        text += "\n";
-    }
-    text
-}
-
-/// A table for each point: implementations in rows, figures in columns. The last column compares the first
-/// figure with ours.
-fn one_by_one(part: &Part, all: &[Series]) -> String {
-    let mut text = String::new();
-    let figures = &part.figures;
-    for point in in_order(all.iter().map(Series::point)) {
-        let rows: Vec<&Series> = all.iter().filter(|s| s.point() == point).collect();
-        let ours = rows.iter().find(|s| s.implementation == "boxroot");
-        let _ = write!(text, "\n### {point}\n\n| | {} | of ours |\n|---|", figures.join(" | "));
-        text += &"---|".repeat(figures.len() + 1);
-        text += "\n";
-        for row in &rows {
-            let _ = write!(text, "| {} |", shown(&row.implementation));
-            for figure in figures {
-                let _ = write!(text, " {} |", cell(part, figure, row));
-            }
-            let first = |series: &Series| series.figure(part, &figures[0]);
-            let ratio = ours.and_then(|ours| Some(first(row)? / first(ours)?));
-            let _ = writeln!(text, " {} |", ratio.map_or(String::new(), |r| format!("{r:.2}")));
-        }
+/// The ratios of ours to others.
+fn compared(part: &Part, measured: &Measured) -> String {
+    let mut text = String::from(
+        "\n| program | figure | which two | ratio | spread |\n|---|---|---|---|---|\n",
+    );
+    for Comparison { point, figure, ours, other, ratio } in measured.compare(part) {
+        let (ours, other, Ratio { mean, low, high }) = (shown(&ours), shown(&other), ratio);
+        let _ = writeln!(
+            text,
+            "| {point} | {figure} | {ours} / {other} | {mean:.3} | {low:.3}–{high:.3} |"
+        );
     }
     text
 }
@@ -140,28 +107,6 @@ fn crashes(all: &[Series]) -> String {
     lines.collect()
 }
 
-/// The ratios of ours to others.
-fn compared(parts: &[Part], report: &Report) -> String {
-    let mut text = format!(
-        "\n## Ours against others\n\n\
-         Ratios: below 1, ours takes less. boxroot 0.4.0 is the registry crate `ocaml-boxroot-sys` 0.4.0.\n\
-         `user_seconds` are over the grid. A report goes over everything {PASSES} times, each time in another layout of\n\
-         the executables: the ratio is the geometric mean of these times, and the spread is theirs.\n\n\
-         | program | figure | which two | ratio | spread |\n|---|---|---|---|---|\n"
-    );
-    for part in parts {
-        let Some(measured) = report.parts.get(&part.name) else { continue };
-        for Comparison { point, figure, ours, other, ratio } in measured.compare(part) {
-            let (ours, other, Ratio { mean, low, high }) = (shown(&ours), shown(&other), ratio);
-            let _ = writeln!(
-                text,
-                "| {point} | {figure} | {ours} / {other} | {mean:.3} | {low:.3}–{high:.3} |"
-            );
-        }
-    }
-    text
-}
-
 fn in_order(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut all = Vec::new();
     for name in names {
@@ -170,18 +115,6 @@ fn in_order(names: impl Iterator<Item = String>) -> Vec<String> {
         }
     }
     all
-}
-
-fn cell(part: &Part, figure: &str, series: &Series) -> String {
-    let Some(main) = series.figure(part, figure) else { return String::new() };
-    let (low, high) = series.spread(figure);
-    let low = if part.fastest { median(series.all(figure)) } else { low };
-    let [main, low, high] = [main, low, high].map(|x| format(figure, x));
-    if main == low && low == high {
-        main
-    } else {
-        format!("{main} ({low}–{high})")
-    }
 }
 
 pub fn format(figure: &str, x: f64) -> String {
