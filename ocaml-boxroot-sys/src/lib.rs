@@ -37,6 +37,8 @@
 //!   double delete, a use after delete, a stale handle, a handle that is no root, a root for a word that is no OCaml value, and
 //!   a read without the lock. The message names the places in the program that created and deleted the root. Uses `std`.
 
+// docs.rs shows which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg(hide(feature = "debug-checks"))))]
 #![cfg_attr(not(feature = "build"), no_std)]
 
 use core::cell::UnsafeCell;
@@ -73,10 +75,10 @@ pub mod uses;
 #[cfg(not(feature = "debug-checks"))]
 pub use calls::{boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify};
 #[cfg(feature = "debug-checks")]
-pub use checked::{
-    boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify, leak_report,
-    live_roots_by_site, Site,
-};
+pub use checked::{boxroot_create, boxroot_delete, boxroot_get, boxroot_get_ref, boxroot_modify};
+#[cfg(feature = "debug-checks")]
+#[cfg_attr(docsrs, doc(cfg(feature = "debug-checks")))]
+pub use checked::{leak_report, live_roots_by_site, Site};
 
 /// An OCaml `value`.
 pub type Value = isize;

@@ -82,6 +82,9 @@
 //!   [`Runtime::shutdown`] prints them. Values of [wrong types](crate#builds-with-checks) are errors, as in debug builds.
 //!   Deadlocks are reported. This feature costs a `malloc` and two mutexes for each root.
 
+// docs.rs shows which feature an item needs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod boxroot;
 mod call;
 mod error;
