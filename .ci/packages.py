@@ -241,14 +241,15 @@ def c_checked(folder):
         passed(f"the checked flavour, {installed}")
     for name, options in {
         "find_package": ["-DCHECKED=ON", f"-DCMAKE_PREFIX_PATH={folder}/made"],
-        "add_subdirectory": [f"-DBOXROOT_SOURCE={ROOT}/boxroot-c", "-DBOXROOT_CHECKED=ON"],
+        "add_subdirectory": [f"-DBOXROOT_SOURCE={ROOT}/boxroot-c"],
     }.items():
         shutil.rmtree("consumer", ignore_errors=True)
         run("cmake -S", ROOT / "tests/users/packages/c", "-B consumer", options)
         run("cmake --build consumer")
-        if "bxr_checked_create" not in run("nm consumer/c"):
-            fail(f"CMake, {name}: the program is not of the checked flavour")
-        prints(f"CMake, the checked flavour, {name}", CALLS, "consumer/c")
+        for program in "c", "checked":
+            if ("bxr_checked_create" in run("nm", f"consumer/{program}")) != (program == "checked"):
+                fail(f"CMake, {name}: {program} is of the other flavour")
+            prints(f"CMake, both flavours, {name}, {program}", CALLS, f"consumer/{program}")
 
 
 def c_stub_library(folder):
