@@ -345,6 +345,8 @@ def with_dune(folder, dune):
            f"{built}/listeners/listeners.cmxs {built}/plugin/plugin.cmxs", env=installed)
     run(build, "./with_rust.exe", env=installed)
     prints("dune, with a Rust library", "with Rust: passed", f"{built}/with_rust.exe", env=installed)
+    run(build, "./two/two.exe", env=installed)
+    prints("dune, with two Rust libraries", "two Rust libraries: passed", f"{built}/two/two.exe", env=installed)
     crate, = Path("_build/cargo/release/deps").glob("libocaml_boxroot-*.rlib")
     made = crate.stat().st_mtime_ns
     run(build, "./with_rust.exe", env=installed)

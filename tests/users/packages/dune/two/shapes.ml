@@ -1,0 +1,3 @@
+type shape = Circle of { radius : float } | Square of { side : float }
+
+external area : shape -> float = "shapes_area"

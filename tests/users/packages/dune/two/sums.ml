@@ -1,0 +1,1 @@
+external sum : int list -> int = "sums_sum"
