@@ -55,7 +55,7 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
     let mut text = format!(
         "# Costs\n\nThe cost of boxroots, compared with other kinds of roots, and how to reduce it.\n\n\
          `make report OCAML={version}` writes this page and `docs/benchmarks/{version}.md` of the repository, which\n\
-         describes the machine and has the spread of each figure. `docs/benchmarks/README.md` there says how\n\
+         describes the machine and has the spread of each ratio. `docs/benchmarks/README.md` there says how\n\
          it is measured, and in which cases boxroots are slower than the alternatives.\n\n\
          ## Where it matters\n\n\
          {ADVICE}\n\
