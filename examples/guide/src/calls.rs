@@ -87,8 +87,9 @@ fn effects(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     assert_eq!(error.to_string(), "OCaml exception: Stdlib.Effect.Unhandled(_)");
 
     // A handler, but Rust's frames are between it and the effect: the same exception.
-    let asks =
-        Function::<(), OCamlString>::from_rust(lock, |lock| Ok(questions::ask_root(lock, "Tea?")?))?;
+    let asks = Function::<(), OCamlString>::from_rust(lock, |lock| {
+        Ok(questions::ask_root(lock, "Tea?")?)
+    })?;
     let error: CallError = questions::answered(lock, &asks).unwrap_err();
     assert_eq!(error.to_string(), "OCaml exception: Stdlib.Effect.Unhandled(_)");
     Ok(())

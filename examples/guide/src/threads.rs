@@ -9,9 +9,8 @@ pub fn all(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 }
 
 fn domains(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
-    let sum = |from: i64, to: i64| {
-        move |_: &mut DomainLock| Ok::<i64, Box<dyn Error>>((from..to).sum())
-    };
+    let sum =
+        |from: i64, to: i64| move |_: &mut DomainLock| Ok::<i64, Box<dyn Error>>((from..to).sum());
     let low = Function::<(), OCamlInt>::from_rust(lock, sum(0, 500_000))?;
     let high = Function::<(), OCamlInt>::from_rust(lock, sum(500_000, 1_000_000))?;
     // OCaml calls `low` in a new domain, and `high` at the same time in this one.

@@ -67,10 +67,7 @@ fn run(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let surname = "Lovelace";
     let rename = OCamlChange::from_rust(lock, move |lock, order| {
         let order: Order = order.to_rust(lock)?;
-        Ok(Order {
-            customer: format!("{} {surname}", order.customer),
-            ..order
-        })
+        Ok(Order { customer: format!("{} {surname}", order.customer), ..order })
     })?;
     let renamed = orders::map(lock, &rename, &orders)?;
     assert_eq!(renamed[0].customer, "Ada Lovelace");
