@@ -53,6 +53,11 @@ const SOURCES: &[(&str, &str)] = &[
 const UNSAFE_FUNCTIONS: &str =
     concat!("let text = {list|", include_str!("bindings/unsafe_functions.txt"), "|list}");
 
+/// What a program registers so that Rust can make domains; nothing on OCaml 4, which has none.
+pub(super) fn registers_domains(ocaml: &OCaml) -> Option<&'static str> {
+    (ocaml.numbers() >= (5, 0)).then_some(include_str!("bindings/domains.ml"))
+}
+
 /// What differs between the versions of the compiler's libraries.
 fn compat(version: (u32, u32)) -> String {
     let types = match version {
@@ -139,7 +144,10 @@ impl Selection {
         let text = fs::read(&rust).map_err(|error| about(&rust, error))?;
         fs::write(&rust, readable(&text)).map_err(|error| about(&rust, error))?;
         // A file that did not change keeps its time, so that nothing is compiled again.
-        let text = fs::read(&new_glue).map_err(|error| about(&new_glue, error))?;
+        let mut text = fs::read(&new_glue).map_err(|error| about(&new_glue, error))?;
+        if is_built_elsewhere {
+            text.extend(registers_domains(ocaml).unwrap_or_default().bytes());
+        }
         if fs::read(glue).ok().as_ref() != Some(&text) {
             fs::write(glue, text).map_err(|error| about(glue, error))?;
         }

@@ -1,5 +1,5 @@
 use super::find_ocaml::{answer, sibling};
-use super::generator::{no_bindings, Selection};
+use super::generator::{no_bindings, registers_domains, Selection};
 use super::packages::Packages;
 use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use std::{env, fs, io, process::Command};
 /// A program that Rust starts needs no module: `Program::new().library("threads")` is a runtime that all threads can
 /// use. All modules are linked and initialised, also those that no other module uses, and so are the modules of packages.
 /// Of OCaml's standard library, a program without packages has the modules that it uses. For plugins that use others,
-/// `flag("-linkall")` links all.
+/// `flag("-linkall")` links all. On OCaml 5, `Domain` is always there, for the pools of domains of `ocaml-boxroot`.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Names, and the files that they are compiled from.
@@ -172,6 +172,11 @@ impl Program {
         } else {
             sources = self.bind_modules(ocaml, &folder, sources)?;
         }
+        if let Some(text) = registers_domains(ocaml) {
+            let file = folder.join(DOMAINS);
+            fs::write(&file, text).map_err(|error| about(&file, error))?;
+            sources.push(DOMAINS.to_string());
+        }
         let object = folder.join(format!("{name}.o"));
         let mut command = self.ocamlopt(&ocamlopt, &folder);
         command.args(["-output-complete-obj", "-o"]).arg(&object);
@@ -263,6 +268,9 @@ fn watch_for_interfaces(module: &Path) {
         println!("cargo:rerun-if-changed={}", folder.display());
     }
 }
+
+/// The module that registers what pools of domains need.
+const DOMAINS: &str = "ocaml_boxroot_domains.ml";
 
 const TWO_RUNTIMES: &str =
     "two OCaml runtimes: this build script links one with a program, and the feature `link-runtime` of ocaml-boxroot \
