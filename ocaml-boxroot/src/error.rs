@@ -237,6 +237,69 @@ impl fmt::Debug for ShutdownError {
     }
 }
 
+/// Why no pool of domains was made. No worker of it is left.
+///
+/// | error | what to do |
+/// |---|---|
+/// | `NoWorkers` | ask for at least one worker |
+/// | `NotLinked` | compile the OCaml program with the build helper, or register `Domain.spawn` |
+/// | `Refused` | ask for fewer workers, or raise `d` in `OCAMLRUNPARAM` |
+/// | `Attach` | as its text says; after a fork or a shutdown, there is no pool |
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::domains::DomainsError;
+/// use ocaml_boxroot::Domains;
+///
+/// # ocaml_boxroot::macro_support::example(|lock| {
+/// assert_eq!(Domains::new(lock, 0).unwrap_err(), DomainsError::NoWorkers);
+/// # Ok(()) });
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DomainsError {
+    /// A pool of no workers would run nothing.
+    NoWorkers,
+    /// The OCaml program has not registered `Domain.spawn` for Rust, which is not linked otherwise.
+    NotLinked,
+    /// OCaml or the system made no further worker, for this reason. OCaml has room for 128 domains.
+    Refused(String),
+    /// OCaml cannot be used.
+    Attach(AttachError),
+}
+
+impl fmt::Display for DomainsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DomainsError::NoWorkers => f.write_str("a pool of domains needs at least one worker"),
+            DomainsError::NotLinked => f.write_str(
+                "the OCaml program does not register Domain.spawn for Rust. Compile it with \
+                 ocaml_boxroot_sys::build::Program, or link the glue of Bindings, or add to a module: \
+                 let () = Callback.register \"ocaml_boxroot.spawn\" (fun f -> ignore (Domain.spawn f))",
+            ),
+            DomainsError::Refused(text) => write!(
+                f,
+                "a worker could not be made: {text}. OCaml has room for 128 domains, or for as many as d in \
+                 OCAMLRUNPARAM says; ask for fewer workers"
+            ),
+            DomainsError::Attach(error) => error.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for DomainsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self {
+            DomainsError::NoWorkers => "NoWorkers",
+            DomainsError::NotLinked => "NotLinked",
+            DomainsError::Refused(_) => "Refused",
+            DomainsError::Attach(error) => return fmt::Debug::fmt(error, f),
+        };
+        write!(f, "{name}: {self}")
+    }
+}
+
 /// Who uses a runtime that cannot be shut down ([`ShutdownError::Busy`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -245,8 +308,10 @@ pub enum Users {
     Threads(usize),
     /// The thread that wants to shut the runtime down, because it is in a [`release`](crate::DomainLock::release).
     ThisThread,
-    /// Other domains, which run OCaml code, or wait.
+    /// Other domains, which run OCaml code, or wait. Idle workers of a [pool](crate::Domains) do not count.
     Domains,
+    /// This many jobs of [pools of domains](crate::Domains), which run, or wait for a worker.
+    Jobs(usize),
 }
 
 impl fmt::Display for Users {
@@ -261,6 +326,8 @@ impl fmt::Display for Users {
             ),
             Users::ThisThread => f.write_str("this thread, which is in DomainLock::release"),
             Users::Domains => f.write_str("other domains; join them first (Domain.join)"),
+            Users::Jobs(1) => f.write_str("a job of a pool of domains; join it first"),
+            Users::Jobs(n) => write!(f, "{n} jobs of pools of domains; join them first"),
         }
     }
 }
@@ -528,6 +595,8 @@ pub enum Error {
     Start(StartError),
     /// The runtime was not shut down.
     Shutdown(ShutdownError),
+    /// No pool of domains was made.
+    Domains(DomainsError),
     /// A value could not be converted.
     Conversion(ConversionError),
     /// A function gave no result.
@@ -549,7 +618,18 @@ pub(crate) use sum;
 
 sum!(Error: Attach(AttachError), Shutdown(ShutdownError), Start(StartError));
 sum!(StartError: Attach(AttachError));
+sum!(DomainsError: Attach(AttachError));
 sum!(ShutdownError: Attach(AttachError));
+
+/// An [`AttachError`] in it is [`Error::Attach`].
+impl From<DomainsError> for Error {
+    fn from(error: DomainsError) -> Error {
+        match error {
+            DomainsError::Attach(error) => Error::Attach(error),
+            error => Error::Domains(error),
+        }
+    }
+}
 
 /// An [`AttachError`] in it is [`Error::Attach`].
 impl From<ConversionError> for Error {
@@ -581,6 +661,7 @@ impl Error {
             Error::Attach(error) => error,
             Error::Start(error) => error,
             Error::Shutdown(error) => error,
+            Error::Domains(error) => error,
             Error::Conversion(error) => error,
             Error::Call(error) => error,
         }
@@ -610,6 +691,7 @@ impl std::error::Error for Error {
 
 impl std::error::Error for StartError {}
 impl std::error::Error for ShutdownError {}
+impl std::error::Error for DomainsError {}
 
 #[cfg(test)]
 mod tests {

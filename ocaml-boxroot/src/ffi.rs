@@ -217,7 +217,7 @@ extern "C" {
     pub fn obx_start(arguments: *const *const c_char) -> Value;
     /// Shuts the runtime down. Needs the lock.
     pub fn obx_shut_down();
-    /// 1 if other domains run besides the caller's, else 0. Needs the lock.
+    /// How many domains run besides the caller's. Needs the lock.
     pub fn obx_other_domains() -> usize;
 
     /// Takes the mutex of the state in `runtime/state.rs`, which is free in the child of a fork.

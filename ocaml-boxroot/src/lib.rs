@@ -87,6 +87,7 @@
 
 mod boxroot;
 mod call;
+pub mod domains;
 mod error;
 mod ffi;
 mod lock;
@@ -98,6 +99,8 @@ mod types;
 mod value;
 
 pub use boxroot::{Boxroot, RootRef};
+#[doc(inline)]
+pub use domains::Domains;
 pub use error::{
     AttachError, ConversionError, ConversionErrorKind, Error, ShutdownError, StartError,
 };

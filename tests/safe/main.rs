@@ -26,6 +26,7 @@ mod lock;
 mod memory;
 #[cfg(any(feature = "debug-checks", debug_assertions))]
 mod mistakes;
+mod pool_of_domains;
 mod references;
 mod roots;
 mod shutdown;

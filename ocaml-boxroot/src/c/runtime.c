@@ -68,10 +68,10 @@ void obx_shut_down(void) {
   obx_stop_ticks();
 }
 
-/* 1 if other domains run besides the caller's, else 0. Called with the lock. */
+/* How many domains run besides the caller's. Called with the lock. */
 uintnat obx_other_domains(void) {
 #if OCAML_VERSION >= 50000
-  return !caml_domain_alone();
+  return caml_num_domains_running - 1;
 #else
   return 0;
 #endif

@@ -2,6 +2,7 @@
 
 mod state;
 
+use crate::domains::Ending;
 pub use crate::error::Users;
 use crate::lock::{self, Acquired, Use};
 use crate::raw::ValueExt;
@@ -330,22 +331,29 @@ fn shut_down() -> Result<(), ShutdownError> {
         return Err(ShutdownError::StackTooSmall);
     }
     let acquired = Acquired::new()?;
-    // SAFETY: `acquired` holds the lock.
-    if unsafe { ffi::obx_other_domains() } != 0 {
-        return Err(ShutdownError::Busy(Users::Domains));
-    }
-    // SAFETY: `acquired` is this thread's use, and the runtime is shut down below.
-    if let Err(uses) = unsafe { sys::uses::forbid() } {
-        let is_nested = acquired.is_nested();
-        return Err(ShutdownError::Busy(if is_nested {
-            Users::ThisThread
-        } else {
-            Users::Threads(uses)
-        }));
-    }
+    // SAFETY: `acquired` holds the lock, and there is no token.
+    unsafe { Ending::dropped().wait() };
+    let workers = Ending::all(|jobs, workers| {
+        // SAFETY: `acquired` holds the lock.
+        if unsafe { ffi::obx_other_domains() } > workers {
+            return Err(ShutdownError::Busy(Users::Domains));
+        }
+        let by = match acquired.is_nested() {
+            true => Users::ThisThread,
+            false if jobs != 0 => Users::Jobs(jobs),
+            // SAFETY: `acquired` is this thread's use, and the runtime is shut down below.
+            false => match unsafe { sys::uses::forbid() } {
+                Ok(()) => return Ok(()),
+                Err(uses) => Users::Threads(uses),
+            },
+        };
+        Err(ShutdownError::Busy(by))
+    })?;
     // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
     // may call exported functions. So may OCaml code of other threads and domains, while these functions wait.
     std::mem::forget(acquired);
+    // SAFETY: this thread holds the lock, and has no token.
+    unsafe { workers.wait() };
     #[cfg(feature = "debug-checks")]
     ffi::report(&sys::leak_report());
     // SAFETY: this thread holds the lock, and has no token. Without another domain, no root is read after `boxroot_teardown`, and no

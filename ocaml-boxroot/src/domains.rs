@@ -1,0 +1,937 @@
+//! Pools of OCaml's domains, which run Rust closures in parallel: [`Domains`].
+//!
+//! A pool is a queue of jobs. Its workers wait with OCaml's lock released, and attach to their own
+//! domain for each job, so that a job is nothing but a `DomainLock::attach` on another thread.
+
+pub use crate::error::DomainsError;
+
+use crate::raw::DomainLockExt;
+use crate::{ffi, AttachError, Boxroot, DomainLock, Function};
+use ocaml_boxroot_sys::uses;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{mpsc, Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+/// A pool of OCaml's domains, which runs Rust closures: its *jobs*.
+///
+/// Threads of Rust attach to the first domain, so they use OCaml one at a time. A pool has domains
+/// of its own, its *workers*, so its jobs use OCaml at the same time, on OCaml 5. On OCaml 4, a pool
+/// has one worker, whatever it was asked for.
+///
+/// A job gets the token of its worker's domain. What it takes and returns is [`Send`], as a
+/// [`Boxroot`] is. Its errors are of any type that is made from an [`AttachError`], as for
+/// [`DomainLock::attach`].
+///
+/// # Waiting
+///
+/// A collection waits for all domains. So a thread does not wait for jobs under OCaml's lock:
+/// [`run`](Domains::run), [`map`](Domains::map), [`scope`](Domains::scope), [`join`](Domains::join)
+/// and [`Task::join`] return [`AlreadyHeld`](AttachError::AlreadyHeld) there. Call them in
+/// [`release`](DomainLock::release).
+///
+/// A job may use its own pool. While it waits for jobs that no worker has begun, it runs them itself,
+/// on its worker. So jobs that wait for jobs do not deadlock, even if there is one worker. This does
+/// not concern a [`Task`] that is awaited: a job that blocks on a future occupies its worker.
+///
+/// # Panics and ends
+///
+/// A panic of a job goes to the thread that waits for it; the pool goes on. A job whose [`Task`] was
+/// dropped runs, and its result is dropped on the worker, without the lock.
+///
+/// When a pool is dropped, its workers end after the jobs that are in the queue. Nobody waits for
+/// that; [`join`](Domains::join) does. [`Runtime::shutdown`](crate::Runtime::shutdown) is
+/// [`Busy`](crate::runtime::Users::Jobs) while there are jobs, and ends idle workers. OCaml's `exit`
+/// and the end of the process wait for neither. In the child of a fork, the workers of the parent
+/// are missing: all functions return [`Forked`](AttachError::Forked) there.
+///
+/// # Stacks
+///
+/// A worker's thread has the system's default size of stack (`ulimit -s`, usually 8 MiB), as OCaml's
+/// domains have.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{CallError, DomainLock, Domains, Function, OCamlInt, Runtime};
+///
+/// Runtime::start()?;
+/// let domains = DomainLock::attach(|lock| Domains::new(lock, 2))?;
+/// let square = DomainLock::attach(|lock| {
+///     Function::<(OCamlInt,), OCamlInt>::from_rust_converting(lock, |_lock, n: i64| Ok(n * n))
+/// })?;
+///
+/// let nine: i64 = domains.run(|lock| square.call_converting(lock, 3))?;
+/// let squares: Vec<i64> = domains.map(1..=4, |lock, n| square.call_converting(lock, n))?;
+/// assert_eq!((nine, squares), (9, vec![1, 4, 9, 16]));
+///
+/// let task = domains.spawn(move |lock| square.call_converting::<i64>(lock, 5)); // returns at once
+/// assert_eq!(task.join()?, 25);
+/// # Ok::<(), ocaml_boxroot::Error>(())
+/// ```
+#[doc(alias("Domain.spawn", "rayon", "thread pool", "parallel"))]
+pub struct Domains {
+    pool: Arc<Pool>,
+    workers: usize,
+}
+
+impl fmt::Debug for Domains {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Domains").field("workers", &self.workers).finish_non_exhaustive()
+    }
+}
+
+/// The name under which the OCaml program registers `fun f -> ignore (Domain.spawn f)`.
+const SPAWN: &str = "ocaml_boxroot.spawn";
+
+/// OCaml's number of domains, unless `OCAMLRUNPARAM` says another, less the first domain.
+const MOST_WORKERS: usize = 127;
+
+impl Domains {
+    /// A pool with this many workers; with one on OCaml 4.
+    ///
+    /// # Errors
+    ///
+    /// Those in the table of [`DomainsError`]. No worker is left then.
+    pub fn new(lock: &mut DomainLock, workers: usize) -> Result<Domains, DomainsError> {
+        if workers == 0 {
+            return Err(DomainsError::NoWorkers);
+        }
+        if uses::is_forked() {
+            return Err(AttachError::Forked.into());
+        }
+        let workers = if cfg!(ocaml4) { 1 } else { workers };
+        let domains = Domains { pool: Pool::new()?, workers };
+        let started = match cfg!(ocaml4) {
+            true => domains.start_thread(lock),
+            false => domains.start_domains(lock),
+        };
+        let pool = &domains.pool;
+        match started {
+            // A worker that has not begun has a use, so that a shutdown would be `Busy`.
+            Ok(()) => lock.release(|| pool.wait_until(|state| state.begun == workers)),
+            Err(_) => {
+                pool.close();
+                lock.release(|| pool.wait_for_workers());
+            }
+        }
+        started.map(|()| domains)
+    }
+
+    /// A pool with as many workers as the process has processors.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Domains::new).
+    pub fn recommended(lock: &mut DomainLock) -> Result<Domains, DomainsError> {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        Domains::new(lock, processors.min(MOST_WORKERS))
+    }
+
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    fn start_domains(&self, lock: &mut DomainLock) -> Result<(), DomainsError> {
+        type Spawn = Function<(Function<(), ()>,), ()>;
+        // SAFETY: the name is this crate's, for a function of this type. OCaml 5 only.
+        let spawn: Option<Boxroot<Spawn>> = unsafe { lock.named(SPAWN) };
+        let spawn = spawn.ok_or(DomainsError::NotLinked)?;
+        let pool = Arc::clone(&self.pool);
+        let body = Function::<(), ()>::from_rust(lock, move |lock| {
+            lock.release(|| {
+                // SAFETY: the innermost use is that of OCaml's call of this closure, which does not
+                // need it before `begin`. Without it, idle workers do not keep the runtime up.
+                unsafe { uses::end() };
+                pool.work();
+                // SAFETY: OCaml knows this thread. The use is refused in the child of a fork, where
+                // `release` aborts next.
+                let _ = unsafe { uses::begin() };
+            });
+            Ok(())
+        });
+        let refused = |error: &dyn std::error::Error| DomainsError::Refused(error.to_string());
+        let body = body.map_err(|error| refused(&error))?;
+        for _ in 0..self.workers {
+            self.pool.state().workers += 1;
+            if let Err(exception) = spawn.call(lock, &body) {
+                self.pool.worker_ends();
+                return Err(refused(&exception));
+            }
+        }
+        Ok(())
+    }
+
+    /// On OCaml 4: a thread that has attached once, so that OCaml knows it.
+    fn start_thread(&self, lock: &mut DomainLock) -> Result<(), DomainsError> {
+        let pool = Arc::clone(&self.pool);
+        let (sender, attached) = mpsc::channel();
+        self.pool.state().workers += 1;
+        let builder = thread::Builder::new().name("ocaml-worker".into()).stack_size(8 << 20);
+        let started = builder.spawn(move || {
+            let result = DomainLock::with(|_| ());
+            let is_attached = result.is_ok();
+            let _ = sender.send(result);
+            if is_attached {
+                pool.work();
+            } else {
+                pool.worker_ends();
+            }
+        });
+        if let Err(error) = started {
+            self.pool.worker_ends();
+            return Err(DomainsError::Refused(error.to_string()));
+        }
+        let result = lock.release(|| attached.recv());
+        Ok(result.unwrap_or(Err(AttachError::ThreadNotRegistered))?)
+    }
+
+    /// Runs a job, and waits for it. The job may borrow, as it has ended when this returns. On a worker
+    /// of this pool, the job runs at once, on this worker.
+    ///
+    /// # Errors
+    ///
+    /// Those of the job; [`AlreadyHeld`](AttachError::AlreadyHeld) if this thread
+    /// [holds the lock](Domains#waiting); [`TornDown`](AttachError::TornDown) after the runtime was
+    /// shut down; [`Forked`](AttachError::Forked) in the child of a fork.
+    ///
+    /// # Panics
+    ///
+    /// If the job panics, with its payload.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{DomainLock, Domains, Error, ToOCaml};
+    ///
+    /// fn length(domains: &Domains, lock: &mut DomainLock, text: &str) -> Result<usize, Error> {
+    ///     // This thread holds the lock, so it gives it up while it waits.
+    ///     lock.release(|| domains.run(|lock| Ok(text.to_ocaml(lock)?.get(lock).as_bytes().len())))
+    /// }
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// # let domains = Domains::new(lock, 1)?;
+    /// # assert_eq!(length(&domains, lock, "four")?, 4);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias = "install")]
+    pub fn run<R, E>(
+        &self,
+        job: impl FnOnce(&mut DomainLock) -> Result<R, E> + Send,
+    ) -> Result<R, E>
+    where
+        R: Send,
+        E: From<AttachError> + Send,
+    {
+        self.pool.may_wait()?;
+        if self.pool.is_of_this_worker() {
+            return DomainLock::attach(job);
+        }
+        // SAFETY: the job has ended when this function returns, because nothing below does before.
+        let task = unsafe { self.pool.submit(None, job) };
+        flattened(task.cell.wait())
+    }
+
+    /// Has a worker run a job, and does not wait. This needs no lock, and may be called under it.
+    ///
+    /// # Errors
+    ///
+    /// This function has none. [`Task::join`] returns those of the job, and of [`run`](Domains::run).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{ConversionError, DomainLock, Domains, OCamlString, ToOCaml};
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let domains = Domains::new(lock, 1)?;
+    /// let task = domains.spawn(|lock| ToOCaml::<OCamlString>::to_ocaml("made there", lock));
+    /// let root = lock.release(|| task.join())?;
+    /// assert_eq!(root.get(lock).as_str()?, "made there");
+    /// # Ok(()) });
+    /// ```
+    pub fn spawn<R, E>(
+        &self,
+        job: impl FnOnce(&mut DomainLock) -> Result<R, E> + Send + 'static,
+    ) -> Task<R, E>
+    where
+        R: Send + 'static,
+        E: From<AttachError> + Send + 'static,
+    {
+        // SAFETY: the job borrows nothing.
+        unsafe { self.pool.submit(None, job) }
+    }
+
+    /// Calls `f` with a scope, whose jobs may borrow what lives longer than this call. Waits for all
+    /// jobs of the scope before it returns, also if `f` panics. As [`std::thread::scope`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`run`](Domains::run), without those of jobs. [`Forked`](AttachError::Forked) also if
+    /// `f` forks, in the child.
+    ///
+    /// # Panics
+    ///
+    /// If `f` panics, or a job whose [`Task`] was not joined.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::{AttachError, DomainLock, Domains, Error, ToOCaml};
+    ///
+    /// fn length(lock: &mut DomainLock, text: &str) -> Result<usize, Error> {
+    ///     Ok(text.to_ocaml(lock)?.get(lock).as_bytes().len())
+    /// }
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let domains = Domains::new(lock, 2)?;
+    /// let words = vec!["one".to_string(), "three".to_string()];
+    /// let lengths = lock.release(|| {
+    ///     domains.scope(|scope| {
+    ///         let first = scope.spawn(|lock| length(lock, &words[0]));
+    ///         let second = scope.spawn(|lock| length(lock, &words[1]));
+    ///         (first.join(), second.join())
+    ///     })
+    /// })?;
+    /// assert_eq!((lengths.0?, lengths.1?), (3, 5));
+    /// # Ok(()) });
+    /// ```
+    pub fn scope<'env, T>(
+        &self,
+        f: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+    ) -> Result<T, AttachError> {
+        self.pool.may_wait()?;
+        let jobs = Arc::new(ScopeJobs::default());
+        let scope = Scope {
+            pool: Arc::clone(&self.pool),
+            jobs: Arc::clone(&jobs),
+            scope: PhantomData,
+            env: PhantomData,
+        };
+        let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+        let waited = self.pool.wait_for_scope(&jobs);
+        match result {
+            Err(payload) => resume_unwind(payload),
+            Ok(_) if jobs.has_panicked.load(Ordering::Relaxed) => {
+                panic!("a job of the scope panicked")
+            }
+            Ok(result) => waited.map(|()| result),
+        }
+    }
+
+    /// Calls `f` for each item, in parallel, and returns the results in the order of the items.
+    ///
+    /// # Errors
+    ///
+    /// The error of the first item for which `f` has one; items after that may not be tried. As for
+    /// [`run`](Domains::run).
+    ///
+    /// # Panics
+    ///
+    /// If `f` panics, with its payload.
+    #[doc(alias = "par_iter")]
+    pub fn map<T, R, E>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        f: impl Fn(&mut DomainLock, T) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E>
+    where
+        T: Send,
+        R: Send,
+        E: From<AttachError> + Send,
+    {
+        let items: Vec<T> = items.into_iter().collect();
+        let mut results: Vec<Option<Result<R, E>>> = items.iter().map(|_| None).collect();
+        let jobs = self.workers.min(items.len());
+        let items = Mutex::new(items.into_iter().enumerate());
+        let has_failed = AtomicBool::new(false);
+        // Takes the next item, until there is none. All items before one that fails have been taken,
+        // and are finished, so the first error is found.
+        let work = |lock: &mut DomainLock| {
+            let mut done = Vec::new();
+            while !has_failed.load(Ordering::Relaxed) {
+                let next = locked(&items).next();
+                let Some((place, item)) = next else { break };
+                let result = f(lock, item);
+                has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
+                done.push((place, result));
+            }
+            Ok::<_, E>(done)
+        };
+        self.scope(|scope| {
+            let tasks: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
+            for task in tasks {
+                for (place, result) in task.join()? {
+                    results[place] = Some(result);
+                }
+            }
+            Ok::<_, E>(())
+        })??;
+        // After an error there are items without a result.
+        results.into_iter().flatten().collect()
+    }
+
+    /// Waits for all jobs, and for the end of the workers' domains and threads. On a worker of this
+    /// pool it waits for nothing, as a drop.
+    ///
+    /// # Errors
+    ///
+    /// [`AlreadyHeld`](AttachError::AlreadyHeld) if this thread [holds the lock](Domains#waiting), and
+    /// [`Forked`](AttachError::Forked) in the child of a fork. The pool is dropped.
+    pub fn join(self) -> Result<(), AttachError> {
+        self.pool.may_wait()?;
+        self.pool.close();
+        if !self.pool.is_of_this_worker() {
+            self.pool.wait_for_workers();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Domains {
+    fn drop(&mut self) {
+        if !self.pool.is_left_behind() {
+            self.pool.close();
+        }
+    }
+}
+
+/// A scope of jobs that may borrow: [`Domains::scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    pool: Arc<Pool>,
+    jobs: Arc<ScopeJobs>,
+    /// Invariant in both, as std's.
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// As [`Domains::spawn`]; jobs may do this, too.
+    pub fn spawn<R, E>(
+        &'scope self,
+        job: impl FnOnce(&mut DomainLock) -> Result<R, E> + Send + 'scope,
+    ) -> Task<R, E>
+    where
+        R: Send + 'scope,
+        E: From<AttachError> + Send + 'scope,
+    {
+        // SAFETY: the job borrows for 'scope, which ends after `Domains::scope` has waited for it.
+        unsafe { self.pool.submit(Some(&self.jobs), job) }
+    }
+}
+
+/// A job, and its result, once it has one. Dropping it does not stop the job.
+///
+/// It is a [`Future`], too, of the same result. If the job panics, so does the poll.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::domains::Task;
+/// use ocaml_boxroot::AttachError;
+///
+/// async fn both(a: Task<u32, AttachError>, b: Task<u32, AttachError>) -> Result<u32, AttachError> {
+///     Ok(a.await? + b.await?) // both run already
+/// }
+/// ```
+#[must_use = "the job runs, but its error or panic is lost"]
+pub struct Task<R, E> {
+    cell: Arc<Cell<Result<R, E>>>,
+    pool: Arc<Pool>,
+}
+
+impl<R, E> fmt::Debug for Task<R, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Task").finish_non_exhaustive()
+    }
+}
+
+impl<R, E: From<AttachError>> Task<R, E> {
+    /// Waits for the job. On a worker of the same pool, this runs the job, if no worker has begun it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Domains::run`].
+    ///
+    /// # Panics
+    ///
+    /// If the job panicked, with its payload.
+    pub fn join(self) -> Result<R, E> {
+        self.pool.may_wait()?;
+        let id = self.cell.id();
+        if let Some(run) = self.pool.take_queued(|entry| entry.cell == id) {
+            run();
+            if self.pool.is_left_behind() {
+                return Err(AttachError::Forked.into()); // the job has forked
+            }
+        }
+        flattened(self.cell.wait())
+    }
+}
+
+impl<R, E: From<AttachError>> Future for Task<R, E> {
+    type Output = Result<R, E>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<R, E>> {
+        if self.pool.is_left_behind() {
+            return Poll::Ready(Err(AttachError::Forked.into()));
+        }
+        let waker = context.waker().clone();
+        let mut outcome = locked(&self.cell.outcome);
+        if let Some(result) = outcome.result.take() {
+            drop(outcome);
+            return Poll::Ready(flattened(result));
+        }
+        let before = outcome.waker.replace(waker);
+        drop(outcome);
+        drop(before); // code of the program, without the mutex
+        Poll::Pending
+    }
+}
+
+/// The result of a job, whose panic goes on here.
+fn flattened<R>(result: thread::Result<R>) -> R {
+    result.unwrap_or_else(|payload| resume_unwind(payload))
+}
+
+/// No code of the program runs under a mutex of this module, but for comparisons, so none is poisoned.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs code of the program whose panic nobody can get.
+fn quietly(f: impl FnOnce()) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
+        std::mem::forget(payload); // its drop may panic, too
+    }
+}
+
+/// Where a job leaves its result.
+struct Cell<T> {
+    outcome: Mutex<Outcome<T>>,
+    is_done: Condvar,
+    scope: Option<Arc<ScopeJobs>>,
+}
+
+struct Outcome<T> {
+    result: Option<thread::Result<T>>,
+    waker: Option<Waker>,
+}
+
+impl<T> Cell<T> {
+    /// Tells a cell from others that live.
+    fn id(self: &Arc<Self>) -> usize {
+        Arc::as_ptr(self).addr()
+    }
+
+    fn complete(&self, result: thread::Result<T>) {
+        let mut outcome = locked(&self.outcome);
+        outcome.result = Some(result);
+        let waker = outcome.waker.take();
+        drop(outcome);
+        self.is_done.notify_all();
+        if let Some(waker) = waker {
+            quietly(|| waker.wake());
+        }
+    }
+
+    fn wait(&self) -> thread::Result<T> {
+        let mut outcome = locked(&self.outcome);
+        loop {
+            match outcome.result.take() {
+                Some(result) => return result,
+                None => {
+                    outcome = self.is_done.wait(outcome).unwrap_or_else(PoisonError::into_inner)
+                }
+            }
+        }
+    }
+}
+
+impl<T> Drop for Cell<T> {
+    fn drop(&mut self) {
+        let outcome = self.outcome.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(Err(_)), Some(scope)) = (&outcome.result, &self.scope) {
+            scope.has_panicked.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The jobs of a scope that have not ended.
+#[derive(Default)]
+struct ScopeJobs {
+    count: Mutex<ScopeCount>,
+    has_changed: Condvar,
+    /// Whether a job has panicked that nobody joined.
+    has_panicked: AtomicBool,
+}
+
+#[derive(Default)]
+struct ScopeCount {
+    unfinished: usize,
+    /// How many jobs there were.
+    all: usize,
+}
+
+impl ScopeJobs {
+    fn id(self: &Arc<Self>) -> usize {
+        Arc::as_ptr(self).addr()
+    }
+
+    fn begin(&self) {
+        let mut count = locked(&self.count);
+        count.unfinished += 1;
+        count.all += 1;
+    }
+
+    fn end(&self) {
+        locked(&self.count).unfinished -= 1;
+        self.has_changed.notify_all();
+    }
+}
+
+/// A job in the queue.
+struct Entry {
+    /// The ids of its cell, and of its scope, or 0.
+    cell: usize,
+    scope: usize,
+    run: Box<dyn FnOnce() + Send>,
+}
+
+struct Pool {
+    state: Mutex<State>,
+    /// A job was added, or the pool was closed.
+    has_work: Condvar,
+    /// A worker has begun, or ended.
+    has_changed: Condvar,
+    /// Of forks: in the child of one, the mutex may be locked for ever.
+    generation: u32,
+}
+
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Entry>,
+    /// How many jobs are in the queue or run.
+    jobs: usize,
+    /// How many workers there are, until their threads have ended.
+    workers: usize,
+    /// How many have begun to wait for jobs.
+    begun: usize,
+    is_closed: bool,
+}
+
+thread_local! {
+    /// The pool of which this thread is a worker. It is dropped at the end of the thread, after the
+    /// end of its domain.
+    static WORKER: RefCell<Option<Worker>> = const { RefCell::new(None) };
+}
+
+struct Worker(Arc<Pool>);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if !self.0.is_left_behind() {
+            self.0.worker_ends();
+        }
+    }
+}
+
+/// The generation of forks of this process.
+fn generation() -> u32 {
+    // SAFETY: no precondition.
+    unsafe { ffi::obx_generation() }
+}
+
+impl Pool {
+    /// A pool without workers, which a shutdown will find.
+    fn new() -> Result<Arc<Pool>, AttachError> {
+        let pool = Arc::new(Pool {
+            state: Mutex::default(),
+            has_work: Condvar::new(),
+            has_changed: Condvar::new(),
+            generation: generation(),
+        });
+        let mut pools = locked(&POOLS);
+        if pools.are_closed {
+            return Err(AttachError::TornDown);
+        }
+        pools.all.retain(|pool| pool.strong_count() != 0);
+        pools.all.push(Arc::downgrade(&pool));
+        Ok(pool)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        locked(&self.state)
+    }
+
+    /// Whether this is the child of a fork, and the pool is the parent's.
+    fn is_left_behind(&self) -> bool {
+        self.generation != generation()
+    }
+
+    /// Whether this thread may wait for jobs.
+    fn may_wait(&self) -> Result<(), AttachError> {
+        if self.is_left_behind() {
+            Err(AttachError::Forked)
+        } else if DomainLock::is_held() {
+            Err(AttachError::AlreadyHeld)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn is_of_this_worker(&self) -> bool {
+        let is_this = |Worker(pool): &Worker| std::ptr::eq(&**pool, self);
+        WORKER.try_with(|worker| worker.borrow().as_ref().is_some_and(is_this)).unwrap_or(false)
+    }
+
+    /// Adds a job.
+    ///
+    /// # Safety
+    ///
+    /// What the job, its result and its error borrow lives until the task has a result, or, in a
+    /// scope, until the scope has no unfinished jobs; and, if the task has not been asked for its
+    /// result, until it is dropped.
+    unsafe fn submit<'a, R, E>(
+        self: &Arc<Self>,
+        scope: Option<&Arc<ScopeJobs>>,
+        job: impl FnOnce(&mut DomainLock) -> Result<R, E> + Send + 'a,
+    ) -> Task<R, E>
+    where
+        R: Send + 'a,
+        E: From<AttachError> + Send + 'a,
+    {
+        let outcome = Mutex::new(Outcome { result: None, waker: None });
+        let cell = Arc::new(Cell { outcome, is_done: Condvar::new(), scope: scope.cloned() });
+        let task = Task { cell: Arc::clone(&cell), pool: Arc::clone(self) };
+        if self.is_left_behind() {
+            cell.complete(Ok(Err(AttachError::Forked.into())));
+            return task;
+        }
+        let (id, pool, of_scope) = (cell.id(), Arc::clone(self), scope.cloned());
+        let run: Box<dyn FnOnce() + Send + 'a> = Box::new(move || pool.run(cell, of_scope, job));
+        // SAFETY: the types differ by the lifetime alone. `Pool::run` has dropped the job before the
+        // task has a result, and the result before the scope's count falls, unless the task has it
+        // (caller).
+        let run: Box<dyn FnOnce() + Send> = unsafe { std::mem::transmute(run) };
+        let entry = Entry { cell: id, scope: scope.map_or(0, ScopeJobs::id), run };
+        let mut state = self.state();
+        if state.is_closed {
+            drop(state);
+            drop(entry);
+            task.cell.complete(Ok(Err(AttachError::TornDown.into())));
+            return task;
+        }
+        // Before a worker can end it.
+        if let Some(scope) = scope {
+            scope.begin();
+        }
+        state.queue.push_back(entry);
+        state.jobs += 1;
+        drop(state);
+        self.has_work.notify_one();
+        if let Some(scope) = scope {
+            scope.has_changed.notify_all(); // a worker that waits for the scope may run it
+        }
+        task
+    }
+
+    /// On a worker: runs a job.
+    fn run<R, E: From<AttachError>>(
+        &self,
+        cell: Arc<Cell<Result<R, E>>>,
+        scope: Option<Arc<ScopeJobs>>,
+        job: impl FnOnce(&mut DomainLock) -> Result<R, E>,
+    ) {
+        // SAFETY: OCaml knows this thread: it is that of a domain, or has attached before.
+        let used = unsafe { uses::begin() };
+        let mut result = Some(catch_unwind(AssertUnwindSafe(|| DomainLock::attach(job))));
+        if self.is_left_behind() {
+            // The job has forked, and its closure went on in the child. `work` ends.
+            std::mem::forget((result, cell, scope));
+            return;
+        }
+        if Arc::strong_count(&cell) == 1 {
+            // Nobody waits.
+            if let (Some(Err(_)), Some(scope)) = (&result, &scope) {
+                scope.has_panicked.store(true, Ordering::Relaxed);
+            }
+            quietly(|| drop(result.take()));
+        }
+        // From here on, a shutdown may succeed: whoever has the result may begin one.
+        if used.is_ok() {
+            // SAFETY: it is the use from above.
+            unsafe { uses::end() };
+        }
+        self.state().jobs -= 1;
+        if let Some(result) = result {
+            cell.complete(result);
+        }
+        quietly(|| drop(cell)); // with the result, if the task was dropped meanwhile
+        if let Some(scope) = scope {
+            scope.end();
+        }
+    }
+
+    /// On a worker of this pool: takes such a job out of the queue.
+    fn take_queued(&self, is_it: impl Fn(&Entry) -> bool) -> Option<Box<dyn FnOnce() + Send>> {
+        if !self.is_of_this_worker() {
+            return None;
+        }
+        let mut state = self.state();
+        let place = state.queue.iter().position(is_it)?;
+        state.queue.remove(place).map(|entry| entry.run)
+    }
+
+    fn wait_for_scope(&self, jobs: &Arc<ScopeJobs>) -> Result<(), AttachError> {
+        let id = jobs.id();
+        let mut seen = usize::MAX;
+        loop {
+            if self.is_left_behind() {
+                return Err(AttachError::Forked); // the jobs are the parent's
+            }
+            while let Some(run) = self.take_queued(|entry| entry.scope == id) {
+                run();
+            }
+            let mut count = locked(&jobs.count);
+            while count.unfinished != 0 && count.all == seen {
+                count = jobs.has_changed.wait(count).unwrap_or_else(PoisonError::into_inner);
+            }
+            if count.unfinished == 0 {
+                return Ok(());
+            }
+            seen = count.all;
+        }
+    }
+
+    /// What a worker does, without the lock, until the pool is closed and has no more jobs.
+    fn work(self: &Arc<Self>) {
+        WORKER.set(Some(Worker(Arc::clone(self))));
+        self.state().begun += 1;
+        self.has_changed.notify_all();
+        while let Some(run) = self.next() {
+            run();
+            if self.is_left_behind() {
+                return;
+            }
+        }
+    }
+
+    fn next(&self) -> Option<Box<dyn FnOnce() + Send>> {
+        let mut state = self.state();
+        loop {
+            if let Some(entry) = state.queue.pop_front() {
+                return Some(entry.run);
+            }
+            if state.is_closed {
+                return None;
+            }
+            state = self.has_work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn close(&self) {
+        self.state().is_closed = true;
+        self.has_work.notify_all();
+    }
+
+    fn worker_ends(&self) {
+        self.state().workers -= 1;
+        self.has_changed.notify_all();
+    }
+
+    fn wait_for_workers(&self) {
+        self.wait_until(|state| state.workers == 0);
+    }
+
+    fn wait_until(&self, is_so: impl Fn(&State) -> bool) {
+        let mut state = self.state();
+        while !is_so(&state) {
+            state = self.has_changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// All pools. The mutex is only locked under the lock of a domain, so that it is free in the child of
+/// a fork that may use OCaml.
+static POOLS: Mutex<Pools> = Mutex::new(Pools { all: Vec::new(), are_closed: false });
+
+struct Pools {
+    all: Vec<Weak<Pool>>,
+    /// Whether the runtime was shut down.
+    are_closed: bool,
+}
+
+impl Pools {
+    /// Those of this process.
+    fn living(&self) -> Vec<Arc<Pool>> {
+        let all = self.all.iter().filter_map(Weak::upgrade);
+        all.filter(|pool| !pool.is_left_behind()).collect()
+    }
+}
+
+/// Pools whose workers are ending.
+pub(crate) struct Ending(Vec<Arc<Pool>>);
+
+impl Ending {
+    /// The pools that were dropped, and have no more jobs. Their workers end by themselves. Called with
+    /// the lock.
+    pub(crate) fn dropped() -> Ending {
+        let mut all = locked(&POOLS).living();
+        all.retain(|pool| {
+            let state = pool.state();
+            state.is_closed && state.jobs == 0 && state.workers != 0
+        });
+        Ending(all)
+    }
+
+    /// For a shutdown: if `may` allows it, which gets the numbers of jobs and of workers, closes all
+    /// pools. No job begins meanwhile. Called with the lock.
+    pub(crate) fn all<E>(may: impl FnOnce(usize, usize) -> Result<(), E>) -> Result<Ending, E> {
+        let mut pools = locked(&POOLS);
+        let all = pools.living();
+        let mut states: Vec<_> = all.iter().map(|pool| pool.state()).collect();
+        let jobs: usize = states.iter().map(|state| state.jobs).sum();
+        // A waker that a worker calls cannot wait for the end of this worker.
+        let jobs = jobs + usize::from(all.iter().any(|pool| pool.is_of_this_worker()));
+        let workers = states.iter().map(|state| state.workers).sum();
+        may(jobs, workers)?;
+        pools.are_closed = true;
+        for (state, pool) in states.iter_mut().zip(&all) {
+            state.is_closed = true;
+            pool.has_work.notify_all();
+        }
+        drop(states);
+        Ok(Ending(all))
+    }
+
+    /// Waits for the end of the workers.
+    ///
+    /// # Safety
+    ///
+    /// This thread holds the lock, which is released meanwhile, and uses no token and no unrooted value.
+    pub(crate) unsafe fn wait(self) {
+        if self.0.is_empty() {
+            return;
+        }
+        // SAFETY: the lock is held (caller), and is taken again below. The end of a domain may need a
+        // collection, which waits for those who hold a lock.
+        unsafe { ffi::caml_enter_blocking_section_no_pending() };
+        self.0.iter().for_each(|pool| pool.wait_for_workers());
+        // SAFETY: it was released above.
+        unsafe { ffi::caml_leave_blocking_section() };
+    }
+}

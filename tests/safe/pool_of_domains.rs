@@ -1,0 +1,718 @@
+//! `Domains`: a pool of OCaml's domains that runs Rust closures, and how it ends.
+
+use crate::support::process::in_a_child;
+use crate::support::safe::*;
+use ocaml_boxroot::debug::stats;
+use ocaml_boxroot::domains::{DomainsError, Task};
+use ocaml_boxroot::runtime::Users;
+use ocaml_boxroot::{
+    AttachError, Boxroot, DomainLock, Domains, Error, OCamlString, Runtime, ShutdownError, ToOCaml,
+};
+use std::future::Future;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{mpsc, Arc, Barrier, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+type Done<R = ()> = Result<R, AttachError>;
+
+fn pool(workers: usize) -> Domains {
+    Runtime::get_or_start().unwrap();
+    DomainLock::attach(|lock| Domains::new(lock, workers)).unwrap()
+}
+
+/// The message of a panic.
+fn panic_of<R>(f: impl FnOnce() -> R) -> String {
+    let Err(payload) = catch_unwind(AssertUnwindSafe(f)) else { panic!("no panic") };
+    payload.downcast_ref::<&str>().unwrap_or(&"another payload").to_string()
+}
+
+fn wait_until(mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// How many threads the process has.
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
+}
+
+test!(pool_runs_jobs, forbid(unsafe_code), || {
+    let domains = pool(2);
+    assert_eq!(domains.workers(), if cfg!(ocaml5) { 2 } else { 1 });
+    let text = "borrowed".to_string();
+    let root = domains.run(|lock| text.to_ocaml(lock)).unwrap();
+    let root: Boxroot<OCamlString> = root;
+    let read = domains.run(|lock| Ok::<_, Error>(root.get(lock).to_string_lossy()));
+    assert_eq!(read.unwrap(), text);
+    let task = domains.spawn(move |lock| Ok::<_, Error>(root.get(lock).to_string_lossy()));
+    assert_eq!(task.join().unwrap(), text);
+    let lengths = domains.map(0..100, |lock, n| {
+        churn_a_little(lock);
+        Ok::<_, Error>(string(lock, &"x".repeat(n)).get(lock).as_bytes().len())
+    });
+    assert_eq!(lengths.unwrap(), (0..100).collect::<Vec<_>>());
+    domains.join().unwrap();
+    assert_no_roots();
+});
+
+// The barrier lets none through unless both jobs run at the same time.
+test!(pool_runs_jobs_at_the_same_time, forbid(unsafe_code), ocaml = 5, || {
+    let (domains, barrier) = (pool(3), Barrier::new(2));
+    for _ in 0..100 {
+        let waits = |lock: &mut DomainLock| -> Done {
+            churn_a_little(lock);
+            lock.release(|| barrier.wait());
+            Ok(())
+        };
+        let scope = domains.scope(|scope| {
+            let first = scope.spawn(waits);
+            scope.spawn(waits).join().and(first.join())
+        });
+        scope.unwrap().unwrap();
+    }
+    // Also with the locks held: each worker has its own.
+    let both = domains.map([0, 1], |_lock, _| {
+        barrier.wait();
+        Done::Ok(())
+    });
+    both.unwrap();
+});
+
+test!(pool_gives_errors_of_jobs, forbid(unsafe_code), || {
+    let domains = pool(2);
+    let fails = |n: usize| move |_: &mut DomainLock| Err::<(), _>(format!("error {n}"));
+    #[derive(Debug, PartialEq)]
+    struct Text(String);
+    impl From<AttachError> for Text {
+        fn from(error: AttachError) -> Text {
+            Text(error.to_string())
+        }
+    }
+    let text = |n| Err(Text(format!("error {n}")));
+    assert_eq!(domains.run(|lock| fails(1)(lock).map_err(Text)), text(1));
+    assert_eq!(domains.spawn(move |lock| fails(2)(lock).map_err(Text)).join(), text(2));
+    for _ in 0..50 {
+        let first = domains.map(0..1000, |lock, n| match n {
+            300.. => fails(n)(lock).map_err(Text),
+            _ => Ok(()),
+        });
+        assert_eq!(first.unwrap_err(), text(300).unwrap_err());
+    }
+});
+
+test!(pool_gives_panics_to_who_waits, forbid(unsafe_code), || {
+    let domains = pool(2);
+    fn panics(_: &mut DomainLock) -> Done {
+        panic!("a job's")
+    }
+    assert_eq!(panic_of(|| domains.run(panics)), "a job's");
+    assert_eq!(panic_of(|| domains.spawn(panics).join()), "a job's");
+    assert_eq!(panic_of(|| domains.map([1], |lock, _| panics(lock))), "a job's");
+    assert_eq!(panic_of(|| domains.scope(|scope| scope.spawn(panics).join())), "a job's");
+    let unjoined = panic_of(|| domains.scope(|scope| drop(scope.spawn(panics))));
+    assert_eq!(unjoined, "a job of the scope panicked");
+    drop(domains.spawn(panics));
+    domains.run(|_| Done::Ok(())).unwrap(); // the pool goes on
+    domains.join().unwrap();
+});
+
+struct PanicsInDrop;
+
+impl Drop for PanicsInDrop {
+    fn drop(&mut self) {
+        DROPS.fetch_add(1, Ordering::SeqCst);
+        panic!("in a drop");
+    }
+}
+
+static DROPS: AtomicUsize = AtomicUsize::new(0);
+
+test!(pool_survives_panics_in_drops, forbid(unsafe_code), || {
+    let domains = pool(2);
+    for _ in 0..100 {
+        let result = domains.spawn(|_| Done::Ok(PanicsInDrop));
+        let payload = domains.spawn(|_| -> Done { std::panic::panic_any(PanicsInDrop) });
+        // Here, if the job has ended.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(result)));
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
+    }
+    domains.join().unwrap();
+    assert!(DROPS.load(Ordering::SeqCst) >= 100);
+});
+
+test!(pool_runs_jobs_whose_task_was_dropped, forbid(unsafe_code), || {
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    let domains = pool(2);
+    for _ in 0..1000 {
+        drop(domains.spawn(|lock| {
+            RUNS.fetch_add(1, Ordering::SeqCst);
+            ToOCaml::<OCamlString>::to_ocaml("dropped", lock)
+        }));
+    }
+    drop(domains); // does not wait, and all run
+    wait_until(|| RUNS.load(Ordering::SeqCst) == 1000);
+});
+
+// A drop that uses OCaml, as on any thread.
+struct Attaches;
+
+impl Drop for Attaches {
+    fn drop(&mut self) {
+        DomainLock::with(churn_a_little).unwrap();
+        DROPS.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+test!(pool_drops_results_without_the_lock, forbid(unsafe_code), || {
+    let domains = pool(1);
+    let (go, gone) = mpsc::channel::<()>();
+    drop(domains.spawn(move |lock| {
+        let _ = lock.release(|| gone.recv());
+        Done::Ok(Attaches)
+    }));
+    drop(go);
+    domains.run(|_| Done::Ok(())).unwrap();
+    assert_eq!(DROPS.load(Ordering::SeqCst), 1);
+});
+
+test!(pool_and_the_lock_of_who_waits, forbid(unsafe_code), || {
+    let domains = pool(2);
+    let empty = |_: &mut DomainLock| Done::Ok(5);
+    DomainLock::with(|lock| {
+        let held = Err(AttachError::AlreadyHeld);
+        assert_eq!(domains.run(empty), held);
+        assert_eq!(domains.map([1], |lock, _| empty(lock)), Err(AttachError::AlreadyHeld));
+        assert_eq!(domains.scope(|_| panic!("not called")), Err::<(), _>(AttachError::AlreadyHeld));
+        assert_eq!(domains.spawn(empty).join(), held);
+        let task = domains.spawn(empty);
+        churn(lock);
+        assert_eq!(lock.release(|| task.join()), Ok(5));
+        assert_eq!(lock.release(|| domains.run(empty)), Ok(5));
+        let sum = lock.release(|| domains.map(0..9, |lock, n| empty(lock).map(|m| m + n)));
+        assert_eq!(sum.unwrap(), (5..14).collect::<Vec<_>>());
+    })
+    .unwrap();
+    DomainLock::with(|_| assert_eq!(domains.join(), Err(AttachError::AlreadyHeld))).unwrap();
+});
+
+fn fibonacci(domains: &Domains, lock: &mut DomainLock, n: u32) -> Done<u32> {
+    churn_a_little(lock);
+    if n < 2 {
+        return Ok(n);
+    }
+    // One by a task that is joined, one by a run.
+    lock.release(|| {
+        domains.scope(|scope| {
+            let first = scope.spawn(move |lock| fibonacci(domains, lock, n - 1));
+            let second = domains.run(|lock| fibonacci(domains, lock, n - 2))?;
+            Ok(first.join()? + second)
+        })
+    })?
+}
+
+test!(pool_whose_jobs_wait_for_jobs, forbid(unsafe_code), || {
+    for workers in [1, 3] {
+        let domains = pool(workers);
+        let tasks = domains.scope(|scope| {
+            let tasks: Vec<_> =
+                (0..6).map(|_| scope.spawn(|lock| fibonacci(&domains, lock, 9))).collect();
+            tasks.into_iter().map(Task::join).collect::<Result<Vec<_>, _>>()
+        });
+        assert_eq!(tasks.unwrap().unwrap(), [34; 6]);
+        // Scopes that nobody joins, one inside the other; jobs add jobs to a scope that is waited for.
+        let count = AtomicUsize::new(0);
+        let nested = |lock: &mut DomainLock| -> Done {
+            lock.release(|| {
+                domains.scope(|scope| {
+                    for _ in 0..4 {
+                        drop(scope.spawn(|_| {
+                            for _ in 0..4 {
+                                drop(scope.spawn(|lock| {
+                                    churn_a_little(lock);
+                                    count.fetch_add(1, Ordering::SeqCst);
+                                    Done::Ok(())
+                                }));
+                            }
+                            Done::Ok(())
+                        }));
+                    }
+                })
+            })
+        };
+        domains.map(0..10, |lock, _| nested(lock)).unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), 160);
+        domains.join().unwrap();
+    }
+});
+
+test!(pool_scopes_wait, forbid(unsafe_code), || {
+    let domains = pool(2);
+    for round in 0..300 {
+        let mut texts: Vec<String> = Vec::new();
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            domains.scope(|scope| {
+                drop(scope.spawn(|_| {
+                    texts.extend((0..10).map(|n| n.to_string()));
+                    Done::Ok(String::from("a result that nobody wants"))
+                }));
+                assert!(round % 2 == 0, "in the scope");
+            })
+        }));
+        assert_eq!(result.is_err(), round % 2 == 1);
+        assert_eq!(texts.len(), 10);
+    }
+});
+
+struct Unparks(Thread);
+
+impl Wake for Unparks {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let waker = Waker::from(Arc::new(Unparks(thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(result) => return result,
+            Poll::Pending => thread::park(),
+        }
+    }
+}
+
+test!(pool_tasks_are_futures, forbid(unsafe_code), || {
+    let runtime = start();
+    let domains = pool(2);
+    for n in 0..200 {
+        let task = domains.spawn(move |lock| {
+            churn_a_little(lock);
+            Done::Ok(n)
+        });
+        assert_eq!(block_on(task), Ok(n));
+    }
+    let panics = domains.spawn(|_| -> Done { panic!("a job's") });
+    assert_eq!(panic_of(|| block_on(panics)), "a job's");
+    // A waker that panics, or shuts OCaml down, is called on a worker.
+    struct Odd(Mutex<Option<Runtime>>);
+    impl Wake for Odd {
+        fn wake(self: Arc<Self>) {
+            if let Some(runtime) = self.0.lock().unwrap().take() {
+                runtime.shutdown().unwrap_err();
+            }
+            panic!("in a waker");
+        }
+    }
+    let (go, gone) = mpsc::channel::<()>();
+    let task = domains.spawn(move |lock| {
+        let _ = lock.release(|| gone.recv());
+        Done::Ok(())
+    });
+    let mut task = pin!(task);
+    let waker = Waker::from(Arc::new(Odd(Mutex::new(Some(runtime)))));
+    assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    drop(go);
+    thread::sleep(Duration::from_millis(50));
+    wait_until(|| task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    domains.run(|_| Done::Ok(())).unwrap();
+});
+
+test!(pool_of_no_workers, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        assert_eq!(Domains::new(lock, 0).unwrap_err(), DomainsError::NoWorkers);
+        assert!(Domains::recommended(lock).unwrap().workers() >= 1);
+    });
+});
+
+test!(
+    pool_of_too_many_workers,
+    forbid(unsafe_code),
+    ocaml = 5,
+    environment = &[("OCAMLRUNPARAM", "d=16,s=4k")],
+    || {
+        let runtime = start();
+        DomainLock::with(|lock| {
+            for workers in [1000, 16] {
+                let error = Domains::new(lock, workers).unwrap_err();
+                assert!(matches!(error, DomainsError::Refused(_)), "{error:?}");
+                assert!(error.to_string().contains("failed to allocate domain"), "{error}");
+            }
+            let domains = Domains::new(lock, 15).unwrap(); // none is left half-made
+            assert_eq!(
+                lock.release(|| domains.map(0..100, |_, n| Done::Ok(n))).unwrap().len(),
+                100
+            );
+            lock.release(|| domains.join()).unwrap();
+        })
+        .unwrap();
+        runtime.shutdown().unwrap();
+    }
+);
+
+test!(pool_shutdown, forbid(unsafe_code), || {
+    let runtime = start();
+    let domains = pool(3);
+    let (go, gone) = mpsc::channel::<()>();
+    let task = domains.spawn(move |lock| {
+        let _ = lock.release(|| gone.recv());
+        Done::Ok(1)
+    });
+    let busy = runtime.shutdown().unwrap_err();
+    assert_eq!(busy.error, ShutdownError::Busy(Users::Jobs(1)));
+    assert!(busy.to_string().ends_with("a job of a pool of domains; join it first"), "{busy}");
+    let busy = busy.runtime.shutdown_within(Duration::from_millis(10)).unwrap_err();
+    assert_eq!(busy.error, ShutdownError::Busy(Users::Threads(1)));
+    // The pool goes on.
+    drop(go);
+    assert_eq!(task.join(), Ok(1));
+    assert_eq!(domains.run(|_| Done::Ok(2)), Ok(2));
+    busy.runtime.shutdown().unwrap();
+    let down = Err(AttachError::TornDown);
+    assert_eq!(domains.run(|_| Done::Ok(2)), down);
+    assert_eq!(domains.spawn(|_| Done::Ok(2)).join(), down);
+    assert_eq!(domains.map([1], |_, n| Done::Ok(n)), Err(AttachError::TornDown));
+    domains.join().unwrap();
+});
+
+test!(pool_shutdown_waits_for_jobs_within_a_time, forbid(unsafe_code), || {
+    let runtime = start();
+    let domains = pool(2);
+    let tasks: Vec<_> = (0..200)
+        .map(|n| {
+            domains.spawn(move |lock| {
+                churn_a_little(lock);
+                Done::Ok(n)
+            })
+        })
+        .collect();
+    runtime.shutdown_within(Duration::from_secs(60)).unwrap();
+    for (n, task) in tasks.into_iter().enumerate() {
+        assert_eq!(task.join(), Ok(n));
+    }
+});
+
+test!(pool_shutdown_at_once_after_all, forbid(unsafe_code), || {
+    let runtime = start();
+    let domains = pool(2);
+    match std::process::id() % 4 {
+        0 => drop(domains),
+        1 => domains.join().unwrap(),
+        2 => assert_eq!(domains.spawn(|_| Done::Ok(2)).join(), Ok(2)),
+        _ => assert_eq!(block_on(domains.spawn(|_| Done::Ok(2))), Ok(2)),
+    }
+    runtime.shutdown().unwrap();
+});
+
+// Threads submit jobs until they are refused: each job runs, or has the error.
+test!(pool_shutdown_races_spawns, forbid(unsafe_code), || {
+    static RUNS: AtomicUsize = AtomicUsize::new(0);
+    let mut runtime = start();
+    let domains = pool(2);
+    thread::scope(|scope| {
+        let spawners = [(); 3].map(|()| {
+            scope.spawn(|| {
+                for n in 0.. {
+                    let task = domains.spawn(|lock| {
+                        churn_a_little(lock);
+                        RUNS.fetch_add(1, Ordering::SeqCst);
+                        Done::Ok(())
+                    });
+                    if n % 3 == 0 {
+                        thread::yield_now();
+                    }
+                    match task.join() {
+                        Ok(()) => {}
+                        Err(AttachError::TornDown) => return n,
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+                unreachable!()
+            })
+        });
+        while let Err(busy) = runtime.shutdown() {
+            assert!(matches!(busy.error, ShutdownError::Busy(Users::Jobs(_))), "{busy}");
+            runtime = busy.runtime;
+        }
+        let sum: usize = spawners.into_iter().map(|spawner| spawner.join().unwrap()).sum();
+        assert_eq!(RUNS.load(Ordering::SeqCst), sum);
+    });
+});
+
+test!(pool_shutdown_in_a_job, forbid(unsafe_code), || {
+    static RUNTIME: Mutex<Option<Runtime>> = Mutex::new(None);
+    *RUNTIME.lock().unwrap() = Some(start());
+    let domains = pool(1);
+    let job = |lock: &mut DomainLock| {
+        let runtime = RUNTIME.lock().unwrap().take().unwrap();
+        let busy = runtime.shutdown().unwrap_err();
+        assert_eq!(busy.error, AttachError::AlreadyHeld.into());
+        let busy = lock.release(|| busy.runtime.shutdown().unwrap_err());
+        assert_eq!(busy.error, ShutdownError::Busy(Users::ThisThread));
+        *RUNTIME.lock().unwrap() = Some(busy.runtime);
+        Done::Ok(())
+    };
+    domains.run(job).unwrap();
+    let runtime = RUNTIME.lock().unwrap().take().unwrap();
+    runtime.shutdown().unwrap();
+});
+
+// Other domains still keep the runtime up.
+test!(pool_shutdown_and_other_domains, ocaml = 5, || {
+    static GO: AtomicBool = AtomicBool::new(false);
+    let runtime = start();
+    let domains = pool(2);
+    DomainLock::with(|lock| {
+        ocaml(lock, "start_in_a_domain", 0, |lock, _| {
+            lock.release(|| wait_until(|| GO.load(Ordering::SeqCst)));
+            Ok(())
+        })
+    })
+    .unwrap()
+    .unwrap();
+    let busy = runtime.shutdown().unwrap_err();
+    assert_eq!(busy.error, ShutdownError::Busy(Users::Domains));
+    assert_eq!(domains.run(|_| Done::Ok(2)), Ok(2));
+    GO.store(true, Ordering::SeqCst);
+    let join = |lock: &mut DomainLock| {
+        let join = function::<((),), ()>(lock, "join_domains");
+        join.call_converting::<()>(lock, ()).unwrap();
+    };
+    DomainLock::with(join).unwrap();
+    busy.runtime.shutdown().unwrap();
+});
+
+test!(pool_at_exit, || {
+    static POOL: Mutex<Option<Domains>> = Mutex::new(None);
+    let runtime = start();
+    *POOL.lock().unwrap() = Some(pool(2));
+    DomainLock::with(|lock| {
+        ocaml(lock, "run_at_exit", 0, |lock, _| {
+            let domains = POOL.lock().unwrap().take().unwrap();
+            assert_eq!(lock.release(|| domains.run(|_| Done::Ok(()))), Err(AttachError::TornDown));
+            assert_eq!(Domains::new(lock, 1).unwrap_err(), AttachError::TornDown.into());
+            drop(domains);
+            Ok(())
+        })
+    })
+    .unwrap()
+    .unwrap();
+    runtime.shutdown().unwrap();
+    assert!(POOL.lock().unwrap().is_none());
+});
+
+/// Pools with idle workers, with one that waits, and with one that allocates.
+fn busy_pools() -> (Domains, Domains) {
+    let (busy, idle) = (pool(2), pool(2));
+    let waits = |lock: &mut DomainLock| -> Done {
+        lock.release(|| loop {
+            thread::park()
+        })
+    };
+    let allocates = |lock: &mut DomainLock| -> Done {
+        loop {
+            churn_a_little(lock);
+            lock.release(thread::yield_now);
+        }
+    };
+    drop(busy.spawn(allocates));
+    if cfg!(ocaml5) {
+        drop(busy.spawn(waits));
+    }
+    (busy, idle)
+}
+
+fn exit_by_ocaml(lock: &mut DomainLock) -> Done {
+    ocaml(lock, "exit", 0, |_, _| Ok(())).unwrap();
+    unreachable!()
+}
+
+// The process ends with success, at once: else the test fails, or takes too long.
+test!(pool_does_not_hold_up_the_end, || {
+    let _pools = busy_pools();
+});
+
+test!(pool_does_not_hold_up_exit_in_ocaml, || {
+    let _pools = busy_pools();
+    DomainLock::attach(exit_by_ocaml).unwrap();
+});
+
+test!(pool_whose_job_exits, || {
+    let (_busy, idle) = busy_pools();
+    idle.run(|_| -> Done { std::process::exit(0) }).unwrap();
+});
+
+test!(pool_whose_job_exits_in_ocaml, || {
+    let (_busy, idle) = busy_pools();
+    idle.run(exit_by_ocaml).unwrap();
+});
+
+test!(pool_in_the_child_of_a_fork, || {
+    let (domains, tasks) = (pool(2), [(); 2].map(|()| pool(1).spawn(|_| Done::Ok(()))));
+    let [task, awaited] = tasks;
+    let child = || {
+        let forked = Err(AttachError::Forked);
+        assert_eq!(domains.run(|_| Done::Ok(())), forked);
+        assert_eq!(domains.spawn(|_| Done::Ok(())).join(), forked);
+        assert_eq!(block_on(domains.spawn(|_| Done::Ok(()))), forked);
+        assert_eq!(domains.map([1], |_, _| Done::Ok(())), Err(AttachError::Forked));
+        assert_eq!(domains.scope(|_| ()), forked);
+        assert_eq!((task.join(), block_on(awaited)), (forked, forked));
+        assert_eq!(domains.join(), forked);
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(0) };
+    };
+    // Without the lock; under it, with a token that the child still has; and in a job.
+    match std::process::id() % 3 {
+        0 => in_a_child(child),
+        1 => DomainLock::with(|lock| {
+            in_a_child(|| {
+                if cfg!(ocaml5) {
+                    assert_eq!(Domains::new(lock, 1).unwrap_err(), AttachError::Forked.into());
+                }
+                child()
+            })
+        })
+        .unwrap(),
+        _ => pool(1).run(|lock| Done::Ok(lock.release(|| in_a_child(child)))).unwrap(),
+    }
+});
+
+test!(pool_made_in_the_child_of_a_fork, || {
+    start();
+    let child = || {
+        let domains = pool(2);
+        assert_eq!(domains.run(|lock| Done::Ok(strings(lock, 100).len())), Ok(100));
+        domains.join().unwrap();
+    };
+    DomainLock::with(|lock| in_a_child(|| lock.release(child))).unwrap();
+});
+
+// A child may be made at any moment of the pool.
+test!(pool_forks_at_work, || {
+    let domains = pool(2);
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(Ordering::SeqCst) {
+                    domains.map(0..10, |lock, _| Done::Ok(churn_a_little(lock))).unwrap();
+                }
+            });
+        }
+        for _ in 0..20 {
+            in_a_child(|| {
+                assert_eq!(domains.run(|_| Done::Ok(())), Err(AttachError::Forked));
+                // SAFETY: ends the process.
+                unsafe { libc::_exit(0) };
+            });
+        }
+        stop.store(true, Ordering::SeqCst);
+    });
+});
+
+test!(pool_roots_of_domains_that_ended, forbid(unsafe_code), || {
+    let runtime = start();
+    for _ in 0..20 {
+        let domains = pool(3);
+        let roots = domains.map(0..6, |lock, _| Done::Ok(strings(lock, 1000))).unwrap();
+        let task = domains.spawn(|lock| Done::Ok(strings(lock, 1000)));
+        domains.join().unwrap();
+        let more = task.join().unwrap();
+        let others = pool(2);
+        others.map(&roots, |lock, roots| Done::Ok((churn(lock), check(lock, roots)))).unwrap();
+        others.map(roots, |_, roots| Done::Ok(drop(roots))).unwrap();
+        DomainLock::with(|lock| check(lock, &more)).unwrap();
+    }
+    DomainLock::with(churn).unwrap();
+    runtime.shutdown().unwrap();
+    assert_eq!(stats().live_roots, 0);
+});
+
+// Workers that are idle, or wait in a job, serve the collections of others.
+test!(pool_collections, forbid(unsafe_code), || {
+    let domains = pool(3);
+    let roots = Mutex::new(Vec::new());
+    domains
+        .map(0..60, |lock, n| {
+            let new = strings(lock, 300);
+            match n % 3 {
+                0 => full_major(lock),
+                1 => lock.release(|| thread::sleep(Duration::from_millis(1))),
+                _ => churn(lock),
+            }
+            check(lock, &new);
+            // Dropped by other workers.
+            let before = lock.release(|| std::mem::replace(&mut *roots.lock().unwrap(), new));
+            drop(before);
+            Done::Ok(())
+        })
+        .unwrap();
+    DomainLock::with(full_major).unwrap();
+    drop(roots);
+    domains.join().unwrap();
+    assert_no_roots();
+});
+
+test!(pool_that_is_dropped_in_its_own_job, forbid(unsafe_code), || {
+    for joins in [false, true] {
+        let domains = Arc::new(pool(2));
+        let (sender, receiver) = mpsc::channel::<Arc<Domains>>();
+        let task = domains.spawn(move |lock| {
+            let domains = lock.release(|| receiver.recv()).unwrap();
+            lock.release(|| match Arc::into_inner(domains) {
+                Some(domains) if joins => domains.join(),
+                last => Ok(drop(last)),
+            })
+        });
+        sender.send(domains).unwrap();
+        task.join().unwrap();
+    }
+});
+
+test!(pools_come_and_go, forbid(unsafe_code), || {
+    let runtime = start();
+    pool(2).join().unwrap();
+    wait_until(|| threads() <= 4);
+    let before = threads();
+    for n in 0..100 {
+        let domains = pool(2);
+        let task = domains.spawn(move |_| Done::Ok(n));
+        match n % 2 {
+            0 => drop(domains),
+            _ => domains.join().unwrap(),
+        }
+        assert_eq!(task.join(), Ok(n));
+    }
+    let start = Instant::now();
+    wait_until(|| threads() <= before + 1 || start.elapsed() > Duration::from_secs(20));
+    assert!(threads() <= before + 1, "{} threads, {before} before", threads());
+    runtime.shutdown().unwrap();
+});
+
+// Many threads use one pool, and drop, leak or wait for what they get.
+test!(pool_of_many_users, forbid(unsafe_code), || {
+    let domains = pool(2);
+    thread::scope(|scope| {
+        for user in 0..8 {
+            let domains = &domains;
+            scope.spawn(move || {
+                for n in 0..200 {
+                    let task = domains.spawn(move |_| Done::Ok(n));
+                    match (n + user) % 4 {
+                        0 => drop(task),
+                        1 => std::mem::forget(task),
+                        2 => assert_eq!(task.join(), Ok(n)),
+                        _ => assert_eq!(block_on(task), Ok(n)),
+                    }
+                }
+            });
+        }
+    });
+    domains.join().unwrap();
+});
