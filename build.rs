@@ -75,7 +75,8 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=tests/build/late_setup.ml");
     let late_threads = program.flag(&late_setup.display().to_string()).library("threads");
     late_threads.module("tests/build/after_threads.ml").link_into("bin=late_threads")?;
-    Program::new().library("threads").module("examples/ocaml/formula.ml").link_into("examples")?;
+    let examples = Program::new().library("threads").module("examples/ocaml/formula.ml");
+    examples.module("examples/ocaml/parallel.ml").link_into("examples")?;
 
     let mut c = cc::Build::new();
     c.file("benches/instructions.c").include("boxroot-c/include").include(ocaml.where_path());

@@ -1,0 +1,76 @@
+//! A pool of OCaml's domains: how much faster two workers are than one, for OCaml code that only computes and for code that
+//! allocates (`ocaml/parallel.ml`), and how long an empty job takes. Both pools work in turn, and the best times count.
+//!
+//! Run it: `cargo run --release --example parallel`
+
+use ocaml_boxroot::{
+    ocaml_functions, AttachError, CallError, DomainLock, Domains, OCamlInt, Runtime,
+};
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+ocaml_functions! {
+    // SAFETY: the types of the functions in parallel.ml.
+    unsafe {
+        /// `fib : int -> int`
+        fn fib(n: OCamlInt as i64) -> OCamlInt as i64 = "parallel.fib";
+        /// `allocate : int -> int`
+        fn allocate(rounds: OCamlInt as i64) -> OCamlInt as i64 = "parallel.allocate";
+    }
+}
+
+const TASKS: usize = 16;
+
+/// How long `f` takes.
+fn time<R, E>(f: impl FnOnce() -> Result<R, E>) -> Result<Duration, E> {
+    let start = Instant::now();
+    f()?;
+    Ok(start.elapsed())
+}
+
+/// How long each pool takes for the work, at best.
+fn best_times<const N: usize>(
+    pools: [&Domains; N],
+    work: impl Fn(&Domains) -> Result<(), CallError>,
+) -> Result<[Duration; N], CallError> {
+    let mut best = [Duration::MAX; N];
+    for _ in 0..9 {
+        for (best, pool) in best.iter_mut().zip(pools) {
+            *best = time(|| work(pool))?.min(*best);
+        }
+    }
+    Ok(best)
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let runtime = Runtime::start()?;
+    let one = DomainLock::attach(|lock| Domains::new(lock, 1))?;
+    let two = DomainLock::attach(|lock| Domains::new(lock, 2))?;
+
+    type Work = fn(&mut DomainLock, i64) -> Result<i64, CallError>;
+    let works: [(&str, Work, i64); 2] =
+        [("fib", |lock, n| fib(lock, n), 29), ("allocating", |lock, n| allocate(lock, n), 60)];
+    let mut report = Vec::new();
+    for (name, work, size) in works {
+        let expected = DomainLock::attach(|lock| work(lock, size))?;
+        let [alone, together] = best_times([&one, &two], |pool| {
+            let results = pool.map([size; TASKS], |lock, size| work(lock, size))?;
+            assert_eq!(results, [expected; TASKS]);
+            Ok(())
+        })?;
+        let times = alone.as_secs_f64() / together.as_secs_f64();
+        report.push(format!("{name}: {times:.2} times as fast with {} workers", two.workers()));
+    }
+    let jobs = 10_000;
+    let [empty] = best_times([&one], |pool| {
+        (0..jobs).try_for_each(|_| pool.run(|_lock| Ok::<_, AttachError>(())))?;
+        Ok(())
+    })?;
+    report.push(format!("an empty job: {:.1} µs", empty.as_secs_f64() * 1e6 / f64::from(jobs)));
+
+    one.join()?;
+    two.join()?;
+    runtime.shutdown()?;
+    println!("{}", report.join("; "));
+    Ok(())
+}
