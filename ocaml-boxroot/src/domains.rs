@@ -38,8 +38,8 @@ use std::thread;
 /// [`release`](DomainLock::release).
 ///
 /// A job may use its own pool. While it waits for jobs that no worker has begun, it runs them itself,
-/// on its worker. So jobs that wait for jobs do not deadlock, even if there is one worker. This does
-/// not concern a [`Task`] that is awaited: a job that blocks on a future occupies its worker.
+/// on its worker. So jobs that wait for jobs do not deadlock, even if there is one worker. But a job
+/// occupies its worker while it blocks on a [`Task`] as a future, or on a thread that uses the pool.
 ///
 /// # Panics and ends
 ///

@@ -618,7 +618,7 @@ test!(pool_forks_at_work, || {
 
 test!(pool_roots_of_domains_that_ended, forbid(unsafe_code), || {
     let runtime = start();
-    for _ in 0..20 {
+    for _ in 0..5 {
         let domains = pool(3);
         let roots = domains.map(0..6, |lock, _| Done::Ok(strings(lock, 1000))).unwrap();
         let task = domains.spawn(|lock| Done::Ok(strings(lock, 1000)));
@@ -639,7 +639,7 @@ test!(pool_collections, forbid(unsafe_code), || {
     let domains = pool(3);
     let roots = Mutex::new(Vec::new());
     domains
-        .map(0..60, |lock, n| {
+        .map(0..24, |lock, n| {
             let new = strings(lock, 300);
             match n % 3 {
                 0 => full_major(lock),
