@@ -9,8 +9,8 @@ use ocaml_boxroot::exceptions::Failure;
 use ocaml_boxroot::markers::{Elements, OCamlSeq};
 use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
-    ocaml_functions, ocaml_type, AttachError, Boxroot, ConversionError, DomainLock, Function,
-    OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, Runtime, ToOCaml, Value,
+    ocaml_functions, ocaml_type, AttachError, Boxroot, DomainLock, Function, OCamlArray,
+    OCamlFloat, OCamlInt, OCamlList, OCamlString, Runtime, ToOCaml, Value,
 };
 use ocaml_boxroot_sys as sys;
 use std::io::{BufRead, BufReader};
