@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (name, work, size) in works {
         let expected = DomainLock::attach(|lock| work(lock, size))?;
         let [alone, together] = best_times([&one, &two], |pool| {
-            let results = pool.map([size; TASKS], |lock, size| work(lock, size))?;
+            let results = pool.map([size; TASKS], work)?;
             assert_eq!(results, [expected; TASKS]);
             Ok(())
         })?;

@@ -319,7 +319,8 @@ test!(pool_tasks_are_futures, forbid(unsafe_code), || {
     assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     drop(go);
     thread::sleep(Duration::from_millis(50));
-    wait_until(|| task.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+    let waker = Waker::from(Arc::new(Odd(Mutex::default())));
+    wait_until(|| task.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
     domains.run(|_| Done::Ok(())).unwrap();
 });
 
@@ -579,7 +580,13 @@ test!(pool_in_the_child_of_a_fork, || {
             })
         })
         .unwrap(),
-        _ => pool(1).run(|lock| Done::Ok(lock.release(|| in_a_child(child)))).unwrap(),
+        _ => {
+            let job = |lock: &mut DomainLock| {
+                lock.release(|| in_a_child(child));
+                Done::Ok(())
+            };
+            pool(1).run(job).unwrap()
+        }
     }
 });
 
@@ -601,7 +608,11 @@ test!(pool_forks_at_work, || {
         for _ in 0..2 {
             scope.spawn(|| {
                 while !stop.load(Ordering::SeqCst) {
-                    domains.map(0..10, |lock, _| Done::Ok(churn_a_little(lock))).unwrap();
+                    let job = |lock: &mut DomainLock, _| {
+                        churn_a_little(lock);
+                        Done::Ok(())
+                    };
+                    domains.map(0..10, job).unwrap();
                 }
             });
         }
@@ -626,7 +637,11 @@ test!(pool_roots_of_domains_that_ended, forbid(unsafe_code), || {
         let more = task.join().unwrap();
         let others = pool(2);
         others.map(&roots, |lock, roots| Done::Ok((churn(lock), check(lock, roots)))).unwrap();
-        others.map(roots, |_, roots| Done::Ok(drop(roots))).unwrap();
+        let drops = |_: &mut DomainLock, roots| {
+            drop(roots);
+            Done::Ok(())
+        };
+        others.map(roots, drops).unwrap();
         DomainLock::with(|lock| check(lock, &more)).unwrap();
     }
     DomainLock::with(churn).unwrap();
@@ -667,7 +682,10 @@ test!(pool_that_is_dropped_in_its_own_job, forbid(unsafe_code), || {
             let domains = lock.release(|| receiver.recv()).unwrap();
             lock.release(|| match Arc::into_inner(domains) {
                 Some(domains) if joins => domains.join(),
-                last => Ok(drop(last)),
+                last => {
+                    drop(last);
+                    Ok(())
+                }
             })
         });
         sender.send(domains).unwrap();

@@ -12,7 +12,6 @@
 #![forbid(unsafe_code)]
 
 use ocaml_boxroot::debug::stats;
-use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
     AttachError, Boxroot, CallError, DomainLock, OCamlString, RootRef, Runtime, ToOCaml,
 };
