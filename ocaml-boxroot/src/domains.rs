@@ -99,7 +99,7 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// Those in the table of [`DomainsError`]. No worker is left then.
+    /// Those in the table of [`DomainsError`]. No worker is left then, or it ends at once.
     pub fn new(lock: &mut DomainLock, workers: usize) -> Result<Domains, DomainsError> {
         if workers == 0 {
             return Err(DomainsError::NoWorkers);
@@ -160,12 +160,10 @@ impl Domains {
         });
         let refused = |error: &dyn std::error::Error| DomainsError::Refused(error.to_string());
         let body = body.map_err(|error| refused(&error))?;
+        // After an exception there may be a domain nevertheless: a signal handler may have raised it
+        // when `Domain.spawn` was done. So a worker counts itself.
         for _ in 0..self.workers {
-            self.pool.state().workers += 1;
-            if let Err(exception) = spawn.call(lock, &body) {
-                self.pool.worker_ends();
-                return Err(refused(&exception));
-            }
+            spawn.call(lock, &body).map_err(|exception| refused(&exception))?;
         }
         Ok(())
     }
@@ -174,7 +172,6 @@ impl Domains {
     fn start_thread(&self, lock: &mut DomainLock) -> Result<(), DomainsError> {
         let pool = Arc::clone(&self.pool);
         let (sender, attached) = mpsc::channel();
-        self.pool.state().workers += 1;
         let builder = thread::Builder::new().name("ocaml-worker".into()).stack_size(8 << 20);
         let started = builder.spawn(move || {
             let result = DomainLock::with(|_| ());
@@ -182,12 +179,9 @@ impl Domains {
             let _ = sender.send(result);
             if is_attached {
                 pool.work();
-            } else {
-                pool.worker_ends();
             }
         });
         if let Err(error) = started {
-            self.pool.worker_ends();
             return Err(DomainsError::Refused(error.to_string()));
         }
         let result = lock.release(|| attached.recv());
@@ -761,6 +755,10 @@ impl Pool {
         let mut result = Some(catch_unwind(AssertUnwindSafe(|| DomainLock::attach(job))));
         if self.is_left_behind() {
             // The job has forked, and its closure went on in the child. `work` ends.
+            if used.is_ok() {
+                // SAFETY: it is the use from above.
+                unsafe { uses::end() };
+            }
             std::mem::forget((result, cell, scope));
             return;
         }
@@ -819,8 +817,14 @@ impl Pool {
 
     /// What a worker does, without the lock, until the pool is closed and has no more jobs.
     fn work(self: &Arc<Self>) {
+        let mut state = self.state();
+        if state.is_closed {
+            return; // `new` has failed, and does not wait for this worker
+        }
+        state.workers += 1;
+        state.begun += 1;
+        drop(state);
         WORKER.set(Some(Worker(Arc::clone(self))));
-        self.state().begun += 1;
         self.has_changed.notify_all();
         while let Some(run) = self.next() {
             run();
@@ -893,7 +897,8 @@ impl Ending {
         let mut all = locked(&POOLS).living();
         all.retain(|pool| {
             let state = pool.state();
-            state.is_closed && state.jobs == 0 && state.workers != 0
+            let is_ending = state.is_closed && state.jobs == 0 && state.workers != 0;
+            is_ending && !pool.is_of_this_worker() // which cannot wait for itself
         });
         Ending(all)
     }
