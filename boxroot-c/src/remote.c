@@ -40,10 +40,10 @@
    none-forgotten: No delete is forgotten. While P.announced is not 0, P is on a list, or is in the
       hands of a thread that will push it (once, no-lost-push); and the owner of that list will
       drain it.
-   stays-mapped: P stays mapped while a deleter uses it. Before `announce` the slots of its roots
-      are in use. After it the owner cannot bring P.announced to 0, nor free those slots, before it
-      has seen the bits of `post`. An empty pool has no live root, and no delete that is announced.
-      After `link` the push does not touch P, only R, which is never unmapped.
+   stays-mapped: P stays mapped while a deleter uses it. Before `announce` the slots of the roots
+      that it deletes are in use. After it the owner cannot bring P.announced to 0, nor free those
+      slots, before it has seen the bits of `post`. An empty pool has no live root, and no delete
+      that is announced. After `link` the push does not touch P, only R, which is never unmapped.
    no-lost-push: A push that races with an adoption is not lost. If `count-merge` is after `rescue`,
       then `forward` is after `link`, and finds P. If `count-merge` is between `read-merges` and
       `rescue`, the pusher notices, and takes R's list itself. If `count-merge` is before

@@ -99,7 +99,7 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 ///   and drop it, with or without the lock, also after the runtime was shut down. Reading needs a token, of any domain.
 /// * Your own marker that is not `Send` keeps Rust code from taking roots to other threads. OCaml
 ///   has no such types: a polymorphic OCaml function may give the value to a Rust closure on
-///   another thread. Unsafe code must not rely on the thread.
+///   another thread. So unsafe code must not rely on the value staying on one thread.
 /// * It does not depend on the domain that created it: when that domain ends, another one takes its roots over.
 /// * Dropping is inlined on Linux (x86-64 and arm64), and a call elsewhere. Where there is a token,
 ///   [`delete_in`](Boxroot::delete_in) is faster, because it need not check who holds the lock.

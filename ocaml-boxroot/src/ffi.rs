@@ -43,7 +43,7 @@ extern "C" {
 extern "C" {
     /// Whether an unwinder cannot follow the callers of the OCaml code that called Rust. Needs the lock.
     pub fn obx_callers_are_hidden() -> c_int;
-    /// Calls `f(argument)`, which does not unwind, so that unwinders stop there.
+    /// Calls `f(argument)` from a frame at which unwinders stop. `f` must not unwind.
     pub fn obx_call_without_caller(f: unsafe extern "C" fn(*mut c_void), argument: *mut c_void);
 }
 

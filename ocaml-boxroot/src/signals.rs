@@ -7,7 +7,7 @@ use crate::ffi;
 /// again if one installs another handler later.
 ///
 /// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small, some hundred bytes at first. If a
-/// signal arrives there, and its handler runs on the stack that it interrupts, it overwrites OCaml's memory. Most libraries
+/// signal arrives there, and its handler runs on the interrupted stack, the handler overwrites OCaml's memory. Most libraries
 /// install such handlers, in safe functions: `signal-hook`, `ctrlc`, `tokio::signal`. This function sets `SA_ONSTACK` for the
 /// handlers of all signals, so that they run on the thread's alternate signal stack instead, and has each of them block other
 /// signals while it runs (`sa_mask`), because these stacks have little room for handlers that interrupt each other. Handlers of

@@ -1,4 +1,4 @@
-//! Roots that are made and deleted while the collector works: in finalisers, callbacks and hooks.
+//! Roots that are made and deleted while the collector works: in finalisers, signal handlers of OCaml, callbacks and hooks.
 
 use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
