@@ -44,7 +44,11 @@ use std::thread;
 /// # Panics and ends
 ///
 /// A panic of a job goes to the thread that waits for it; the pool goes on. A job whose [`Task`] was
-/// dropped runs, and its result is dropped on the worker, without the lock.
+/// dropped runs, and its result is dropped on the worker, without the lock. That drop, and a waker
+/// that the end of a job wakes, may be unable to attach.
+///
+/// A thread that OCaml code of a job makes (`Thread.create`) belongs to the worker's domain. The
+/// worker ends after that thread, so [`join`](Domains::join) and a shutdown wait for both.
 ///
 /// When a pool is dropped, its workers end after the jobs that are in the queue. Nobody waits for
 /// that; [`join`](Domains::join) does. [`Runtime::shutdown`](crate::Runtime::shutdown) is
@@ -269,7 +273,8 @@ impl Domains {
     /// # Errors
     ///
     /// As for [`run`](Domains::run), without those of jobs. [`Forked`](AttachError::Forked) also if
-    /// `f` forks, in the child.
+    /// `f` forks, in the child. If jobs of the scope have not ended then, the child is aborted, because
+    /// they stopped half-way in what they borrow.
     ///
     /// # Panics
     ///
@@ -595,6 +600,19 @@ impl ScopeJobs {
         locked(&self.count).unfinished -= 1;
         self.has_changed.notify_all();
     }
+
+    /// In the child of a fork, whose jobs are the parent's. One of them may have stopped half-way in
+    /// what it borrows. The mutex may be locked for ever.
+    fn in_the_child(&self) -> Result<(), AttachError> {
+        if self.count.try_lock().is_ok_and(|count| count.unfinished == 0) {
+            return Err(AttachError::Forked);
+        }
+        ffi::report(
+            "boxroot: Domains::scope cannot end in the child of a fork: its jobs have not ended, and run \
+             in the parent alone. The child calls exec or exit before the closure returns\n",
+        );
+        std::process::abort()
+    }
 }
 
 /// A job in the queue.
@@ -799,7 +817,7 @@ impl Pool {
         let mut seen = usize::MAX;
         loop {
             if self.is_left_behind() {
-                return Err(AttachError::Forked); // the jobs are the parent's
+                return jobs.in_the_child();
             }
             while let Some(run) = self.take_queued(|entry| entry.scope == id) {
                 run();

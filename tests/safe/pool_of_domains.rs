@@ -590,6 +590,26 @@ test!(pool_in_the_child_of_a_fork, || {
     }
 });
 
+// What an unfinished job borrows is half-changed in the child: nobody gets it back there.
+test!(pool_scope_in_the_child_of_a_fork, || {
+    let domains = pool(1);
+    let (go, gone) = mpsc::channel::<()>();
+    let id = domains.scope(|scope| {
+        drop(scope.spawn(move |lock| {
+            let _ = lock.release(|| gone.recv());
+            Done::Ok(())
+        }));
+        // SAFETY: the child is aborted when the closure returns.
+        let id = unsafe { libc::fork() };
+        drop(go);
+        id
+    });
+    let mut status = -1;
+    // SAFETY: it is a child of this process, and `status` is valid.
+    assert_eq!(unsafe { libc::waitpid(id.unwrap(), &mut status, 0) }, id.unwrap());
+    assert_eq!((libc::WIFSIGNALED(status), libc::WTERMSIG(status)), (true, libc::SIGABRT));
+});
+
 test!(pool_made_in_the_child_of_a_fork, || {
     start();
     let child = || {
