@@ -120,7 +120,7 @@ impl Domains {
         let pool = &domains.pool;
         match started {
             // A worker that has not begun has a use, so that a shutdown would be `Busy`.
-            Ok(()) => lock.release(|| pool.wait_until(|state| state.begun == workers)),
+            Ok(()) => lock.release(|| pool.wait_until(|state| state.workers == workers)),
             Err(_) => {
                 pool.close();
                 lock.release(|| pool.wait_for_workers());
@@ -638,10 +638,8 @@ struct State {
     queue: VecDeque<Entry>,
     /// How many jobs are in the queue or run.
     jobs: usize,
-    /// How many workers there are, until their threads have ended.
+    /// How many workers have begun to wait for jobs, and whose threads have not ended.
     workers: usize,
-    /// How many have begun to wait for jobs.
-    begun: usize,
     is_closed: bool,
 }
 
@@ -840,7 +838,6 @@ impl Pool {
             return; // `new` has failed, and does not wait for this worker
         }
         state.workers += 1;
-        state.begun += 1;
         drop(state);
         WORKER.set(Some(Worker(Arc::clone(self))));
         self.has_changed.notify_all();

@@ -237,7 +237,7 @@ impl fmt::Debug for ShutdownError {
     }
 }
 
-/// Why no pool of domains was made. No worker of it is left.
+/// Why no pool of domains was made.
 ///
 /// | error | what to do |
 /// |---|---|
