@@ -300,12 +300,11 @@ test!(pool_tasks_are_futures, forbid(unsafe_code), || {
     let panics = domains.spawn(|_| -> Done { panic!("a job's") });
     assert_eq!(panic_of(|| block_on(panics)), "a job's");
     // A waker that panics, or shuts OCaml down, is called on a worker.
-    struct Odd(Mutex<Option<Runtime>>);
+    struct Odd(Mutex<Option<Runtime>>, AtomicBool);
     impl Wake for Odd {
         fn wake(self: Arc<Self>) {
-            if let Some(runtime) = self.0.lock().unwrap().take() {
-                runtime.shutdown().unwrap_err();
-            }
+            self.0.lock().unwrap().take().unwrap().shutdown().unwrap_err();
+            self.1.store(true, Ordering::SeqCst);
             panic!("in a waker");
         }
     }
@@ -315,12 +314,12 @@ test!(pool_tasks_are_futures, forbid(unsafe_code), || {
         Done::Ok(())
     });
     let mut task = pin!(task);
-    let waker = Waker::from(Arc::new(Odd(Mutex::new(Some(runtime)))));
+    let odd = Arc::new(Odd(Mutex::new(Some(runtime)), AtomicBool::new(false)));
+    let waker = Waker::from(Arc::clone(&odd));
     assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     drop(go);
-    thread::sleep(Duration::from_millis(50));
-    let waker = Waker::from(Arc::new(Odd(Mutex::default())));
-    wait_until(|| task.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
+    wait_until(|| odd.1.load(Ordering::SeqCst));
+    assert!(task.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
     domains.run(|_| Done::Ok(())).unwrap();
 });
 
