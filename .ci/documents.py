@@ -126,7 +126,7 @@ def check_errors():
     texts = []
     for name, text in re.findall(r'^ +([A-Z]\w+) = "(.*)",$', errors, re.M):
         texts += [f"`{name}`", re.split(r"[;:,(]", text)[0].strip()]
-    texts += [f"`{name}`" for kind in re.findall(r"^pub enum (?:Start|Shutdown)Error \{\n(.*?)^\}$", errors, re.M | re.S)
+    texts += [f"`{name}`" for kind in re.findall(r"^pub enum (?:Start|Shutdown|Domains)Error \{\n(.*?)^\}$", errors, re.M | re.S)
               for name in re.findall(r"^    ([A-Z]\w+)", kind, re.M)]
     setup = Path("boxroot-c/src/setup.c").read_text()
     texts += set(re.findall(r'return\s+"(boxroot: [^;,"]+)', setup)) - {"boxroot: no error on this thread", "boxroot: unknown error"}
