@@ -135,8 +135,13 @@ void bxr_remote_delete(boxroot r) { deliver_batch(bxr_batch_of(r)); }
 
 /* Puts the batch that is being collected with the others. */
 static void end_batch(struct bxr_domain *self) {
-  if (self->head.outgoing.bits != 0) self->batches[self->batch_count++] = self->head.outgoing;
-  self->head.outgoing = (struct bxr_batch){0};
+  struct bxr_batch *outgoing = &self->head.outgoing;
+  if (outgoing->bits == 0) return;
+  struct bxr_batch *batch = &self->batches[self->batch_count++];
+  /* One load of both fields would wait until the stores to them have reached the cache. */
+  batch->start = bxr_peek(&outgoing->start);
+  batch->bits = bxr_peek(&outgoing->bits);
+  *outgoing = (struct bxr_batch){0};
 }
 
 void bxr_remote_collect(struct bxr_domain *self, boxroot r) {
@@ -149,6 +154,12 @@ void bxr_remote_collect(struct bxr_domain *self, boxroot r) {
   self->head.outgoing = bxr_batch_of(r);
 }
 
+/* Whether the pool belongs to self. This reads the cache line that deletes have read. */
+static bool is_own(struct bxr_domain *self, struct bxr_pool *pool) {
+  struct bxr_domain_head *owner = bxr_peek(&pool->head.fast_owner);
+  return owner == &self->head || owner == bxr_owner_of_closed(&self->head);
+}
+
 /* The processor waits for the pools of many batches at a time. */
 void bxr_remote_flush(struct bxr_domain *self) {
   end_batch(self);
@@ -156,7 +167,7 @@ void bxr_remote_flush(struct bxr_domain *self) {
   for (uint32_t i = 0; i < self->batch_count; i++) {
     struct bxr_batch batch = self->batches[i];
     struct bxr_pool *pool = bxr_pool_of_batch(batch);
-    if (bxr_pool_owner(pool) == self)
+    if (is_own(self, pool))
       waiting += bxr_waiting_add(pool, bxr_batch_word(batch), batch.bits);
     else
       deliver_batch(batch);
