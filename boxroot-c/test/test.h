@@ -41,6 +41,7 @@
   TEST(domain_lists_what_modify_stores)                                                            \
   TEST(domain_lists_as_many_as_fit)                                                                \
   TEST(domain_lists_no_more)                                                                       \
+  TEST(domain_fills_partial_pools_first)                                                           \
   TEST(domain_releases_a_share)                                                                    \
   TEST(domain_releases_the_coldest)                                                                \
   TEST(domain_trim)                                                                                \

@@ -124,6 +124,21 @@ void test_domain_lists_no_more(void) {
   CHECK(domain->listed.count == 0 && is_full(domain, pool));
 }
 
+/* Creates use a pool that has roots rather than an empty one, so that more pools become empty. */
+void test_domain_fills_partial_pools_first(void) {
+  static boxroot roots[2][MANY];
+  struct bxr_domain *domain = bxr_orphans_obtain();
+  struct bxr_pool *partial = fill(domain, roots[0]);
+  fill(domain, roots[1]);
+  fill(domain, roots[1] + BXR_SLOTS);
+  promote(domain);
+  for (uint32_t i = 0; i < BXR_SLOTS; i++) bxr_domain_free(roots[1][i]);
+  for (uint32_t i = 1; i < BXR_SLOTS; i++) bxr_domain_free(roots[0][i]);
+  CHECK(partial->kind == BXR_PARTIAL && domain->empty_count == 1);
+  create(domain);
+  CHECK(domain->current == partial && domain->empty_count == 1);
+}
+
 /* Each minor scan unmaps a share of the pools that are not needed, however many they are. */
 void test_domain_releases_a_share(void) {
   enum { ROOTS = 3000 * BXR_SLOTS };
