@@ -5,6 +5,7 @@
 
 pub use crate::error::DomainsError;
 
+use crate::lock::Acquired;
 use crate::raw::DomainLockExt;
 use crate::{ffi, AttachError, Boxroot, DomainLock, Function};
 use ocaml_boxroot_sys::uses;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{mpsc, Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::thread;
+use std::time::Instant;
 
 /// A pool of OCaml's domains, which runs Rust closures: its *jobs*.
 ///
@@ -48,7 +50,8 @@ use std::thread;
 /// that the end of a job wakes, may be unable to attach.
 ///
 /// A thread that OCaml code of a job makes (`Thread.create`) belongs to the worker's domain. The
-/// worker ends after that thread, so [`join`](Domains::join) and a shutdown wait for both.
+/// worker ends after that thread, so [`join`](Domains::join) waits for both, as OCaml's `Domain.join`
+/// does. A shutdown does not wait for such threads, wherever they were made.
 ///
 /// When a pool is dropped, its workers end after the jobs that are in the queue. Nobody waits for
 /// that; [`join`](Domains::join) does. [`Runtime::shutdown`](crate::Runtime::shutdown) is
@@ -92,7 +95,8 @@ impl fmt::Debug for Domains {
     }
 }
 
-/// The name under which the OCaml program registers `fun f -> ignore (Domain.spawn f)`.
+/// The name under which the OCaml program registers what makes a domain
+/// (`ocaml-boxroot-sys/src/build/bindings/domains.ml`).
 const SPAWN: &str = "ocaml_boxroot.spawn";
 
 /// OCaml's number of domains, unless `OCAMLRUNPARAM` says another, less the first domain.
@@ -118,15 +122,13 @@ impl Domains {
             false => domains.start_domains(lock),
         };
         let pool = &domains.pool;
-        match started {
-            // A worker that has not begun has a use, so that a shutdown would be `Busy`.
-            Ok(()) => lock.release(|| pool.wait_until(|state| state.workers == workers)),
-            Err(_) => {
-                pool.close();
-                lock.release(|| pool.wait_for_workers());
-            }
+        // A worker that has not begun has a use, so that a shutdown would be `Busy`.
+        let begun = started.and_then(|()| lock.release(|| pool.wait_for_begin(workers)));
+        if begun.is_err() {
+            pool.close();
+            lock.release(|| pool.wait_for_workers());
         }
-        started.map(|()| domains)
+        begun.map(|()| domains)
     }
 
     /// A pool with as many workers as the process has processors.
@@ -145,12 +147,15 @@ impl Domains {
     }
 
     fn start_domains(&self, lock: &mut DomainLock) -> Result<(), DomainsError> {
-        type Spawn = Function<(Function<(), ()>,), ()>;
+        type Begun = Function<(), ()>;
+        type Spawn = Function<(Function<(Begun,), ()>,), ()>;
         // SAFETY: the name is this crate's, for a function of this type. OCaml 5 only.
         let spawn: Option<Boxroot<Spawn>> = unsafe { lock.named(SPAWN) };
         let spawn = spawn.ok_or(DomainsError::NotLinked)?;
         let pool = Arc::clone(&self.pool);
-        let body = Function::<(), ()>::from_rust(lock, move |lock| {
+        let body = Function::<(Begun,), ()>::from_rust(lock, move |lock, begun| {
+            // A handler of a signal may raise here. Then `new` may be waiting for this worker.
+            begun.call(lock).inspect_err(|_| pool.close())?;
             lock.release(|| {
                 // SAFETY: the innermost use is that of OCaml's call of this closure, which does not
                 // need it before `begin`. Without it, idle workers do not keep the runtime up.
@@ -178,7 +183,8 @@ impl Domains {
         let (sender, attached) = mpsc::channel();
         let builder = thread::Builder::new().name("ocaml-worker".into()).stack_size(8 << 20);
         let started = builder.spawn(move || {
-            let result = DomainLock::with(|_| ());
+            // `new` has a use, for whose end a shutdown may wait that has paused other uses.
+            let result = Acquired::unpaused().map(drop);
             let is_attached = result.is_ok();
             let _ = sender.send(result);
             if is_attached {
@@ -872,15 +878,28 @@ impl Pool {
         self.has_changed.notify_all();
     }
 
-    fn wait_for_workers(&self) {
-        self.wait_until(|state| state.workers == 0);
+    fn wait_for_begin(&self, workers: usize) -> Result<(), DomainsError> {
+        let state = self.wait_while(|state| state.workers != workers && !state.is_closed);
+        match state.workers == workers {
+            true => Ok(()),
+            false => Err(DomainsError::Refused("an exception ended it before it began".into())),
+        }
     }
 
-    fn wait_until(&self, is_so: impl Fn(&State) -> bool) {
-        let mut state = self.state();
-        while !is_so(&state) {
-            state = self.has_changed.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
+    fn wait_for_workers(&self) {
+        drop(self.wait_while(|state| state.workers != 0));
+    }
+
+    fn wait_while(&self, is_so: impl Fn(&mut State) -> bool) -> MutexGuard<'_, State> {
+        let waited = self.has_changed.wait_while(self.state(), is_so);
+        waited.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the end of the workers, but not after that time.
+    fn wait_for_workers_until(&self, end: Instant) {
+        let left = end.saturating_duration_since(Instant::now());
+        let are_there = |state: &mut State| state.workers != 0;
+        drop(self.has_changed.wait_timeout_while(self.state(), left, are_there));
     }
 }
 
@@ -938,19 +957,19 @@ impl Ending {
         Ok(Ending(all))
     }
 
-    /// Waits for the end of the workers.
+    /// Waits for the end of the workers, but not after `end`: OCaml's threads may keep workers up.
     ///
     /// # Safety
     ///
     /// This thread holds the lock, which is released meanwhile, and uses no token and no unrooted value.
-    pub(crate) unsafe fn wait(self) {
+    pub(crate) unsafe fn wait_until(self, end: Instant) {
         if self.0.is_empty() {
             return;
         }
         // SAFETY: the lock is held (caller), and is taken again below. The end of a domain may need a
         // collection, which waits for those who hold a lock.
         unsafe { ffi::caml_enter_blocking_section_no_pending() };
-        self.0.iter().for_each(|pool| pool.wait_for_workers());
+        self.0.iter().for_each(|pool| pool.wait_for_workers_until(end));
         // SAFETY: it was released above.
         unsafe { ffi::caml_leave_blocking_section() };
     }

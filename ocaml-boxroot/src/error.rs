@@ -275,8 +275,8 @@ impl fmt::Display for DomainsError {
             DomainsError::NoWorkers => f.write_str("a pool of domains needs at least one worker"),
             DomainsError::NotLinked => f.write_str(
                 "the OCaml program does not register Domain.spawn for Rust. Compile it with \
-                 ocaml_boxroot_sys::build::Program, or link the glue of Bindings, or add to a module: \
-                 let () = Callback.register \"ocaml_boxroot.spawn\" (fun f -> ignore (Domain.spawn f))",
+                 ocaml_boxroot_sys::build::Program, or link the glue of Bindings, or add the OCaml code in the \
+                 guide's page In parallel to a module",
             ),
             DomainsError::Refused(text) => write!(
                 f,

@@ -6,8 +6,10 @@ use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::domains::{DomainsError, Task};
 use ocaml_boxroot::runtime::Users;
 use ocaml_boxroot::{
-    AttachError, Boxroot, DomainLock, Domains, Error, OCamlString, Runtime, ShutdownError, ToOCaml,
+    AttachError, Boxroot, DomainLock, Domains, Error, Function, OCamlInt, OCamlString, Runtime,
+    ShutdownError, ToOCaml,
 };
+use std::ffi::c_char;
 use std::future::Future;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::pin::pin;
@@ -34,6 +36,10 @@ fn wait_until(mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         thread::sleep(Duration::from_millis(1));
     }
+}
+
+extern "C" {
+    fn caml_named_value(name: *const c_char) -> *mut isize;
 }
 
 /// How many threads the process has.
@@ -355,6 +361,44 @@ test!(
     }
 );
 
+/// The name under which OCaml programs register what makes the domains of pools.
+const SPAWN: &str = "ocaml_boxroot.spawn";
+
+// A handler of a signal may raise in the new domain, for example.
+test!(pool_whose_worker_cannot_begin, ocaml = 5, || {
+    let runtime = start();
+    for failing in [1, 3] {
+        DomainLock::with(|lock| {
+            let spawn = function::<((),), ()>(lock, SPAWN);
+            let fail = function::<(Function<((),), ()>, OCamlInt), ()>(lock, "fail_to_begin");
+            let n = failing.to_ocaml(lock).unwrap();
+            fail.call(lock, &spawn, &n).unwrap();
+            let error = Domains::new(lock, 3).unwrap_err();
+            assert!(matches!(error, DomainsError::Refused(_)), "{error:?}");
+            assert!(error.to_string().contains(r#"Failure("no worker")"#), "{error}");
+            let domains = Domains::new(lock, 2).unwrap();
+            assert_eq!(lock.release(|| domains.run(|_| Done::Ok(1))), Ok(1));
+            lock.release(|| domains.join()).unwrap();
+        })
+        .unwrap();
+    }
+    runtime.shutdown().unwrap();
+});
+
+test!(pool_without_what_makes_domains, ocaml = 5, || {
+    with_ocaml(|lock| {
+        // SAFETY: the value is one of OCaml's, in the first word of its entry in OCaml's table of
+        // names. The name is behind the second word, and no other thread uses the table.
+        unsafe {
+            let entry = caml_named_value(c"ocaml_boxroot.spawn".as_ptr()).cast::<c_char>();
+            *entry.add(2 * size_of::<usize>()) = b'-' as c_char;
+        }
+        let error = Domains::new(lock, 2).unwrap_err();
+        assert_eq!(error, DomainsError::NotLinked);
+        assert!(error.to_string().contains("Program"), "{error}");
+    });
+});
+
 test!(pool_shutdown, forbid(unsafe_code), || {
     let runtime = start();
     let domains = pool(3);
@@ -378,6 +422,45 @@ test!(pool_shutdown, forbid(unsafe_code), || {
     assert_eq!(domains.spawn(|_| Done::Ok(2)).join(), down);
     assert_eq!(domains.map([1], |_, n| Done::Ok(n)), Err(AttachError::TornDown));
     domains.join().unwrap();
+});
+
+// The threads that OCaml code makes in a worker's domain are like those of the first domain: a shutdown does not wait for them.
+test!(pool_shutdown_and_threads_of_ocaml, forbid(unsafe_code), || {
+    let runtime = start();
+    let (domains, dropped) = (pool(2), pool(1));
+    for (domains, how) in
+        [(&domains, "busy"), (&domains, "wait_for_a_condition"), (&dropped, "busy")]
+    {
+        let job = |lock: &mut DomainLock| Done::Ok(through_ocaml(lock, how, 0).unwrap());
+        domains.run(job).unwrap();
+    }
+    drop(dropped);
+    let ended = match std::process::id() % 2 {
+        0 => runtime.shutdown(),
+        _ => runtime.shutdown_within(Duration::from_secs(60)),
+    };
+    ended.unwrap();
+    assert_eq!(domains.run(|_| Done::Ok(2)), Err(AttachError::TornDown));
+});
+
+// A shutdown that waits for uses pauses new ones, but not the worker that a use waits for.
+test!(pool_made_while_a_shutdown_waits, forbid(unsafe_code), || {
+    let runtime = start();
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        let maker = scope.spawn(move || {
+            DomainLock::with(|lock| {
+                sender.send(()).unwrap();
+                for _ in 0..100 {
+                    let domains = Domains::new(lock, 2).unwrap();
+                    lock.release(|| domains.join()).unwrap();
+                }
+            })
+        });
+        receiver.recv().unwrap();
+        runtime.shutdown_within(Duration::MAX).unwrap();
+        maker.join().unwrap().unwrap();
+    });
 });
 
 test!(pool_shutdown_waits_for_jobs_within_a_time, forbid(unsafe_code), || {

@@ -287,3 +287,12 @@ let () =
   register "allocate" (fun n ->
       for i = 1 to n do ignore (Sys.opaque_identity (string_of_int i)) done;
       n)
+
+(* From now on, the domain of a pool's worker number [n] ends with an exception before it calls Rust. *)
+let () =
+  register "fail_to_begin" (fun spawn n ->
+      let made = ref 0 in
+      register "ocaml_boxroot.spawn" (fun body ->
+          incr made;
+          let fails = !made = n in
+          spawn (fun begun -> if fails then failwith "no worker" else body begun)))

@@ -131,7 +131,18 @@ impl Acquired {
     #[inline]
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub(crate) fn new() -> Result<Acquired, AttachError> {
-        let used = Use::to_lock()?;
+        Acquired::with(Use::to_lock()?)
+    }
+
+    /// [`new`](Acquired::new), also while another thread tries to shut the runtime down. For a thread
+    /// that does not hold the lock, while another thread has a use that waits for this.
+    pub(crate) fn unpaused() -> Result<Acquired, AttachError> {
+        Acquired::with(Use::new()?)
+    }
+
+    #[inline]
+    #[cfg_attr(feature = "debug-checks", track_caller)]
+    fn with(used: Use) -> Result<Acquired, AttachError> {
         let watched = Watched::new(State::Waits);
         // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up. If the use is nested, OCaml knows
         // the thread, because a calling frame of it has a use.

@@ -326,13 +326,17 @@ fn shut_down_within(limit: Duration) -> Result<(), ShutdownError> {
     }
 }
 
+/// How long the end of idle workers of pools may take. Without threads that OCaml code made in their
+/// domains, it takes less than a millisecond. A worker with such threads stays, as do the threads.
+const WORKERS_MAY_TAKE: Duration = Duration::from_secs(1);
+
 fn shut_down() -> Result<(), ShutdownError> {
     if !has_stack() {
         return Err(ShutdownError::StackTooSmall);
     }
     let acquired = Acquired::new()?;
     // SAFETY: `acquired` holds the lock, and there is no token.
-    unsafe { Ending::dropped().wait() };
+    unsafe { Ending::dropped().wait_until(Instant::now() + WORKERS_MAY_TAKE) };
     let workers = Ending::all(|jobs, workers| {
         // SAFETY: `acquired` holds the lock.
         if unsafe { ffi::obx_other_domains() } > workers {
@@ -353,7 +357,7 @@ fn shut_down() -> Result<(), ShutdownError> {
     // may call exported functions. So may OCaml code of other threads and domains, while these functions wait.
     std::mem::forget(acquired);
     // SAFETY: this thread holds the lock, and has no token.
-    unsafe { workers.wait() };
+    unsafe { workers.wait_until(Instant::now() + WORKERS_MAY_TAKE) };
     #[cfg(feature = "debug-checks")]
     ffi::report(&sys::leak_report());
     // SAFETY: this thread holds the lock, and has no token. Without another domain, no root is read after `boxroot_teardown`, and no
@@ -365,7 +369,7 @@ fn shut_down() -> Result<(), ShutdownError> {
             sys::boxroot_teardown();
             sys::uses::runtime_gone();
         } else {
-            // An `at_exit` function has made a domain, and did not wait for it.
+            // An `at_exit` function has made a domain, and did not wait for it; or a pool's worker has not ended.
             sys::uses::close();
         }
     }
