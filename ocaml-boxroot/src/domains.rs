@@ -37,7 +37,8 @@ use std::time::Instant;
 /// A collection waits for all domains. So a thread does not wait for jobs under OCaml's lock:
 /// [`run`](Domains::run), [`map`](Domains::map), [`scope`](Domains::scope), [`join`](Domains::join)
 /// and [`Task::join`] return [`AlreadyHeld`](AttachError::AlreadyHeld) there. Call them in
-/// [`release`](DomainLock::release).
+/// [`release`](DomainLock::release). While OCaml drops an [`OCamlBox`](crate::markers::OCamlBox), they
+/// return [`InFinaliser`](AttachError::InFinaliser); [`spawn`](Domains::spawn) works there.
 ///
 /// A job may use its own pool. While it waits for jobs that no worker has begun, it runs them itself,
 /// on its worker. So jobs that wait for jobs do not deadlock, even if there is one worker. But a job
@@ -278,8 +279,8 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// As for [`run`](Domains::run), without those of jobs. [`Forked`](AttachError::Forked) also if
-    /// `f` forks, in the child. If jobs of the scope have not ended then, the child is aborted, because
+    /// As for [`run`](Domains::run), without those of jobs. After a shutdown, `f` is called, and its
+    /// jobs return the error. [`Forked`](AttachError::Forked) also if `f` forks, in the child. If jobs of the scope have not ended then, the child is aborted, because
     /// they stopped half-way in what they borrow.
     ///
     /// # Panics
@@ -335,12 +336,13 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// The error of the first item for which `f` has one; items after that may not be tried. As for
-    /// [`run`](Domains::run).
+    /// The error of the first item for which `f` has one. As for [`run`](Domains::run), but without
+    /// items the result is an empty vector, also after a shutdown.
     ///
     /// # Panics
     ///
-    /// If `f` panics, with its payload.
+    /// If `f` panics, with its payload. After a panic or an error, workers finish the items that they
+    /// have begun, and begin no others.
     #[doc(alias = "par_iter")]
     pub fn map<T, R, E>(
         &self,
@@ -364,9 +366,9 @@ impl Domains {
             while !has_failed.load(Ordering::Relaxed) {
                 let next = locked(&items).next();
                 let Some((place, item)) = next else { break };
-                let result = f(lock, item);
-                has_failed.fetch_or(result.is_err(), Ordering::Relaxed);
-                done.push((place, result));
+                let result = catch_unwind(AssertUnwindSafe(|| f(lock, item)));
+                has_failed.fetch_or(!matches!(result, Ok(Ok(_))), Ordering::Relaxed);
+                done.push((place, flattened(result)));
             }
             Ok::<_, E>(done)
         };
@@ -700,7 +702,10 @@ impl Pool {
 
     /// Whether this thread may wait for jobs.
     fn may_wait(&self) -> Result<(), AttachError> {
-        if self.is_left_behind() {
+        // SAFETY: no precondition.
+        if unsafe { ffi::obx_in_finaliser() } != 0 {
+            Err(AttachError::InFinaliser)
+        } else if self.is_left_behind() {
             Err(AttachError::Forked)
         } else if DomainLock::is_held() {
             Err(AttachError::AlreadyHeld)

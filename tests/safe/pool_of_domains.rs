@@ -127,6 +127,59 @@ test!(pool_gives_panics_to_who_waits, forbid(unsafe_code), || {
     domains.join().unwrap();
 });
 
+test!(pool_maps_no_more_after_a_panic, forbid(unsafe_code), || {
+    let (domains, tried) = (pool(2), AtomicUsize::new(0));
+    let map = || {
+        domains.map(0..1000, |lock, n| {
+            tried.fetch_add(1, Ordering::SeqCst);
+            assert!(n != 1, "item 1");
+            lock.release(|| thread::sleep(Duration::from_millis(1)));
+            Done::Ok(())
+        })
+    };
+    assert_eq!(panic_of(map), "item 1");
+    assert!(tried.load(Ordering::SeqCst) < 1000);
+});
+
+/// What the functions of a pool return in a finaliser.
+struct UsesPool(Arc<Domains>, mpsc::Sender<[AttachError; 4]>);
+
+impl Drop for UsesPool {
+    fn drop(&mut self) {
+        let UsesPool(domains, sender) = self;
+        let job = |_: &mut DomainLock| Done::Ok(());
+        let errors = [
+            domains.run(job).unwrap_err(),
+            domains.map([1], |lock, _| job(lock)).unwrap_err(),
+            domains.scope(|_| ()).unwrap_err(),
+            domains.spawn(job).join().unwrap_err(),
+        ];
+        sender.send(errors).unwrap();
+    }
+}
+
+// Also in the last collection of a domain, whose thread holds no lock.
+test!(pool_in_a_finaliser, forbid(unsafe_code), || {
+    let (domains, (sender, receiver)) = (Arc::new(pool(2)), mpsc::channel());
+    let garbage = || UsesPool(Arc::clone(&domains), sender.clone());
+    DomainLock::with(|lock| {
+        lock.alloc_box(garbage()).unwrap();
+        full_major(lock);
+    })
+    .unwrap();
+    let others = pool(1);
+    let garbage = || {
+        let garbage = garbage();
+        move |lock: &mut DomainLock| lock.alloc_box(garbage).map(|_| ())
+    };
+    others.run(|lock| garbage()(lock)).unwrap();
+    others.join().unwrap();
+    DomainLock::with(full_major).unwrap();
+    for _ in 0..2 {
+        assert_eq!(receiver.recv().unwrap(), [AttachError::InFinaliser; 4]);
+    }
+});
+
 struct PanicsInDrop;
 
 impl Drop for PanicsInDrop {
@@ -421,6 +474,9 @@ test!(pool_shutdown, forbid(unsafe_code), || {
     assert_eq!(domains.run(|_| Done::Ok(2)), down);
     assert_eq!(domains.spawn(|_| Done::Ok(2)).join(), down);
     assert_eq!(domains.map([1], |_, n| Done::Ok(n)), Err(AttachError::TornDown));
+    // Nothing to do needs no OCaml.
+    assert_eq!(domains.map([0; 0], |_, n| Done::Ok(n)), Ok(vec![]));
+    assert_eq!(domains.scope(|_| 3), Ok(3));
     domains.join().unwrap();
 });
 
