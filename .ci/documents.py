@@ -116,11 +116,33 @@ def check_text(path):
 
 CATALOGUE = GUIDE / "errors.md"
 OURS = "Build script and cargo", "C functions", "Rust errors", "Exceptions, panics and reports"  # sections with our messages
-FOREIGN = "Only one package", "Stdlib.Effect.Unhandled", "has overflowed its stack", "Unix.fork may not be called"
+FOREIGN = "Only one package", "Stdlib.Effect.Unhandled", "has overflowed its stack", "Unix.fork may not be called", "No such file"
+
+
+STRING = r'"((?:[^"\\]|\\.)*)"'
+RUST_MESSAGE = r"\b(?:Error\(\s*(?:format!\(\s*)?|TWO_RUNTIMES: &str =\s*)"
+OCAML_MESSAGE = r"(?:(?:failwith|Clash|reason =|left_out_of m)\s+\(?Printf\.sprintf|[uU]nsupported|without_conversion d|why =)\s+"
+WALK_MESSAGE = rf"(?:{OCAML_MESSAGE}|(?:then|else|\))\s+)"  # also the reasons that walk.ml chooses, or gives to left_out
+
+
+def plain(text):
+    """Without the marks of code and without line ends, so that a table's text can be compared with a source's."""
+    return re.sub(r"[`\s]+", " ", text.replace('\\"', '"'))
+
+
+def messages_of_build():
+    """Of each message of the build helper, and of each reason why an item has no binding, the first long part without a placeholder, up to a comma or the like."""
+    for path in tracked("ocaml-boxroot-sys/src/build/*"):
+        before = {".rs": RUST_MESSAGE, ".ml": WALK_MESSAGE if path.stem == "walk" else OCAML_MESSAGE}.get(path.suffix)
+        for message in re.findall(before + STRING, re.sub(r"\\\n\s*", "", path.read_text())) if before else []:
+            parts = [re.sub(r"(?<=.{20})[;:.,].*", "", plain(part).strip(" ,:;.")) for part in re.split(r"\{.*?\}|%\w|\\n", message)]
+            part = max(parts, key=lambda part: min(len(part), 16))
+            if re.search(r"\w{4}", part):
+                yield part
 
 
 def check_errors():
-    """The catalogue of errors has each error of the two libraries, and each of our messages in it is in the sources."""
+    """The catalogue has each error of the libraries and the build helper, and each of our messages in it is in the sources."""
     page = CATALOGUE.read_text()
     errors = re.sub(r"\\\n *", "", Path("ocaml-boxroot/src/error.rs").read_text())
     texts = []
@@ -130,17 +152,19 @@ def check_errors():
               for name in re.findall(r"^    ([A-Z]\w+)", kind, re.M)]
     setup = Path("boxroot-c/src/setup.c").read_text()
     texts += set(re.findall(r'return\s+"(boxroot: [^;,"]+)', setup)) - {"boxroot: no error on this thread", "boxroot: unknown error"}
+    texts += messages_of_build()
     for text in texts:
-        if text not in page:
+        if plain(text) not in plain(page):
             problem(CATALOGUE, f"does not explain {text}")
     sources = "".join(path.read_text() for path in tracked("ocaml-boxroot/src/*", "ocaml-boxroot-sys/*", "boxroot-c/*")
                       if path.suffix in (".rs", ".c", ".h", ".ml"))
-    sources = re.sub(r'\\\n\s*|"\s*\n\s*"', "", sources).replace('\\"', '"')
+    sources = plain(re.sub(r'\\\n\s*|"\s*\n\s*"', "", sources))
     for section in OURS:
         rows = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", page, re.M | re.S).group(1)
-        for message in re.findall(r"^\|(?: `\w+` \|)? (?:a panic )?`([^|]*)` \|", rows, re.M):
+        cells = re.findall(r"^\|(?: `\w+` \|)? (?:a panic )?(`[^|]*) \|", rows, re.M)
+        for message in (one or other for cell in cells for one, other in re.findall(r"``(.*?)``(?!`)|`(.*?)`", cell)):
             for part in message.split("…"):
-                part = part.strip(" ,;`")
+                part = plain(part).strip(" ,;.")
                 if len(part) > 7 and part not in sources and not any(text in part for text in FOREIGN):
                     problem(CATALOGUE, f"no source says: {part}")
 

@@ -158,7 +158,7 @@ pub(super) fn sibling(ocamlopt: &[String], name: &str) -> Result<Vec<String>, Er
     if let Some(last) = command.last_mut() {
         let at = last.rfind("ocamlopt").ok_or_else(|| {
             Error(format!(
-                "`{last}` is not called ocamlopt, so that {name}, which belongs to it, is unknown"
+                "`{last}` is not called ocamlopt, so the {name} that belongs to it is unknown"
             ))
         })?;
         last.replace_range(at..at + "ocamlopt".len(), name);

@@ -68,7 +68,7 @@ impl Packages {
         println!("cargo:rerun-if-changed={}", file.display());
         let text = fs::read_to_string(&file).map_err(|error| about(&file, error))?;
         let meta = Meta::parse(&text).ok_or_else(|| {
-            Error(format!("{}: a string has no end, a `\"` is missing", file.display()))
+            Error(format!("{}: a string has no end: a `\"` is missing", file.display()))
         })?;
         let mut meta = &meta;
         let mut folder = meta.folder(ocaml, file.parent().unwrap_or(Path::new(".")));

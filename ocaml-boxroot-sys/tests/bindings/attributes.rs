@@ -189,13 +189,13 @@ fn attributes_of_parts() {
             "opaque x.order attribute x.order #[a]",
             &["no generated type, field or constructor `x.order`"],
         ),
-        ("derive x.order Eq)]mod_x", &["`derive`", "no path of a trait: Eq)]mod_x"]),
+        ("derive x.order Eq)]mod_x", &["`derive`", "not the path of a trait: Eq)]mod_x"]),
         (
             "attribute x.order #[a]mod_x;#[b]",
-            &["`attribute`", "no attribute, as #[…] is: #[a]mod_x;#[b]"],
+            &["`attribute`", "not an attribute, such as #[…]: #[a]mod_x;#[b]"],
         ),
-        ("attribute x.order #![a]", &["no attribute"]),
-        ("attribute x.order #[a(\"]\")", &["no attribute"]),
+        ("attribute x.order #![a]", &["not an attribute"]),
+        ("attribute x.order #[a(\"]\")", &["not an attribute"]),
     ] {
         assert_says(&modules.try_bind(&format!("module x {words}")).unwrap_err(), said);
     }

@@ -80,8 +80,11 @@ fn ints_by_choice() {
         ("int_as x.order.native u8", &["`x.order.native`"]),
         ("int_as x.order.at u8", &["`x.order.at`"]),
         ("opaque x.order int_as x.order.count u8", &["`x.order.count`"]),
-        ("int_as x.order.count f64", &["`x.order.count` the type f64, which is none of i8, i16"]),
-        ("int_as * crate::Int", &["`*` the type crate::Int"]),
+        (
+            "int_as x.order.count f64",
+            &["`x.order.count` is the type f64, and must be one of i8, i16"],
+        ),
+        ("int_as * crate::Int", &["`*` is the type crate::Int"]),
     ] {
         assert_says(&modules.try_bind(&format!("module x {words}")).unwrap_err(), said);
     }

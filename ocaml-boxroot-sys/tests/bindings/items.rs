@@ -147,8 +147,8 @@ fn functions() {
          #[cfg(left_out = \"its result is of any type\")] pub fn load() {}",
         "pub fn anything<A> -> Option<A> as Option<Boxroot<A>>",
         "// val ( + ) : int -> int -> int // is left out: an operator",
-        "// val labels : (label:int -> int) -> unit // is left out: a function with labels",
-        "// val optional : unit -> (?label:int -> unit -> int) list // is left out: a function with labels",
+        "// val labels : (label:int -> int) -> unit // is left out: a function type with labels",
+        "// val optional : unit -> (?label:int -> unit -> int) list // is left out: a function type with labels",
         "// val ( let* ) : int -> int -> int // is left out: an operator",
         "pub unsafe fn unsafe_get(arg0: OCamlInt) -> OCamlOrder as Boxroot<OCamlOrder> =",
         "// val unsafe_callback : callback // is left out: an unsafe function",
@@ -682,7 +682,7 @@ fn names_that_are_not_ascii() {
         "pub fn ôté -> OCamlInt as isize",
         "pub fn égal -> OCamlInt as isize",
     ]);
-    assert_says(&bindings.said, &["demander", "a symbol that is no name in C", "bound module"]);
+    assert_says(&bindings.said, &["demander", "a symbol that is not a name in C", "bound module"]);
 }
 
 #[test]
@@ -718,7 +718,7 @@ fn names_that_clash() {
     modules.bind("module x only x.f only x.aB").has(&["pub mod ab {", "pub fn n -> ", "pub fn f("]);
     for (item, name) in [("x.aB", "other"), ("x.aB", "Other"), ("x.f", "F")] {
         let said = modules.try_bind(&format!("module x rename {item} {name}")).unwrap_err();
-        assert_says(&said, &["`rename`", item, &format!("`{name}`"), "modules keep their names"]);
+        assert_says(&said, &["`rename`", item, &format!("`{name}`"), "Modules keep their names"]);
     }
     // Names of types of modules that are not bound give way: they are for no one.
     let files = [

@@ -53,7 +53,7 @@ fn a_library_of_dune_with_a_module_that_has_no_interface() {
     modules.bind("module foo").has(&[
         "fn f(arg0: OCamlInt)",
         "module Hidden = Foo__Hidden",
-        "is left out: there is no interface of it",
+        "is left out: it has no interface",
     ]);
 }
 

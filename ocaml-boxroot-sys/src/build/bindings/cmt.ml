@@ -163,7 +163,7 @@ let external_ r ~given f is_own =
   if p.prim_arity > 5 && not (is_own p.prim_name) then
     Reader.unsupported "its symbol for bytecode, \"%s\", does not begin with the module's name" p.prim_name;
   if not (Names.is_c_name (Reader.symbol p) && (not (is_own p.prim_name) || Names.is_c_name p.prim_name)) then
-    Reader.unsupported "a symbol that is no name in C; it may begin with the name of any bound module, so bind one whose name is ASCII";
+    Reader.unsupported "a symbol that is not a name in C; it may begin with the name of any bound module, so bind one whose name is ASCII";
   let given = Option.bind f.path given in
   if given = None && Names.is_operator f.name then Reader.unsupported "an operator: `rename` gives it a name";
   let parameters, answer = Reader.arrows r p.prim_arity f.of_type in

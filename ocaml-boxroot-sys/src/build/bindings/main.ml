@@ -87,9 +87,9 @@ let check_users (r : Reader.t) =
 (* The names that the build script may give attributes: of what the generator declares. *)
 let check_attributes o types exceptions =
   List.iter (fun (item, attribute) -> if not (Names.is_attribute attribute) then
-    failwith (Printf.sprintf "`attribute` gives `%s` what is no attribute, as #[…] is: %s" item attribute)) o.attributes;
+    failwith (Printf.sprintf "`attribute` for `%s` is not an attribute, such as #[…]: %s" item attribute)) o.attributes;
   List.iter (fun (item, path) -> if not (Names.is_path path) then
-    failwith (Printf.sprintf "`derive` gives `%s` what is no path of a trait: %s" item path)) o.derives;
+    failwith (Printf.sprintf "`derive` for `%s` is not the path of a trait: %s" item path)) o.derives;
   let own = List.filter (fun d -> d.rust = Own) types in
   let declared = List.map (fun d -> d.qualified) own @ List.map (fun e -> e.exception_qualified) exceptions in
   let parts =
@@ -131,7 +131,7 @@ let read o =
     let is_capital = Walk.is_capital rust in
     if not (List.exists (fun raw -> List.mem item (Walk.renamable raw ~is_capital)) raws) then
       failwith (Printf.sprintf "`rename` cannot call `%s` `%s`: there is no %s of this name. A Rust name that begins with a capital \
-        letter is for a type or an exception, any other for a value; modules keep their names" item rust
+        letter is for a type or an exception, any other one is for a value. Modules keep their names" item rust
         (if is_capital then "type or exception" else "value"))) o.names;
   let with_home = Hashtbl.fold (fun _ home l -> home.Reader.qualified :: l) r.homes [] in
   check_known "type that may have conversions" with_home (o.opaque @ List.map fst o.users);
@@ -174,7 +174,7 @@ let int_at ints place =
 
 let check_ints ints places =
   List.iter (fun (name, int) -> if not (List.mem int integers) then
-    failwith (Printf.sprintf "`int_as` gives `%s` the type %s, which is none of %s" name int (String.concat ", " integers))) ints;
+    failwith (Printf.sprintf "`int_as` for `%s` is the type %s, and must be one of %s" name int (String.concat ", " integers))) ints;
   check_around "`int` that Rust converts at" places (List.filter ((<>) "*") (List.map fst ints))
 
 (* Stands for the digest, which depends on the text. *)

@@ -162,7 +162,7 @@ let rec ty r depth t =
   | Tarrow _ ->
     let arguments, result = arrows_inside r depth max_int t in
     if List.exists (fun a -> a.arg_label <> Asttypes.Nolabel) arguments then
-      unsupported "a function with labels that is no item itself";
+      unsupported "a function type with labels inside another type";
     Arrow (arguments, result)
   | Ttuple parts ->
     let parts = Compat.tuple parts in
@@ -174,7 +174,7 @@ let rec ty r depth t =
   | Tvariant _ -> unsupported "a polymorphic variant without a name"
   | Tobject _ -> unsupported "an object"
   | Tpackage _ -> unsupported "a first-class module"
-  | _ -> unsupported "a kind of type that is not known"
+  | _ -> unsupported "an unknown kind of type"
 
 (* At most `count` arguments. An abbreviation of a function type stays the result. *)
 and arrows r count t = arrows_inside r 0 count t
@@ -293,13 +293,13 @@ and kind r d = match d.type_kind with
     Record (List.map (field r) l, if List.for_all (is_float r) l then `Regular_of_floats else `Regular)
   | Type_record (l, Record_float) -> Record (List.map (field r) l, `Flat)
   | Type_record (l, Record_unboxed _) -> Unboxed (None, Labelled (List.map (field r) l))
-  | Type_record _ -> unsupported "a record of a kind that is not known"
+  | Type_record _ -> unsupported "an unknown kind of record"
   | Type_variant (l, representation) ->
     if List.exists (fun c -> c.cd_res <> None) l then unsupported "a GADT";
     if l = [] then unsupported "no constructors";
     (match representation, l with
      | Variant_unboxed, [ c ] -> Unboxed (Some (Ident.name c.cd_id), parts r c.cd_args)
-     | Variant_unboxed, _ -> unsupported "a variant of a kind that is not known"
+     | Variant_unboxed, _ -> unsupported "an unknown kind of variant"
      | Variant_regular, _ -> Variant (constructors r l))
   | Type_open -> unsupported "an extensible type"
   | _ -> match Option.map Compat.get_desc d.type_manifest with

@@ -98,13 +98,13 @@ let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
   { path; raw_name = name; raw_path = rust_path; qualified; signature; subs = List.filter_map sub signature }
 [@@ocaml.warning "-4"]
 
-(* Names of interfaces in the folders that are searched, without the standard library's. *)
+(* Fails, and names the interfaces in the folders that are searched, without the standard library's. *)
 let no_module name =
   let interfaces folder = List.filter_map (fun file ->
     if Filename.check_suffix file ".cmi" then Some (Compat.capitalize (Filename.chop_suffix file ".cmi")) else None)
     (Array.to_list (Sys.readdir folder)) in
   let there = List.sort_uniq compare (List.concat_map interfaces !Clflags.include_dirs) in
-  Printf.sprintf "there is no module %s. %s" name (Names.there_are there)
+  failwith (Printf.sprintf "there is no module %s. %s" name (Names.there_are there))
 
 (* A module has a file if it is no part of another one, as Hashtbl is of Stdlib. *)
 let has_file (r : Reader.t) name =
@@ -116,8 +116,8 @@ let bound (r : Reader.t) name =
   let path = Path.Pident (Ident.create_persistent name) in
   if not (has_file r name) then begin
     let of_library = "Stdlib__" ^ name in
-    failwith (if has_file r of_library then Printf.sprintf "the standard library's module %s is bound as %s" name of_library
-      else no_module name)
+    if has_file r of_library then failwith (Printf.sprintf "the standard library's module %s is bound as %s" name of_library)
+    else no_module name
   end;
   if is_excluded path then failwith (Printf.sprintf "module %s takes and makes values of any type" name);
   let own = List.hd (List.rev (Names.split "__" name)) in
@@ -252,7 +252,7 @@ let value r selection raw id comment =
    | _ -> ());
   let primitive = match v.val_kind with
     | Val_prim p when not (Names.starts_with "%" p.prim_name || Names.is_c_name (Reader.symbol p)) ->
-      Reader.unsupported "a symbol that is no name in C"
+      Reader.unsupported "a symbol that is not a name in C"
     | Val_prim p -> Some p.prim_name
     | _ -> List.assoc_opt (Path.name path) selection.hidden in
   let is_unsafe = Names.contains name "unsafe" || Libraries.is_unsafe_function (Path.name path)
@@ -317,10 +317,10 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
          left_out ~missed:(missed name) (Printf.sprintf "module %s = %s" name (Path.name target))
            (if is_excluded then "its functions take and make values of any type"
             else if not (has_interface r target) then
-              "there is no interface of it (.cmi): it is private, or was not compiled before the bindings"
+              "it has no interface (.cmi): it is private, or was not compiled before the bindings"
             else "another module's name")
        | None, Mty_functor _ -> left_out ~missed:(missed name) ("module " ^ name) "a functor"
-       | None, _ -> left_out ~missed:(missed name) ("module " ^ name) "its signature is not known")
+       | None, _ -> left_out ~missed:(missed name) ("module " ^ name) "an unknown signature")
     | _ -> [] in
   let items = List.concat_map item raw.signature in
   { ocaml_module = Path.name raw.path; module_qualified = raw.qualified; rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
