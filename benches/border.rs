@@ -1,4 +1,5 @@
-//! Calls and conversions under criterion, with this crate and with others: `FILTER=border/call_int`.
+//! Calls and conversions under criterion, with this crate and with others:
+//! `FILTER=border/call_int`.
 
 use crate::harness::Result;
 use criterion::Criterion;
@@ -55,7 +56,8 @@ pub fn bench(criterion: &mut Criterion, root: &Path, name: Option<&str>) -> Resu
     Ok(())
 }
 
-/// How long a process takes for a number of operations, with the minor heap that `.ci/border.py` has, too.
+/// How long a process takes for a number of operations, with the minor heap that `.ci/border.py`
+/// has, too.
 fn run(path: &str, measure: &str, times: u64) -> Result<Duration> {
     let start = Instant::now();
     let mut command = Command::new(path);

@@ -1,5 +1,5 @@
-//! Checks the benchmark programs: every implementation passes the same test of what a cell must
-//! do, every program runs on every implementation it supports, and unknown names are errors that list
+//! Checks the benchmark programs: every implementation passes the same test of what a cell must do,
+//! every program runs on every implementation it supports, and unknown names are errors that list
 //! the valid ones.
 //!
 //! ```text

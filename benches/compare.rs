@@ -2,15 +2,15 @@
 //!
 //! ```text
 //! cargo bench -- perm_count/boxroot         # one program on one implementation, under criterion
-//! cargo bench -- perm_count                 # on all, one after the other; without a filter, all programs, for hours
-//! cargo bench -- perm_count/boxroot,peer    # two or more in turn, for a minute (DURATION): their ratio, and its spread
-//! cargo bench -- border/call_int            # a measure of calls and conversions (benches/border), with three crates
+//! cargo bench -- perm_count                 # on all, in turn (without a name: for hours)
+//! cargo bench -- perm_count/boxroot,peer    # two or more in turn, for a minute (DURATION)
+//! cargo bench -- border/call_int            # calls and conversions (benches/border), three crates
 //! N=8 cargo bench -- perm_count             # parameters, see docs/benchmarks/README.md
 //! ```
 //!
-//! The filter is the first argument (benches/harness/filter.rs). Options of criterion come after it, as in
-//! `cargo bench --bench compare -- perm_count --save-baseline before`. Each measurement is a process of its own, which says
-//! how long it took.
+//! The filter is the first argument (benches/harness/filter.rs). Options of criterion come after
+//! it, as in `cargo bench --bench compare -- perm_count --save-baseline before`. Each measurement
+//! is a process of its own, which says how long it took.
 
 mod border;
 mod harness;

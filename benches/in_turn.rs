@@ -1,12 +1,14 @@
-//! A comparison that decides in a minute: one program on two implementations or more, which take turns.
+//! A comparison that decides in a minute: one program on two implementations or more, which take
+//! turns.
 
 use crate::harness::filter::Chosen;
 use crate::harness::statistics::{geometric_mean, median, quantile, smallest_and_largest};
 use crate::harness::{Figures, Result, Suite, GRID, GRID_SETTING};
 use std::time::{Duration, Instant};
 
-/// Runs each of the implementations once, in the first layout and under the first setting of the grid, then once in the
-/// second, and so on, while there is time. Prints the ratios of the first implementation to the others.
+/// Runs each of the implementations once, in the first layout and under the first setting of the
+/// grid, then once in the second, and so on, while there is time. Prints the ratios of the first
+/// implementation to the others.
 pub fn compare(suites: &[Suite], chosen: &Chosen) -> Result<()> {
     let Chosen { program, figure, implementations } = chosen;
     let name = program.name.as_str();

@@ -27,8 +27,8 @@ type Root = Boxroot<OCamlInt>;
 /// The lock, which is never released: each benchmark runs in a process of its own.
 fn lock() -> &'static DomainLock {
     Runtime::start().expect("OCaml starts");
-    // SAFETY: this thread started OCaml, which gave the lock up; it takes it once, and keeps it. There
-    // is no other token than the copy.
+    // SAFETY: this thread started OCaml, which gave the lock up; it takes it once, and keeps it.
+    // There is no other token than the copy.
     unsafe {
         caml_leave_blocking_section();
         let token = DomainLock::assume_held(|lock| std::ptr::read(lock)).expect("OCaml runs");

@@ -1,6 +1,6 @@
-//! A cache of OCaml closures that several threads share: formulas, which OCaml (`ocaml/formula.ml`) compiles to
-//! functions. A `Boxroot` of a function is Send and Sync, so the cache is an ordinary map behind an ordinary lock. The thread
-//! that evicts an entry drops it, without OCaml's lock.
+//! A cache of OCaml closures that several threads share: formulas, which OCaml (`ocaml/formula.ml`)
+//! compiles to functions. A `Boxroot` of a function is Send and Sync, so the cache is an ordinary
+//! map behind an ordinary lock. The thread that evicts an entry drops it, without OCaml's lock.
 //!
 //! Run it: `cargo run --example cache`
 
@@ -43,7 +43,8 @@ impl Cache {
         if let Some(formula) = known {
             return Ok(formula);
         }
-        // No thread waits for the map while OCaml works. Two threads may compile the same formula: one result is kept.
+        // No thread waits for the map while OCaml works. Two threads may compile the same formula:
+        // one result is kept.
         let compiled = Arc::new(compile(lock, text)?);
         let mut formulas = self.0.write_released(lock).unwrap();
         Ok(formulas.entry(text.to_string()).or_insert(compiled).clone())

@@ -1,5 +1,6 @@
-//! A pool of OCaml's domains: how much faster two workers are than one, for OCaml code that only computes and for code that
-//! allocates (`ocaml/parallel.ml`), and how long an empty job takes. Both pools work in turn, and the best times count.
+//! A pool of OCaml's domains: how much faster two workers are than one, for OCaml code that only
+//! computes and for code that allocates (`ocaml/parallel.ml`), and how long an empty job takes.
+//! Both pools work in turn, and the best times count.
 //!
 //! Run it: `cargo run --release --example parallel`
 

@@ -1,4 +1,5 @@
-//! Compiles `src/c`, against the OCaml that `ocaml-boxroot-sys` found. Without OCaml (docs.rs) there is nothing to do.
+//! Compiles `src/c`, against the OCaml that `ocaml-boxroot-sys` found. Without OCaml (docs.rs)
+//! there is nothing to do.
 
 use std::{env, error::Error, fs, path::PathBuf, process::ExitCode};
 
@@ -36,7 +37,8 @@ fn build() -> Result<(), Box<dyn Error>> {
     if env::var_os("CARGO_FEATURE_DEBUG_CHECKS").is_some() {
         compiler.define("OBX_DEBUG_CHECKS", None);
     }
-    // The name of an object is the first thing that users see if they link no runtime (build/main.rs of ocaml-boxroot-sys).
+    // The name of an object is the first thing that users see if they link no runtime
+    // (build/main.rs of ocaml-boxroot-sys).
     let prefix = env::var("DEP_OCAML_BOXROOT_OBJECT_PREFIX").unwrap_or_default();
     let copies = PathBuf::from(env::var("OUT_DIR")?).join("src");
     fs::create_dir_all(&copies)?;

@@ -1,12 +1,12 @@
-//! Compiles the benchmark programs, OCaml and C, against the header of the `ocaml-boxroot-sys` that the package
-//! depends on: ours, or the one in the registry.
+//! Compiles the benchmark programs, OCaml and C, against the header of the `ocaml-boxroot-sys` that
+//! the package depends on: ours, or the one in the registry.
 //!
-//! * Programs are all `benches/programs/*.ml`, with the C beside them. On OCaml 4, those whose name ends in `_5`
-//!   are left out.
-//! * Implementations are those of `benches/implementations/list.toml`, each with the files `NAME.ml` and
-//!   `NAME.c` that exist. `generate.rs` makes the OCaml and C tables of them.
-//! * Programs share all of `benches/runtime`. Of `NAME_4.ml` and `NAME_5.ml`, the one for this version of OCaml
-//!   becomes the module `NAME`.
+//! * Programs are all `benches/programs/*.ml`, with the C beside them. On OCaml 4, those whose name
+//!   ends in `_5` are left out.
+//! * Implementations are those of `benches/implementations/list.toml`, each with the files
+//!   `NAME.ml` and `NAME.c` that exist. `generate.rs` makes the OCaml and C tables of them.
+//! * Programs share all of `benches/runtime`. Of `NAME_4.ml` and `NAME_5.ml`, the one for this
+//!   version of OCaml becomes the module `NAME`.
 
 // By path: as a package, ours could not be used beside the one in the registry.
 #[allow(dead_code, unused_imports)] // not all of it is needed here
@@ -128,8 +128,9 @@ fn stem(file: &Path) -> String {
     file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A file of this name with this text, as old as the list of implementations: it is an input of the compiler
-/// and a product of this script, which would run again for a file that is newer than its last run.
+/// A file of this name with this text, as old as the list of implementations: it is an input of the
+/// compiler and a product of this script, which would run again for a file that is newer than its
+/// last run.
 fn generated(name: &str, text: &str) -> Result<PathBuf> {
     let path = Path::new(&env::var("OUT_DIR")?).join(name);
     fs::write(&path, text)?;
@@ -138,8 +139,8 @@ fn generated(name: &str, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The folder with boxroot.h. Our crate tells cargo where it is; for the registry crate, cargo knows where the
-/// sources are.
+/// The folder with boxroot.h. Our crate tells cargo where it is; for the registry crate, cargo
+/// knows where the sources are.
 fn include_folder() -> Result<PathBuf> {
     if let Some(folder) = env::var_os("DEP_OCAML_BOXROOT_INCLUDE") {
         return Ok(folder.into());

@@ -42,8 +42,8 @@ fn lines(all: impl Iterator<Item = String>) -> String {
     all.map(|line| format!("  {line};\n")).collect()
 }
 
-/// The OCaml module of a cell: that of `NAME.ml`, or one for the functions that `benches/runtime/cell.h` makes
-/// for `NAME.c`.
+/// The OCaml module of a cell: that of `NAME.ml`, or one for the functions that
+/// `benches/runtime/cell.h` makes for `NAME.c`.
 fn cell(implementation: &Implementation, in_ocaml: bool) -> String {
     let Implementation { name, one_domain, in_pools, .. } = implementation;
     let body = if in_ocaml {
@@ -84,8 +84,9 @@ pub fn implementations_c(list: &[Implementation]) -> String {
     text + "  NULL,\n};\n"
 }
 
-/// The module `Programs`. It refers to all programs, so they register themselves before `benches/runtime/main.ml`,
-/// which refers to this module, runs one. It also has the names of the programs that need OCaml 5, on OCaml 4.
+/// The module `Programs`. It refers to all programs, so they register themselves before
+/// `benches/runtime/main.ml`, which refers to this module, runs one. It also has the names of the
+/// programs that need OCaml 5, on OCaml 4.
 pub fn programs_ml(modules: &[String], need_ocaml5: &[String]) -> String {
     let mut text = String::new();
     for name in modules {

@@ -22,8 +22,9 @@ struct Implementation<R> {
 // SAFETY: a constant; the name is static.
 unsafe impl<R> Sync for Implementation<R> {}
 
-/// Never called. Its size moves all the code that is linked after it (`LAYOUTS` in `benches/harness/mod.rs`). The compiler
-/// sorts the functions of a crate by their symbols, and this one comes first.
+/// Never called. Its size moves all the code that is linked after it (`LAYOUTS` in
+/// `benches/harness/mod.rs`). The compiler sorts the functions of a crate by their symbols, and
+/// this one comes first.
 #[export_name = "BENCH_PADDING"]
 extern "C" fn padding() {
     const SIZE: usize = match option_env!("BENCH_LAYOUT") {

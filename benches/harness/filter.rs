@@ -1,5 +1,6 @@
-//! What is measured: `PROGRAM`, `PROGRAM/IMPLEMENTATION`, or `PROGRAM/IMPLEMENTATION,IMPLEMENTATION`. Names are whole:
-//! `perm_count` does not name `par_perm_count`.
+//! What is measured: `PROGRAM`, `PROGRAM/IMPLEMENTATION`, or
+//! `PROGRAM/IMPLEMENTATION,IMPLEMENTATION`. Names are whole: `perm_count` does not name
+//! `par_perm_count`.
 
 use super::{Program, Result, Suite};
 
@@ -11,7 +12,8 @@ pub struct Chosen<'a> {
     pub implementations: Vec<&'a str>,
 }
 
-/// What the filter names; everything without a filter. An unknown name is an error that lists the valid ones.
+/// What the filter names; everything without a filter. An unknown name is an error that lists the
+/// valid ones.
 pub fn choose<'a>(suite: &'a Suite, filter: Option<&str>) -> Result<Vec<Chosen<'a>>> {
     let of = |program: &'a Program| {
         let figure = program.about.as_deref()?;

@@ -14,7 +14,8 @@ pub struct Implementation {
     pub name: String,
     /// The parts of the report (`benches/report/parts.toml`) that show it.
     pub parts: Vec<String>,
-    /// What exists for it. Without this field, its C file makes everything with `benches/runtime/cell.h`.
+    /// What exists for it. Without this field, its C file makes everything with
+    /// `benches/runtime/cell.h`.
     #[serde(default = "all_of_cell_h")]
     pub has: Vec<Has>,
     /// Its cells may be used by one domain only.
@@ -26,8 +27,8 @@ pub struct Implementation {
     /// Its cells lie in pools of our library, which can tell how many there are.
     #[serde(default)]
     pub in_pools: bool,
-    /// It uses what only our library has, for example `boxroot_create_in`. So it is not built against the registry crate, but in
-    /// one more executable.
+    /// It uses what only our library has, for example `boxroot_create_in`. So it is not built
+    /// against the registry crate, but in one more executable.
     #[serde(default)]
     pub variant: bool,
     /// The cell that must be set up for a fixpoint that has no cell of its own.

@@ -47,9 +47,10 @@ impl std::fmt::Display for Crash {
 
 impl Error for Crash {}
 
-/// All the executables: one with our crate, one with the registry crate, and one with our crate and the
-/// implementations that the other two do not have. The first two differ in the crate only. A suite has one of the layouts, so
-/// only figures that were measured in all layouts should be compared.
+/// All the executables: one with our crate, one with the registry crate, and one with our crate and
+/// the implementations that the other two do not have. The first two differ in the crate only. A
+/// suite has one of the layouts, so only figures that were measured in all layouts should be
+/// compared.
 pub struct Suite {
     pub ocaml_version: String,
     /// The list of implementations, in its order.
@@ -90,8 +91,8 @@ impl Suite {
         self.ours.programs.iter().any(|p| p.name == program && p.creates_vary)
     }
 
-    /// The implementations of a program, in the order of the list. Empty if this version of OCaml does not
-    /// have the program.
+    /// The implementations of a program, in the order of the list. Empty if this version of OCaml
+    /// does not have the program.
     pub fn implementations(&self, program: &str) -> Vec<&str> {
         let all = self.list.iter().map(|i| i.name.as_str());
         all.filter(|name| {
@@ -101,8 +102,8 @@ impl Suite {
         .collect()
     }
 
-    /// The implementation's name in the executable with the registry crate, if that is what it measures, and not code of
-    /// this repository.
+    /// The implementation's name in the executable with the registry crate, if that is what it
+    /// measures, and not code of this repository.
     pub fn peer_of(&self, implementation: &str) -> Option<&str> {
         self.list.iter().find(|i| i.name == implementation)?.peer_of.as_deref()
     }
@@ -191,8 +192,8 @@ fn build(
         )
         .into());
     }
-    // The next layout is built in the same place. All paths have the same length: OCaml's heap holds the path, and what `synthetic`
-    // does depends on how full the minor heap is.
+    // The next layout is built in the same place. All paths have the same length: OCaml's heap
+    // holds the path, and what `synthetic` does depends on how full the minor heap is.
     let path = target.join(format!("layout-{layout:02}"));
     std::fs::copy(target.join("release/boxroot-programs"), &path)?;
     let list = output(&mut Command::new(&path), "list", "", &[])?;

@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The marker of the elements of a table, whose type in OCaml is `'a`. Several threads may use them, because the types that
-/// `main.ml` uses allow it.
+/// The marker of the elements of a table, whose type in OCaml is `'a`. Several threads may use
+/// them, because the types that `main.ml` uses allow it.
 enum Element {}
 
-/// The roots are in the table, so an element lives as long as it is in the table. If an element refers to the table, neither
-/// is ever collected.
+/// The roots are in the table, so an element lives as long as it is in the table. If an element
+/// refers to the table, neither is ever collected.
 type Table = Mutex<BTreeMap<String, Boxroot<Element>>>;
 
-/// The entries. A thread holds the mutex only for a moment, and neither waits for OCaml's lock nor allocates in OCaml meanwhile.
+/// The entries. A thread holds the mutex only for a moment, and neither waits for OCaml's lock nor
+/// allocates in OCaml meanwhile.
 fn entries<'l>(
     table: &RootRef<OCamlBox<Table>>,
     lock: &'l DomainLock,
@@ -49,7 +50,8 @@ export! {
         }
     }
 
-    /// Calls an OCaml function for each entry from `first` on, in order. If it raises, OCaml's caller sees the exception.
+    /// Calls an OCaml function for each entry from `first` on, in order. If it raises, OCaml's
+    /// caller sees the exception.
     unsafe fn table_iter_from(
         lock, table: OCamlBox<Table>, first: OCamlString as String,
         f: Function<(OCamlString, Element), ()>,

@@ -1,15 +1,16 @@
 //! Builds the C library of `vendor/` against the OCaml that is installed.
 //!
 //! 1. Decide whether Rust inlines the fast paths, or calls C.
-//! 2. Without the feature `bundle-boxroot`, stop here: the crate and its documentation need no OCaml. For Windows, stop here
-//!    with an error.
-//! 3. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here without an error.
-//! 4. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are the
-//!    point of this crate. With `debug-checks`, compile the library's checked flavour. Decide whether Rust reads its thread-local
-//!    variables.
+//! 2. Without the feature `bundle-boxroot`, stop here: the crate and its documentation need no
+//!    OCaml. For Windows, stop here with an error.
+//! 3. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here
+//!    without an error.
+//! 4. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are
+//!    the point of this crate. With `debug-checks`, compile the library's checked flavour. Decide
+//!    whether Rust reads its thread-local variables.
 //! 5. Tell dependants, through `links` metadata, where the C headers are
-//!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`), and what the names of C objects begin
-//!    with (`_OBJECT_PREFIX`).
+//!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`), and what
+//!    the names of C objects begin with (`_OBJECT_PREFIX`).
 //! 6. With `link-ocaml-runtime-and-dummy-program`: link a runtime with an empty program
 //!    (`../src/build/program.rs`), and tell dependants (`_RUNTIME`).
 
@@ -149,8 +150,8 @@ fn build() -> Result<(), Box<dyn Error>> {
 /// What the C preprocessor knows, and Rust's fast paths rely on.
 #[derive(Default)]
 struct Layout {
-    /// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`: then the library's thread-local variables are not of the initial-exec model
-    /// (`boxroot/lock.h`), which `../src/fast.rs` reads.
+    /// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`: then the library's thread-local variables are
+    /// not of the initial-exec model (`boxroot/lock.h`), which `../src/fast.rs` reads.
     is_tls_dynamic: bool,
     /// Where `Caml_state` has its fields, each of 8 bytes.
     state: Vec<String>,
@@ -205,9 +206,9 @@ boxroot_reserved PROFINFO_WIDTH
     }
 }
 
-/// What the names of C objects begin with. In a program without an OCaml runtime, or with one of another version, the linker
-/// reports every symbol of the runtime as undefined, each with the name of an object that needs it. So users see these names
-/// first, and the names say what to do.
+/// What the names of C objects begin with. In a program without an OCaml runtime, or with one of
+/// another version, the linker reports every symbol of the runtime as undefined, each with the name
+/// of an object that needs it. So users see these names first, and the names say what to do.
 fn object_prefix(version: &str) -> String {
     let version = version.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
     format!("if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_{version}__")
@@ -233,11 +234,12 @@ fn checked_headers(include: &Path) -> Result<PathBuf, Box<dyn Error>> {
     Ok(copy)
 }
 
-/// Whether `../src/fast.rs` is compiled. Inlined paths are compiled in the crates that use them. Without optimisation they take
-/// several times as long as a call of C, which is optimised in every profile. A build script does not learn how the crates that use
-/// this one are compiled: only how this crate is, and which profile the build began with. Profiles like `dev` often optimise
-/// dependencies and nothing else. So in all profiles that inherit from `dev`, C is called, which costs little if inlining would
-/// have been better.
+/// Whether `../src/fast.rs` is compiled. Inlined paths are compiled in the crates that use them.
+/// Without optimisation they take several times as long as a call of C, which is optimised in every
+/// profile. A build script does not learn how the crates that use this one are compiled: only how
+/// this crate is, and which profile the build began with. Profiles like `dev` often optimise
+/// dependencies and nothing else. So in all profiles that inherit from `dev`, C is called, which
+/// costs little if inlining would have been better.
 fn is_inlined(feature: &dyn Fn(&str) -> bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     // This project's own tests are about the inlined paths, in every profile.

@@ -1,6 +1,7 @@
-//! The operations on roots under the feature `debug-checks`. They are those of the C library's checked flavour
-//! (`vendor/src/check.c`), which this feature compiles. A handle is the address of a record, which says where the root was created
-//! and deleted. A misuse panics with a message that names these places. Roots of C code in the same program are on record, too.
+//! The operations on roots under the feature `debug-checks`. They are those of the C library's
+//! checked flavour (`vendor/src/check.c`), which this feature compiles. A handle is the address of
+//! a record, which says where the root was created and deleted. A misuse panics with a message that
+//! names these places. Roots of C code in the same program are on record, too.
 
 extern crate std;
 
@@ -71,10 +72,11 @@ impl Site {
         Site { file: file.as_ptr().cast(), line: caller.line(), length: file.len() as u32 }
     }
 
-    /// The file's name. Empty if only the address of the code is known, as when the program calls C's `boxroot_create` itself, and
-    /// not by the header's macro.
+    /// The file's name. Empty if only the address of the code is known, as when the program calls
+    /// C's `boxroot_create` itself, and not by the header's macro.
     pub fn file(&self) -> &'static str {
-        // SAFETY: unless `line` is 0, `file` points to `length` bytes, or, if that is 0, to a string of C. Both are static.
+        // SAFETY: unless `line` is 0, `file` points to `length` bytes, or, if that is 0, to a
+        // string of C. Both are static.
         let name = unsafe {
             match (self.line, self.length) {
                 (0, _) => return "",
@@ -139,14 +141,15 @@ fn misused(text: &CStr) -> ! {
     panic!("{}", text.to_string_lossy())
 }
 
-/// A new root that owns `init`. `None` on failure: with `errno` `EPERM` if this thread does not hold the lock or
-/// the library is not running, and `ENOMEM` if memory ran out.
+/// A new root that owns `init`. `None` on failure: with `errno` `EPERM` if this thread does not
+/// hold the lock or the library is not running, and `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
-/// `init` is a valid OCaml value. The call is not made in the finaliser of a custom block. In a hook that runs inside a
-/// collection, `init` is not a block of the minor heap. On OCaml 4, the call is not made in a thread-local destructor of a
-/// thread that `Thread.create` made: such a thread does not hold the lock, which cannot be detected.
+/// `init` is a valid OCaml value. The call is not made in the finaliser of a custom block. In a
+/// hook that runs inside a collection, `init` is not a block of the minor heap. On OCaml 4, the
+/// call is not made in a thread-local destructor of a thread that `Thread.create` made: such a
+/// thread does not hold the lock, which cannot be detected.
 ///
 /// # Panics
 ///
@@ -164,8 +167,9 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
 ///
 /// # Safety
 ///
-/// `root` is live and the calling thread holds the lock. The result is an unrooted value: it is valid until
-/// the garbage collector may run. In a hook that runs inside a collection, the calling domain created the root.
+/// `root` is live and the calling thread holds the lock. The result is an unrooted value: it is
+/// valid until the garbage collector may run. In a hook that runs inside a collection, the calling
+/// domain created the root.
 ///
 /// # Panics
 ///
@@ -179,8 +183,8 @@ pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
     found
 }
 
-/// The address where `root` keeps its value, until the root is deleted or modified. Never `NULL`. Reading through
-/// it needs the lock; writing through it is not allowed.
+/// The address where `root` keeps its value, until the root is deleted or modified. Never `NULL`.
+/// Reading through it needs the lock; writing through it is not allowed.
 ///
 /// # Panics
 ///
@@ -189,18 +193,20 @@ pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
 pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
     let site = Site::caller();
     let mut found = null();
-    // SAFETY: C looks at the first word of what the handle points to, and recognises what is no root by that.
+    // SAFETY: C looks at the first word of what the handle points to, and recognises what is no
+    // root by that.
     require(|text| unsafe { bxr_check_get_ref(root, site, &mut found, text) });
     found
 }
 
-/// Deletes `root`: its value is no longer kept alive. Any thread may do this at any time, with or without the
-/// lock, also after the domain that created the root has ended, and after shutdown. It never fails.
+/// Deletes `root`: its value is no longer kept alive. Any thread may do this at any time, with or
+/// without the lock, also after the domain that created the root has ended, and after shutdown. It
+/// never fails.
 ///
 /// # Safety
 ///
-/// `root` is live, and neither it nor a copy of the handle is used afterwards. If the program started OCaml by
-/// `caml_startup_pooled`, the call is not made between `caml_shutdown` and
+/// `root` is live, and neither it nor a copy of the handle is used afterwards. If the program
+/// started OCaml by `caml_startup_pooled`, the call is not made between `caml_shutdown` and
 /// [`boxroot_teardown`](crate::boxroot_teardown): the shutdown frees all memory of the runtime.
 ///
 /// # Panics
@@ -213,13 +219,15 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
     require(|text| unsafe { bxr_check_delete(root, site, text) });
 }
 
-/// Makes `*root` own `new_value` instead of its value. Always changes `*root`, so that uses of copies of the old handle are
-/// noticed. `false` on failure, with `errno` as for [`boxroot_create`]; the root is then intact.
+/// Makes `*root` own `new_value` instead of its value. Always changes `*root`, so that uses of
+/// copies of the old handle are noticed. `false` on failure, with `errno` as for
+/// [`boxroot_create`]; the root is then intact.
 ///
 /// # Safety
 ///
-/// `*root` is live, and no other thread uses it meanwhile. If it moves, copies of the old handle are not used
-/// afterwards. For `new_value`, and for where the call is made, as for [`boxroot_create`].
+/// `*root` is live, and no other thread uses it meanwhile. If it moves, copies of the old handle
+/// are not used afterwards. For `new_value`, and for where the call is made, as for
+/// [`boxroot_create`].
 ///
 /// # Panics
 ///
@@ -233,8 +241,8 @@ pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
     done
 }
 
-/// The places in the program that created live roots, each with the number of these roots, the largest number first. With the
-/// feature `debug-checks`.
+/// The places in the program that created live roots, each with the number of these roots, the
+/// largest number first. With the feature `debug-checks`.
 pub fn live_roots_by_site() -> Vec<(Site, usize)> {
     extern "C" fn each(sites: *mut c_void, site: Site, live: usize) {
         // SAFETY: this is the vector below, which nothing else uses meanwhile.

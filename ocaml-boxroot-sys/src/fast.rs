@@ -1,6 +1,6 @@
-//! The fast paths of `boxroot/inline.h`, in Rust. The first functions take a domain's record, which a token has; those in
-//! `without_token` find the record themselves. The layouts that they rely on are asserted in `bindings.rs` and in
-//! `boxroot/inline.h`.
+//! The fast paths of `boxroot/inline.h`, in Rust. The first functions take a domain's record, which
+//! a token has; those in `without_token` find the record themselves. The layouts that they rely on
+//! are asserted in `bindings.rs` and in `boxroot/inline.h`.
 
 use crate::bindings::{self, bxr_domain_head, bxr_pool_head};
 use crate::{slot, BoxRoot, Value};
@@ -29,8 +29,9 @@ const HEAD_OFFSETS: usize = bindings::BXR_HEAD_OFFSETS as usize;
 /// As for [`token::create`](crate::token::create), with the record of the domain.
 #[inline(always)]
 pub unsafe fn create(domain: *mut bxr_domain_head, value: Value) -> Option<BoxRoot> {
-    // SAFETY: the lock is held (caller), and only its holder uses this free list and writes
-    // to the slots. A list is a link, the address of its first slot plus 1, or NO_SLOT. Each slot holds the rest.
+    // SAFETY: the lock is held (caller), and only its holder uses this free list and writes to the
+    // slots. A list is a link, the address of its first slot plus 1, or NO_SLOT. Each slot holds
+    // the rest.
     unsafe {
         let first = (*domain).free;
         if first == NO_SLOT {
@@ -56,8 +57,8 @@ pub unsafe fn delete(domain: *mut bxr_domain_head, root: BoxRoot) {
     }
 }
 
-/// [`delete`], of which only the path for most young roots is inlined. So the functions that drop a root stay small, and
-/// compilers inline them, too.
+/// [`delete`], of which only the path for most young roots is inlined. So the functions that drop a
+/// root stay small, and compilers inline them, too.
 ///
 /// # Safety
 ///
@@ -104,9 +105,10 @@ unsafe fn delete_uncounted(domain: *mut bxr_domain_head, root: BoxRoot) -> bool 
 #[inline(always)]
 unsafe fn delete_elsewhere(domain: *mut bxr_domain_head, root: BoxRoot) {
     let pool = pool_at(start_of(root));
-    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free slots of its
-    // own pools, and only its holder writes `outgoing`. On OCaml 4, without a token, threads without the lock come here
-    // with the record that has no pools, all of them at once: they only read, because no batch was begun there.
+    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free
+    // slots of its own pools, and only its holder writes `outgoing`. On OCaml 4, without a token,
+    // threads without the lock come here with the record that has no pools, all of them at once:
+    // they only read, because no batch was begun there.
     unsafe {
         if is_fast_owner(domain, pool) {
             push(&mut (*pool).free, root);
@@ -135,8 +137,9 @@ unsafe fn delete_elsewhere(domain: *mut bxr_domain_head, root: BoxRoot) {
 pub unsafe fn modify(domain: *mut bxr_domain_head, root: &mut BoxRoot, value: Value) -> bool {
     let start = start_of(*root);
     let pool = pool_at(start);
-    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may store any value in a
-    // young pool, and an old value or an immediate in every pool whose fast paths are open.
+    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may store
+    // any value in a young pool, and an old value or an immediate in every pool whose fast paths
+    // are open.
     unsafe {
         if start == (*domain).uncounted
             || is_fast_owner(domain, pool) && (!may_be_young(value) || (*pool).young)
@@ -152,7 +155,8 @@ pub unsafe fn modify(domain: *mut bxr_domain_head, root: &mut BoxRoot, value: Va
     }
 }
 
-/// Whether the value may be a block of a minor heap. True for all such blocks, and for some other values.
+/// Whether the value may be a block of a minor heap. True for all such blocks, and for some other
+/// values.
 ///
 /// # Safety
 ///
@@ -165,8 +169,8 @@ unsafe fn may_be_young(value: Value) -> bool {
             static mut caml_minor_heaps_start: usize;
             static mut caml_minor_heaps_end: usize;
         }
-        // SAFETY: the runtime changes these variables only while all domains are stopped, and this thread's
-        // domain is not: its lock is held (caller).
+        // SAFETY: the runtime changes these variables only while all domains are stopped, and this
+        // thread's domain is not: its lock is held (caller).
         let (start, end) = unsafe { (caml_minor_heaps_start, caml_minor_heaps_end) };
         // In this order: most old values have lower addresses than the minor heaps.
         start <= value as usize && (value as usize) < end
@@ -209,18 +213,20 @@ fn pool_at(start: usize) -> *mut bxr_pool_head {
 /// `pool` is the pool of a live root.
 #[inline(always)]
 unsafe fn is_fast_owner(domain: *mut bxr_domain_head, pool: *mut bxr_pool_head) -> bool {
-    // SAFETY: the pool is mapped, because the root is live (caller). The load is atomic, because another domain
-    // that owns the pool may be changing the field.
+    // SAFETY: the pool is mapped, because the root is live (caller). The load is atomic, because
+    // another domain that owns the pool may be changing the field.
     let owner = unsafe { AtomicPtr::from_ptr(addr_of_mut!((*pool).fast_owner)) };
     owner.load(Ordering::Relaxed) == domain
 }
 
-/// Called in a branch that is rarely taken: compilers put the code of that branch behind the code of the other one.
+/// Called in a branch that is rarely taken: compilers put the code of that branch behind the code
+/// of the other one.
 #[cold]
 #[inline]
 fn unlikely() {}
 
-/// The general path of create, in C. The attribute `cold` makes compilers lay out the fast path as the straight one.
+/// The general path of create, in C. The attribute `cold` makes compilers lay out the fast path as
+/// the straight one.
 ///
 /// # Safety
 ///
@@ -242,23 +248,26 @@ unsafe fn delete_slow(root: BoxRoot) {
     unsafe { bindings::bxr_delete_slow(Some(root)) }
 }
 
-/// The operations without a token. Each call checks whether this thread holds the lock, and then takes the fast path above. For
-/// this it reads thread-local variables of C, as C compilers do in the initial-exec model (`boxroot/lock.h`). Stable Rust cannot
-/// name such variables, so they are read by assembly.
+/// The operations without a token. Each call checks whether this thread holds the lock, and then
+/// takes the fast path above. For this it reads thread-local variables of C, as C compilers do in
+/// the initial-exec model (`boxroot/lock.h`). Stable Rust cannot name such variables, so they are
+/// read by assembly.
 #[cfg(inlined_thread_locals)]
 mod without_token {
     use super::*;
     use core::arch::asm;
 
-    /// The value of a thread-local variable of C that is as large as a pointer. Those that are read here change only in function
-    /// calls. A variable's offset from the thread pointer is the same for all threads, so that loops read it once.
+    /// The value of a thread-local variable of C that is as large as a pointer. Those that are read
+    /// here change only in function calls. A variable's offset from the thread pointer is the same
+    /// for all threads, so that loops read it once.
     macro_rules! thread_local_pointer {
         ($name:expr) => {{
             let offset: usize;
             let value: *mut bxr_domain_head;
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the variable exists in every program that links the library. The linker or the dynamic
-            // linker has stored its offset from the thread pointer where the first instruction reads it.
+            // SAFETY: the variable exists in every program that links the library. The linker or
+            // the dynamic linker has stored its offset from the thread pointer where the first
+            // instruction reads it.
             unsafe {
                 asm!(
                     concat!("mov {}, qword ptr [rip + ", $name, "@GOTTPOFF]"),
@@ -293,15 +302,17 @@ mod without_token {
         }};
     }
 
-    /// The record of this thread's domain, if the thread holds the lock and no root scan is running.
+    /// The record of this thread's domain, if the thread holds the lock and no root scan is
+    /// running.
     #[cfg(ocaml5)]
     #[inline(always)]
     fn to_create() -> Option<*mut bxr_domain_head> {
         // Without the lock this is NULL, and no record's `runtime_state` is NULL.
         let witness = thread_local_pointer!("caml_state");
         let record = thread_local_pointer!(linked!("bxr_self"));
-        // SAFETY: the variable is never NULL (without a domain it points to `bxr_no_domain`), and records are never
-        // unmapped. The load is atomic, because another thread that holds the record's lock may be changing the field.
+        // SAFETY: the variable is never NULL (without a domain it points to `bxr_no_domain`), and
+        // records are never unmapped. The load is atomic, because another thread that holds the
+        // record's lock may be changing the field.
         let state = unsafe { AtomicPtr::from_ptr(&raw mut (*record).runtime_state) };
         (state.load(Ordering::Relaxed) == witness.cast()).then_some(record)
     }
@@ -309,16 +320,17 @@ mod without_token {
     #[cfg(ocaml5)]
     use to_create as to_delete;
 
-    /// The record of the only domain, if this thread holds the lock and no root scan is running; else a record
-    /// that has no pools. A thread that `Thread.create` made seems to hold the lock in its thread-local
-    /// destructors, and this function believes it.
+    /// The record of the only domain, if this thread holds the lock and no root scan is running;
+    /// else a record that has no pools. A thread that `Thread.create` made seems to hold the lock
+    /// in its thread-local destructors, and this function believes it.
     #[cfg(not(ocaml5))]
     #[inline(always)]
     fn to_create() -> Option<*mut bxr_domain_head> {
         Some(thread_local_pointer!(linked!("bxr_self")))
     }
 
-    /// The record of the only domain, as for `to_create`, but on the main thread only: on other threads, the slow paths decide.
+    /// The record of the only domain, as for `to_create`, but on the main thread only: on other
+    /// threads, the slow paths decide.
     #[cfg(not(ocaml5))]
     #[inline(always)]
     fn to_delete() -> Option<*mut bxr_domain_head> {
@@ -337,8 +349,8 @@ mod without_token {
         }
         let state = thread_local_pointer!("caml_state").cast::<u8>();
         let record = thread_local_pointer!(linked!("bxr_self"));
-        // SAFETY: as in `to_create`. If the record is open to this thread, `state` is the state of its domain. OCaml has called
-        // (caller).
+        // SAFETY: as in `to_create`. If the record is open to this thread, `state` is the state of
+        // its domain. OCaml has called (caller).
         unsafe {
             let its_state = AtomicPtr::from_ptr(&raw mut (*record).runtime_state);
             if its_state.load(Ordering::Relaxed) != state.cast() {
@@ -358,7 +370,8 @@ mod without_token {
     #[inline(always)]
     pub unsafe fn is_on_own_stack() -> bool {
         let state = thread_local_pointer!("caml_state").cast();
-        // SAFETY: the thread holds the lock, so this is the state of its domain; OCaml has called (caller).
+        // SAFETY: the thread holds the lock, so this is the state of its domain; OCaml has called
+        // (caller).
         unsafe { is_own_stack_of(state) }
     }
 
@@ -368,9 +381,10 @@ mod without_token {
     #[cfg(ocaml5)]
     #[inline(always)]
     unsafe fn is_own_stack_of(state: *const u8) -> bool {
-        // SAFETY: the thread runs on the domain's current stack, in a function that OCaml has called (caller). The offsets are
-        // asserted in `runtime_ocaml5.c`: a stack's third word points to its handler, whose first word is an immediate on the
-        // stack that a thread began with.
+        // SAFETY: the thread runs on the domain's current stack, in a function that OCaml has
+        // called (caller). The offsets are asserted in `runtime_ocaml5.c`: a stack's third word
+        // points to its handler, whose first word is an immediate on the stack that a thread began
+        // with.
         unsafe {
             let current = state.add(crate::layout::CURRENT_STACK);
             let stack = *current.cast::<*const *const Value>();
@@ -384,8 +398,8 @@ mod without_token {
     /// As for [`boxroot_create`](crate::boxroot_create).
     #[inline(always)]
     pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
-        // SAFETY: the record is open to this thread, or its current pool has no free slot, so that the slow path
-        // decides; the value is valid (caller).
+        // SAFETY: the record is open to this thread, or its current pool has no free slot, so that
+        // the slow path decides; the value is valid (caller).
         unsafe {
             match to_create() {
                 Some(domain) => create(domain, init),
@@ -399,8 +413,8 @@ mod without_token {
     /// As for [`boxroot_delete`](crate::boxroot_delete), of a root that is not `None`.
     #[inline(always)]
     pub unsafe fn boxroot_delete(root: BoxRoot) {
-        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path decides; the root is
-        // live, and not used again (caller).
+        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path
+        // decides; the root is live, and not used again (caller).
         unsafe {
             match to_delete() {
                 Some(domain) => delete_small(domain, root),
@@ -414,8 +428,8 @@ mod without_token {
     /// As for [`boxroot_modify`](crate::boxroot_modify).
     #[inline(always)]
     pub unsafe fn boxroot_modify(root: *mut BoxRoot, value: Value) -> bool {
-        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path decides; no other
-        // thread uses the root, and the value is valid (caller).
+        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path
+        // decides; no other thread uses the root, and the value is valid (caller).
         unsafe {
             match to_delete() {
                 Some(domain) => modify(domain, &mut *root, value),

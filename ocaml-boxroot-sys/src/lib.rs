@@ -9,33 +9,34 @@
 //!
 //! # Rules
 //!
-//! *The lock* is the lock of an OCaml domain (OCaml 5) or the runtime lock (OCaml 4), which
-//! a thread holds while it runs OCaml code or code called from OCaml outside a blocking
-//! section. Creating, reading and modifying need the lock; deleting does not. On OCaml 4, call
-//! [`boxroot_setup`] first. On failure a function changes nothing and sets `errno` to
-//! `EPERM` or `ENOMEM`; [`error_message`] says what went wrong. Nothing here raises
-//! an OCaml exception, runs the garbage collector, or blocks. No function may be called in a handler of C's signals, except
+//! *The lock* is the lock of an OCaml domain (OCaml 5) or the runtime lock (OCaml 4), which a
+//! thread holds while it runs OCaml code or code called from OCaml outside a blocking section.
+//! Creating, reading and modifying need the lock; deleting does not. On OCaml 4, call
+//! [`boxroot_setup`] first. On failure a function changes nothing and sets `errno` to `EPERM` or
+//! `ENOMEM`; [`error_message`] says what went wrong. Nothing here raises an OCaml exception, runs
+//! the garbage collector, or blocks. No function may be called in a handler of C's signals, except
 //! [`boxroot_profile_write`].
 //!
 //! # Finding OCaml
 //!
-//! The build script takes the folder that `OCAML_WHERE_PATH` names, else the folder that `$OCAMLOPT -where`
-//! prints, else the one of the first command that runs: `ocamlopt`, `ocamlfind ocamlopt`, or
-//! `opam exec -- ocamlopt`. It must be OCaml 4.13 or later. The script runs again when one of these variables,
-//! `OPAM_SWITCH_PREFIX`, or that OCaml's headers change, but not when PATH changes. If `DOCS_RS` is set, OCaml
-//! may be missing. The script passes on, as `links` metadata, the C include folder
-//! (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's folder and version (`DEP_OCAML_BOXROOT_OCAML_WHERE`,
-//! `DEP_OCAML_BOXROOT_OCAML_VERSION`).
+//! The build script takes the folder that `OCAML_WHERE_PATH` names, else the folder that
+//! `$OCAMLOPT -where` prints, else the one of the first command that runs: `ocamlopt`,
+//! `ocamlfind ocamlopt`, or `opam exec -- ocamlopt`. It must be OCaml 4.13 or later. The script
+//! runs again when one of these variables, `OPAM_SWITCH_PREFIX`, or that OCaml's headers change,
+//! but not when PATH changes. If `DOCS_RS` is set, OCaml may be missing. The script passes on, as
+//! `links` metadata, the C include folder (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's folder and
+//! version (`DEP_OCAML_BOXROOT_OCAML_WHERE`, `DEP_OCAML_BOXROOT_OCAML_VERSION`).
 //!
 //! # Features
 //!
 //! * `bundle-boxroot` (default): compile and link the C library.
 //! * `link-ocaml-runtime-and-dummy-program`: link an OCaml runtime with an empty program.
-//! * `build`: for build scripts, `build::Program`, which compiles OCaml code, links it into a Rust program, and makes Rust
-//!   bindings to it. Uses `std`.
-//! * `debug-checks`: compiles the checked flavour of the C library, which keeps a record of each root. These mistakes panic: a
-//!   double delete, a use after delete, a stale handle, a handle that is no root, a root for a word that is no OCaml value, and
-//!   a read without the lock. The message names the places in the program that created and deleted the root. Uses `std`.
+//! * `build`: for build scripts, `build::Program`, which compiles OCaml code, links it into a Rust
+//!   program, and makes Rust bindings to it. Uses `std`.
+//! * `debug-checks`: compiles the checked flavour of the C library, which keeps a record of each
+//!   root. These mistakes panic: a double delete, a use after delete, a stale handle, a handle that
+//!   is no root, a root for a word that is no OCaml value, and a read without the lock. The message
+//!   names the places in the program that created and deleted the root. Uses `std`.
 
 // docs.rs shows which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg(hide(feature = "debug-checks"))))]
@@ -86,9 +87,10 @@ pub type Value = isize;
 /// The memory where a root keeps its value. The garbage collector may change it.
 pub type ValueCell = UnsafeCell<Value>;
 
-/// A root. A plain handle, like a pointer in C: it may be copied and sent to any thread, and the root
-/// must be deleted exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is C's `NULL`.
-/// A root outlives the domain that created it: when that domain ends, another one takes its roots over.
+/// A root. A plain handle, like a pointer in C: it may be copied and sent to any thread, and the
+/// root must be deleted exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is
+/// C's `NULL`. A root outlives the domain that created it: when that domain ends, another one takes
+/// its roots over.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoxRoot(NonNull<bindings::boxroot_private>);
@@ -107,9 +109,10 @@ pub enum Status {
     Running = bindings::BOXROOT_RUNNING as isize,
     /// [`boxroot_teardown`] has run.
     ToreDown = bindings::BOXROOT_TORE_DOWN as isize,
-    /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was initialised after
-    /// [`boxroot_setup`]. On any version, it may be that the process has a different copy of the library, too, which hides
-    /// names of this copy; or that the program's OCaml is of another version than the library was compiled for.
+    /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was
+    /// initialised after [`boxroot_setup`]. On any version, it may be that the process has a
+    /// different copy of the library, too, which hides names of this copy; or that the program's
+    /// OCaml is of another version than the library was compiled for.
     Invalid = bindings::BOXROOT_INVALID as isize,
 }
 
@@ -120,10 +123,11 @@ fn slot(root: BoxRoot) -> *mut Value {
     root.0.as_ptr().cast()
 }
 
-/// Prepares the library. On OCaml 4, call it before the first root is created, and after the `Thread` module was
-/// initialised. On OCaml 5 it is harmless, because the first create does the same. `true` if the library is set up, also if
-/// it was before. `false` on failure: with `errno` `EPERM` if the lock is not held or the library was torn down or is
-/// [invalid](Status::Invalid), and `ENOMEM` if memory ran out.
+/// Prepares the library. On OCaml 4, call it before the first root is created, and after the
+/// `Thread` module was initialised. On OCaml 5 it is harmless, because the first create does the
+/// same. `true` if the library is set up, also if it was before. `false` on failure: with `errno`
+/// `EPERM` if the lock is not held or the library was torn down or is [invalid](Status::Invalid),
+/// and `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
@@ -134,16 +138,19 @@ pub unsafe extern "C" fn boxroot_setup() -> bool {
     unsafe { bindings::boxroot_setup() }
 }
 
-/// Ends the use of the library: before `caml_shutdown`, with the lock, or after it. Afterwards creating and
-/// modifying fail, live roots no longer keep their values alive, and deleting them remains safe on any thread.
+/// Ends the use of the library: before `caml_shutdown`, with the lock, or after it. Afterwards
+/// creating and modifying fail, live roots no longer keep their values alive, and deleting them
+/// remains safe on any thread.
 ///
 /// # Safety
 ///
-/// This thread holds the lock, outside of collections, or `caml_shutdown` has returned. No other domain is running, no other thread
-/// creates, reads or modifies a root meanwhile, and no thread reads a root afterwards.
+/// This thread holds the lock, outside of collections, or `caml_shutdown` has returned. No other
+/// domain is running, no other thread creates, reads or modifies a root meanwhile, and no thread
+/// reads a root afterwards.
 #[inline]
 pub unsafe extern "C" fn boxroot_teardown() {
-    // SAFETY: no other thread uses roots other than by deleting them, and no root is read afterwards (caller).
+    // SAFETY: no other thread uses roots other than by deleting them, and no root is read
+    // afterwards (caller).
     unsafe { bindings::boxroot_teardown() }
 }
 
@@ -203,40 +210,44 @@ pub unsafe extern "C" fn boxroot_print_stats() {
     print_stats();
 }
 
-/// Statistics. Any thread, at any time. If this thread holds a domain's lock, the counts are exact for that
-/// domain, except that deletes by other domains may be missing until their next minor collection. The counts
-/// for all other domains are those of their last major scan, or of some minor scans before the first one.
+/// Statistics. Any thread, at any time. If this thread holds a domain's lock, the counts are exact
+/// for that domain, except that deletes by other domains may be missing until their next minor
+/// collection. The counts for all other domains are those of their last major scan, or of some
+/// minor scans before the first one.
 #[inline]
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
-    // SAFETY: the function has no other precondition than memory for the struct, and fills all of it.
+    // SAFETY: the function has no other precondition than memory for the struct, and fills all of
+    // it.
     unsafe {
         bindings::boxroot_stats(stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()
     }
 }
 
-/// Gives the memory of the calling domain's empty pools back to the system, and returns how many bytes. Empty
-/// pools that the collector may still be visiting are given back at the start of its next major cycle. Does
-/// nothing on a thread that does not hold the lock, or where that is [`Uncertain`](LockState::Uncertain). In the latter
-/// case, [`token::trim`] works.
+/// Gives the memory of the calling domain's empty pools back to the system, and returns how many
+/// bytes. Empty pools that the collector may still be visiting are given back at the start of its
+/// next major cycle. Does nothing on a thread that does not hold the lock, or where that is
+/// [`Uncertain`](LockState::Uncertain). In the latter case, [`token::trim`] works.
 #[inline]
 pub fn boxroot_trim() -> usize {
     // SAFETY: no precondition.
     unsafe { bindings::boxroot_trim() }
 }
 
-/// From now on, one create in `rate`, chosen at random, keeps its call stack until the root is deleted. 0 turns this off. Each
-/// domain follows at its next minor collection at the latest. Any thread.
+/// From now on, one create in `rate`, chosen at random, keeps its call stack until the root is
+/// deleted. 0 turns this off. Each domain follows at its next minor collection at the latest. Any
+/// thread.
 #[inline]
 pub fn boxroot_profile(rate: u32) {
     // SAFETY: no precondition.
     unsafe { bindings::boxroot_profile(rate) }
 }
 
-/// Writes the call stacks that created the live roots, with the number of roots that each created, as a heap profile that
-/// `pprof` reads. Roots younger than `age` major collections are left out. Any thread, also in a signal handler. If the result is
-/// false, `errno` is that of `write`, or `EBUSY` while another call is writing.
+/// Writes the call stacks that created the live roots, with the number of roots that each created,
+/// as a heap profile that `pprof` reads. Roots younger than `age` major collections are left out.
+/// Any thread, also in a signal handler. If the result is false, `errno` is that of `write`, or
+/// `EBUSY` while another call is writing.
 ///
 /// # Safety
 ///
@@ -247,9 +258,10 @@ pub unsafe fn boxroot_profile_write(file: core::ffi::c_int, age: u32) -> bool {
     unsafe { bindings::boxroot_profile_write(file, age) }
 }
 
-/// Checks the allocator's invariants for the calling domain, in time linear in the size of its pools. `NULL`
-/// if all hold, else a static message that names the broken one. Checks nothing, and returns `NULL`, on a
-/// thread that does not hold the lock, or where that is [`Uncertain`](LockState::Uncertain). For tests.
+/// Checks the allocator's invariants for the calling domain, in time linear in the size of its
+/// pools. `NULL` if all hold, else a static message that names the broken one. Checks nothing, and
+/// returns `NULL`, on a thread that does not hold the lock, or where that is
+/// [`Uncertain`](LockState::Uncertain). For tests.
 #[inline]
 pub fn boxroot_validate() -> *const c_char {
     // SAFETY: no precondition.
@@ -265,14 +277,16 @@ pub enum LockState {
     Held,
     /// This thread's domain has ended: it holds no lock, and never will again.
     Ended,
-    /// This thread holds the lock, unless it has ended and is running its thread-local destructors. On OCaml 4, this is the
-    /// answer on every thread but the main one, if the library does not recognise OCaml's `Thread` module, or if memory was
-    /// short. On OCaml 5, it is the answer on the thread that runs finalisers for a domain that waits, and on a thread that
-    /// blocks all signals.
+    /// This thread holds the lock, unless it has ended and is running its thread-local destructors.
+    /// On OCaml 4, this is the answer on every thread but the main one, if the library does not
+    /// recognise OCaml's `Thread` module, or if memory was short. On OCaml 5, it is the answer on
+    /// the thread that runs finalisers for a domain that waits, and on a thread that blocks all
+    /// signals.
     Uncertain,
 }
 
-/// Whether this thread holds the lock. Any thread, at any time. On OCaml 4, `NotHeld` before [`boxroot_setup`].
+/// Whether this thread holds the lock. Any thread, at any time. On OCaml 4, `NotHeld` before
+/// [`boxroot_setup`].
 #[inline]
 pub fn lock_state() -> LockState {
     // SAFETY: no precondition.
@@ -284,8 +298,9 @@ pub fn lock_state() -> LockState {
     }
 }
 
-/// On OCaml 4, tells the library that this thread holds the lock, where [`lock_state`] is `NotHeld`. So it is where a thread
-/// was waiting for the lock while another thread set the library up. On OCaml 5, does nothing.
+/// On OCaml 4, tells the library that this thread holds the lock, where [`lock_state`] is
+/// `NotHeld`. So it is where a thread was waiting for the lock while another thread set the library
+/// up. On OCaml 5, does nothing.
 ///
 /// # Safety
 ///

@@ -1,12 +1,12 @@
 //! The fast paths, inlined into Rust, for callers that prove once that they hold the lock.
 //!
-//! `boxroot_create`, `boxroot_delete` and `boxroot_modify` check on every call that this thread holds the lock,
-//! and look up its domain. [`attach`] does both once; the functions here then take the [`Domain`], and
-//! need no function call and no thread-local access in the common case. The `DomainLock` of `ocaml-boxroot`
-//! contains a [`Domain`].
+//! `boxroot_create`, `boxroot_delete` and `boxroot_modify` check on every call that this thread
+//! holds the lock, and look up its domain. [`attach`] does both once; the functions here then take
+//! the [`Domain`], and need no function call and no thread-local access in the common case. The
+//! `DomainLock` of `ocaml-boxroot` contains a [`Domain`].
 //!
-//! Under `debug-checks`, and in builds without optimisation, nothing is inlined: the functions here call the functions
-//! that take no [`Domain`], with their checks.
+//! Under `debug-checks`, and in builds without optimisation, nothing is inlined: the functions here
+//! call the functions that take no [`Domain`], with their checks.
 
 use crate::bindings::{self, bxr_domain_head};
 #[cfg(inlined)]
@@ -14,27 +14,28 @@ use crate::fast;
 use crate::{BoxRoot, Stats, Value};
 use core::ptr::NonNull;
 
-/// A domain's allocator. It stays the same until the domain ends, and must not be used afterwards. It may be
-/// used only by a thread that holds the domain's lock.
+/// A domain's allocator. It stays the same until the domain ends, and must not be used afterwards.
+/// It may be used only by a thread that holds the domain's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Domain(NonNull<bxr_domain_head>);
 
-/// The allocator of this thread's domain. Sets the library up on OCaml 5. `None` on failure: with `errno` `EPERM`
-/// if this thread does not hold the lock, if the library is not running, or during a root scan; and with `ENOMEM` if
-/// memory ran out.
+/// The allocator of this thread's domain. Sets the library up on OCaml 5. `None` on failure: with
+/// `errno` `EPERM` if this thread does not hold the lock, if the library is not running, or during
+/// a root scan; and with `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
-/// On OCaml 4, the call is not made in a thread-local destructor of a thread that `Thread.create` made: such a thread does
-/// not hold the lock, which cannot be detected.
+/// On OCaml 4, the call is not made in a thread-local destructor of a thread that `Thread.create`
+/// made: such a thread does not hold the lock, which cannot be detected.
 #[inline]
 pub unsafe fn attach() -> Option<Domain> {
     // SAFETY: where the function cannot detect that the lock is not held, it is held (caller).
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
 }
 
-/// What [`attach`] would return, in a few instructions, for a thread that has a use already ([`uses`](crate::uses)). `None` where only
-/// [`attach`] can tell, and where OCaml runs on the stack of an effect handler.
+/// What [`attach`] would return, in a few instructions, for a thread that has a use already
+/// ([`uses`](crate::uses)). `None` where only [`attach`] can tell, and where OCaml runs on the
+/// stack of an effect handler.
 ///
 /// # Safety
 ///
@@ -54,8 +55,8 @@ pub unsafe fn reenter() -> Option<Domain> {
     }
 }
 
-/// Whether OCaml runs on the stack that this thread began with, and not on that of an effect handler, as far as a few instructions
-/// tell. `false` where only a call of C can tell.
+/// Whether OCaml runs on the stack that this thread began with, and not on that of an effect
+/// handler, as far as a few instructions tell. `false` where only a call of C can tell.
 ///
 /// # Safety
 ///
@@ -70,7 +71,8 @@ pub unsafe fn is_on_own_stack() -> bool {
     is_on_own_stack
 }
 
-/// Functions that are inlined with the domain's record; otherwise a call of the function that finds the domain by itself.
+/// Functions that are inlined with the domain's record; otherwise a call of the function that finds
+/// the domain by itself.
 macro_rules! operations {
     ($($(#[$attribute:meta])* $name:ident / $call:ident ($($argument:ident: $type:ty),+) $(-> $result:ty)?;)+) => {$(
         $(#[$attribute])*
@@ -98,28 +100,30 @@ operations! {
     ///
     /// # Safety
     ///
-    /// This thread holds the lock of `domain`, no root scan of it is running, and `value` is a valid OCaml value.
+    /// This thread holds the lock of `domain`, no root scan of it is running, and `value` is a
+    /// valid OCaml value.
     create / boxroot_create (value: Value) -> Option<BoxRoot>;
 
     /// [`boxroot_delete`](crate::boxroot_delete), in a few instructions if `domain` owns `root`.
     ///
     /// # Safety
     ///
-    /// This thread holds the lock of `domain`, no root scan of it is running, and `root` is live and not used afterwards.
+    /// This thread holds the lock of `domain`, no root scan of it is running, and `root` is live
+    /// and not used afterwards.
     delete / boxroot_delete (root: BoxRoot);
 
-    /// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young, or `value` is old (on OCaml 4, an
-    /// immediate).
+    /// [`boxroot_modify`](crate::boxroot_modify), in a few instructions if `*root` is young, or
+    /// `value` is old (on OCaml 4, an immediate).
     ///
     /// # Safety
     ///
-    /// This thread holds the lock of `domain`, no root scan of it is running, `*root` is live and no other thread uses it, and
-    /// `value` is a valid OCaml value.
+    /// This thread holds the lock of `domain`, no root scan of it is running, `*root` is live and
+    /// no other thread uses it, and `value` is a valid OCaml value.
     modify / boxroot_modify (root: &mut BoxRoot, value: Value) -> bool;
 }
 
-/// [`boxroot_stats`](crate::boxroot_stats) without its checks: exact for `domain` on every thread that holds its
-/// lock, also on OCaml 4.
+/// [`boxroot_stats`](crate::boxroot_stats) without its checks: exact for `domain` on every thread
+/// that holds its lock, also on OCaml 4.
 ///
 /// # Safety
 ///
@@ -127,14 +131,16 @@ operations! {
 #[inline]
 pub unsafe fn stats(domain: Domain) -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
-    // SAFETY: the lock of `domain` is held, and no root scan of it is running (caller). The function fills the struct.
+    // SAFETY: the lock of `domain` is held, and no root scan of it is running (caller). The
+    // function fills the struct.
     unsafe {
         bindings::bxr_domain_stats(domain.0.as_ptr(), stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()
     }
 }
 
-/// [`boxroot_trim`](crate::boxroot_trim) without its checks: it works on every thread that holds the lock.
+/// [`boxroot_trim`](crate::boxroot_trim) without its checks: it works on every thread that holds
+/// the lock.
 ///
 /// # Safety
 ///

@@ -1,8 +1,9 @@
-//! Uses of the runtime. A *use* says that a thread needs the runtime: while other threads have uses, [`forbid`]
-//! fails, so that the runtime is not shut down.
+//! Uses of the runtime. A *use* says that a thread needs the runtime: while other threads have
+//! uses, [`forbid`] fails, so that the runtime is not shut down.
 //!
-//! A use begins before its thread waits for the lock, and ends after the thread gave the lock up. The uses of one
-//! thread nest. There is one count of uses for each copy of the C library: a shared library (`cdylib`) may have a copy of its own.
+//! A use begins before its thread waits for the lock, and ends after the thread gave the lock up.
+//! The uses of one thread nest. There is one count of uses for each copy of the C library: a shared
+//! library (`cdylib`) may have a copy of its own.
 
 use crate::bindings;
 
@@ -12,7 +13,8 @@ use crate::bindings;
 pub enum Refused {
     /// [`begin_to_lock`] only: the runtime was shut down, or is being shut down.
     Down,
-    /// This process is the child of a fork that was made without the lock, or after another domain was made.
+    /// This process is the child of a fork that was made without the lock, or after another domain
+    /// was made.
     Forked,
     /// [`begin_to_lock`] only: this thread seems to hold the lock already
     /// ([`Held`](crate::LockState::Held), [`Uncertain`](crate::LockState::Uncertain)).
@@ -21,7 +23,8 @@ pub enum Refused {
     Ended,
     /// [`begin_to_lock`] only: the library's [`status`](crate::status) is not `Running`.
     NotRunning,
-    /// [`begin_to_lock`] only: another thread has [paused](pause) first uses. Try again after a while.
+    /// [`begin_to_lock`] only: another thread has [paused](pause) first uses. Try again after a
+    /// while.
     Paused,
 }
 
@@ -47,8 +50,8 @@ fn refused(refusal: bindings::bxr_use) -> Refused {
     }
 }
 
-/// Begins a use of this thread, and returns its number: 1 for the outermost use of this thread, and one more for each use that it
-/// is nested in. Needs no lock, and never blocks.
+/// Begins a use of this thread, and returns its number: 1 for the outermost use of this thread, and
+/// one more for each use that it is nested in. Needs no lock, and never blocks.
 ///
 /// # Errors
 ///
@@ -56,8 +59,9 @@ fn refused(refusal: bindings::bxr_use) -> Refused {
 ///
 /// # Safety
 ///
-/// Before another use begins on this thread, either this use has ended, or OCaml knows the thread, because it holds
-/// the lock or was registered: a nested use counts as a sign that OCaml knows the thread.
+/// Before another use begins on this thread, either this use has ended, or OCaml knows the thread,
+/// because it holds the lock or was registered: a nested use counts as a sign that OCaml knows the
+/// thread.
 #[inline]
 pub unsafe fn begin() -> Result<i32, Refused> {
     // SAFETY: a nested use begins only on a thread that OCaml knows (caller).
@@ -68,7 +72,8 @@ pub unsafe fn begin() -> Result<i32, Refused> {
 ///
 /// # Errors
 ///
-/// Each [`Refused`]: no use has begun. [`Refused::Down`] also after [`boxroot_teardown`](crate::boxroot_teardown).
+/// Each [`Refused`]: no use has begun. [`Refused::Down`] also after
+/// [`boxroot_teardown`](crate::boxroot_teardown).
 ///
 /// # Safety
 ///
@@ -79,7 +84,8 @@ pub unsafe fn begin_to_lock() -> Result<i32, Refused> {
     begun(unsafe { bindings::bxr_use_begin_to_lock() })
 }
 
-/// Whether uses are [refused](Refused::Forked) in this process because of how it was forked. Any thread, at any time.
+/// Whether uses are [refused](Refused::Forked) in this process because of how it was forked. Any
+/// thread, at any time.
 #[inline]
 pub fn is_forked() -> bool {
     // SAFETY: no precondition.
@@ -93,8 +99,8 @@ pub fn innermost() -> i32 {
     unsafe { bindings::bxr_uses_innermost() }
 }
 
-/// Whether the use with this number is the innermost one of this thread, and uses are not [refused](Refused::Forked). Any
-/// thread, at any time.
+/// Whether the use with this number is the innermost one of this thread, and uses are not
+/// [refused](Refused::Forked). Any thread, at any time.
 #[inline]
 pub fn go_on(number: i32) -> bool {
     // SAFETY: no precondition.
@@ -112,25 +118,26 @@ pub unsafe fn end() {
     unsafe { bindings::bxr_use_end() }
 }
 
-/// [`boxroot_teardown`](crate::boxroot_teardown), where other domains may be using the library: all memory stays, and roots may be read
-/// where it is in use.
+/// [`boxroot_teardown`](crate::boxroot_teardown), where other domains may be using the library: all
+/// memory stays, and roots may be read where it is in use.
 ///
 /// # Safety
 ///
-/// No collection ends from now on, because this thread holds the lock of its domain, and neither gives it up nor takes part in
-/// collections any more: roots are not scanned now.
+/// No collection ends from now on, because this thread holds the lock of its domain, and neither
+/// gives it up nor takes part in collections any more: roots are not scanned now.
 pub unsafe fn close() {
     // SAFETY: no collection frees or moves values of roots (caller).
     unsafe { bindings::bxr_close() }
 }
 
-/// Tells the library that the runtime is gone: no collector visits pools any more. The library gives back the
-/// memory that was kept for it, and from now on [`boxroot_stats`](crate::boxroot_stats) is exact on any thread.
+/// Tells the library that the runtime is gone: no collector visits pools any more. The library
+/// gives back the memory that was kept for it, and from now on
+/// [`boxroot_stats`](crate::boxroot_stats) is exact on any thread.
 ///
 /// # Safety
 ///
-/// [`boxroot_teardown`](crate::boxroot_teardown) has returned, and no domain collects any more, for instance because
-/// `caml_shutdown` has returned, too.
+/// [`boxroot_teardown`](crate::boxroot_teardown) has returned, and no domain collects any more, for
+/// instance because `caml_shutdown` has returned, too.
 pub unsafe fn runtime_gone() {
     // SAFETY: the library is torn down, and no collector visits pools (caller).
     unsafe { bindings::bxr_runtime_gone() }
@@ -142,12 +149,14 @@ pub fn is_gone() -> bool {
     unsafe { bindings::bxr_is_gone() }
 }
 
-/// Forbids for ever that threads wait for the lock, if this thread has exactly one use, and no other thread has any. From then on,
-/// uses are begun only by [`begin`], where OCaml code calls Rust, and nested in such uses or in this one. Never blocks.
+/// Forbids for ever that threads wait for the lock, if this thread has exactly one use, and no
+/// other thread has any. From then on, uses are begun only by [`begin`], where OCaml code calls
+/// Rust, and nested in such uses or in this one. Never blocks.
 ///
 /// # Errors
 ///
-/// The number of other uses: of this thread's, if it has several; otherwise the number of other threads that have any.
+/// The number of other uses: of this thread's, if it has several; otherwise the number of other
+/// threads that have any.
 ///
 /// # Safety
 ///
@@ -160,11 +169,12 @@ pub unsafe fn forbid() -> Result<(), usize> {
     }
 }
 
-/// While this exists, first uses of other threads are refused as [`Paused`](Refused::Paused), if these threads wait for the lock.
+/// While this exists, first uses of other threads are refused as [`Paused`](Refused::Paused), if
+/// these threads wait for the lock.
 pub struct Pause(core::marker::PhantomData<*mut ()>);
 
-/// Pauses first uses of other threads, so that the number of uses falls, and [`forbid`] is not refused for ever because threads come
-/// and go. Needs no lock, and never blocks.
+/// Pauses first uses of other threads, so that the number of uses falls, and [`forbid`] is not
+/// refused for ever because threads come and go. Needs no lock, and never blocks.
 ///
 /// # Safety
 ///

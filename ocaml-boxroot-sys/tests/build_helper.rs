@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 type Said = Result<String, String>;
 
 fn cargo(package: &Path, arguments: &[&str]) -> Said {
-    // One build at a time: the builds share a folder, in which each set of features replaces the one before.
+    // One build at a time: the builds share a folder, in which each set of features replaces the
+    // one before.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(env!("CARGO"))
@@ -56,8 +57,8 @@ fn another_runtime_does_no_harm() {
     assert_says(&run("two-runtimes").unwrap(), &["the answer is 42"]);
 }
 
-/// If the program's runtime is an argument for the linker (`into-bins`), two runtimes are an error. The warning and the
-/// linker's messages name the feature.
+/// If the program's runtime is an argument for the linker (`into-bins`), two runtimes are an error.
+/// The warning and the linker's messages name the feature.
 #[test]
 fn another_runtime_is_named() {
     let said = run("into-bins,two-runtimes").unwrap_err();
@@ -70,7 +71,8 @@ fn another_runtime_is_named() {
 #[test]
 fn a_missing_runtime_is_named() {
     let said = run("no-runtime").unwrap_err();
-    // The linker lists dozens of symbols. The advice is in the name of one of the first objects that need one.
+    // The linker lists dozens of symbols. The advice is in the name of one of the first objects
+    // that need one.
     let advice = "if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_";
     let before = said.split(advice).next().unwrap();
     assert!(before.len() < said.len() && before.matches("undefined").count() <= 5, "{said}");
@@ -97,7 +99,8 @@ fn package(name: &str, build_script: &str) -> PathBuf {
     folder
 }
 
-/// A library that the build script names is linked, though nothing uses it. Of the standard library, only what is used.
+/// A library that the build script names is linked, though nothing uses it. Of the standard
+/// library, only what is used.
 #[test]
 fn what_is_named_and_what_is_used() {
     let script = r#"
@@ -126,7 +129,8 @@ fn code_for_another_machine() {
     let package_of_none = package("another_machine", "Program::new().link()");
     let said = cargo(&package_of_none, &["check", "--target", other]).unwrap_err();
     assert_says(&said, &["this build is for", other, "Set OCAMLOPT"]);
-    // One that was only found on PATH is not accepted: the target's C library may be a different one.
+    // One that was only found on PATH is not accepted: the target's C library may be a different
+    // one.
     let forget = "std::env::remove_var(\"OCAMLOPT\");\nProgram::new().link()";
     let package_of_none = package("another_c_library", forget);
     let said = cargo(&package_of_none, &["check", "--target", same]).unwrap_err();
@@ -139,7 +143,8 @@ fn ocaml_code_with_an_error() {
     fs::write(folder.join("wrong.ml"), "let wrong : int = \"a string\"\n").unwrap();
     let said = cargo(&folder, &["build"]).unwrap_err();
     assert_says(&said, &["File \"wrong.ml\", line 1", "ocamlopt"]);
-    // The corrected file compiles, and is compiled again whenever it changes; OCaml's warnings are shown.
+    // The corrected file compiles, and is compiled again whenever it changes; OCaml's warnings are
+    // shown.
     for warning in ["unused variable first", "unused variable second"] {
         let name = warning.rsplit(' ').next().unwrap();
         fs::write(folder.join("wrong.ml"), format!("let right = let {name} = 1 in 2\n")).unwrap();

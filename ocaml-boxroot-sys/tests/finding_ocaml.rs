@@ -1,4 +1,5 @@
-//! Which OCaml the build script finds, and what it depends on: tests build this crate in different environments.
+//! Which OCaml the build script finds, and what it depends on: tests build this crate in different
+//! environments.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -159,8 +160,8 @@ fn too_old() {
     assert!(build.output.contains("4.13 or later"), "{}", build.output);
 }
 
-/// Build tools change PATH in each of their sandboxes, so a change of PATH causes no new build. A change of a variable that
-/// names an OCaml, or of the OCaml itself, does.
+/// Build tools change PATH in each of their sandboxes, so a change of PATH causes no new build. A
+/// change of a variable that names an OCaml, or of the OCaml itself, does.
 #[test]
 fn what_makes_it_compile_again() {
     let folder = folder("what_makes_it_compile_again");

@@ -17,7 +17,10 @@ use std::ops::Deref;
 /// ```
 /// use ocaml_boxroot::{ConversionError, DomainLock, OCamlString, RootRef, ToOCaml};
 ///
-/// fn repeat(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<String, ConversionError> {
+/// fn repeat(
+///     lock: &mut DomainLock,
+///     text: &RootRef<OCamlString>,
+/// ) -> Result<String, ConversionError> {
 ///     let once = text.get(lock).to_string_lossy();
 ///     lock.alloc_string("the collector may run")?;
 ///     Ok(once + &text.get(lock).to_string_lossy())
@@ -38,9 +41,10 @@ impl<T: ?Sized> RootRef<T> {
     #[doc(alias = "boxroot_get")]
     #[inline(always)]
     pub fn get<'l>(&self, _lock: &'l DomainLock) -> Value<'l, T> {
-        // SAFETY: the cell belongs to a live root, or has an immediate. Only two write to it: the garbage collector, which does not
-        // run while the token is borrowed, and `Boxroot::set`, which has the only reference to the root.
-        // The value is live for 'l, because the collector does not run in 'l.
+        // SAFETY: the cell belongs to a live root, or has an immediate. Only two write to it: the
+        // garbage collector, which does not run while the token is borrowed, and `Boxroot::set`,
+        // which has the only reference to the root. The value is live for 'l, because the collector
+        // does not run in 'l.
         unsafe { Value::from_raw(*self.cell.get()) }
     }
 
@@ -75,7 +79,8 @@ impl<T: ?Sized> RootRef<T> {
     ///
     /// The value is a `U`.
     pub(crate) unsafe fn cast<U: ?Sized>(&self) -> &RootRef<U> {
-        // SAFETY: both types consist of the cell alone (`repr(transparent)`); the value is a `U` (caller).
+        // SAFETY: both types consist of the cell alone (`repr(transparent)`); the value is a `U`
+        // (caller).
         unsafe { &*(self as *const RootRef<T>).cast() }
     }
 }
@@ -88,19 +93,21 @@ impl RootRef<OCamlAny> {
     }
 }
 
-// SAFETY: threads with a shared reference only read the cell, under a lock (`get`). A thread that reads the value can
-// create another root for it, so `T` must allow what it allows for `Boxroot`.
+// SAFETY: threads with a shared reference only read the cell, under a lock (`get`). A thread that
+// reads the value can create another root for it, so `T` must allow what it allows for `Boxroot`.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 
 /// An owned root: keeps one OCaml value alive until it is dropped.
 ///
 /// * As large as a pointer; `Option<Boxroot<T>>` too.
-/// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own it, share it
-///   and drop it, with or without the lock, also after the runtime was shut down. Reading needs a token, of any domain.
+/// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own
+///   it, share it and drop it, with or without the lock, also after the runtime was shut down.
+///   Reading needs a token, of any domain.
 /// * Your own marker that is not `Send` keeps Rust code from taking roots to other threads. OCaml
 ///   has no such types: a polymorphic OCaml function may give the value to a Rust closure on
 ///   another thread. So unsafe code must not rely on the value staying on one thread.
-/// * It does not depend on the domain that created it: when that domain ends, another one takes its roots over.
+/// * It does not depend on the domain that created it: when that domain ends, another one takes its
+///   roots over.
 /// * Dropping is inlined on Linux (x86-64 and arm64), and a call elsewhere. Where there is a token,
 ///   [`delete_in`](Boxroot::delete_in) is faster, because it need not check who holds the lock.
 ///
@@ -132,10 +139,10 @@ pub struct Boxroot<T: ?Sized> {
     _type: PhantomData<*const T>,
 }
 
-// SAFETY: a root is not tied to a thread: reading it needs a token, under which no collection moves values,
-// and deleting it works on any thread. `T` names the type of the value, and says whether other threads may use
-// it. `T` must be `Sync`, too, because the value may have other roots, on threads whose domains run at the
-// same time.
+// SAFETY: a root is not tied to a thread: reading it needs a token, under which no collection moves
+// values, and deleting it works on any thread. `T` names the type of the value, and says whether
+// other threads may use it. `T` must be `Sync`, too, because the value may have other roots, on
+// threads whose domains run at the same time.
 unsafe impl<T: ?Sized + Send + Sync> Send for Boxroot<T> {}
 // SAFETY: as for `Send`; a shared reference can only read the root.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Boxroot<T> {}
@@ -164,7 +171,8 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): nothing changed, and existing roots are intact.
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): nothing changed, and existing
+    /// roots are intact.
     #[doc(alias(
         "boxroot_create",
         "caml_register_global_root",
@@ -183,9 +191,9 @@ impl<T: ?Sized> Boxroot<T> {
     #[track_caller]
     #[allow(clippy::manual_map)] // without optimisation, the closure would be a call
     fn create(lock: &DomainLock, value: Value<'_, T>) -> Option<Self> {
-        // SAFETY: the token proves that the lock of its domain is held and that no root scan is running. The
-        // value is live, because only a mutable use of the token could end its life, and the token is borrowed
-        // shared now.
+        // SAFETY: the token proves that the lock of its domain is held and that no root scan is
+        // running. The value is live, because only a mutable use of the token could end its life,
+        // and the token is borrowed shared now.
         match unsafe { token::create(lock.domain(), value.raw()) } {
             Some(root) => Some(Boxroot { root, _type: PhantomData }),
             None => None,
@@ -225,11 +233,13 @@ impl<T: ?Sized> Boxroot<T> {
     #[inline(always)]
     #[track_caller]
     fn modify(&mut self, lock: &DomainLock, value: Value<'_, T>) -> bool {
-        // SAFETY: as in `create`; the root is live, and `&mut self` proves that no other thread uses it.
+        // SAFETY: as in `create`; the root is live, and `&mut self` proves that no other thread
+        // uses it.
         unsafe { token::modify(lock.domain(), &mut self.root, value.raw()) }
     }
 
-    /// Drops the root, under a token. Inlined: no call and no thread-local access in the common case. It never fails.
+    /// Drops the root, under a token. Inlined: no call and no thread-local access in the common
+    /// case. It never fails.
     #[doc(alias(
         "boxroot_delete",
         "caml_remove_global_root",
@@ -239,8 +249,8 @@ impl<T: ?Sized> Boxroot<T> {
     #[track_caller]
     pub fn delete_in(self, lock: &DomainLock) {
         let this = ManuallyDrop::new(self);
-        // SAFETY: the token proves that the lock of its domain is held and that no root scan is running. The root
-        // is live and owned, and `ManuallyDrop` prevents a second delete.
+        // SAFETY: the token proves that the lock of its domain is held and that no root scan is
+        // running. The root is live and owned, and `ManuallyDrop` prevents a second delete.
         unsafe { token::delete(lock.domain(), this.root) }
     }
 
@@ -281,8 +291,8 @@ impl<T: ?Sized> Deref for Boxroot<T> {
 
     #[inline(always)]
     fn deref(&self) -> &RootRef<T> {
-        // SAFETY: the root is live while `self` is borrowed. A `RootRef` is laid out like the cell, and its
-        // `UnsafeCell` allows the collector to change it.
+        // SAFETY: the root is live while `self` is borrowed. A `RootRef` is laid out like the cell,
+        // and its `UnsafeCell` allows the collector to change it.
         unsafe { &*sys::boxroot_get_ref(self.root).cast() }
     }
 }

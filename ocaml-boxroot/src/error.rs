@@ -8,7 +8,8 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::str::Utf8Error;
 
-/// An enumeration, each variant with its text. `unwrap`, and a `main` that returns the error, also print the name, which the guide lists.
+/// An enumeration, each variant with its text. `unwrap`, and a `main` that returns the error, also
+/// print the name, which the guide lists.
 macro_rules! reasons {
     ($made:ident: $(#[$of_type:meta])* $name:ident { $($(#[$meta:meta])* $variant:ident = $text:expr,)* }) => {
         $(#[$of_type])*
@@ -66,11 +67,12 @@ reasons! {
     /// # Ok::<(), StartError>(())
     /// ```
     AttachError {
-        /// This thread does not hold the lock. Only unsafe code and the raw crate get here; get a token by
-        /// [`attach`](crate::DomainLock::attach).
+        /// This thread does not hold the lock. Only unsafe code and the raw crate get here; get a
+        /// token by [`attach`](crate::DomainLock::attach).
         LockNotHeld = "this thread does not hold the lock of an OCaml domain",
-        /// This thread holds the lock already: in a function that OCaml called, in a finaliser that other code defined, or in
-        /// another [`attach`](crate::DomainLock::attach). Use the token that is there.
+        /// This thread holds the lock already: in a function that OCaml called, in a finaliser that
+        /// other code defined, or in another [`attach`](crate::DomainLock::attach). Use the token
+        /// that is there.
         AlreadyHeld = "this thread holds the OCaml lock already; use the token that proves it",
         /// This thread is dropping the Rust value of an [`OCamlBox`](crate::markers::OCamlBox)
         /// inside a collection. Roots can be dropped there, and OCaml cannot be used in any other
@@ -78,19 +80,22 @@ reasons! {
         InFinaliser = "OCaml's collector is dropping an OCamlBox on this thread: only roots can be dropped here",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
-        /// No OCaml runtime was started. Call [`Runtime::start`](crate::Runtime::start), or `get_or_start` in libraries and tests.
+        /// No OCaml runtime was started. Call [`Runtime::start`](crate::Runtime::start), or
+        /// `get_or_start` in libraries and tests.
         NotSetup = "no OCaml runtime is running; start one with Runtime::start",
-        /// OCaml was started, but no thread of Rust can use it yet. [`Runtime::start`](crate::Runtime::start) allows that at its end.
-        /// If OCaml or C has `main`, the first Rust function that OCaml calls by [bindings](crate::include_bindings!) or
-        /// [`export!`](crate::export!) does, and so does `boxroot_setup`, under the lock. A thread without the lock cannot do that by
-        /// itself: it does not know whether OCaml's lock will ever be free, nor whether the runtime was shut down.
+        /// OCaml was started, but no thread of Rust can use it yet.
+        /// [`Runtime::start`](crate::Runtime::start) allows that at its end. If OCaml or C has
+        /// `main`, the first Rust function that OCaml calls by [bindings](crate::include_bindings!)
+        /// or [`export!`](crate::export!) does, and so does `boxroot_setup`, under the lock. A
+        /// thread without the lock cannot do that by itself: it does not know whether OCaml's lock
+        /// will ever be free, nor whether the runtime was shut down.
         NotReady = "OCaml was started, but Rust threads cannot use it before Runtime::start returns; if OCaml has main, before OCaml \
             has called a Rust function of bindings or export!; if C has main, before it has called boxroot_setup",
         /// The runtime was shut down, or boxroot was torn down. A process cannot start it again.
         TornDown = "the OCaml runtime was shut down",
-        /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was initialised after
-        /// `boxroot_setup`. On any version, it may be that the process has a different copy of the C library, too, which hides
-        /// names of this copy.
+        /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was
+        /// initialised after `boxroot_setup`. On any version, it may be that the process has a
+        /// different copy of the C library, too, which hides names of this copy.
         Invalid = "boxroot cannot work here: the Thread module was initialised after boxroot was set up \
             (link the threads library before what sets boxroot up), or the process has a different copy \
             of the library, too, or the program's OCaml is of another version than the one that this crate was \
@@ -101,13 +106,15 @@ reasons! {
         /// another one, which the system may refuse; a later attach may succeed then.
         ThreadNotRegistered = "OCaml could not register this thread; it may be registered elsewhere, its domain may have ended, \
             or the system may have refused OCaml a thread of its own",
-        /// The OCaml program does not link the `threads` library. Without it, only the thread that started OCaml can attach.
+        /// The OCaml program does not link the `threads` library. Without it, only the thread that
+        /// started OCaml can attach.
         SystemThreadsMissing = "the OCaml program does not link the threads library (in a build script, \
             Program::library(\"threads\"); with dune, threads.posix; with ocamlopt, threads.cmxa), which is needed to use OCaml from \
             several threads",
-        /// This process was forked by a thread that did not hold the lock, or after OCaml had made another domain. Another thread may
-        /// have been changing the heap at that moment, so the heap cannot be used; the child should exec or exit. To use OCaml in
-        /// the child, fork under the lock, before the first `Domain.spawn`.
+        /// This process was forked by a thread that did not hold the lock, or after OCaml had made
+        /// another domain. Another thread may have been changing the heap at that moment, so the
+        /// heap cannot be used; the child should exec or exit. To use OCaml in the child, fork
+        /// under the lock, before the first `Domain.spawn`.
         Forked = "this process was forked without the OCaml lock, or after Domain.spawn, and cannot \
             use OCaml; fork inside DomainLock::attach, before other domains are made",
     }
@@ -137,16 +144,17 @@ impl std::error::Error for AttachError {}
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StartError {
-    /// An OCaml runtime was started in this process before. [`Runtime::get_or_start`](crate::Runtime::get_or_start) returns that one.
+    /// An OCaml runtime was started in this process before.
+    /// [`Runtime::get_or_start`](crate::Runtime::get_or_start) returns that one.
     AlreadyStarted,
-    /// A module of the OCaml program raised this exception while it was initialised. The runtime is up, with the modules
-    /// that were initialised before that one.
+    /// A module of the OCaml program raised this exception while it was initialised. The runtime is
+    /// up, with the modules that were initialised before that one.
     Exception(String),
-    /// This thread is starting the OCaml runtime, whose modules are still being initialised. A Rust function that such a module calls
-    /// has a token already.
+    /// This thread is starting the OCaml runtime, whose modules are still being initialised. A Rust
+    /// function that such a module calls has a token already.
     Starting,
-    /// Less than 320 KiB of this thread's stack are left, and OCaml's modules may take 256 KiB without checking for room. See the
-    /// guide (`docs/guide/embedding.md`).
+    /// Less than 320 KiB of this thread's stack are left, and OCaml's modules may take 256 KiB
+    /// without checking for room. See the guide (`docs/guide/embedding.md`).
     StackTooSmall,
     /// The argument with this number, from 0, contains a NUL. OCaml's arguments are C strings.
     NulInArgument(usize),
@@ -202,16 +210,20 @@ impl fmt::Debug for StartError {
 /// let runtime = Runtime::start()?;
 /// let busy = DomainLock::with(|lock| lock.release(|| runtime.shutdown().unwrap_err()))?;
 /// assert_eq!(busy.error, ShutdownError::Busy(Users::ThisThread));
-/// assert_eq!(busy.to_string(), "the OCaml runtime is still in use by this thread, which is in DomainLock::release");
+/// assert_eq!(
+///     busy.to_string(),
+///     "the OCaml runtime is still in use by this thread, which is in DomainLock::release"
+/// );
 /// # Ok::<(), Error>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShutdownError {
-    /// The runtime is in use. Only the first kind of users that was found is named; there may be others.
+    /// The runtime is in use. Only the first kind of users that was found is named; there may be
+    /// others.
     Busy(Users),
-    /// Less than 320 KiB of this thread's stack are left, and OCaml's `at_exit` functions may take 256 KiB without checking for
-    /// room.
+    /// Less than 320 KiB of this thread's stack are left, and OCaml's `at_exit` functions may take
+    /// 256 KiB without checking for room.
     StackTooSmall,
     /// This thread cannot take the lock.
     Attach(AttachError),
@@ -304,11 +316,14 @@ impl fmt::Debug for DomainsError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Users {
-    /// This many other threads, which are attached, wait for the lock, or run functions that OCaml called.
+    /// This many other threads, which are attached, wait for the lock, or run functions that OCaml
+    /// called.
     Threads(usize),
-    /// The thread that wants to shut the runtime down, because it is in a [`release`](crate::DomainLock::release).
+    /// The thread that wants to shut the runtime down, because it is in a
+    /// [`release`](crate::DomainLock::release).
     ThisThread,
-    /// Other domains, which run OCaml code, or wait. Idle workers of a [pool](crate::Domains) do not count.
+    /// Other domains, which run OCaml code, or wait. Idle workers of a [pool](crate::Domains) do
+    /// not count.
     Domains,
     /// This many jobs of [pools of domains](crate::Domains), which run, or wait for a worker.
     Jobs(usize),
@@ -336,20 +351,23 @@ reasons! {
     of_kind:
     /// The kind of a [`ConversionError`].
     ConversionErrorKind {
-        /// An OCaml value that does not have the form of the Rust type: for example, an array of another length, or a
-        /// constructor that the Rust type does not name. If the types were promised by hand, compare them with OCaml's.
+        /// An OCaml value that does not have the form of the Rust type: for example, an array of
+        /// another length, or a constructor that the Rust type does not name. If the types were
+        /// promised by hand, compare them with OCaml's.
         Mismatch = "OCaml value does not match the expected type",
-        /// A number that the OCaml type or the Rust type cannot hold. Take a larger type, or `Wrapping`, which keeps the bits that fit.
+        /// A number that the OCaml type or the Rust type cannot hold. Take a larger type, or
+        /// `Wrapping`, which keeps the bits that fit.
         OutOfRange = "number out of range for the target type",
         /// An OCaml string that is not UTF-8, for a Rust `String`. A `Vec<u8>` takes all strings.
         NotUtf8 = "OCaml string is not UTF-8",
-        /// A value is nested more deeply than conversions may go, or the stack nearly ran out during a conversion. See
-        /// [`ToOCaml`](crate::ToOCaml#deep-values).
+        /// A value is nested more deeply than conversions may go, or the stack nearly ran out
+        /// during a conversion. See [`ToOCaml`](crate::ToOCaml#deep-values).
         TooDeep = "value nested too deep to convert; see depth::set_limit, and the size of this thread's stack",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
-        /// Rust functions cannot be OCaml functions in this program, which would have to be native code on x86-64 or arm64, in
-        /// ELF object files. See [`Function`](crate::Function#rust-functions).
+        /// Rust functions cannot be OCaml functions in this program, which would have to be native
+        /// code on x86-64 or arm64, in ELF object files. See
+        /// [`Function`](crate::Function#rust-functions).
         NoClosures = "Rust functions as OCaml functions need native code, on x86-64 or arm64, in ELF",
         /// OCaml cannot be used. The error was made from an [`AttachError`], which
         /// [`attach`](ConversionError::attach) returns, and has its text.
@@ -366,7 +384,7 @@ reasons! {
 /// use ocaml_boxroot::{CallError, ConversionErrorKind, Function, OCamlInt};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
-/// let same = Function::<(OCamlInt,), OCamlInt>::from_rust(lock, |lock, n| Ok(n.to_rust::<i64>(lock)?))?;
+/// let same = Function::<(OCamlInt,), OCamlInt>::from_rust_converting(lock, |_, n: i64| Ok(n))?;
 /// let Err(CallError::Conversion(error)) = same.call_converting::<u8>(lock, 300) else { panic!() };
 /// assert_eq!(error.kind(), ConversionErrorKind::OutOfRange);
 /// println!("{error}"); // says that it is the result
@@ -383,8 +401,9 @@ struct Inner {
     kind: ConversionErrorKind,
     /// For [`ConversionErrorKind::Attach`].
     attach: Option<AttachError>,
-    /// The way from the part outwards to the whole value: names of fields, and constructors with the numbers or labels of their
-    /// arguments. (Each level adds its name, so that a deep value takes no longer than a flat one.)
+    /// The way from the part outwards to the whole value: names of fields, and constructors with
+    /// the numbers or labels of their arguments. (Each level adds its name, so that a deep value
+    /// takes no longer than a flat one.)
     path: Vec<&'static str>,
     /// The argument, the result or the function; may be empty.
     of: String,

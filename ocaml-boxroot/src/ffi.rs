@@ -8,15 +8,17 @@ pub const NO_THREADS: c_int = 1;
 
 // The OCaml runtime.
 extern "C" {
-    /// Waits for the lock of this thread's domain, and takes it, on a thread that OCaml knows. Runs no OCaml code.
+    /// Waits for the lock of this thread's domain, and takes it, on a thread that OCaml knows. Runs
+    /// no OCaml code.
     pub fn caml_leave_blocking_section();
     /// Releases the lock, without running signal handlers, so that it cannot raise.
     pub fn caml_enter_blocking_section_no_pending();
 
-    /// The cell of a value registered with `Callback.register`, or `NULL`. The cell is a root, and is never freed. On
-    /// OCaml 4 it needs the lock.
+    /// The cell of a value registered with `Callback.register`, or `NULL`. The cell is a root, and
+    /// is never freed. On OCaml 4 it needs the lock.
     pub fn caml_named_value(name: *const c_char) -> *const Value;
-    /// An uninitialised block of 1 to 256 words, in the minor heap. May run the collector. Does not raise.
+    /// An uninitialised block of 1 to 256 words, in the minor heap. May run the collector. Does not
+    /// raise.
     pub fn caml_alloc_small(size: usize, tag: c_int) -> Value;
 
     /// The text of an exception, for [`caml_stat_free`]; NULL if memory ran out. Needs the lock.
@@ -26,8 +28,8 @@ extern "C" {
 
 // `c/call.c`.
 extern "C" {
-    /// Calls a closure. The result may be an encoded exception, also because too little of the stack
-    /// is left.
+    /// Calls a closure. The result may be an encoded exception, also because too little of the
+    /// stack is left.
     pub fn obx_callback1(closure: Value, argument: Value) -> Value;
     pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
     /// The constructor of OCaml's own exception with this number in `<caml/fail.h>`.
@@ -41,7 +43,8 @@ extern "C" {
 
 // `c/handlers.c`.
 extern "C" {
-    /// Whether an unwinder cannot follow the callers of the OCaml code that called Rust. Needs the lock.
+    /// Whether an unwinder cannot follow the callers of the OCaml code that called Rust. Needs the
+    /// lock.
     pub fn obx_callers_are_hidden() -> c_int;
     /// Calls `f(argument)` from a frame at which unwinders stop. `f` must not unwind.
     pub fn obx_call_without_caller(f: unsafe extern "C" fn(*mut c_void), argument: *mut c_void);
@@ -49,7 +52,8 @@ extern "C" {
 
 // `c/signals.c`.
 extern "C" {
-    /// Sets `SA_ONSTACK` for the handlers of signals. Does nothing on OCaml 4. Any thread, at any time.
+    /// Sets `SA_ONSTACK` for the handlers of signals. Does nothing on OCaml 4. Any thread, at any
+    /// time.
     pub fn obx_protect_signals();
     /// 1 if the signal's handler would run on OCaml's stacks, else 0. Any thread, at any time.
     #[cfg(feature = "debug-checks")]
@@ -80,7 +84,8 @@ extern "C" {
     /// Whether this thread has enough stack left for another level of conversions; and the part of
     /// the stack in which it has, if that is known.
     pub fn obx_has_stack(end: &mut usize, size: &mut usize) -> c_int;
-    /// Whether, besides, more of the stack is left than OCaml code may take without checking for room.
+    /// Whether, besides, more of the stack is left than OCaml code may take without checking for
+    /// room.
     pub fn obx_has_stack_for_ocaml() -> c_int;
 }
 
@@ -92,8 +97,8 @@ extern "C" {
     pub fn obx_generation() -> core::ffi::c_uint;
 }
 
-/// Writes to standard error, if anybody reads that. Not by Rust's `stderr`: in the child of a fork, a thread that is not there may
-/// have locked it.
+/// Writes to standard error, if anybody reads that. Not by Rust's `stderr`: in the child of a fork,
+/// a thread that is not there may have locked it.
 pub fn report(text: &str) {
     // SAFETY: the text has that many bytes.
     unsafe { obx_report(text.as_ptr(), text.len()) }
@@ -108,7 +113,8 @@ pub fn is_started() -> bool {
 // `c/thread_name.c`.
 #[cfg(feature = "debug-checks")]
 extern "C" {
-    /// The number that the system gives this thread, and its name, which ends with a NUL. Any thread, at any time.
+    /// The number that the system gives this thread, and its name, which ends with a NUL. Any
+    /// thread, at any time.
     pub fn obx_thread(name: &mut [u8; 16]) -> u64;
 }
 
@@ -116,9 +122,9 @@ extern "C" {
 extern "C" {
     /// Looks whether the program has the threads library.
     pub fn obx_look_for_threads();
-    /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread first if need be.
-    /// 0 if this thread holds the lock now; else [`NO_THREADS`], or another number if the thread cannot be
-    /// registered.
+    /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread
+    /// first if need be. 0 if this thread holds the lock now; else [`NO_THREADS`], or another
+    /// number if the thread cannot be registered.
     pub fn obx_acquire(is_known: bool) -> c_int;
     /// Releases the lock, after [`obx_acquire`].
     pub fn obx_release();
@@ -129,7 +135,8 @@ extern "C" {
     pub fn obx_set_known();
 }
 
-// `c/alloc.c`. No function raises. Those that allocate may run the collector, and return 0 if memory ran out.
+// `c/alloc.c`. No function raises. Those that allocate may run the collector, and return 0 if
+// memory ran out.
 extern "C" {
     pub fn obx_alloc_string(bytes: *const c_char, length: usize) -> Value;
 
@@ -156,8 +163,8 @@ extern "C" {
     /// An array or a record of so many floats, in the flat form. The numbers are any.
     pub fn obx_alloc_flat_array(length: usize) -> Value;
 
-    /// A custom block that owns `held`, which takes `size` bytes, and begins with a pointer to the function that drops it. The
-    /// block's finaliser calls that function. Never 0.
+    /// A custom block that owns `held`, which takes `size` bytes, and begins with a pointer to the
+    /// function that drops it. The block's finaliser calls that function. Never 0.
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
@@ -175,8 +182,8 @@ extern "C" {
 
 // `c/closure.c`.
 extern "C" {
-    /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`, by `call`; 0 if there can be no
-    /// closures in this program.
+    /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`,
+    /// by `call`; 0 if there can be no closures in this program.
     pub fn obx_alloc_closure(
         body: *const Value,
         call: unsafe extern "C" fn(Value, *const Value, usize) -> Value,
@@ -212,8 +219,8 @@ extern "C" {
     /// 1 if the program contains the start of OCaml's native code, otherwise 0. Any thread, at any
     /// time.
     pub fn obx_can_start() -> c_int;
-    /// Starts the runtime and runs the program's modules, if it can. Leaves the lock held. The result may be an
-    /// encoded exception.
+    /// Starts the runtime and runs the program's modules, if it can. Leaves the lock held. The
+    /// result may be an encoded exception.
     pub fn obx_start(arguments: *const *const c_char) -> Value;
     /// Shuts the runtime down. Needs the lock.
     pub fn obx_shut_down();

@@ -4,9 +4,9 @@
 //! any data structure, sent to other threads, and is given up by dropping it. Creating, reading
 //! and deleting one takes a few instructions, so it replaces both global and local roots.
 //!
-//! A [`DomainLock`] proves that this thread holds the lock of its OCaml domain. Functions that may run
-//! OCaml's garbage collector take it as `&mut`; functions that need the collector not to run take it
-//! as `&`. Therefore the borrow checker rejects the use of a value that may have moved:
+//! A [`DomainLock`] proves that this thread holds the lock of its OCaml domain. Functions that may
+//! run OCaml's garbage collector take it as `&mut`; functions that need the collector not to run
+//! take it as `&`. Therefore the borrow checker rejects the use of a value that may have moved:
 //!
 //! ```compile_fail
 //! # use ocaml_boxroot::{DomainLock, Error};
@@ -46,14 +46,15 @@
 //! | drop a root | nothing: any thread, at any time, also after shutdown |
 //! | allocate, call OCaml | `&mut DomainLock` |
 //!
-//! On OCaml 4, OCaml code that runs below Rust code must not call `Thread.exit`: modules that are initialised by
-//! [`Runtime::start`], functions and the closures that they return, finalisers, signal handlers. It would jump over Rust's frames, and ends the
-//! process. From OCaml 5 on, it raises an exception like others.
+//! On OCaml 4, OCaml code that runs below Rust code must not call `Thread.exit`: modules that are
+//! initialised by [`Runtime::start`], functions and the closures that they return, finalisers,
+//! signal handlers. It would jump over Rust's frames, and ends the process. From OCaml 5 on, it
+//! raises an exception like others.
 //!
 //! # The guide
 //!
-//! This is the reference. The guide teaches, beginning with first steps. It is a book in Markdown, in the folder `docs/guide` of the
-//! repository, and `make book` makes HTML of it. Its pages:
+//! This is the reference. The guide teaches, beginning with first steps. It is a book in Markdown,
+//! in the folder `docs/guide` of the repository, and `make book` makes HTML of it. Its pages:
 //!
 //! | page | about |
 //! |---|---|
@@ -69,18 +70,22 @@
 //!
 //! # Builds with checks
 //!
-//! Builds with the feature `debug-checks`, and debug builds of this crate, check whether a value can have the type that Rust
-//! gives it. If it cannot, a conversion returns the error [`Mismatch`](ConversionErrorKind::Mismatch), and a method that reads the value, or
-//! calls it, panics. Release builds without the feature do not check. The guide's page `debugging.md` lists the checks.
+//! Builds with the feature `debug-checks`, and debug builds of this crate, check whether a value
+//! can have the type that Rust gives it. If it cannot, a conversion returns the error
+//! [`Mismatch`](ConversionErrorKind::Mismatch), and a method that reads the value, or calls it,
+//! panics. Release builds without the feature do not check. The guide's page `debugging.md` lists
+//! the checks.
 //!
 //! # Features
 //!
-//! * `link-runtime`: links an OCaml runtime with an empty program. Without this feature, you link your own
-//!   OCaml program, or an OCaml program links your crate. The guide's page `embedding.md` says how.
-//! * `debug-checks`: every root is on record with the place in the program that created it. Misuse of
-//!   raw handles panics and names that place, `leaks` lists the live roots by place, and
-//!   [`Runtime::shutdown`] prints them. Values of [wrong types](crate#builds-with-checks) are errors, as in debug builds.
-//!   Deadlocks are reported. This feature costs a `malloc` and two mutexes for each root.
+//! * `link-runtime`: links an OCaml runtime with an empty program. Without this feature, you link
+//!   your own OCaml program, or an OCaml program links your crate. The guide's page `embedding.md`
+//!   says how.
+//! * `debug-checks`: every root is on record with the place in the program that created it. Misuse
+//!   of raw handles panics and names that place, `leaks` lists the live roots by place, and
+//!   [`Runtime::shutdown`] prints them. Values of [wrong types](crate#builds-with-checks) are
+//!   errors, as in debug builds. Deadlocks are reported. This feature costs a `malloc` and two
+//!   mutexes for each root.
 
 // docs.rs shows which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -115,8 +120,8 @@ pub use types::{markers, CallError, Exception, FromOCaml, ToOCaml};
 pub(crate) use value::Kind;
 pub use value::Value;
 
-/// C's types of values and roots, and the unsafe functions of [`Value`] and [`DomainLock`], as traits.
-/// The crate `ocaml-boxroot-sys` has the rest of the C library.
+/// C's types of values and roots, and the unsafe functions of [`Value`] and [`DomainLock`], as
+/// traits. The crate `ocaml-boxroot-sys` has the rest of the C library.
 pub mod raw {
     pub use crate::lock::DomainLockExt;
     pub use crate::value::ValueExt;
@@ -128,12 +133,14 @@ pub mod depth {
     pub use crate::types::depth::{set_limit, Level};
 }
 
-/// Waiting for Rust's locks and threads, with OCaml's lock released; see [`MutexExt`](sync::MutexExt).
+/// Waiting for Rust's locks and threads, with OCaml's lock released; see
+/// [`MutexExt`](sync::MutexExt).
 pub mod sync {
     pub use crate::lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 }
 
-/// A value's form, the number of live roots, the places that created them, and the places of panics.
+/// A value's form, the number of live roots, the places that created them, and the places of
+/// panics.
 pub mod debug {
     pub use crate::call::enter::locate_panics;
     pub use crate::stats::{profile, stats, trim, write_profile, Stats};
@@ -145,9 +152,9 @@ pub mod debug {
 /// OCaml's predefined exceptions, as errors.
 ///
 /// A function that OCaml called returns one as its error, or an error that has one among its
-/// sources, and OCaml sees that exception. `NotFound::of(lock, &error)` tells whether a call of OCaml
-/// ended with it. The text of an error is that of the exception's argument, or else OCaml's name of
-/// the exception. [`Exception::is`] knows the rest of OCaml's exceptions, by name.
+/// sources, and OCaml sees that exception. `NotFound::of(lock, &error)` tells whether a call of
+/// OCaml ended with it. The text of an error is that of the exception's argument, or else OCaml's
+/// name of the exception. [`Exception::is`] knows the rest of OCaml's exceptions, by name.
 ///
 /// # Examples
 ///
@@ -179,7 +186,8 @@ pub mod exceptions {
 }
 
 /// The markers of bigarrays, and their parts. Programs write
-/// [`OCamlArray2<f64>`](bigarray::OCamlArray2), which is a [`Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`](bigarray::Bigarray).
+/// [`OCamlArray2<f64>`](bigarray::OCamlArray2), which is a
+/// [`Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`](bigarray::Bigarray).
 ///
 /// # Examples
 ///

@@ -23,19 +23,19 @@ impl DomainLock {
             &*long
         };
         let cell = named_cell(self, name)?;
-        // SAFETY: the cell is from `named_cell`. Its value is rooted, and the collector does not run while the token is
-        // borrowed shared.
+        // SAFETY: the cell is from `named_cell`. Its value is rooted, and the collector does not
+        // run while the token is borrowed shared.
         unsafe { Some((Value::from_raw(load(self, cell)), self)) }
     }
 }
 
 /// The cell in which OCaml keeps a registered value. It is never freed, and is a root.
 ///
-/// From OCaml 5.4 on, if another domain is using the table of names, OCaml releases the domain's lock and waits: the collector
-/// may run.
+/// From OCaml 5.4 on, if another domain is using the table of names, OCaml releases the domain's
+/// lock and waits: the collector may run.
 pub(crate) fn named_cell(_lock: &mut DomainLock, name: &CStr) -> Option<NonNull<sys::Value>> {
-    // SAFETY: the name is a C string. The token proves that the lock is held, which protects OCaml 4's table of names, and is
-    // borrowed mutably, so the collector may run.
+    // SAFETY: the name is a C string. The token proves that the lock is held, which protects OCaml
+    // 4's table of names, and is borrowed mutably, so the collector may run.
     NonNull::new(unsafe { ffi::caml_named_value(name.as_ptr()) }.cast_mut())
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn named_cell(_lock: &mut DomainLock, name: &CStr) -> Option<NonNull<
 /// `cell` is from [`named_cell`].
 #[inline(always)]
 pub(crate) unsafe fn load(_lock: &DomainLock, cell: NonNull<sys::Value>) -> sys::Value {
-    // SAFETY: the cell is never freed (caller). The load is atomic, because another domain may be registering another
-    // value under the name.
+    // SAFETY: the cell is never freed (caller). The load is atomic, because another domain may be
+    // registering another value under the name.
     unsafe { AtomicIsize::from_ptr(cell.as_ptr()) }.load(Ordering::Acquire)
 }

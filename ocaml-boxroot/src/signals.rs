@@ -6,17 +6,20 @@ use crate::ffi;
 /// libraries of the program have installed their handlers, and before OCaml code runs; call it
 /// again if one installs another handler later.
 ///
-/// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small, some hundred bytes at first. If a
-/// signal arrives there, and its handler runs on the interrupted stack, the handler overwrites OCaml's memory. Most libraries
-/// install such handlers, in safe functions: `signal-hook`, `ctrlc`, `tokio::signal`. This function sets `SA_ONSTACK` for the
-/// handlers of all signals, so that they run on the thread's alternate signal stack instead, and has each of them block other
-/// signals while it runs (`sa_mask`), because these stacks have little room for handlers that interrupt each other. Handlers of
-/// OCaml's `Sys.signal`, which have the flag already, are changed to block the others. Builds with `debug-checks` report handlers
+/// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small,
+/// some hundred bytes at first. If a signal arrives there, and its handler runs on the interrupted
+/// stack, the handler overwrites OCaml's memory. Most libraries install such handlers, in safe
+/// functions: `signal-hook`, `ctrlc`, `tokio::signal`. This function sets `SA_ONSTACK` for the
+/// handlers of all signals, so that they run on the thread's alternate signal stack instead, and
+/// has each of them block other signals while it runs (`sa_mask`), because these stacks have little
+/// room for handlers that interrupt each other. Handlers of OCaml's `Sys.signal`, which have the
+/// flag already, are changed to block the others. Builds with `debug-checks` report handlers
 /// without the flag when a thread takes OCaml's lock.
 ///
-/// In tokio, the first `signal` for each kind of signal installs a handler. `tokio::process` installs one for `SIGCHLD` when it needs
-/// one, which on Linux may be late: when the future of a process that runs is dropped. Let `signal(SignalKind::child())` install it at
-/// the start, if the program uses `tokio::process`.
+/// In tokio, the first `signal` for each kind of signal installs a handler. `tokio::process`
+/// installs one for `SIGCHLD` when it needs one, which on Linux may be late: when the future of a
+/// process that runs is dropped. Let `signal(SignalKind::child())` install it at the start, if the
+/// program uses `tokio::process`.
 ///
 /// # Limits
 ///
@@ -27,12 +30,12 @@ use crate::ffi;
 ///   OCaml 5.4. There such a handler overwrites memory, as it does on OCaml's stacks without this
 ///   function. Handlers that set a flag or write to a pipe, as those of the libraries above do,
 ///   need little.
-/// * *Profilers.* The handler of `SIGPROF` is not changed, because profilers walk the stack in it. Block `SIGPROF` on threads that use
-///   OCaml.
+/// * *Profilers.* The handler of `SIGPROF` is not changed, because profilers walk the stack in it.
+///   Block `SIGPROF` on threads that use OCaml.
 /// * *Errors.* Nor are the handlers of `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`
 ///   and `SIGABRT`, which a thread causes by itself. Rust sets `SA_ONSTACK` for the first two.
-/// * *Races.* The function reads the action for each signal, and then writes it: if another thread replaces or removes the handler
-///   in between, that change is lost.
+/// * *Races.* The function reads the action for each signal, and then writes it: if another thread
+///   replaces or removes the handler in between, that change is lost.
 /// * *The end of threads and of the process*: see
 ///   [`DomainLock::attach`](crate::DomainLock::attach). If a thread calls [`std::process::exit`],
 ///   std removes the main thread's signal stack. Start OCaml on the main thread, or attach there
@@ -56,7 +59,8 @@ pub fn protect_signals() {
     unsafe { ffi::obx_protect_signals() }
 }
 
-/// Reports handlers that would overwrite OCaml's memory, each signal once. The first calls look, and then now and then one does.
+/// Reports handlers that would overwrite OCaml's memory, each signal once. The first calls look,
+/// and then now and then one does.
 #[cfg(feature = "debug-checks")]
 pub(crate) fn look() {
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,7 +76,8 @@ pub(crate) fn look() {
         // SAFETY: no precondition.
         let is_unsafe = unsafe { ffi::obx_signal_is_unprotected(signal) } != 0;
         if is_unsafe && REPORTED.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
-            // SAFETY: the function returns a C string that stays valid until this thread calls it again.
+            // SAFETY: the function returns a C string that stays valid until this thread calls it
+            // again.
             let name = unsafe { std::ffi::CStr::from_ptr(ffi::strsignal(signal)) };
             ffi::report(&format!(
                 "boxroot: the handler of signal {signal} ({}) has no SA_ONSTACK: if the signal arrives while OCaml 5 runs OCaml \

@@ -11,11 +11,12 @@ use std::sync::atomic::{AtomicIsize, AtomicUsize, Ordering};
 /// builds).
 pub(crate) const CHECKS: bool = cfg!(any(feature = "debug-checks", debug_assertions));
 
-/// An OCaml value that is not rooted. It is valid until the garbage collector may run, that is, until the
-/// token under which it was obtained is used as `&mut`. To keep the value longer, make a
+/// An OCaml value that is not rooted. It is valid until the garbage collector may run, that is,
+/// until the token under which it was obtained is used as `&mut`. To keep the value longer, make a
 /// [`Boxroot`](crate::Boxroot).
 ///
-/// `T` names the OCaml type, for example [`OCamlInt`](crate::OCamlInt). No value of type `T` is ever created in Rust.
+/// `T` names the OCaml type, for example [`OCamlInt`](crate::OCamlInt). No value of type `T` is
+/// ever created in Rust.
 ///
 /// # Examples
 ///
@@ -53,7 +54,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
         self.raw
     }
 
-    /// Whether the value is an immediate or a block, as its memory says, without regard to its type.
+    /// Whether the value is an immediate or a block, as its memory says, without regard to its
+    /// type.
     #[inline]
     pub fn kind(self) -> Kind {
         if self.is_immediate() {
@@ -68,7 +70,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
         }
         #[cfg(not(ocaml4))]
         {
-            // SAFETY: the value is no immediate, and so a block, which is live in 'l. OCaml 5 has no other values.
+            // SAFETY: the value is no immediate, and so a block, which is live in 'l. OCaml 5 has
+            // no other values.
             let header = unsafe { self.header() };
             Kind::Block { tag: header as u8, size: size_in(header) }
         }
@@ -78,8 +81,9 @@ impl<'l, T: ?Sized> Value<'l, T> {
     ///
     /// # Safety
     ///
-    /// The value is an immediate, or a block of the OCaml heap or of the program's static data. Values of all types are, but on
-    /// OCaml 4 those of abstract types may be pointers to other memory.
+    /// The value is an immediate, or a block of the OCaml heap or of the program's static data.
+    /// Values of all types are, but on OCaml 4 those of abstract types may be pointers to other
+    /// memory.
     #[inline(always)]
     pub(crate) unsafe fn head(self) -> usize {
         match self.is_immediate() {
@@ -117,8 +121,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
     #[inline(always)]
     unsafe fn header(self) -> usize {
         let header = (self.raw as *mut usize).wrapping_sub(1);
-        // SAFETY: a block has a header before its first word, and is live in 'l. The load is atomic, because OCaml may be marking
-        // the block on another thread.
+        // SAFETY: a block has a header before its first word, and is live in 'l. The load is
+        // atomic, because OCaml may be marking the block on another thread.
         unsafe { AtomicUsize::from_ptr(header) }.load(Ordering::Relaxed)
     }
 
@@ -134,8 +138,9 @@ pub trait ValueExt<'l>: Sized {
     ///
     /// # Safety
     ///
-    /// `raw` is a valid OCaml value (an immediate, or a pointer to a block with a header) and a `T`. It stays valid for
-    /// `'l`, because a token of this thread is borrowed shared for `'l`, or because `raw` is an immediate.
+    /// `raw` is a valid OCaml value (an immediate, or a pointer to a block with a header) and a
+    /// `T`. It stays valid for `'l`, because a token of this thread is borrowed shared for `'l`, or
+    /// because `raw` is an immediate.
     unsafe fn from_raw(raw: sys::Value) -> Self;
 
     /// A field of a block. For crates that define their own markers for OCaml types.
@@ -146,7 +151,8 @@ pub trait ValueExt<'l>: Sized {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate#builds-with-checks), if the value is no block with such a field.
+    /// In [builds with checks](crate#builds-with-checks), if the value is no block with such a
+    /// field.
     #[doc(alias("Field", "caml_field"))]
     #[track_caller]
     unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U>;
@@ -173,8 +179,8 @@ impl<'l, T: ?Sized> ValueExt<'l> for Value<'l, T> {
     }
 }
 
-/// The number of words of a block with this header: its highest bits, but for those that OCaml was configured to reserve. Ten bits are
-/// the tag and the colour.
+/// The number of words of a block with this header: its highest bits, but for those that OCaml was
+/// configured to reserve. Ten bits are the tag and the colour.
 #[inline(always)]
 const fn size_in(header: usize) -> usize {
     (header << sys::layout::RESERVED_BITS) >> (sys::layout::RESERVED_BITS + 10)
@@ -218,19 +224,20 @@ fn has_field(kind: Kind, index: usize) {
 pub enum Kind {
     /// An integer, a character, a boolean, a constant constructor (by number), or `()`.
     Immediate(isize),
-    /// A block of the heap. On OCaml 4, values of abstract types may also be pointers out of the heap, each of which counts
-    /// as a block of tag 251 and size 0.
+    /// A block of the heap. On OCaml 4, values of abstract types may also be pointers out of the
+    /// heap, each of which counts as a block of tag 251 and size 0.
     Block {
-        /// Up to 243 (on OCaml 4, 245), the constructor's number, which is 0 for tuples and records. Otherwise the kind of block,
-        /// as in OCaml's module `Obj`: 252 is a string, 253 a float, 254 an array or record of floats in the flat form, 255 a custom block.
+        /// Up to 243 (on OCaml 4, 245), the constructor's number, which is 0 for tuples and
+        /// records. Otherwise the kind of block, as in OCaml's module `Obj`: 252 is a string, 253 a
+        /// float, 254 an array or record of floats in the flat form, 255 a custom block.
         tag: u8,
         /// The size in words, without the header.
         size: usize,
     },
 }
 
-/// Any OCaml type: the type of a value of which nothing is known. Its roots are neither `Send` nor `Sync`, because the
-/// value's own type may not allow other threads to use it.
+/// Any OCaml type: the type of a value of which nothing is known. Its roots are neither `Send` nor
+/// `Sync`, because the value's own type may not allow other threads to use it.
 ///
 /// # Examples
 ///

@@ -1,41 +1,51 @@
-//! What a program can give to the exported macros, and what effect that has on the expansions. The program below, which
-//! `tests/users/async` also compiles under edition 2024, tries each; what the compiler must refuse is in `tests/compile_fail`.
+//! What a program can give to the exported macros, and what effect that has on the expansions. The
+//! program below, which `tests/users/async` also compiles under edition 2024, tries each; what the
+//! compiler must refuse is in `tests/compile_fail`.
 //!
 //! All macros:
 //!
-//! * *What names mean at the place of the call* has no effect. `macro_rules` protects only local variables from it. So all
-//!   paths and macros begin with `$crate`, and nothing is called as a method; `.ci/sources.py macros` checks both. These are
-//!   errors: a static, constant or unit struct with the name of a local variable; a trait that gives everything an `IS_FLOAT`; and
-//!   attributes of the program with the names of the language's attributes that the expansions have.
-//! * *Visibilities* are those of the items. A type may be more private than the marker it is a part of.
-//! * *Direct calls of the inner macros* declare a new marker with all that belongs to it, or expand to safe code, or need
-//!   the word `unsafe` and are refused under `forbid(unsafe_code)` (`parts_of_…`, `argument_of_export_without_unsafe`).
-//!   The macros of generated bindings (`bound_function` and its like) promise what the build helper has checked, so they compile
-//!   in the file that the build script writes, and nowhere else (`bindings_by_hand`).
+//! * *What names mean at the place of the call* has no effect. `macro_rules` protects only local
+//!   variables from it. So all paths and macros begin with `$crate`, and nothing is called as a
+//!   method; `.ci/sources.py macros` checks both. These are errors: a static, constant or unit
+//!   struct with the name of a local variable; a trait that gives everything an `IS_FLOAT`; and
+//!   attributes of the program with the names of the language's attributes that the expansions
+//!   have.
+//! * *Visibilities* are those of the items. A type may be more private than the marker it is a part
+//!   of.
+//! * *Direct calls of the inner macros* declare a new marker with all that belongs to it, or expand
+//!   to safe code, or need the word `unsafe` and are refused under `forbid(unsafe_code)`
+//!   (`parts_of_…`, `argument_of_export_without_unsafe`). The macros of generated bindings
+//!   (`bound_function` and its like) promise what the build helper has checked, so they compile in
+//!   the file that the build script writes, and nowhere else (`bindings_by_hand`).
 //!
 //! `ocaml_type!`, which is safe:
 //!
-//! * *Attributes* of items, fields and constructors are comments (`doc`). Others could remove or change what they stand
-//!   before (`attributes_of_a_type`).
-//! * *Names*, raw ones, too, become names of items and of associated constants, and strings. By these, the compiler finds the
-//!   numbers of fields and constructors, and the hashes, which are those without `r#`. Names must differ (`names_in_a_type`).
-//! * *The name after `for`*, which may be an alias, gets conversions. They are safe code, by `ToOCaml` and `FromOCaml`.
-//! * *Types* mean what they mean in items at the place of the call: `Self` is the marker, and `_` is refused
-//!   (`types_that_are_inferred`). Aliases, projections and macros may stand there; what counts is which type it is. If it is
-//!   not `Send`, neither is the marker (`type_of_a_part_that_is_not_send`); if it is no `OneType`, neither is an unboxed one
+//! * *Attributes* of items, fields and constructors are comments (`doc`). Others could remove or
+//!   change what they stand before (`attributes_of_a_type`).
+//! * *Names*, raw ones, too, become names of items and of associated constants, and strings. By
+//!   these, the compiler finds the numbers of fields and constructors, and the hashes, which are
+//!   those without `r#`. Names must differ (`names_in_a_type`).
+//! * *The name after `for`*, which may be an alias, gets conversions. They are safe code, by
+//!   `ToOCaml` and `FromOCaml`.
+//! * *Types* mean what they mean in items at the place of the call: `Self` is the marker, and `_`
+//!   is refused (`types_that_are_inferred`). Aliases, projections and macros may stand there; what
+//!   counts is which type it is. If it is not `Send`, neither is the marker
+//!   (`type_of_a_part_that_is_not_send`); if it is no `OneType`, neither is an unboxed one
 //!   (`any_as_a_type_variable`).
-//! * *Type parameters* are names, which mean the parameter in the types, whatever else has this name. A marker is invariant in
-//!   them, and is `Send` and `Sync` only if they are. There are no lifetimes. Types in a generic function cannot use its
-//!   parameters.
+//! * *Type parameters* are names, which mean the parameter in the types, whatever else has this
+//!   name. A marker is invariant in them, and is `Send` and `Sync` only if they are. There are no
+//!   lifetimes. Types in a generic function cannot use its parameters.
 //!
 //! `ocaml_functions!` and `export!`, where `unsafe` stands for the types:
 //!
-//! * *Attributes* are those of the Rust function, which is safe. `cfg` does not remove the symbol of an `export!`.
-//! * *Names of functions* are those of items, and in `export!` those of symbols; `unsafe` stands for these, too. (The symbol for
-//!   bytecode of a raw name begins with `r#`, so that OCaml's linker does not find it.)
+//! * *Attributes* are those of the Rust function, which is safe. `cfg` does not remove the symbol
+//!   of an `export!`.
+//! * *Names of functions* are those of items, and in `export!` those of symbols; `unsafe` stands
+//!   for these, too. (The symbol for bytecode of a raw name begins with `r#`, so that OCaml's
+//!   linker does not find it.)
 //! * *Names of arguments* are the user's own local variables, also the name of the function.
-//! * *Types* stand in items, so `_` is refused, and so is a type with the name of the macro's own parameter
-//!   (`types_of_functions`).
+//! * *Types* stand in items, so `_` is refused, and so is a type with the name of the macro's own
+//!   parameter (`types_of_functions`).
 //! * *Bodies* of `export!` are those of safe functions (`unsafe_in_an_exported_body`).
 //! * *Literals* are strings: names that OCaml has registered, or has not, as those with a NUL.
 
@@ -161,7 +171,8 @@ mod types {
     }
 
     ocaml_type! {
-        /// Fields with the names of types, keywords and variables, and not in the order of the Rust type.
+        /// Fields with the names of types, keywords and variables, and not in the order of the Rust
+        /// type.
         pub(in super) struct record for Record {
             /// Documented.
             r#type: Int,

@@ -1,5 +1,6 @@
-//! An OCaml program that calls `boxroot_setup` before it initialises the threads library. On
-//! OCaml 4 the library cannot track the lock any more: create reports that, and existing roots stay valid.
+//! An OCaml program that calls `boxroot_setup` before it initialises the threads library. On OCaml
+//! 4 the library cannot track the lock any more: create reports that, and existing roots stay
+//! valid.
 
 use ocaml_boxroot::{AttachError, DomainLock, Runtime};
 use ocaml_boxroot_sys as sys;

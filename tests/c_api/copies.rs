@@ -91,8 +91,8 @@ test!(copies_are_forgotten_after_a_teardown, ocaml = 4, || {
     assert_eq!(ocaml("kept_strings_are_right", &[UNIT]), int(1));
 });
 
-// If copies counted as more marked words than they have, the collector would believe that the heap is full of garbage, and
-// compact it, again and again.
+// If copies counted as more marked words than they have, the collector would believe that the heap
+// is full of garbage, and compact it, again and again.
 test!(copies_do_not_count_twice, ocaml = 4, || {
     start_with_words(ENOUGH);
     ocaml("max_overhead", &[int(200)]);
@@ -107,7 +107,8 @@ test!(copies_do_not_count_twice, ocaml = 4, || {
     delete_all(&all);
 });
 
-// If copies were most of the heap, the memory that they leave free would be compacted after each full major collection.
+// If copies were most of the heap, the memory that they leave free would be compacted after each
+// full major collection.
 test!(roots_that_outnumber_values, ocaml = 4, || {
     start_with_words(N / 10);
     let all = roots_of_one_pair();
@@ -135,8 +136,8 @@ test!(nothing_is_copied_if_the_collector_is_off, ocaml = 4, || {
     delete_all(&all);
 });
 
-// Memory that roots pointed to is given back, and the OCaml heap grows there, before the collector has marked
-// what it was given at the start of its cycle.
+// Memory that roots pointed to is given back, and the OCaml heap grows there, before the collector
+// has marked what it was given at the start of its cycle.
 test!(memory_becomes_a_part_of_the_heap, ocaml = 4, || {
     #[repr(align(4096))]
     struct Page([Value; 512]);

@@ -8,8 +8,9 @@ use sys::{BoxRoot, Value};
 
 test!(a_destructor_runs_when_the_domain_id_is_used_again, ocaml = 5, || {
     start();
-    // A thread whose domain has ended is still running its destructors when a new domain takes the same
-    // number, and the same place in memory for its state. The thread must not be taken for one of that domain.
+    // A thread whose domain has ended is still running its destructors when a new domain takes the
+    // same number, and the same place in memory for its state. The thread must not be taken for one
+    // of that domain.
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     fn wait_for(phase: usize) {
         crate::support::raw::wait_for(&PHASE, phase);
@@ -53,9 +54,10 @@ test!(a_destructor_runs_when_the_domain_id_is_used_again, ocaml = 5, || {
     assert_eq!(live(), 0);
 });
 
-/// A domain ends before the library is set up, so no hook of the library is called. Its thread deletes roots in a
-/// destructor. The thread must not be taken for one that holds a lock: neither that of its own domain, nor that of a
-/// domain that has taken the same number and the same place for its state meanwhile.
+/// A domain ends before the library is set up, so no hook of the library is called. Its thread
+/// deletes roots in a destructor. The thread must not be taken for one that holds a lock: neither
+/// that of its own domain, nor that of a domain that has taken the same number and the same place
+/// for its state meanwhile.
 fn delete_after_a_domain_ended_before_setup(number_is_used_again: bool) {
     start_runtime();
     static PHASE: AtomicUsize = AtomicUsize::new(0);
@@ -115,7 +117,8 @@ test!(a_domain_ended_before_setup_and_its_id_is_used_again, ocaml = 5, || {
     delete_after_a_domain_ended_before_setup(true);
 });
 
-/// Each of `domains` domains makes `roots` roots, hands them over, and ends. There are `others` live roots already.
+/// Each of `domains` domains makes `roots` roots, hands them over, and ends. There are `others`
+/// live roots already.
 fn domains_hand_over_and_end(domains: usize, roots: usize, others: usize) {
     for _ in 0..domains {
         call_rust("spawn", make_and_hand_over, roots);
@@ -308,8 +311,8 @@ test!(all_128_domains_are_alive, ocaml = 5, || {
     check_handed_over(300);
 });
 
-// The roots are of immediates, so that nothing is allocated and no collection runs: only creates can find the slots that
-// another domain has freed.
+// The roots are of immediates, so that nothing is allocated and no collection runs: only creates
+// can find the slots that another domain has freed.
 test!(producer_and_consumer_without_collections, ocaml = 5, || {
     start();
     const BATCHES: usize = 10_000;
@@ -352,8 +355,9 @@ test!(producer_and_consumer_without_collections, ocaml = 5, || {
     assert_eq!(live(), 0);
 });
 
-// From OCaml 5.5 on, a domain that has darkened its roots forces lazy values, and so changes their headers, while another
-// domain still darkens roots that hold them. So few roots are not handed over to the marker.
+// From OCaml 5.5 on, a domain that has darkened its roots forces lazy values, and so changes their
+// headers, while another domain still darkens roots that hold them. So few roots are not handed
+// over to the marker.
 test!(lazy_values_are_forced_while_roots_are_darkened, ocaml = 5, || {
     start();
     static STOP: AtomicBool = AtomicBool::new(false);

@@ -1,4 +1,5 @@
-//! Roots that are made and deleted while the collector works: in finalisers, signal handlers of OCaml, callbacks and hooks.
+//! Roots that are made and deleted while the collector works: in finalisers, signal handlers of
+//! OCaml, callbacks and hooks.
 
 use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
@@ -53,9 +54,10 @@ test!(delete_in_custom_finalisers, || {
 });
 
 test!(finalisers_run_inside_a_scan, ocaml = 5, || {
-    // A minor scan promotes values. For this OCaml 5 looks for memory in pools of its own heap that have room and
-    // were not swept yet, and finalises the dead custom blocks that it finds there. So finalisers run inside the
-    // library's scan, where deletes are deferred, and creates are refused (which the finaliser counts).
+    // A minor scan promotes values. For this OCaml 5 looks for memory in pools of its own heap that
+    // have room and were not swept yet, and finalises the dead custom blocks that it finds there.
+    // So finalisers run inside the library's scan, where deletes are deferred, and creates are
+    // refused (which the finaliser counts).
     start();
     ocaml("minor_heap_words", &[int(32768)]);
     let kept = roots(0..5000);
@@ -75,8 +77,8 @@ test!(finalisers_run_inside_a_scan, ocaml = 5, || {
         delete_all(&first);
         full_major();
         delete_all(&owners);
-        // One major cycle or two, by turns. The blocks must be garbage, and not yet swept: on OCaml 5.5 they
-        // are after the cycle that has begun, on older versions after the next one.
+        // One major cycle or two, by turns. The blocks must be garbage, and not yet swept: on OCaml
+        // 5.5 they are after the cycle that has begun, on older versions after the next one.
         for _ in 0..1 + round % 2 {
             ocaml("major", &[UNIT]);
         }
@@ -152,8 +154,9 @@ test!(create_and_delete_in_minor_hooks, || {
     check_all(&kept, 0);
 });
 
-// A domain has ended, and the minor collection that follows has begun. Meanwhile another domain makes its first root, in a
-// hook. If it took the orphan, even for a moment, a domain that scans in this moment would not see it.
+// A domain has ended, and the minor collection that follows has begun. Meanwhile another domain
+// makes its first root, in a hook. If it took the orphan, even for a moment, a domain that scans in
+// this moment would not see it.
 test!(a_create_in_a_hook_leaves_orphans_to_the_scans, ocaml = 5, || {
     start();
     static MADE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
@@ -180,7 +183,8 @@ test!(other_libraries_hooks_see_every_scan, || {
     start_runtime();
     unsafe { test_install_other(0) };
     assert!(unsafe { sys::boxroot_setup() });
-    // On OCaml 5 the first create installs the library's hooks if they are not there yet. Here they are.
+    // On OCaml 5 the first create installs the library's hooks if they are not there yet. Here they
+    // are.
     let kept = roots(0..5000);
     unsafe { test_install_other(1) };
     let (first, second) = unsafe { (test_other_scans(0), test_other_scans(1)) };
@@ -199,7 +203,8 @@ test!(other_libraries_hooks_see_every_scan, || {
 /// The root that `replace_a_root` made last.
 static REPLACED: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
 
-/// For hooks, where nothing may be allocated: deletes a root of an immediate, and creates another one.
+/// For hooks, where nothing may be allocated: deletes a root of an immediate, and creates another
+/// one.
 extern "C" fn replace_a_root() {
     let mut replaced = REPLACED.lock().unwrap();
     delete_all(&replaced.0);
@@ -208,11 +213,13 @@ extern "C" fn replace_a_root() {
     replaced.0.extend(unsafe { sys::boxroot_create(int(39)) });
 }
 
-/// Values that were rooted when a cycle began are moved to a block that is allocated while the collector marks, and then
-/// their roots are deleted. The collector does not visit such a block in this cycle, but must mark the values all the same.
+/// Values that were rooted when a cycle began are moved to a block that is allocated while the
+/// collector marks, and then their roots are deleted. The collector does not visit such a block in
+/// this cycle, but must mark the values all the same.
 fn move_values_to_a_new_block() {
     let slots = sys::boxroot_stats().slots_per_pool;
-    // The last pool has few roots, half as many as it can have, or more: it is listed or young then (src/domain.h).
+    // The last pool has few roots, half as many as it can have, or more: it is listed or young then
+    // (src/domain.h).
     for eighths in [17, 20, 22, 17, 20] {
         let n = slots * eighths / 8;
         let (all, arrays) = roots_long_to_mark(n);
@@ -295,7 +302,8 @@ test!(deletes_among_values_that_were_just_promoted, ocaml = 5, || {
     }
     unsafe { test_install_other(1) };
     for _ in 0..10 {
-        // Pools with free slots, which the collector is marking: so young values get slots among old ones.
+        // Pools with free slots, which the collector is marking: so young values get slots among
+        // old ones.
         ocaml("leave_headers", &[int(100_000)]);
         let (all, arrays) = roots_long_to_mark(20_000);
         let (keep, go): (Vec<_>, Vec<_>) = (0..all.len()).partition(|i| i % 4 == 0);
@@ -320,8 +328,9 @@ test!(deletes_among_values_that_were_just_promoted, ocaml = 5, || {
     }
 });
 
-// A root scan of a minor collection moves values, and copies their fields only later. Other domains may mark meanwhile,
-// and visit these roots. So the header in front of an infix pointer must be there as soon as the slot has changed.
+// A root scan of a minor collection moves values, and copies their fields only later. Other domains
+// may mark meanwhile, and visit these roots. So the header in front of an infix pointer must be
+// there as soon as the slot has changed.
 test!(infix_pointers_are_complete_after_a_scan, ocaml = 5, || {
     start();
     static CLOSURES: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
@@ -349,7 +358,8 @@ test!(infix_pointers_are_complete_after_a_scan, ocaml = 5, || {
 
 const INFIX_TAG: usize = 249;
 
-/// Roots of n young infix pointers, the first of which is to be 0 when it is applied, the second 1, and so on.
+/// Roots of n young infix pointers, the first of which is to be 0 when it is applied, the second 1,
+/// and so on.
 fn infix_pointers(n: usize) -> Vec<BoxRoot> {
     (0..n).map(|i| root_of(ocaml("infix", &[int(i)]))).collect()
 }

@@ -5,9 +5,9 @@ use ocaml_boxroot_sys as sys;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::{BoxRoot, Value};
 
-// v=0: without V=1, which `make sanitize ONLY=debug` sets. With it, the debug runtime of OCaml 5.3 asserts that its statistics are
-// right after a compaction, and they are wrong if there was garbage (an OCaml program alone shows it; see
-// docs/known-of-ocaml.md).
+// v=0: without V=1, which `make sanitize ONLY=debug` sets. With it, the debug runtime of OCaml 5.3
+// asserts that its statistics are right after a compaction, and they are wrong if there was garbage
+// (an OCaml program alone shows it; see docs/known-of-ocaml.md).
 test!(compaction_while_roots_are_deleted, environment = &[("OCAMLRUNPARAM", "v=0")], || {
     start();
     let strings = roots(0..50_000);
@@ -27,8 +27,9 @@ test!(compaction_while_roots_are_deleted, environment = &[("OCAMLRUNPARAM", "v=0
     assert_eq!(live(), 50_000 + specimens.len());
 });
 
-// A domain ends while its pools are being marked. Its roots belong to custom blocks, which a compaction at the end of the
-// cycle finalises. The colours of the next cycle are in use then, and nothing may be darkened yet. (v=0: as above.)
+// A domain ends while its pools are being marked. Its roots belong to custom blocks, which a
+// compaction at the end of the cycle finalises. The colours of the next cycle are in use then, and
+// nothing may be darkened yet. (v=0: as above.)
 test!(finalisers_run_in_a_compaction, ocaml = 5, environment = &[("OCAMLRUNPARAM", "v=0")], || {
     start();
     const N: usize = 6000;
@@ -46,7 +47,8 @@ test!(finalisers_run_in_a_compaction, ocaml = 5, environment = &[("OCAMLRUNPARAM
     wait_for(1);
     let theirs = take_handed_over();
     let values: Vec<_> = theirs.iter().map(|&r| root_of(unsafe { sys::boxroot_get(r) })).collect();
-    // Blocks of one size, side by side, some of which become free, so that there is something to compact.
+    // Blocks of one size, side by side, some of which become free, so that there is something to
+    // compact.
     let (mut free, mut owners, mut kept) = (vec![], vec![], vec![]);
     for &root in &theirs {
         free.extend((0..3).map(|i| root_of(unsafe { test_pair(int(i)) })));
@@ -202,8 +204,8 @@ fn delete_roots_that_the_marker_has_not_visited() {
     assert_eq!((s.live_roots, s.pools_full, s.pools_partial, s.waiting_deletes), (0, 0, 0, 0));
 }
 
-// A cycle of a small heap may have no more minor scans than one that is forced. It does not free all that
-// waits at once, also if it is the first one after `Gc.full_major`.
+// A cycle of a small heap may have no more minor scans than one that is forced. It does not free
+// all that waits at once, also if it is the first one after `Gc.full_major`.
 test!(short_cycles_free_a_share, ocaml = 5, || {
     start();
     ocaml("minor_heap_words", &[int(4096)]);
@@ -257,8 +259,8 @@ test!(short_cycles_free_a_share, ocaml = 5, || {
     assert_eq!((live(), sys::boxroot_stats().pools_full), (0, 0));
 });
 
-// `modify` of a root that the marker has not visited yet takes another slot, for which there may be no
-// memory.
+// `modify` of a root that the marker has not visited yet takes another slot, for which there may be
+// no memory.
 test!(modify_moves_a_root_that_is_being_marked, ocaml = 5, || {
     start();
     let (mut all, arrays) = roots_long_to_mark(150_000);
@@ -288,7 +290,8 @@ test!(modify_moves_a_root_that_is_being_marked, ocaml = 5, || {
 
 test!(teardown_while_marking, || {
     start();
-    // Pools with free slots: roots of young values are created in pools that the marker has still to visit.
+    // Pools with free slots: roots of young values are created in pools that the marker has still
+    // to visit.
     let (all, arrays) = roots_long_to_mark(60_000);
     let kept: Vec<BoxRoot> = all.iter().copied().step_by(3).collect();
     all.iter().enumerate().filter(|(i, _)| i % 3 != 0).for_each(|(_, &root)| delete(root));

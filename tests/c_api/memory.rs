@@ -30,7 +30,8 @@ test!(trim_gives_memory_back, || {
     validate();
 });
 
-// Deletes that nobody has carried out yet: their owner runs no collection. The last scan has counted them.
+// Deletes that nobody has carried out yet: their owner runs no collection. The last scan has
+// counted them.
 test!(deletes_that_the_owner_has_not_carried_out, || {
     start();
     let all = Roots(roots(0..10_000));
@@ -168,7 +169,8 @@ fn allocation_failures(for_good: bool) {
 }
 
 test!(each_allocation_fails_once, || {
-    // The first two allocations of the library fail: that of the record, and that of the first region.
+    // The first two allocations of the library fail: that of the record, and that of the first
+    // region.
     start_runtime();
     assert!(unsafe { sys::boxroot_setup() });
     for k in 1..=2 {
@@ -278,7 +280,8 @@ test!(statistics_by_state, || {
     assert_eq!(s.pools, s.pools_current + s.pools_full + s.pools_partial + s.pools_empty);
     assert_eq!(s.bytes % s.pools, 0);
     assert!(s.longest_major_scan > 0 && s.longest_minor_scan > 0, "{s:?}");
-    // Most roots of the first pools are deleted, so these pools have room then. The last pools become empty.
+    // Most roots of the first pools are deleted, so these pools have room then. The last pools
+    // become empty.
     finish_marking();
     for (i, &r) in all.iter().enumerate() {
         if i >= 20_000 || i % 16 != 0 {

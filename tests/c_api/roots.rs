@@ -54,7 +54,8 @@ test!(modify_between_generations, || {
     assert_eq!(live(), 0);
 });
 
-// If the fast paths were closed by mistake, no other test would fail: everything would work, but slowly.
+// If the fast paths were closed by mistake, no other test would fail: everything would work, but
+// slowly.
 test!(fast_paths_stay_open, || {
     start();
     let one = root(1);
@@ -128,7 +129,8 @@ test!(values_of_all_shapes, || {
     assert_eq!(string(unsafe { sys::boxroot_get(long) }), "A".repeat(4096));
 });
 
-// Values that point out of the heap. OCaml 4 allows them unless it is configured otherwise; OCaml 5 does not.
+// Values that point out of the heap. OCaml 4 allows them unless it is configured otherwise; OCaml 5
+// does not.
 test!(pointers_out_of_the_heap, ocaml = 4, || {
     start();
     static WORDS: [u64; 3] = [0, 2, 4];
@@ -145,7 +147,8 @@ test!(pointers_out_of_the_heap, ocaml = 4, || {
     assert_eq!((live(), WORDS), (1000, [0, 2, 4]));
 });
 
-// What boxroot_validate says after a misuse, which breaks the pool for good: each in a process of its own.
+// What boxroot_validate says after a misuse, which breaks the pool for good: each in a process of
+// its own.
 test!(validate_names_a_misuse, || {
     start();
     let all = roots(0..10_000);
@@ -200,7 +203,8 @@ test!(an_exception_jumps_over_a_root, || {
     let kept = roots(0..100);
     for n in 1..=100 {
         ocaml("call_and_catch", &[UNIT]);
-        // The exception jumped over the C frame that owned the root. So the root is leaked, but nothing else breaks.
+        // The exception jumped over the C frame that owned the root. So the root is leaked, but
+        // nothing else breaks.
         assert_eq!(live(), 100 + n);
     }
     stress();

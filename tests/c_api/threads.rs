@@ -220,7 +220,8 @@ test!(every_thread_deletes_at_once, || {
     delete_at_once(UNIT);
 });
 
-// As workers do that leave signals to others, and OCaml's backup threads. The first create shows that a thread is none of these.
+// As workers do that leave signals to others, and OCaml's backup threads. The first create shows
+// that a thread is none of these.
 test!(threads_that_block_all_signals_delete_at_once, || {
     start();
     on_foreign_thread(|| {
@@ -260,8 +261,8 @@ impl Drop for Late {
             assert_eq!(sys::boxroot_trim(), 0);
             assert!(sys::boxroot_validate().is_null());
             sys::boxroot_stats();
-            // On OCaml 5 this thread knows that it does not hold the lock, and can attach again. On OCaml 4 it is
-            // refused.
+            // On OCaml 5 this thread knows that it does not hold the lock, and can attach again. On
+            // OCaml 4 it is refused.
             assert!(OCAML5 || ocaml_boxroot::DomainLock::with(|_| ()).is_err());
             if let Some(mut root) = roots.pop() {
                 if sys::lock_state() == sys::LockState::NotHeld {
@@ -322,8 +323,8 @@ fn use_roots_beside_threads_that_end() {
     assert_eq!(live(), 0);
 }
 
-// On OCaml 4 a thread of the `Thread` module gives the lock up at its end without calling a hook, and then runs its
-// thread-local destructors.
+// On OCaml 4 a thread of the `Thread` module gives the lock up at its end without calling a hook,
+// and then runs its thread-local destructors.
 test!(nothing_believes_the_lock_on_a_thread_that_ends, || {
     start();
     use_roots_beside_threads_that_end();

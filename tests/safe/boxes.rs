@@ -195,7 +195,8 @@ impl Drop for Elsewhere {
 /// The threads that have dropped boxes.
 static DROPPED_BY: LazyLock<Arc<Mutex<Vec<ThreadId>>>> = LazyLock::new(Default::default);
 
-// With backtraces, OCaml keeps the exception that a thread raised last, in the record of the thread.
+// With backtraces, OCaml keeps the exception that a thread raised last, in the record of the
+// thread.
 test!(exceptions_of_threads_that_ended, environment = &[("OCAMLRUNPARAM", "b")], || {
     with_ocaml(|lock| {
         let all_have_records = &Barrier::new(4);
@@ -220,8 +221,8 @@ static MEETINGS: [Barrier; 2] = [const { Barrier::new(2) }; 2];
 
 const ROUNDS: usize = 20;
 
-// While the only thread of a domain has released the lock, the domain's backup thread does its part of the collections that other
-// domains begin. The thread takes the lock again after that part.
+// While the only thread of a domain has released the lock, the domain's backup thread does its part
+// of the collections that other domains begin. The thread takes the lock again after that part.
 test!(boxes_dropped_by_another_thread, ocaml = 5, || {
     let make: Run = |lock, _| {
         for _ in 0..ROUNDS {

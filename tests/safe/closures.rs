@@ -202,7 +202,8 @@ impl std::error::Error for Collects {}
 
 impl Drop for Collects {
     fn drop(&mut self) {
-        // SAFETY: OCaml called the function whose error this is. Nothing else in this test uses a token or a value meanwhile.
+        // SAFETY: OCaml called the function whose error this is. Nothing else in this test uses a
+        // token or a value meanwhile.
         unsafe {
             DomainLock::assume_held(|lock| {
                 full_major(lock).unwrap();
@@ -273,7 +274,8 @@ test!(closures_that_forget_themselves, || {
         let mine: Arc<Mutex<Option<Boxroot<Count>>>> = Arc::default();
         let (inside, owned) = (mine.clone(), Counted::new(7));
         let f = Count::from_rust(lock, move |lock, n| {
-            // The function that is running loses its only root, and the collector runs several times.
+            // The function that is running loses its only root, and the collector runs several
+            // times.
             drop(inside.lock().unwrap().take());
             for _ in 0..3 {
                 full_major(lock)?;
@@ -330,8 +332,8 @@ test!(closures_in_domains, ocaml = 5, || {
     run_everywhere(|lock, f| in_domains(lock, f, 5000).unwrap());
 });
 
-// OCaml 5 hides what is around an effect handler while C code below it, or the collector for a finaliser, calls OCaml. What looks
-// at the call stack then would read NULL.
+// OCaml 5 hides what is around an effect handler while C code below it, or the collector for a
+// finaliser, calls OCaml. What looks at the call stack then would read NULL.
 test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
     static LOOKED: AtomicUsize = AtomicUsize::new(0);
     fn look(lock: &mut DomainLock) -> Result<isize, Box<dyn std::error::Error>> {

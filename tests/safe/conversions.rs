@@ -510,7 +510,8 @@ test!(kinds_of_everything, || {
                 Kind::Immediate(_) => 0, // OCaml 4 has no continuations
             })
             .collect();
-        // As in testlib.ml: lists and closures, an infix pointer, lazy values, numbers, floats in a row, ...
+        // As in testlib.ml: lists and closures, an infix pointer, lazy values, numbers, floats in a
+        // row, ...
         assert_eq!(tags[..4], [0, 247, 247, 249]);
         assert_eq!(tags[6..9], [255, 255, 254]);
         assert_eq!(tags[11..14], [252, 253, 0]);

@@ -51,8 +51,8 @@ fn run_inner(how: &str) -> Output {
     output_within(Duration::from_secs(60), this_program().env(INNER, how)).unwrap()
 }
 
-/// Two stacks that end at the same address, one after the other: of 1 MiB, and of 128 KiB. Below the second one is a guard page, and
-/// then memory of others.
+/// Two stacks that end at the same address, one after the other: of 1 MiB, and of 128 KiB. Below
+/// the second one is a guard page, and then memory of others.
 fn large_stack_and_small_one() -> (&'static mut [u8], impl FnOnce() -> &'static mut [u8]) {
     const SMALL: usize = 128 << 10;
     const PAGE: usize = 4096;

@@ -1,4 +1,5 @@
-//! The feature `debug-checks`: each misuse of a raw root is reported, with the place in the program that created it.
+//! The feature `debug-checks`: each misuse of a raw root is reported, with the place in the program
+//! that created it.
 
 use crate::support::raw;
 use crate::support::roots::Roots;
@@ -200,7 +201,8 @@ struct Point {
     y: f64,
 }
 
-// Every root is on record with the line of this file that called the crate, however deep in the crate it was created.
+// Every root is on record with the line of this file that called the crate, however deep in the
+// crate it was created.
 test!(leaks_of_conversions, || {
     /// Expects `count` roots from one place on `line`, since `before`.
     fn check(before: &[(Site, usize)], line: u32, count: usize) {

@@ -1,5 +1,5 @@
-//! Domains that end, or drop each other's roots; threads and domains that wait for each other by Rust's locks, condition
-//! variables and joins.
+//! Domains that end, or drop each other's roots; threads and domains that wait for each other by
+//! Rust's locks, condition variables and joins.
 
 use crate::support::exported::{Run, HANDED_OVER};
 use crate::support::safe::*;
@@ -39,7 +39,8 @@ fn push_roots(lock: &mut DomainLock) {
     }
 }
 
-/// Runs `run` in a new OCaml domain, and at the same time `body` on a new thread of the first domain.
+/// Runs `run` in a new OCaml domain, and at the same time `body` on a new thread of the first
+/// domain.
 fn in_two_domains(body: fn(&mut DomainLock), run: Run) {
     with_ocaml(|lock| {
         let other = thread::spawn(move || DomainLock::with(body).unwrap());
@@ -150,7 +151,8 @@ test!(roots_live_on_after_their_domain, forbid(unsafe_code), ocaml = 5, || {
     runtime.shutdown().unwrap();
 });
 
-/// A root that a finaliser moves to the end of its thread, if that is not this thread. The first one does.
+/// A root that a finaliser moves to the end of its thread, if that is not this thread. The first
+/// one does.
 struct MovesOn(Option<Boxroot<OCamlString>>, thread::ThreadId);
 
 impl Drop for MovesOn {
@@ -195,8 +197,8 @@ static HAS_MOVED_ON: AtomicBool = AtomicBool::new(false);
 
 static LOCK_AT_END: Mutex<Option<ocaml_boxroot_sys::LockState>> = Mutex::new(None);
 
-// While a domain waits, its backup thread collects for it, and runs finalisers. When that thread ends, it does not hold
-// the lock, and another domain may have the number of its own.
+// While a domain waits, its backup thread collects for it, and runs finalisers. When that thread
+// ends, it does not hold the lock, and another domain may have the number of its own.
 test!(roots_at_the_end_of_a_backup_thread, forbid(unsafe_code), ocaml = 5, || {
     end_a_backup_thread();
 });
@@ -246,8 +248,8 @@ fn collect_until_stop(lock: &mut DomainLock) {
     }
 }
 
-// A value that was read under a token lives as long as the token is borrowed, although its root was dropped and another
-// domain runs the collector.
+// A value that was read under a token lives as long as the token is borrowed, although its root was
+// dropped and another domain runs the collector.
 test!(references_outlive_their_roots, forbid(unsafe_code), ocaml = 5, || {
     start();
     let collector = thread::spawn(|| {

@@ -432,7 +432,8 @@ test!(declared_exceptions, || {
         let made = here().exception(lock).unwrap();
         assert_eq!(thrown(lock, made), "Parse_error here 3");
         assert_eq!(here().to_string(), r#"ParseError { text: "here", place: 3 }"#);
-        // Functions that OCaml calls return them as they are, also among the sources of other errors.
+        // Functions that OCaml calls return them as they are, also among the sources of other
+        // errors.
         let returned: &[Run] = &[
             |_, _| Err(here().into()),
             |_, _| Err(Context(here().into()).into()),

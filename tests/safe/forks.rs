@@ -72,7 +72,8 @@ test!(command_after_the_end_of_a_domain, ocaml = 5, || {
     });
 });
 
-/// Starts OCaml, which writes its runtime events to a file of each process, and returns the name of this process's file.
+/// Starts OCaml, which writes its runtime events to a file of each process, and returns the name of
+/// this process's file.
 fn start_with_events() -> impl Fn() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("events-{}", process::id()));
     fs::create_dir_all(&folder).unwrap();
@@ -142,7 +143,8 @@ extern "C" fn wait_at_the_end(_: *mut libc::c_void) {
     }
 }
 
-// In the child, glibc leaves the thread-specific values of such a thread on its stack, and so to a thread that gets this stack.
+// In the child, glibc leaves the thread-specific values of such a thread on its stack, and so to a
+// thread that gets this stack.
 test!(fork_while_a_thread_ends, || {
     let key = make_key(wait_at_the_end);
     start();
@@ -271,7 +273,8 @@ test!(threads_of_a_child_take_turns, || {
     assert_eq!(status, Ok(0), "the child's status");
 });
 
-// A process ends by the end of its last thread. Here this is the one that forked, so no other thread may stay.
+// A process ends by the end of its last thread. Here this is the one that forked, so no other
+// thread may stay.
 test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
     let _runtime = Runtime::start().unwrap();
     attach_on_another_thread();
@@ -296,7 +299,8 @@ test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
     assert_eq!((unsafe { libc::waitpid(id, &mut status, 0) }, status), (id, 0));
 });
 
-// The child of a release cannot take the lock again. It says so, although the lock of Rust's stderr is held for ever there.
+// The child of a release cannot take the lock again. It says so, although the lock of Rust's stderr
+// is held for ever there.
 test!(a_child_ends_where_release_does, || {
     let _runtime = Runtime::start().unwrap();
     let (locked, is_locked) = mpsc::channel();
@@ -317,8 +321,8 @@ test!(a_child_ends_where_release_does, || {
     other.join().unwrap();
 });
 
-// The first domain has got a second thread, for collections, which the child does not have. So in the child the next domain would
-// wait for the first one for ever.
+// The first domain has got a second thread, for collections, which the child does not have. So in
+// the child the next domain would wait for the first one for ever.
 test!(fork_after_a_domain_ended, ocaml = 5, || {
     with_ocaml(|lock| {
         let kept = strings(lock, 1000);
@@ -424,8 +428,8 @@ test!(fork_while_threads_call_get_or_start, || {
     });
 });
 
-/// Starts OCaml on another thread, and then runs `after` there. The start has written a byte before OCaml's modules have
-/// called Rust, and waits for one.
+/// Starts OCaml on another thread, and then runs `after` there. The start has written a byte before
+/// OCaml's modules have called Rust, and waits for one.
 fn start_that_waits(
     arguments: &'static [&'static str],
     after: impl FnOnce() + Send + 'static,

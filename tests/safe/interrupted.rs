@@ -1,4 +1,5 @@
-//! Conversions of all shapes, whose parts collect, release the lock, fail or panic while the others wait.
+//! Conversions of all shapes, whose parts collect, release the lock, fail or panic while the others
+//! wait.
 
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;

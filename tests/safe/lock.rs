@@ -128,7 +128,8 @@ test!(break_in_a_blocking_section, || {
     })
 });
 
-// On OCaml 4, this ended the process, because the exception was raised when OCaml registered the thread.
+// On OCaml 4, this ended the process, because the exception was raised when OCaml registered the
+// thread.
 test!(break_when_a_thread_attaches_first, || {
     with_ocaml(|lock| {
         through_ocaml(lock, "catch_break", 1).unwrap();

@@ -1,7 +1,9 @@
-//! Mistakes in declarations by hand, each in a process of its own: builds with checks end with an error that says what is wrong,
-//! and not with wrong data or a signal. The items of tests/support/mistakes.ml are declared wrongly here.
+//! Mistakes in declarations by hand, each in a process of its own: builds with checks end with an
+//! error that says what is wrong, and not with wrong data or a signal. The items of
+//! tests/support/mistakes.ml are declared wrongly here.
 //!
-//! The compiler finds the mistakes in [`FOUND_BY_THE_COMPILER`]. No check finds the mistakes in [`NOT_FOUND`].
+//! The compiler finds the mistakes in [`FOUND_BY_THE_COMPILER`]. No check finds the mistakes in
+//! [`NOT_FOUND`].
 
 use crate::support::mistakes::*;
 use crate::support::safe::*;
@@ -28,7 +30,8 @@ fn is_caught<T: Debug>(
     assert!(text.contains(message), "{text}");
 }
 
-/// `name: (argument: Type = value, …) -> Type as Rust type = "registered name", "part of the message";`
+/// `name: (argument: Type = value, …) -> Type as Rust type = "registered name", "part of the
+/// message";`
 macro_rules! declared {
     ($($name:ident: ($($a:ident: $type:ty = $value:expr),*) -> $result:ty as $rust:ty = $registered:literal, $message:literal;)*) => {$(
         test!($name, || {
@@ -252,7 +255,8 @@ declared! {
     an_int_for_a_box: () -> I as i64 = "mistakes.no_box", "the immediate 42, where OCamlBox<String> belongs";
 }
 
-/// Mistakes that the compiler finds, each with the program in `ocaml-boxroot/tests/compile_fail` that has it.
+/// Mistakes that the compiler finds, each with the program in `ocaml-boxroot/tests/compile_fail`
+/// that has it.
 const FOUND_BY_THE_COMPILER: &[(&str, &str)] = &[
     ("a Rust value of another type than the argument's", "conversions_that_are_not_there"),
     ("a result that is copied to another Rust type", "conversions_that_are_not_there"),

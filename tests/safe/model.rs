@@ -1,5 +1,6 @@
-//! Random sequences of operations of the safe crate, compared with a model: for each live root, the number that its string
-//! spells. A failure is shrunk to a short sequence. One test, because a process can have one runtime.
+//! Random sequences of operations of the safe crate, compared with a model: for each live root, the
+//! number that its string spells. A failure is shrunk to a short sequence. One test, because a
+//! process can have one runtime.
 
 #[macro_use]
 #[path = "../support/mod.rs"]
@@ -18,8 +19,8 @@ use support::exported::HANDED_OVER;
 use support::raw;
 use support::safe::through_ocaml;
 
-/// One operation. Indices are taken modulo the number of live roots, or of places on the shelf; an operation on several roots takes
-/// them from an index on.
+/// One operation. Indices are taken modulo the number of live roots, or of places on the shelf; an
+/// operation on several roots takes them from an index on.
 #[derive(Clone, Debug)]
 enum Op {
     Create(usize),
@@ -76,7 +77,8 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         8 => n.clone().prop_map(Op::Create),
         4 => (n.clone(), 1..5000_usize).prop_map(|(n, count)| Op::CreateMany(n, count)),
-        // So many that the collector marks them in slices (BXR_HAND_OVER_FROM in boxroot-c/src/scan.c).
+        // So many that the collector marks them in slices (BXR_HAND_OVER_FROM in
+        // boxroot-c/src/scan.c).
         1 => (n.clone(), 30_000..60_000_usize).prop_map(|(n, count)| Op::CreateMany(n, count)),
         4 => n.clone().prop_map(Op::Get),
         6 => (n.clone(), n.clone()).prop_map(|(i, n)| Op::Set(i, n)),
@@ -213,7 +215,8 @@ impl Model {
             Op::Raw(i) => {
                 let (root, n) = self.roots.swap_remove(i % len);
                 let mut raw = root.into_raw();
-                // SAFETY: the lock is held. Each root is live until it is deleted, and the collector does not run.
+                // SAFETY: the lock is held. Each root is live until it is deleted, and the
+                // collector does not run.
                 let moved = unsafe {
                     let text = sys::boxroot_get(raw);
                     assert!(sys::boxroot_modify(&mut raw, raw::UNIT));

@@ -1,4 +1,5 @@
-//! Tests as users of the crate write them: all tests run in one process, each on its own thread, and share a runtime.
+//! Tests as users of the crate write them: all tests run in one process, each on its own thread,
+//! and share a runtime.
 
 #[path = "../support/mod.rs"]
 mod support;

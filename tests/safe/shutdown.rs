@@ -75,7 +75,8 @@ test!(shutdown_within_a_time_while_threads_call, || {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 });
 
-// A thread that is attached waits for one that attaches in a loop. The latter waits until the limit, and goes on without an error.
+// A thread that is attached waits for one that attaches in a loop. The latter waits until the
+// limit, and goes on without an error.
 test!(shutdown_within_a_time_that_is_too_short, || {
     static STOP: AtomicBool = AtomicBool::new(false);
     let mut runtime = start();
@@ -266,8 +267,8 @@ test!(
             .unwrap()
         };
         DomainLock::with(at_exit).unwrap();
-        // Memory of the runtime, as domains that have just ended use it: it must not be freed under them.
-        // SAFETY: the name is a C string, and no other thread uses OCaml 4's table of names.
+        // Memory of the runtime, as domains that have just ended use it: it must not be freed under
+        // them. SAFETY: the name is a C string, and no other thread uses OCaml 4's table of names.
         let cell = unsafe { ocaml_sys::caml_named_value(c"run_at_exit".as_ptr()) };
         // SAFETY: the cell lives as long as the runtime.
         let before = unsafe { *cell };
@@ -283,7 +284,8 @@ test!(
 fn written_to(output: impl AsRawFd, f: impl FnOnce()) -> String {
     let (mut reader, writer) = UnixStream::pair().unwrap();
     let number = output.as_raw_fd();
-    // SAFETY: the test is a process of its own, in which nothing else uses this descriptor meanwhile.
+    // SAFETY: the test is a process of its own, in which nothing else uses this descriptor
+    // meanwhile.
     let kept = unsafe { libc::dup(number) };
     // SAFETY: as above.
     unsafe { libc::dup2(writer.as_raw_fd(), number) };
@@ -340,7 +342,8 @@ test!(exit_in_a_release, forbid(unsafe_code), || {
     with_ocaml(|lock| lock.release(|| process::exit(0)));
 });
 
-/// Tries to use the runtime when it is dropped, and checks that this works if it `can`, and is refused if not.
+/// Tries to use the runtime when it is dropped, and checks that this works if it `can`, and is
+/// refused if not.
 struct Restless {
     can: bool,
 }
@@ -508,7 +511,8 @@ fn wait_for(what: &AtomicBool) {
     }
 }
 
-/// Shuts OCaml down. An `at_exit` function starts `body` by this function of exported.ml, and returns when `RUNS` is true.
+/// Shuts OCaml down. An `at_exit` function starts `body` by this function of exported.ml, and
+/// returns when `RUNS` is true.
 fn shut_down_and_leave(how: &'static str, body: Run) {
     static LEFT: Mutex<Option<(&str, Run)>> = Mutex::new(None);
     *LEFT.lock().unwrap() = Some((how, body));
@@ -543,7 +547,8 @@ test!(a_thread_that_at_exit_leaves_in_rust, forbid(unsafe_code), || {
     wait_for(&HAS_DROPPED);
 });
 
-// It takes the lock of its own domain again, and reads its roots. A collection that begins then would wait for ever: so one comes before.
+// It takes the lock of its own domain again, and reads its roots. A collection that begins then
+// would wait for ever: so one comes before.
 test!(a_domain_that_at_exit_leaves_in_rust, forbid(unsafe_code), ocaml = 5, || {
     static HAS_READ: AtomicBool = AtomicBool::new(false);
     shut_down_and_leave("start_in_a_domain", |lock, _| {
@@ -648,7 +653,8 @@ test!(roots_dropped_during_shutdown, forbid(unsafe_code), || {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 });
 
-/// Shuts OCaml down while a thread that OCaml code made does for ever what this function of exported.ml says.
+/// Shuts OCaml down while a thread that OCaml code made does for ever what this function of
+/// exported.ml says.
 fn shut_down_with_a_thread(how: &str) {
     let runtime = start();
     let roots = DomainLock::with(|lock| {

@@ -28,8 +28,8 @@ test!(start_where_ocaml_runs_already, || {
     assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
 });
 
-// Whether the program has the Thread module is found out by the first thread that attaches, without the lock, while OCaml may be
-// registering names.
+// Whether the program has the Thread module is found out by the first thread that attaches, without
+// the lock, while OCaml may be registering names.
 test!(attach_where_another_library_has_set_boxroot_up, || {
     raw::start_runtime();
     // SAFETY: this thread holds the lock of a runtime that was started.
@@ -60,7 +60,8 @@ test!(attach_where_ocaml_has_not_called_rust_yet, || {
     });
 });
 
-// On OCaml 4, yielding calls no hook, so a thread that yields now is not seen to take the lock again.
+// On OCaml 4, yielding calls no hook, so a thread that yields now is not seen to take the lock
+// again.
 test!(set_up_while_a_thread_yields, || {
     raw::start_runtime();
     let run: Run = |lock, n| {
@@ -90,8 +91,8 @@ test!(start_on_many_threads, || {
     DomainLock::with(churn).unwrap();
 });
 
-// The first calls of several domains set the library up. Under this setting they also keep the heap, by one more start of the
-// runtime, which is counted here.
+// The first calls of several domains set the library up. Under this setting they also keep the
+// heap, by one more start of the runtime, which is counted here.
 test!(first_calls_of_many_domains, ocaml = 5, environment = &[("OCAMLRUNPARAM", "c")], || {
     const DOMAINS: usize = 16;
     static HERE: Barrier = Barrier::new(DOMAINS);
@@ -118,15 +119,16 @@ test!(first_calls_of_many_domains, ocaml = 5, environment = &[("OCAMLRUNPARAM", 
     }
     raw::ocaml("join_all", &[raw::UNIT]);
     assert_eq!(RAN.load(Ordering::SeqCst), DOMAINS);
-    // There were two starts, so only the second shutdown has an effect. It goes no further than this: freeing the heap while threads of
-    // domains end is a race of OCaml's.
+    // There were two starts, so only the second shutdown has an effect. It goes no further than
+    // this: freeing the heap while threads of domains end is a race of OCaml's.
     static SHUTDOWNS: AtomicUsize = AtomicUsize::new(0);
     let at_exit: Run = |_, _| process::exit(i32::from(SHUTDOWNS.load(Ordering::SeqCst) != 2));
     *RUN.lock().unwrap() = Some(at_exit);
     raw::ocaml("run_at_exit", &[raw::int(0)]);
     for shutdowns in 1..=2 {
         SHUTDOWNS.store(shutdowns, Ordering::SeqCst);
-        // SAFETY: this thread holds the lock. The runtime is not used after its shutdown, which does not return.
+        // SAFETY: this thread holds the lock. The runtime is not used after its shutdown, which
+        // does not return.
         unsafe { raw::caml_shutdown() };
     }
     panic!("the runtime was started more than twice");
@@ -134,8 +136,8 @@ test!(first_calls_of_many_domains, ocaml = 5, environment = &[("OCAMLRUNPARAM", 
 
 static RAN: AtomicUsize = AtomicUsize::new(0);
 
-/// Starts OCaml with these arguments. If one is "run", the initialisation of exported.ml calls `body` with the number of
-/// arguments; if one is "raise", it raises an exception.
+/// Starts OCaml with these arguments. If one is "run", the initialisation of exported.ml calls
+/// `body` with the number of arguments; if one is "raise", it raises an exception.
 fn start_with(arguments: &[&str], body: Run) -> Result<Runtime, StartError> {
     *RUN.lock().unwrap() = Some(body);
     Runtime::builder().args(arguments.iter().copied()).start()
@@ -249,7 +251,8 @@ test!(the_starting_thread_ends, || {
 });
 
 test!(rust_handles_stack_overflows_again, || {
-    // SAFETY: the functions only read settings. All zeros is a valid value of the structs, which they fill.
+    // SAFETY: the functions only read settings. All zeros is a valid value of the structs, which
+    // they fill.
     let handlers = || unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         let mut stack: libc::stack_t = std::mem::zeroed();
@@ -267,8 +270,8 @@ test!(rust_handles_stack_overflows_again, || {
     assert_eq!(stack_after.0 == stack.0, cfg!(not(ocaml5)));
 });
 
-// On OCaml 4 the process ends with a message, as it does when Rust code overflows the stack. OCaml 5 has stacks
-// of its own, and raises an exception.
+// On OCaml 4 the process ends with a message, as it does when Rust code overflows the stack. OCaml
+// 5 has stacks of its own, and raises an exception.
 test!(stack_overflow_in_ocaml, environment = &[("OCAMLRUNPARAM", "l=1M")], || {
     const INNER: &str = "BOXROOT_OVERFLOW";
     let overflow = || {

@@ -42,8 +42,8 @@ test!(statistics_without_the_lock, || {
     start();
     let roots: Vec<_> =
         DomainLock::with(|lock| (0..10_000).map(|_| string(lock, "x")).collect()).unwrap();
-    // Without the lock the statistics are those of the last major scan, or of an early minor one, and say so. Under the lock they are exact, on all
-    // threads.
+    // Without the lock the statistics are those of the last major scan, or of an early minor one,
+    // and say so. Under the lock they are exact, on all threads.
     assert!(!stats().is_exact && stats().to_string().contains("when they were last counted"));
     let elsewhere = thread::spawn(|| DomainLock::with(|_| stats()).unwrap()).join().unwrap();
     assert!(elsewhere.is_exact);

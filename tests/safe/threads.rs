@@ -38,8 +38,8 @@ test!(roots_are_shared_between_threads, || {
     })
 });
 
-// OCaml's own thread that makes others take turns starts when a new thread has the lock. (On 5.0 and 5.1, a turn during that would do
-// harm: `MAY_TICK` in threads.c.)
+// OCaml's own thread that makes others take turns starts when a new thread has the lock. (On 5.0
+// and 5.1, a turn during that would do harm: `MAY_TICK` in threads.c.)
 test!(the_first_new_thread_gets_its_turn, except = &["5.0.", "5.1."], || {
     with_ocaml(|lock| {
         thread::scope(|scope| {
@@ -82,7 +82,8 @@ fn thread_id(lock: &mut DomainLock) -> isize {
     ocaml(lock, "thread_id", 0, |_, _| Ok(())).unwrap()
 }
 
-/// Attaches on `count` threads, at most `at_once` at a time, and returns the largest `Thread.id` of them.
+/// Attaches on `count` threads, at most `at_once` at a time, and returns the largest `Thread.id` of
+/// them.
 fn largest_id(count: usize, at_once: usize) -> isize {
     static LARGEST: AtomicIsize = AtomicIsize::new(0);
     let work = || {
@@ -108,8 +109,8 @@ test!(a_hundred_thousand_short_threads, || {
     Runtime::start().unwrap();
     let first = largest_id(1000, 4);
     let before = memory();
-    // OCaml knows no more threads than lived at the same time, so minor collections scan no more of them. A
-    // thread may end a little after it was joined.
+    // OCaml knows no more threads than lived at the same time, so minor collections scan no more of
+    // them. A thread may end a little after it was joined.
     assert!(largest_id(100_000, 4) <= first + 40);
     let after = memory();
     assert!(after < before + (16 << 20), "{before} bytes have become {after}");
@@ -194,13 +195,14 @@ test!(shutdown_races_with_attach, || {
     assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
 });
 
-// A thread that another library has registered cannot attach, whether there is an idle record or not. It can after the
-// library has unregistered it.
+// A thread that another library has registered cannot attach, whether there is an idle record or
+// not. It can after the library has unregistered it.
 test!(a_thread_of_another_library, || {
     Runtime::start().unwrap();
     for _ in 0..10 {
         let library = thread::spawn(|| {
-            // SAFETY: the program links systhreads. OCaml does not know this thread, which does not hold the lock.
+            // SAFETY: the program links systhreads. OCaml does not know this thread, which does not
+            // hold the lock.
             let (registered, answer, unregistered) = unsafe {
                 (caml_c_thread_register(), DomainLock::with(churn), caml_c_thread_unregister())
             };
@@ -213,13 +215,15 @@ test!(a_thread_of_another_library, || {
     }
 });
 
-// OCaml 5.5 registers a thread with one domain only, even after it was unregistered. An idle record does not change that.
+// OCaml 5.5 registers a thread with one domain only, even after it was unregistered. An idle record
+// does not change that.
 test!(a_thread_of_another_domain, except = &["4.", "5.0.", "5.1.", "5.2.", "5.3.", "5.4."], || {
     let run: Run = |lock, _| {
         // SAFETY: this thread holds the lock.
         let domain = unsafe { test_domain() };
         let attaches_twice = move || {
-            // SAFETY: OCaml does not know this thread, which does not hold a lock, and the domain lives.
+            // SAFETY: OCaml does not know this thread, which does not hold a lock, and the domain
+            // lives.
             let answers = unsafe { (test_register_in_domain(domain), caml_c_thread_unregister()) };
             assert_eq!(answers, (1, 1));
             [DomainLock::with(churn), DomainLock::with(churn)]
@@ -243,8 +247,8 @@ extern "C" fn attach_in_a_key(_: *mut libc::c_void) {
     IN_A_KEY.lock().unwrap().push(DomainLock::with(churn));
 }
 
-// The destructors of thread-specific keys run after those of Rust's thread-local variables, in the order in which the keys were made.
-// OCaml's own key loses its value among them.
+// The destructors of thread-specific keys run after those of Rust's thread-local variables, in the
+// order in which the keys were made. OCaml's own key loses its value among them.
 test!(attach_in_the_destructors_of_keys, || {
     let before_start = make_key(attach_in_a_key);
     let starts = move || {
@@ -287,8 +291,8 @@ fn disable_signal_stack() {
     }
 }
 
-/// Attaches on a new thread, which has no signal stack, like Rust's threads in programs that OCaml started. Returns the signal stack
-/// that it has then, and had while another thread was attached.
+/// Attaches on a new thread, which has no signal stack, like Rust's threads in programs that OCaml
+/// started. Returns the signal stack that it has then, and had while another thread was attached.
 fn signal_stack_of_a_thread(attached: &Barrier) -> usize {
     disable_signal_stack();
     DomainLock::with(churn).unwrap();
@@ -316,10 +320,12 @@ test!(signal_stack_of_the_thread_that_starts, ocaml = 5, || {
     assert!(signal_stack().is_some());
 });
 
-/// The thread that runs OCaml code. A thread that has just been created, and runs none, may have no signal stack yet.
+/// The thread that runs OCaml code. A thread that has just been created, and runs none, may have no
+/// signal stack yet.
 static RUNS_OCAML: AtomicUsize = AtomicUsize::new(0);
 
-/// How many signals `handler` has had on that thread, and how many of these on a stack for signal handlers.
+/// How many signals `handler` has had on that thread, and how many of these on a stack for signal
+/// handlers.
 static SIGNALS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 fn this_thread() -> usize {
@@ -363,7 +369,8 @@ fn flags(signal: libc::c_int) -> libc::c_int {
     }
 }
 
-/// Sends signals to this process, while OCaml code runs below effect handlers, on a small stack of its own (OCaml 5).
+/// Sends signals to this process, while OCaml code runs below effect handlers, on a small stack of
+/// its own (OCaml 5).
 fn signals_while_ocaml_runs(lock: &mut DomainLock) {
     let every = |microseconds| {
         let time = libc::timeval { tv_sec: 0, tv_usec: microseconds };
@@ -421,7 +428,8 @@ fn get_at_once(signals: std::ops::Range<libc::c_int>) {
     }
 }
 
-// Signal stacks have no room for the handlers of many signals, each of which would interrupt the one before.
+// Signal stacks have no room for the handlers of many signals, each of which would interrupt the
+// one before.
 test!(many_signals_at_once, || {
     let signals = libc::SIGRTMIN()..libc::SIGRTMIN() + 20;
     for signal in signals.clone() {
@@ -453,7 +461,8 @@ fn has_guard_page() -> bool {
     written == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 
-// On the thread that started OCaml, on one with a new record of OCaml's, and on one that takes a record over.
+// On the thread that started OCaml, on one with a new record of OCaml's, and on one that takes a
+// record over.
 test!(signal_stacks_are_large, ocaml = 5, || {
     install(libc::SIGUSR1, handler_with_a_large_frame as *const () as libc::sighandler_t);
     protect_signals();
@@ -574,7 +583,8 @@ test!(roots_at_the_end_of_threads_of_ocaml, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let kept = strings(lock, 1000);
         for n in 0..50 {
-            // The thread drops these roots after it gave the lock back, while this thread makes roots.
+            // The thread drops these roots after it gave the lock back, while this thread makes
+            // roots.
             let body: Run = |lock, _| {
                 ROOTS.set(strings(lock, 3000));
                 Ok(())

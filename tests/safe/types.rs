@@ -490,7 +490,8 @@ fn on_a_stack<R: Send>(size: usize, f: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| thread.spawn_scoped(scope, f).unwrap().join().unwrap())
 }
 
-/// A type of many constructors. What the conversions of all of them need would not fit on a small stack more than once.
+/// A type of many constructors. What the conversions of all of them need would not fit on a small
+/// stack more than once.
 macro_rules! many_constructors {
     ($($constructor:ident)*) => {
         enum Many {
@@ -620,7 +621,8 @@ test!(deep_values_at_the_end_of_the_stack, || {
     assert_no_roots();
 });
 
-// A value of an abstract type may be a pointer that is NULL. `debug-checks` reports a root of 0 as a mistake.
+// A value of an abstract type may be a pointer that is NULL. `debug-checks` reports a root of 0 as
+// a mistake.
 #[cfg(not(feature = "debug-checks"))]
 test!(unboxed_null, ocaml = 4, || {
     with_ocaml(|lock| {

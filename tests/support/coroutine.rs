@@ -10,7 +10,8 @@ struct Contexts {
     body: Option<fn()>,
 }
 
-/// A function that runs until it suspends itself, and goes on when it is resumed. Its memory is leaked.
+/// A function that runs until it suspends itself, and goes on when it is resumed. Its memory is
+/// leaked.
 pub struct Coroutine(*mut Contexts);
 
 thread_local! {
@@ -36,7 +37,8 @@ impl Coroutine {
             outside: context(),
             body: Some(body),
         }));
-        // SAFETY: the box is leaked, and the stack is static. When `run` returns, `outside` goes on, as `resume` left it.
+        // SAFETY: the box is leaked, and the stack is static. When `run` returns, `outside` goes
+        // on, as `resume` left it.
         unsafe {
             assert_eq!(libc::getcontext(addr_of_mut!((*me).inside)), 0);
             (*me).inside.uc_stack.ss_sp = stack.as_mut_ptr().cast();

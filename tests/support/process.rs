@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A program of these tests. As for the unit tests in C, the variable RUN can name what runs it, with arguments: an emulator, where
-/// the system starts only programs for its own processor.
+/// A program of these tests. As for the unit tests in C, the variable RUN can name what runs it,
+/// with arguments: an emulator, where the system starts only programs for its own processor.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let run = std::env::var("RUN").unwrap_or_default();
     let mut words = run.split_whitespace();
@@ -27,7 +27,8 @@ pub fn this_program() -> Command {
     command(std::env::current_exe().expect("a program has a path"))
 }
 
-/// A time limit, where the processor may be an emulated one: there everything takes several times as long.
+/// A time limit, where the processor may be an emulated one: there everything takes several times
+/// as long.
 pub fn patience(limit: Duration) -> Duration {
     if std::env::var_os("RUN").is_some() {
         5 * limit
@@ -44,7 +45,8 @@ pub fn output_within(limit: Duration, command: &mut Command) -> Result<Output, E
     let (ended, end) = mpsc::channel();
     thread::spawn(move || ended.send(child.wait_with_output()));
     end.recv_timeout(limit).unwrap_or_else(|_| {
-        // SAFETY: the process is a child of this one that was not waited for yet, so its id is still its own.
+        // SAFETY: the process is a child of this one that was not waited for yet, so its id is
+        // still its own.
         unsafe { libc::kill(id, libc::SIGKILL) };
         Err(Error::new(ErrorKind::TimedOut, format!("still running after {limit:?}")))
     })
@@ -56,11 +58,12 @@ pub fn text_of(output: &Output) -> String {
     format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr))
 }
 
-/// Runs `child` in the child of a fork, which must end by itself, without a panic. A child that hangs, also inside of fork,
-/// is killed.
+/// Runs `child` in the child of a fork, which must end by itself, without a panic. A child that
+/// hangs, also inside of fork, is killed.
 pub fn in_a_child(child: impl FnOnce()) {
     let limit = patience(Duration::from_secs(60));
-    // SAFETY: the child runs `child`, whose behaviour after a fork is the subject of the test, and ends.
+    // SAFETY: the child runs `child`, whose behaviour after a fork is the subject of the test, and
+    // ends.
     let id = unsafe { libc::fork() };
     if id == 0 {
         let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));

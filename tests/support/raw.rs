@@ -84,8 +84,8 @@ pub fn start_runtime() {
     LazyLock::force(&FUNCTIONS);
 }
 
-/// What testlib.ml registers. Later, `caml_named_value` might wait for other domains and release the lock meanwhile, and the
-/// caller's values might move.
+/// What testlib.ml registers. Later, `caml_named_value` might wait for other domains and release
+/// the lock meanwhile, and the caller's values might move.
 static FUNCTIONS: LazyLock<HashMap<&CStr, &Value>> = LazyLock::new(|| {
     static NAMES: Mutex<Vec<&CStr>> = Mutex::new(Vec::new());
     extern "C" fn add(_: Value, name: *const c_char) {
@@ -146,8 +146,8 @@ pub fn minor() {
     ocaml("minor", &[UNIT]);
 }
 
-/// Runs collections of every kind, and allocates much: so memory of values that are not kept alive is
-/// overwritten.
+/// Runs collections of every kind, and allocates much: so memory of values that are not kept alive
+/// is overwritten.
 pub fn stress() {
     ocaml("churn", &[int(50_000)]);
     full_major();

@@ -70,7 +70,8 @@ impl Test {
     }
 }
 
-/// Registers a test: its name, then settings of [`Test`], then its body. With `forbid(unsafe_code)`, the body has no unsafe code.
+/// Registers a test: its name, then settings of [`Test`], then its body. With
+/// `forbid(unsafe_code)`, the body has no unsafe code.
 macro_rules! test {
     ($name:ident, forbid(unsafe_code), $($rest:tt)*) => {
         test!(@ [#[forbid(unsafe_code)]] $name, $($rest)*);
@@ -91,8 +92,8 @@ macro_rules! test {
     };
 }
 
-/// The main function of a test program. In a process that was started for a test, it runs this test. A process that
-/// takes longer than `limit` is killed, and its test has failed.
+/// The main function of a test program. In a process that was started for a test, it runs this
+/// test. A process that takes longer than `limit` is killed, and its test has failed.
 pub fn run_tests_within(limit: Duration) -> ! {
     let mut tests: Vec<&'static Test> = inventory::iter::<Test>().collect();
     tests.sort_by_key(|test| test.name());

@@ -77,7 +77,8 @@ pub fn check(lock: &DomainLock, strings: &Strings) {
     }
 }
 
-/// Has OCaml run `body(n)`. `how` names one of the functions of exported.ml that start with "run", or "exit".
+/// Has OCaml run `body(n)`. `how` names one of the functions of exported.ml that start with "run",
+/// or "exit".
 pub fn ocaml(lock: &mut DomainLock, how: &str, n: isize, body: Run) -> Result<isize, Exception> {
     *RUN.lock().unwrap() = Some(body);
     let f = function::<(OCamlInt,), OCamlInt>(lock, how);

@@ -76,7 +76,8 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
         ("delete one of a million, in random order (`delete_shuffled`)", "delete_shuffled"),
     ] {
         let cells = kinds.map(|kind| cell("micro", program, "", kind, "ns_per_operation"));
-        // A report that measured only some parts may have the data of an older one, without this program.
+        // A report that measured only some parts may have the data of an older one, without this
+        // program.
         if cells.iter().any(Option::is_some) {
             text += &row(what, &cells);
         }

@@ -29,7 +29,8 @@ pub struct Series {
     pub program: String,
     pub implementation: String,
     pub settings: BTreeMap<String, String>,
-    /// A run that crashed has no figures. Only code that is not in this repository may crash: any other crash ends the report.
+    /// A run that crashed has no figures. Only code that is not in this repository may crash: any
+    /// other crash ends the report.
     pub runs: Vec<Figures>,
 }
 
@@ -38,7 +39,8 @@ impl Report {
         Report { parts: BTreeMap::new(), border: None }
     }
 
-    /// One series, or row of a table, on each line, so that differences between versions of the file can be read.
+    /// One series, or row of a table, on each line, so that differences between versions of the
+    /// file can be read.
     pub fn to_json(&self) -> Result<String> {
         let mut parts = Vec::new();
         for (name, Measured { machine, seconds, series }) in &self.parts {
@@ -70,9 +72,10 @@ impl Report {
         self.parts.get(part).map_or(&[], |measured| &measured.series)
     }
 
-    /// Counts that differ between two runs of a deterministic program; and numbers of creates and of pools that
-    /// differ between two runs of any program. An exception is the registry crate on OCaml 4 in a program whose creates
-    /// depend on the implementation: there, the counts also depend on where the system places memory, which is random.
+    /// Counts that differ between two runs of a deterministic program; and numbers of creates and
+    /// of pools that differ between two runs of any program. An exception is the registry crate on
+    /// OCaml 4 in a program whose creates depend on the implementation: there, the counts also
+    /// depend on where the system places memory, which is random.
     pub fn varying_counts(&self, suite: &Suite) -> Vec<String> {
         let mut varying = Vec::new();
         let is_ocaml4 = suite.ocaml_version.starts_with("4.");

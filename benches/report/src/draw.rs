@@ -1,4 +1,5 @@
-//! Draws curves and dots, with the label of each series beside it. Texts and lines have a contrast of 4.5 or more.
+//! Draws curves and dots, with the label of each series beside it. Texts and lines have a contrast
+//! of 4.5 or more.
 
 use crate::harness::Result;
 use std::fmt::Write;
@@ -9,7 +10,8 @@ const PALE: &str = "#555";
 const GRID: &str = "#ddd";
 const WIDTH: f64 = 760.;
 
-/// A figure, and the smallest and the largest of its runs, which are drawn as a thin line through it.
+/// A figure, and the smallest and the largest of its runs, which are drawn as a thin line through
+/// it.
 #[derive(Clone, Copy)]
 pub struct Point {
     pub x: f64,
@@ -142,7 +144,8 @@ pub fn curves(file: &Path, title: &Title, x_title: &str, lines: &[Line]) -> Resu
     svg.write(file)
 }
 
-/// A dot for each line in each group, in a row with its label and its figure. The x of a point is the number of its group.
+/// A dot for each line in each group, in a row with its label and its figure. The x of a point is
+/// the number of its group.
 pub fn dots(file: &Path, title: &Title, groups: &[String], lines: &[Line]) -> Result<()> {
     let (left, right, top) = (230., 700., 66.);
     let rows: usize = lines.iter().map(|line| line.points.len()).sum();

@@ -1,15 +1,15 @@
-//! Measures the benchmark programs side by side, and writes the tables, the plots and the raw data of `docs/benchmarks/`;
-//! on OCaml 5 also the page `costs` of the guide.
+//! Measures the benchmark programs side by side, and writes the tables, the plots and the raw data
+//! of `docs/benchmarks/`; on OCaml 5 also the page `costs` of the guide.
 //!
 //! ```text
 //! make report OCAML=5.3.0
 //! make report OCAML=5.3.0 ONLY="pause memory"   # some parts; the others' data stay
-//! make report OCAML=5.3.0 ONLY=pages            # measures nothing: writes tables and plots again, from the data
-//! QUICK=1 make report OCAML=5.3.0               # small sizes, for a first look; into target/report-quick/
+//! make report OCAML=5.3.0 ONLY=pages            # only writes tables and plots, from the data
+//! QUICK=1 make report OCAML=5.3.0               # small sizes; into target/report-quick/
 //! ```
 //!
-//! A report goes over all parts four times, with four layouts of the executables. In a part implementations alternate: each
-//! is measured once, then each a second time, and so on.
+//! A report goes over all parts four times, with four layouts of the executables. In a part
+//! implementations alternate: each is measured once, then each a second time, and so on.
 
 #[path = "../../harness/mod.rs"]
 mod harness;

@@ -20,17 +20,20 @@ pub struct Part {
     pub title: String,
     /// The figures that the tables show.
     pub figures: Vec<String>,
-    /// Pairs of one of our implementations and another: the first table compares their figures, except counts.
+    /// Pairs of one of our implementations and another: the first table compares their figures,
+    /// except counts.
     #[serde(default)]
     pub compared: Vec<(String, String)>,
-    /// All run in the executable with the variants, so that its layout makes no difference between them.
+    /// All run in the executable with the variants, so that its layout makes no difference between
+    /// them.
     #[serde(default)]
     pub one_executable: bool,
     /// Every point is measured under every setting of the collector.
     #[serde(default)]
     pub over_the_grid: bool,
-    /// The fastest run counts, not the median. For loops of some milliseconds, or tenths of a second, and where there
-    /// are few runs of each setting: whatever else the machine does only ever adds to their time, and often doubles it.
+    /// The fastest run counts, not the median. For loops of some milliseconds, or tenths of a
+    /// second, and where there are few runs of each setting: whatever else the machine does only
+    /// ever adds to their time, and often doubles it.
     #[serde(default)]
     pub fastest: bool,
     program: Vec<Programs>,
@@ -90,10 +93,10 @@ pub struct Point {
     pub runs: usize,
 }
 
-/// How often a report goes over all parts, each time with a share of the runs, and with executables of another layout.
-/// Machines that are shared are slower at one time than at another, and so are some programs more than others; and the
-/// layout alone makes one program faster and another slower. A ratio is the geometric mean of those of the passes, and
-/// its spread is theirs.
+/// How often a report goes over all parts, each time with a share of the runs, and with executables
+/// of another layout. Machines that are shared are slower at one time than at another, and so are
+/// some programs more than others; and the layout alone makes one program faster and another
+/// slower. A ratio is the geometric mean of those of the passes, and its spread is theirs.
 pub const PASSES: usize = LAYOUTS.len();
 
 /// Which of so many runs are those of a pass.
@@ -105,7 +108,8 @@ pub fn named<'a>(parts: &'a [Part], name: &str) -> Option<&'a Part> {
     parts.iter().find(|part| part.name == name)
 }
 
-/// All parts, with their implementations and their points. A list that names a part that does not exist is an error.
+/// All parts, with their implementations and their points. A list that names a part that does not
+/// exist is an error.
 pub fn all(quick: bool) -> Result<Vec<Part>> {
     let Parts { part: mut parts } = toml::from_str(include_str!("../parts.toml"))?;
     for part in &mut parts {

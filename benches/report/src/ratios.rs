@@ -61,7 +61,8 @@ impl Measured {
         all
     }
 
-    /// One element for each program and other implementation, if this part is measured over the grid.
+    /// One element for each program and other implementation, if this part is measured over the
+    /// grid.
     pub fn over_the_grid(&self, part: &Part) -> Vec<OverTheGrid> {
         let mut all = Vec::new();
         for (ours, other) in &part.compared {
@@ -92,7 +93,8 @@ impl Measured {
         all
     }
 
-    /// The points that both implementations have, each with the two series; over the grid, those of each setting.
+    /// The points that both implementations have, each with the two series; over the grid, those of
+    /// each setting.
     fn pairs(&self, ours: &str, other: &str) -> Vec<(String, Vec<(&Series, &Series)>)> {
         let mut all: Vec<(String, Vec<_>)> = Vec::new();
         for a in self.series.iter().filter(|s| s.implementation == ours) {

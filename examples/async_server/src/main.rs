@@ -1,6 +1,7 @@
-//! A tokio server whose clients' states are OCaml values. Each connection is a task, which keeps a root over its awaits, and
-//! may continue on any thread. It holds the lock only between two awaits. Work that takes long is done by `spawn_blocking`, so
-//! that it does not block one of tokio's workers.
+//! A tokio server whose clients' states are OCaml values. Each connection is a task, which keeps a
+//! root over its awaits, and may continue on any thread. It holds the lock only between two awaits.
+//! Work that takes long is done by `spawn_blocking`, so that it does not block one of tokio's
+//! workers.
 //!
 //! Without arguments the program also runs some clients of its own, and then ends.
 //!
@@ -65,7 +66,8 @@ async fn accept(listener: TcpListener) -> ! {
                     eprintln!("async_server: {error}");
                 }
             })),
-            // Too many connections, for example. Those that are open go on, and when some of them end, new ones have room.
+            // Too many connections, for example. Those that are open go on, and when some of them
+            // end, new ones have room.
             Err(error) => {
                 eprintln!("async_server: {error}");
                 tokio::time::sleep(Duration::from_millis(100)).await;

@@ -36,7 +36,7 @@ fn records(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 }
 
 fn fields(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
-    // The same function with a root as its result: the record stays in OCaml, and one field is read.
+    // The same function with a root as its result: the record stays in OCaml.
     let cheaper: Boxroot<OCamlItem> = stock::cheaper_root(lock, 25.0, tea())?;
     let price: f64 = cheaper.read(lock, OCamlItem::price)?;
     assert_eq!(price, 6.0);
@@ -124,7 +124,8 @@ fn returned(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 }
 
 fn errors(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
-    let heavy = Item { size: Size::Custom { grams: isize::MAX }, ..tea() }; // OCaml's int has 63 bits
+    // OCaml's int has 63 bits.
+    let heavy = Item { size: Size::Custom { grams: isize::MAX }, ..tea() };
     let error = stock::place(lock, &heavy).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -1,9 +1,9 @@
 //! A word index: an OCaml data structure that Rust fills and owns.
 //!
-//! OCaml (`ocaml/wordindex.ml`) has a persistent map from words to counts. Rust reads text files, adds their words
-//! by an OCaml function, and keeps a `Boxroot` for each word, and for the map after each line:
-//! hundreds of thousands of live roots. Then several threads share the roots, ask OCaml about
-//! them, and drop them, with and without the lock.
+//! OCaml (`ocaml/wordindex.ml`) has a persistent map from words to counts. Rust reads text files,
+//! adds their words by an OCaml function, and keeps a `Boxroot` for each word, and for the map
+//! after each line: hundreds of thousands of live roots. Then several threads share the roots, ask
+//! OCaml about them, and drop them, with and without the lock.
 //!
 //! `make demo` runs it on the sources of OCaml's standard library.
 //!

@@ -7,7 +7,8 @@
 use bindgen::callbacks::{ItemInfo, ParseCallbacks};
 use std::{path::Path, process::ExitCode};
 
-/// For the linker, names end in the layout's number (`boxroot/names.h`). In Rust they do without it.
+/// For the linker, names end in the layout's number (`boxroot/names.h`). In Rust they do without
+/// it.
 #[derive(Debug)]
 struct WithoutLayout;
 
@@ -59,8 +60,8 @@ fn main() -> ExitCode {
         .generate();
     match bindings {
         Ok(bindings) => {
-            // The escape says that a name is exactly that of the object file. But where C names get an underscore in
-            // object files (Mach-O), it is not.
+            // The escape says that a name is exactly that of the object file. But where C names get
+            // an underscore in object files (Mach-O), it is not.
             print!("{}", of_both_flavours(&bindings.to_string().replace(r"\u{1}", "")));
             ExitCode::SUCCESS
         }

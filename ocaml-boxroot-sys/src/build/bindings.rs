@@ -11,12 +11,14 @@ use std::path::{Path, PathBuf};
 const GLUE: &str = "ocaml_boxroot_bindings.ml";
 
 impl Program {
-    /// Makes Rust bindings to a module of the program, of a library, or of the standard library: `orders` for the module
-    /// `Orders`, `stdlib__Hashtbl` for `Hashtbl`. The crate includes them by `ocaml_boxroot::include_bindings!()`; they are in a
-    /// Rust module of this name, `orders` or `hashtbl`.
+    /// Makes Rust bindings to a module of the program, of a library, or of the standard library:
+    /// `orders` for the module `Orders`, `stdlib__Hashtbl` for `Hashtbl`. The crate includes them
+    /// by `ocaml_boxroot::include_bindings!()`; they are in a Rust module of this name, `orders` or
+    /// `hashtbl`.
     ///
-    /// The bindings are made from OCaml's compiled interface. A generated OCaml module, which is compiled into the program, states
-    /// again everything that they rely on. So there is nothing to promise, and a mistake does not compile.
+    /// The bindings are made from OCaml's compiled interface. A generated OCaml module, which is
+    /// compiled into the program, states again everything that they rely on. So there is nothing to
+    /// promise, and a mistake does not compile.
     ///
     /// ```no_run
     /// # use ocaml_boxroot_sys::build::{Error, Program};
@@ -36,8 +38,8 @@ impl Program {
         self
     }
 
-    /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to them. Returns what there is
-    /// to link.
+    /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to
+    /// them. Returns what there is to link.
     pub(super) fn bind_modules(
         &self,
         ocaml: &OCaml,
@@ -59,7 +61,8 @@ impl Program {
         folders.retain(|folder| folder.exists());
         let implementations: Vec<&str> =
             sources.iter().filter_map(|source| source.strip_suffix(".ml")).collect();
-        // The documentation of an interface (.cmti) counts more than that of its implementation, and is read later.
+        // The documentation of an interface (.cmti) counts more than that of its implementation,
+        // and is read later.
         let mut annotations = Vec::new();
         for kind in ["cmt", "cmti"] {
             annotations
@@ -67,7 +70,8 @@ impl Program {
         }
         annotations.retain(|file| file.exists());
         self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE), false)?;
-        // Without the user's flags, which may change what names mean (`-open`), but for that one that interfaces ask for.
+        // Without the user's flags, which may change what names mean (`-open`), but for that one
+        // that interfaces ask for.
         let mut command = self.ocamlopt(&ocamlopt, folder);
         command.args(self.flags.iter().filter(|flag| *flag == "-rectypes"));
         command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));
@@ -196,8 +200,8 @@ options! {
     rooted("--rooted", argument);
 }
 
-/// Rust bindings to modules that another build compiled: for a Rust library in an OCaml program, which dune builds. Where
-/// Rust has `main`, [`Program::bind`] makes such bindings.
+/// Rust bindings to modules that another build compiled: for a Rust library in an OCaml program,
+/// which dune builds. Where Rust has `main`, [`Program::bind`] makes such bindings.
 ///
 /// ```no_run
 /// // build.rs
@@ -212,8 +216,9 @@ options! {
 /// }
 /// ```
 ///
-/// The Rust library includes the bindings by `ocaml_boxroot::include_bindings!()`. The OCaml module that
-/// [`glue`](Bindings::glue) names must be a part of the same dune library or executable as the modules that are bound.
+/// The Rust library includes the bindings by `ocaml_boxroot::include_bindings!()`. The OCaml module
+/// that [`glue`](Bindings::glue) names must be a part of the same dune library or executable as the
+/// modules that are bound.
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
     selection: Selection,
@@ -228,25 +233,26 @@ impl Bindings {
         Bindings::default()
     }
 
-    /// Adds a folder with compiled interfaces: files `.cmi`; and files `.cmt` and `.cmti`, which have the documentation, and
-    /// externals that are in no interface. Rust provides externals of modules that are bound; the other build must have compiled the
-    /// present source of these, both `.mli` and `.ml`. The path is relative to the Rust package. Dune's folders are `.NAME.objs/byte` for a
-    /// library, `.NAME.eobjs/byte` for an executable.
+    /// Adds a folder with compiled interfaces: files `.cmi`; and files `.cmt` and `.cmti`, which
+    /// have the documentation, and externals that are in no interface. Rust provides externals of
+    /// modules that are bound; the other build must have compiled the present source of these, both
+    /// `.mli` and `.ml`. The path is relative to the Rust package. Dune's folders are
+    /// `.NAME.objs/byte` for a library, `.NAME.eobjs/byte` for an executable.
     pub fn cmi_dir(mut self, folder: impl AsRef<Path>) -> Bindings {
         self.folders.push(folder.as_ref().to_path_buf());
         self
     }
 
-    /// Adds an installed OCaml library whose types the interfaces name, and the libraries that it needs. They are found as by
-    /// [`Program::package`].
+    /// Adds an installed OCaml library whose types the interfaces name, and the libraries that it
+    /// needs. They are found as by [`Program::package`].
     pub fn package(mut self, name: &str) -> Bindings {
         self.packages.push(name.to_string());
         self
     }
 
-    /// Binds a module. Its name is that of its file `.cmi`: `Foo__Bar` for the module `Bar` of the dune library `foo`,
-    /// `Dune__exe__Bar` for the module `Bar` of an executable. In Rust it is `bar`. `Foo` binds the whole library, as code outside
-    /// of it sees it.
+    /// Binds a module. Its name is that of its file `.cmi`: `Foo__Bar` for the module `Bar` of the
+    /// dune library `foo`, `Dune__exe__Bar` for the module `Bar` of an executable. In Rust it is
+    /// `bar`. `Foo` binds the whole library, as code outside of it sees it.
     pub fn module(mut self, name: &str) -> Bindings {
         if let Some(end) = name.rfind("__") {
             self.selection.add(["--strip", &capitalized(&name[..end + 2])]);
@@ -255,27 +261,30 @@ impl Bindings {
         self
     }
 
-    /// The OCaml file to write, `.ml`. It is a module of the OCaml program, which registers what Rust calls when it is
-    /// initialised. So that OCaml links it, a module that is initialised before Rust is called must say, for a file
-    /// `rust_bindings.ml`: `let () = Rust_bindings.register ()`.
+    /// The OCaml file to write, `.ml`. It is a module of the OCaml program, which registers what
+    /// Rust calls when it is initialised. So that OCaml links it, a module that is initialised
+    /// before Rust is called must say, for a file `rust_bindings.ml`:
+    /// `let () = Rust_bindings.register ()`.
     pub fn glue(mut self, file: impl AsRef<Path>) -> Bindings {
         self.glue = Some(file.as_ref().to_path_buf());
         self
     }
 
-    /// Writes `$OUT_DIR/ocaml_bindings.rs` and the OCaml file. Tells cargo to run the build script again when one of the
-    /// compiled interfaces or the OCaml file changes, or is removed. A build script that runs the other build itself should also
-    /// name the sources, by `cargo:rerun-if-changed`.
+    /// Writes `$OUT_DIR/ocaml_bindings.rs` and the OCaml file. Tells cargo to run the build script
+    /// again when one of the compiled interfaces or the OCaml file changes, or is removed. A build
+    /// script that runs the other build itself should also name the sources, by
+    /// `cargo:rerun-if-changed`.
     ///
     /// # Errors
     ///
-    /// If no OCaml is found, if its compiler's libraries are missing, if a folder, a module or an item is not there, or if two
-    /// items would have one name in Rust. The text says what to do.
+    /// If no OCaml is found, if its compiler's libraries are missing, if a folder, a module or an
+    /// item is not there, or if two items would have one name in Rust. The text says what to do.
     pub fn write(&self) -> Result<(), Error> {
         let glue = self.glue.as_ref().ok_or_else(|| {
             Error("Bindings::glue must name the OCaml file that registers what Rust calls".into())
         })?;
-        println!("cargo:rerun-if-changed={}", glue.display()); // dune removes what a rule makes before it runs the rule again
+        // Dune removes what a rule makes before it runs the rule again.
+        println!("cargo:rerun-if-changed={}", glue.display());
         let ocaml = OCaml::find()?;
         let mut annotations = Vec::new();
         for folder in &self.folders {
@@ -297,7 +306,8 @@ impl Bindings {
                 }
             }
         }
-        // The documentation of an interface (.cmti) counts more than that of its implementation (.cmt), and is read later.
+        // The documentation of an interface (.cmti) counts more than that of its implementation
+        // (.cmt), and is read later.
         annotations.sort_by_key(|path| (path.extension().map(|e| e.to_owned()), path.clone()));
         let mut folders = self.folders.clone();
         folders.extend(Packages::find(&ocaml, &self.packages, &[])?.folders);

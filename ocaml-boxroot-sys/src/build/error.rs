@@ -1,7 +1,7 @@
 use std::fmt;
 
-/// Why a build failed: a text for people. `Display` and `Debug` both print the text as it is, so that a build script's
-/// `main` can return this error.
+/// Why a build failed: a text for people. `Display` and `Debug` both print the text as it is, so
+/// that a build script's `main` can return this error.
 ///
 /// | what failed | the text names |
 /// |---|---|

@@ -1,9 +1,10 @@
 //! Finds OCaml. The first of these that there is decides:
 //!
-//! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler is run; one is needed only where OCaml code
-//!    is compiled;
+//! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler is run; one is needed only
+//!    where OCaml code is compiled;
 //! 2. `$OCAMLOPT -where`;
-//! 3. `ocamlopt -where`, from PATH; else `ocamlfind ocamlopt -where`; else `opam exec -- ocamlopt -where`.
+//! 3. `ocamlopt -where`, from PATH; else `ocamlfind ocamlopt -where`; else
+//!    `opam exec -- ocamlopt -where`.
 //!
 //! A variable that is set and does not work is an error: it is not silently ignored.
 
@@ -21,18 +22,20 @@ pub struct OCaml {
 const OLDEST: (u32, u32) = (4, 13);
 
 impl OCaml {
-    /// Finds the OCaml in the folder that `OCAML_WHERE_PATH` names, else in the folder that `$OCAMLOPT -where`
-    /// prints, else that of the first command that runs: `ocamlopt`, `ocamlfind ocamlopt`, or
-    /// `opam exec -- ocamlopt`.
+    /// Finds the OCaml in the folder that `OCAML_WHERE_PATH` names, else in the folder that
+    /// `$OCAMLOPT -where` prints, else that of the first command that runs: `ocamlopt`,
+    /// `ocamlfind ocamlopt`, or `opam exec -- ocamlopt`.
     ///
-    /// Tells cargo what the result depends on: these variables, `OPAM_SWITCH_PREFIX`, and the header with the
-    /// version. PATH is left out, because build tools change it in each of their sandboxes.
+    /// Tells cargo what the result depends on: these variables, `OPAM_SWITCH_PREFIX`, and the
+    /// header with the version. PATH is left out, because build tools change it in each of their
+    /// sandboxes.
     ///
     /// # Errors
     ///
-    /// If there is none, if it is older than 4.13, or if it has no C headers. A variable that is set and does
-    /// not lead to an OCaml is an error, too. So is another version than that for which `ocaml-boxroot-sys` was compiled, as far as
-    /// cargo tells this build script (if its package depends on `ocaml-boxroot` or `ocaml-boxroot-sys` itself).
+    /// If there is none, if it is older than 4.13, or if it has no C headers. A variable that is
+    /// set and does not lead to an OCaml is an error, too. So is another version than that for
+    /// which `ocaml-boxroot-sys` was compiled, as far as cargo tells this build script (if its
+    /// package depends on `ocaml-boxroot` or `ocaml-boxroot-sys` itself).
     pub fn find() -> Result<OCaml, Error> {
         for variable in ["OCAML_WHERE_PATH", "OCAMLOPT", "OPAM_SWITCH_PREFIX"] {
             println!("cargo:rerun-if-env-changed={variable}");
@@ -67,8 +70,8 @@ impl OCaml {
         &self.version
     }
 
-    /// Cargo does not compile `ocaml-boxroot-sys` again if only PATH has changed. The linker would not notice that its C code is for
-    /// another OCaml.
+    /// Cargo does not compile `ocaml-boxroot-sys` again if only PATH has changed. The linker would
+    /// not notice that its C code is for another OCaml.
     fn check_version_of_crates(&self) -> Result<(), Error> {
         let told = ["DEP_OCAML_BOXROOT_OCAML_VERSION", "DEP_OCAML_BOXROOT_SHIM_OCAML_VERSION"]
             .map(variable);
@@ -152,7 +155,8 @@ pub(super) fn answer(command: &[String], arguments: &[&str]) -> Result<String, E
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
-/// The command of another program of OCaml. It is in ocamlopt's folder, or is run by the same programs (`opam exec --`).
+/// The command of another program of OCaml. It is in ocamlopt's folder, or is run by the same
+/// programs (`opam exec --`).
 pub(super) fn sibling(ocamlopt: &[String], name: &str) -> Result<Vec<String>, Error> {
     let mut command = ocamlopt.to_vec();
     if let Some(last) = command.last_mut() {

@@ -1,4 +1,5 @@
-//! Runs the generator of bindings: OCaml code over the libraries of OCaml's compiler, which is in the folder `bindings`.
+//! Runs the generator of bindings: OCaml code over the libraries of OCaml's compiler, which is in
+//! the folder `bindings`.
 
 use super::find_ocaml::sibling;
 use super::program::{about, out_dir, run};
@@ -22,8 +23,8 @@ mod ocaml_externals_missing {}
 /// Whether this process, a build script, has made bindings.
 static HAS_BINDINGS: AtomicBool = AtomicBool::new(false);
 
-/// For a program that binds nothing. Bindings that an earlier version of the build script made would compile, and be those of a
-/// module that the program may not have.
+/// For a program that binds nothing. Bindings that an earlier version of the build script made
+/// would compile, and be those of a module that the program may not have.
 pub(super) fn no_bindings() -> Result<(), Error> {
     let file = out_dir()?.join(RUST_FILE);
     if HAS_BINDINGS.load(Relaxed) || fs::read_to_string(&file).is_ok_and(|text| text == NO_BINDINGS)
@@ -98,11 +99,12 @@ impl Selection {
         self.options.extend(option.map(String::from));
     }
 
-    /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces; `annotations` are the files `.cmt` and
-    /// `.cmti` of all modules that may want something from Rust. With `is_built_elsewhere`, another build compiles the program. Then
-    /// these files may be older than the sources of modules that are not bound, so Rust provides nothing for such modules; and Rust's
-    /// functions refuse calls before OCaml has initialised the module `glue`. Where Rust starts OCaml, this module is always in the
-    /// program, after the user's modules.
+    /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces;
+    /// `annotations` are the files `.cmt` and `.cmti` of all modules that may want something from
+    /// Rust. With `is_built_elsewhere`, another build compiles the program. Then these files may be
+    /// older than the sources of modules that are not bound, so Rust provides nothing for such
+    /// modules; and Rust's functions refuse calls before OCaml has initialised the module `glue`.
+    /// Where Rust starts OCaml, this module is always in the program, after the user's modules.
     pub fn write(
         &self,
         ocaml: &OCaml,
@@ -155,7 +157,8 @@ impl Selection {
     }
 }
 
-/// Bindings as rustc accepts them. OCaml's comments may be any bytes; and rustc refuses characters that turn the direction of text.
+/// Bindings as rustc accepts them. OCaml's comments may be any bytes; and rustc refuses characters
+/// that turn the direction of text.
 fn readable(bindings: &[u8]) -> String {
     let turns = |c| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     String::from_utf8_lossy(bindings).replace(turns, "\u{FFFD}")

@@ -8,7 +8,8 @@ use super::{Error, OCaml};
 use std::path::{self, Path, PathBuf};
 use std::{env, fs};
 
-/// The predicates that hold for a program. A META file says for which predicates each of its definitions counts.
+/// The predicates that hold for a program. A META file says for which predicates each of its
+/// definitions counts.
 const PREDICATES: &[&str] = &["native", "mt", "mt_posix"];
 
 /// Libraries of the OCaml distribution that are in all programs.
@@ -189,7 +190,8 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Parses a section until its `)`, or a file until its end. Passes over what it does not understand.
+/// Parses a section until its `)`, or a file until its end. Passes over what it does not
+/// understand.
 fn parse_section(tokens: &mut std::iter::Peekable<std::vec::IntoIter<Token>>) -> Meta {
     let mut meta = Meta::default();
     while let Some(token) = tokens.next() {

@@ -7,10 +7,11 @@ use std::{env, fs, io, process::Command};
 
 /// An OCaml program that a Rust program contains: modules, libraries, and a runtime.
 ///
-/// A program that Rust starts needs no module: `Program::new().library("threads")` is a runtime that all threads can
-/// use. All modules are linked and initialised, also those that no other module uses, and so are the modules of packages.
-/// Of OCaml's standard library, a program without packages has the modules that it uses. For plugins that use others,
-/// `flag("-linkall")` links all. On OCaml 5, `Domain` is always there, for the pools of domains of `ocaml-boxroot`.
+/// A program that Rust starts needs no module: `Program::new().library("threads")` is a runtime
+/// that all threads can use. All modules are linked and initialised, also those that no other
+/// module uses, and so are the modules of packages. Of OCaml's standard library, a program without
+/// packages has the modules that it uses. For plugins that use others, `flag("-linkall")` links
+/// all. On OCaml 5, `Domain` is always there, for the pools of domains of `ocaml-boxroot`.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Names, and the files that they are compiled from.
@@ -30,9 +31,9 @@ impl Program {
         Program::default()
     }
 
-    /// Adds the module of this source file, whose name ends in `.ml`. The path is relative to the package. If there is an
-    /// interface (`.mli`) beside it, the interface is used, too. Modules may be added in any order: each is initialised
-    /// after the modules that it uses.
+    /// Adds the module of this source file, whose name ends in `.ml`. The path is relative to the
+    /// package. If there is an interface (`.mli`) beside it, the interface is used, too. Modules
+    /// may be added in any order: each is initialised after the modules that it uses.
     pub fn module(self, file: impl AsRef<Path>) -> Program {
         let name = file.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         self.module_named(&name, file)
@@ -44,8 +45,9 @@ impl Program {
         self
     }
 
-    /// Adds a library of the OCaml distribution: `unix`, `threads` (with `unix`), `str`, … Libraries are
-    /// linked in the order of these calls. Rust threads can only use OCaml where `threads` is linked.
+    /// Adds a library of the OCaml distribution: `unix`, `threads` (with `unix`), `str`, …
+    /// Libraries are linked in the order of these calls. Rust threads can only use OCaml where
+    /// `threads` is linked.
     pub fn library(mut self, name: &str) -> Program {
         if name == "threads" {
             self = self.library("unix");
@@ -56,17 +58,19 @@ impl Program {
         self
     }
 
-    /// Adds an installed OCaml library, and the libraries that it needs, under the name that `ocamlfind` and dune know it by:
-    /// `yojson`, `foo.bar`. It is found by its file `META`: in the folders of [`package_dir`](Program::package_dir), in the
-    /// folders that `OCAMLPATH` names, and beside OCaml, where opam and Debian install libraries. A C library that it needs must
-    /// be there as an archive (`.a`).
+    /// Adds an installed OCaml library, and the libraries that it needs, under the name that
+    /// `ocamlfind` and dune know it by: `yojson`, `foo.bar`. It is found by its file `META`: in the
+    /// folders of [`package_dir`](Program::package_dir), in the folders that `OCAMLPATH` names, and
+    /// beside OCaml, where opam and Debian install libraries. A C library that it needs must be
+    /// there as an archive (`.a`).
     pub fn package(mut self, name: &str) -> Program {
         self.packages.push(name.to_string());
         self
     }
 
-    /// Looks for OCaml packages in this folder first. For libraries that dune builds in the same repository, the folder is
-    /// `_build/install/default/lib`, after `dune build @install`. The path is relative to the Rust package.
+    /// Looks for OCaml packages in this folder first. For libraries that dune builds in the same
+    /// repository, the folder is `_build/install/default/lib`, after `dune build @install`. The
+    /// path is relative to the Rust package.
     pub fn package_dir(mut self, folder: impl AsRef<Path>) -> Program {
         self.package_folders.push(folder.as_ref().to_path_buf());
         self
@@ -78,13 +82,14 @@ impl Program {
         self
     }
 
-    /// Compiles the program, and links it into what this package makes; if the package is a library, into the programs that
-    /// use the library, be they of this package or of others. (`use name_of_the_package as _;` is enough.)
+    /// Compiles the program, and links it into what this package makes; if the package is a
+    /// library, into the programs that use the library, be they of this package or of others.
+    /// (`use name_of_the_package as _;` is enough.)
     ///
     /// # Errors
     ///
-    /// If no OCaml is found, if its compiler makes code for another machine than the target, or if compiling fails. The text
-    /// says what to do, or what the compiler printed.
+    /// If no OCaml is found, if its compiler makes code for another machine than the target, or if
+    /// compiling fails. The text says what to do, or what the compiler printed.
     pub fn link(&self) -> Result<(), Error> {
         check_told()?;
         let ocaml = OCaml::find()?;
@@ -93,11 +98,13 @@ impl Program {
     }
 
     /// Links an OCaml program that another build compiled, with its runtime, into one object file:
-    /// `ocamlopt -output-complete-obj`, or dune's `(modes object)`. Otherwise as [`link`](Program::link).
+    /// `ocamlopt -output-complete-obj`, or dune's `(modes object)`. Otherwise as
+    /// [`link`](Program::link).
     ///
-    /// If Rust calls the program by bindings, the build script makes the bindings first, by [`Bindings`](super::Bindings): the
-    /// OCaml module that they need has to be compiled into the object. If OCaml 4 says that it cannot find `-lpthread`, which
-    /// `threads.cmxa` asks for, give ocamlopt `-I` with the folder of the file that `cc -print-file-name=libpthread.a` prints.
+    /// If Rust calls the program by bindings, the build script makes the bindings first, by
+    /// [`Bindings`](super::Bindings): the OCaml module that they need has to be compiled into the
+    /// object. If OCaml 4 says that it cannot find `-lpthread`, which `threads.cmxa` asks for, give
+    /// ocamlopt `-I` with the folder of the file that `cc -print-file-name=libpthread.a` prints.
     ///
     /// # Errors
     ///
@@ -109,9 +116,10 @@ impl Program {
         link_archive(&OCaml::find()?, file, &name_of_program()?, WHOLE)
     }
 
-    /// As [`link`](Program::link), but only into some of the programs that this package makes: `bins`, `tests`, `examples`,
-    /// `benches`, or `bin=NAME`, as in cargo's `rustc-link-arg-bins` and similar instructions. So a package can, for
-    /// example, link one OCaml program into its tests, and another one into its examples.
+    /// As [`link`](Program::link), but only into some of the programs that this package makes:
+    /// `bins`, `tests`, `examples`, `benches`, or `bin=NAME`, as in cargo's `rustc-link-arg-bins`
+    /// and similar instructions. So a package can, for example, link one OCaml program into its
+    /// tests, and another one into its examples.
     ///
     /// # Errors
     ///
@@ -158,7 +166,8 @@ impl Program {
     fn compile_found(&self, ocaml: &OCaml, name: &str) -> Result<PathBuf, Error> {
         let ocamlopt = ocaml.ocamlopt()?;
         check_architecture(&ocamlopt)?;
-        // ocamlopt leaves its files beside the sources, so it gets copies, in a folder without old ones.
+        // ocamlopt leaves its files beside the sources, so it gets copies, in a folder without old
+        // ones.
         let folder = out_dir()?.join(name);
         match fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -181,8 +190,8 @@ impl Program {
         let mut command = self.ocamlopt(&ocamlopt, &folder);
         command.args(["-output-complete-obj", "-o"]).arg(&object);
         if !self.found.archives.is_empty() {
-            // Of a package, also the modules that nobody names. OCaml's own libraries, except for the standard one, ask for
-            // this themselves.
+            // Of a package, also the modules that nobody names. OCaml's own libraries, except for
+            // the standard one, ask for this themselves.
             command.arg("-linkall");
         }
         command.args(["-I", &c_library_folder()?]).args(&self.flags);
@@ -256,8 +265,9 @@ impl Program {
     }
 }
 
-/// Tells cargo to run the build script again when an interface is added beside a module without one: cargo takes a file that is not
-/// there for one that always changes, so it gets the folder. Not a folder with Rust code or with other folders, where much else changes.
+/// Tells cargo to run the build script again when an interface is added beside a module without
+/// one: cargo takes a file that is not there for one that always changes, so it gets the folder.
+/// Not a folder with Rust code or with other folders, where much else changes.
 fn watch_for_interfaces(module: &Path) {
     let Some(folder) = module.parent() else { return };
     let Ok(files) = fs::read_dir(folder) else { return };
@@ -306,7 +316,8 @@ pub(super) fn out_dir() -> Result<PathBuf, Error> {
     variable("OUT_DIR").map(PathBuf::from)
 }
 
-/// If the target is not the machine that builds, refuses a compiler that was found on PATH and not named by OCAMLOPT.
+/// If the target is not the machine that builds, refuses a compiler that was found on PATH and not
+/// named by OCAMLOPT.
 fn check_told() -> Result<(), Error> {
     let (host, target) = (variable("HOST")?, variable("TARGET")?);
     if host == target || env::var_os("OCAMLOPT").is_some() {
@@ -341,7 +352,8 @@ fn check_architecture(ocamlopt: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// How a program is linked: whole, because the crates that need the runtime follow it on the linker's command line.
+/// How a program is linked: whole, because the crates that need the runtime follow it on the
+/// linker's command line.
 const WHOLE: &str = "static:+whole-archive";
 
 /// The name of the archive of this package's program.
@@ -370,7 +382,8 @@ fn archive(object: &Path, name: &str) -> Result<(), Error> {
 
 /// The names of the C libraries that OCaml's runtime needs.
 fn c_libraries(ocaml: &OCaml) -> Result<Vec<String>, Error> {
-    // These libraries are parts of musl's libc. By these names the linker would find the libraries of the machine that builds.
+    // These libraries are parts of musl's libc. By these names the linker would find the libraries
+    // of the machine that builds.
     let is_musl = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "musl");
     let is_in_libc = |name: &str| is_musl && ["m", "pthread", "dl"].contains(&name);
     let flags = answer(&ocaml.ocamlopt()?, &["-config-var", "native_c_libraries"])?;
@@ -382,8 +395,8 @@ fn c_libraries(ocaml: &OCaml) -> Result<Vec<String>, Error> {
         .collect())
 }
 
-/// The folder with the archives of the C library. On OCaml 4, `threads.cmxa` asks for `-lpthread`, and a partial
-/// link does not search this folder by itself.
+/// The folder with the archives of the C library. On OCaml 4, `threads.cmxa` asks for `-lpthread`,
+/// and a partial link does not search this folder by itself.
 fn c_library_folder() -> Result<String, Error> {
     let compiler = cc::Build::new().try_get_compiler().map_err(|error| Error(error.to_string()))?;
     let output = compiler.to_command().arg("-print-file-name=libpthread.a").output();

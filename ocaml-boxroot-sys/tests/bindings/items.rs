@@ -3,7 +3,8 @@
 use super::support::*;
 use std::fs;
 
-/// Documentation may be anything: what is no name does not get into the code, where it could be an argument with a type of its own.
+/// Documentation may be anything: what is no name does not get into the code, where it could be an
+/// argument with a type of its own.
 #[test]
 fn names_of_arguments_in_documentation() {
     let provider = "pub struct P;
@@ -209,7 +210,8 @@ fn rustc_says_why_an_item_is_left_out() {
         .unwrap();
 }
 
-/// Rust provides the symbols that begin with the module's name, in any module that is bound; not those of C libraries.
+/// Rust provides the symbols that begin with the module's name, in any module that is bound; not
+/// those of C libraries.
 #[test]
 fn externals() {
     let provider = "
@@ -340,15 +342,16 @@ fn arguments_that_stay_roots() {
         let order = "&RootRef<OCamlOrder>";
         bindings.has(&[&format!(
             "/// impl x::Externals for Provider {{ \
-             /// fn audit(lock: &mut DomainLock, order: {order}, day: {day}) -> Result<(), Box<dyn Error>> {{ todo!() }} \
-             /// }} /// ```"
+             /// fn audit(lock: &mut DomainLock, order: {order}, day: {day}) \
+             -> Result<(), Box<dyn Error>> {{ todo!() }} /// }} /// ```"
         )]);
     }
     let said = modules.try_bind("module x rooted x.audit.ordre").unwrap_err();
     assert_says(&said, &["no argument of an external", "`x.audit.ordre`", "x.audit.order"]);
 }
 
-/// Another build may compile such a module again when the bindings are made already, and its interface may be the same then.
+/// Another build may compile such a module again when the bindings are made already, and its
+/// interface may be the same then.
 #[test]
 fn externals_of_modules_that_are_not_bound() {
     let modules = Modules::new(
@@ -559,7 +562,8 @@ fn modules() {
         "pub mod deep { use ::ocaml_boxroot::{Boxroot}; // val up : X.Archive.t",
         "pub fn up -> super::OCamlT as Boxroot<super::OCamlT> =",
         "pub mod m { use ::ocaml_boxroot::{Boxroot, OCamlInt}; // type t = { s : int; }",
-        // A type of a module that is not bound is declared where a bound module gives it a name, once.
+        // A type of a module that is not bound is declared where a bound module gives it a name,
+        // once.
         "pub enum Again { A, B(Other), }",
         "pub use self::OCamlAgain as OCamlT; pub use self::Again as T;",
         "pub use super::ocaml_types::other::OCamlHidden;",

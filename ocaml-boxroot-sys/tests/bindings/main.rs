@@ -1,4 +1,5 @@
-//! Bindings that the build helper makes: what is generated for which OCaml code. OCaml and rustc compile all that is generated.
+//! Bindings that the build helper makes: what is generated for which OCaml code. OCaml and rustc
+//! compile all that is generated.
 #![cfg(unix)]
 
 mod attributes;

@@ -1,6 +1,7 @@
-//! Mistakes of users, tried on purpose: each is a small change of one project, on the Rust or on the OCaml side, and an error of
-//! rustc, ocamlopt or the linker. A row says which words the user sees. The same mistakes with declarations that are written
-//! by hand are in `tests/safe/mistakes.rs`.
+//! Mistakes of users, tried on purpose: each is a small change of one project, on the Rust or on
+//! the OCaml side, and an error of rustc, ocamlopt or the linker. A row says which words the user
+//! sees. The same mistakes with declarations that are written by hand are in
+//! `tests/safe/mistakes.rs`.
 
 use super::support::*;
 use std::fs;
@@ -129,7 +130,8 @@ pub fn program(lock: &mut DomainLock) -> Answer<()> {
 }
 "#;
 
-/// A mistake: its name, what stands in the project, what stands there by mistake, and what the error says.
+/// A mistake: its name, what stands in the project, what stands there by mistake, and what the
+/// error says.
 type Mistake = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 /// In Rust; the error is rustc's. A mistake is a line.
@@ -217,8 +219,8 @@ const IN_RUST: &[Mistake] = &[
     ("a type that does not provide the externals", "include_bindings!(orders: crate::Provider)", "include_bindings!(orders: crate::Supplier)", &["`Externals` is not implemented for `Supplier`"]),
 ];
 
-/// In OCaml, where the Rust code stays as it was. With new bindings, the error is rustc's. With the old bindings, there are an error
-/// of OCaml's compiler and one of the linker.
+/// In OCaml, where the Rust code stays as it was. With new bindings, the error is rustc's. With the
+/// old bindings, there are an error of OCaml's compiler and one of the linker.
 #[rustfmt::skip]
 const IN_OCAML: &[Mistake] = &[
     // Records and variants.
@@ -288,7 +290,8 @@ const IN_OCAML: &[Mistake] = &[
     ("a symbol that is not the module's", "\"orders_rate\"", "\"order_rate\"", &["method `rate` is not a member"]),
 ];
 
-/// Changes of OCaml after which the Rust code is right as it is, with new bindings. With the old bindings, there are errors as above.
+/// Changes of OCaml after which the Rust code is right as it is, with new bindings. With the old
+/// bindings, there are errors as above.
 const RIGHT_WITH_NEW_BINDINGS: &[(&str, &str, &str)] = &[
     (
         "two fields in another order",
@@ -302,13 +305,14 @@ const RIGHT_WITH_NEW_BINDINGS: &[(&str, &str, &str)] = &[
     ("a value becomes a function of unit", "val limit : int", "val limit : unit -> int"),
 ];
 
-/// Changes after which OCaml's compiler accepts the old bindings. The linker then misses the symbol that the new bindings would
-/// provide.
+/// Changes after which OCaml's compiler accepts the old bindings. The linker then misses the symbol
+/// that the new bindings would provide.
 const STILL_TRUE: &[&str] = &["an abstract type is a record", "a symbol that is not the module's"];
 
-/// Mistakes that neither compiler notices, because the types are right. Two more that are not tried here: values of one type that are
-/// swapped in Rust, and a function that does something else than before. Labels are only names of arguments in Rust. With the old
-/// bindings, there are errors as above.
+/// Mistakes that neither compiler notices, because the types are right. Two more that are not tried
+/// here: values of one type that are swapped in Rust, and a function that does something else than
+/// before. Labels are only names of arguments in Rust. With the old bindings, there are errors as
+/// above.
 const NOT_NOTICED: &[(&str, &str, &str)] = &[(
     "two labelled arguments of one type change places",
     "left:int -> right:int",

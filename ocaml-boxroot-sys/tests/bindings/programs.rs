@@ -1,4 +1,5 @@
-//! Whole programs: OCaml checks what was understood, libraries are found, and build scripts are run.
+//! Whole programs: OCaml checks what was understood, libraries are found, and build scripts are
+//! run.
 
 use super::support::*;
 use std::collections::HashSet;
@@ -39,7 +40,8 @@ fn a_library_of_dune() {
     ]);
 }
 
-/// A private module of a dune library has no interface beside the others, and one that is not compiled yet has none at all.
+/// A private module of a dune library has no interface beside the others, and one that is not
+/// compiled yet has none at all.
 #[test]
 fn a_library_of_dune_with_a_module_that_has_no_interface() {
     let modules = Modules::new("a_library_of_dune_with_a_module_that_has_no_interface", &[]);
@@ -57,7 +59,8 @@ fn a_library_of_dune_with_a_module_that_has_no_interface() {
     ]);
 }
 
-/// OCaml code of a dune library says `Bar` for its file `Foo__Bar`. What another library calls so is another module.
+/// OCaml code of a dune library says `Bar` for its file `Foo__Bar`. What another library calls so
+/// is another module.
 #[test]
 fn libraries_of_dune_with_modules_of_one_name() {
     let modules = Modules::new("libraries_of_dune_with_modules_of_one_name", &[]);
@@ -132,13 +135,15 @@ fn all_of_the_standard_library() {
             "pub unsafe fn escaped(arg0: OCamlBytes) -> OCamlBytes",
         ]);
     }
-    // With a negative increment of the heap, OCaml 4 would write behind its end; with a stack of no words, OCaml 5 would crash.
+    // With a negative increment of the heap, OCaml 4 would write behind its end; with a stack of no
+    // words, OCaml 5 would crash.
     bindings.has(&["pub unsafe fn get_copy", "pub unsafe fn set("]);
     bindings.lacks(&["\"Stdlib.input_value", "Obj.repr"]);
     assert!(bindings.rust.matches("ocaml_functions!").count() > 1500);
 }
 
-/// Libraries with C code that does not check what it is given, or what other threads and processes do meanwhile.
+/// Libraries with C code that does not check what it is given, or what other threads and processes
+/// do meanwhile.
 #[test]
 fn functions_of_other_libraries_that_are_unsafe() {
     let modules = Modules::new(
@@ -211,7 +216,8 @@ fn functions_of_other_libraries_that_are_unsafe() {
     modules.bind("module own").has(&["pub unsafe fn format("]);
 }
 
-/// Whether a function that C code or the compiler implements is unsafe is decided before the libraries that have it are used.
+/// Whether a function that C code or the compiler implements is unsafe is decided before the
+/// libraries that have it are used.
 #[test]
 fn libraries_have_no_other_functions() {
     let modules = Modules::new("libraries_have_no_other_functions", &[]);
@@ -352,7 +358,8 @@ fn a_program_with_bindings() {
     assert_says(&said, &["boxroot_abi_orders_", "orders_audit"]);
 }
 
-/// OCaml compiles nothing that imports an interface with recursive types unless it gets this flag, too.
+/// OCaml compiles nothing that imports an interface with recursive types unless it gets this flag,
+/// too.
 #[test]
 fn a_program_with_recursive_types() {
     let build = r#"
@@ -402,7 +409,8 @@ fn recursive_types() {
     modules.compile_with(&["-rectypes"], "glue.ml", &glue).unwrap();
 }
 
-/// What a program without bindings says: without a build script, and with one that bound a module before, but does not any more.
+/// What a program without bindings says: without a build script, and with one that bound a module
+/// before, but does not any more.
 #[test]
 fn a_program_that_binds_nothing() {
     let script = |bind: &str| {
@@ -424,8 +432,8 @@ fn a_program_that_binds_nothing() {
     assert_says(&said, &["binds no OCaml module", "Program::bind"]);
 }
 
-/// OCaml libraries that are installed as dune and ocamlfind do it, and a program that calls one. The package `shop.extra` needs
-/// `shop` and `str`.
+/// OCaml libraries that are installed as dune and ocamlfind do it, and a program that calls one.
+/// The package `shop.extra` needs `shop` and `str`.
 #[test]
 fn a_program_with_packages() {
     let files = [
@@ -506,7 +514,8 @@ fn a_program_with_packages() {
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
 }
 
-/// The program that makes bindings is compiled again where it was made of something else, and only there.
+/// The program that makes bindings is compiled again where it was made of something else, and only
+/// there.
 #[test]
 fn another_generator() {
     let modules = Modules::new("another_generator", &[("x.ml", "let x = 1")]);
@@ -539,7 +548,8 @@ fn a_program_with_a_preprocessor() {
     cargo(&package, &["check"]).unwrap();
 }
 
-/// Another build compiles OCaml's program, with the module that the bindings need. Here the build script plays that part.
+/// Another build compiles OCaml's program, with the module that the bindings need. Here the build
+/// script plays that part.
 #[test]
 fn a_program_that_another_build_compiled() {
     let files = [

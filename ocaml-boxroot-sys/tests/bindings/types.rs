@@ -47,7 +47,8 @@ fn records_and_variants() {
     ]);
 }
 
-/// OCaml's lists, `()` and `bool` are ordinary variants, and programs define others with these constructors.
+/// OCaml's lists, `()` and `bool` are ordinary variants, and programs define others with these
+/// constructors.
 #[test]
 fn constructors_of_signs() {
     bind(
@@ -91,8 +92,8 @@ fn types_of_the_library() {
     ]);
 }
 
-/// Whether a record is flat is not to be seen from its fields' types: one whose fields are unboxed floats is, and one that a
-/// functor made is not, although its fields are floats.
+/// Whether a record is flat is not to be seen from its fields' types: one whose fields are unboxed
+/// floats is, and one that a functor made is not, although its fields are floats.
 #[test]
 fn flat_records() {
     bind(

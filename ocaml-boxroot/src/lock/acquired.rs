@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// One use of the runtime (`ocaml_boxroot_sys::uses`). Invariant: while it exists, `Runtime::shutdown` fails.
+/// One use of the runtime (`ocaml_boxroot_sys::uses`). Invariant: while it exists,
+/// `Runtime::shutdown` fails.
 pub(crate) struct Use {
     /// 1 for the outermost use of this thread, and one more for each use that it is nested in.
     pub(super) number: i32,
@@ -18,18 +19,18 @@ pub(crate) struct Use {
 impl Use {
     /// For a thread that holds the lock.
     pub(super) fn new() -> Result<Use, AttachError> {
-        // SAFETY: OCaml knows this thread, which holds the lock; where that is not so, in `read_if_held`, it ends
-        // the use at once.
+        // SAFETY: OCaml knows this thread, which holds the lock; where that is not so, in
+        // `read_if_held`, it ends the use at once.
         Use::begun(unsafe { uses::begin() })
     }
 
-    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds the lock already. Waits while
-    /// another thread tries to shut the runtime down.
+    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds
+    /// the lock already. Waits while another thread tries to shut the runtime down.
     #[inline]
     pub(crate) fn to_lock() -> Result<Use, AttachError> {
         loop {
-            // SAFETY: no other use begins on this thread before it holds the lock, or ends this use because it cannot
-            // take it.
+            // SAFETY: no other use begins on this thread before it holds the lock, or ends this use
+            // because it cannot take it.
             match unsafe { uses::begin_to_lock() } {
                 Err(uses::Refused::Paused) => wait_a_moment(),
                 begun => return Use::begun(begun),
@@ -144,8 +145,8 @@ impl Acquired {
     #[cfg_attr(feature = "debug-checks", track_caller)]
     fn with(used: Use) -> Result<Acquired, AttachError> {
         let watched = Watched::new(State::Waits);
-        // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up. If the use is nested, OCaml knows
-        // the thread, because a calling frame of it has a use.
+        // SAFETY: this thread does not hold the lock (`to_lock`), and the use keeps the runtime up.
+        // If the use is nested, OCaml knows the thread, because a calling frame of it has a use.
         match unsafe { ffi::obx_acquire(used.is_nested()) } {
             0 => {}
             ffi::NO_THREADS => return Err(AttachError::SystemThreadsMissing),

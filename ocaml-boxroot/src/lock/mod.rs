@@ -23,14 +23,14 @@ pub(crate) use watchdog::{State, Watched};
 ///
 /// * `&DomainLock`: the garbage collector does not run. This is enough to create, read, change and
 ///   delete roots.
-/// * `&mut DomainLock`: the garbage collector may run. This is needed to allocate in the OCaml heap, to
-///   call OCaml, and to [release](DomainLock::release) the lock. Using the token in this way ends the
-///   life of every [`Value`](crate::Value) that was obtained under it.
+/// * `&mut DomainLock`: the garbage collector may run. This is needed to allocate in the OCaml
+///   heap, to call OCaml, and to [release](DomainLock::release) the lock. Using the token in this
+///   way ends the life of every [`Value`](crate::Value) that was obtained under it.
 ///
 /// A token comes from [`attach`](DomainLock::attach) on a Rust thread, from
 /// [`export!`](crate::export!) or [`enter`](crate::raw::DomainLockExt::enter) in a function that
-/// OCaml calls, and from [`assume_held`](crate::raw::DomainLockExt::assume_held) if other code holds
-/// the lock. It is neither [`Send`] nor [`Sync`]:
+/// OCaml calls, and from [`assume_held`](crate::raw::DomainLockExt::assume_held) if other code
+/// holds the lock. It is neither [`Send`] nor [`Sync`]:
 ///
 /// ```compile_fail
 /// # use ocaml_boxroot::DomainLock;
@@ -54,8 +54,8 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// This thread holds the lock for as long as the token lives, and has a use; no root scan is running, and no
-    /// other token of this thread is used meanwhile.
+    /// This thread holds the lock for as long as the token lives, and has a use; no root scan is
+    /// running, and no other token of this thread is used meanwhile.
     #[inline(always)]
     pub(crate) unsafe fn of(domain: token::Domain) -> DomainLock {
         DomainLock { domain, _not_send: PhantomData }
@@ -73,11 +73,14 @@ impl DomainLock {
         unsafe { Ok(DomainLock::of(token::attach().ok_or_else(AttachError::last)?)) }
     }
 
-    /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics. The result is that of `f`.
+    /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics. The
+    /// result is that of `f`.
     ///
-    /// The error is of any type that is made from an [`AttachError`]: the errors of this crate, `Box<dyn Error>`, one of the program's
-    /// with `From`. If the compiler asks for it, because there is a `?` inside and outside, let `f` be a function, or write the
-    /// closure's type: `|lock| -> Result<_, Error> { … }`. For an `f` that cannot fail there is [`with`](DomainLock::with).
+    /// The error is of any type that is made from an [`AttachError`]: the errors of this crate,
+    /// `Box<dyn Error>`, one of the program's with `From`. If the compiler asks for it, because
+    /// there is a `?` inside and outside, let `f` be a function, or write the closure's type:
+    /// `|lock| -> Result<_, Error> { … }`. For an `f` that cannot fail there is
+    /// [`with`](DomainLock::with).
     ///
     /// Any thread may call this, including the one that started the runtime. On OCaml 5, Rust
     /// threads attach to the first domain. The first call on a thread registers the thread with
@@ -85,11 +88,11 @@ impl DomainLock {
     /// next new thread takes it over. Therefore OCaml's `Thread.self ()` may be the same for
     /// threads that did not live at the same time. OCaml's signal handlers do not run here.
     ///
-    /// While another thread is in [`Runtime::shutdown_within`](crate::Runtime::shutdown_within), this waits for its end, unless it is
-    /// called inside another `attach`.
+    /// While another thread is in [`Runtime::shutdown_within`](crate::Runtime::shutdown_within),
+    /// this waits for its end, unless it is called inside another `attach`.
     ///
-    /// If `f` waits for another thread that may need OCaml, it should [`release`](DomainLock::release) the lock
-    /// meanwhile.
+    /// If `f` waits for another thread that may need OCaml, it should
+    /// [`release`](DomainLock::release) the lock meanwhile.
     ///
     /// In thread-local destructors, and in C's `atexit` functions, std has already removed the
     /// thread's alternate signal stack, and OCaml 5 runs its code on stacks that are too small for
@@ -98,14 +101,17 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// Those of `f`, and [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock already, for instance
-    /// in a callback; [`InFinaliser`](crate::AttachError::InFinaliser) while OCaml drops an [`OCamlBox`](crate::markers::OCamlBox); [`NotSetup`](crate::AttachError::NotSetup) before the runtime is
-    /// started; [`NotReady`](crate::AttachError::NotReady) while it starts, or, if OCaml has `main`, before OCaml has called Rust;
-    /// [`TornDown`](crate::AttachError::TornDown) after it was shut down; [`Forked`](crate::AttachError::Forked) in a child
-    /// process that was forked without the lock, or after another domain was made;
+    /// Those of `f`, and [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the
+    /// lock already, for instance in a callback; [`InFinaliser`](crate::AttachError::InFinaliser)
+    /// while OCaml drops an [`OCamlBox`](crate::markers::OCamlBox);
+    /// [`NotSetup`](crate::AttachError::NotSetup) before the runtime is started;
+    /// [`NotReady`](crate::AttachError::NotReady) while it starts, or, if OCaml has `main`, before
+    /// OCaml has called Rust; [`TornDown`](crate::AttachError::TornDown) after it was shut down;
+    /// [`Forked`](crate::AttachError::Forked) in a child process that was forked without the lock,
+    /// or after another domain was made;
     /// [`SystemThreadsMissing`](crate::AttachError::SystemThreadsMissing) and
-    /// [`ThreadNotRegistered`](crate::AttachError::ThreadNotRegistered) if the thread cannot be registered, the latter
-    /// also if this was the thread of a domain that has ended;
+    /// [`ThreadNotRegistered`](crate::AttachError::ThreadNotRegistered) if the thread cannot be
+    /// registered, the latter also if this was the thread of a domain that has ended;
     /// [`OutOfMemory`](crate::AttachError::OutOfMemory); [`Invalid`](crate::AttachError::Invalid).
     ///
     /// # Examples
@@ -136,7 +142,8 @@ impl DomainLock {
         DomainLock::with(f)?
     }
 
-    /// [`attach`](DomainLock::attach), for an `f` that cannot fail, or whose result is not an error of the caller's.
+    /// [`attach`](DomainLock::attach), for an `f` that cannot fail, or whose result is not an error
+    /// of the caller's.
     ///
     /// # Errors
     ///
@@ -151,8 +158,8 @@ impl DomainLock {
     #[cfg_attr(feature = "debug-checks", track_caller)]
     fn acquire() -> Result<(Acquired, DomainLock), AttachError> {
         let acquired = Acquired::new()?;
-        // SAFETY: `attach` drops the token before `acquired`. This thread did not hold the lock before, so no other token of it
-        // is in use.
+        // SAFETY: `attach` drops the token before `acquired`. This thread did not hold the lock
+        // before, so no other token of it is in use.
         let lock = unsafe { DomainLock::new(&acquired.used) }?;
         Ok((acquired, lock))
     }
@@ -192,16 +199,19 @@ impl DomainLock {
                     cannot_go_on();
                 }
                 self.1.is_now(State::Waits);
-                // SAFETY: `release` gave up the lock on this thread, which OCaml still knows. All uses that began since have
-                // ended, so the thread does not hold the lock, and OCaml's state is that which `release` left.
+                // SAFETY: `release` gave up the lock on this thread, which OCaml still knows. All
+                // uses that began since have ended, so the thread does not hold the lock, and
+                // OCaml's state is that which `release` left.
                 unsafe { ffi::caml_leave_blocking_section() }
             }
         }
-        // Whose token is used has the innermost use: all uses that began since have ended, or `Reacquire` would have noticed.
+        // Whose token is used has the innermost use: all uses that began since have ended, or
+        // `Reacquire` would have noticed.
         let used = uses::innermost();
         let watched = Watched::new(State::HasReleased);
-        // SAFETY: the token proves that the lock is held. It is borrowed mutably, so that the token, and
-        // values that live under it, are not used before `Reacquire` takes the lock again.
+        // SAFETY: the token proves that the lock is held. It is borrowed mutably, so that the
+        // token, and values that live under it, are not used before `Reacquire` takes the lock
+        // again.
         unsafe { ffi::caml_enter_blocking_section_no_pending() }
         let _reacquire = Reacquire(used, watched);
         f()
@@ -210,25 +220,27 @@ impl DomainLock {
     /// Whether this thread holds the lock of an OCaml domain. `false` after the runtime was shut
     /// down, and on OCaml 4 before boxroot was set up.
     ///
-    /// In the thread-local destructors of a thread that OCaml made, the result may be `true` although the thread does not hold
-    /// the lock. On OCaml 4, this concerns threads that `Thread.create` made, if boxroot does not recognise the `Thread`
-    /// module, or if memory was short. On OCaml 5, it concerns threads that have run finalisers for a domain that waited.
+    /// In the thread-local destructors of a thread that OCaml made, the result may be `true`
+    /// although the thread does not hold the lock. On OCaml 4, this concerns threads that
+    /// `Thread.create` made, if boxroot does not recognise the `Thread` module, or if memory was
+    /// short. On OCaml 5, it concerns threads that have run finalisers for a domain that waited.
     pub fn is_held() -> bool {
         sys::status() != sys::Status::ToreDown
             && matches!(sys::lock_state(), sys::LockState::Held | sys::LockState::Uncertain)
     }
 
-    /// Runs `f` with a token if this thread certainly holds the lock and no root scan is running; else returns
-    /// `None`. `f` must not read the OCaml heap, because this may be called in a finaliser.
+    /// Runs `f` with a token if this thread certainly holds the lock and no root scan is running;
+    /// else returns `None`. `f` must not read the OCaml heap, because this may be called in a
+    /// finaliser.
     pub(crate) fn read_if_held<R>(f: impl FnOnce(&DomainLock) -> R) -> Option<R> {
         if !DomainLock::is_held() {
             return None;
         }
-        // A use of a calling frame is certain to hold the lock. Without one, `is_held` may be wrong: on OCaml 4,
-        // this may be a thread-local destructor of a thread that OCaml made.
+        // A use of a calling frame is certain to hold the lock. Without one, `is_held` may be
+        // wrong: on OCaml 4, this may be a thread-local destructor of a thread that OCaml made.
         let used = Use::new().ok().filter(Use::is_nested)?;
-        // SAFETY: the lock is held while `f` runs, because a shared token cannot release it. Other tokens of this
-        // thread are in calling frames, which wait for `f`.
+        // SAFETY: the lock is held while `f` runs, because a shared token cannot release it. Other
+        // tokens of this thread are in calling frames, which wait for `f`.
         Some(f(&unsafe { DomainLock::new(&used) }.ok()?))
     }
 

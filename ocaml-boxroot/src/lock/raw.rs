@@ -12,17 +12,18 @@ use ocaml_boxroot_sys as sys;
 
 /// The unsafe functions of [`DomainLock`].
 pub trait DomainLockExt {
-    /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. The caller passes the
-    /// result to `ocaml_boxroot_finish`, a C function of this crate, which raises it if it is an
-    /// exception, and else returns it. If `f` panics, or there can be no token (for the errors of
-    /// [`assume_held`](DomainLockExt::assume_held)), the result is the exception `Failure` with the message.
-    /// [`export!`](crate::export!) does all of this.
+    /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. The caller
+    /// passes the result to `ocaml_boxroot_finish`, a C function of this crate, which raises it if
+    /// it is an exception, and else returns it. If `f` panics, or there can be no token (for the
+    /// errors of [`assume_held`](DomainLockExt::assume_held)), the result is the exception
+    /// `Failure` with the message. [`export!`](crate::export!) does all of this.
     ///
     /// # Safety
     ///
-    /// OCaml called this function, as an `external` without `[@@noalloc]`, and not as a finaliser of a custom block; the
-    /// result goes to `ocaml_boxroot_finish`. `f` returns a valid value, or an exception that is encoded as in the results of the
-    /// `_exn` functions of OCaml's C interface.
+    /// OCaml called this function, as an `external` without `[@@noalloc]`, and not as a finaliser
+    /// of a custom block; the result goes to `ocaml_boxroot_finish`. `f` returns a valid value, or
+    /// an exception that is encoded as in the results of the `_exn` functions of OCaml's C
+    /// interface.
     ///
     /// # Examples
     ///
@@ -51,12 +52,13 @@ pub trait DomainLockExt {
     #[cfg_attr(feature = "debug-checks", track_caller)]
     unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value;
 
-    /// Calls `f` with a token, in code that holds the lock by other means, such as a library that tracks the lock in
-    /// its own way. The lock stays held, also if `f` panics.
+    /// Calls `f` with a token, in code that holds the lock by other means, such as a library that
+    /// tracks the lock in its own way. The lock stays held, also if `f` panics.
     ///
     /// # Errors
     ///
-    /// [`TornDown`](crate::AttachError::TornDown), [`Forked`](crate::AttachError::Forked), [`OutOfMemory`](crate::AttachError::OutOfMemory) and
+    /// [`TornDown`](crate::AttachError::TornDown), [`Forked`](crate::AttachError::Forked),
+    /// [`OutOfMemory`](crate::AttachError::OutOfMemory) and
     /// [`Invalid`](crate::AttachError::Invalid), as [`attach`](DomainLock::attach).
     ///
     /// # Safety
@@ -72,14 +74,15 @@ pub trait DomainLockExt {
     #[cfg_attr(feature = "debug-checks", track_caller)]
     unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError>;
 
-    /// Roots the value that OCaml code registered with `Callback.register name`. `None` if there
-    /// is none. For functions, [`ocaml_functions!`](crate::ocaml_functions!) does this. The collector may run.
+    /// Roots the value that OCaml code registered with `Callback.register name`. `None` if there is
+    /// none. For functions, [`ocaml_functions!`](crate::ocaml_functions!) does this. The collector
+    /// may run.
     ///
     /// # Safety
     ///
-    /// The value is a `T`. If `T` is a [`Function`](crate::Function), the function accepts arguments of these types and
-    /// returns a result of that type, and on OCaml 4 it does not call `Thread.exit`, which would jump over Rust
-    /// frames.
+    /// The value is a `T`. If `T` is a [`Function`](crate::Function), the function accepts
+    /// arguments of these types and returns a result of that type, and on OCaml 4 it does not call
+    /// `Thread.exit`, which would jump over Rust frames.
     ///
     /// # Panics
     ///
@@ -120,7 +123,8 @@ pub trait DomainLockExt {
     /// }
     ///
     /// fn blank(lock: &mut DomainLock) -> (Value<'_, OCamlString>, &DomainLock) {
-    ///     // SAFETY: the function returns a string, does not raise for a small one, and does not release the lock.
+    ///     // SAFETY: the function returns a string, does not raise for a small one, and does not
+    ///     // release the lock.
     ///     unsafe { lock.alloc(|| caml_alloc_string(8)) }
     /// }
     /// ```
@@ -130,8 +134,9 @@ pub trait DomainLockExt {
         f: impl FnOnce() -> sys::Value,
     ) -> (Value<'l, T>, &'l DomainLock);
 
-    /// A new block with these fields. The tag is 0 for a tuple or a record; for a constructor with arguments it is
-    /// the constructor's number, counted from 0 among those with arguments. The collector may run.
+    /// A new block with these fields. The tag is 0 for a tuple or a record; for a constructor with
+    /// arguments it is the constructor's number, counted from 0 among those with arguments. The
+    /// collector may run.
     ///
     /// ```
     /// # ocaml_boxroot::macro_support::example(|lock| {
@@ -141,16 +146,17 @@ pub trait DomainLockExt {
     ///
     /// let name: Boxroot<OCamlString> = "Paris".to_ocaml(lock)?;
     /// let height: Boxroot<OCamlInt> = 35.to_ocaml(lock)?;
+    /// let fields = [name.as_any(), height.as_any()];
     /// // SAFETY: a pair is a block of tag 0 with these fields.
-    /// let (city, _) =
-    ///     unsafe { lock.alloc_block::<(OCamlString, OCamlInt)>(0, &[name.as_any(), height.as_any()]) }?;
+    /// let (city, _) = unsafe { lock.alloc_block::<(OCamlString, OCamlInt)>(0, &fields) }?;
     /// assert_eq!(city.kind(), Kind::Block { tag: 0, size: 2 });
     /// # Ok(()) });
     /// ```
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if the tag is not a constructor's, that is, larger than 243 (on OCaml 4, 245);
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if the tag is not a constructor's,
+    /// that is, larger than 243 (on OCaml 4, 245);
     /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     ///
     /// # Safety
@@ -173,12 +179,13 @@ impl DomainLockExt for DomainLock {
     }
 
     unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError> {
-        // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is set up.
+        // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is
+        // set up.
         unsafe { set_up() };
         let used = Use::new()?;
         let _watched = Watched::new(State::Holds);
-        // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no other token of this
-        // thread is used meanwhile (caller).
+        // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no
+        // other token of this thread is used meanwhile (caller).
         let mut lock = unsafe {
             match DomainLock::new(&used) {
                 Err(AttachError::LockNotHeld) => {
@@ -204,8 +211,8 @@ impl DomainLockExt for DomainLock {
         f: impl FnOnce() -> sys::Value,
     ) -> (Value<'l, T>, &'l DomainLock) {
         let raw = f();
-        // SAFETY: `raw` is valid now (caller), and the collector does not run in 'l, because the token is only
-        // borrowed shared.
+        // SAFETY: `raw` is valid now (caller), and the collector does not run in 'l, because the
+        // token is only borrowed shared.
         (unsafe { Value::from_raw(raw) }, self)
     }
 
@@ -217,14 +224,15 @@ impl DomainLockExt for DomainLock {
         if tag > LAST_CONSTRUCTOR {
             return Err(ConversionError::new(ConversionErrorKind::OutOfRange));
         }
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. A
-        // `&RootRef` is laid out like a pointer to its cell, which belongs to a live root.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
+        // may run. A `&RootRef` is laid out like a pointer to its cell, which belongs to a live
+        // root.
         let raw = unsafe { ffi::obx_alloc_block(tag.into(), fields.len(), fields.as_ptr().cast()) };
         if raw == 0 {
             return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
         }
-        // SAFETY: `raw` is a new block, and a `T` (caller). The collector does not run in 'l, because the token is
-        // only borrowed shared.
+        // SAFETY: `raw` is a new block, and a `T` (caller). The collector does not run in 'l,
+        // because the token is only borrowed shared.
         Ok((unsafe { Value::from_raw(raw) }, self))
     }
 }

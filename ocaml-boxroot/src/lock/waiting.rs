@@ -98,13 +98,14 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
 ///
 /// static GREETING: OnceLock<Boxroot<OCamlString>> = OnceLock::new();
 /// # ocaml_boxroot::macro_support::example(|lock| {
-/// let greeting = GREETING.get_or_init_released(lock, |lock| "hello".to_ocaml(lock).expect("there is memory"));
+/// let greeting =
+///     GREETING.get_or_init_released(lock, |lock| "hello".to_ocaml(lock).expect("memory"));
 /// assert_eq!(greeting.get(lock).as_str()?, "hello");
 /// # Ok(()) });
 /// ```
 pub trait OnceLockExt<T> {
-    /// [`OnceLock::get_or_init`], where `make` runs under OCaml's lock, and other threads wait for it with
-    /// OCaml's lock released.
+    /// [`OnceLock::get_or_init`], where `make` runs under OCaml's lock, and other threads wait for
+    /// it with OCaml's lock released.
     ///
     /// # Panics
     ///

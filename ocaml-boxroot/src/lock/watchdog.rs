@@ -2,8 +2,8 @@
 //! lock for seconds, with the places of the waits and of the threads that hold the lock. The
 //! reporting thread never uses OCaml itself, and handles no signals.
 //!
-//! It does not see OCaml or C code that holds the lock, nor a thread that waits for a mutex under the lock while another domain
-//! waits for a collection.
+//! It does not see OCaml or C code that holds the lock, nor a thread that waits for a mutex under
+//! the lock while another domain waits for a collection.
 
 /// A thread's relation to OCaml's lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -89,7 +89,8 @@ mod record {
     struct Entries {
         /// The last entry of a thread is its state now.
         all: Vec<Entry>,
-        /// Whether a watchdog looks at them. It ends when there are none, so it keeps no process alive.
+        /// Whether a watchdog looks at them. It ends when there are none, so it keeps no process
+        /// alive.
         has_watchdog: bool,
     }
 
@@ -200,8 +201,8 @@ mod record {
             Watched(number)
         }
 
-        /// Records that the thread does something else now. After a fork, the entry may be in the table of the parent alone;
-        /// then nothing is recorded.
+        /// Records that the thread does something else now. After a fork, the entry may be in the
+        /// table of the parent alone; then nothing is recorded.
         pub(crate) fn is_now(&self, state: State) {
             if let Some(entry) = Table::get().entries().all.iter_mut().find(|e| e.number == self.0)
             {

@@ -17,7 +17,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// An OCaml runtime embedded in this program. Any thread uses it through [`DomainLock::attach`](crate::DomainLock::attach).
+/// An OCaml runtime embedded in this program. Any thread uses it through
+/// [`DomainLock::attach`](crate::DomainLock::attach).
 ///
 /// A process can start one runtime, once. A `Runtime` is the right to shut it down, and owns
 /// nothing: if it is dropped or forgotten, OCaml stays up until the process ends, and OCaml's
@@ -49,11 +50,13 @@ pub struct Runtime(());
 static SHARED: Runtime = Runtime(());
 
 impl Runtime {
-    /// Starts the runtime, which initialises the OCaml modules that are linked into the program, and
-    /// releases its lock. OCaml sees a program without arguments; see [`builder`](Runtime::builder).
+    /// Starts the runtime, which initialises the OCaml modules that are linked into the program,
+    /// and releases its lock. OCaml sees a program without arguments; see
+    /// [`builder`](Runtime::builder).
     ///
-    /// The thread that calls this may end before the runtime is shut down. If the OCaml program does not link
-    /// the `threads` library, this thread is the only one that can attach. On OCaml 4, a module that calls `Thread.exit` ends the process.
+    /// The thread that calls this may end before the runtime is shut down. If the OCaml program
+    /// does not link the `threads` library, this thread is the only one that can attach. On OCaml
+    /// 4, a module that calls `Thread.exit` ends the process.
     ///
     /// # Errors
     ///
@@ -74,17 +77,21 @@ impl Runtime {
         Builder { arguments: vec!["ocaml-boxroot".into()] }
     }
 
-    /// The runtime of this process, which is started if it was not started yet. For libraries, and for tests, which
-    /// share a process. The result cannot be used to shut the runtime down. If another thread is
-    /// starting the runtime, waits until threads can attach, or until that start has failed.
+    /// The runtime of this process, which is started if it was not started yet. For libraries, and
+    /// for tests, which share a process. The result cannot be used to shut the runtime down. If
+    /// another thread is starting the runtime, waits until threads can attach, or until that start
+    /// has failed.
     ///
     /// # Errors
     ///
-    /// As [`start`](Runtime::start); if an earlier start failed when OCaml initialised its modules, or afterwards, its error again.
-    /// [`Starting`](crate::StartError::Starting) on the thread that is starting OCaml, as long as OCaml has not called a function that
-    /// [`export!`](crate::export!) defined; [`NotReady`](crate::AttachError::NotReady) in a program that OCaml started, as long as OCaml
-    /// has not called such a function; [`TornDown`](crate::AttachError::TornDown) after the runtime was shut down; [`Forked`](crate::AttachError::Forked) in the child
-    /// of a fork that was made while another thread was starting OCaml, and before threads could attach.
+    /// As [`start`](Runtime::start); if an earlier start failed when OCaml initialised its modules,
+    /// or afterwards, its error again. [`Starting`](crate::StartError::Starting) on the thread that
+    /// is starting OCaml, as long as OCaml has not called a function that
+    /// [`export!`](crate::export!) defined; [`NotReady`](crate::AttachError::NotReady) in a program
+    /// that OCaml started, as long as OCaml has not called such a function;
+    /// [`TornDown`](crate::AttachError::TornDown) after the runtime was shut down;
+    /// [`Forked`](crate::AttachError::Forked) in the child of a fork that was made while another
+    /// thread was starting OCaml, and before threads could attach.
     pub fn get_or_start() -> Result<&'static Runtime, StartError> {
         let mut state = state();
         loop {
@@ -113,9 +120,10 @@ impl Runtime {
         Runtime::builder().start_in(state).map(|_| &SHARED)
     }
 
-    /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and never gives the lock back. Any
-    /// thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be dropped, on any thread. The process keeps the OCaml heap
-    /// until it ends, because threads that OCaml code made may still use it.
+    /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and never
+    /// gives the lock back. Any thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be
+    /// dropped, on any thread. The process keeps the OCaml heap until it ends, because threads that
+    /// OCaml code made may still use it.
     ///
     /// Shared libraries (`cdylib`) that also contain this crate have their own count of users,
     /// which this function does not see. Their threads must not use OCaml any more.
@@ -131,13 +139,15 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`Busy`](crate::ShutdownError::Busy) while other threads are attached, wait for the lock, or are in functions that OCaml
-    /// called, while other domains run, and in a [`release`](crate::DomainLock::release) on this thread.
-    /// [`StackTooSmall`](crate::ShutdownError::StackTooSmall) on a thread with less than 320 KiB of stack left. The other errors are those of
-    /// [`DomainLock::attach`](crate::DomainLock::attach), such as [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock. The
-    /// [`Busy`] that is returned holds the error and the runtime, which is intact. If threads attach again and again, to try again and
-    /// again is of no use: at each moment one of them uses OCaml, or waits for the lock. See
-    /// [`shutdown_within`](Runtime::shutdown_within).
+    /// [`Busy`](crate::ShutdownError::Busy) while other threads are attached, wait for the lock, or
+    /// are in functions that OCaml called, while other domains run, and in a
+    /// [`release`](crate::DomainLock::release) on this thread.
+    /// [`StackTooSmall`](crate::ShutdownError::StackTooSmall) on a thread with less than 320 KiB of
+    /// stack left. The other errors are those of [`DomainLock::attach`](crate::DomainLock::attach),
+    /// such as [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock. The
+    /// [`Busy`] that is returned holds the error and the runtime, which is intact. If threads
+    /// attach again and again, to try again and again is of no use: at each moment one of them uses
+    /// OCaml, or waits for the lock. See [`shutdown_within`](Runtime::shutdown_within).
     pub fn shutdown(self) -> Result<(), Busy> {
         shut_down().map_err(|error| Busy { error, runtime: self })
     }
@@ -180,9 +190,10 @@ impl Runtime {
         shut_down_within(limit).map_err(|error| Busy { error, runtime: self })
     }
 
-    /// Shuts the runtime down when the result is dropped, usually at the end of `main`, also by `?` or a panic, but not by
-    /// [`std::process::exit`], which drops nothing. If the runtime cannot be shut down, the drop writes the error of
-    /// [`shutdown`](Runtime::shutdown) to standard error, and OCaml stays up. Like `shutdown`, the drop waits for the lock.
+    /// Shuts the runtime down when the result is dropped, usually at the end of `main`, also by `?`
+    /// or a panic, but not by [`std::process::exit`], which drops nothing. If the runtime cannot be
+    /// shut down, the drop writes the error of [`shutdown`](Runtime::shutdown) to standard error,
+    /// and OCaml stays up. Like `shutdown`, the drop waits for the lock.
     pub fn shutdown_on_drop(self) -> ShutdownOnDrop {
         ShutdownOnDrop(self)
     }
@@ -230,7 +241,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As [`Runtime::start`], and [`NulInArgument`](crate::StartError::NulInArgument) if an argument contains a NUL.
+    /// As [`Runtime::start`], and [`NulInArgument`](crate::StartError::NulInArgument) if an
+    /// argument contains a NUL.
     pub fn start(self) -> Result<Runtime, StartError> {
         self.start_in(state())
     }
@@ -255,8 +267,8 @@ impl Builder {
         drop(state);
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
         pointers.push(std::ptr::null());
-        // SAFETY: this is the first start in this process (`is_first`). The arguments are C strings that live in
-        // `arguments`, with NULL at the end.
+        // SAFETY: this is the first start in this process (`is_first`). The arguments are C strings
+        // that live in `arguments`, with NULL at the end.
         let result = unsafe { start_and_release(&pointers) };
         self::state().set(match &result {
             Ok(()) => State::Started,
@@ -266,7 +278,8 @@ impl Builder {
     }
 }
 
-/// Whether the stack is large enough for OCaml code. A call of an OCaml function checks this by itself; a start and a shutdown do not.
+/// Whether the stack is large enough for OCaml code. A call of an OCaml function checks this by
+/// itself; a start and a shutdown do not.
 fn has_stack() -> bool {
     // SAFETY: the function has no precondition.
     unsafe { ffi::obx_has_stack_for_ocaml() != 0 }
@@ -276,11 +289,12 @@ fn has_stack() -> bool {
 ///
 /// # Safety
 ///
-/// This is the first call in this process, and OCaml was not started. `arguments` are C strings, and NULL at the
-/// end.
+/// This is the first call in this process, and OCaml was not started. `arguments` are C strings,
+/// and NULL at the end.
 unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), StartError> {
-    // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, also if a module raised. The
-    // exception is live while it is described, because nothing was allocated since.
+    // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, also if a
+    // module raised. The exception is live while it is described, because nothing was allocated
+    // since.
     unsafe {
         ffi::obx_set_known();
         let result = ffi::obx_start(arguments.as_ptr());
@@ -353,16 +367,18 @@ fn shut_down() -> Result<(), ShutdownError> {
         };
         Err(ShutdownError::Busy(by))
     })?;
-    // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit` functions, which
-    // may call exported functions. So may OCaml code of other threads and domains, while these functions wait.
+    // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit`
+    // functions, which may call exported functions. So may OCaml code of other threads and domains,
+    // while these functions wait.
     std::mem::forget(acquired);
     // SAFETY: this thread holds the lock, and has no token.
     unsafe { workers.wait_until(Instant::now() + WORKERS_MAY_TAKE) };
     #[cfg(feature = "debug-checks")]
     ffi::report(&sys::leak_report());
-    // SAFETY: this thread holds the lock, and has no token. Without another domain, no root is read after `boxroot_teardown`, and no
-    // collector runs: threads that have a token, because OCaml called them meanwhile, have released the lock, which is not given back.
-    // With another domain, no collection ends after `close`, because it would need this thread.
+    // SAFETY: this thread holds the lock, and has no token. Without another domain, no root is read
+    // after `boxroot_teardown`, and no collector runs: threads that have a token, because OCaml
+    // called them meanwhile, have released the lock, which is not given back. With another domain,
+    // no collection ends after `close`, because it would need this thread.
     unsafe {
         ffi::obx_shut_down();
         if ffi::obx_other_domains() == 0 {

@@ -1,4 +1,5 @@
-//! Whether this process has started its runtime: a state under a mutex that is free in the child of a fork.
+//! Whether this process has started its runtime: a state under a mutex that is free in the child of
+//! a fork.
 
 use crate::{ffi, StartError};
 use std::marker::PhantomData;
@@ -16,8 +17,8 @@ pub(super) enum State {
     Failed(StartError),
 }
 
-/// The state; null at first. A state is never freed, of which a process has three at most, and never changed: so it is whole in the
-/// child of a fork, whatever another thread was doing.
+/// The state; null at first. A state is never freed, of which a process has three at most, and
+/// never changed: so it is whole in the child of a fork, whatever another thread was doing.
 static STATE: AtomicPtr<State> = AtomicPtr::new(null_mut());
 
 /// Holds the mutex in `../c/runtime.c`, and with it the state.

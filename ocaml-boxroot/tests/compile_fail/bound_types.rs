@@ -66,7 +66,8 @@ fn list(lock: &mut DomainLock, list: Boxroot<OCamlList<OCamlAny>>) {
 }
 
 //# obj_as_a_type_variable
-// The marker that bindings make for `Obj.t` stands for no type variable: its values may be floats and others.
+// The marker that bindings make for `Obj.t` stands for no type variable: its values may be floats
+// and others.
 
 // As bindings make them, of `Obj.t` and of `type 'a t = T of Obj.t [@@unboxed]`.
 #[derive(Debug)]
@@ -128,7 +129,8 @@ ocaml_items! {
 }
 const _: () = <Hidden as Declared>::CHECKED;
 
-// Nor does such a type stand for a type variable, which it would be refused as if it said that it is.
+// Nor does such a type stand for a type variable, which it would be refused as if it said that it
+// is.
 ocaml_items! {
     //~^ E0080 assertion failed: is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)])
     [] pub Any [A] constructors { &[(0, Constructor::Unboxed)] } float { false } unboxed false
@@ -232,7 +234,8 @@ fn index(lock: &mut DomainLock, n: isize) -> Boxroot<OCamlIndex> {
 }
 
 //# constructors_of_one_form
-// Two constructors of which a value could be both. The first field of a block may be the hash of the other constructor.
+// Two constructors of which a value could be both. The first field of a block may be the hash of
+// the other constructor.
 bound_type! { //~ E0080 two constructors have the same form
     pub variant Both {
         A block 0 (0 a0: OCamlInt, 1 a1: OCamlString),

@@ -41,8 +41,8 @@ fn wrong(lock: &DomainLock, array: &RootRef<OCamlArray1<String>>) -> usize {
 }
 
 //# bigarray_of_other_dimensions
-// OCaml's types of bigarrays are different types: an array of one dimension, taken for a matrix, has no
-// second size.
+// OCaml's types of bigarrays are different types: an array of one dimension, taken for a matrix,
+// has no second size.
 
 /// A function of OCaml's `(float, float64_elt, c_layout) Array2.t`.
 fn sum(_: &mut DomainLock, _: impl ToOCaml<OCamlArray2<f64>>) {}

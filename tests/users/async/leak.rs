@@ -1,8 +1,8 @@
-//! A server of axum under load that forgets to drop one root in a hundred requests, and the profile of its old roots, which
-//! names the function that does so.
+//! A server of axum under load that forgets to drop one root in a hundred requests, and the profile
+//! of its old roots, which names the function that does so.
 //!
-//! `make clients ONLY=leak` loads it for a minute, at a rate for production. The last line but one that it prints is what the
-//! guide's command for the picture needs.
+//! `make clients ONLY=leak` loads it for a minute, at a rate for production. The last line but one
+//! that it prints is what the guide's command for the picture needs.
 
 mod common;
 
@@ -43,8 +43,8 @@ async fn handle(State(server): State<Arc<Server>>, uri: Uri) -> String {
     answer(uri.path())
 }
 
-/// The number of roots, and the function of ours that is nearest to the create, for each call stack of a profile, the largest
-/// first.
+/// The number of roots, and the function of ours that is nearest to the create, for each call stack
+/// of a profile, the largest first.
 fn stacks(profile: &str) -> Vec<(usize, String)> {
     let mut stacks: Vec<(usize, String)> = profile
         .lines()

@@ -1,4 +1,5 @@
-//! A multi-thread runtime of tokio's that is dropped while tasks use OCaml, and `block_on` under a token.
+//! A multi-thread runtime of tokio's that is dropped while tasks use OCaml, and `block_on` under a
+//! token.
 
 mod common;
 

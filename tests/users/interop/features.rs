@@ -1,4 +1,5 @@
-//! This project's `ocaml-boxroot-sys` has each feature of the published 0.4.0, and the same default features.
+//! This project's `ocaml-boxroot-sys` has each feature of the published 0.4.0, and the same default
+//! features.
 
 use cargo_metadata::MetadataCommand;
 use std::collections::BTreeMap;

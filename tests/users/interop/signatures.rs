@@ -1,6 +1,6 @@
-//! Every public item of `ocaml-boxroot-sys` 0.4.0, with its type, calling convention, unsafety and traits, as programs may
-//! rely on them. This file is compiled with 0.4.0 itself (`published/`), and with this project's crate. `.ci/packages.py drop-in`
-//! checks that no item is left out.
+//! Every public item of `ocaml-boxroot-sys` 0.4.0, with its type, calling convention, unsafety and
+//! traits, as programs may rely on them. This file is compiled with 0.4.0 itself (`published/`),
+//! and with this project's crate. `.ci/packages.py drop-in` checks that no item is left out.
 
 #![deny(unused_unsafe, unreachable_patterns)]
 
@@ -57,8 +57,8 @@ const fn status<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
 const _: () = status::<sys::Status>();
 const _: () = assert!(size_of::<sys::Status>() == size_of::<core::ffi::c_int>());
 
-/// The numbers are those of C. The enum is `#[non_exhaustive]`: without the last arm this is an error, and no arm is
-/// unreachable.
+/// The numbers are those of C. The enum is `#[non_exhaustive]`: without the last arm this is an
+/// error, and no arm is unreachable.
 #[allow(dead_code)] // compiled only
 const fn number(status: sys::Status) -> i32 {
     match status {

@@ -5,8 +5,8 @@ use ocaml_boxroot_sys as sys;
 const UNIT: sys::Value = 1;
 
 fn root_of(handle: sys::Value) -> sys::BoxRoot {
-    // SAFETY: `links_create` made the number from a root, whose lowest bit it set; a `BoxRoot` is a pointer that is
-    // not NULL.
+    // SAFETY: `links_create` made the number from a root, whose lowest bit it set; a `BoxRoot` is a
+    // pointer that is not NULL.
     unsafe { std::mem::transmute::<isize, sys::BoxRoot>(handle & !1) }
 }
 

@@ -57,8 +57,9 @@ fn rust_unbox(cr: &mut OCamlRuntime, boxed: OCaml<DynBox<BoxRoot<String>>>) -> O
     root.get(cr)
 }
 
-/// OCaml owns Rust values that own roots. So the collector drops roots, also those of a domain that has ended. The latter is
-/// more than a drop-in replacement must do: with the published crate, on OCaml 5.3.0, it often crashes.
+/// OCaml owns Rust values that own roots. So the collector drops roots, also those of a domain that
+/// has ended. The latter is more than a drop-in replacement must do: with the published crate, on
+/// OCaml 5.3.0, it often crashes.
 pub fn finalisers(cr: &mut OCamlRuntime) {
     assert!(ocaml_side::boxes(cr, &OCaml::of_i32(1000)).to_rust::<bool>(cr));
 }
@@ -73,7 +74,8 @@ pub fn of_rust() {
         thread::spawn(move || {
             let roots = OCamlRuntime::with_domain_lock(|cr| {
                 work(cr, id);
-                // These are dropped when the thread ends, before or after it is unregistered with OCaml.
+                // These are dropped when the thread ends, before or after it is unregistered with
+                // OCaml.
                 let roots = numbered(cr, 0, 100);
                 UNTIL_THE_END.with(|kept| kept.replace(roots));
                 numbered(cr, 0, 1000)

@@ -14,7 +14,7 @@ ocaml_functions! {
 /// How often each word occurs. Call it on any Rust thread that does not hold the lock.
 pub fn words(text: &str) -> Result<Vec<(String, i64)>, CallError> {
     DomainLock::attach(|lock| {
-        let counts: Boxroot<Counts> = count_words(lock, text)?; // may be kept, and sent to other threads
+        let counts: Boxroot<Counts> = count_words(lock, text)?; // may go to other threads
         stress(lock)?; // the collector moves the list
         Ok(counts.to_rust(lock)?)
     })

@@ -1,5 +1,5 @@
-//! Pools, records and the steps of the protocol. The words at the steps are those of the argument on top of
-//! `src/remote.c`.
+//! Pools, records and the steps of the protocol. The words at the steps are those of the argument
+//! on top of `src/remote.c`.
 
 use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -35,8 +35,9 @@ impl Orderings {
         }
     }
 
-    /// The orderings of the C code, weakened by a mutant. To weaken only `read_owner` and `set_owner` breaks
-    /// nothing: a thread that reads a new `merges`, or an emptied drain list, also sees what was written before.
+    /// The orderings of the C code, weakened by a mutant. To weaken only `read_owner` and
+    /// `set_owner` breaks nothing: a thread that reads a new `merges`, or an emptied drain list,
+    /// also sees what was written before.
     pub fn weakened(mutant: &str) -> Option<Self> {
         let mut orderings = Self::of_the_c_code();
         match mutant {
@@ -79,7 +80,8 @@ struct Pool {
     mapped: UnsafeCell<bool>,
     /// Slots that hold roots. Only the owner uses it.
     used: UnsafeCell<usize>,
-    /// Only the thread that holds the pool's place in a drain list uses it; a plain variable, as in C.
+    /// Only the thread that holds the pool's place in a drain list uses it; a plain variable, as in
+    /// C.
     next: UnsafeCell<usize>,
     owner: AtomicUsize,
     announced: AtomicUsize,
@@ -103,7 +105,8 @@ unsafe impl Sync for Heap {}
 unsafe impl Send for Heap {}
 
 impl Heap {
-    /// Two records, and one pool for each element of `pools`, its set of used slots. Record 0 owns all pools.
+    /// Two records, and one pool for each element of `pools`, its set of used slots. Record 0 owns
+    /// all pools.
     pub fn new(orderings: Orderings, pools: &[usize]) -> Self {
         let pool = |&used: &usize| Pool {
             mapped: UnsafeCell::new(true),
@@ -148,8 +151,8 @@ impl Heap {
 
     fn push(&self, record: usize, pool: usize) {
         let drain = &self.records[record].drain;
-        // C begins with a relaxed load, which loom would take for the access that matters. Here, a first
-        // attempt that fails loads the value instead.
+        // C begins with a relaxed load, which loom would take for the access that matters. Here, a
+        // first attempt that fails loads the value instead.
         let mut head = NULL;
         loop {
             self.set_next(pool, head);

@@ -10,7 +10,8 @@ fn main() -> Result<(), Error> {
         let status = run.status().expect("ocamlopt starts: see OCAMLOPT");
         assert!(status.success(), "ocamlopt {arguments}: {status}; its message is above");
     };
-    println!("cargo:rerun-if-changed=ocaml/words.ml"); // cargo does not look at the other build's sources by itself
+    // Cargo does not look at the other build's sources by itself.
+    println!("cargo:rerun-if-changed=ocaml/words.ml");
     ocamlopt("-bin-annot -c words.ml");
 
     Bindings::new()

@@ -1,4 +1,5 @@
-//! What the OCaml module `Words` wants from Rust. Both compilers check it, by bindings that the build script makes.
+//! What the OCaml module `Words` wants from Rust. Both compilers check it, by bindings that the
+//! build script makes.
 
 #![forbid(unsafe_code)]
 
