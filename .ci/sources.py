@@ -2,13 +2,13 @@
 """Usage: .ci/sources.py [PART...]   What the sources must be like, beyond what compilers say. `make lint` runs all parts.
 
   dialects  The C sources and the public headers are clean in each standard that they are for, strictly, with more warnings than
-            most users ask for, by each of gcc and clang that is there. The headers compile with the warnings of C++ users, too.
+            most users ask for, by each of gcc and clang that is there. The headers also compile with the warnings of C++ users.
             Needs OCAMLOPT.
   levels    Each file of the allocator includes only files of lower levels in the table of boxroot-c/DESIGN.md, so there is no
             circle. `levels --draw` prints what includes what, from the bottom up.
   places    The OCaml version matters only in the files that boxroot-c/DESIGN.md names.
   versions  One version of the allocator stands in several files: the C header (CMake and the Makefile read it), the crate
-            ocaml-boxroot-sys, and the OCaml package.
+            ocaml-boxroot-sys, and the OCaml package. Two versions of Rust, for users and for contributors, stand in more.
   macros    In the exported macros of ocaml-boxroot, or of the files that `macros FILE...` names, nothing means something else
             where a macro is called than where it is written: all paths begin with $crate or with a name from the user, and
             nothing is called as a method.
@@ -130,10 +130,22 @@ def versions():
     told = ", ".join(f"{file} {version}" for file, version in found.items())
     if len(set(found.values())) != 1 or not found["crate"]:
         fail(f"the versions differ: {told}")
+    # What users need: `rust-version` in Cargo.toml. What tests and tools need: CONTRIBUTING.md.
+    oldest = of("Cargo.toml", r'^rust-version = "(.*)"')
+    newer = of("CONTRIBUTING.md", r"^You need Rust ([\d.]+)")
+    places = r'^rust-version = "(.*)"|\bRust (1\.\d+)|\$\(call need_rust,(\d+)\)'
+    problems = []
+    for place, line in lines(tracked("*Cargo.toml", "*.md", "Makefile")):
+        for found_here in re.findall(places, line):
+            rust = "".join(found_here)
+            rust = rust if rust.startswith("1.") else f"1.{rust}"
+            if rust != oldest and not (rust == newer and place.startswith(("CONTRIBUTING.md", "Makefile"))):
+                problems.append(f"{place} Rust {rust}: users need {oldest}, and contributors {newer}")
+    check(problems)
     # A file of its own: the OCaml package is that folder alone.
     if Path("LICENSE").read_bytes() != Path("boxroot-c/LICENSE").read_bytes():
         fail("LICENSE and boxroot-c/LICENSE differ")
-    say(f"versions: {told}")
+    say(f"versions: {told}; Rust {oldest}, for contributors {newer}")
 
 
 # ---- macros ----

@@ -151,7 +151,7 @@ test!(threads_of_ocaml_take_turns, || {
         call_rust("thread", body, 1000);
     }
     if OCAML5 {
-        // A domain with threads of its own.
+        // A domain with several threads.
         extern "C" fn domain(n: Value) -> Value {
             for _ in 0..3 {
                 call_rust("thread", body, to_int(n));
@@ -240,6 +240,29 @@ test!(threads_that_block_all_signals_delete_at_once, || {
         register_and_delete_twice();
     });
     delete_at_once(UNIT);
+});
+
+// The guide's callback: under the lock, in a blocking section, and on a thread that OCaml does not
+// know, or knows already.
+test!(a_callback_on_any_thread, || {
+    start();
+    let listener = Roots(vec![root_of(ocaml("listener", &[UNIT]))]);
+    let event = |listener: &Roots| unsafe { on_event(listener.0[0]) };
+    event(&listener);
+    without_lock(|| event(&listener));
+    let listener = on_foreign_thread(move || {
+        let listener = listener;
+        event(&listener);
+        event(&listener);
+        assert_eq!(unsafe { caml_c_thread_register() }, 1);
+        assert_eq!(unsafe { caml_c_thread_register() }, 0);
+        event(&listener);
+        assert_eq!(unsafe { caml_c_thread_unregister() }, 1);
+        event(&listener);
+        listener
+    });
+    assert_eq!(ocaml("events", &[UNIT]), int(6));
+    delete_all(&listener.0);
 });
 
 /// How many threads are in the destructors of their `Late`, and have been.

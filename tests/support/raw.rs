@@ -16,6 +16,7 @@ extern "C" {
     pub fn test_finish_marking();
     pub fn caml_c_thread_register() -> c_int;
     pub fn caml_c_thread_unregister() -> c_int;
+    pub fn on_event(listener: BoxRoot);
     pub fn test_domain() -> usize;
     pub fn test_register_in_domain(domain: usize) -> c_int;
     pub fn test_custom_owner(root: Option<BoxRoot>) -> Value;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@
 #include <caml/minor_gc.h>
 #include <caml/misc.h>
 #include <caml/roots.h>
+#include <caml/threads.h>
 #include <caml/version.h>
 
 /* ---- custom blocks whose finaliser uses boxroots ---- */
@@ -189,7 +191,7 @@ void test_begin_cycle(void) {
   if (caml_gc_phase == Phase_idle) caml_major_collection_slice(0);
 }
 
-/* The hook between marking and sweeping is nobody's any more; or again what it was. */
+/* Takes the hook between marking and sweeping away, or puts it back. */
 void test_take_major_hook(bool take) {
   static void (*hook)(void);
   if (take) hook = caml_major_gc_hook;
@@ -253,6 +255,18 @@ extern int caml_c_thread_register_in_domain(uintnat) __attribute__((weak));
 /* The number of the calling thread's domain. */
 size_t test_domain(void) { return Long_val(caml_ml_domain_id(Val_unit)); }
 int test_register_in_domain(size_t domain) { return caml_c_thread_register_in_domain(domain); }
+
+/* ---- a callback on any thread, as first-steps-c.md shows it ---- */
+
+void on_event(void *listener) {
+  bool has_lock = boxroot_lock_is_held();
+  bool registered = !has_lock && caml_c_thread_register();
+  if (!has_lock) caml_acquire_runtime_system();
+  value result = caml_callback_exn(boxroot_get(listener), Val_unit);
+  if (Is_exception_result(result)) fputs("a listener failed\n", stderr);
+  if (!has_lock) caml_release_runtime_system();
+  if (registered) caml_c_thread_unregister();
+}
 
 /* ---- calls from OCaml ---- */
 

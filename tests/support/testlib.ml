@@ -58,6 +58,12 @@ let () =
       done;
       n)
 
+(* The result is a function that counts its calls. *)
+let () =
+  let events = ref 0 in
+  register "listener" (fun () () -> incr events);
+  register "events" (fun () -> !events)
+
 let () = register "start_major_slice" (fun n -> ignore (Gc.major_slice n))
 
 (* ---- values ---- *)
@@ -208,7 +214,7 @@ let fork_and_go_on () =
 external stop_ticks : unit -> unit = "caml_thread_cleanup"
 
 (* A thread that forks. Its child has no other thread, and ends when the thread does. The tick thread is stopped before, because
-   OCaml 5.0 to 5.4 waits for that of the parent when the thread ends: with glibc 2.43 for ever (docs/known-of-ocaml.md). *)
+   OCaml 5.0 to 5.4 waits for that of the parent when the thread ends: with glibc 2.43 forever (docs/known-of-ocaml.md). *)
 let () =
   register "thread_that_forks" (fun f x ->
       thread (fun () -> stop_ticks (); if fork_and_go_on () then call f x))
