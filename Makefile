@@ -54,7 +54,7 @@ need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 
-# Used as $(call with_python,WHAT) COMMAND, with OCaml, too: without python3, says that WHAT is not tested.
+# Used as $(call with_python,WHAT) COMMAND, also with OCaml. Without python3 it says that WHAT is not tested.
 with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
   $(with_ocaml)
 
@@ -197,8 +197,8 @@ sanitize-threads:
 	$(MAKE) --no-print-directory -C boxroot-c $$with CC="$$("$$OCAMLOPT" -config-var native_c_compiler)" \
 	  check-c stress
 
-# The unit tests and the walk under valgrind's memory checker. The Rust tests are left to ONLY=address: where a thread other
-# than the first runs OCaml 5, its changes of stack confuse valgrind.
+# The unit tests and the walk under valgrind's memory checker. The Rust tests are left to ONLY=address: if a thread other than
+# the first runs OCaml 5, its changes of stack confuse valgrind.
 sanitize-memcheck:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c stress \
 	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"

@@ -99,7 +99,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo::rustc-link-arg-tests={}", object.display());
     }
 
-    // The C++ pointer is tested where there is a C++ compiler.
+    // The C++ pointer is tested if there is a C++ compiler.
     let mut cpp = cc::Build::new();
     cpp.cpp(true).std("c++17").file("tests/support/pointer.cpp").includes(include);
     cpp.include(ocaml.where_path()).warnings(false).cpp_link_stdlib(None);

@@ -5,7 +5,7 @@ Prints a table: a row for each program, a column for each version. Fails if a de
 list, or is not seen on one that it lists, unless it is met by chance. FILTER=NAME,... picks programs.
 
 The first comment of a program has fields. "Seen: 5.0-5.4" lists versions, or ranges; "glibc 2.43" means from that one on.
-"Effect: crash" is how the program ends where the defect is there: crash (by a signal), hang (for ten seconds), wrong (with
+"Effect: crash" is how the program ends if OCaml has the defect: crash (by a signal), hang (for ten seconds), wrong (with
 another status than 0). "By chance" means that a run may miss it. "Compile:" has options of ocamlopt, "Run:" has variables, "Memory:" has a limit in KiB. A program that names Domain
 or Effect is for OCaml 5. NAME_stubs.c, NAME_lexer.mll and NAME_parser.mly belong to NAME.ml.
 """

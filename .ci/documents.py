@@ -4,10 +4,10 @@ name. The guide (docs/guide) is a book as well: its SUMMARY.md names each page, 
 other files, and do not link to them.
 
 With --compile: also checks that the blocks of code are right. rustdoc compiles and runs Rust (ocaml-boxroot/src/lib.rs includes
-these documents). A block of Rust or OCaml with `ignore` must be a part of some file here in that language. Lines of CMake and dune
-must be lines of some file for these. C, C++ and other OCaml are compiled. A block of C that is no whole file has a comment in front
-of it, <!-- in: int f(void) -->, that says in which function it is. A block of OCaml with Domain.spawn is for OCaml 5. The files of
-pages that .ci/packages.py follows are compiled there. Needs OCAMLOPT, gcc, g++.
+these documents). A block of Rust or OCaml with `ignore` must be a part of some file here in that language. Lines of CMake and
+dune must be lines of some file for these. C, C++ and other OCaml are compiled. A block of C that is not a whole file has a
+comment in front of it, <!-- in: int f(void) -->, that names its function. A block of OCaml with Domain.spawn is for OCaml 5.
+The files of pages that .ci/packages.py follows are compiled there. Needs OCAMLOPT, gcc, g++.
 
 With --table: instead, prints the list of unsafe functions of OCaml's libraries, which the generator of bindings reads, as a table
 into the guide. The table there must be that of the list.

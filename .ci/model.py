@@ -30,7 +30,7 @@ SPIN = [
     ("remote", "a pool is unmapped, and mapped again", "A1=1 A2=2 A3=4 LATE=1 ENDS=2", "SEEN_REMAPPING"),
     ("remote", "fork", "A1=1 A2=2 B3=1 FORK=1 ENDS=1", "FORK_KEEPS_LISTS FORK_KEEPS_COUNTS FORK_FORGETS_LISTS"),
     # Not here: that unmapping ignores `announced` (it does: an empty pool has none, as is asserted), and
-    # that the bits are posted before the pool is pushed, by the deleter that pushes it: that holds, too.
+    # that the bits are posted before the pool is pushed, by the deleter that pushes it: that also holds.
     ("remote", "three deleters of two pools, records come back", "A1=1 A2=2 B3=1 ENDS=2",
      "NO_RESCUE NO_REREAD NO_MERGES COUNT_BEFORE_OWNERS COUNT_LAST NO_ORPHAN_DRAIN BIT_FIRST NO_PUT_BACK PUSH_ALWAYS "
      "DRAIN_ANY_OWNER RESCUE_DROPS_REST UNMAP_PENDING SEEN_RESCUE"),

@@ -9,8 +9,8 @@
            tests/users/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
            they are there.
   rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked; the project tests/users/packages/rust,
-           which has OCaml code of its own, uses these alone, and so does tests/users/packages/yojson, if yojson is installed. Also the
-           licences of all dependencies, the documentation as docs.rs makes it, and the guide's first steps. Needs cargo.
+           which has its own OCaml code, uses these alone, and so does tests/users/packages/yojson, if yojson is installed. Also
+           the licences of all dependencies, the documentation as docs.rs makes it, and the guide's first steps. Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/users/interop/signatures.rs names every public item of 0.4.0. It
            is compiled against 0.4.0 here, and against ours in tests/users/interop. By rustdoc's lists, this part checks that the file
            leaves no item out, and that ours has each. tests/users/interop/features.rs does the same for features. Needs cargo.

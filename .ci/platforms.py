@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: .ci/platforms.py [PART...], or .ci/platforms.py PROCESSOR ORIGIN...   Other systems and processors than the one that this runs on.
 
-  musl   With musl instead of glibc: the C library's unit tests and a short walk, and Rust programs with OCaml code of their own,
-         as static executables, on OCaml 5.3.0. Needs musl-gcc, and rustup's target (rustup target add
+  musl   With musl instead of glibc: the C library's unit tests and a short walk, and Rust programs with their own OCaml code,
+  as static executables, on OCaml 5.3.0. Needs musl-gcc, and rustup's target (rustup target add
          x86_64-unknown-linux-musl).
   arm64, riscv64, s390x (big endian), ppc64el
          The C library under qemu's user mode: its unit tests, and a random walk; on arm64 also OCaml closures of Rust functions.
@@ -121,7 +121,7 @@ def debian(processor, triple, qemu, suite):
               f"-isystem {root}/usr/include/{triple}", f"-isystem {root}/usr/include"]
     script(folder / "cc", f"exec {triple}-gcc {' '.join(places)}")
     # A program of bytecode names what runs it: without -use-runtime, an ocamlrun of this machine's OCaml, if it has one. One
-    # with a runtime of its own (-custom) needs none, and with -use-runtime it would lack the C libraries.
+    # with its own runtime (-custom) needs none, and with -use-runtime it would lack the C libraries.
     script(folder / "ocamlrun", f"{start}/ocamlrun")
     runtime = f'case " $* " in *" -custom "*) ;; *) set -- -use-runtime {folder}/ocamlrun "$@" ;; esac\n'
     cc = f"-cc {folder}/cc"

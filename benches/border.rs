@@ -56,8 +56,8 @@ pub fn bench(criterion: &mut Criterion, root: &Path, name: Option<&str>) -> Resu
     Ok(())
 }
 
-/// How long a process takes for a number of operations, with the minor heap that `.ci/border.py`
-/// has, too.
+/// How long a process takes for a number of operations, with the same minor heap as in
+/// `.ci/border.py`.
 fn run(path: &str, measure: &str, times: u64) -> Result<Duration> {
     let start = Instant::now();
     let mut command = Command::new(path);

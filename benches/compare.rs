@@ -10,7 +10,7 @@
 //!
 //! The filter is the first argument (benches/harness/filter.rs). Options of criterion come after
 //! it, as in `cargo bench --bench compare -- perm_count --save-baseline before`. Each measurement
-//! is a process of its own, which says how long it took.
+//! is a separate process, which says how long it took.
 
 mod border;
 mod harness;

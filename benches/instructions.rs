@@ -24,7 +24,7 @@ extern "C" {
 
 type Root = Boxroot<OCamlInt>;
 
-/// The lock, which is never released: each benchmark runs in a process of its own.
+/// The lock, which is never released: each benchmark runs in its own process.
 fn lock() -> &'static DomainLock {
     Runtime::start().expect("OCaml starts");
     // SAFETY: this thread started OCaml, which gave the lock up; it takes it once, and keeps it.

@@ -113,7 +113,7 @@ impl<L: Level> Loops<L> {
     unsafe extern "C" fn create(roots: *mut L::Root, values: *const sys::Value, n: isize) {
         with_lock(|lock| {
             for i in 0..n {
-                // SAFETY: within both arrays; what was there before is no root.
+                // SAFETY: within both arrays; what was there before is not a root.
                 unsafe { roots.offset(i).write(L::create(lock, value(lock, *values.offset(i)))) }
             }
             UNIT

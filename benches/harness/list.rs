@@ -31,7 +31,7 @@ pub struct Implementation {
     /// against the registry crate, but in one more executable.
     #[serde(default)]
     pub variant: bool,
-    /// The cell that must be set up for a fixpoint that has no cell of its own.
+    /// The cell that must be set up for a fixpoint that does not have its own cell.
     pub set_up: Option<String>,
     /// It exists only in the executable of the registry crate, and this is its name there.
     pub peer_of: Option<String>,

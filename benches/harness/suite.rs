@@ -123,7 +123,7 @@ impl Suite {
         }
     }
 
-    /// Runs a program once, in a process of its own. The error is a `Crash` if the program crashed.
+    /// Runs a program once, in its own process. The error is a `Crash` if the program crashed.
     pub fn run(&self, program: &str, implementation: &str, settings: &Settings) -> Result<Figures> {
         let (executable, name) = self.executable(program, implementation);
         run(&executable.path, program, name, settings)

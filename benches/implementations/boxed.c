@@ -1,5 +1,5 @@
-/* A malloc'ed word that holds a boxroot. Global roots need such a word; boxroots need it only where
-   a program wants one of its own. */
+/* A malloc'ed word that holds a boxroot. Global roots need such a word; boxroots need it only if a
+   program asks for one. */
 #define CAML_NAME_SPACE
 #include <stdlib.h>
 

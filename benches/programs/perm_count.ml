@@ -29,7 +29,7 @@ let rec factorial n = if n <= 1 then 1 else n * factorial (n - 1)
 let rec insert_creates n = if n = 0 then 1 else 1 + insert_creates (n - 1) + n
 let rec creates n = if n = 0 then 1 else creates (n - 1) + (factorial (n - 1) * insert_creates (n - 1))
 
-(* Each instance has counters of its own: each domain uses an instance. *)
+(* Each instance has its own counters, and each domain its own instance. *)
 module Make (Cell : Cell.S) () = struct
   let created = ref 0
   let deleted = ref 0

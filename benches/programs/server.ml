@@ -40,7 +40,7 @@ module Make (Cell : Cell.S) = struct
     let { task; name; body } = Cell.get cell in
     assert (task = id && String.length name > 0 && body.(3) = id)
 
-  (* What worker [self] does, with [share] tasks of its own. Returns how long each of these took. *)
+  (* What worker [self] does with its own [share] tasks. Returns how long each of these took. *)
   let work inboxes self ~share ~sessions () =
     let workers = Array.length inboxes in
     let send_all message = Array.iter (fun inbox -> Inbox.push inbox message) inboxes in

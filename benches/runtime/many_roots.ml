@@ -32,10 +32,10 @@ let stretches step ~cycles note =
     before := now
   done
 
-(* To be called before [cycles] major cycles are measured. A heap that holds little else than what is alive grows,
-   by less in each cycle, to the size at which the collector keeps it: a sixth of the cycles bring it there. No
-   collection is forced. Before OCaml 5.5 a forced one counts as work done ahead, so that the next cycle is idle
-   until as much was allocated, and leaves far more garbage than any other cycle. *)
+(* To be called before [cycles] major cycles are measured. A heap of almost only live values grows in each cycle, by less each
+   time, to the size at which the collector keeps it. A sixth of the cycles are enough for that. No collection is forced. Before
+   OCaml 5.5 a forced one counts as work done ahead, so that the next cycle is idle until as much was allocated, and leaves far
+   more garbage than any other cycle. *)
 let warm_up step ~cycles = stretches step ~cycles:((cycles + 5) / 6) (fun _ _ -> ())
 
 (* A function that prints the longest scan of the roots in a major cycle from now on. *)

@@ -108,7 +108,7 @@ __attribute__((noinline)) static void delete_slowly(boxroot r) {
 
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
-  /* On OCaml 4, where this does not tell whether the record is open, no pool is active. */
+  /* On OCaml 4, this does not tell whether the record is open, and no pool is active. */
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_runtime_cached();
   /* OCaml 4, on a trusted thread other than the main one. boxroot_delete_in takes one of its fast

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The atomic operations of the allocator, on integers and pointers. Fields that several threads use
-   at the same time are accessed by these only, except that the inlined fast paths have two relaxed
-   loads of their own. Whatever is exchanged, added to or compared has 4 or 8 bytes, because gcc
-   before version 14 needs libatomic for fewer on RISC-V. */
+   at the same time are accessed by these only, except for two relaxed loads in the inlined fast
+   paths. Whatever is exchanged, added to or compared has 4 or 8 bytes, because gcc before version
+   14 needs libatomic for fewer on RISC-V. */
 #ifndef BXR_ATOMIC_H
 #define BXR_ATOMIC_H
 

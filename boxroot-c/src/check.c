@@ -4,10 +4,10 @@
 
    What is found: each use of a handle whose record is not live, as long as the record is kept.
    There are 64 shards, of which each keeps the last 64 deleted records; a hash of a record's
-   address picks its shard. A handle that is no record's address is recognised by its alignment, or
-   by the word at that address. A wild handle may end the program when that word is read. What is
-   not found: a stale result of boxroot_get_ref, and a handle that was deleted long ago, if another
-   record was made at its address since.
+   address picks its shard. A handle that is not the address of a record is recognised by its
+   alignment, or by the word at that address. A wild handle may end the program when that word is
+   read. What is not found: a stale result of boxroot_get_ref, and a handle that was deleted long
+   ago, if another record was made at its address since.
 
    Under the address sanitizer, if this file is compiled with it, and under valgrind, records are
    freed at once: these tools report each later use, with the stacks that created and deleted the
@@ -427,7 +427,7 @@ struct leak {
 static int by_site(void const *a, void const *b) {
   struct bxr_site const *x = &((struct leak const *)a)->site, *y = &((struct leak const *)b)->site;
   if (x->line != y->line) return x->line < y->line ? -1 : 1;
-  /* Each object that includes a header has a string of its own for the header's name. */
+  /* Each object that includes a header has its own string for the header's name. */
   if (x->line == 0 || x->file == y->file) return (x->file > y->file) - (x->file < y->file);
   size_t m = x->length ? x->length : strlen(x->file), n = y->length ? y->length : strlen(y->file);
   return m != n ? (m < n ? -1 : 1) : memcmp(x->file, y->file, n);

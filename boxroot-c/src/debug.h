@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Assertions. With -DBXR_DEBUG, as in the tests, a broken invariant ends the process; without it
-   they do nothing at all, and are no hint to the compiler. */
+   they do nothing, and do not even give the compiler a hint. */
 #ifndef BXR_DEBUG_H
 #define BXR_DEBUG_H
 

@@ -12,7 +12,7 @@
 #define REGION_SIZE ((size_t)1 << BXR_REGION_LOG)
 _Static_assert(REGION_SIZE >= BXR_POOL_SIZE, "a region holds a pool");
 
-/* A record has a page of its own: records are few, and the tests count every mapping. */
+/* A record has its own page: records are few, and the tests count every mapping. */
 #define RECORD_SIZE ((size_t)4096)
 
 _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");

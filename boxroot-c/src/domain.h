@@ -50,10 +50,10 @@ struct bxr_pacing {
 /* The largest number of batches of deletes that are collected (remote.h). */
 enum { BXR_BATCHES = 128 };
 
-/* A domain's record, laid out by cache lines of 64 bytes. The first has what create, modify and the
-   fast deletes touch, and the little that the start of a scan looks at. The lists of the slow paths
-   come next. The last has what other threads write, so that remote deletes do not take the first
-   line from the owner's cache.
+/* A domain's record, laid out by cache lines of 64 bytes. The first has the fields that create,
+   modify and the fast deletes touch, and the few that the start of a scan reads. The lists of the
+   slow paths come next. The last has what other threads write, so that remote deletes do not take
+   the first line from the owner's cache.
 
    Records are never unmapped: a remote delete may be about to push a pool on the drain list of a
    record whose domain ended long ago. Each record is in the registry. A record without a domain is
@@ -63,9 +63,9 @@ enum { BXR_BATCHES = 128 };
 
    Invariants. While fast paths are open, every pool other than `current` is in the list of its
    generation and kind. Only young pools, and listed slots of `current`, hold young values. If
-   `current` is old and no slot of it is listed, then head.free is empty, too: so it is after a
-   minor scan, until the next create. head.free has slots of `current` only. head.uncounted is
-   BXR_NO_POOL, or the start of `current`; in the second case `current` is open and young. */
+   `current` is old and no slot of it is listed, then head.free is also empty: this is the state
+   between a minor scan and the next create. head.free has slots of `current` only. head.uncounted
+   is BXR_NO_POOL, or the start of `current`; in the second case `current` is open and young. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;

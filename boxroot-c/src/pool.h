@@ -99,8 +99,8 @@ struct bxr_pool {
   ((uint32_t)((BXR_POOL_SIZE - BXR_ROOM - offsetof(struct bxr_pool, slots)) / sizeof(value)))
 
 /* The number of free slots from which a pool is partial, and is allocated from again. A lower
-   number finds such pools sooner, but visits more of them, and makes more old roots young. No
-   benchmark told 10, 25 and 75 percent from 50. */
+   number finds such pools sooner, but visits more of them, and makes more old roots young. In no
+   benchmark did 10, 25 or 75 percent differ from 50. */
 #define BXR_PARTIAL_FREE (BXR_SLOTS / 2)
 
 static inline struct bxr_pool *bxr_pool_of_head(struct bxr_pool_head *head) {

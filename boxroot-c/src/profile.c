@@ -28,7 +28,7 @@ void bxr_profile_setup(void) {
   if (rate != NULL) boxroot_profile((uint32_t)strtoul(rate, NULL, 10));
 }
 
-/* For x from 0 (excluded) to 1. On some systems, C's own function is in a library of its own. */
+/* For x from 0 (excluded) to 1. On some systems, C's own function is in a separate library. */
 static double logarithm(double x) {
   int halvings = 0;
   for (; x < 0.7; x *= 2) halvings++;
@@ -127,7 +127,7 @@ uint64_t bxr_profile_sample(void const *caller) {
 /* ---- the table of samples ---- */
 
 /* A mirror has a word for each word of a pool: the samples of the pool's slots, 0 for none. Its
-   first words, where no pool has slots, are this struct. Mirrors are never unmapped. A mirror
+   first words, in which no pool has slots, are this struct. Mirrors are never unmapped. A mirror
    without samples may become another pool's. So there are no more mirrors than pools that had
    samples at the same time. */
 struct mirror {
@@ -290,7 +290,7 @@ static void put_stacks(struct writer *w) {
     }
 }
 
-/* Tools find the names of functions by what is mapped where. */
+/* Tools find the names of functions by the list of mappings. */
 static void put_maps(struct writer *w) {
   put(w, "\nMAPPED_LIBRARIES:\n");
   int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);

@@ -41,7 +41,8 @@ struct bxr_action {
 #endif
 };
 
-/* Loads the header of the block v into the cache. v may be any word, also one that is no block. */
+/* Loads the header of the block v into the cache. v may be any word, also one that is not a block.
+   */
 static inline void bxr_prefetch_header(uintptr_t v) {
   __builtin_prefetch((char const *)(v - sizeof(header_t)), 1);
 }
@@ -56,8 +57,8 @@ static inline void bxr_act(struct bxr_action action, uintptr_t *slot) {
 
 /* bxr_act for a slot with a block of the minor heap. The action moves the block, but copies most of
    its fields later. Up to OCaml 5.4, the header in front of an infix pointer is one of these
-   fields. Meanwhile a domain that has finished its part of the collection may mark, and visit a
-   slot of its own that refers to the block. So that header is copied here, before the slot gets the
+   fields. Meanwhile a domain that has finished its part of the collection may mark, and visit one
+   of its slots that refers to the block. So that header is copied here, before the slot gets the
    new address. The runtime later stores the same header again. */
 static inline void bxr_act_young(struct bxr_action action, uintptr_t *slot) {
 #if OCAML_VERSION >= 50000 && OCAML_VERSION < 50500

@@ -121,7 +121,7 @@ static pthread_key_t thread_key;
 
 static int own_status(void) { return bxr_peek(bxr_peek(&bxr_thread->status)); }
 
-/* Whether this thread holds the lock; on a thread that is not trusted, whether it seems to. */
+/* Whether this thread holds the lock; if it is not trusted, whether it seems to hold it. */
 static bool has_lock(void) {
   if (holds_lock && own_status() == TRIGGERED) forget_lock();
   return holds_lock;

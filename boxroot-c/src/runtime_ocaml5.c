@@ -125,7 +125,7 @@ bool bxr_runtime_sets_up_itself(void) { return true; }
    this file is compiled for, which an earlier runtime lacks, and one that is new in the next
    version. The linker has them from the runtime of each version up to 5.5, because of others in
    their files. A later one may lose any of them: so no other function is asked for, and nothing is
-   asked where this file is compiled for a later version. */
+   asked if this file is compiled for a later version. */
 #if !defined(__ELF__) || defined(Is_last_closinfo) /* OxCaml has functions of several versions */
 #elif OCAML_VERSION < 50100
 #define NEW_IN_NEXT "caml_try_run_on_all_domains_async"
@@ -191,7 +191,7 @@ bool bxr_runtime_rests_after_forced_cycles(void) {
 }
 
 /* The collector notes here what it has swept while it allocated, and takes it off the next slice's
-   work. From OCaml 5.5 on, it adds what it has marked, from a counter of its own; but that one is
+   work. From OCaml 5.5 on, it adds what it has marked, from a separate counter; but that one is
    also taken in the midst of a slice. */
 #if OCAML_VERSION < 50500
 #define DONE_AHEAD major_work_done_between_slices
@@ -306,9 +306,9 @@ bool bxr_runtime_is_on_own_stack(void) {
   return Is_long(Stack_handle_value(Caml_state->current_stack));
 }
 
-/* caml_runstack calls OCaml code on a stack of its own, below an effect handler. An unwinder
-   follows the link from this stack to the one around it. That link is NULL while C code on this
-   stack calls OCaml. Bytecode programs have no such function. */
+/* caml_runstack calls OCaml code on a separate stack, below an effect handler. An unwinder follows
+   the link from this stack to the one around it. That link is NULL while C code on this stack calls
+   OCaml. Bytecode programs have no such function. */
 #ifdef __ELF__
 extern char caml_runstack[] __attribute__((weak));
 bool bxr_runtime_hides_callers(uintptr_t function) {

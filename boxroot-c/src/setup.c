@@ -32,8 +32,8 @@ static void refuse_second_copy(void) { bxr_setup_fail(BXR_SECOND_COPY); }
 extern void (*volatile bxr_copy)(void);
 void (*volatile bxr_copy)(void) = refuse_second_copy;
 
-/* Makes the archive link plain_names.c, where bxr_flavour is defined, into every program that uses
-   the library: plugins and dlsym may look up names that the program itself does not use. */
+/* Makes the archive link plain_names.c, which defines bxr_flavour, into every program that uses the
+   library: plugins and dlsym may look up names that the program itself does not use. */
 #if defined(__GNUC__)
 static char const *const with_plain_names __attribute__((used)) = &bxr_flavour;
 #endif

@@ -13,7 +13,7 @@ int bxr_uses_begin_to_lock(void);
 /* In the child of a fork: the uses of other threads are gone. If OCaml `goes_on` (the forking
    thread held the lock, and no other domain was ever made), new uses are possible. Otherwise they
    are refused: another thread may have been changing the heap. (On OCaml 4 it may have held the
-   lock, which is then held for ever.) */
+   lock, which is then held forever.) */
 void bxr_uses_after_fork(bool goes_on);
 
 #pragma GCC visibility pop

@@ -36,10 +36,10 @@
    number. */
 uint64_t bxr_waiting_add(struct bxr_pool *pool, size_t word, uint64_t bits);
 
-/* Whether it is certain at a glance that r must wait if the domain deletes it: r is old, and in a
-   closed pool of its own. So a delete among many old roots touches one cache line of the pool, and
-   the processor goes on to what the program does next. If the marker has visited the pool since the
-   last scan, then r waits a little longer than it must. */
+/* Whether it is certain at a glance that r must wait if the domain deletes it: r is old, and in one
+   of the domain's closed pools. So a delete among many old roots touches one cache line of the
+   pool, and the processor goes on to what the program does next. If the marker has visited the pool
+   since the last scan, then r waits a little longer than it must. */
 static inline bool bxr_waiting_is_certain(struct bxr_domain_head *self, boxroot r) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   return bxr_peek(&pool->head.fast_owner) == bxr_owner_of_closed(self) && !pool->head.young &&

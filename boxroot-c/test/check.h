@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ends the process at the first failure: the tests run in processes of their own. */
+/* Ends the process at the first failure: each test runs in its own process. */
 #define CHECK(e)                                                                                   \
   do {                                                                                             \
     if (!(e)) {                                                                                    \

@@ -7,7 +7,7 @@ static bool fast_paths_are_open(struct bxr_domain *domain, struct bxr_pool *pool
   return pool->head.fast_owner == &domain->head || domain->head.uncounted == bxr_pool_start(pool);
 }
 
-/* A pool that is handed over while it is current is closed to deletes that are not counted, too. */
+/* A pool that is handed over while it is current is also closed to deletes that are not counted. */
 void test_barrier_closes_both_ways(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   create(domain);

@@ -29,7 +29,7 @@ void test_pool_slots(void) {
   CHECK(bxr_pop(&domain->head.free, Val_unit) == roots[5]);
 }
 
-/* Eight neighbours have their heads at eight offsets, in cache lines of their own, and all their
+/* Eight neighbours have their heads at eight offsets, each in its own cache line, and all their
    slots within their memory. */
 void test_pool_heads(void) {
   static boxroot roots[MANY];
@@ -69,8 +69,8 @@ void test_pool_kinds(void) {
 }
 
 #ifndef _WIN32 /* fork */
-/* A delete that was made twice has made a circle of the free list. What follows the list ends the
-   process, and says why; it does not go round for ever, in which case the alarm ends it. */
+/* A delete that was made twice has made a circle of the free list. The function that follows the
+   list ends the process, and says why. If it looped forever, the alarm would end it. */
 static void ends_after_a_second_delete(void (*follow)(struct bxr_domain *domain)) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   boxroot a = create(domain), b = create(domain);

@@ -109,8 +109,7 @@ void test_profile_draws(void) {
   CHECK(profiled(0) == 0 && live_roots() == 0);
 }
 
-/* So it is where the slots of deleted roots are taken again, and these slots are taken before those
-   of other pools. */
+/* So the slots of its deleted roots are taken again, before those of other pools. */
 void test_profile_draws_again(void) {
   enum { KEPT = 4000, BATCH = 40, RATE = 10 };
   static boxroot kept[KEPT], others[BATCH];
@@ -179,8 +178,8 @@ void test_profile_after_moves(void) {
   CHECK(profiled(0) == 1 + N);
 }
 
-/* Domains that end leave sampled roots to others: to one that has some of its own, and to one that
-   has none. */
+/* Domains that end leave sampled roots to others: to one that also has some, and to one that has
+   none. */
 void test_profile_of_orphans(void) {
   enum { N = 5000, PARTS = 3 };
   static boxroot roots[PARTS][N];
@@ -334,7 +333,7 @@ void test_profile_of_deep_stacks(void) {
   CHECK(file != NULL && setrlimit(RLIMIT_FSIZE, &few_bytes) == 0);
   CHECK(!boxroot_profile_write(fileno(file), 0) && errno == EFBIG);
   CHECK(lseek(fileno(file), 0, SEEK_END) == 300);
-  /* The errno is that of the failure, also where no other file can be opened. */
+  /* The errno is that of the failure, even if no other file can be opened. */
   forbid_files();
   CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
 }
@@ -347,8 +346,8 @@ void test_profile_of_an_age(void) {
   CHECK(profiled(3) == 1 && profiled(4) == 0);
 }
 
-/* Where no file can be opened, the profile does not tell what is mapped where. That is no failure,
-   so errno stays. */
+/* If no file can be opened, the profile has no list of mappings. That is not a failure, so errno
+   stays. */
 void test_profile_without_files(void) {
   char text[4096] = "";
   start(1);

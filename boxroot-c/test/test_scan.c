@@ -130,8 +130,8 @@ void test_scan_owes_the_work_of_forced_cycles(void) {
 }
 
 /* If a cycle was forced, what waits or was deleted remotely is freed before its pools are handed
-   over again. If it was short, but not forced, a part of it is. Otherwise only minor scans free
-   shares of it. */
+   over again. If it was short, but not forced, a part of the work is carried on. Otherwise only
+   minor scans free shares of it. */
 void test_scan_frees_what_waits(void) {
   enum { WAITING = 640 };
   static boxroot roots[MANY];
@@ -272,7 +272,7 @@ static void begin_cycle(void) {
   CHECK(caml_gc_phase == Phase_mark);
 }
 
-/* Copies make the heap larger, and are marked, too. So that a cycle is not longer than without
+/* Copies make the heap larger, and are also marked. So that a cycle is not longer than without
    them, slices do more in proportion. How much else a cycle does is known from the last one that
    was not forced. Hooks that were there before are called. */
 void test_scan_hastens_slices(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs each test in a process of its own, and counts. */
+/* Runs each test in its own process, and counts the results. */
 #include <string.h>
 
 #include <caml/mlvalues.h>

@@ -78,7 +78,7 @@ pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
 /// # Safety
 ///
 /// `*root` is live, and no other thread uses it meanwhile. If it moves, copies of the old handle
-/// are not used afterwards. For `new_value`, and for where the call is made, as for
+/// are not used afterwards. For `new_value`, and for the place of the call, as for
 /// [`boxroot_create`].
 #[inline]
 pub unsafe extern "C" fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {

@@ -1,7 +1,7 @@
 //! The operations on roots under the feature `debug-checks`. They are those of the C library's
 //! checked flavour (`vendor/src/check.c`), which this feature compiles. A handle is the address of
 //! a record, which says where the root was created and deleted. A misuse panics with a message that
-//! names these places. Roots of C code in the same program are on record, too.
+//! names these places. Roots of C code in the same program are also on record.
 
 extern crate std;
 
@@ -193,8 +193,8 @@ pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
 pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
     let site = Site::caller();
     let mut found = null();
-    // SAFETY: C looks at the first word of what the handle points to, and recognises what is no
-    // root by that.
+    // SAFETY: C looks at the first word of what the handle points to, and so recognises what is not
+    // a root.
     require(|text| unsafe { bxr_check_get_ref(root, site, &mut found, text) });
     found
 }
@@ -226,7 +226,7 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
 /// # Safety
 ///
 /// `*root` is live, and no other thread uses it meanwhile. If it moves, copies of the old handle
-/// are not used afterwards. For `new_value`, and for where the call is made, as for
+/// are not used afterwards. For `new_value`, and for the place of the call, as for
 /// [`boxroot_create`].
 ///
 /// # Panics

@@ -58,7 +58,7 @@ pub unsafe fn delete(domain: *mut bxr_domain_head, root: BoxRoot) {
 }
 
 /// [`delete`], of which only the path for most young roots is inlined. So the functions that drop a
-/// root stay small, and compilers inline them, too.
+/// root stay small, and compilers also inline them.
 ///
 /// # Safety
 ///
@@ -398,8 +398,8 @@ mod without_token {
     /// As for [`boxroot_create`](crate::boxroot_create).
     #[inline(always)]
     pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
-        // SAFETY: the record is open to this thread, or its current pool has no free slot, so that
-        // the slow path decides; the value is valid (caller).
+        // SAFETY: the record is open to this thread; if it is not, its current pool has no free
+        // slot, and the slow path decides. The value is valid (caller).
         unsafe {
             match to_create() {
                 Some(domain) => create(domain, init),

@@ -35,8 +35,8 @@
 //!   program, and makes Rust bindings to it. Uses `std`.
 //! * `debug-checks`: compiles the checked flavour of the C library, which keeps a record of each
 //!   root. These mistakes panic: a double delete, a use after delete, a stale handle, a handle that
-//!   is no root, a root for a word that is no OCaml value, and a read without the lock. The message
-//!   names the places in the program that created and deleted the root. Uses `std`.
+//!   is not a root, a root for a word that is not an OCaml value, and a read without the lock. The
+//!   message names the places in the program that created and deleted the root. Uses `std`.
 
 // docs.rs shows which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg(hide(feature = "debug-checks"))))]
@@ -110,9 +110,9 @@ pub enum Status {
     /// [`boxroot_teardown`] has run.
     ToreDown = bindings::BOXROOT_TORE_DOWN as isize,
     /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was
-    /// initialised after [`boxroot_setup`]. On any version, it may be that the process has a
-    /// different copy of the library, too, which hides names of this copy; or that the program's
-    /// OCaml is of another version than the library was compiled for.
+    /// initialised after [`boxroot_setup`]. On any version: the process also has a different copy
+    /// of the library, which hides names of this copy; or the library was compiled for another
+    /// version of OCaml.
     Invalid = bindings::BOXROOT_INVALID as isize,
 }
 
@@ -134,7 +134,7 @@ fn slot(root: BoxRoot) -> *mut Value {
 /// On OCaml 4, the calling thread holds the lock of a started runtime.
 #[inline]
 pub unsafe extern "C" fn boxroot_setup() -> bool {
-    // SAFETY: the lock is held where it cannot be checked (caller).
+    // SAFETY: if the lock cannot be checked, it is held (caller).
     unsafe { bindings::boxroot_setup() }
 }
 
@@ -227,7 +227,7 @@ pub fn boxroot_stats() -> Stats {
 
 /// Gives the memory of the calling domain's empty pools back to the system, and returns how many
 /// bytes. Empty pools that the collector may still be visiting are given back at the start of its
-/// next major cycle. Does nothing on a thread that does not hold the lock, or where that is
+/// next major cycle. Does nothing on a thread that does not hold the lock, or if that is
 /// [`Uncertain`](LockState::Uncertain). In the latter case, [`token::trim`] works.
 #[inline]
 pub fn boxroot_trim() -> usize {
@@ -260,7 +260,7 @@ pub unsafe fn boxroot_profile_write(file: core::ffi::c_int, age: u32) -> bool {
 
 /// Checks the allocator's invariants for the calling domain, in time linear in the size of its
 /// pools. `NULL` if all hold, else a static message that names the broken one. Checks nothing, and
-/// returns `NULL`, on a thread that does not hold the lock, or where that is
+/// returns `NULL`, on a thread that does not hold the lock, or if that is
 /// [`Uncertain`](LockState::Uncertain). For tests.
 #[inline]
 pub fn boxroot_validate() -> *const c_char {
@@ -298,9 +298,9 @@ pub fn lock_state() -> LockState {
     }
 }
 
-/// On OCaml 4, tells the library that this thread holds the lock, where [`lock_state`] is
-/// `NotHeld`. So it is where a thread was waiting for the lock while another thread set the library
-/// up. On OCaml 5, does nothing.
+/// On OCaml 4, tells the library that this thread holds the lock although [`lock_state`] is
+/// `NotHeld`. This happens to a thread that was waiting for the lock while another thread set the
+/// library up. On OCaml 5, does nothing.
 ///
 /// # Safety
 ///

@@ -29,13 +29,13 @@ pub struct Domain(NonNull<bxr_domain_head>);
 /// made: such a thread does not hold the lock, which cannot be detected.
 #[inline]
 pub unsafe fn attach() -> Option<Domain> {
-    // SAFETY: where the function cannot detect that the lock is not held, it is held (caller).
+    // SAFETY: if the function cannot detect that the lock is not held, it is held (caller).
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
 }
 
 /// What [`attach`] would return, in a few instructions, for a thread that has a use already
-/// ([`uses`](crate::uses)). `None` where only [`attach`] can tell, and where OCaml runs on the
-/// stack of an effect handler.
+/// ([`uses`](crate::uses)). `None` if only [`attach`] can tell, and if OCaml runs on the stack of
+/// an effect handler.
 ///
 /// # Safety
 ///
@@ -56,7 +56,7 @@ pub unsafe fn reenter() -> Option<Domain> {
 }
 
 /// Whether OCaml runs on the stack that this thread began with, and not on that of an effect
-/// handler, as far as a few instructions tell. `false` where only a call of C can tell.
+/// handler, as far as a few instructions tell. `false` if only a call of C can tell.
 ///
 /// # Safety
 ///

@@ -3,7 +3,7 @@
 //!
 //! A use begins before its thread waits for the lock, and ends after the thread gave the lock up.
 //! The uses of one thread nest. There is one count of uses for each copy of the C library: a shared
-//! library (`cdylib`) may have a copy of its own.
+//! library (`cdylib`) may have its own copy.
 
 use crate::bindings;
 
@@ -137,7 +137,7 @@ pub unsafe fn close() {
 /// # Safety
 ///
 /// [`boxroot_teardown`](crate::boxroot_teardown) has returned, and no domain collects any more, for
-/// instance because `caml_shutdown` has returned, too.
+/// instance because `caml_shutdown` has also returned.
 pub unsafe fn runtime_gone() {
     // SAFETY: the library is torn down, and no collector visits pools (caller).
     unsafe { bindings::bxr_runtime_gone() }
@@ -149,7 +149,7 @@ pub fn is_gone() -> bool {
     unsafe { bindings::bxr_is_gone() }
 }
 
-/// Forbids for ever that threads wait for the lock, if this thread has exactly one use, and no
+/// Forbids for good that threads wait for the lock, if this thread has exactly one use, and no
 /// other thread has any. From then on, uses are begun only by [`begin`], where OCaml code calls
 /// Rust, and nested in such uses or in this one. Never blocks.
 ///
@@ -174,7 +174,7 @@ pub unsafe fn forbid() -> Result<(), usize> {
 pub struct Pause(core::marker::PhantomData<*mut ()>);
 
 /// Pauses first uses of other threads, so that the number of uses falls, and [`forbid`] is not
-/// refused for ever because threads come and go. Needs no lock, and never blocks.
+/// refused forever because threads come and go. Needs no lock, and never blocks.
 ///
 /// # Safety
 ///

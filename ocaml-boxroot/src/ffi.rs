@@ -148,7 +148,7 @@ extern "C" {
     pub fn obx_alloc_nativeint(n: isize) -> Value;
     pub fn obx_nativeint(value: Value) -> isize;
 
-    /// The tag of a value that is no immediate, and its size.
+    /// The tag and the size of a value that is not an immediate.
     #[cfg(any(ocaml4, doc))]
     pub fn obx_kind(value: Value, size: &mut usize) -> c_int;
     /// A block whose fields are copied from roots.
@@ -183,7 +183,7 @@ extern "C" {
 // `c/closure.c`.
 extern "C" {
     /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`,
-    /// by `call`; 0 if there can be no closures in this program.
+    /// by `call`; 0 if this program cannot have closures.
     pub fn obx_alloc_closure(
         body: *const Value,
         call: unsafe extern "C" fn(Value, *const Value, usize) -> Value,

@@ -60,7 +60,7 @@ pub fn protect_signals() {
 }
 
 /// Reports handlers that would overwrite OCaml's memory, each signal once. The first calls look,
-/// and then now and then one does.
+/// and later only some of them.
 #[cfg(feature = "debug-checks")]
 pub(crate) fn look() {
     use std::sync::atomic::{AtomicU64, Ordering};

@@ -64,14 +64,14 @@ impl<'l, T: ?Sized> Value<'l, T> {
         #[cfg(ocaml4)]
         {
             let mut size = 0;
-            // SAFETY: the value is no immediate, and live in 'l.
+            // SAFETY: the value is not an immediate, and live in 'l.
             let tag = unsafe { ffi::obx_kind(self.raw, &mut size) };
             Kind::Block { tag: tag as u8, size }
         }
         #[cfg(not(ocaml4))]
         {
-            // SAFETY: the value is no immediate, and so a block, which is live in 'l. OCaml 5 has
-            // no other values.
+            // SAFETY: the value is not an immediate, and so it is a block, which is live in 'l.
+            // OCaml 5 has no other values.
             let header = unsafe { self.header() };
             Kind::Block { tag: header as u8, size: size_in(header) }
         }
@@ -151,7 +151,7 @@ pub trait ValueExt<'l>: Sized {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate#builds-with-checks), if the value is no block with such a
+    /// In [builds with checks](crate#builds-with-checks), if the value is not a block with such a
     /// field.
     #[doc(alias("Field", "caml_field"))]
     #[track_caller]
@@ -195,7 +195,7 @@ pub(crate) const fn block_head(tag: u8, size: usize) -> usize {
     size << 10 | tag as usize
 }
 
-/// Panics if a value of this kind is no block with that field.
+/// Panics if a value of this kind is not a block with that field.
 #[track_caller]
 fn has_field(kind: Kind, index: usize) {
     const NO_FIELDS: u8 = 251; // blocks with this tag or a higher one have no fields

@@ -199,7 +199,7 @@ mod types {
         struct Projected for Projects { only: <Self as Which>::Marker }
         pub enum ProjectedToo for ProjectsToo { Only(<Self as Which>::Marker), Which(which!()) }
 
-        /// Parameters with the names of types that are used there, too.
+        /// Parameters with the names of types that are also used there.
         struct parameters<Text, Float> for Parameters<Text as R, Float as Value> { a: Text, b: Float, value: Int }
 
         unboxed struct unboxed for Unboxed { r#f64: Float }
@@ -213,7 +213,7 @@ mod types {
     }
 
     type Alias = Float;
-    /// Whose OCaml type is a float, but abstract where the record is declared.
+    /// Its OCaml type is a float, but abstract at the declaration of the record.
     enum Abstract {}
 
     /// `Self::Marker` is another type for each marker and each Rust type.
@@ -238,7 +238,7 @@ mod types {
     impl Which for Flattened {
         type Marker = Int;
     }
-    /// An integer and a text, whichever is asked for.
+    /// An integer, or a text, as the caller asks.
     #[derive(Clone, Debug, PartialEq)]
     struct Both(::real::primitive::i64, ::real::string::String);
 

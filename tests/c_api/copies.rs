@@ -84,7 +84,7 @@ test!(copies_are_forgotten_after_a_teardown, ocaml = 4, || {
     }
     delete_all(&all);
     full_major();
-    // The memory of the copies is used for strings, whose bytes are no headers and no addresses.
+    // The memory of the copies is used for strings, whose bytes are neither headers nor addresses.
     ocaml("keep_long_strings", &[int(2000)]);
     unsafe { test_take_major_hook(false) }
     full_major();

@@ -162,7 +162,7 @@ test!(a_domain_ends_while_its_deletes_wait, ocaml = 5, || {
         hand_over(kept);
         UNIT
     }
-    // The domain that adopts the pools has some of its own.
+    // The domain that adopts the pools already has some.
     let mine = root(13);
     call_rust("spawn", body, 20_000);
     ocaml("join_all", &[UNIT]);
@@ -184,7 +184,7 @@ test!(domain_ids_are_used_again, ocaml = 5, || {
     start();
     let mine = roots(0..1000);
     extern "C" fn body(n: Value) -> Value {
-        // Each domain deletes roots that earlier ones left, and leaves roots of its own.
+        // Each domain deletes roots that earlier ones left, and leaves its own roots.
         delete_handed_over(int(to_int(n) / 2));
         make_and_hand_over(n)
     }

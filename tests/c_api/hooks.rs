@@ -54,10 +54,10 @@ test!(delete_in_custom_finalisers, || {
 });
 
 test!(finalisers_run_inside_a_scan, ocaml = 5, || {
-    // A minor scan promotes values. For this OCaml 5 looks for memory in pools of its own heap that
-    // have room and were not swept yet, and finalises the dead custom blocks that it finds there.
-    // So finalisers run inside the library's scan, where deletes are deferred, and creates are
-    // refused (which the finaliser counts).
+    // A minor scan promotes values. To get it, OCaml 5 looks in pools of its heap that have room
+    // and were not swept yet, and finalises the dead custom blocks there. So finalisers run inside
+    // the library's scan, where deletes are deferred, and creates are refused (which the finaliser
+    // counts).
     start();
     ocaml("minor_heap_words", &[int(32768)]);
     let kept = roots(0..5000);
@@ -160,7 +160,7 @@ test!(create_and_delete_in_minor_hooks, || {
 test!(a_create_in_a_hook_leaves_orphans_to_the_scans, ocaml = 5, || {
     start();
     static MADE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
-    // The domain that has ended calls this, too: it can neither create roots, nor adopt.
+    // The domain that has ended also calls this: it can neither create roots nor adopt.
     extern "C" fn body() {
         let mut made = MADE.lock().unwrap();
         if made.0.is_empty() && unsafe { bxr_orphans_exist() } {
@@ -358,8 +358,7 @@ test!(infix_pointers_are_complete_after_a_scan, ocaml = 5, || {
 
 const INFIX_TAG: usize = 249;
 
-/// Roots of n young infix pointers, the first of which is to be 0 when it is applied, the second 1,
-/// and so on.
+/// Roots of n young infix pointers. Applied, the first one returns 0, the second one 1, and so on.
 fn infix_pointers(n: usize) -> Vec<BoxRoot> {
     (0..n).map(|i| root_of(ocaml("infix", &[int(i)]))).collect()
 }

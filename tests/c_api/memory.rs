@@ -223,8 +223,8 @@ test!(many_creates_are_all_or_none, || {
 test!(deletes_keep_errno, || {
     start();
     hand_over(roots(0..100));
-    // Without a record of its own, a domain needs memory to delete another one's roots; without
-    // memory it deletes them all the same.
+    // A domain without a record needs memory to delete another one's roots; if there is none, it
+    // deletes them nevertheless.
     extern "C" fn body(n: Value) -> Value {
         minor();
         unsafe { bxr_os_fail(1, true) };

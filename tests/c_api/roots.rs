@@ -147,8 +147,8 @@ test!(pointers_out_of_the_heap, ocaml = 4, || {
     assert_eq!((live(), WORDS), (1000, [0, 2, 4]));
 });
 
-// What boxroot_validate says after a misuse, which breaks the pool for good: each in a process of
-// its own.
+// What boxroot_validate says after a misuse, which breaks the pool for good: each in its own
+// process.
 test!(validate_names_a_misuse, || {
     start();
     let all = roots(0..10_000);

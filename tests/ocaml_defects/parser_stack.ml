@@ -1,5 +1,5 @@
 (* Seen: 4.14-5.5. Effect: crash. *)
-(* Each of two threads reads a text of its own: one has numbers, the other one words. *)
+(* Each of two threads reads its own text: one has numbers, the other one words. *)
 open Parser_stack_parser
 
 let parse token () =

@@ -523,7 +523,8 @@ test!(kinds_of_everything, || {
     })
 });
 
-// On OCaml 4, values of abstract types may be such pointers. What stands before them is no header.
+// On OCaml 4, values of abstract types may be such pointers. What stands before them is not a
+// header.
 test!(pointers_out_of_the_heap, ocaml = 4, || {
     const PAGE: usize = 1 << 16;
     with_ocaml(|lock| {

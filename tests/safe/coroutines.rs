@@ -1,4 +1,4 @@
-//! Coroutines with stacks of their own, which can end what they begin in any order. musl has none.
+//! Coroutines with their own stacks, which can end what they begin in any order. musl has none.
 
 use crate::support::coroutine::{suspend, Coroutine};
 use crate::support::exported::Run;

@@ -84,7 +84,7 @@ test!(stale_handle_whose_slot_is_in_use_again, || {
     delete(stale);
     let others: Vec<BoxRoot> = (0..3000).map(|i| root(i).0).collect();
     assert!(report(|| get(stale)).contains(&created));
-    // A handle that was copied before a modify is stale, too.
+    // A handle that was copied before a modify is also stale.
     let mut modified = others[0];
     // SAFETY: the root is live.
     assert!(unsafe { sys::boxroot_modify(&mut modified, 15) });
@@ -96,7 +96,7 @@ test!(pointers_that_are_no_roots, || {
     raw::start();
     let (root, _) = root(1);
     let somewhere = Box::new(3_isize);
-    // SAFETY: a `BoxRoot` is a pointer that is not null, as these are.
+    // SAFETY: a `BoxRoot` is a pointer that is not null, and so are these.
     let wrong: [BoxRoot; 2] = unsafe {
         [
             std::mem::transmute::<*const isize, BoxRoot>(&*somewhere),

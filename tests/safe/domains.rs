@@ -198,7 +198,7 @@ static HAS_MOVED_ON: AtomicBool = AtomicBool::new(false);
 static LOCK_AT_END: Mutex<Option<ocaml_boxroot_sys::LockState>> = Mutex::new(None);
 
 // While a domain waits, its backup thread collects for it, and runs finalisers. When that thread
-// ends, it does not hold the lock, and another domain may have the number of its own.
+// ends, it does not hold the lock, and another domain may have the number of its domain.
 test!(roots_at_the_end_of_a_backup_thread, forbid(unsafe_code), ocaml = 5, || {
     end_a_backup_thread();
 });

@@ -72,7 +72,7 @@ test!(exhausted_stack_does_not_unwind_rust, environment = &[("OCAMLRUNPARAM", "l
             LEFT.fetch_add(1, Ordering::SeqCst);
         }
     }
-    // OCaml calls this at every depth of a recursion, also where OCaml's stack has no room left.
+    // OCaml calls this at every depth of a recursion, even when OCaml's stack has no room left.
     extern "C" fn body(_: sys::Value) -> sys::Value {
         // SAFETY: called from OCaml through test_call.
         unsafe {
@@ -188,7 +188,7 @@ test!(predefined_exceptions_are_told_apart, || {
             assert!(!parts.iter().any(|part| exception.is(lock, part)), "{name}");
             assert!(!exception.is(lock, &format!("{name}\0")) && !exception.is(lock, ""));
         }
-        // One was registered under the name of a predefined one, too.
+        // One was also registered under the name of a predefined one.
         let quiet = raised(lock, 2);
         assert!(quiet.is(lock, "Quiet") && !quiet.is(lock, "Sys_blocked_io"));
     });
@@ -403,7 +403,7 @@ test!(exceptions_from_rust, || {
         let missing = unsafe { Exception::new(lock, "none", &[]) };
         assert!(matches!(missing, Err(CallError::NotRegistered(name)) if &*name == "none"));
         for name in ["raise_nth", "an_object"] {
-            // SAFETY: the name is that of a value that is no exception, so the call is refused.
+            // SAFETY: the name is that of a value that is not an exception, so the call is refused.
             let no_exception = unsafe { Exception::new(lock, name, &[]) };
             assert!(
                 matches!(no_exception, Err(CallError::NotRegistered(found)) if &*found == name)
@@ -471,8 +471,8 @@ test!(declared_exceptions, || {
         for error in others {
             assert_eq!(ParseError::of(lock, &error).unwrap(), None, "{error}");
         }
-        // An argument that does not fit says where.
-        // SAFETY: Parse_error has arguments of these types.
+        // The error names the argument that does not fit. SAFETY: Parse_error has arguments of
+        // these types.
         let large = unsafe {
             let text = ToOCaml::<OCamlString>::to_ocaml("", lock).unwrap();
             let place = ToOCaml::<OCamlInt>::to_ocaml(&1000, lock).unwrap();
@@ -791,7 +791,7 @@ test!(exceptions_in_errors_of_the_program, || {
         let closure = Count::from_rust(lock, |lock, _| Ok(from(lock).map(|()| 0)?)).unwrap();
         let error = closure.call_converting::<i32>(lock, 0).unwrap_err();
         assert!(error.to_string().contains("Parse_error"), "{error}");
-        // The text of a chain has each part once, and says where.
+        // The text of a chain has each part once, and the place.
         let context = Context(Order(NotFound.exception(lock).unwrap().into()).into());
         let chain = chain(&context);
         assert_eq!(chain[..3], ["while serving", "no order", "OCaml exception: Not_found"]);

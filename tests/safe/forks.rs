@@ -121,7 +121,7 @@ test!(command_in_a_finaliser_with_runtime_events, ocaml = 5, || {
     fs::remove_dir_all(file().parent().unwrap()).unwrap();
 });
 
-// As above, where Rust is not involved.
+// As above, without Rust.
 test!(fork_in_a_finaliser_of_c_with_runtime_events, ocaml = 5, || {
     let file = start_with_events();
     DomainLock::with(|lock| {
@@ -300,7 +300,7 @@ test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
 });
 
 // The child of a release cannot take the lock again. It says so, although the lock of Rust's stderr
-// is held for ever there.
+// is held forever there.
 test!(a_child_ends_where_release_does, || {
     let _runtime = Runtime::start().unwrap();
     let (locked, is_locked) = mpsc::channel();
@@ -322,7 +322,7 @@ test!(a_child_ends_where_release_does, || {
 });
 
 // The first domain has got a second thread, for collections, which the child does not have. So in
-// the child the next domain would wait for the first one for ever.
+// the child the next domain would wait for the first one forever.
 test!(fork_after_a_domain_ended, ocaml = 5, || {
     with_ocaml(|lock| {
         let kept = strings(lock, 1000);

@@ -120,7 +120,7 @@ test!(break_in_a_blocking_section, || {
             // SAFETY: OCaml handles the signal, by noting that it came.
             assert_eq!(unsafe { libc::raise(libc::SIGINT) }, 0);
         });
-        // The exception is raised at the next call of OCaml, whose result it is.
+        // The exception is raised at the next call of OCaml, and is its result.
         let error = through_ocaml(lock, "allocate", 1_000_000).unwrap_err();
         assert!(error.contains("Break"), "{error}");
         assert_eq!(through_ocaml(lock, "allocate", 10), Ok(10), "once");

@@ -152,7 +152,7 @@ test!(exceptions_where_memory_runs_out, || {
         let text = vec![0xff; N].to_ocaml(lock).unwrap();
         let error = with_memory(2 * N, || fail(lock, &text).unwrap_err());
         assert_eq!(error.to_string(), cut("\u{fffd}"));
-        // A short text takes no memory of its own, and a clone takes none at all.
+        // A short text takes no separate memory, and a clone takes no memory at all.
         let text = "no tea".to_ocaml(lock).unwrap();
         let before = requested();
         let error = fail(lock, &text).unwrap_err();

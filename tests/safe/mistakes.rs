@@ -1,5 +1,5 @@
-//! Mistakes in declarations by hand, each in a process of its own: builds with checks end with an
-//! error that says what is wrong, and not with wrong data or a signal. The items of
+//! Mistakes in declarations by hand, each in its own process: builds with checks end with an error
+//! that names the mistake, and not with wrong data or a signal. The items of
 //! tests/support/mistakes.ml are declared wrongly here.
 //!
 //! The compiler finds the mistakes in [`FOUND_BY_THE_COMPILER`]. No check finds the mistakes in

@@ -51,7 +51,7 @@ enum Op {
     Alloc(usize),
 }
 
-/// Where roots are dropped, up to this number of them.
+/// In how many places roots are dropped, at most.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Here,
@@ -281,7 +281,7 @@ fn roots_agree_with_the_model() {
     // Many minor collections in each sequence.
     DomainLock::with(|_| raw::ocaml("minor_heap_words", &[raw::int(4096)])).unwrap();
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(200);
-    // No file of past failures is kept: a failure is printed, and should become a test of its own.
+    // No file of past failures is kept: a failure is printed, and should become a separate test.
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let result = TestRunner::new(config).run(&proptest::collection::vec(op(), 1..60), |ops| {
         DomainLock::with(|lock| agrees_with_the_model(lock, &ops)).unwrap().unwrap();

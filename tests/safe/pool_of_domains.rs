@@ -283,8 +283,7 @@ test!(pool_whose_jobs_wait_for_jobs, forbid(unsafe_code), || {
             tasks.into_iter().map(Task::join).collect::<Result<Vec<_>, _>>()
         });
         assert_eq!(tasks.unwrap().unwrap(), [34; 6]);
-        // Scopes that nobody joins, one inside the other; jobs add jobs to a scope that is waited
-        // for.
+        // Nested scopes that nobody joins; jobs that add jobs to a scope for which a thread waits.
         let count = AtomicUsize::new(0);
         let nested = |lock: &mut DomainLock| -> Done {
             lock.release(|| {

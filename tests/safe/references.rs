@@ -108,7 +108,7 @@ test!(lazy_values, forbid(unsafe_code), || {
             let inner = lazily.get(lock).forced().unwrap();
             assert_eq!(inner.forced().map(Value::to_int), Some(5));
         }
-        // The values of the last constructor's tag are no lazy values.
+        // Values with the last constructor's tag are not lazy values.
         let forced: Boxroot<OCamlLazy<OCamlAny>> = last_constructor(lock).unwrap();
         assert!(forced.get(lock).forced().is_some());
     });

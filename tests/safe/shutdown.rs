@@ -284,8 +284,7 @@ test!(
 fn written_to(output: impl AsRawFd, f: impl FnOnce()) -> String {
     let (mut reader, writer) = UnixStream::pair().unwrap();
     let number = output.as_raw_fd();
-    // SAFETY: the test is a process of its own, in which nothing else uses this descriptor
-    // meanwhile.
+    // SAFETY: the test is a separate process, in which nothing else uses this descriptor meanwhile.
     let kept = unsafe { libc::dup(number) };
     // SAFETY: as above.
     unsafe { libc::dup2(writer.as_raw_fd(), number) };
@@ -531,7 +530,7 @@ fn shut_down_and_leave(how: &'static str, body: Run) {
     IS_DOWN.store(true, Ordering::SeqCst);
 }
 
-// It may drop its roots, and then waits for the lock for ever.
+// It may drop its roots, and then waits for the lock forever.
 test!(a_thread_that_at_exit_leaves_in_rust, forbid(unsafe_code), || {
     static HAS_DROPPED: AtomicBool = AtomicBool::new(false);
     shut_down_and_leave("start_in_a_thread", |lock, _| {
@@ -548,7 +547,7 @@ test!(a_thread_that_at_exit_leaves_in_rust, forbid(unsafe_code), || {
 });
 
 // It takes the lock of its own domain again, and reads its roots. A collection that begins then
-// would wait for ever: so one comes before.
+// would wait forever: so one comes before.
 test!(a_domain_that_at_exit_leaves_in_rust, forbid(unsafe_code), ocaml = 5, || {
     static HAS_READ: AtomicBool = AtomicBool::new(false);
     shut_down_and_leave("start_in_a_domain", |lock, _| {
@@ -653,8 +652,8 @@ test!(roots_dropped_during_shutdown, forbid(unsafe_code), || {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 });
 
-/// Shuts OCaml down while a thread that OCaml code made does for ever what this function of
-/// exported.ml says.
+/// Shuts OCaml down while a thread that OCaml code made repeats this function of exported.ml
+/// forever.
 fn shut_down_with_a_thread(how: &str) {
     let runtime = start();
     let roots = DomainLock::with(|lock| {
@@ -734,7 +733,7 @@ test!(closures_during_shutdown, forbid(unsafe_code), || {
         }) {
             kept.push(roots);
             USED.fetch_add(1, Ordering::SeqCst);
-            thread::sleep(Duration::from_millis(2)); // without any pause, it would be busy for ever
+            thread::sleep(Duration::from_millis(2)); // without any pause, it would be busy forever
         }
         assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
     };

@@ -271,7 +271,7 @@ test!(rust_handles_stack_overflows_again, || {
 });
 
 // On OCaml 4 the process ends with a message, as it does when Rust code overflows the stack. OCaml
-// 5 has stacks of its own, and raises an exception.
+// 5 has its own stacks, and raises an exception.
 test!(stack_overflow_in_ocaml, environment = &[("OCAMLRUNPARAM", "l=1M")], || {
     const INNER: &str = "BOXROOT_OVERFLOW";
     let overflow = || {

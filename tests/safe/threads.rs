@@ -369,8 +369,8 @@ fn flags(signal: libc::c_int) -> libc::c_int {
     }
 }
 
-/// Sends signals to this process, while OCaml code runs below effect handlers, on a small stack of
-/// its own (OCaml 5).
+/// Sends signals to this process, while OCaml code runs below effect handlers, on a small separate
+/// stack (OCaml 5).
 fn signals_while_ocaml_runs(lock: &mut DomainLock) {
     let every = |microseconds| {
         let time = libc::timeval { tv_sec: 0, tv_usec: microseconds };
@@ -477,7 +477,7 @@ test!(signal_stacks_are_large, ocaml = 5, || {
     assert_eq!(SIGNALS_AT_ONCE.load(Ordering::SeqCst), 3);
 });
 
-// OCaml's modules, which run in `Runtime::start`, may have handlers and effects, too.
+// OCaml's modules, which run in `Runtime::start`, may also have handlers and effects.
 test!(signal_handlers_while_ocaml_starts, || {
     install(libc::SIGALRM, handler as *const () as libc::sighandler_t);
     protect_signals();

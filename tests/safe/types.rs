@@ -473,7 +473,7 @@ test!(deep_values_of_other_types, || {
     with_ocaml(|lock| {
         let tree = very_deep(lock);
         too_deep(lock, &tree, deep_spine_in_rust);
-        // The leaf that is made first is a level of its own.
+        // The leaf that is made first is a separate level.
         depth::set_limit(600);
         let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, 599).unwrap();
         let spine: Spine = from_ocaml.to_rust(lock).unwrap();
@@ -574,7 +574,7 @@ test!(wide_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
     assert_no_roots();
 });
 
-/// A large value that is no level: so nothing looks at the stack while it is made.
+/// A large value that does not count as a level, so nothing checks the stack while it is made.
 struct Large(#[allow(dead_code)] [u8; 10_000]);
 
 impl FromOCaml<OCamlInt> for Large {

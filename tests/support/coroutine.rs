@@ -1,4 +1,4 @@
-//! Coroutines with stacks of their own.
+//! Coroutines with their own stacks.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;

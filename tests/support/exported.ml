@@ -54,7 +54,7 @@ let () =
   register "exit" (fun n -> exit n);
   register "print" (fun n -> print_int n; n)
 
-(* Another thread yields while this one calls [run], and then calls it, too. *)
+(* Another thread yields while this one calls [run], and then also calls it. *)
 let () =
   register "run_beside_a_yield" (fun n ->
       let started = ref false and go = ref false and result = ref (-1) in
@@ -70,7 +70,7 @@ let () =
       Thread.join thread;
       !result)
 
-(* Starts a thread that never ends, and returns when the thread is at what it does for ever. *)
+(* Starts a thread that never ends, and returns when the thread has reached its endless loop. *)
 let endless body is_there =
   let started = ref false in
   ignore (Thread.create body started);

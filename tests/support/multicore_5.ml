@@ -27,6 +27,6 @@ let resume k =
   let k : (unit, Obj.t) Effect.Deep.continuation = Obj.obj k in
   (Obj.obj (Effect.Deep.continue k ()) : bool)
 
-(* Calls a function on a stack of its own, below an effect handler that handles nothing. *)
+(* Calls a function on a separate stack, below an effect handler that handles nothing. *)
 let in_fiber f =
   Effect.Deep.match_with f () { retc = Fun.id; exnc = raise; effc = (fun _ -> None) }

@@ -7,8 +7,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A program of these tests. As for the unit tests in C, the variable RUN can name what runs it,
-/// with arguments: an emulator, where the system starts only programs for its own processor.
+/// A program of these tests. As for the unit tests in C, the variable RUN can name a command that
+/// runs it: an emulator, if the system starts only programs for its own processor.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let run = std::env::var("RUN").unwrap_or_default();
     let mut words = run.split_whitespace();
@@ -27,8 +27,7 @@ pub fn this_program() -> Command {
     command(std::env::current_exe().expect("a program has a path"))
 }
 
-/// A time limit, where the processor may be an emulated one: there everything takes several times
-/// as long.
+/// A time limit. On an emulated processor everything takes several times as long.
 pub fn patience(limit: Duration) -> Duration {
     if std::env::var_os("RUN").is_some() {
         5 * limit

@@ -1,4 +1,4 @@
-//! Tests that run in a process of their own each, because a process can have one OCaml runtime.
+//! Tests that each run in their own process, because a process can have one OCaml runtime.
 
 use super::process::{output_within, patience, text_of, this_program};
 use std::time::Duration;

@@ -32,8 +32,8 @@ pub struct Part {
     #[serde(default)]
     pub over_the_grid: bool,
     /// The fastest run counts, not the median. For loops of some milliseconds, or tenths of a
-    /// second, and where there are few runs of each setting: whatever else the machine does only
-    /// ever adds to their time, and often doubles it.
+    /// second, and for settings with few runs: other work of the machine only ever adds to their
+    /// time, and often doubles it.
     #[serde(default)]
     pub fastest: bool,
     program: Vec<Programs>,
@@ -122,7 +122,7 @@ pub fn all(quick: bool) -> Result<Vec<Part>> {
         for name in implementation.parts {
             let part = parts.iter_mut().find(|part| part.name == name);
             let part = part.ok_or_else(|| {
-                format!("list.toml: {} is in {name}, which is no part", implementation.name)
+                format!("list.toml: {} is in {name}, which is not a part", implementation.name)
             })?;
             part.implementations.push(implementation.name.clone());
         }

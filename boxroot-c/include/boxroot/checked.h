@@ -9,7 +9,7 @@
 #ifndef BOXROOT_CHECKED_H
 #define BOXROOT_CHECKED_H
 
-#include <caml/version.h> /* as in the other flavour, where users may rely on it */
+#include <caml/version.h> /* as in the other flavour, whose users may rely on it */
 
 #ifdef __cplusplus
 extern "C" {

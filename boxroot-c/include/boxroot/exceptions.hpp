@@ -77,8 +77,7 @@ inline value value_of(Root const &root) noexcept { return *root; }
 // Calls an OCaml function with one argument or more. Throws OCamlException if the function raises
 // an exception. Lock: required. The collector may run.
 //
-// The function and each argument are a Root, or a value. Use Roots where an argument allocates, as
-// in
+// The function and each argument are a Root, or a value. Use Roots if an argument allocates, as in
 //
 //   boxroots::call(f, caml_copy_string("word"));
 //

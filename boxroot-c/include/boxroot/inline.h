@@ -75,9 +75,9 @@ boxroot bxr_modify_slow(boxroot r, value v);
 void bxr_domain_refile(struct bxr_pool_head *pool);
 
 /* What boxroot_setup and boxroot_domain_self do. The linker's names of these two contain the layout
-   (names.h), so a caller reaches functions of the layout of its own inlined code, and agrees with
-   them about the domain. If the first copy of the library has another layout, these functions
-   refuse to work (src/setup.c). */
+   (names.h), so a caller reaches functions for the layout of its inlined code, and agrees with them
+   about the domain. If the first copy of the library has another layout, these functions refuse to
+   work (src/setup.c). */
 bool bxr_setup(void);
 struct bxr_domain_head *bxr_domain_attach(void);
 

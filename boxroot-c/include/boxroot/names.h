@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Private. The linker's names of the library's functions and variables. The names contain the
-   flavour and the layout, so that users reach a library of their own flavour and layout, or the
+   flavour and the layout, so that users reach a library of the same flavour and layout, or the
    linker refuses them. The public functions also have plain names, for code that does not include
    boxroot.h (src/plain_names.c). */
 #ifndef BOXROOT_NAMES_H

@@ -375,7 +375,8 @@ void fake_push(int domain, uintptr_t *start, uintptr_t *end) {
   d->stack[d->depth++] = (struct fake_range){start, end};
 }
 
-/* A block that is no object must be one of the allocator's: a directory, or the slots of a pool. */
+/* A block that is not an object must be one of the allocator's: a directory, or the slots of a
+   pool. */
 static void darken_range(int domain, uintptr_t v) {
   CHECK(v % sizeof(value) == 0 && fake_is_mapped(v - sizeof(header_t)));
   uintptr_t *block = (uintptr_t *)v, header = block[-1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An input is a history: each operation is a byte for what, a byte for who, and a few for its
-   arguments; where the input ends, all are 0. */
+/* An input is a history: each operation is a byte for its kind, a byte for its actor, and a few for
+   its arguments; after the end of the input, all are 0. */
 #include "fuzz.h"
 
 #include <errno.h>

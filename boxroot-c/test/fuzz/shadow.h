@@ -29,7 +29,7 @@ extern struct shadow {
   unsigned root_count;
   struct shadow_delete deletes[ALL_DELETES]; /* some begin in the midst of others */
   unsigned delete_count;
-  struct thing cells[CELLS]; /* references from objects that live for ever */
+  struct thing cells[CELLS]; /* references from objects that live forever */
   uintptr_t heap[CELLS];     /* the memory of the cells, as the marker sees it */
 } shadow;
 

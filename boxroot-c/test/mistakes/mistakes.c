@@ -90,7 +90,7 @@ static void leaked(void) {
   boxroot_print_leaks();
 }
 
-/* As where OCaml or another language calls the function. */
+/* As if OCaml or another language called the function. */
 static void through_a_pointer(void) {
   boxroot (*volatile create)(value) = boxroot_create;
   void (*volatile delete)(boxroot) = boxroot_delete;
@@ -99,7 +99,7 @@ static void through_a_pointer(void) {
   delete (r);                   /* through_a_pointer here */
 }
 
-/* Each object that includes a header has a string of its own for the header's name. */
+/* Each object that includes a header has its own string for the header's name. */
 static void leaked_in_headers(void) {
 #if BOXROOT_CHECKED
   static char const names[4][5] = {"a.h", "b.h", "ab.h", "a.h"};
@@ -163,6 +163,6 @@ value make_mistake(value name) {
     if (strcmp(String_val(name), mistakes[i].name) == 0) mistakes[i].make();
   broken = boxroot_validate();
   fprintf(stderr, "boxroot_validate: %s\n", broken == NULL ? "nothing" : broken);
-  if (broken != NULL) _exit(0); /* a collection might follow a broken list for ever */
+  if (broken != NULL) _exit(0); /* a collection might follow a broken list forever */
   return Val_unit;
 }

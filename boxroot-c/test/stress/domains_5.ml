@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: MIT *)
-(* Each spawned function has a domain of its own. *)
+(* Each spawned function has its own domain. *)
 type t = unit Domain.t
 
 let spawn = Domain.spawn

@@ -89,7 +89,7 @@ static void use_and_delete(struct entry e, uint32_t i) {
 
 static void in_child(struct table *t) {
   struct boxroot_stats s;
-  alarm(30); /* if it waits or loops for ever */
+  alarm(30); /* if it waits or loops forever */
   check_validates();
   for (uint32_t i = 0; t->count > 0; i++) use_and_delete(table_remove(t, t->count - 1), i);
   boxroot_trim();

@@ -149,7 +149,7 @@ static void run_share(struct actor *a) {
 /* ---- values that move to and from the heap ---- */
 
 /* From OCaml 5.0 to 5.4, a domain that marks while another one still promotes may follow an infix
-   pointer from the heap to where its header is not copied yet (docs/known-of-ocaml.md). */
+   pointer from the heap to a block whose header is not copied yet (docs/known-of-ocaml.md). */
 #define HEAP_LOSES_INFIX_POINTERS (OCAML_VERSION >= 50000 && OCAML_VERSION < 50500)
 
 /* A place of the shelf keeps no custom block that owns a root: check_shelf is simpler then. */

@@ -15,7 +15,7 @@
    2. A domain makes no new pool while it has one that is half free. So when it made its last pool,
       more than half of each of its pools was in use. There are two exceptions: its current pool and
       the one before; and, until the end of the cycle, the pools of a domain that has ended. More
-      than half of those is in use if the roots that the domain left count as deleted, too. All
+      than half of those are in use if the roots that the domain left also count as deleted. All
       domains have most roots in the same periods.
    3. A value may be marked in the last of the cycles of (1). It is not in the next one, and is
       swept in the one after, in the fifth period after the delete at the latest.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What went wrong, and where: enough to run it again. */
+/* Reports what went wrong, and at which step, so that it can be run again. */
 #include "stress.h"
 
 #include <signal.h>

@@ -106,7 +106,7 @@ value stress_end_last_replacer(value actor) {
 }
 
 /* Polls, because loops of OCaml 4.13 do not: if all garbage is made in the major heap, nothing else
-   does, and the collector and the other threads wait for ever. */
+   does, and the collector and the other threads wait forever. */
 value stress_replace(value actor, value n) {
   bool more = replace_some(actor_of(actor), (uint32_t)Long_val(n));
   caml_process_pending_actions();

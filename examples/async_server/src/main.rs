@@ -3,7 +3,7 @@
 //! Work that takes long is done by `spawn_blocking`, so that it does not block one of tokio's
 //! workers.
 //!
-//! Without arguments the program also runs some clients of its own, and then ends.
+//! Without arguments the program also runs some clients, and then ends.
 //!
 //! Run it: `cargo run --manifest-path examples/async_server/Cargo.toml`
 

@@ -1,7 +1,7 @@
-//! A Rust program with an OCaml module of its own, `ocaml/orders.ml`: records, variants,
-//! exceptions, closures in both directions, and a function that OCaml wants from Rust. The build
-//! script compiles the module, and makes bindings of its interface, so both compilers check every
-//! call: nothing here is `unsafe`.
+//! A Rust program with its own OCaml module, `ocaml/orders.ml`: records, variants, exceptions,
+//! closures in both directions, and a Rust function that OCaml calls. The build script compiles the
+//! module, and makes bindings of its interface, so both compilers check every call: nothing here is
+//! `unsafe`.
 //!
 //! Run it: `cargo run --manifest-path examples/own_modules/Cargo.toml`
 

@@ -18,7 +18,7 @@ impl ParseCallbacks for WithoutLayout {
     }
 }
 
-/// For the linker, names contain the flavour, too.
+/// For the linker, names also contain the flavour.
 fn of_both_flavours(bindings: &str) -> String {
     let line = |line: &str| match line.trim().strip_prefix("#[link_name = \"") {
         Some(name) => {
@@ -60,8 +60,8 @@ fn main() -> ExitCode {
         .generate();
     match bindings {
         Ok(bindings) => {
-            // The escape says that a name is exactly that of the object file. But where C names get
-            // an underscore in object files (Mach-O), it is not.
+            // The escape says that a name is exactly that of the object file. But if C names get an
+            // underscore in object files (Mach-O), it is not.
             print!("{}", of_both_flavours(&bindings.to_string().replace(r"\u{1}", "")));
             ExitCode::SUCCESS
         }

@@ -17,8 +17,8 @@ impl Program {
     /// `hashtbl`.
     ///
     /// The bindings are made from OCaml's compiled interface. A generated OCaml module, which is
-    /// compiled into the program, states again everything that they rely on. So there is nothing to
-    /// promise, and a mistake does not compile.
+    /// compiled into the program, restates everything that they rely on. Therefore you promise
+    /// nothing, and a mistake does not compile.
     ///
     /// ```no_run
     /// # use ocaml_boxroot_sys::build::{Error, Program};
@@ -70,8 +70,8 @@ impl Program {
         }
         annotations.retain(|file| file.exists());
         self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE), false)?;
-        // Without the user's flags, which may change what names mean (`-open`), but for that one
-        // that interfaces ask for.
+        // Without the user's flags, which may change the meaning of names (`-open`), except for the
+        // one that interfaces need.
         let mut command = self.ocamlopt(&ocamlopt, folder);
         command.args(self.flags.iter().filter(|flag| *flag == "-rectypes"));
         command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));
@@ -117,7 +117,7 @@ macro_rules! options {
                 self
             }
 
-            /// Makes the Rust type of an OCaml type, or of an exception, derive these traits, too:
+            /// Makes the Rust type of an OCaml type, or of an exception, also derive these traits:
             /// `derive("orders.size", ["PartialOrd", "serde::Serialize"])`.
             ///
             /// Without this, generated types derive `Clone`, `Debug` and `PartialEq`; `Eq` and

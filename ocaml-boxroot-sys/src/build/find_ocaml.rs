@@ -1,7 +1,7 @@
 //! Finds OCaml. The first of these that there is decides:
 //!
-//! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler is run; one is needed only
-//!    where OCaml code is compiled;
+//! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler is run; one is needed only if
+//!    OCaml code is compiled;
 //! 2. `$OCAMLOPT -where`;
 //! 3. `ocamlopt -where`, from PATH; else `ocamlfind ocamlopt -where`; else
 //!    `opam exec -- ocamlopt -where`.
@@ -32,10 +32,10 @@ impl OCaml {
     ///
     /// # Errors
     ///
-    /// If there is none, if it is older than 4.13, or if it has no C headers. A variable that is
-    /// set and does not lead to an OCaml is an error, too. So is another version than that for
-    /// which `ocaml-boxroot-sys` was compiled, as far as cargo tells this build script (if its
-    /// package depends on `ocaml-boxroot` or `ocaml-boxroot-sys` itself).
+    /// If there is none, if it is older than 4.13, or if it has no C headers. Also if a variable is
+    /// set and does not lead to an OCaml, and if `ocaml-boxroot-sys` was compiled for another
+    /// version (cargo tells this build script, if its package depends on `ocaml-boxroot` or
+    /// `ocaml-boxroot-sys` itself).
     pub fn find() -> Result<OCaml, Error> {
         for variable in ["OCAML_WHERE_PATH", "OCAMLOPT", "OPAM_SWITCH_PREFIX"] {
             println!("cargo:rerun-if-env-changed={variable}");

@@ -23,8 +23,8 @@ mod ocaml_externals_missing {}
 /// Whether this process, a build script, has made bindings.
 static HAS_BINDINGS: AtomicBool = AtomicBool::new(false);
 
-/// For a program that binds nothing. Bindings that an earlier version of the build script made
-/// would compile, and be those of a module that the program may not have.
+/// For a program that binds nothing. Otherwise bindings from an earlier version of the build script
+/// would still compile, although the program may not have their module.
 pub(super) fn no_bindings() -> Result<(), Error> {
     let file = out_dir()?.join(RUST_FILE);
     if HAS_BINDINGS.load(Relaxed) || fs::read_to_string(&file).is_ok_and(|text| text == NO_BINDINGS)

@@ -20,8 +20,8 @@
 //! The program is compiled by the same OCaml that this crate uses ([`OCaml::find`]). Cargo is told
 //! which files and variables the build depends on.
 //!
-//! [`Program::bind`] makes Rust bindings to OCaml modules, and [`Bindings`] does where another
-//! build, for example dune's, compiled them.
+//! [`Program::bind`] makes Rust bindings to OCaml modules; [`Bindings`] makes them to modules that
+//! another build compiled, for example dune's.
 //!
 //! # What the linker may say
 //!

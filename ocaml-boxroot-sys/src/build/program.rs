@@ -32,8 +32,8 @@ impl Program {
     }
 
     /// Adds the module of this source file, whose name ends in `.ml`. The path is relative to the
-    /// package. If there is an interface (`.mli`) beside it, the interface is used, too. Modules
-    /// may be added in any order: each is initialised after the modules that it uses.
+    /// package. An interface (`.mli`) in the same folder is also used. Modules may be added in any
+    /// order: each is initialised after the modules that it uses.
     pub fn module(self, file: impl AsRef<Path>) -> Program {
         let name = file.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         self.module_named(&name, file)
@@ -46,7 +46,7 @@ impl Program {
     }
 
     /// Adds a library of the OCaml distribution: `unix`, `threads` (with `unix`), `str`, …
-    /// Libraries are linked in the order of these calls. Rust threads can only use OCaml where
+    /// Libraries are linked in the order of these calls. Rust threads can only use OCaml if
     /// `threads` is linked.
     pub fn library(mut self, name: &str) -> Program {
         if name == "threads" {
@@ -143,7 +143,7 @@ impl Program {
         Ok(())
     }
 
-    /// For this crate itself: an archive that is linked where nothing before it provides a runtime.
+    /// For this crate itself: an archive that is linked if nothing before it provides a runtime.
     #[allow(dead_code)] // by the build script only
     pub(crate) fn link_if_needed(&self, ocaml: &OCaml, name: &str) -> Result<(), Error> {
         check_told()?;

@@ -78,7 +78,7 @@ fn traits_that_are_asked_for() {
         "#[derive(Clone, Debug, PartialEq, Copy, PartialOrd)] pub struct Price",
         "#[derive(Clone, Debug, Eq, Hash, PartialEq, ::core::cmp::PartialOrd)] pub struct Refused",
     ]);
-    // The generator says which part is against it, where it knows.
+    // The generator names the part that prevents it, if it knows.
     for (words, part, what) in [
         ("derive x.price Eq", "x.price.price", "a float"),
         ("derive x.priced std::hash::Hash", "x.priced.at", "`x.price`, which does not derive it"),

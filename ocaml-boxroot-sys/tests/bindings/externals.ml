@@ -40,7 +40,7 @@ let () =
   let primitives name =
     let hidden = hidden (Filename.concat library (name ^ ".cmt")) in
     Some (fun name v -> match v.val_kind with Val_prim _ -> true | _ -> List.mem name hidden) in
-  (* OCaml 4 has other libraries in this folder, too. *)
+  (* OCaml 4 also has other libraries in this folder. *)
   let others = [ "unix"; "str"; "thread"; "threadUnix"; "event" ] in
   files library (fun name ->
     if String.starts_with ~prefix:"stdlib" name then primitives name

@@ -3,8 +3,8 @@
 use super::support::*;
 use std::fs;
 
-/// Documentation may be anything: what is no name does not get into the code, where it could be an
-/// argument with a type of its own.
+/// Documentation may be anything: only names get into the code, where other text could become an
+/// argument with a type.
 #[test]
 fn names_of_arguments_in_documentation() {
     let provider = "pub struct P;
@@ -514,7 +514,7 @@ fn a_module_beside_files_of_another_compiler() {
     modules.bind("module x").has(&["pub fn x("]);
 }
 
-/// Each symbol is one function, also where one is for bytecode.
+/// Each symbol is one function, even if one is for bytecode.
 #[test]
 fn externals_with_one_symbol() {
     let six = "int -> int -> int -> int -> int -> int -> int";
@@ -562,8 +562,8 @@ fn modules() {
         "pub mod deep { use ::ocaml_boxroot::{Boxroot}; // val up : X.Archive.t",
         "pub fn up -> super::OCamlT as Boxroot<super::OCamlT> =",
         "pub mod m { use ::ocaml_boxroot::{Boxroot, OCamlInt}; // type t = { s : int; }",
-        // A type of a module that is not bound is declared where a bound module gives it a name,
-        // once.
+        // A type of a module that is not bound is declared once, in a bound module that gives it a
+        // name.
         "pub enum Again { A, B(Other), }",
         "pub use self::OCamlAgain as OCamlT; pub use self::Again as T;",
         "pub use super::ocaml_types::other::OCamlHidden;",

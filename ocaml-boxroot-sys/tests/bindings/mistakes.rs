@@ -219,7 +219,7 @@ const IN_RUST: &[Mistake] = &[
     ("a type that does not provide the externals", "include_bindings!(orders: crate::Provider)", "include_bindings!(orders: crate::Supplier)", &["`Externals` is not implemented for `Supplier`"]),
 ];
 
-/// In OCaml, where the Rust code stays as it was. With new bindings, the error is rustc's. With the
+/// In OCaml, while the Rust code stays as it was. With new bindings, the error is rustc's. With the
 /// old bindings, there are an error of OCaml's compiler and one of the linker.
 #[rustfmt::skip]
 const IN_OCAML: &[Mistake] = &[

@@ -358,8 +358,8 @@ fn a_program_with_bindings() {
     assert_says(&said, &["boxroot_abi_orders_", "orders_audit"]);
 }
 
-/// OCaml compiles nothing that imports an interface with recursive types unless it gets this flag,
-/// too.
+/// OCaml compiles nothing that imports an interface with recursive types unless it also gets this
+/// flag.
 #[test]
 fn a_program_with_recursive_types() {
     let build = r#"
@@ -514,8 +514,7 @@ fn a_program_with_packages() {
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
 }
 
-/// The program that makes bindings is compiled again where it was made of something else, and only
-/// there.
+/// The program that makes bindings is compiled again only if its inputs have changed.
 #[test]
 fn another_generator() {
     let modules = Modules::new("another_generator", &[("x.ml", "let x = 1")]);

@@ -129,7 +129,7 @@ pub fn is_before(version: (u32, u32)) -> bool {
 /// Options of rustc that check a program, without code.
 pub const METADATA: &[&str] = &["--crate-type", "lib", "--emit", "metadata"];
 
-/// OCaml modules, compiled in a folder of their own.
+/// OCaml modules, compiled in a separate folder.
 pub struct Modules(pub PathBuf);
 
 impl Modules {

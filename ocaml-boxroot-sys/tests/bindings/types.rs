@@ -116,7 +116,7 @@ fn flat_records() {
     ]);
 }
 
-/// A number in the flat form of floats is no value, so there can be no root of it.
+/// A number in the flat form of floats is not a value, so it cannot have a root.
 #[test]
 fn floats_of_types_that_stay_in_ocaml() {
     let modules = Modules::new(
@@ -262,7 +262,7 @@ fn types_that_are_made_of_others() {
     ]);
 }
 
-/// Values of polymorphic variants are no floats, so arrays of them are like others.
+/// Values of polymorphic variants are not floats, so arrays of them are like others.
 #[test]
 fn polymorphic_variants_are_no_floats() {
     bind(
@@ -509,7 +509,7 @@ fn bigarrays() {
     }
 }
 
-/// A private type has no conversion to OCaml, so it is a root where one is needed.
+/// A private type has no conversion to OCaml, so it is a root if one is needed.
 #[test]
 fn private_types() {
     bind(
@@ -574,7 +574,7 @@ fn as_many_constructors_as_ocaml_allows() {
     let modules = Modules::new("as_many_constructors_as_ocaml_allows", &[("x.ml", &text)]);
     let last = count - 1;
     modules.bind("module x").has(&[&format!("C{last} block {last} (0 a0: OCamlInt),")]);
-    // The numbers are checked where code for a conversion is made.
+    // The numbers are checked when code for a conversion is generated.
     let program = "
         use ocaml_boxroot::*;
         ocaml_boxroot::include_bindings!();

@@ -18,8 +18,8 @@
 
 #include "obx.h"
 
-/* Whether a value that is no immediate is a block. On OCaml 4, values of abstract types may also be
-   pointers out of the heap. */
+/* Whether a value that is not an immediate is a block. On OCaml 4, values of abstract types may
+   also be pointers out of the heap. */
 #if OCAML_VERSION >= 50000
 #define has_header(v) 1
 #else

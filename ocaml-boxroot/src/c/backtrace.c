@@ -17,8 +17,8 @@
 intnat obx_records_backtraces(void) { return Caml_state->backtrace_active; }
 
 /* How many slots the backtrace has of this exception, which a callback has just returned, and where
-   they are until OCaml code runs. Needs the lock. None in bytecode, where the text of a slot is
-   read from the program's file, into OCaml's heap. */
+   they are until OCaml code runs. Needs the lock. None in bytecode, which reads the text of a slot
+   from the program's file into OCaml's heap. */
 size_t obx_backtrace(value exception, backtrace_slot const **slots) {
   if (obx_in_bytecode()) return 0;
   /* After raise_notrace, what is there is that of another exception, or of an earlier raise of this

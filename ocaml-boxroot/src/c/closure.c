@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rust functions as OCaml closures. OCaml calls closures by a calling convention of its own, so
-   their code is a few instructions of assembly for each processor. On other processors, and in
-   bytecode, there are no such closures.
+/* Rust functions as OCaml closures. OCaml has its own calling convention for closures, so their
+   code is a few instructions of assembly for each processor. On other processors, and in bytecode,
+   there are no such closures.
 
    Fields of a closure: the code; its arity, 1, and where the environment starts; the box with the
    Rust function; the address of what calls it, as an OCaml integer; how many arguments are still
    missing; the arguments so far. To OCaml, each closure has one argument. If more than one argument
-   is missing, a call makes a new closure that has the given one, too; the call with the last one
+   is missing, a call makes a new closure that also has the given one; the call with the last one
    runs the function. */
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
@@ -119,8 +119,8 @@ extern char obx_closure_code[];
 extern void caml_c_call(void) __attribute__((weak)); /* not NULL in native programs */
 
 /* A closure that, once it has `count` arguments, calls the Rust function in a box, by `call`. The
-   caller keeps the box in the cell `box`. 0 if there can be no closures in this program. Does not
-   raise. May run the GC. */
+   caller keeps the box in the cell `box`. 0 if this program cannot have closures. Does not raise.
+   May run the GC. */
 value obx_alloc_closure(value const *box, obx_call *call, size_t count) {
   if (caml_c_call == NULL || count > MAX_ARGUMENTS) return 0;
   value closure = caml_alloc_small(ARGUMENTS, Closure_tag);

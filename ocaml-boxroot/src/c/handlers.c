@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Rust code that OCaml 5 calls below an effect handler. OCaml runs there on a stack of its own.
-   While C code, or the runtime for a finaliser or a signal, calls OCaml on this stack, its link to
-   the stack around it is NULL. An unwinder, such as that of Rust's backtraces, would follow the
-   link, and crash. So there Rust code is called by obx_call_without_caller, which tells unwinders
-   that it has no caller. */
+/* Rust code that OCaml 5 calls below an effect handler. OCaml runs there on a separate stack. While
+   C code, or the runtime for a finaliser or a signal, calls OCaml on this stack, its link to the
+   stack around it is NULL. An unwinder, such as that of Rust's backtraces, would follow the link,
+   and crash. So there Rust code is called by obx_call_without_caller, which tells unwinders that it
+   has no caller. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>

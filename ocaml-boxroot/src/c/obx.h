@@ -8,9 +8,9 @@
 
 #include <caml/mlvalues.h>
 
-/* The part of a thread's stack where enough of it is left: its lower end, and its size, which is 0
+/* The part of a thread's stack in which enough is left: its lower end, and its size, which is 0
    until the stack has been looked for. On a stack that the thread library does not know, that of a
-   coroutine, enough is left where so many bytes can be read below. */
+   coroutine, enough is left if so many bytes below can be read. */
 struct obx_limit {
   uintptr_t end, size;
   uintptr_t needed;
@@ -64,8 +64,8 @@ value obx_alloc_string(char const *bytes, size_t length);
    collection. */
 int obx_in_finaliser(void);
 
-/* Calls f, which does not unwind, so that an unwinder does not look for more callers. Needed where
-   Rust is called if obx_callers_are_hidden, which is called with the lock. */
+/* Calls f, which does not unwind, so that an unwinder does not look for more callers. Needed at
+   calls of Rust if obx_callers_are_hidden, which is called with the lock. */
 void obx_call_without_caller(void (*f)(void *), void *argument);
 int obx_callers_are_hidden(void);
 
@@ -76,7 +76,7 @@ value ocaml_boxroot_finish(value result);
 /* ---- defined in Rust ---- */
 
 /* Rust's functions are called by pointers that belong to a box or to a closure, and not by names:
-   several Rust libraries of one program may have this crate, each with roots of its own, and the
+   several Rust libraries of one program may have this crate, each with its own roots, and the
    dynamic linker binds a name to the function of the first. */
 
 /* Calls the Rust function in a box. The result is for ocaml_boxroot_finish. */

@@ -54,7 +54,7 @@ void obx_keep_heap(void) {
 
 /* What caml_shutdown runs before it frees anything. The rest is left out: OCaml's code of other
    threads, and of domains that have just ended, may still use the memory. On OCaml 4 caml_shutdown
-   also finalises all blocks, and waits there for ever if a thread waits for a condition; and its
+   also finalises all blocks, and waits there forever if a thread waits for a condition; and its
    function that stops the tick thread may give a busy thread a turn that does not end any more.
    Called with the lock, which is not released afterwards.
 

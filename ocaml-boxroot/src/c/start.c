@@ -11,14 +11,14 @@
 
 #ifdef __ELF__
 /* NULL in bytecode, unless ocamlc has made an object of the program. A weak reference takes nothing
-   from an archive: the strong one does, to a function in the same file of native code, which
-   bytecode has, too. */
+   from an archive. The strong reference does, to a function in the same file, which native code and
+   bytecode have. */
 extern value caml_startup_exn(char_os **arguments) __attribute__((weak));
 __attribute__((used)) static void (*const in_the_same_file)(char_os **) = caml_main;
 #endif
 
-/* Whether the program can be started: it is not there, or starts by itself, where there is bytecode
-   alone. */
+/* Whether the program can be started: it is not there, or it is bytecode alone, which starts by
+   itself. */
 int obx_can_start(void) {
 #ifdef __ELF__
   return caml_startup_exn != NULL;

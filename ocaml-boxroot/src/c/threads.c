@@ -92,7 +92,7 @@ static void report_no_key(void) {
 }
 
 /* Called with the lock, with the values from before and after this thread was registered. (When the
-   thread then takes the lock, boxroot may set a key, too.) If the values of several keys have
+   thread then takes the lock, boxroot may also set a key.) If the values of several keys have
    changed, because a finaliser ran, the key stays unknown until another thread is registered. */
 static void find_record_key(struct keys const *before, struct keys const *after) {
   int found = -1;
@@ -239,14 +239,14 @@ static bool ticks_were_lost;
    lost. */
 static bool has_ticks;
 /* Where OCaml's ticks were lost, each thread wants ticks of ticks.c while it is attached: of two
-   threads that take turns, one has attached since the fork. This counts how often this thread
-   has. */
+   threads that take turns, one has attached since the fork. This counts how often this thread has
+   done so. */
 static __thread unsigned wants;
 
 /* In the child of a fork, idle records are not used. If the thread that forked held the lock, its
    record has to become the only one, and OCaml's locks have to be free. On OCaml 4 a fork handler
    of systhreads does this. On OCaml 5 only Unix.fork does, by caml_atfork_hook, so this function
-   calls it, too. Where Rust uses OCaml on this thread, it also has OCaml write its runtime events
+   also calls it. Where Rust uses OCaml on this thread, it also has OCaml write its runtime events
    to a file of the child's, as Unix.fork does; but not in a finaliser, because OCaml asks for a
    collection to do that, and would wait for the end of the one in which it is. After Unix.fork both
    run twice, which is harmless. Unix.fork refuses to fork if another domain was ever made. The
@@ -396,9 +396,8 @@ enum { NOT_LOOKED = 0, NOT_FOUND, FOUND };
 static int threads; /* one of these */
 
 /* Whether the threads library was initialised: caml_thread_initialize sets this hook, and no other
-   function does. This thread may be without the lock. So this is not asked of OCaml's table of
-   names: on OCaml 4 the table may be changing, and from 5.4 on who waits for it releases the
-   lock. */
+   function does. This thread may be without the lock. OCaml's table of names cannot tell: on OCaml
+   4 the table may be changing, and from 5.4 on a thread that waits for it releases the lock. */
 static bool threads_initialised(void) {
 #if OCAML_VERSION >= 50000
   interrupt_function *handler = FIND(interrupt_function, caml_thread_interrupt_hook);

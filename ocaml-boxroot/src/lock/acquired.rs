@@ -19,8 +19,8 @@ pub(crate) struct Use {
 impl Use {
     /// For a thread that holds the lock.
     pub(super) fn new() -> Result<Use, AttachError> {
-        // SAFETY: OCaml knows this thread, which holds the lock; where that is not so, in
-        // `read_if_held`, it ends the use at once.
+        // SAFETY: OCaml knows this thread, which holds the lock; if it does not, in `read_if_held`,
+        // the use ends at once.
         Use::begun(unsafe { uses::begin() })
     }
 
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::DomainLock;
 
-    /// The library was set up after it refused, and before the reason was asked for.
+    /// The library was set up between its refusal and the question for the reason.
     #[test]
     fn refused_before_a_start_that_is_over() {
         crate::Runtime::start().unwrap();

@@ -104,8 +104,8 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
 /// # Ok(()) });
 /// ```
 pub trait OnceLockExt<T> {
-    /// [`OnceLock::get_or_init`], where `make` runs under OCaml's lock, and other threads wait for
-    /// it with OCaml's lock released.
+    /// [`OnceLock::get_or_init`], but `make` runs under OCaml's lock, and other threads wait for it
+    /// with OCaml's lock released.
     ///
     /// # Panics
     ///

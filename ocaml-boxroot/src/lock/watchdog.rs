@@ -41,7 +41,7 @@ mod record {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    /// A wait is reported when it has taken this long, and this is how often waits are looked for.
+    /// A wait is reported when it has taken this long. The watchdog looks for waits as often.
     const LONG: Duration = Duration::from_secs(3);
     const OFTEN: Duration = Duration::from_secs(1);
 

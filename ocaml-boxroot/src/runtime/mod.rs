@@ -426,7 +426,7 @@ impl fmt::Display for Busy {
 
 impl std::error::Error for Busy {}
 
-/// The runtime, which the [`Busy`] had, cannot be shut down afterwards.
+/// The runtime in the [`Busy`] is lost, and cannot be shut down afterwards.
 impl From<Busy> for Error {
     fn from(busy: Busy) -> Error {
         Error::Shutdown(busy.error)

@@ -129,8 +129,7 @@ ocaml_items! {
 }
 const _: () = <Hidden as Declared>::CHECKED;
 
-// Nor does such a type stand for a type variable, which it would be refused as if it said that it
-// is.
+// Nor does such a type stand for a type variable: it would be refused if it claimed to.
 ocaml_items! {
     //~^ E0080 assertion failed: is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)])
     [] pub Any [A] constructors { &[(0, Constructor::Unboxed)] } float { false } unboxed false

@@ -150,7 +150,7 @@ ocaml_enum! { @normalise [[#[cfg(any())]] [pub] Marker [] [] ordinary] [] Number
 //~^ ERROR no rules expected `cfg`
 
 //# types_that_are_inferred
-// A type of a declaration is written out, and is not inferred where it is used.
+// A type of a declaration is written out, and is not inferred from its use.
 enum Variant {
     Argument(i64),
 }

@@ -59,7 +59,7 @@ fn wrong(root: &Boxroot<OCamlString>) -> String {
 }
 
 //# closure_with_its_token
-// A call has a token of its own, and the caller's is lent to it.
+// A call gets its token from the caller, whose token is lent to it.
 fn wrong(lock: &'static mut DomainLock) -> Result<(), Error> {
     let mine = &*lock;
     Function::<(), OCamlInt>::from_rust(lock, move |_| Ok(format!("{mine:?}").len()))?;

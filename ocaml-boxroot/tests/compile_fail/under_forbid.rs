@@ -11,7 +11,7 @@ ocaml_boxroot::export! { //~ E0453 allow(unsafe_code) incompatible with previous
 }
 
 //# parts_of_export_under_forbid
-// The macros that `export!` consists of are unsafe code, too.
+// The macros that `export!` consists of are also unsafe code.
 fn body(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<Boxroot<()>, Error> {
     println!("{}", text.get(lock).to_string_lossy());
     Ok(Boxroot::new(lock, Value::unit()))

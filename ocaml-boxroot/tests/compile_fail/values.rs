@@ -3,7 +3,7 @@ use ocaml_boxroot::markers::OCamlSeq;
 use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, Exception, FromOCaml, Function, OCamlInt, OCamlList, OCamlString, RootRef, Value};
 
 //# value_over_an_allocation
-// A value ends where the collector may run.
+// A value ends when the collector may run.
 fn wrong(lock: &mut DomainLock, root: &Boxroot<OCamlString>) {
     let value = root.get(lock);
     let _ = lock.alloc_string("the collector may run");
@@ -12,7 +12,7 @@ fn wrong(lock: &mut DomainLock, root: &Boxroot<OCamlString>) {
 }
 
 //# value_over_a_call
-// A value ends where OCaml is called.
+// A value ends when OCaml is called.
 type F = Function<(OCamlString,), ()>;
 
 fn wrong(lock: &mut DomainLock, f: &Boxroot<F>, root: &Boxroot<OCamlString>) {
@@ -31,7 +31,7 @@ fn wrong(lock: &mut DomainLock, text: &Boxroot<OCamlString>, exception: &Excepti
 }
 
 //# value_over_a_release
-// A value ends where the lock is released.
+// A value ends when the lock is released.
 fn wrong(lock: &mut DomainLock, root: &Boxroot<OCamlString>) {
     let value = root.get(lock);
     lock.release(|| ());
@@ -88,7 +88,7 @@ fn wrong(lock: &mut DomainLock, list: &RootRef<OCamlList<OCamlInt>>) {
 }
 
 //# bytes_over_a_collection
-// The bytes of a string end where the collector may run, which may move or free the string.
+// The bytes of a string end when the collector may run, which may move or free the string.
 fn wrong<'l>(lock: &'l mut DomainLock, text: &Boxroot<OCamlString>) -> Result<Vec<u8>, Error> {
     let bytes = text.get(lock).as_bytes();
     lock.alloc_string("this may run the collector")?;
@@ -97,7 +97,7 @@ fn wrong<'l>(lock: &'l mut DomainLock, text: &Boxroot<OCamlString>) -> Result<Ve
 }
 
 //# box_over_a_collection
-// A reference to the content of a box ends where the collector may run, which may drop the content.
+// A reference to the content of a box ends when the collector may run, which may drop the content.
 fn wrong(lock: &mut DomainLock) -> Result<i32, Error> {
     let (value, _) = lock.alloc_box(1)?;
     let number = value.get();

@@ -50,7 +50,7 @@ fn forged(lock: &mut DomainLock, raw: isize) -> Result<i64, Error> {
 }
 
 //# parts_of_export_without_unsafe
-// The macros that `export!` consists of need the word, too.
+// The macros that `export!` consists of also need the word.
 fn body(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<Boxroot<()>, Error> {
     println!("{}", text.get(lock).to_string_lossy());
     Ok(Boxroot::new(lock, Value::unit()))

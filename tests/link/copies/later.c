@@ -1,4 +1,4 @@
-/* Has a function that the runtime of the next OCaml has, too. */
+/* Has a function that the runtime of the next OCaml also has. */
 #include <boxroot.h>
 #include <caml/version.h>
 #include <stdio.h>

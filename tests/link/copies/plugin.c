@@ -1,4 +1,4 @@
-/* A shared object that uses boxroots, with a copy of the library of its own. */
+/* A shared object that uses boxroots, with its own copy of the library. */
 #include "users.h"
 
 extern struct users const plugin_users;

@@ -44,7 +44,7 @@ fn calls(root: sys::BoxRoot, place: *mut sys::BoxRoot) {
     );
 }
 
-// `Value` and `ValueCell` are aliases of these types, and not types of their own.
+// `Value` and `ValueCell` are aliases of these types, and not separate types.
 const _: fn(isize) -> sys::Value = |value| value;
 const _: fn(&UnsafeCell<isize>) -> &sys::ValueCell = |cell| cell;
 

@@ -30,7 +30,7 @@ let rec is_root ~to_ocaml ty = match ty with
   | Builtin ((Exn | Seq | Ref | Lazy | Hashtbl | Map | Set | Bigarray _ | Of_bigarray _), _) | Arrow _ -> true
   | Builtin (Array, [ element ]) -> (match floatness element with
     | `No -> false
-    | `Float -> is_root ~to_ocaml element  (* a number in the array is no value *)
+    | `Float -> is_root ~to_ocaml element  (* a number in the array is not a value *)
     | `Unknown -> true)
   | Builtin _ -> false
   | Tuple l -> List.length l > 8

@@ -168,7 +168,7 @@ let external_ r ~given f is_own =
   if given = None && Names.is_operator f.name then Reader.unsupported "an operator: `rename` gives it a name";
   let parameters, answer = Reader.arrows r p.prim_arity f.of_type in
   let plain = plain p parameters answer in
-  (* Functions of bare numbers have another one for bytecode, too. Others say something else there, such as "unavailable". *)
+  (* Functions of bare numbers also have another one for bytecode. Others say something else there, such as "unavailable". *)
   let has_bytecode = p.prim_arity > 5 || (plain <> None && p.prim_native_name <> "" && is_own p.prim_name) in
   { external_ = Option.value given ~default:f.name; ocaml_name = f.name; symbol = Reader.symbol p; parameters; answer; external_doc = f.found_doc;
     bytecode_symbol = (if has_bytecode then Some p.prim_name else None); plain;

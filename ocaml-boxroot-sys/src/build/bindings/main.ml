@@ -16,7 +16,7 @@ type options = {
   attributes : (string * string) list;
   ints : (string * string) list;
   rooted : string list;
-  register : string option;  (* where another build compiles the program: the OCaml module that must be initialised before
+  register : string option;  (* if another build compiles the program: the OCaml module that must be initialised before
                                 Rust's functions accept calls *)
 }
 

@@ -32,7 +32,7 @@ and constructor = { constructor : string; parts : parts; tag : tag }
 
 and kind =
   | Opaque
-  (* `Regular_of_floats`: OCaml did not know, where the record is declared, that all fields are floats. *)
+  (* `Regular_of_floats`: At the declaration of the record, OCaml did not know that all fields are floats. *)
   | Record of field list * [ `Regular | `Regular_of_floats | `Flat ]
   | Unboxed of string option * parts  (* a record, or a variant with this constructor *)
   | Variant of constructor list
@@ -43,7 +43,7 @@ and rust =
   | Own  (* the generator declares a Rust type *)
   | User of string  (* the user's Rust type *)
 
-(* A type that has a name and is no abbreviation. *)
+(* A type that has a name and is not an abbreviation. *)
 and decl = {
   ocaml : string;  (* its path, as OCaml code names it *)
   qualified : string;  (* as build scripts name it: orders.size; empty if no bound module declares it *)
@@ -72,7 +72,7 @@ type value = {
   value_qualified : string;
   value_name : string;  (* in Rust *)
   value_path : string;  (* as OCaml code names it *)
-  arguments : argument list;  (* empty if the value is no function *)
+  arguments : argument list;  (* empty if the value is not a function *)
   result : ty;
   is_unsafe : bool;
   value_comment : string;

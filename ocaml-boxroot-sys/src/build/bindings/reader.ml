@@ -22,7 +22,7 @@ type t = {
   prefixes : string list;  (* which OCaml code leaves out: dune's Foo__ *)
   aliases : (string, string) Hashtbl.t;  (* what OCaml code calls modules that are parts of others: Foo.Bar for Foo__Bar *)
   called : (string, string) Hashtbl.t;  (* modules that have files, by what OCaml code calls them *)
-  without_definition : (string, unit) Hashtbl.t;  (* types that are abstract where they are implemented, too; see cmt.ml *)
+  without_definition : (string, unit) Hashtbl.t;  (* types that are abstract even in their implementation; see cmt.ml *)
 }
 
 let create env ~opaque ~users ~prefixes =
@@ -79,7 +79,7 @@ let builtin path =
   match List.find_opt (fun (p, _) -> Path.same p path) predefined with
   | Some (_, b) -> Some b
   | None -> match path with
-    (* A parameter of a functor may have these names, too. *)
+    (* A parameter of a functor may also have these names. *)
     | Pdot (Pident m, name) when Ident.persistent m && List.mem_assoc (Ident.name m, name) of_library ->
       List.assoc_opt (Ident.name m, name) of_library
     | Pdot (Pdot (Pident m, (("Array1" | "Array2" | "Array3" | "Genarray") as name)), "t")
@@ -111,7 +111,7 @@ let has_definition d = match d.type_kind with
   | Type_record _ | Type_variant _ | Type_open -> true
   | _ -> false
 
-(* The type that a declaration gives a new name, if it does not declare a type of its own. *)
+(* The type that a declaration gives a new name, if it does not declare a new type. *)
 let expansion d = match d.type_manifest with
   | Some t when d.type_private = Asttypes.Public ->
     (match Compat.get_desc t with Tvariant _ when not (has_definition d) -> None | _ -> Some t)

@@ -230,7 +230,8 @@ let is_left_out_unit a = match a with
 
 let function_vars arguments result = unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))
 
-(* The Rust type of an argument of a function of Rust, or of a result, if it is no root. `place` is what build scripts call it. *)
+(* The Rust type of an argument of a function of Rust, or of a result, if it is not a root. `place` is what build scripts call
+   it. *)
 let converted scope ~to_ocaml ~place names ty = match ty with
   | Var _ -> None
   | _ when Analysis.is_root ~to_ocaml ty -> None

@@ -1,4 +1,4 @@
-(* What names mean in a Rust module that is being printed, and how Rust names types there. *)
+(* Names in a Rust module that is being printed, and Rust's types there. *)
 open Model
 
 (* What the build script chose for what it calls so, or for the rest. *)

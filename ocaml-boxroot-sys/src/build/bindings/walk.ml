@@ -62,7 +62,7 @@ let signature_of (r : Reader.t) path =
   | _ -> None
 [@@ocaml.warning "-4"]
 
-(* `module List = Stdlib__List` in Stdlib: such an alias is a part of the module, in a file of its own. *)
+(* `module List = Stdlib__List` in Stdlib: such an alias is a part of the module, in a separate file. *)
 let own_file base target = match target with
   | Path.Pident id when Ident.persistent id && Names.starts_with (base ^ "__") (Ident.name id) -> true
   | _ -> false
@@ -106,7 +106,7 @@ let no_module name =
   let there = List.sort_uniq compare (List.concat_map interfaces !Clflags.include_dirs) in
   failwith (Printf.sprintf "there is no module %s. %s" name (Names.there_are there))
 
-(* A module has a file if it is no part of another one, as Hashtbl is of Stdlib. *)
+(* A module has a file if it is not a part of another one, as Hashtbl is of Stdlib. *)
 let has_file (r : Reader.t) name =
   Env.bound_module name r.env
   && (match Env.find_module (Path.Pident (Ident.create_persistent name)) r.env with _ -> true | exception Not_found -> false)
@@ -348,7 +348,7 @@ and type_ r selection raw id d =
   with Reader.Unsupported why ->
     [ Left_out { what = comment (); why; missed = List.map (Printf.sprintf "pub struct %s;") [ "OCaml" ^ rust; rust ] } ]
 
-(* Adds the types that were found but are no items of a bound module, such as types of other modules. *)
+(* Adds the types that were found but are not items of a bound module, such as types of other modules. *)
 let with_types modules types =
   let rec declared m = List.concat_map (function
     | Type d -> [ d ] | Module m -> declared m | Abbreviation _ | Reexport _ | Value _ | Exception _ | Left_out _ -> []) m.items in

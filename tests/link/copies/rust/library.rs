@@ -1,4 +1,4 @@
-//! What both libraries have, under names of their own.
+//! What both libraries have, under different names.
 
 macro_rules! library {
     ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident, $attach:ident) => {

@@ -58,7 +58,7 @@ pub fn keep(cr: &mut OCamlRuntime) {
     assert_eq!(root.to_rust::<Option<String>>(cr), Some("again".to_string()));
 }
 
-/// A dropped root no longer keeps its value alive, and one that is kept does.
+/// A dropped root no longer keeps its value alive, and another one still does.
 pub fn dropped_are_collected(cr: &mut OCamlRuntime) {
     let before = collected(cr);
     let mut roots: Vec<_> =

@@ -58,7 +58,7 @@ pub fn modify(gc: &Runtime) {
     }
 }
 
-/// A dropped root no longer keeps its value alive, and one that is kept does.
+/// A dropped root no longer keeps its value alive, and another one still does.
 pub fn dropped_are_collected(gc: &Runtime) {
     let collected = || call!(collected(gc)).expect("no exception");
     let before = collected();

@@ -1,4 +1,4 @@
-(* Rust keeps OCaml functions under names, and calls them. C stubs of the program have roots, too: both use one allocator. *)
+(* Rust keeps OCaml functions under names, and calls them. C stubs of the program also have roots: both use one allocator. *)
 open Words
 
 let () =

@@ -6,7 +6,7 @@ type word = { text : string; kind : kind }
 exception Unknown of string
 
 val past : word -> string
-(** The past tense. Raises {!Unknown} if the word is no verb. *)
+(** The past tense. Raises {!Unknown} if the word is not a verb. *)
 
 external define : string -> (int -> int) -> unit = "words_define"
 external apply : string -> int -> int = "words_apply"
