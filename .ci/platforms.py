@@ -90,8 +90,8 @@ def c_library(processor, triple, cc, start):
     passed(f"{processor}: the C library, its unit tests and a walk")
 
 
-# What the crates' tests leave out under qemu, and why: there is no C++ compiler with the C library of Debian's other suites; qemu
-# 7.2 loses 280 KB for each thread that has ended, whatever the program, and this test makes a hundred thousand.
+# What the crates' tests leave out under qemu, and why: there is no C++ compiler with the C library of Debian's other suites;
+# qemu 7.2 loses 280 KB for each thread that has ended, in any program, and this test makes a hundred thousand.
 NOT_EMULATED = "cpp_pointer_and_unwinding", "a_hundred_thousand_short_threads"
 
 

@@ -13,7 +13,7 @@ WORK = ROOT / "target/mutants" / VERSION
 FLAGS = ["-O1", "-fPIC", "-DBXR_DEBUG", "-DBXR_FAULT_INJECTION", f"-I{support.where()}"]
 SOURCES = sorted((C / "src").glob("*.c"))
 
-# The tests in Rust, of which each is run alone: a target of cargo. It takes --list, and --exact with a test's name.
+# The tests in Rust, each run alone: a target of cargo. It takes --list, and --exact with a test's name.
 RUST_TESTS = "c_api"
 
 # ---- building ----

@@ -36,7 +36,7 @@ pub fn choose<'a>(suite: &'a Suite, filter: Option<&str>) -> Result<Vec<Chosen<'
     Ok(vec![chosen])
 }
 
-/// What is before a slash, and what is behind it.
+/// The texts before and after a slash.
 pub fn split(filter: &str) -> (&str, Option<&str>) {
     match filter.split_once('/') {
         Some((program, implementations)) => (program, Some(implementations)),

@@ -1,7 +1,7 @@
 /* bitmap_boxroot: after HotSpot's OopStorage. Blocks of 59 slots, each with a bitmap of what is
-   allocated; a second bitmap tells which slots may hold values of the minor heap. For any number
-   of domains; any thread may delete, with or without the lock. Memory is not given back, and what a
-   domain owned when it ended stays unused.
+   allocated; a second bitmap tells which slots may hold values of the minor heap. For any number of
+   domains; any thread may delete, with or without the lock. Memory is not given back, and the
+   memory of a domain that has ended stays unused.
 
    A block is owned by one domain, which allocates from it, or it is on the list of blocks with
    room, or it is full. Bit OWNED of its bitmap is set in the first two cases. The owner of a full

@@ -1,6 +1,6 @@
-(* A cache that lives long: SIZE roots, of which one is read and one is replaced at each step, at random,
-   until CYCLES major cycles have ended. A step also allocates a buffer, which lives for a while: these
-   allocations make the collector work. Measures pauses over time. *)
+(* A cache that lives long: SIZE roots. Each step reads a random one and replaces a random one, until CYCLES major cycles have
+   ended. A step also allocates a buffer, which lives for a while: these allocations make the collector work. Measures pauses
+   over time. *)
 
 open Measure
 open Many_roots

@@ -1,6 +1,6 @@
-(* Roots that live long and are replaced: SIZE of them, of which each step reads one at random and replaces it by a
-   fresh block, until CYCLES major cycles have ended. A step also makes 240 bytes of garbage. What is alive stays the
-   same, so whatever grows from cycle to cycle has piled up. *)
+(* Roots that live long and are replaced: SIZE of them. Each step reads a random one and replaces it by a fresh block, until
+   CYCLES major cycles have ended. A step also makes 240 bytes of garbage. What is alive stays the same, so whatever grows from
+   cycle to cycle has piled up. *)
 
 open Measure
 open Many_roots

@@ -74,8 +74,8 @@ value bench_shuffle(value unit) {
   return unit;
 }
 
-/* Marks whatever is left to mark, and does not go on to the next cycle. On OCaml 4, nothing is
-   being marked after a full major collection. */
+/* Finishes marking, and does not go on to the next cycle. On OCaml 4, nothing is being marked after
+   a full major collection. */
 value bench_finish_marking(value unit) {
 #if OCAML_VERSION >= 50000
   caml_finish_marking();

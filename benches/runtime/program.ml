@@ -2,7 +2,7 @@
 
 (* What the harness has to know about a program. *)
 type fact =
-  | Deterministic (* two runs on the same implementation count the same, whatever the time *)
+  | Deterministic (* two runs on the same implementation give equal counts, independent of time *)
   | Creates_vary (* how many cells it creates depends on the implementation *)
   | About of string (* the time that it is about, if that is not "seconds" *)
   | Untimed (* it is not about time *)

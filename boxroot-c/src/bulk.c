@@ -17,9 +17,9 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) 
 /* The next free slot is often as far from this one as this one is from the one before. So the link
    is guessed: then the processor predicts the comparison, and need not wait for the link. This is
    value speculation, Per Vognsen's idea; see F. Mazzoli, "Beating the L1 cache with value
-   speculation", 2021. The compiler must not know that `guess` is what is compared, because it would
-   use the link itself. Guesses that fail now and then cost more than they save. If the slots are in
-   random order, all guesses fail, and the processor also predicts that. */
+   speculation", 2021. The compiler must not know that `guess` is compared with the link, because it
+   would then use the link itself. Guesses that fail now and then cost more than they save. If the
+   slots are in random order, all guesses fail, and the processor also predicts that. */
 static uintptr_t next_link(uintptr_t free, uintptr_t *distance, uintptr_t link) {
   uintptr_t expected = free + *distance, guess = expected;
   __asm__("" : "+r"(guess));

@@ -106,7 +106,7 @@ static void prepare(void) {
   ready = pthread_atfork(lock_all, unlock_all, unlock_all) == 0;
 }
 
-/* Locks and returns the shard of what may be a record. */
+/* Locks and returns the shard of a possible record. */
 static struct shard *lock_shard(void const *record) {
   struct shard *shard = shard_of(record);
   pthread_once(&once, prepare);

@@ -58,8 +58,8 @@ enum { BXR_BATCHES = 128 };
    Records are never unmapped: a remote delete may be about to push a pool on the drain list of a
    record whose domain ended long ago. Each record is in the registry. A record without a domain is
    also on the stack of orphans, if it may own pools, or on that of spares, if it owns none. A
-   shadow is on neither stack: it belongs to one record, which has the same owner, and what is done
-   for that record is done for its shadow next.
+   shadow is on neither stack: it belongs to one record with the same owner, and each operation on
+   that record is then repeated on its shadow.
 
    Invariants. While fast paths are open, every pool other than `current` is in the list of its
    generation and kind. Only young pools, and listed slots of `current`, hold young values. If

@@ -39,7 +39,7 @@ int bxr_os_process(void);
    fork, does nothing, and returns true. */
 bool bxr_os_at_fork(void (*child)(void));
 
-/* Keeps the shared object that holds `address` in the process, also after dlclose, if the system
+/* Keeps the shared object that holds `address` in the process, even after dlclose, if the system
    can do so. Does nothing if the address is in the program itself. May wait for the dynamic
    linker's lock. Any thread. */
 void bxr_os_pin(void const *address);

@@ -18,7 +18,7 @@ size_t bxr_os_page_size(void) {
 }
 
 /* Addresses are reserved for more than is asked for, and only the aligned part gets memory. An
-   *allocation*, which is what one call reserved, can be released as a whole only: the ends stay
+   allocation*, the range that one call reserved, can only be released as a whole: the ends stay
    reserved until then, which takes no memory. */
 static void *map_memory(size_t size, size_t align) {
   if (injected_failure()) return NULL;

@@ -244,8 +244,8 @@ static void put_number(struct writer *w, uint64_t n, unsigned base) {
   put(w, at);
 }
 
-/* The number of roots, and the memory of their slots. The format has both twice: of what is alive,
-   and of what was ever allocated, which is not known here. */
+/* The number of roots, and the memory of their slots. The format has both twice: for live roots,
+   and for all roots ever created, which are not counted here. */
 static void put_counts(struct writer *w, uint64_t roots) {
   for (int i = 0; i < 2; i++) {
     put(w, i == 0 ? "" : " [");

@@ -9,7 +9,7 @@
    drawn: While the rate is not 0, create gets no more slots than there are creates before the next
       sample (`until_sample` of the record). That number is drawn anew after each sample, and when
       slots that were handed out are taken back. So each create is sampled with the same
-      probability, whatever else the program does.
+      probability, independent of all other operations.
    aside: Walking a free list takes a cache miss for each slot. The slots that were deleted since
    then are handed out first, all at once; the pool's countdown has their number. The other free
    slots of the current pool are put aside, and handed out some at a time. uncounted: While the rate

@@ -23,7 +23,7 @@ void bxr_release_share(struct bxr_domain *domain, size_t more);
    next cycle unmaps the other empty ones, if they are not needed until then. */
 size_t bxr_release_all(struct bxr_domain *domain);
 
-/* Disables the domain, and unmaps all its memory except pools that hold roots, and what the marker
+/* Disables the domain, and unmaps all its memory except pools that hold roots or that the marker
    may still visit. No thread may be using the domain; but any thread may delete its roots, also
    later. */
 void bxr_release_at_teardown(struct bxr_domain *domain);

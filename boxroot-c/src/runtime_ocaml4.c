@@ -197,7 +197,7 @@ static bool is_descriptor(value v) {
          strcmp(Custom_ops_val(Field(v, 2))->identifier, "_threadstatus") == 0;
 }
 
-/* Whether this is an event of which nobody has made use. */
+/* Whether this is an event that nobody has used. */
 static bool is_new_event(struct event const *event) {
   static struct event const new_event = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                          .triggered = PTHREAD_COND_INITIALIZER};
@@ -293,8 +293,8 @@ extern uintnat caml_percent_free;
 static double heap_words(void) { return (double)Caml_state->stat_heap_wsz; }
 
 /* Copies take a twelfth of the heap at most: then programs take less memory with us than with the
-   registry crate (benchmarks `cache` and `churn`), and what is free after a full major collection
-   is not so much that the heap is compacted. With a sixteenth, `cache` takes as much memory, and
+   registry crate (benchmarks `cache` and `churn`), and too little is free after a full major
+   collection for the heap to be compacted. With a sixteenth, `cache` takes as much memory, and
    pauses are a little longer; with a 24th, `perm_count` is slower. */
 enum { PART_OF_HEAP = 12 };
 
@@ -386,7 +386,7 @@ static void slice_begins(void) {
   if (previous_slice_begins != NULL) previous_slice_begins();
 }
 
-/* Called between marking and sweeping: what is white now is freed in this cycle. */
+/* Called between marking and sweeping: blocks that are white now are freed in this cycle. */
 static void marking_ended(void) {
   while (caml_gc_phase == Phase_sweep && copies != Val_unit) {
     value copy = copies;

@@ -57,8 +57,8 @@ static BXR_THREAD_LOCAL bool domain_ended;
 static BXR_THREAD_LOCAL bool trusted;
 
 /* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers.
-   This thread's Caml_state stays non-NULL when it gives the lock up, also while it ends and runs
-   thread-local destructors, and then another domain may be using that state. So a backup thread is
+   This thread's Caml_state stays non-NULL when it gives the lock up, and even while it ends and
+   runs thread-local destructors. Another domain may be using that state then. So a backup thread is
    never trusted. The runtime tells which thread is one, as long as its domain has not ended, and
    the answer is remembered: a thread never becomes one, nor ceases to be one. */
 static bool is_backup_thread(void) {
@@ -190,9 +190,9 @@ bool bxr_runtime_rests_after_forced_cycles(void) {
   return OCAML_VERSION < 50500 && caml_domain_alone();
 }
 
-/* The collector notes here what it has swept while it allocated, and takes it off the next slice's
-   work. From OCaml 5.5 on, it adds what it has marked, from a separate counter; but that one is
-   also taken in the midst of a slice. */
+/* The collector counts here the words that it has swept while it allocated, and subtracts them from
+   the next slice's work. From OCaml 5.5 on, it adds the words that it has marked, from a separate
+   counter; but that counter is also read in the middle of a slice. */
 #if OCAML_VERSION < 50500
 #define DONE_AHEAD major_work_done_between_slices
 #else
@@ -231,7 +231,7 @@ bool bxr_runtime_marking_done(void) {
   return Caml_state->marking_done != 0;
 }
 
-/* A collection that is forced works in slices of 10 million words, of which something is left when
+/* A forced collection works in slices of 10 million words, and some of these words are left when
    its cycle ends. Other slices leave nothing, or a part of the 1000 words for which a domain marks
    while it waits. */
 bool bxr_runtime_may_be_forced(void) {

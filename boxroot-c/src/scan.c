@@ -110,7 +110,7 @@ static void pace_slice(struct bxr_pacing *pacing) {
 
 /* Fewer pools than this are scanned slot by slot, and not handed over or copied: 30 000 roots take
    a fraction of a millisecond, and then no delete has to wait for the marker. On 4.14, copying from
-   2 or 16 pools on made the pause with 50 000 roots a third of what it is, and `perm_count` a tenth
+   2 or 16 pools on made the pause with 50 000 roots a third as long, and `perm_count` a tenth
    faster, but `synthetic` 2 to 4 % slower; from 256 on, or never, `perm_count` took half as long
    again. */
 #ifndef BXR_HAND_OVER_FROM

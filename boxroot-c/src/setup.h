@@ -20,8 +20,8 @@ bool bxr_setup_is_second_copy(void);
 /* bxr_use_begin_to_lock, in this state of the lock. */
 int bxr_setup_use(enum bxr_lock lock);
 
-/* For what needs the lock: sets the library up if that is needed and possible, and
-   returns the record of this thread's domain, open to the thread. NULL after bxr_setup_fail. */
+/* For functions that need the lock: sets the library up if that is needed and possible, and returns
+   the record of this thread's domain, open to the thread. NULL after bxr_setup_fail. */
 struct bxr_domain *bxr_setup_enter(void);
 
 /* The record of this thread's domain, if it is open to the thread already, else NULL. */

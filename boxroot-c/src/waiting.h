@@ -8,8 +8,8 @@
    ripe: A slot that waits may be freed as soon as the snapshot that it is in has been visited, or
       as soon as a later snapshot was taken: a delete that was made before its pool was handed over
       belongs to no snapshot any more. So, when the pool is handed over again, the slot may become a
-      link at any time, also while the marker visits the pool: a link looks like an immediate, and
-      the marker passes over it. A pool with such slots is *ripe*.
+      link at any time, even while the marker visits the pool: a link looks like an immediate, and
+      the marker skips it. A pool with such slots is *ripe*.
    all-alike: All slots of a pool are ripe, or none: before another slot begins to wait in a pool
       that has been ripe since an earlier cycle, the others are freed.
    emptied: No slot waits for ever. A pool in which no root is left is not handed over again, but

@@ -45,7 +45,7 @@ static bool is_listed(struct bxr_domain *domain, boxroot r) {
   return false;
 }
 
-/* The first roots after a scan are in listed slots, also if other roots of the pool are deleted
+/* The first roots after a scan are in listed slots, even if other roots of the pool are deleted
    meanwhile. */
 void test_domain_lists_few_roots(void) {
   static boxroot roots[MANY];
@@ -150,7 +150,7 @@ void test_domain_releases_a_share(void) {
   for (uint32_t i = 0; i < ROOTS; i++) bxr_domain_free(roots[i]);
   free(roots);
   CHECK(domain->empty_count == 3000);
-  bxr_release_begin_cycle(domain); /* from now on they are not needed, when a cycle has passed */
+  bxr_release_begin_cycle(domain); /* they are not needed any more when a cycle has passed */
   bxr_release_begin_cycle(domain);
   for (int scan = 0; domain->empty_count > 0; scan++) {
     /* System calls count, too, but they are few. */
@@ -208,8 +208,8 @@ void test_domain_trim_remote_deletes(void) {
   CHECK(bxr_domain_trim_empty(&domain->head) == BXR_POOL_SIZE && domain->pool_count == 0);
 }
 
-/* Pools that are neighbours in memory are unmapped by one call, in whatever order they became
-   empty. */
+/* Pools that are neighbours in memory are unmapped by one call, independent of the order in which
+   they became empty. */
 void test_domain_trim_neighbours(void) {
   enum { FULL = 6 };
   static boxroot roots[FULL][MANY];

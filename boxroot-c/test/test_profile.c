@@ -91,8 +91,8 @@ static struct bxr_domain *switch_to(struct bxr_domain *record) {
   return before;
 }
 
-/* Each create has the same chance, whether slots are handed out in vain or not, and whatever modify
-   takes. */
+/* Each create has the same chance, whether or not slots are handed out in vain, and independent of
+   the slots that modify takes. */
 void test_profile_draws(void) {
   enum { N = 200000, RATE = 10 };
   static boxroot roots[N];

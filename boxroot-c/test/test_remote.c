@@ -102,8 +102,8 @@ void test_remote_late_delete(void) {
   CHECK(used(b) == 2);
 }
 
-/* A drain looks at a share of the pools. The others keep their places, also when the domain
-   ends. */
+/* A drain looks at a share of the pools. The others keep their places, even when the domain ends.
+   */
 void test_remote_drains_a_share(void) {
   static boxroot roots[MANY];
   enum { POOLS = 700, SHARE = (POOLS + 1) / 16 + 16 };

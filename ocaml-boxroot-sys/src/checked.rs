@@ -200,7 +200,7 @@ pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
 }
 
 /// Deletes `root`: its value is no longer kept alive. Any thread may do this at any time, with or
-/// without the lock, also after the domain that created the root has ended, and after shutdown. It
+/// without the lock, even after the domain that created the root has ended, and after shutdown. It
 /// never fails.
 ///
 /// # Safety

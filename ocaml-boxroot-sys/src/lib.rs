@@ -65,7 +65,7 @@ mod calls;
 mod checked;
 #[cfg(inlined)]
 mod fast;
-/// Where OCaml's runtime keeps what the crates read without a call of C; from the build script.
+/// The places in OCaml's runtime that the crates read without a call of C; from the build script.
 #[doc(hidden)]
 pub mod layout {
     include!(concat!(env!("OUT_DIR"), "/layout.rs"));
@@ -125,7 +125,7 @@ fn slot(root: BoxRoot) -> *mut Value {
 
 /// Prepares the library. On OCaml 4, call it before the first root is created, and after the
 /// `Thread` module was initialised. On OCaml 5 it is harmless, because the first create does the
-/// same. `true` if the library is set up, also if it was before. `false` on failure: with `errno`
+/// same. `true` if the library is set up, by this call or before. `false` on failure: with `errno`
 /// `EPERM` if the lock is not held or the library was torn down or is [invalid](Status::Invalid),
 /// and `ENOMEM` if memory ran out.
 ///
@@ -246,7 +246,7 @@ pub fn boxroot_profile(rate: u32) {
 
 /// Writes the call stacks that created the live roots, with the number of roots that each created,
 /// as a heap profile that `pprof` reads. Roots younger than `age` major collections are left out.
-/// Any thread, also in a signal handler. If the result is false, `errno` is that of `write`, or
+/// Any thread, even in a signal handler. If the result is false, `errno` is that of `write`, or
 /// `EBUSY` while another call is writing.
 ///
 /// # Safety

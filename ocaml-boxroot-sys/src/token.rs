@@ -123,7 +123,7 @@ operations! {
 }
 
 /// [`boxroot_stats`](crate::boxroot_stats) without its checks: exact for `domain` on every thread
-/// that holds its lock, also on OCaml 4.
+/// that holds its lock, even on OCaml 4.
 ///
 /// # Safety
 ///

@@ -101,7 +101,7 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 ///
 /// * As large as a pointer; `Option<Boxroot<T>>` too.
 /// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own
-///   it, share it and drop it, with or without the lock, also after the runtime was shut down.
+///   it, share it and drop it, with or without the lock, even after the runtime was shut down.
 ///   Reading needs a token, of any domain.
 /// * Your own marker that is not `Send` keeps Rust code from taking roots to other threads. OCaml
 ///   has no such types: a polymorphic OCaml function may give the value to a Rust closure on

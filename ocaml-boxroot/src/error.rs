@@ -687,21 +687,21 @@ impl Error {
     }
 }
 
-/// As the error in it does it.
+/// As the wrapped error does.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self.inner(), f)
     }
 }
 
-/// As the error in it does it.
+/// As the wrapped error does.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.inner(), f)
     }
 }
 
-/// The source is that of the error in it, whose text this has.
+/// It has the text of the wrapped error, and so its source.
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.inner().source()

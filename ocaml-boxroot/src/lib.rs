@@ -43,7 +43,7 @@
 //! | operation | needs |
 //! |---|---|
 //! | create, read, change a root | the lock of any domain |
-//! | drop a root | nothing: any thread, at any time, also after shutdown |
+//! | drop a root | nothing: any thread, at any time, even after shutdown |
 //! | allocate, call OCaml | `&mut DomainLock` |
 //!
 //! On OCaml 4, OCaml code that runs below Rust code must not call `Thread.exit`: modules that are

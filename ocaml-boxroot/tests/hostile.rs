@@ -21,20 +21,20 @@
 //! `ocaml_type!`, which is safe:
 //!
 //! * *Attributes* of items, fields and constructors are comments (`doc`). Others could remove or
-//!   change what they stand before (`attributes_of_a_type`).
+//!   change the item that follows (`attributes_of_a_type`).
 //! * *Names*, raw ones, too, become names of items and of associated constants, and strings. By
 //!   these, the compiler finds the numbers of fields and constructors, and the hashes, which are
 //!   those without `r#`. Names must differ (`names_in_a_type`).
 //! * *The name after `for`*, which may be an alias, gets conversions. They are safe code, by
 //!   `ToOCaml` and `FromOCaml`.
-//! * *Types* mean what they mean in items at the place of the call: `Self` is the marker, and `_`
-//!   is refused (`types_that_are_inferred`). Aliases, projections and macros may stand there; what
-//!   counts is which type it is. If it is not `Send`, neither is the marker
+//! * *Types* have the meaning that they have in items at the place of the call: `Self` is the
+//!   marker, and `_` is refused (`types_that_are_inferred`). Aliases, projections and macros may
+//!   stand there; what counts is which type it is. If it is not `Send`, neither is the marker
 //!   (`type_of_a_part_that_is_not_send`); if it is no `OneType`, neither is an unboxed one
 //!   (`any_as_a_type_variable`).
-//! * *Type parameters* are names, which mean the parameter in the types, whatever else has this
-//!   name. A marker is invariant in them, and is `Send` and `Sync` only if they are. There are no
-//!   lifetimes. Types in a generic function cannot use its parameters.
+//! * *Type parameters* are names. In the types, such a name means the parameter, even if something
+//!   else has the same name. A marker is invariant in them, and is `Send` and `Sync` only if they
+//!   are. There are no lifetimes. Types in a generic function cannot use its parameters.
 //!
 //! `ocaml_functions!` and `export!`, where `unsafe` stands for the types:
 //!
@@ -43,7 +43,7 @@
 //! * *Names of functions* are those of items, and in `export!` those of symbols; `unsafe` stands
 //!   for these, too. (The symbol for bytecode of a raw name begins with `r#`, so that OCaml's
 //!   linker does not find it.)
-//! * *Names of arguments* are the user's own local variables, also the name of the function.
+//! * *Names of arguments*, even the name of the function, are the user's own local variables.
 //! * *Types* stand in items, so `_` is refused, and so is a type with the name of the macro's own
 //!   parameter (`types_of_functions`).
 //! * *Bodies* of `export!` are those of safe functions (`unsafe_in_an_exported_body`).

@@ -309,7 +309,7 @@ test!(deletes_among_values_that_were_just_promoted, ocaml = 5, || {
         let (keep, go): (Vec<_>, Vec<_>) = (0..all.len()).partition(|i| i % 4 == 0);
         go.iter().for_each(|&i| delete(all[i]));
         when_roots_are_marked();
-        // In an order in which every call deletes some roots of every pool.
+        // In such an order that every call deletes some roots of every pool.
         DELETABLE.lock().unwrap().0 =
             (0..10).flat_map(|k| keep.iter().skip(k).step_by(10)).map(|&i| all[i]).collect();
         let closures = infix_pointers(5000);

@@ -205,7 +205,7 @@ fn delete_roots_that_the_marker_has_not_visited() {
 }
 
 // A cycle of a small heap may have no more minor scans than one that is forced. It does not free
-// all that waits at once, also if it is the first one after `Gc.full_major`.
+// all waiting slots at once, even if it is the first one after `Gc.full_major`.
 test!(short_cycles_free_a_share, ocaml = 5, || {
     start();
     ocaml("minor_heap_words", &[int(4096)]);

@@ -210,8 +210,8 @@ test!(profile_in_a_child, || {
     all_are_gone();
 });
 
-// OCaml 5 hides what is around an effect handler while C code below it calls OCaml. The call stacks
-// are short, so that they are followed so far.
+// OCaml 5 hides the frames around an effect handler while C code below it calls OCaml. The call
+// stacks are short, so that they are followed so far.
 test!(profile_below_an_effect_handler, || {
     extern "C" fn make_root(_: Value) -> Value {
         let root = unsafe { sys::boxroot_create(int(1)) }.unwrap();

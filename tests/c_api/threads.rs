@@ -220,8 +220,8 @@ test!(every_thread_deletes_at_once, || {
     delete_at_once(UNIT);
 });
 
-// As workers do that leave signals to others, and OCaml's backup threads. The first create shows
-// that a thread is none of these.
+// Workers that leave signals to others block all signals, and so do OCaml's backup threads. The
+// first create shows that a thread is none of these.
 test!(threads_that_block_all_signals_delete_at_once, || {
     start();
     on_foreign_thread(|| {
@@ -334,7 +334,7 @@ fn use_roots_beside_threads_that_end() {
     call_rust("thread_that_forks", in_child, 100);
     ocaml("join_threads", &[UNIT]);
     threads_that_end_late();
-    // The slots of live roots are distinct, whatever those threads do meanwhile.
+    // The slots of live roots are distinct, no matter what those threads do meanwhile.
     for _ in 0..100 {
         let all = roots(0..5000);
         check_all(&all, 0);

@@ -31,7 +31,7 @@ ocaml_functions! {
 test!(boxes_know_their_type, || {
     /// The value under a wrong promise.
     fn wrong<T>(root: Boxroot<T>) -> Boxroot<OCamlBox<u32>> {
-        // SAFETY: none: whether the promise holds is what the caller asks.
+        // SAFETY: none: the test asks whether the promise holds.
         unsafe { Boxroot::from_raw(root.into_raw()) }
     }
     with_ocaml(|lock| {

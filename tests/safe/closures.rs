@@ -296,7 +296,7 @@ test!(closures_that_forget_themselves, || {
     assert_no_roots();
 });
 
-/// Calls the function in a way in which only OCaml's stack refers to it while it runs.
+/// Calls the function so that only OCaml's stack refers to it while it runs.
 fn call_and_drop(lock: &mut DomainLock, f: Boxroot<Count>, n: &Boxroot<I>) -> isize {
     let apply =
         Function::<(Count, I), I>::from_rust(lock, |lock, f, n| Ok(apply_to::<isize>(lock, f, n)?))
@@ -332,7 +332,7 @@ test!(closures_in_domains, ocaml = 5, || {
     run_everywhere(|lock, f| in_domains(lock, f, 5000).unwrap());
 });
 
-// OCaml 5 hides what is around an effect handler while C code below it, or the collector for a
+// OCaml 5 hides the frames around an effect handler while C code below it, or the collector for a
 // finaliser, calls OCaml. What looks at the call stack then would read NULL.
 test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
     static LOOKED: AtomicUsize = AtomicUsize::new(0);

@@ -256,7 +256,7 @@ test!(backtraces_of_exceptions, environment = RECORDED, || {
             let text = exception.backtrace(lock).unwrap_or_default();
             text.lines().map(String::from).collect()
         };
-        // It is that of this exception, whatever OCaml code runs before Rust looks.
+        // It is that of this exception, even if other OCaml code runs before Rust asks.
         let (first, second) = (raised(lock, 0), raised(lock, 1));
         churn(lock);
         let (first_lines, second_lines) = (lines(&first, lock), lines(&second, lock));

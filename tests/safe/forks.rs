@@ -53,7 +53,7 @@ impl Drop for RunsACommand {
     }
 }
 
-// The thread seems to hold a lock, because OCaml does not clear what it knows of the domain.
+// The thread seems to hold a lock, because OCaml does not clear its data of the domain.
 test!(command_after_the_end_of_a_domain, ocaml = 5, || {
     thread_local!(static AT_THE_END: OnceCell<RunsACommand> = const { OnceCell::new() });
     static SENDER: Mutex<Option<mpsc::Sender<ExitStatus>>> = Mutex::new(None);

@@ -33,7 +33,7 @@ fn text(lock: &DomainLock, text: &Boxroot<Text>) -> String {
 
 test!(references, forbid(unsafe_code), || {
     with_ocaml(|lock| {
-        // One that is old, when what it gets is young; one of static data; and one of a float.
+        // An old one that gets a young value, one in static data, and one of a float.
         let old: Boxroot<Text> = OCamlRef::new(lock, "new").unwrap();
         full_major(lock);
         for reference in [old, shared_ref(lock).unwrap()] {

@@ -1,4 +1,4 @@
-//! The end of the runtime and of the process, also while threads use OCaml.
+//! The end of the runtime and of the process, even while threads use OCaml.
 
 use crate::support::exported::{Run, RUN};
 use crate::support::raw;

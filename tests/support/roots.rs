@@ -154,9 +154,9 @@ pub fn beside_a_domain(f: impl FnOnce()) {
     ocaml("join_all", &[UNIT]);
 }
 
-/// `n` roots of strings, and among them roots that are all for one large array: whichever of the
-/// pools the collector visits first, it is busy for a while. With a long list it would not be: from
-/// OCaml 5.5 on, the collector takes more from its stack while it waits for memory.
+/// `n` roots of strings, and among them roots of one large array, in each pool: the first pool that
+/// the collector visits keeps it busy for a while. With a long list it would not be: from OCaml 5.5
+/// on, the collector takes more from its stack while it waits for memory.
 pub fn roots_long_to_mark(n: usize) -> (Vec<BoxRoot>, Vec<BoxRoot>) {
     let array = ocaml("array_of_blocks", &[int(1_000_000)]);
     let mut arrays = vec![root_of(array)];

@@ -202,7 +202,7 @@ let () =
   register "on_signal" (fun f x ->
       Sys.set_signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> call f x)))
 
-(* Ends a child that hangs. With RUN an emulator runs it, in which everything takes several times as long. *)
+(* Ends a child that hangs. With RUN an emulator runs it, and everything takes several times as long. *)
 let end_in_time () = ignore (Unix.alarm (if Sys.getenv_opt "RUN" = None then 60 else 300))
 
 (* Returns true in the child, and then, if the child ended well, false in the parent. *)

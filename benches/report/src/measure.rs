@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Runs that take longer than this are not repeated, unless they are compared.
 const SLOW: Duration = Duration::from_secs(4);
 
-/// A part, and what was measured of it.
+/// A part and its figures.
 struct Table<'a> {
     part: &'a Part,
     rows: Vec<Row<'a>>,

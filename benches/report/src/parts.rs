@@ -44,7 +44,7 @@ pub struct Part {
     pub points: Vec<Point>,
 }
 
-/// Programs that are started with the same settings, of which each may have several values.
+/// Programs that are started with the same settings; each setting may have several values.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Programs {

@@ -110,7 +110,7 @@ impl Measured {
     }
 }
 
-/// The ratios of a figure in one pass, of those pairs of which both have it.
+/// The ratios of a figure in one pass, for those pairs of which both have it.
 fn ratios(pairs: &[(&Series, &Series)], part: &Part, figure: &str, pass: usize) -> Vec<f64> {
     let of = |series: &Series| part.figure(&series.in_pass(figure, pass));
     pairs.iter().filter_map(|(a, b)| Some(of(a)? / of(b)?)).collect()

@@ -96,7 +96,7 @@ fn compared(part: &Part, measured: &Measured) -> String {
     text
 }
 
-/// A line for each series of which runs crashed.
+/// A line for each series with runs that crashed.
 fn crashes(all: &[Series]) -> String {
     let crashed = all.iter().filter(|series| series.crashes() > 0);
     let lines = crashed.map(|series| {

@@ -20,7 +20,7 @@ extern "C" {
 
 /* A handle is the address of its slot. A free list is a link: the handle of its first slot, plus 1,
    or BXR_NO_SLOT. Each of its slots holds the link to the rest. A link looks like an OCaml
-   immediate, so each slot that was ever used holds a valid OCaml value, also if it is free. */
+   immediate, so each slot that was ever used holds a valid OCaml value, even if it is free. */
 #define BXR_NO_SLOT ((uintptr_t)1)
 
 struct bxr_domain_head;

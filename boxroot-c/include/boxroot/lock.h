@@ -17,7 +17,7 @@ extern "C" {
 
 struct bxr_domain_head;
 
-/* initial-exec: one load from the thread pointer, also in a shared library. Some dynamic linkers
+/* initial-exec: one load from the thread pointer, even in a shared library. Some dynamic linkers
    (musl's) do not open such a library while the program runs. There, compile the library, and all
    that includes this header, with -DBXR_DYNAMIC_TLS. */
 #ifdef BXR_DYNAMIC_TLS
@@ -44,8 +44,8 @@ extern BXR_THREAD_LOCAL intnat bxr_own_uses;
 #error "boxroot: OCaml 5 with the runtime of OCaml 4: build OxCaml with --enable-runtime5"
 #endif
 #ifdef HAS_FULL_THREAD_VARIABLES
-/* Declared again, so that reading it is one load, also in position-independent code, and not a
-   call. */
+/* Declared again, so that reading it is one load and not a call, even in position-independent code.
+   */
 #ifdef CAMLthread_local
 extern BXR_TLS_MODEL CAMLthread_local caml_domain_state *caml_state;
 #else

@@ -30,7 +30,7 @@ static unsigned how_many(void) {
 /* ---- other threads in the midst of an operation ---- */
 
 static unsigned busy;  /* domains in the midst of an operation */
-static unsigned depth; /* operations in the midst of which other ones run */
+static unsigned depth; /* operations that are interrupted by others */
 static unsigned how_many_between;
 static void (*planned)(void); /* what runs then; NULL: what the input says */
 

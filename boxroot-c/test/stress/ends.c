@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a thread or a process ends: thread-local destructors, which run without the lock, and the
-   child of a fork, in which other threads stopped in the midst of something. */
+/* Ends of threads and processes: thread-local destructors, which run without the lock, and the
+   child of a fork, in which the work of other threads stopped halfway. */
 #include "stress.h"
 
 #include <caml/signals.h>

@@ -2,12 +2,12 @@
 /* A random walk over the public interface of boxroot.
 
    Actors walk: each has its own random numbers, a table of the roots that it owns, and a heap block
-   (the shelf) that holds values which no root keeps. What a root or a shelf holds is known by an
-   id, from which the value was made and against which it is checked. Roots go from actor to actor
-   through the market; threads without a lock delete what is sent to them; and the hooks of the
-   runtime have a table for each domain. An actor has seasons: in each, it chooses other operations
-   more often, and aims at another number of roots. A life is a domain that starts, walks a little,
-   and ends. After the walk, actors replace roots at random for many cycles (replace.c).
+   (the shelf) that holds values which no root keeps. Each value on a root or a shelf has an id,
+   from which it was made, and against which it is checked. Roots go from actor to actor through the
+   market; threads without a lock delete what is sent to them; and the hooks of the runtime have a
+   table for each domain. An actor has seasons: in each, it chooses other operations more often, and
+   aims at another number of roots. A life is a domain that starts, walks a little, and ends. After
+   the walk, actors replace roots at random for many cycles (replace.c).
 
    Only boxroot.h is used, so that the walk says nothing about how boxroot works. */
 #ifndef STRESS_H

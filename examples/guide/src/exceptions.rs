@@ -1,4 +1,4 @@
-//! `exceptions.md`: what OCaml raises, and what Rust makes of it.
+//! `exceptions.md`: exceptions of OCaml, and Rust's errors for them.
 
 use crate::stock::{self, Missing};
 use ocaml_boxroot::exceptions::NotFound;

@@ -10,7 +10,7 @@ use std::fmt;
 /// | `ocamlopt` or another tool of OCaml | the command, and what it printed |
 /// | a file, a folder or a package is missing | its path, or where it was looked for |
 /// | an option of bindings names nothing, such as `only` or `derive` | the item, and the items that there are |
-/// | a type cannot derive a trait | the type, the part that is against it, and what to do |
+/// | a type cannot derive a trait | the type, the part that prevents it, and what to do |
 /// | two items have one name in Rust | both items, and what to do |
 pub struct Error(pub(super) String);
 

@@ -152,7 +152,7 @@ impl Meta {
 }
 
 enum Token {
-    /// A name, or what stands in quotes.
+    /// A name, or a quoted text.
     Word(String),
     Sign(char),
 }

@@ -8,8 +8,8 @@ use std::{env, fs, io, process::Command};
 /// An OCaml program that a Rust program contains: modules, libraries, and a runtime.
 ///
 /// A program that Rust starts needs no module: `Program::new().library("threads")` is a runtime
-/// that all threads can use. All modules are linked and initialised, also those that no other
-/// module uses, and so are the modules of packages. Of OCaml's standard library, a program without
+/// that all threads can use. All modules are linked and initialised, even if no other module uses
+/// them, and so are the modules of packages. Of OCaml's standard library, a program without
 /// packages has the modules that it uses. For plugins that use others, `flag("-linkall")` links
 /// all. On OCaml 5, `Domain` is always there, for the pools of domains of `ocaml-boxroot`.
 #[derive(Clone, Debug, Default)]
@@ -82,9 +82,8 @@ impl Program {
         self
     }
 
-    /// Compiles the program, and links it into what this package makes; if the package is a
-    /// library, into the programs that use the library, be they of this package or of others.
-    /// (`use name_of_the_package as _;` is enough.)
+    /// Compiles the program, and links it into this package's targets; if the package is a library,
+    /// into all programs that use the library. (`use name_of_the_package as _;` is enough.)
     ///
     /// # Errors
     ///
@@ -190,8 +189,8 @@ impl Program {
         let mut command = self.ocamlopt(&ocamlopt, &folder);
         command.args(["-output-complete-obj", "-o"]).arg(&object);
         if !self.found.archives.is_empty() {
-            // Of a package, also the modules that nobody names. OCaml's own libraries, except for
-            // the standard one, ask for this themselves.
+            // A package's modules are all linked, even if nobody names them. OCaml's own libraries,
+            // except for the standard one, ask for this themselves.
             command.arg("-linkall");
         }
         command.args(["-I", &c_library_folder()?]).args(&self.flags);
@@ -214,7 +213,7 @@ impl Program {
         command
     }
 
-    /// The sources, in an order in which each follows the sources that it uses.
+    /// The sources, sorted so that each follows the sources that it uses.
     fn sort(
         &self,
         ocamlopt: &[String],
@@ -266,8 +265,8 @@ impl Program {
 }
 
 /// Tells cargo to run the build script again when an interface is added beside a module without
-/// one: cargo takes a file that is not there for one that always changes, so it gets the folder.
-/// Not a folder with Rust code or with other folders, where much else changes.
+/// one: cargo takes a file that is not there for one that always changes, so it gets the folder. A
+/// folder with Rust code or with other folders is left out, because much else changes there.
 fn watch_for_interfaces(module: &Path) {
     let Some(folder) = module.parent() else { return };
     let Ok(files) = fs::read_dir(folder) else { return };

@@ -120,7 +120,8 @@ fn traits_that_are_asked_for() {
     }
 }
 
-/// A derive macro of another crate gets what the build script gives to types and their parts.
+/// A derive macro of another crate sees the attributes that the build script gives to types and
+/// their parts.
 #[test]
 fn traits_of_other_crates() {
     let modules = Modules::new("traits_of_other_crates", &[("x.ml", TYPES)]);

@@ -51,7 +51,7 @@ fn ints_by_choice() {
         "-> OCamlInt as i64;",
         "fn bare = \"x_bare\" \"x_bare_bytecode\" (arg0: @bare OCamlInt as isize) -> @bare OCamlInt as isize;",
     ]);
-    // The longest path counts, in whatever order; of equal ones, the last.
+    // The longest path wins, in any order; of equal ones, the last.
     let words = "int_as x.order.sizes u128 int_as X.order u8 int_as X.size.Custom.grams i8 int_as x.size u32
         int_as x.size.pair.1 i128 int_as x.limit u8 int_as x.limit u64 int_as x.reserve u16
         int_as x.reserve.lock_ i32 int_as x.inner.twice.result usize int_as x.missing.1 u32

@@ -602,7 +602,7 @@ fn maps_and_sets() {
     ]);
 }
 
-/// Names of OCaml mean the same in Rust, whatever they are.
+/// All names of OCaml mean the same in Rust.
 #[test]
 fn names() {
     bind(

@@ -130,8 +130,7 @@ pub fn program(lock: &mut DomainLock) -> Answer<()> {
 }
 "#;
 
-/// A mistake: its name, what stands in the project, what stands there by mistake, and what the
-/// error says.
+/// A mistake: its name, the right text of the project, the wrong one, and the error.
 type Mistake = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
 /// In Rust; the error is rustc's. A mistake is a line.
@@ -319,7 +318,7 @@ const NOT_NOTICED: &[(&str, &str, &str)] = &[(
     "right:int -> left:int",
 )];
 
-/// Calls `f` with each row, on some threads at once, and fails with what it said of all rows.
+/// Calls `f` with each row, on some threads at once, and fails with the messages of all rows.
 #[track_caller]
 fn for_each<T: Sync>(rows: &[T], f: impl Fn(usize, &T) -> Result<(), String> + Sync) {
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -473,7 +472,7 @@ fn register_is_forgotten() {
     assert_eq!(run(&format!("let () = Glue.register ()\n{main}")), "Rust has it\n");
 }
 
-/// The macros of bindings are safe because the build helper wrote what they are given.
+/// The macros of bindings are safe because the build helper wrote their arguments.
 #[test]
 fn bindings_in_another_file() {
     let text = "exception E of int external f : int -> int = \"x_f\" let g x = x + 1 let v = 1";
@@ -492,7 +491,7 @@ fn bindings_in_another_file() {
     let above = modules.0.parent().unwrap().parent().unwrap().display();
     let remap = format!("--remap-path-prefix={above}=elsewhere");
     modules.rustc("included.rs", &included, &[METADATA, &[&*remap]].concat()).unwrap();
-    // A copy is no longer what the build helper wrote.
+    // A copy is no longer the build helper's file.
     fs::copy(modules.0.join("ocaml_bindings.rs"), modules.0.join("copy.rs")).unwrap();
     let copied =
         program("include!(\"copy.rs\"); mod ocaml_externals { pub type x = crate::Provider; }");

@@ -1,5 +1,5 @@
-//! Whole programs: OCaml checks what was understood, libraries are found, and build scripts are
-//! run.
+//! Whole programs: OCaml checks the generator's understanding, libraries are found, and build
+//! scripts are run.
 
 use super::support::*;
 use std::collections::HashSet;
@@ -142,8 +142,8 @@ fn all_of_the_standard_library() {
     assert!(bindings.rust.matches("ocaml_functions!").count() > 1500);
 }
 
-/// Libraries with C code that does not check what it is given, or what other threads and processes
-/// do meanwhile.
+/// Libraries with C code that checks neither its arguments nor the actions of other threads and
+/// processes.
 #[test]
 fn functions_of_other_libraries_that_are_unsafe() {
     let modules = Modules::new(
@@ -297,7 +297,7 @@ fn primitives_whose_types_nobody_checked() {
     ]);
 }
 
-/// As after a change of PATH, for which cargo does not compile `ocaml-boxroot-sys` again.
+/// As after a change of PATH, after which cargo does not compile `ocaml-boxroot-sys` again.
 #[test]
 fn another_version_than_that_of_the_crates() {
     let modules = Modules::new("another_version_than_that_of_the_crates", &[("x.ml", "let x = 1")]);

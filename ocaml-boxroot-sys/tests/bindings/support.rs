@@ -214,7 +214,7 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// The Rust code has these parts, whatever its indentation.
+    /// The Rust code has these parts, with any indentation.
     #[track_caller]
     pub fn has(&self, parts: &[&str]) {
         let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -411,8 +411,7 @@ fn types_of_any_value() {
     assert_eq!(refused, of_any.len(), "{said}");
 }
 
-/// Each of OCaml's types of bigarrays is one type in Rust, by whichever module and with whichever
-/// parameters.
+/// Each of OCaml's types of bigarrays is one type in Rust, for every module and all parameters.
 #[test]
 fn bigarrays() {
     let modules = Modules::new(

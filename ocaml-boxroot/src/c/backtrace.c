@@ -21,7 +21,7 @@ intnat obx_records_backtraces(void) { return Caml_state->backtrace_active; }
    from the program's file into OCaml's heap. */
 size_t obx_backtrace(value exception, backtrace_slot const **slots) {
   if (obx_in_bytecode()) return 0;
-  /* After raise_notrace, what is there is that of another exception, or of an earlier raise of this
+  /* After raise_notrace, it is the backtrace of another exception, or of an earlier raise of this
      one. */
   if (Caml_state->backtrace_last_exn != exception || Caml_state->backtrace_buffer == NULL) return 0;
   *slots = Caml_state->backtrace_buffer;

@@ -82,7 +82,7 @@ value ocaml_boxroot_finish(value result);
 /* Calls the Rust function in a box. The result is for ocaml_boxroot_finish. */
 typedef value obx_call(value box, value const *arguments, size_t count);
 
-/* The first part of what a box owns. */
+/* The first part of the memory that a box owns. */
 struct obx_held {
   void (*drop)(struct obx_held *); /* drops the whole. Does not unwind */
 };

@@ -37,8 +37,7 @@ static bool has_handler(int number, struct sigaction *action) {
 }
 
 /* One handler does not interrupt another one, because a signal stack may have room for one only.
-   Signals of errors in the handler itself are not blocked; their handlers may say what has
-   happened. */
+   Signals of errors in the handler itself are not blocked; their handlers may report the error. */
 static void block_others(sigset_t *mask) {
   sigfillset(mask);
   for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) sigdelset(mask, errors[i]);

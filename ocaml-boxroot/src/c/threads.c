@@ -246,13 +246,13 @@ static __thread unsigned wants;
 /* In the child of a fork, idle records are not used. If the thread that forked held the lock, its
    record has to become the only one, and OCaml's locks have to be free. On OCaml 4 a fork handler
    of systhreads does this. On OCaml 5 only Unix.fork does, by caml_atfork_hook, so this function
-   also calls it. Where Rust uses OCaml on this thread, it also has OCaml write its runtime events
-   to a file of the child's, as Unix.fork does; but not in a finaliser, because OCaml asks for a
-   collection to do that, and would wait for the end of the one in which it is. After Unix.fork both
-   run twice, which is harmless. Unix.fork refuses to fork if another domain was ever made. The
-   crate refuses to use OCaml in the child then (bxr_uses_after_fork), but the child may release the
-   lock. The thread of a domain that has ended keeps its Caml_state, so it seems to hold a lock: but
-   that is the state of another domain than the first. */
+   also calls it. If Rust uses OCaml on this thread, OCaml also writes its runtime events to a file
+   of the child, as after Unix.fork; but not in a finaliser, because OCaml asks for a collection to
+   do that, and would wait for the end of the current one. After Unix.fork both run twice, which is
+   harmless. Unix.fork refuses to fork if another domain was ever made. The crate refuses to use
+   OCaml in the child then (bxr_uses_after_fork), but the child may release the lock. The thread of
+   a domain that has ended keeps its Caml_state, so it seems to hold a lock: but that is the state
+   of another domain than the first. */
 static void after_fork(void) {
   idle = NULL;
   pthread_mutex_init(&idle_mutex, NULL); /* its owner may be a thread that is not here */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* OCaml's threads take turns because the tick thread of the systhreads library asks whoever runs
-   OCaml code to give the lock to those who wait. If a thread that C registers is the first besides
-   the one that started OCaml, the tick thread starts when the new thread has got the lock. Until
-   then OCaml code would keep the lock, and forever if it waits for the new thread. So a thread of
-   this file asks meanwhile. In the child of a fork it asks while threads are attached: OCaml 5
-   believes that the parent's tick thread runs there. It ends soon after that, because a process may
-   end by the end of its last thread. */
+/* OCaml's threads take turns because the tick thread of the systhreads library asks the thread that
+   runs OCaml code to give the lock to those that wait. If a thread that C registers is the first
+   besides the one that started OCaml, the tick thread starts when the new thread has got the lock.
+   Until then OCaml code would keep the lock, and forever if it waits for the new thread. So a
+   thread of this file asks meanwhile. In the child of a fork it asks while threads are attached:
+   OCaml 5 believes that the parent's tick thread runs there. It ends soon after that, because a
+   process may end by the end of its last thread. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <pthread.h>

@@ -121,7 +121,7 @@ unsafe fn set_up_first() {
     IS_SET_UP.store(is_set_up, Ordering::Release);
 }
 
-/// Holds the lock and a use. Dropping it, also in a panic, releases the lock and ends the use.
+/// Holds the lock and a use. Dropping it, even in a panic, releases the lock and ends the use.
 pub(crate) struct Acquired {
     pub(super) used: Use,
     _watched: Watched,

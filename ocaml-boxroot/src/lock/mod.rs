@@ -73,7 +73,7 @@ impl DomainLock {
         unsafe { Ok(DomainLock::of(token::attach().ok_or_else(AttachError::last)?)) }
     }
 
-    /// Waits for the lock, takes it, calls `f`, and releases the lock, also if `f` panics. The
+    /// Waits for the lock, takes it, calls `f`, and releases the lock, even if `f` panics. The
     /// result is that of `f`.
     ///
     /// The error is of any type that is made from an [`AttachError`]: the errors of this crate,

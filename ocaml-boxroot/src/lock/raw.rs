@@ -53,7 +53,7 @@ pub trait DomainLockExt {
     unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value;
 
     /// Calls `f` with a token, in code that holds the lock by other means, such as a library that
-    /// tracks the lock in its own way. The lock stays held, also if `f` panics.
+    /// tracks the lock in its own way. The lock stays held, even if `f` panics.
     ///
     /// # Errors
     ///

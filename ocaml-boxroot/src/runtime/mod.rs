@@ -190,7 +190,7 @@ impl Runtime {
         shut_down_within(limit).map_err(|error| Busy { error, runtime: self })
     }
 
-    /// Shuts the runtime down when the result is dropped, usually at the end of `main`, also by `?`
+    /// Shuts the runtime down when the result is dropped, usually at the end of `main`, even by `?`
     /// or a panic, but not by [`std::process::exit`], which drops nothing. If the runtime cannot be
     /// shut down, the drop writes the error of [`shutdown`](Runtime::shutdown) to standard error,
     /// and OCaml stays up. Like `shutdown`, the drop waits for the lock.
@@ -292,7 +292,7 @@ fn has_stack() -> bool {
 /// This is the first call in this process, and OCaml was not started. `arguments` are C strings,
 /// and NULL at the end.
 unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), StartError> {
-    // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, also if a
+    // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, even if a
     // module raised. The exception is live while it is described, because nothing was allocated
     // since.
     unsafe {

@@ -17,8 +17,8 @@ pub(super) enum State {
     Failed(StartError),
 }
 
-/// The state; null at first. A state is never freed, of which a process has three at most, and
-/// never changed: so it is whole in the child of a fork, whatever another thread was doing.
+/// The state; null at first. A state is never freed (a process has at most three) and never
+/// changed, so it is whole in the child of a fork, no matter what another thread was doing.
 static STATE: AtomicPtr<State> = AtomicPtr::new(null_mut());
 
 /// Holds the mutex in `../c/runtime.c`, and with it the state.

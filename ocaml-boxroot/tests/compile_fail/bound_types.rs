@@ -155,7 +155,7 @@ const UNBOXED: Field<Unboxed, OCamlString, false> = field::<_, 0, _, false>("");
 //~^ E0080 assertion failed: is_record::<M>() && FLAT == is_flat::<M>()
 
 //# parts_by_hand
-// Only unsafe code can say itself what the values of a marker are.
+// Only unsafe code can define the values of a marker.
 ocaml_type! {
     struct Marker { text: OCamlString }
 }
@@ -171,8 +171,8 @@ impl Part<0, 0, OCamlInt> for Marker {}
 //~^ E0200 Part<0, 0, OCamlInt>` requires an `unsafe impl` declaration
 
 //# parts_of_a_type
-// The parts of the macro declare what the macro declares, or nothing: again, and as another type.
-// Both are on one line, because compilers differ in which of them is the second.
+// The parts of the macro cannot be called alone: here they declare the type again, and as another
+// type. Both are on one line, because compilers differ in which of them is the second.
 ocaml_type! { struct Marker { text: OCamlString } } ocaml_items! {
     //~^ E0428 the name `Marker` is defined multiple times
     //~| E0119 conflicting implementations of trait `Debug` for type `Marker`

@@ -1,8 +1,8 @@
 //! A server of axum under load that forgets to drop one root in a hundred requests, and the profile
 //! of its old roots, which names the function that does so.
 //!
-//! `make clients ONLY=leak` loads it for a minute, at a rate for production. The last line but one
-//! that it prints is what the guide's command for the picture needs.
+//! `make clients ONLY=leak` loads it for a minute, at a rate for production. The guide's command
+//! for the picture needs the last line but one that it prints.
 
 mod common;
 

@@ -117,7 +117,7 @@ let rec obstacle trait ~has ty = match ty with
 
 let last_name path = List.hd (List.rev (String.split_on_char ':' path))
 
-(* The name of a trait of the standard library, also if its whole path was given. *)
+(* The name of a trait of the standard library, even if its whole path was given. *)
 let standard path =
   if List.exists (fun crate -> Names.starts_with crate path) [ "std::"; "core::"; "::std::"; "::core::" ] then last_name path
   else path

@@ -15,8 +15,7 @@ type scanned = {
   found : found list;
   docs : (string * string) list;
   without_definition : string list;  (* types that the module itself implements as `type t` *)
-  primitives : (string * string) list;  (* values that are primitives, be they in the interface or
-    not: their paths, and what they are *)
+  primitives : (string * string) list;  (* values that are primitives, in the interface or not: their paths and declarations *)
 }
 
 let doc attributes =
@@ -139,8 +138,8 @@ let nearly_owner modules symbol =
   let is_near m = List.exists (fun s -> Misc.spellcheck [ Names.not_raw m ] s <> []) beginnings in
   if List.mem "caml" beginnings then None else List.find_opt is_near modules
 
-(* OCaml may keep what the collector needs in registers while a `[@@noalloc]` function runs, and has no values for numbers that it passes
-   bare. So Rust gets no token there. *)
+(* While a `[@@noalloc]` function runs, OCaml may keep values that the collector needs in registers; and numbers that it passes
+   bare are not values. So Rust gets no token there. *)
 let plain (p : Primitive.description) parameters answer =
   let is_bare repr = repr <> Primitive.Same_as_ocaml_repr in
   let bare = List.map is_bare p.prim_native_repr_args and bare_answer = is_bare p.prim_native_repr_res in

@@ -11,7 +11,7 @@ let unsafe_names =
     | _ -> [] in
   List.concat_map names (String.split_on_char '\n' (Names.replace "\n " " " Unsafe_functions.text))
 
-(* Whether a name in the list, which may have a `*`, is this one. *)
+(* Whether this name matches a name in the list, which may have a `*`. *)
 let is_named pattern name = match String.index_opt pattern '*' with
   | None -> pattern = name
   | Some i ->

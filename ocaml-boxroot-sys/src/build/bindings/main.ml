@@ -159,7 +159,7 @@ let read o =
 
 let integers = [ "i8"; "i16"; "i32"; "i64"; "i128"; "isize"; "u8"; "u16"; "u32"; "u64"; "u128"; "usize" ]
 
-(* Whether a name is that of a place, or of what is around it. *)
+(* Whether a name is that of a place, or of something around it. *)
 let is_around name place = name = "*" || name = place || Names.starts_with (name ^ ".") place
 
 let check_around what places asked =

@@ -52,7 +52,7 @@ and decl = {
   params : var list;
   has_constraints : bool;  (* on its parameters *)
   is_private : bool;
-  never_float : bool;  (* no value of it is a float's block, whatever `kind` says *)
+  never_float : bool;  (* no value of it is a float's block, even if `kind` does not show that *)
   is_any : bool;  (* some of its values may be floats, and others not *)
   comment : string;
   doc : string option;
@@ -109,7 +109,8 @@ type external_ = {
 (* `type 'a t = 'a list`: Rust has a name for the marker. *)
 type abbreviation = { alias : string; alias_path : string; alias_params : var list; means : ty; alias_comment : string }
 
-(* What Rust does not have, and why; and the declarations in Rust of what is missed, if that has a name there. *)
+(* An item that Rust does not have, and the reason; and Rust declarations that stand for it in rustc's messages, if it has a
+   name. *)
 type left_out = { what : string; why : string; missed : string list }
 
 type item =

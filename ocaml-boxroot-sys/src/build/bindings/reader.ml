@@ -256,9 +256,9 @@ and never_float d = match d.type_kind with
     | Some (Tvariant _ | Tarrow _ | Ttuple _ | Tobject _ | Tpackage _) -> true
     | _ -> false)
 
-(* Whether a declared type may have floats and other values, because it is `Obj.t`, or is represented
-   so. What an abstract type hides does not count: whoever hides `Obj.t` so that one type has both
-   breaks OCaml's own arrays. Of a parameter, Rust asks it. *)
+(* Whether a declared type may have floats and other values, because it is `Obj.t`, or is represented so. The type behind an
+   abstract type does not count: a module that hides `Obj.t`, so that one type has both, breaks OCaml's own arrays. Of a
+   parameter, Rust asks it. *)
 and is_any r path d =
   let params = Ctype.instance_list d.type_params in
   let is_param t = List.exists (fun p -> Compat.get_id p = Compat.get_id t) params in

@@ -64,7 +64,7 @@ let doc scope indent = function
 
 (* ---- Types ---- *)
 
-(* The attributes of a type. Those that the build script gives may be for what it derives. *)
+(* The attributes of a type. Attributes from the build script may belong to traits that it derives. *)
 let attributes scope ~place derives =
   out scope "#[derive(%s)]\n" (String.concat ", " derives);
   List.iter (out scope "%s\n") (scope.chosen.attributes place)

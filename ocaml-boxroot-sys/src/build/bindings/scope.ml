@@ -1,7 +1,7 @@
 (* Names in a Rust module that is being printed, and Rust's types there. *)
 open Model
 
-(* What the build script chose for what it calls so, or for the rest. *)
+(* The build script's choice for the item of this name, or for the rest. *)
 type chosen = {
   attributes : string -> string list;
   int : string -> string;  (* Rust's type of OCaml's `int` *)
@@ -11,7 +11,7 @@ type chosen = {
 type scope = {
   path : string list;
   taken : string list;  (* names of types, traits and modules that are declared in it *)
-  mutable imports : (string * string) list;  (* what is brought in by `use`: crates, and paths in them *)
+  mutable imports : (string * string) list;  (* imports (`use`): crates, and paths in them *)
   text : Buffer.t;
   chosen : chosen;
 }

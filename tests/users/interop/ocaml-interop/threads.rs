@@ -57,7 +57,7 @@ fn rust_unbox(cr: &mut OCamlRuntime, boxed: OCaml<DynBox<BoxRoot<String>>>) -> O
     root.get(cr)
 }
 
-/// OCaml owns Rust values that own roots. So the collector drops roots, also those of a domain that
+/// OCaml owns Rust values that own roots. So the collector drops roots, even those of a domain that
 /// has ended. The latter is more than a drop-in replacement must do: with the published crate, on
 /// OCaml 5.3.0, it often crashes.
 pub fn finalisers(cr: &mut OCamlRuntime) {

@@ -17,8 +17,8 @@ pub fn by_name(name: &str) -> Option<Scenario> {
     })
 }
 
-/// Runs the deleters, each with what it sends, beside the owners. Then the owner of record `last`
-/// drains.
+/// Runs the deleters, each with its batch, in parallel with the owners. Then the owner of record
+/// `last` drains.
 fn run(heap: Heap, deleters: &'static [&'static [(usize, usize)]], last: usize, owners: fn(&Heap)) {
     let heap = Arc::new(heap);
     let threads: Vec<_> = deleters
