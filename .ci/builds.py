@@ -272,7 +272,7 @@ def runs(host, *arguments, **settings):
 
 
 def closed_plugins():
-    """A plugin is closed. The library, if it has its own shared object, is pinned, and not what uses it."""
+    """A plugin is closed. If the library is a separate shared object, that object is pinned, and not its users."""
     runs("hiding", "unload", "./pool14-seen.so")
     runs("hiding", "unload", "./pool15-hidden.so")
     run(CC, "-shared pool14-seen.o -L. -lpool14", [f"-Wl,-rpath,{Path.cwd()}"], "-o ./user.so")

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Usage: .ci/defects.py VERSION...   Which of OCaml's defects (docs/known-of-ocaml.md) the programs in tests/ocaml_defects still see.
 
-Prints a table: a row for each program, a column for each version. Fails if a defect is seen on a version that its program does not
-list, or is not seen on one that it lists, unless it is met by chance. FILTER=NAME,... picks programs.
+Prints a table: a row for each program, a column for each version. Fails if a defect is seen on a version that its program does not list, or is missing on one that it lists (unless it is marked "By chance"). FILTER=NAME,... picks programs.
 
 The first comment of a program has fields. "Seen: 5.0-5.4" lists versions, or ranges; "glibc 2.43" means from that one on.
 "Effect: crash" is how the program ends if OCaml has the defect: crash (by a signal), hang (for ten seconds), wrong (with

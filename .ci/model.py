@@ -18,9 +18,9 @@ LIMIT = int(os.environ.get("LIMIT") or 900)
 POOL = "ONE_POOL=1 BATCHES=1 LIVENESS=1"
 DOMAINS = "OWNER2=1 SLOTS=1"
 TEARDOWN = "SLOTS=1 YOUNG=1 TEARDOWN=1 BATCHES=1"
-# A model, a configuration of it that holds, its definitions, and its mutants, which are one more definition each, or several with
-# a + between them. SEEN_... is a witness: it is found because that happens. Rows without the name of a configuration have mutants
-# only. In `remote` (deletes), the definitions are what the deleters A and B delete in pool 1, 2 and 3: slots, as bits.
+# A model; a configuration of it that holds; its definitions; and its mutants, each of which adds a definition, or several with
+# a + between them. SEEN_... is a witness: it is found because that happens. Rows without the name of a configuration have
+# mutants only. In `remote` (deletes), the definitions are what the deleters A and B delete in pool 1, 2 and 3: slots, as bits.
 SPIN = [
     ("remote", "three deleters of one pool, three domains end", "A1=1 A2=2 A3=4 ENDS=3", ""),
     ("remote", "two deleters of two pools, records come back", "A1=1 A2=2 B1=1 B2=2 ENDS=2", ""),

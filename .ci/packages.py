@@ -8,8 +8,8 @@
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
            tests/users/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
            they are there.
-  rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked; the project tests/users/packages/rust,
-           which has its own OCaml code, uses these alone, and so does tests/users/packages/yojson, if yojson is installed. Also
+  rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked, and two projects use these alone:
+  tests/users/packages/rust, which has its own OCaml code, and, if yojson is installed, tests/users/packages/yojson. Also
            the licences of all dependencies, the documentation as docs.rs makes it, and the guide's first steps. Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/users/interop/signatures.rs names every public item of 0.4.0. It
            is compiled against 0.4.0 here, and against ours in tests/users/interop. By rustdoc's lists, this part checks that the file

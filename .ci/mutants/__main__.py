@@ -2,10 +2,10 @@
 
   python3 .ci/mutants --named [fuzz | stress]
 
-takes the patches of boxroot-c/test/mutants, whose first lines say which rule they break, and which test must fail
-(named.py). Fails at once if one does not apply any more, if a test fails without a patch, and if none of three runs of a
-test fails with one. With the name of a random tester: runs that on the patches that it has found, for LIMIT=120 seconds
-each. FILTER picks patches by a part of their names; JOBS=2 is how many at a time.
+takes the patches of boxroot-c/test/mutants, whose first lines say which rule they break, and which test must fail (named.py).
+Fails at once if a patch does not apply any more, if a test fails without a patch, and if none of three runs of a test fails
+with a patch. With the name of a random tester: runs that on the patches that it has found, for LIMIT=120 seconds each. FILTER
+picks patches by a part of their names; JOBS=2 is how many at a time.
 
   python3 .ci/mutants [--list]
 

@@ -128,9 +128,9 @@ fn stem(file: &Path) -> String {
     file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// A file of this name with this text, as old as the list of implementations: it is an input of the
-/// compiler and a product of this script, which would run again for a file that is newer than its
-/// last run.
+/// Writes a file of this name with this text, with the time of the list of implementations. The
+/// compiler reads the file, and this script would run again if the file were newer than its last
+/// run.
 fn generated(name: &str, text: &str) -> Result<PathBuf> {
     let path = Path::new(&env::var("OUT_DIR")?).join(name);
     fs::write(&path, text)?;

@@ -178,7 +178,8 @@ fn agree(lock: &DomainLock, x: &RootRef<Float>, y: &RootRef<Float>) -> bool {
     to_f64(x.get(lock)) == to_f64(y.get(lock))
 }
 
-/// The caller roots `f`, whose root outlives all recursive calls, and gives the root `x` away.
+/// The caller keeps a root of `f` until all recursive calls have returned, and gives the root `x`
+/// away.
 fn fixpoint(lock: &mut DomainLock, f: &RootRef<OnFloats>, x: Boxroot<Float>) -> Boxroot<Float> {
     let mut x = x;
     loop {

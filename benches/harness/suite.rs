@@ -102,8 +102,8 @@ impl Suite {
         .collect()
     }
 
-    /// The implementation's name in the executable with the registry crate, if that is what it
-    /// measures, and not code of this repository.
+    /// The implementation's name in the executable with the registry crate, if it measures that
+    /// crate and not code of this repository.
     pub fn peer_of(&self, implementation: &str) -> Option<&str> {
         self.list.iter().find(|i| i.name == implementation)?.peer_of.as_deref()
     }

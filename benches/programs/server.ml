@@ -1,7 +1,7 @@
-(* The shape of a server: SIZE short tasks on a ring of WORKERS, which are domains (threads on OCaml 4). A
-   worker begins a task with some roots on fresh values, and passes it on to the next worker. That one reads
-   them, puts the first in its table of sessions, which live long, drops the one that was there, makes a root
-   for the answer, and passes the task back. The first worker reads and drops the rest. *)
+(* The shape of a server: SIZE short tasks on a ring of WORKERS, which are domains (threads on OCaml 4). A worker begins a task
+   with some roots on fresh values, and passes it on to the next worker. That one reads them, replaces a session in its table by
+   the first (sessions live long), makes a root for the answer, and passes the task back. The first worker reads and drops the
+   rest. *)
 
 (* Messages from other workers, in the order in which they came. *)
 module Inbox = struct

@@ -23,7 +23,7 @@
 namespace boxroots {
 
 // In the checked flavour, messages name the line that calls one of these functions. For destructors
-// and operators, which cannot be told their line, they name an address.
+// and operators, which cannot know their line, they name an address.
 #if BOXROOT_CHECKED
 constexpr bxr_site bxr_place(char const *file = __builtin_FILE(),
                              uint32_t line = __builtin_LINE()) {

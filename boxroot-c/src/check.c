@@ -9,9 +9,8 @@
    read. What is not found: a stale result of boxroot_get_ref, and a handle that was deleted long
    ago, if another record was made at its address since.
 
-   Under the address sanitizer, if this file is compiled with it, and under valgrind, records are
-   freed at once: these tools report each later use, with the stacks that created and deleted the
-   root.
+   If this file is compiled with the address sanitizer, and under valgrind, records are freed at
+   once: these tools report each later use, with the stacks that created and deleted the root.
 
    A shard's mutex protects its lists, and the changes of its records. Other threads read the state
    and the root of a live record without it: these do not change until the delete, and nobody may

@@ -276,8 +276,8 @@ void bxr_domain_retire(struct bxr_domain *domain) {
   file_pool(domain, pool, bxr_pool_used(pool));
 }
 
-/* Removes and returns the first pool of a list, if there is one and it is open, or may be closed.
-   The pools behind it are not tried: if the first one is closed, most of them are. */
+/* Removes and returns the first pool of a list, if it is open, or `may_be_closed`. The pools behind
+   it are not tried: if the first one is closed, most of them are. */
 static struct bxr_pool *pop_pool(struct bxr_link *list, bool may_be_closed) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);

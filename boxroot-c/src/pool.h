@@ -190,7 +190,7 @@ void bxr_pool_set_kind(struct bxr_pool *pool, uint32_t used);
 
 void bxr_list_init(struct bxr_link *list);
 bool bxr_list_is_empty(struct bxr_link const *list);
-/* Puts an element behind `before`, which is a list, for its start, or an element. */
+/* Puts an element behind `before`, another element, or at the start of `before`, a list. */
 void bxr_list_insert(struct bxr_link *before, struct bxr_link *element);
 void bxr_list_unlink(struct bxr_link *element);
 /* Moves all of `from` behind `before`, in constant time. */

@@ -162,8 +162,8 @@ static struct mirror *find_mirror(boxroot r) {
   return NULL;
 }
 
-/* Finds the mirror of a pool (is_its), or one without samples, which becomes the pool's, and counts
-   one more sample in it. NULL if there is none. Only the pool's owner does so. */
+/* Finds the mirror of a pool (is_its), or takes one without samples for it, and counts one more
+   sample in it. NULL if there is none. Only the pool's owner does so. */
 static struct mirror *claim_mirror(uintptr_t start, bool is_its) {
   for (struct mirror *m = bxr_load(bucket_of(start)); m != NULL; m = m->next) {
     uint64_t pool = bxr_load(&m->pool);

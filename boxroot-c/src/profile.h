@@ -35,8 +35,8 @@ bool bxr_profile_is_due(struct bxr_domain *domain);
 void bxr_profile_skip(struct bxr_domain *domain);
 
 /* Puts slots of the current pool on head.free, which is empty: deleted ones, or some that were put
-   aside. False if there are too few of these. Then the caller finds slots, as without a profile,
-   and bxr_profile_limit puts aside those that lie beyond the next sample. */
+   aside. False if there are too few of these. In that case, the caller finds slots as without a
+   profile, and bxr_profile_limit puts aside those that lie beyond the next sample. */
 bool bxr_profile_continue(struct bxr_domain *domain);
 void bxr_profile_limit(struct bxr_domain *domain);
 

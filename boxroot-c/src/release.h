@@ -13,10 +13,11 @@ static inline void bxr_release_begin_cycle(struct bxr_domain *domain) {
   domain->empty_low = domain->empty_count;
 }
 
-/* Unmaps a share of the empty pools that are too many, and `more`: of those that a whole cycle did
-   not need, or of the excess over the pools in use, because cycles may be rare, while domains come
-   and go, and leave theirs. To be called in scans: in minor ones while the marker visits no pool,
-   and when a cycle begins after a short one, because a forced cycle may have no minor scan. */
+/* Unmaps a share of the superfluous empty pools, and `more`. Superfluous are those that a whole
+   cycle did not need, and those in excess of the pools in use: cycles may be rare, while domains
+   come and go and leave their pools. To be called in scans: in minor ones while the marker visits
+   no pool, and when a cycle begins after a short one, because a forced cycle may have no minor
+   scan. */
 void bxr_release_share(struct bxr_domain *domain, size_t more);
 
 /* Unmaps all empty pools that the marker does not visit any more, and returns their number. The

@@ -56,9 +56,9 @@ static struct bxr_domain *the_domain;
 static BXR_THREAD_LOCAL bool holds_lock;
 
 /* Whether this is the main thread, which started the runtime. Only the main thread has fast paths
-   to delete and modify, because it ends through caml_termination_hook, if it ends before the
-   process does. If the program has the Thread module but not that hook (bytecode), no thread counts
-   as the main one. */
+   to delete and modify: if it ends before the process does, it ends through caml_termination_hook.
+   If the program has the Thread module but not that hook (bytecode), no thread counts as the main
+   one. */
 static BXR_THREAD_LOCAL bool is_main;
 
 static bool threads_at_setup;

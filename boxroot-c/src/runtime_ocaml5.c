@@ -59,8 +59,8 @@ static BXR_THREAD_LOCAL bool trusted;
 /* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers.
    This thread's Caml_state stays non-NULL when it gives the lock up, and even while it ends and
    runs thread-local destructors. Another domain may be using that state then. So a backup thread is
-   never trusted. The runtime tells which thread is one, as long as its domain has not ended, and
-   the answer is remembered: a thread never becomes one, nor ceases to be one. */
+   never trusted. As long as a thread's domain has not ended, the runtime tells whether the thread
+   is one. The answer is remembered, because it never changes. */
 static bool is_backup_thread(void) {
   static BXR_THREAD_LOCAL bool was_seen;
   if (!was_seen) was_seen = caml_bt_is_self() != 0;
@@ -121,11 +121,11 @@ void bxr_runtime_cache(struct bxr_domain *domain) {
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
 
-/* Functions of the runtime by which versions are told apart: one that is new in the version that
-   this file is compiled for, which an earlier runtime lacks, and one that is new in the next
-   version. The linker has them from the runtime of each version up to 5.5, because of others in
-   their files. A later one may lose any of them: so no other function is asked for, and nothing is
-   asked if this file is compiled for a later version. */
+/* Functions of the runtime that identify its version: one that is new in the version that this file
+   is compiled for, so that earlier runtimes lack it, and one that is new in the next version. The
+   linker has them from the runtime of each version up to 5.5, because of others in their files. A
+   later one may lose any of them: so no other function is asked for, and nothing is asked if this
+   file is compiled for a later version. */
 #if !defined(__ELF__) || defined(Is_last_closinfo) /* OxCaml has functions of several versions */
 #elif OCAML_VERSION < 50100
 #define NEW_IN_NEXT "caml_try_run_on_all_domains_async"

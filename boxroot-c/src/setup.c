@@ -110,9 +110,9 @@ static void after_fork(void) {
   bxr_uses_after_fork(record != NULL && bxr_runtime_survives_fork());
   if (bxr_setup_status() != BOXROOT_RUNNING) return;
   /* Another thread may have been changing records when the process was copied. Such records are
-     left alone: all records if this thread does not hold the lock; those of other domains and
-     orphans if other domains were running. OCaml cannot collect garbage in such a child, which
-     should exec or exit soon. */
+     left alone: if this thread does not hold the lock, all records; otherwise, if other domains
+     were running, those of other domains and the orphans. OCaml cannot collect garbage in such a
+     child, which should exec or exit soon. */
   if (record == NULL) return;
   if (!bxr_runtime_is_alone()) {
     if (*record != NULL) repair(*record);

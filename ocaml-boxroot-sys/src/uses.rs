@@ -123,8 +123,8 @@ pub unsafe fn end() {
 ///
 /// # Safety
 ///
-/// No collection ends from now on, because this thread holds the lock of its domain, and neither
-/// gives it up nor takes part in collections any more: roots are not scanned now.
+/// From now on no collection ends, so roots are not scanned: this thread holds the lock of its
+/// domain, does not give it up, and does not take part in collections any more.
 pub unsafe fn close() {
     // SAFETY: no collection frees or moves values of roots (caller).
     unsafe { bindings::bxr_close() }

@@ -141,7 +141,7 @@ pub struct Boxroot<T: ?Sized> {
 
 // SAFETY: a root is not tied to a thread: reading it needs a token, under which no collection moves
 // values, and deleting it works on any thread. `T` names the type of the value, and says whether
-// other threads may use it. `T` must be `Sync`, too, because the value may have other roots, on
+// other threads may use it. `T` must also be `Sync`, because the value may have other roots, on
 // threads whose domains run at the same time.
 unsafe impl<T: ?Sized + Send + Sync> Send for Boxroot<T> {}
 // SAFETY: as for `Send`; a shared reference can only read the root.

@@ -365,9 +365,8 @@ reasons! {
         TooDeep = "value nested too deep to convert; see depth::set_limit, and the size of this thread's stack",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
-        /// Rust functions cannot be OCaml functions in this program, which would have to be native
-        /// code on x86-64 or arm64, in ELF object files. See
-        /// [`Function`](crate::Function#rust-functions).
+        /// Rust functions cannot be OCaml functions in this program: it is not native code on
+        /// x86-64 or arm64 in ELF object files. See [`Function`](crate::Function#rust-functions).
         NoClosures = "Rust functions as OCaml functions need native code, on x86-64 or arm64, in ELF",
         /// OCaml cannot be used. The error was made from an [`AttachError`], which
         /// [`attach`](ConversionError::attach) returns, and has its text.

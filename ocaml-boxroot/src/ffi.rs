@@ -123,7 +123,7 @@ extern "C" {
     /// Looks whether the program has the threads library.
     pub fn obx_look_for_threads();
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread
-    /// first if need be. 0 if this thread holds the lock now; else [`NO_THREADS`], or another
+    /// first if need be. Returns 0 if this thread holds the lock now, [`NO_THREADS`], or another
     /// number if the thread cannot be registered.
     pub fn obx_acquire(is_known: bool) -> c_int;
     /// Releases the lock, after [`obx_acquire`].

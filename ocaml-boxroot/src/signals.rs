@@ -10,10 +10,10 @@ use crate::ffi;
 /// some hundred bytes at first. If a signal arrives there, and its handler runs on the interrupted
 /// stack, the handler overwrites OCaml's memory. Most libraries install such handlers, in safe
 /// functions: `signal-hook`, `ctrlc`, `tokio::signal`. This function sets `SA_ONSTACK` for the
-/// handlers of all signals, so that they run on the thread's alternate signal stack instead, and
-/// has each of them block other signals while it runs (`sa_mask`), because these stacks have little
-/// room for handlers that interrupt each other. Handlers of OCaml's `Sys.signal`, which have the
-/// flag already, are changed to block the others. Builds with `debug-checks` report handlers
+/// handlers of all signals, so that they run on the thread's alternate signal stack instead. It
+/// also makes each of them block other signals while it runs (`sa_mask`), because these stacks have
+/// little room for handlers that interrupt each other. Handlers of OCaml's `Sys.signal`, which have
+/// the flag already, are changed to block the others. Builds with `debug-checks` report handlers
 /// without the flag when a thread takes OCaml's lock.
 ///
 /// In tokio, the first `signal` for each kind of signal installs a handler. `tokio::process`

@@ -54,8 +54,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
         self.raw
     }
 
-    /// Whether the value is an immediate or a block, as its memory says, without regard to its
-    /// type.
+    /// Whether the value's memory is that of an immediate or of a block, independent of its type.
     #[inline]
     pub fn kind(self) -> Kind {
         if self.is_immediate() {

@@ -55,9 +55,8 @@ test!(a_destructor_runs_when_the_domain_id_is_used_again, ocaml = 5, || {
 });
 
 /// A domain ends before the library is set up, so no hook of the library is called. Its thread
-/// deletes roots in a destructor. The thread must not be taken for one that holds a lock: neither
-/// that of its own domain, nor that of a domain that has taken the same number and the same place
-/// for its state meanwhile.
+/// deletes roots in a destructor. The thread must not seem to hold a lock: neither that of its
+/// domain, nor that of a new domain with the same number and the same place of its state.
 fn delete_after_a_domain_ended_before_setup(number_is_used_again: bool) {
     start_runtime();
     static PHASE: AtomicUsize = AtomicUsize::new(0);

@@ -64,8 +64,8 @@ test!(finalisers_run_inside_a_scan, ocaml = 5, || {
     let pair = |i| unsafe { root_of(test_pair(int(i))) };
     let mut made = 0;
     for round in 0.. {
-        // Blocks of one size, side by side: some stay, so that their memory is still in use; some
-        // go first, so that there is room; and those with finalisers go last.
+        // Blocks of one size, side by side. Some stay, so that their memory is still in use; some
+        // are freed first, so that there is room; those with finalisers are freed last.
         let (mut stay, mut first, mut owners) = (vec![], vec![], vec![]);
         for i in 0..2000 {
             stay.push(pair(i));

@@ -20,9 +20,9 @@ size_t test_drain_lists(void) {
   return n;
 }
 
-/* Begins a remote delete of r: announces it, and puts the pool on the drain list of its owner; or,
-   if `late`, on that of a record without pools, as if the pool had been adopted after its owner was
-   read. False if there is no such record. */
+/* Begins a remote delete of r: announces it, and puts the pool on the drain list of its owner. If
+   `late`, on the list of a record without pools instead, as if the pool had been adopted after its
+   owner was read. False if there is no such record. */
 bool test_begin_delete(boxroot r, bool late) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_domain *d = late ? bxr_domain_registry() : bxr_pool_owner(pool);

@@ -41,8 +41,8 @@ let () =
   register "makes_copies" (fun () -> Sys.ocaml_version >= "4.14")
 
 let () = register "array_of_blocks" (fun n -> Array.init n ref)
-(* Blocks of six words, as large as the closures of "infix", and garbage at once. Each word looks like the
-   header of a large block, in one of the collector's three colours. *)
+(* Garbage: blocks of six words, as large as the closures of "infix". Each word looks like the header of a large block, in one
+   of the collector's three colours. *)
 let () =
   register "leave_headers" (fun n ->
     let block i = let h = (1 lsl 29) lor ((i mod 3) lsl 7) in h, h, h, h, h, h in
@@ -205,7 +205,7 @@ let () =
 (* Ends a child that hangs. With RUN an emulator runs it, and everything takes several times as long. *)
 let end_in_time () = ignore (Unix.alarm (if Sys.getenv_opt "RUN" = None then 60 else 300))
 
-(* Returns true in the child, and then, if the child ended well, false in the parent. *)
+(* Returns true in the child. When the child has ended well, it returns false in the parent. *)
 let fork_and_go_on () =
   match Unix.fork () with
   | 0 -> end_in_time (); true

@@ -50,12 +50,12 @@ void boxroot_print_stats(void);
 /* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Memory is
    also given back gradually without this call. Empty pools that the collector may still be visiting
    are kept until the next major collection starts. If the system's pages are larger than pools, the
-   pools that share a page are given back when all of them are empty.
-   Lock: required; without it, nothing happens. Nothing happens either on a thread that has not made
-   or modified a root, called boxroot_domain_self or collected garbage (OCaml 5), or if the library
-   cannot tell whether this thread holds the lock (OCaml 4). Threads of the Thread module, except
-   the main one, are such threads if another thread was waiting for the end of the one that called
-   boxroot_setup, if memory was short, or if the module is not as the library knows it. */
+   pools that share a page are given back when all of them are empty. Lock: required; without it,
+   nothing happens. Nothing happens either on a thread that has not made or modified a root, called
+   boxroot_domain_self or collected garbage (OCaml 5), or if the library cannot tell whether this
+   thread holds the lock (OCaml 4). Threads of the Thread module, except the main one, are such
+   threads if another thread was waiting for the end of the one that called boxroot_setup, if memory
+   was short, or if the library does not recognise the module. */
 size_t boxroot_trim(void);
 
 /* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call

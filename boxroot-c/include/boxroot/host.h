@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private. What the Rust crates call besides boxroot.h, because they start the runtime, wait for
-   its lock, and end it. */
+/* Private. Functions that the Rust crates need beyond boxroot.h, because they start the runtime,
+   wait for its lock, and end it. */
 #ifndef BOXROOT_HOST_H
 #define BOXROOT_HOST_H
 

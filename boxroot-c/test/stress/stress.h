@@ -52,7 +52,7 @@ static inline uint64_t block_id(struct random *r) { return (draw(r) | 4) & ~(uin
 
 /* Makes the value. The collector, finalisers, signal handlers and other threads may run. */
 value make_value(uint64_t id);
-/* What the value should be, as a text, if it is not that; NULL if it is right. */
+/* The expected value, as a text, if the value differs from it; NULL if it is right. */
 char const *wrong_value(value v, uint64_t id);
 /* Whether the value is an infix pointer. */
 bool is_infix(uint64_t id);

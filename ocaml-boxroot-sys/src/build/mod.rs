@@ -29,9 +29,9 @@
 //!   names begin with
 //!   `if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_...`: the program
 //!   has no OCaml runtime. Link one by [`Program::link`], or enable the feature `link-runtime` of
-//!   `ocaml-boxroot` if there is no OCaml code. If there is a runtime, as in a program whose `main`
-//!   is OCaml's, it is of another version than the name says: the Rust library was compiled with
-//!   another OCaml than the program.
+//!   `ocaml-boxroot` if there is no OCaml code. If there is a runtime, for example because OCaml
+//!   has `main`, its version is not the one in the name: the Rust library was compiled with another
+//!   OCaml than the program.
 //! * *`duplicate symbol: caml_...`*, or *`multiple definition`*: the program has two runtimes. The
 //!   names of the objects that the linker shows say where they come from; often, one is from the
 //!   feature `link-runtime` of `ocaml-boxroot` (`link-ocaml-runtime-and-dummy-program` of this

@@ -1,5 +1,6 @@
-(* Prints what C code or OCaml's compiler implements in OCaml's libraries: the primitives of the standard library, even those
-   that its interfaces hide, and all values of the other libraries, whose implementations are not installed as .cmt files. *)
+(* Prints the functions of OCaml's libraries that C code or OCaml's compiler implements: the primitives of the standard library,
+   even those that its interfaces hide, and all values of the other libraries, whose implementations are not installed as .cmt
+   files. *)
 open Types
 
 let rec print ~holds file path l =

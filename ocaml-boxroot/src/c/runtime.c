@@ -59,8 +59,8 @@ void obx_keep_heap(void) {
    Called with the lock, which is not released afterwards.
 
    If an at_exit function raises, those before it, such as OCaml's own that flushes channels, have
-   not run. They run when do_at_exit is called again, which OCaml does, too, for an exception that
-   is not caught. */
+   not run. They run when do_at_exit is called again, as OCaml also does for an exception that is
+   not caught. */
 void obx_shut_down(void) {
   value const *at_exit = caml_named_value("Pervasives.do_at_exit");
   if (at_exit != NULL && Is_exception_result(caml_callback_exn(*at_exit, Val_unit)))

@@ -23,8 +23,8 @@ struct stack {
 
 #ifdef __linux__
 /* The main thread's stack grows until its limit. musl gives the present size. glibc gives the
-   limit, and for that reads /proc, which it may not find, or have no file descriptor for. At the
-   stack's upper end is the name of the program. */
+   limit, for which it reads /proc; that fails if /proc is missing, or if no file descriptor is
+   free. At the stack's upper end is the name of the program. */
 static struct stack stack_of_main_thread(void) {
   struct stack stack = {0, getauxval(AT_EXECFN)};
   struct rlimit limit;

@@ -29,9 +29,9 @@ int obx_can_start(void) {
 
 /* caml_startup_exn, if obx_can_start. After the modules are initialised, OCaml resets the action
    for SIGSEGV to the default, and removes this thread's signal stack. This function restores the
-   action, which is Rust's and reports stack overflows, and sees to a signal stack. That which the
-   thread may have from Rust will not do on OCaml 5: `std::process::exit` unmaps it, on any thread.
-   */
+   action, which is Rust's and reports stack overflows, and makes sure that there is a signal stack.
+   That which the thread may have from Rust will not do on OCaml 5: `std::process::exit` unmaps it,
+   on any thread. */
 value obx_start(char_os **arguments) {
   struct sigaction action;
   stack_t stack;

@@ -454,10 +454,10 @@ static void unwant_ticks(void) {
   obx_unwant_ticks();
 }
 
-/* Gives this thread its record again, if OCaml's key has lost it: at the end of a thread, all its
-   keys lose their values, one after the other, and the destructor of another key may come here,
-   whether `thread_ends` was called or not. False if the record is lost: the thread that started
-   OCaml leaves none. */
+/* Gives this thread its record again, if OCaml's key has lost it. At the end of a thread, its keys
+   lose their values one by one, and the destructor of another key may come here before or after
+   `thread_ends` was called. False if the record is lost: the thread that started OCaml leaves none.
+   */
 static bool has_record(void) {
   if (!knows_record_key()) {
     if (record_not_found) (void)make_record(); /* OCaml refuses if it has the record still */

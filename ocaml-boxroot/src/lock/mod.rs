@@ -77,9 +77,9 @@ impl DomainLock {
     /// result is that of `f`.
     ///
     /// The error is of any type that is made from an [`AttachError`]: the errors of this crate,
-    /// `Box<dyn Error>`, one of the program's with `From`. If the compiler asks for it, because
-    /// there is a `?` inside and outside, let `f` be a function, or write the closure's type:
-    /// `|lock| -> Result<_, Error> { … }`. For an `f` that cannot fail there is
+    /// `Box<dyn Error>`, one of the program's with `From`. If there is a `?` both inside and
+    /// outside, the compiler asks for the type of the error. Make `f` a function, or write the
+    /// closure's type: `|lock| -> Result<_, Error> { … }`. For an `f` that cannot fail there is
     /// [`with`](DomainLock::with).
     ///
     /// Any thread may call this, including the one that started the runtime. On OCaml 5, Rust

@@ -133,9 +133,9 @@ impl Runtime {
     /// threads, for which they may wait, can still call Rust functions. Afterwards OCaml's threads
     /// block on the lock forever, including those that an `at_exit` function left in a Rust
     /// function; a mutex that such a function locked stays locked. Domains spawned but not joined
-    /// by `at_exit` functions block at their next collection. In them a new call of Rust fails with
-    /// the exception `Failure`, and in an earlier call, operations that need memory fail as after a
-    /// shutdown ([`TornDown`](crate::AttachError::TornDown), or a panic that says so).
+    /// by `at_exit` functions block at their next collection. There a new call of Rust fails with
+    /// the exception `Failure`; in a call that began earlier, operations that need memory fail as
+    /// after a shutdown ([`TornDown`](crate::AttachError::TornDown), or a panic that says so).
     ///
     /// # Errors
     ///
@@ -377,8 +377,8 @@ fn shut_down() -> Result<(), ShutdownError> {
     ffi::report(&sys::leak_report());
     // SAFETY: this thread holds the lock, and has no token. Without another domain, no root is read
     // after `boxroot_teardown`, and no collector runs: threads that have a token, because OCaml
-    // called them meanwhile, have released the lock, which is not given back. With another domain,
-    // no collection ends after `close`, because it would need this thread.
+    // called them meanwhile, have released the lock, and never get it back. With another domain, no
+    // collection ends after `close`, because it would need this thread.
     unsafe {
         ffi::obx_shut_down();
         if ffi::obx_other_domains() == 0 {

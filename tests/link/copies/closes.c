@@ -32,8 +32,8 @@ value closes_open(value path) {
 value closes_boxed(value roots) { return boxed(roots); }
 value closes_close(value unit) { return (void)unit, Val_bool(dlclose(plugin) == 0); }
 
-/* Opens and closes the plugin, which does nothing meanwhile, more often than a process may have
-   keys of thread-specific data. */
+/* Opens and closes the plugin more often than a process may have keys of thread-specific data. The
+   plugin does nothing meanwhile. */
 static bool leaves_no_keys(char const *path) {
   for (int i = 0; i < PTHREAD_KEYS_MAX; i++) {
     void *opened = dlopen(path, RTLD_NOW);
@@ -70,8 +70,8 @@ static void fill_minor_heap(void) {
   while (words_left() > 2) (void)caml_alloc_small(1, 0);
 }
 
-/* A thread of C opens the plugin, which attaches on it, and closes it. It attaches again at its
-   end, when OCaml's key has no value. */
+/* A thread of C opens the plugin, calls it, so that it attaches, and closes it. It attaches again
+   at its end, when OCaml's key has no value. */
 static void *attach_and_close(void *path) {
   void *opened = dlopen(path, RTLD_NOW);
   if (opened != NULL) *(void **)&attach = dlsym(opened, "first_attach");

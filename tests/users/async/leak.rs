@@ -1,5 +1,5 @@
-//! A server of axum under load that forgets to drop one root in a hundred requests, and the profile
-//! of its old roots, which names the function that does so.
+//! A server of axum under load that forgets to drop one root in a hundred requests. The profile of
+//! its old roots names the function that does so.
 //!
 //! `make clients ONLY=leak` loads it for a minute, at a rate for production. The guide's command
 //! for the picture needs the last line but one that it prints.

@@ -124,14 +124,14 @@ let documentation scanned =
   List.iter (fun s -> List.iter (fun (key, doc) -> Hashtbl.replace table key doc) s.docs) scanned;
   table
 
-(* The bound module, of these Rust names, whose name the symbol begins with. The symbols of the runtime and of boxroot belong to no
-   module, because Rust could replace a function of theirs. *)
+(* The bound module, among these Rust names, whose name is the beginning of the symbol. The symbols of the runtime and of
+   boxroot belong to no module, because Rust could replace a function of theirs. *)
 let owner modules symbol =
   let longest a b = compare (String.length b) (String.length a) in
   if List.exists (fun prefix -> Names.starts_with prefix symbol) [ "caml_"; "boxroot_"; "bxr_"; "obx_" ] then None
   else List.find_opt (fun m -> Names.starts_with (Names.not_raw m ^ "_") symbol) (List.sort longest modules)
 
-(* The bound module, if any, whose name the symbol nearly begins with. *)
+(* The bound module, if any, whose name is nearly the beginning of the symbol. *)
 let nearly_owner modules symbol =
   let ends = List.filter (fun i -> symbol.[i] = '_') (List.init (String.length symbol) Fun.id) in
   let beginnings = List.map (String.sub symbol 0) ends in

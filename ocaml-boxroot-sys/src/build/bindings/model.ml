@@ -89,8 +89,8 @@ type exception_ = {
   mutable exception_derives : string list;
 }
 
-(* Of a function that takes and returns nothing that is in OCaml's heap, because OCaml's declaration says so: which parameters, and
-   whether the result, OCaml passes as bare numbers. *)
+(* For a function whose declaration in OCaml keeps all its values out of the heap: which parameters OCaml passes as bare
+   numbers, and whether the result is one. *)
 type plain = { bare : bool list; bare_answer : bool }
 
 (* A function that Rust provides. *)

@@ -171,8 +171,8 @@ let abbreviation scope a =
 
 (* ---- Functions ---- *)
 
-(* The names of arguments in `[reserve stock order]`, if documentation has such code with as many words, or with as many words
-   without labels as there are arguments without. *)
+(* The names of arguments in `[reserve stock order]`, if the documentation has such code with one word for each argument, or one
+   for each argument without a label. *)
 let documented_names function_ doc arguments =
   let words s = List.filter ((<>) "") (String.split_on_char ' ' (String.map (function '\n' -> ' ' | c -> c) s)) in
   let is_label word = word.[0] = '~' || word.[0] = '?' in
